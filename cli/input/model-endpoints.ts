@@ -43,12 +43,8 @@ export function readSpeechEndpoint(env: Variables): SpeechModel | undefined {
     SANDBOX_KIT_SPEECH_VOICE: voice,
     SANDBOX_KIT_SPEECH_API_KEY: key,
   } = readEnvironment(env);
-  if (baseUrl === undefined) {
-    if (model === undefined && voice === undefined) return undefined;
-    const setName = model === undefined ? 'SANDBOX_KIT_SPEECH_VOICE' : 'SANDBOX_KIT_SPEECH_MODEL';
-    throw new UsageError(`${setName} is set, but SANDBOX_KIT_SPEECH_URL is not. Set the URL too.`);
-  }
-  checkEndpointUrl('SANDBOX_KIT_SPEECH_URL', baseUrl);
+  const others = { SANDBOX_KIT_SPEECH_MODEL: model, SANDBOX_KIT_SPEECH_VOICE: voice };
+  if (!hasEndpoint('SANDBOX_KIT_SPEECH_URL', baseUrl, others)) return undefined;
   return {
     baseUrl,
     ...(model !== undefined && { model }),
@@ -68,13 +64,8 @@ export function readTranscriptionEndpoint(env: Variables): TranscriptionModel | 
     SANDBOX_KIT_TRANSCRIBE_MODEL: model,
     SANDBOX_KIT_TRANSCRIBE_API_KEY: key,
   } = readEnvironment(env);
-  if (baseUrl === undefined) {
-    if (model === undefined && key === undefined) return undefined;
-    const name =
-      model === undefined ? 'SANDBOX_KIT_TRANSCRIBE_API_KEY' : 'SANDBOX_KIT_TRANSCRIBE_MODEL';
-    throw new UsageError(`${name} is set, but SANDBOX_KIT_TRANSCRIBE_URL is not. Set the URL too.`);
-  }
-  checkEndpointUrl('SANDBOX_KIT_TRANSCRIBE_URL', baseUrl);
+  const others = { SANDBOX_KIT_TRANSCRIBE_MODEL: model, SANDBOX_KIT_TRANSCRIBE_API_KEY: key };
+  if (!hasEndpoint('SANDBOX_KIT_TRANSCRIBE_URL', baseUrl, others)) return undefined;
   return {
     baseUrl,
     ...(model !== undefined && { model }),
@@ -82,6 +73,21 @@ export function readTranscriptionEndpoint(env: Variables): TranscriptionModel | 
       apiKey: checkKey(key, 'The key in SANDBOX_KIT_TRANSCRIBE_API_KEY'),
     }),
   };
+}
+
+/** Whether an endpoint is set. @throws {UsageError} if only its other variables are, or its URL is invalid. */
+function hasEndpoint(
+  urlName: string,
+  url: string | undefined,
+  others: Readonly<Record<string, string | undefined>>,
+): url is string {
+  if (url !== undefined) {
+    checkEndpointUrl(urlName, url);
+    return true;
+  }
+  const name = Object.keys(others).find((each) => others[each] !== undefined);
+  if (name === undefined) return false;
+  throw new UsageError(`${name} is set, but ${urlName} is not. Set the URL too.`);
 }
 
 function checkEndpointUrl(name: string, url: string): void {

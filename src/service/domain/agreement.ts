@@ -23,6 +23,16 @@ export function measureAgreement({ pass, fail }: ReviewCounts): Agreement {
   return { reviewed, right, kappa: reviewed < REVIEWS_MIN ? undefined : kappa };
 }
 
+/** Adds up reviews. */
+export function sumReviews(counts: readonly ReviewCounts[]): ReviewCounts {
+  const sum = (outcome: 'pass' | 'fail', mark: 'right' | 'wrong'): number =>
+    counts.reduce((total, each) => total + each[outcome][mark], 0);
+  return {
+    pass: { right: sum('pass', 'right'), wrong: sum('pass', 'wrong') },
+    fail: { right: sum('fail', 'right'), wrong: sum('fail', 'wrong') },
+  };
+}
+
 /**
  * Returns Cohen's kappa of two raters: the agreement beyond what chance gives, 1 if they agree on every
  * item, 0 for chance. Undefined without items, or if chance alone gives complete agreement.

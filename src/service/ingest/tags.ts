@@ -1,4 +1,5 @@
 import type { Attributes, AttributeValue, TraceSpan } from '../../contract/index.ts';
+import { cutToBytes } from '../../platform/cut-to-bytes.ts';
 import type { Tag } from '../store/store.ts';
 import type { RequestLogEntries } from './log-entries.ts';
 
@@ -74,7 +75,10 @@ function toLabels(attributes: Attributes, log: RequestLogEntries): Label[] {
     if (key.startsWith('gen_ai.')) continue;
     if (labels.length > tagLimits.perConversationMax) break;
     const text = toText(attributes[key] ?? null);
-    const label = { key: key.slice(0, tagLimits.keyLengthMax), value: truncate(text) };
+    const label = {
+      key: key.slice(0, tagLimits.keyLengthMax),
+      value: cutToBytes(text, tagLimits.valueBytesMax),
+    };
     if (label.key !== key || label.value !== text) {
       log.add('shortened_tags', { key: label.key });
     }
@@ -86,13 +90,4 @@ function toLabels(attributes: Attributes, log: RequestLogEntries): Label[] {
 function toText(value: AttributeValue): string {
   if (typeof value === 'string') return value;
   return value === null ? '' : JSON.stringify(value);
-}
-
-const encoder = new TextEncoder();
-
-/** Truncates a value between two characters. */
-function truncate(text: string): string {
-  if (text.length * 3 <= tagLimits.valueBytesMax) return text;
-  const { read } = encoder.encodeInto(text, new Uint8Array(tagLimits.valueBytesMax));
-  return text.slice(0, read);
 }

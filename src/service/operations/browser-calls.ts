@@ -3,6 +3,7 @@ import { isMessage, type MessageName } from '../../contract/index.ts';
 import { limitSignal } from '../../platform/abort.ts';
 import { findUrlProblem } from '../../platform/base-url.ts';
 import { systemClock } from '../../platform/clock.ts';
+import { cutToBytes } from '../../platform/cut-to-bytes.ts';
 import { parseObject } from '../../platform/json.ts';
 import { CallError } from '../../voice/call/call-error.ts';
 // Not the entry point of calls, which loads WebRTC.
@@ -146,10 +147,4 @@ function readMessage(text: string): Record<string, unknown> | undefined {
   if (typeof type !== 'string' || !Object.hasOwn(messageNames, type)) return undefined;
   const name = messageNames[type];
   return name !== undefined && isMessage(name, message) ? { ...message } : undefined;
-}
-
-/** Shortens a text to a number of bytes, without a part of a character at its end. */
-function cutToBytes(text: string, bytes: number): string {
-  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
-  return text.slice(0, read);
 }

@@ -40,7 +40,8 @@ export function readNumberWords(words: readonly string[]): string[] {
   return read;
 }
 
-const isDigits = (word: string | undefined): boolean => /^\d+$/.test(word ?? '');
+/** Whether a word consists of digits. */
+export const isDigits = (word: string | undefined): boolean => /^\d+$/.test(word ?? '');
 const isNumber = (word = ''): boolean => isDigits(word) || values.has(word);
 
 /** Reads the number that begins at a word; undefined if none does. */

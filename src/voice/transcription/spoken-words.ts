@@ -1,4 +1,4 @@
-import { readNumberWords } from './number-words.ts';
+import { isDigits, readNumberWords } from './number-words.ts';
 
 /** More words of a text are not compared. */
 const WORDS_MAX = 2_000;
@@ -94,5 +94,3 @@ export function joinNumbers(words: readonly string[]): string[] {
   }
   return joined;
 }
-
-const isDigits = (word: string | undefined): boolean => word !== undefined && /^\d+$/.test(word);

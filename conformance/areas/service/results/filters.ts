@@ -67,6 +67,18 @@ import {
 type TimeFilter = 'started_after' | 'started_before';
 
 /** Matches reads with a time that has an offset instead of Z. */
+/** Reads the time of a filter before its offset as UTC. */
+const ignoreOffset = (
+  endpoint: ResultsEndpoint,
+  filter: 'started_after' | 'started_before',
+  offset: string,
+): TransformFactory =>
+  rewriteQuery(
+    endpoint,
+    (query) => query.set(filter, (query.get(filter) ?? '').replace(offset, 'Z')),
+    hasOffset,
+  );
+
 const hasOffset: When = ({ path }) =>
   queryParameter(path, 'started_after')?.endsWith('+02:00') === true;
 
@@ -114,27 +126,13 @@ export const filters: Subject = {
         },
         'offset-ignored': {
           description: 'Reads the time before an offset as UTC.',
-          transform: rewriteQuery(
-            endpoint,
-            (query) => {
-              const time = query.get('started_after') ?? '';
-              query.set('started_after', time.replace('+02:00', 'Z'));
-            },
-            hasOffset,
-          ),
+          transform: ignoreOffset(endpoint, 'started_after', '+02:00'),
         },
         ...either(
           {
             'negative-offset-ignored': {
               description: 'Reads the time before a negative offset as UTC.',
-              transform: rewriteQuery(
-                endpoint,
-                (query) => {
-                  const time = query.get('started_before') ?? '';
-                  query.set('started_before', time.replace('-03:00', 'Z'));
-                },
-                hasOffset,
-              ),
+              transform: ignoreOffset(endpoint, 'started_before', '-03:00'),
             },
           },
           {},

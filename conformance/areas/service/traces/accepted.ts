@@ -1,7 +1,6 @@
 /** `POST /v1/traces`: the requests that succeed, and the response to them (spec 2.1, 4.1). */
 import { isObject } from '../../../../src/platform/json.ts';
 import { checkEach, outcomeFinding, type Check } from '../../../engine/checks/check.ts';
-import { requirePlainAccepted } from '../../../engine/checks/responses.ts';
 import {
   isAccepted as isAcceptedResponse,
   replaceParts,
@@ -14,6 +13,7 @@ import { bodyFinding } from '../findings.ts';
 import { errorResponse, hasValidKey, spanIdsIn } from '../transforms.ts';
 import {
   accepts,
+  acceptsLike,
   contains,
   hasType,
   isGzip,
@@ -103,23 +103,14 @@ export const acceptedTraces: Subject = {
         statements: ['4.1.4'],
         probes: ['service/conversations'],
         // The same format, uncompressed, is the plain request.
-        check: requirePlainAccepted(
-          (exchange, { step }) => isStep(exchange, 'traces', step === 'gzip' ? 'json' : 'protobuf'),
-          isAccepted,
-          accepts((exchange) => isStep(exchange, 'traces', ...special.gzip)),
-        ),
+        check: acceptsLike(special.gzip, (step) => [step === 'gzip' ? 'json' : 'protobuf']),
         mutants: { 'gzip-refused': refuses('Refuses gzip.', isGzip, 415) },
       },
       'SERVICE-004': {
         rule: '`POST /v1/traces` accepts spans without `gen_ai.conversation.id` when `X-Conversation-Id` names the conversation.',
         section: '4.1',
         statements: ['2.1.3', '4.1.5', '4.1.6'],
-        check: requirePlainAccepted(
-          (exchange, { step }) =>
-            isStep(exchange, 'traces', step === 'header' ? 'json' : 'protobuf'),
-          isAccepted,
-          accepts((exchange) => isStep(exchange, 'traces', ...special.header)),
-        ),
+        check: acceptsLike(special.header, (step) => [step === 'header' ? 'json' : 'protobuf']),
         mutants: {
           'header-ignored': refuses(
             'Ignores X-Conversation-Id.',
@@ -195,12 +186,9 @@ export const acceptedTraces: Subject = {
           'Exporters resend spans after a timeout and would report an error for data that arrived.',
         observability: 'provoked',
         // A span in protobuf has to be accepted only if another one in protobuf is.
-        check: requirePlainAccepted(
-          (exchange, { step }) =>
-            isStep(exchange, 'traces', step === 're-sent as protobuf' ? 'protobuf' : 're-sent'),
-          isAccepted,
-          accepts((exchange) => isStep(exchange, 'traces', ...special.resent)),
-        ),
+        check: acceptsLike(special.resent, (step) => [
+          step === 're-sent as protobuf' ? 'protobuf' : 're-sent',
+        ]),
         mutants: {
           'resent-refused': {
             description: 'Refuses spans that it already has.',
@@ -235,16 +223,12 @@ export const acceptedTraces: Subject = {
   ),
 };
 
-/** Judges some steps only if a plain request was accepted; otherwise that request is the cause. */
+/** Judges some steps only if a plain request was accepted. */
 function acceptsLikePlain(
   steps: readonly string[],
   plain: readonly string[] = ['json', 'old'],
 ): Check {
-  return requirePlainAccepted(
-    (exchange) => isStep(exchange, 'traces', ...plain),
-    isAccepted,
-    accepts((exchange) => isStep(exchange, 'traces', ...steps)),
-  );
+  return acceptsLike(steps, () => plain);
 }
 
 /** Requires an empty body or an empty JSON object. */

@@ -1,12 +1,10 @@
 /** `POST /v1/traces`: how large a body may be (spec 7, 8). */
-import { checkRefused, requirePlainAccepted } from '../../../engine/checks/responses.ts';
+import { checkRefused } from '../../../engine/checks/responses.ts';
 import { dropInstead, respondInstead, type When } from '../../../engine/mutants/combinators.ts';
 import { withDefaults, type Subject } from '../../../engine/requirement.ts';
 import { requireIntrusiveRun } from '../findings.ts';
 import { emptyTraceResponse, intrusiveOnly } from '../transforms.ts';
-import { accepts, hasType, LOST_SPANS, noTraces, refuses, traces } from './trace-requests.ts';
-import { isAccepted } from '../../../engine/transcript/reading.ts';
-import { isStep } from '../transcript.ts';
+import { acceptsLike, hasType, LOST_SPANS, noTraces, refuses, traces } from './trace-requests.ts';
 import { INGEST_BODY_BYTES_MAX } from '../../../../src/contract/index.ts';
 
 /** Returns whether a step sends a body over the limit, as it is or after it is inflated. */
@@ -52,14 +50,10 @@ export const traceSizes: Subject = {
         statements: ['8.a1'],
         reason: LOST_SPANS,
         // A service without protobuf fails another requirement.
-        check: requirePlainAccepted(
-          (exchange, { step }) =>
-            isStep(exchange, 'traces', step === 'under 10 MB' ? 'json' : 'protobuf'),
-          isAccepted,
-          accepts(
-            (exchange) => isStep(exchange, 'traces', 'under 10 MB', 'protobuf under 10 MB'),
-            requireIntrusiveRun(noTraces),
-          ),
+        check: acceptsLike(
+          ['under 10 MB', 'protobuf under 10 MB'],
+          (step) => [step === 'under 10 MB' ? 'json' : 'protobuf'],
+          requireIntrusiveRun(noTraces),
         ),
         mutants: {
           'one-megabyte-of-protobuf': {

@@ -5,9 +5,11 @@ import {
   outcomeFinding,
   type Check,
 } from '../../../engine/checks/check.ts';
+import { requirePlainAccepted } from '../../../engine/checks/responses.ts';
 import { always, respondInstead, to, type When } from '../../../engine/mutants/combinators.ts';
 import type { MutantEntry } from '../../../engine/requirement.ts';
 import { isAccepted, isRateLimited, type Exchange } from '../../../engine/transcript/reading.ts';
+import { isStep } from '../transcript.ts';
 import { errorResponse } from '../transforms.ts';
 
 /** The reason of requirements that trace requests are accepted. */
@@ -29,6 +31,22 @@ export function accepts(
     (exchange) => isValidTraces(exchange) && matches(exchange) && !isRateLimited(exchange),
     (exchange) => (isAccepted(exchange) ? [] : [outcomeFinding(exchange, 'a 2xx response')]),
     unjudged,
+  );
+}
+
+/**
+ * Requires that trace requests of some steps are accepted, each only if the plain request of the step
+ * that `plainOf` names was accepted; otherwise that request is the cause.
+ */
+export function acceptsLike(
+  steps: readonly string[],
+  plainOf: (step: string) => readonly string[],
+  unjudged?: Check['unjudged'],
+): Check {
+  return requirePlainAccepted(
+    (exchange, { step }) => isStep(exchange, 'traces', ...plainOf(step)),
+    isAccepted,
+    accepts((exchange) => isStep(exchange, 'traces', ...steps), unjudged),
   );
 }
 

@@ -2,11 +2,11 @@ import type { EvalDefinition, EvalReviews } from '../../../contract/index.ts';
 import { sendPrettyJson } from '../../../http-kit/server.ts';
 import { readQuery } from '../../../http-kit/query.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import { measureAgreement, type Agreement } from '../../domain/agreement.ts';
+import { measureAgreement, sumReviews } from '../../domain/agreement.ts';
 import { versionOf } from '../../domain/eval-version.ts';
 import { makeDeepLink } from '../../domain/sessions.ts';
 import { findEval } from '../../operations/evals.ts';
-import type { ReviewCounts, ReviewedOutcome, Store } from '../../store/store.ts';
+import type { ReviewedOutcome, Store } from '../../store/store.ts';
 import { pageHeaders } from '../../../http-kit/pages.ts';
 import type { Pages } from '../frame/pages.ts';
 import { DISAGREEMENTS_MAX, REVIEWS_PATH, type EvalReviewSummary } from './review-list.ts';
@@ -23,40 +23,31 @@ export async function summarizeReviews(
   definition: EvalDefinition,
 ): Promise<EvalReviewSummary> {
   const { id, name } = definition;
-  const [counts, disagreements] = [
-    await reviews.count({ ownerId, id, name }),
-    await reviews.list({ ownerId, id, name }, { limit: DISAGREEMENTS_MAX, isWrong: true }),
-  ];
-  const wrong = [...counts.values()].reduce(
-    (sum, each) => sum + each.pass.wrong + each.fail.wrong,
-    0,
-  );
+  const { agreement, total, wrong } = await measureReviews(reviews, ownerId, definition);
+  const selection = { limit: DISAGREEMENTS_MAX, isWrong: true };
+  const disagreements = await reviews.list({ ownerId, id, name }, selection);
+  return { id, version: versionOf(definition), agreement, total, wrong, disagreements };
+}
+
+/**
+ * Returns the agreement of the current version of an eval, and how many reviews of all versions there
+ * are. Uploaded outcomes have no version, and count as current.
+ */
+async function measureReviews(
+  reviews: Store['reviews'],
+  ownerId: string,
+  definition: EvalDefinition,
+): Promise<Pick<EvalReviewSummary, 'agreement' | 'total' | 'wrong'>> {
+  const { id, name } = definition;
+  const counts = await reviews.count({ ownerId, id, name });
+  const current = [counts.get(versionOf(definition)), counts.get('')];
+  const all = measureAgreement(sumReviews([...counts.values()]));
   return {
-    id,
-    version: versionOf(definition),
-    agreement: measureCurrent(counts, versionOf(definition)),
-    total: countAll(counts),
-    wrong,
-    disagreements,
+    agreement: measureAgreement(sumReviews(current.filter((each) => each !== undefined))),
+    total: all.reviewed,
+    wrong: all.reviewed - all.right,
   };
 }
-
-/** Returns the agreement of the current version of an eval. Uploaded outcomes have no version. */
-function measureCurrent(counts: ReadonlyMap<string, ReviewCounts>, version: string): Agreement {
-  const current = [counts.get(version), counts.get('')];
-  const count = (outcome: 'pass' | 'fail', mark: 'right' | 'wrong'): number =>
-    current.reduce((sum, each) => sum + (each?.[outcome][mark] ?? 0), 0);
-  return measureAgreement({
-    pass: { right: count('pass', 'right'), wrong: count('pass', 'wrong') },
-    fail: { right: count('fail', 'right'), wrong: count('fail', 'wrong') },
-  });
-}
-
-const countAll = (counts: ReadonlyMap<string, ReviewCounts>): number =>
-  [...counts.values()].reduce(
-    (sum, { pass, fail }) => sum + pass.right + pass.wrong + fail.right + fail.wrong,
-    0,
-  );
 
 /** Adds the export of the reviews of an eval, as JSON. */
 export function addReviewExport({ app, findViewer }: Pages, store: ReviewStores): void {
@@ -75,13 +66,12 @@ async function exportReviews(
   serviceUrl: string,
 ): Promise<EvalReviews> {
   const { id, name } = definition;
-  const counts = await store.reviews.count({ ownerId, id, name });
+  const { agreement, total } = await measureReviews(store.reviews, ownerId, definition);
   const reviews = await store.reviews.list({ ownerId, id, name }, { limit: EXPORTED_MAX });
-  const version = versionOf(definition);
-  const { reviewed, right, kappa = null } = measureCurrent(counts, version);
+  const { reviewed, right, kappa = null } = agreement;
   return {
-    eval: { id, name, version },
-    ...{ reviewed, right, kappa, total: countAll(counts) },
+    eval: { id, name, version: versionOf(definition) },
+    ...{ reviewed, right, kappa, total },
     reviews: reviews.map((review) => toExported(review, serviceUrl)),
   };
 }

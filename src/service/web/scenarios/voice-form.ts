@@ -2,10 +2,12 @@
 import {
   findViolations,
   resolvePointer,
+  schemas,
   type Persona,
   type PersonaVoice,
 } from '../../../contract/index.ts';
 import type { Fact } from '../../../report-kit/fact-list.ts';
+import { formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import {
   describeNetwork,
@@ -37,7 +39,7 @@ const FIELDS: readonly VoiceField[] = [
   {
     pointer: '/speed',
     label: 'Speed',
-    hint: 'Relative to the usual one: 0.5 to 2.',
+    hint: 'Relative to the usual one.',
     isNumber: true,
   },
   {
@@ -71,36 +73,45 @@ const FIELDS: readonly VoiceField[] = [
   {
     pointer: '/noise/snr_db',
     label: 'Speech louder than the noise by, in dB',
-    hint: '0 to 60; 20 if it is empty.',
+    hint: '20 if it is empty.',
     isNumber: true,
   },
   {
     pointer: '/network/loss_pct',
     label: 'Lost packets, in percent',
-    hint: '0 to 50.',
     isNumber: true,
   },
   {
     pointer: '/network/burst',
     label: 'Packets lost in a row, on average',
-    hint: '1 to 100. Empty: each packet is lost independently.',
+    hint: 'Empty: each packet is lost independently.',
     isNumber: true,
   },
   {
     pointer: '/network/jitter_ms',
     label: 'Delay of a packet, at most, in milliseconds',
-    hint: '0 to 1000.',
     isNumber: true,
   },
   {
     pointer: '/network/bandwidth_kbps',
     label: 'Bandwidth, in kilobits per second',
-    hint: 'At least 8. Empty: unlimited.',
+    hint: 'Empty: unlimited.',
     isNumber: true,
   },
 ];
 
 const PRESET_FIELD = 'preset';
+
+/** Returns the hint of a field, for a number with its bounds in the schema. */
+function describeField({ pointer, hint }: VoiceField): string | undefined {
+  const inSchema = `/properties/voice${pointer.replaceAll('/', '/properties/')}`;
+  const [minimum, maximum] = ['minimum', 'maximum'].map((bound) =>
+    resolvePointer(schemas.Persona, `${inSchema}/${bound}`),
+  );
+  return typeof minimum === 'number' && typeof maximum === 'number'
+    ? `${formatNumber(minimum, 1)} to ${formatNumber(maximum)}. ${hint ?? ''}`.trim()
+    : hint;
+}
 
 /** What the form shows: the entered values and the problems, both by pointer. */
 export interface VoiceDraft {
@@ -174,7 +185,8 @@ export function renderVoiceForm(
 ): Html | undefined {
   if (context.token === undefined) return undefined;
   const render = (field: VoiceField): Html => {
-    const { pointer, label, hint, choices } = field;
+    const { pointer, label, choices } = field;
+    const hint = describeField(field);
     const [value, problem] = [draft.values.get(pointer), draft.problems.get(pointer)];
     const shown = { name: pointer, label, hint, value, problem };
     return choices

@@ -17,7 +17,7 @@ import {
 } from '../../conformance/proof/selftest.ts';
 import type { Area } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
-import { isNightly } from '../helpers/nightly.ts';
+import { isNightly, nightOnly } from '../helpers/nightly.ts';
 import { describeRows } from '../helpers/selftest-rows.ts';
 import { withPlainSandbox } from '../helpers/plain-sandbox.ts';
 
@@ -74,7 +74,8 @@ void t.test('the self-test passes against the reference agent', async (t) => {
   t.ok(result.ok);
 });
 
-void t.test('the self-test passes against a second implementation of the interface', async (t) => {
+const secondImplementation = 'the self-test passes against a second implementation of the interface';
+void t.test(secondImplementation, nightOnly, async (t) => {
   const url = await withPlainSandbox(t);
   for (const only of ['chat/c', 'chat/s', 'chat/refuses-', 'health/', 'users/', 'legal/users-']) {
     const result = await selftest({
@@ -82,7 +83,6 @@ void t.test('the self-test passes against a second implementation of the interfa
       kitVersion: 'test',
       areas,
       only,
-      isQuick: !isNightly,
       onResult: assertExpected(t),
     });
     t.equal(result.cause, undefined, `the unchanged sandbox conforms; seed ${result.seed}`);

@@ -6,6 +6,9 @@ import { ROOT } from '../helpers/repository.ts';
 /** Where the files are that import a group. */
 const GROUPS = join(ROOT, 'test/.groups');
 
+/** What each group imports first. */
+const UNTRACKED = join(ROOT, 'test/runner/untracked-promises.ts');
+
 /** Test files that need more than `npm ci`, or more time than a push has. */
 const SEPARATE = /^test\/(field|nightly|package)\//;
 
@@ -92,7 +95,7 @@ export function writeGroups(groups: readonly string[][]): string[] {
     writeFileSync(
       path,
       // Inside a test, because tap may end the run while a file waits before its first test.
-      `import t from 'tap';\nvoid t.test('load the files', async () => {\n${imports.join('')}});\n`,
+      `import ${JSON.stringify(UNTRACKED)};\nimport t from 'tap';\nvoid t.test('load the files', async () => {\n${imports.join('')}});\n`,
     );
     return relative(ROOT, path);
   });

@@ -42,7 +42,7 @@ async function main(): Promise<number> {
     options: {
       share: { type: 'string', default: '1/1' },
       // Tests often wait for a process or the network, so more run than there are cores.
-      jobs: { type: 'string', default: String(availableParallelism() + 2) },
+      jobs: { type: 'string', default: String(availableParallelism() + 3) },
       coverage: { type: 'boolean', default: false },
     },
     allowPositionals: true,

@@ -5,7 +5,7 @@ import { asFastifyClientError, HttpError, StartError } from '../src/http-kit/err
  * Every error that the agent responds with, by code: the codes of the interface (spec 7, area B)
  * and the agent's own where the interface is silent.
  */
-export const AGENT_ERRORS = {
+const AGENT_ERRORS = {
   ...sandboxErrors,
   // The interface names this code but no status.
   user_exists: { ...sandboxErrors.user_exists, status: 409 },

@@ -14,7 +14,7 @@ export interface TextKind {
   simpler?: readonly string[];
 }
 
-export const ACCENTS = 'accented letters';
+const ACCENTS = 'accented letters';
 
 /**
  * Texts that no client can send as UTF-8, such as half of a surrogate pair, and U+0000, which many

@@ -34,7 +34,7 @@ export function findGap(
 }
 
 /** Returns whether a request carries the API key. */
-export const needsKey = ({ headers, body = '', path }: ExchangeRecord['request']): boolean =>
+const needsKey = ({ headers, body = '', path }: ExchangeRecord['request']): boolean =>
   Object.values(headers).includes(`Bearer ${REDACTED}`) ||
   body.includes(REDACTED) ||
   path.includes(REDACTED);

@@ -100,7 +100,7 @@ function rejectCall(exchange: Exchange, { target }: RunRecord): Exchange {
 const NEAREST_MAX = 4;
 
 /** Names the numbers that are nearest to an unknown one. */
-export function describeNearest(numbers: readonly number[], id: number): string {
+function describeNearest(numbers: readonly number[], id: number): string {
   const nearest = numbers
     .toSorted((a, b) => Math.abs(a - id) - Math.abs(b - id))
     .slice(0, NEAREST_MAX)

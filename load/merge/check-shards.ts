@@ -129,7 +129,7 @@ const START_SPREAD_MS_MIN = 1_000;
 const START_SPREAD_SHARE = 0.01;
 
 /** Returns how far apart the steady states of shards may begin, in milliseconds. */
-export const startSpreadMaxOf = ({ windowMs }: LoadReport['plan']): number =>
+const startSpreadMaxOf = ({ windowMs }: LoadReport['plan']): number =>
   Math.max(START_SPREAD_MS_MIN, windowMs * START_SPREAD_SHARE);
 
 /** Returns how far apart the steady states of shards began, in milliseconds. */

@@ -42,7 +42,7 @@ export interface CallerLimits {
 }
 
 /** One audio frame (a tenth of the audio latency target), and some spare processor time. */
-export const CALLER_LIMITS: CallerLimits = {
+const CALLER_LIMITS: CallerLimits = {
   sendLateP99MsMax: 20,
   loopLateP99MsMax: 20,
   cpuPercentMax: 85,

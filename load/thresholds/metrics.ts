@@ -1,7 +1,7 @@
 import type { StreamName, VoiceLoad } from '../../src/contract/index.ts';
 
 /** The times of calls that can have a threshold, with their titles and their names in the report. */
-export const callTimeMetrics = {
+const callTimeMetrics = {
   ready: ['Time to call_ready', 'readyMs'],
   setup: ['Time to connect', 'setupMs'],
   first_packet: ['Time to the first packet', 'firstPacketMs'],

@@ -31,7 +31,7 @@ const CALLS_PER_PROCESS = 125;
 const TICK_MS = 1_000;
 
 /** Returns the number of processes for the calls, leaving one core free. */
-export function countProcesses(calls: number): number {
+function countProcesses(calls: number): number {
   const cores = Math.max(1, availableParallelism() - 1);
   return Math.max(1, Math.min(cores, Math.ceil(calls / CALLS_PER_PROCESS)));
 }

@@ -26,7 +26,7 @@ export type FlagValues<Table extends OptionTable> = z.infer<z.ZodObject<FlagSche
   NestedValues<Table>;
 
 /** Returns the name of an option on the command line: `warmUpMs` becomes `warm-up-ms`. */
-export function toFlagName(key: string): string {
+function toFlagName(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 

@@ -38,7 +38,7 @@ export class DeadlinePassed extends Error {
   override name = 'DeadlinePassed';
 }
 
-/** A day in milliseconds. */
+/** An hour and a day in milliseconds. */
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 

@@ -7,7 +7,7 @@ import { type Exchange, isAccepted, type Transcript } from '../../engine/transcr
 export const OPEN_BODY_BYTES = [102_400, 131_072, 1_048_576] as const;
 
 /** Names a number of bytes: "100 kB", "1 MB". */
-export const formatBytes = (bytes: number): string =>
+const formatBytes = (bytes: number): string =>
   bytes >= 1_048_576 ? `${bytes / 1_048_576} MB` : `${Math.round(bytes / 1024)} kB`;
 
 /** Returns the step of a body of this size. */

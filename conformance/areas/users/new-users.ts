@@ -30,7 +30,7 @@ const isOtherCase = isCreateStep(OTHER_CASE);
  * deleted just before, or the sandbox itself says that it is unknown. If an earlier run had the same
  * seed and left its users, the first create request is refused, too, and nothing is judged.
  */
-export function isRefusedAsNew(exchange: Exchange, transcript: Transcript): boolean {
+function isRefusedAsNew(exchange: Exchange, transcript: Transcript): boolean {
   const isJudged = exchange.endpoint === 'create' && exchange.intent === 'valid';
   if (!isJudged || !isRefusedAsDuplicate(exchange) || isAbsent('delete', transcript)) return false;
   const first = transcript.exchanges.find(isCreateStep('full'));

@@ -179,7 +179,7 @@ function readPage({ response, json }: Exchange): HtmlPage | undefined {
 }
 
 /** Returns whether a text starts as HTML does, perhaps after a message of PHP. */
-export const startsAsHtml = (text: string): boolean =>
+const startsAsHtml = (text: string): boolean =>
   /^\s*<(?:!doctype|!--|html|head|title|body|h1|center|br|b)\b/i.test(text);
 
 const describeOtherCure = (status: number): string =>

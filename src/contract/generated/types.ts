@@ -1264,7 +1264,7 @@ export interface EvalDefinition {
    */
   type?: 'session_level' | 'turn_level';
   /**
-   * The last six measure the audio of a call; a chat has none, so they can't be scored there.
+   * The kinds that measure turn-taking or what was heard need the audio of a call, so a chat can't be scored with them.
    */
   kind:
     | 'contains'

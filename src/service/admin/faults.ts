@@ -129,7 +129,7 @@ function createFaultError({ kind, retry_after_s: retryAfterS = 1 }: ServiceFault
 }
 
 /** Returns a value as a list of faults. @throws RequestError `bad_request`. */
-export function parseFaults(value: unknown): ServiceFault[] {
+function parseFaults(value: unknown): ServiceFault[] {
   if (!Array.isArray(value)) {
     throw new RequestError('bad_request', 'The body must be an array of faults.');
   }

@@ -3,10 +3,10 @@ import { limitSignal } from '../../platform/abort.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { ScoredSession } from '../domain/scored-session.ts';
 import { scoreNewReply, type ReplyScore } from '../scoring/reply-decides.ts';
+import { SCORING_MS_MAX } from '../scoring/score.ts';
 import { readReply } from '../simulator/read-reply.ts';
 import type { SandboxResponse } from '../simulator/sandbox-http.ts';
 import { SessionError, type AgentReply } from '../simulator/simulated-session.ts';
-import { SCORING_MS_MAX } from './simulate.ts';
 
 /** A turn of a simulated session that was sent again, and the new response. */
 export interface ResentTurn {

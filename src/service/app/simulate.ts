@@ -19,7 +19,13 @@ import { CHAT_CONCURRENCY } from '../simulator/options.ts';
 import { NO_JUDGE_IN_RUN } from '../domain/missing-models.ts';
 import { createJudge } from '../scoring/judge.ts';
 import { scoreSession } from '../scoring/eval-kinds.ts';
-import { createErrorScore, toOutcome, type Judge, type Score } from '../scoring/score.ts';
+import {
+  createErrorScore,
+  SCORING_MS_MAX,
+  toOutcome,
+  type Judge,
+  type Score,
+} from '../scoring/score.ts';
 import type { ScoredSession } from '../domain/scored-session.ts';
 import { forEachConcurrently } from '../../platform/concurrency.ts';
 import { buildReport } from '../simulator/report/report.ts';
@@ -69,9 +75,6 @@ export interface SimulationSettings extends Omit<SimulateOptions, OptionOfLibrar
   preflight?: (signal: AbortSignal) => Promise<SimulationBlocker | undefined>;
 }
 
-/** Time limit of an eval: longer than the limits of the judge and of a pattern. */
-export const SCORING_MS_MAX = 120_000;
-
 /**
  * Runs simulated users against a sandbox and scores the sessions, without a running service. Runs with the same
  * random seed, scenarios, and replies give the same report except for times.
@@ -86,13 +89,13 @@ export async function simulate(options: SimulationSettings): Promise<SimulationR
   const { samples, channel, sandbox: url, apiKey, ca, connection, userModel, voice } = options;
   const plans = planSessions({ scenarios: resolved, samples, seed, channel });
   const access = { apiKey, ca, connection, clock };
-  const sandbox = openSandbox({ ...access, url, connections: concurrency });
+  const sandboxes = openSandbox({ ...access, url, connections: concurrency });
   const caller = createVoiceCaller({ ...voice, ...access, sandbox: url });
   const model = userModel && openUserModel({ ...userModel, clock });
   const random = seededRandom(seed).fork('judge');
   const judge = options.judge && createJudge({ ...options.judge, clock, random });
   const { open: call } = caller;
-  const deps: SessionDeps = { sandbox, call, model, clock, machineClock: clock, log };
+  const deps: SessionDeps = { sandboxes, call, model, clock, machineClock: clock, log };
   const startedAtMs = clock.nowMs();
   const sessions: SimulatedSessionReport[] = [];
   const blockedBy = await options.preflight?.(signal);
@@ -106,7 +109,7 @@ export async function simulate(options: SimulationSettings): Promise<SimulationR
       onSession(report);
     });
   } finally {
-    await Promise.all([sandbox.close(), caller.close()]);
+    await Promise.all([sandboxes.close(), caller.close()]);
   }
   const endedAtMs = clock.nowMs();
   return buildReport({

@@ -19,7 +19,7 @@ export interface ScenarioReferences {
 }
 
 /** The persona of a scenario that names none. */
-export const plainPersona: Persona = { id: 'plain', name: 'plain' };
+const plainPersona: Persona = { id: 'plain', name: 'plain' };
 
 /**
  * Resolves the personas and evals of scenarios.

@@ -111,7 +111,7 @@ export async function findScoredSession(
 }
 
 /** Returns when the spans of a session were removed because of their age; undefined if they were not. */
-export async function findRemovedSpans(
+async function findRemovedSpans(
   { conversations }: Store,
   session: Session,
 ): Promise<Conversation['spansRemoved']> {

@@ -1,6 +1,8 @@
 import type { RunTurnTaking, SimulatedSessionReport, TurnTaking } from '../../contract/index.ts';
 import { formatCount, formatDuration } from '../../report-kit/format.ts';
 import type { WaveformEvent } from '../../report-kit/waveform.ts';
+import { DEAD_AIR_MS_MIN } from '../../voice/turn-taking/measure.ts';
+import { summarizeTurnTaking } from '../../voice/turn-taking/summarize.ts';
 
 type Figures = Omit<RunTurnTaking, 'calls' | 'not_proven'>;
 
@@ -22,20 +24,10 @@ export function listRunTurnTaking(measured: RunTurnTaking | undefined): TurnTaki
 
 /** Returns how a call took turns, as facts for people. */
 export function listTurnTaking(measured: TurnTaking): TurnTakingFact[] {
-  const { interruptions, not_proven: notProven } = measured;
-  const yields = interruptions.flatMap(({ yield_ms: ms }) => ms ?? []);
-  const yieldMs =
-    yields.length === 0
-      ? null
-      : {
-          p50: yields.toSorted((a, b) => a - b)[Math.floor((yields.length - 1) / 2)] ?? 0,
-          p95: Math.max(...yields),
-        };
+  const { not_proven: notProven } = measured;
+  const figures = summarizeTurnTaking([measured]);
   return [
-    ...listFigures({
-      ...measured,
-      ...{ interruptions: interruptions.length, yielded: yields.length, yield_ms: yieldMs },
-    }),
+    ...(figures ? listFigures(figures) : []),
     ...(notProven ? ([['not proven', notProven.reason]] as const) : []),
   ];
 }
@@ -71,8 +63,12 @@ function listFigures(figures: Figures): TurnTakingFact[] {
     if (figures[key] > 0) facts.push([name, formatCount(figures[key], noun)]);
   }
   if (figures.overlap_ms > 0) facts.push(['both spoke', formatDuration(figures.overlap_ms)]);
-  if (figures.dead_air_ms > 0)
-    facts.push(['silence over 2 s', formatDuration(figures.dead_air_ms)]);
+  if (figures.dead_air_ms > 0) {
+    facts.push([
+      `silence over ${formatDuration(DEAD_AIR_MS_MIN)}`,
+      formatDuration(figures.dead_air_ms),
+    ]);
+  }
   return facts;
 }
 

@@ -4,7 +4,7 @@ import type { Tag } from '../store/store.ts';
 import type { RequestLogEntries } from './log-entries.ts';
 
 /** Limits for one request. Without them, a small body could create millions of rows. */
-export const tagLimits = {
+const tagLimits = {
   perConversationMax: 64,
   perRequestMax: 50_000,
   keyLengthMax: 256,

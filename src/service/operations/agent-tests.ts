@@ -20,13 +20,12 @@ const RUNNING_MAX = 4;
 /** The most ended tests whose end is remembered. */
 const ENDED_MAX = 1_000;
 
-/** A test that runs, or that ended without a report. */
+/** A test of an agent; a problem says why it left no report, to follow its name. */
 export interface WatchedTest {
   kind: AgentTest['kind'];
   plan: AgentTestPlan;
   progress: AgentTestProgress;
-  /** Why there is no report, to follow its name; undefined while it runs, and empty if there is one. */
-  problem: string | undefined;
+  end: 'running' | 'reported' | { problem: string };
 }
 
 /** Checks and load tests of agents that the pages start. Each attaches its report to the agent. */
@@ -114,7 +113,7 @@ export function createAgentTests(deps: AgentTestDeps): AgentTests {
     },
     watch(ownerId, agentId) {
       const watched = runs.get(keyOf(ownerId, agentId))?.watched;
-      return watched?.problem === '' ? undefined : watched;
+      return watched?.end === 'reported' ? undefined : watched;
     },
     async cancel(ownerId, agentId) {
       const run = runs.get(keyOf(ownerId, agentId));
@@ -128,7 +127,7 @@ export function createAgentTests(deps: AgentTestDeps): AgentTests {
   };
 }
 
-const isRunning = ({ watched }: Run): boolean => watched.problem === undefined;
+const isRunning = ({ watched }: Run): boolean => watched.end === 'running';
 
 async function stopRuns(runs: readonly Run[]): Promise<void> {
   for (const { control } of runs) control.abort();
@@ -151,23 +150,23 @@ function startRun(
   const control = new AbortController();
   const { signal } = control;
   const watched: WatchedTest = {
-    ...{ kind: test.kind, plan, problem: undefined },
+    ...{ kind: test.kind, plan, end: 'running' },
     progress: { state: 'starting', share: 0 },
   };
   const onProgress = (progress: AgentTestProgress): void => {
     watched.progress = progress;
   };
-  const run = async (): Promise<string> => {
+  const run = async (): Promise<WatchedTest['end']> => {
     const report = await kit.runTest(test, { ...address, signal, onProgress });
     // Half a report would hide the last whole one.
-    if (signal.aborted) return 'was canceled. It left no report.';
+    if (signal.aborted) return { problem: 'was canceled. It left no report.' };
     await attachReport(deps, ownerId, agentId, report);
-    return '';
+    return 'reported';
   };
   const ended = run()
-    .catch((error: unknown) => explainFailure(error, deps.log))
-    .then((problem) => {
-      watched.problem = problem;
+    .catch((error: unknown) => ({ problem: explainFailure(error, deps.log) }))
+    .then((end) => {
+      watched.end = end;
     });
   return { ownerId, watched, control, ended };
 }

@@ -14,7 +14,7 @@ import type { Store } from '../store/store.ts';
 import { findDocument } from './documents.ts';
 
 /** The most calls of browsers at the same time, in one process. */
-export const BROWSER_CALLS_MAX = 10;
+const BROWSER_CALLS_MAX = 10;
 /** How long a call from a browser may last. */
 const CALL_MS_MAX = 1_800_000;
 /** The most messages that a browser may send in a call. */
@@ -24,8 +24,8 @@ const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 /** A close reason has at most 123 bytes (RFC 6455, section 5.5). */
 const REASON_BYTES_MAX = 123;
 
-/** The close code for a call that the agent refused or ended. */
-const AGENT_ENDED = 4000;
+/** The close code for a call that the agent refused or ended, or that reached a limit. */
+const CALL_ENDED = 4000;
 /** The close code for a message that no browser of ours sends. */
 const UNKNOWN_MESSAGE = 1008;
 
@@ -122,17 +122,17 @@ async function relayMessages(
     opening ??= signaling.open();
     opening.then(
       () => signaling.send(message),
-      (error: unknown) => end(AGENT_ENDED, describeFailure(error)),
+      (error: unknown) => end(CALL_ENDED, describeFailure(error)),
     );
   });
   signaling.onMessage = (message) => {
-    if (browser.bufferedAmount > WAITING_BYTES_MAX) end(AGENT_ENDED, 'The page reads too slowly.');
+    if (browser.bufferedAmount > WAITING_BYTES_MAX) end(CALL_ENDED, 'The page reads too slowly.');
     else browser.send(JSON.stringify(message), () => undefined);
   };
-  signaling.onEnd = ({ message }) => end(AGENT_ENDED, message);
+  signaling.onEnd = ({ message }) => end(CALL_ENDED, message);
   using limit = limitSignal(systemClock, CALL_MS_MAX, stopping);
   limit.signal.addEventListener('abort', () => {
-    if (limit.isOver()) end(AGENT_ENDED, `A call lasts at most ${CALL_MS_MAX / 60_000} minutes.`);
+    if (limit.isOver()) end(CALL_ENDED, `A call lasts at most ${CALL_MS_MAX / 60_000} minutes.`);
     else end(1001, 'The service stops.');
   });
   await over.promise;

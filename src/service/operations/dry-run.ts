@@ -41,7 +41,7 @@ export type RunDry = (
 ) => Promise<DryRun>;
 
 /** Longer than the judge waits for one response; a person waits for the page. */
-const SCORING_MS_MAX = 55_000;
+const DRY_RUN_MS_MAX = 55_000;
 
 /** Each dry run of kind `judge` is a model call. */
 const DRY_RUNS_MAX = 4;
@@ -53,12 +53,12 @@ export function createDryRun({ store, scoreEval, machineClock, log }: DryRunOpti
     definition: EvalDefinition,
     session: ScoredSession,
   ): Promise<DryRunScore> => {
-    using deadline = machineClock.deadline(SCORING_MS_MAX);
+    using deadline = machineClock.deadline(DRY_RUN_MS_MAX);
     const late = Promise.withResolvers<DryRunScore>();
     deadline.signal.addEventListener('abort', () =>
       late.resolve({
         outcome: 'error',
-        reasoning: `The dry run was stopped after ${SCORING_MS_MAX / 1000} s. Try it again later.`,
+        reasoning: `The dry run was stopped after ${DRY_RUN_MS_MAX / 1000} s. Try it again later.`,
       }),
     );
     try {

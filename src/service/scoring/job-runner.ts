@@ -25,7 +25,7 @@ import { scoreSession } from './eval-kinds.ts';
 import { LeasedJobs, type LeasedJob } from './leased-jobs.ts';
 import { SharedSessions, type HoldMemory, type ReadSession } from './shared-sessions.ts';
 import { createOutcomeWriter, type WriteOutcome } from './outcome-writer.ts';
-import { createErrorScore, toOutcome, type Judge, type Score } from './score.ts';
+import { createErrorScore, SCORING_MS_MAX, toOutcome, type Judge, type Score } from './score.ts';
 import type { Counter } from '../domain/metrics.ts';
 
 /** How long a lease lasts unless it is renewed. */
@@ -36,9 +36,6 @@ const BACKOFF_MS = [1_000, 5_000] as const;
 
 /** After this many attempts, a job that never ends is assumed to kill its process. */
 const ATTEMPTS_MAX = 10;
-
-/** Time limit of one scoring: longer than the limits of the judge and of a pattern. */
-const SCORING_MS_MAX = 120_000;
 
 /** Leased jobs per slot: enough to get past a slow session and to write outcomes in groups. */
 const LEASES_PER_SLOT = 16;

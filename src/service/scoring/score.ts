@@ -6,6 +6,9 @@ import { EVIDENCE_MAX } from '../domain/cited-evidence.ts';
 import { versionOf } from '../domain/eval-version.ts';
 import type { ScoredSession } from '../domain/scored-session.ts';
 
+/** Time limit of one scoring: longer than the limits of the judge and of a pattern. */
+export const SCORING_MS_MAX = 120_000;
+
 /** The score of one eval for one session. An `error` is neither a pass nor a fail. */
 export interface Score {
   outcome: 'pass' | 'fail' | 'error';

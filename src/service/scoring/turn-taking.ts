@@ -1,13 +1,8 @@
 /** The evals that measure how the two sides of a call took turns. */
 import type { TurnTaking } from '../../contract/index.ts';
+import { DEAD_AIR_MS_MIN, YIELD_AFTER_MS_MAX } from '../../voice/turn-taking/measure.ts';
 import { formatCount, formatList } from './quoting.ts';
 import { createErrorScore, createScore, type Score, type Scoring } from './score.ts';
-
-/** Silence that `no_dead_air` allows by default. */
-const DEAD_AIR_MS_MAX = 2_000;
-
-/** An agent that does not yield goes on for at least this long after the interruption. */
-const GOES_ON_MS_MIN = 1_000;
 
 /** `yields_within_ms`: at every interruption, the agent fell silent within `ms`. */
 export function scoreYieldsWithinMs({ params, session }: Scoring): Score {
@@ -22,9 +17,10 @@ export function scoreYieldsWithinMs({ params, session }: Scoring): Score {
       const slowestMs = Math.max(...interruptions.map(({ yield_ms: ms }) => ms ?? 0));
       return createScore(true, `${expectation}: it stopped within ${slowestMs} ms.`);
     }
-    // A delay only makes the measured time longer.
+    // A delay only makes the measured time longer. Without one, the agent went on for at least the
+    // time after the interruption in which it could have yielded.
     const isProven = slow.some(
-      ({ yield_ms: ms }) => (ms ?? max + GOES_ON_MS_MIN) - lateMsOf(notProven) > max,
+      ({ yield_ms: ms }) => (ms ?? max + YIELD_AFTER_MS_MAX) - lateMsOf(notProven) > max,
     );
     if (!isProven) return createUnproven(expectation, notProven);
     const described = slow.map(({ turn, yield_ms: ms }) =>
@@ -95,7 +91,7 @@ export function scoreNoFalseEndpoint({ session }: Scoring): Score {
 
 /** `no_dead_air`: there was no silence of both sides of more than `ms`. */
 export function scoreNoDeadAir({ params, session }: Scoring): Score {
-  const max = params.readOptionalNumber('ms') ?? DEAD_AIR_MS_MAX;
+  const max = params.readOptionalNumber('ms') ?? DEAD_AIR_MS_MIN;
   const expectation = `Expected no silence over ${max} ms`;
   return scoreCall(session.turnTaking, expectation, (call) => {
     const silences = call.events.filter(

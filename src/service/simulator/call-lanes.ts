@@ -78,7 +78,7 @@ export class CallLaneRecorder {
     this.#missedGreeting = waited;
   }
 
-  /** Measures the call when it has ended; undefined if no packet left or arrived. */
+  /** Measures the call when it has ended; a call without a packet is not measured. */
   finish(): void {
     const delay = this.#stopMonitor?.();
     if (!delay || this.#originMs === Infinity) return;

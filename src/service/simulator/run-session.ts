@@ -30,7 +30,7 @@ import type { UserModel } from './user-model.ts';
 
 /** What sessions need. */
 export interface SessionDeps {
-  sandbox: Pick<SandboxConnections, 'inSession'>;
+  sandboxes: Pick<SandboxConnections, 'inSession'>;
   /** Calls the sandbox, for sessions by voice. */
   call: OpenChannel;
   /** Plays users of mode `llm`. */
@@ -59,7 +59,7 @@ export async function runSession(
   const startedAtMs = clock.nowMs();
   const durationMsMax = plan.scenario.limits?.max_duration_ms ?? DURATION_MS_MAX_DEFAULT;
   using limit = limitSignal(machineClock, durationMsMax, signal);
-  const sandbox = deps.sandbox.inSession(plan.sessionId);
+  const sandbox = deps.sandboxes.inSession(plan.sessionId);
   const progress: SessionProgress = {
     turns: deps.turns ?? [],
     users: [],
@@ -71,8 +71,7 @@ export async function runSession(
     compareReplies: undefined,
     isAskingModel: false,
   };
-  const needs = { ...deps, sandbox, sandboxes: deps.sandbox };
-  const ended = await holdConversation(plan, needs, progress, limit.signal).then(
+  const ended = await holdConversation(plan, { ...deps, sandbox }, progress, limit.signal).then(
     (endReason): Ending => ({ status: 'completed', endReason, error: undefined }),
     (error: unknown): Ending => {
       if (signal.aborted) return { status: 'canceled', endReason: 'canceled', error: undefined };
@@ -140,15 +139,15 @@ interface SessionProgress {
   isAskingModel: boolean;
 }
 
-type SessionNeeds = Omit<SessionDeps, 'sandbox'> & { sandbox: Sandbox };
+type SessionNeeds = SessionDeps & { sandbox: Sandbox };
 
 async function holdConversation(
   plan: SessionPlan,
-  { sandboxes, ...deps }: SessionNeeds & { sandboxes: SessionDeps['sandbox'] },
+  deps: SessionNeeds,
   progress: SessionProgress,
   signal: AbortSignal,
 ): Promise<EndReason> {
-  const { sandbox, model, machineClock: clock } = deps;
+  const { sandbox, sandboxes, model, machineClock: clock } = deps;
   const user = createUser(plan, model && trackModel(model, progress));
   await sandbox.checkHealth(signal);
   const otherPlan = plan.scenario.other_session && planOtherSession(plan);

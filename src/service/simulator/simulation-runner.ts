@@ -343,15 +343,15 @@ class PlanRunner implements SimulationRunner {
     const apiKey = await retry(() => simulations.findApiKey(ownerId, id));
     const { url, voice_url: voiceUrl } = plan.agent;
     const connections = plan.concurrency;
-    const sandbox = openSandbox({ url, apiKey, connections, clock: machineClock });
+    const sandboxes = openSandbox({ url, apiKey, connections, clock: machineClock });
     const voice = { url: voiceUrl, speech, transcription };
     const calls = new Map<string, RecordedCall>();
     const caller = createVoiceCaller({
       ...{ ...voice, sandbox: url, apiKey, clock: machineClock },
       onAudio: ({ sessionId }, audio, lines) => calls.set(sessionId, { audio, lines }),
     });
-    this.#sandboxes.add(sandbox);
-    const deps = { sandbox, call: caller.open, model: this.#model, clock, machineClock, log };
+    this.#sandboxes.add(sandboxes);
+    const deps = { sandboxes, call: caller.open, model: this.#model, clock, machineClock, log };
     try {
       await forEachConcurrently(remaining, plan.concurrency, async (session) => {
         const state = until.aborted || (await retry(() => simulations.findState(ownerId, id)));
@@ -370,8 +370,8 @@ class PlanRunner implements SimulationRunner {
       });
       if (!until.aborted) await retry(() => simulations.end(ownerId, id, 'ended', lease));
     } finally {
-      this.#sandboxes.delete(sandbox);
-      await Promise.all([sandbox.close(), caller.close()]);
+      this.#sandboxes.delete(sandboxes);
+      await Promise.all([sandboxes.close(), caller.close()]);
     }
   }
 

@@ -47,7 +47,7 @@ function explainFailure(error: unknown): string {
  * Encodes audio as Opus packets of 20 ms; returns undefined if it is silent. @throws SpeechError if
  * it is too long.
  */
-export async function encodeLine(audio: PcmAudio): Promise<SpokenLine | undefined> {
+async function encodeLine(audio: PcmAudio): Promise<SpokenLine | undefined> {
   const seconds = Math.ceil(audio.samples.length / audio.rate);
   if (seconds > SECONDS_MAX) {
     throw new SpeechError(`a line must not exceed ${SECONDS_MAX} s, this one takes ${seconds} s`);

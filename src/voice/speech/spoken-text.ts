@@ -1,5 +1,5 @@
 /** Only this many characters of a line are spoken, which takes about two minutes. */
-export const CHARACTERS_MAX = 2_000;
+const CHARACTERS_MAX = 2_000;
 
 /**
  * Returns the part of a line that is spoken: its beginning, on one line, without control

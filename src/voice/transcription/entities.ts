@@ -1,4 +1,4 @@
-import { isNumberWord } from './number-words.ts';
+import { isNumberWord, isScaleWord } from './number-words.ts';
 import { listSpokenWords, MONTHS } from './spoken-words.ts';
 
 /** What must not be misheard. */
@@ -70,8 +70,7 @@ function listSpelledNumbers(text: string): { text: string; at: number }[] {
       const at = index + word.index;
       const last = numbers.at(-1);
       const isNumber = isNumberWord(word[0]);
-      const continues: boolean =
-        isLast && (isNumber || /^(hundred|thousand|million)$/i.test(word[0]));
+      const continues: boolean = isLast && (isNumber || isScaleWord(word[0]));
       if (continues && last) last.text = text.slice(last.at, at + word[0].length);
       else if (isNumber) numbers.push({ text: word[0], at });
       isLast = isNumber || continues;

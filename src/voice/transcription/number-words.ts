@@ -27,6 +27,10 @@ const scales = new Map([
 /** Whether a word is the name of a number from 2 on; "one" is often not a number. */
 export const isNumberWord = (word: string): boolean => (values.get(word.toLowerCase()) ?? 0) > 1;
 
+/** Whether a word multiplies the number before it. */
+export const isScaleWord = (word: string): boolean =>
+  /^hundred$/i.test(word) || scales.has(word.toLowerCase());
+
 /** Replaces English numbers in lower-case words by digits: "forty two" by "42". */
 export function readNumberWords(words: readonly string[]): string[] {
   const read: string[] = [];
@@ -50,7 +54,7 @@ function readNumber(
   start: number,
 ): { value: number; next: number } | undefined {
   const [first = '', second = ''] = words.slice(start, start + 2);
-  const isScaled = second === 'hundred' || scales.has(second);
+  const isScaled = isScaleWord(second);
   const firstValue =
     values.get(first) ?? (isScaled ? (first === 'a' ? 1 : readDigits(first)) : undefined);
   if (firstValue === undefined) return undefined;

@@ -43,12 +43,13 @@ const YIELD_SILENCE_MS = 700;
 /** A shorter silence after the interruption is a pause between two sentences of the same speech. */
 const SENTENCE_PAUSE_MS_MAX = 500;
 /** An agent may need this long after the interruption to stop. */
-const YIELD_AFTER_MS_MAX = 1_000;
+export const YIELD_AFTER_MS_MAX = 1_000;
 /** A pause leads to an answer up to this much later, because the agent needs time to speak. */
 const AFTER_PAUSE_MS_MAX = 500;
 /** An agent that a backchannel stops does so within this time. */
 const BACKCHANNEL_STOP_MS_MAX = 1_000;
-const DEAD_AIR_MS_MIN = 2_000;
+/** Shorter silences are not in the measurement. */
+export const DEAD_AIR_MS_MIN = 2_000;
 /** After a line, the caller waits at least this long before the answer counts as missing. */
 const ANSWER_WAIT_MS_MIN = 1_000;
 const EVENTS_MAX = 1_000;

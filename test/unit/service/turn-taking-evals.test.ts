@@ -1,7 +1,8 @@
 /** The evals that measure how the two sides of a call took turns. */
 import t from 'tap';
-import type { EvalDefinition, TurnTaking } from '../../../src/contract/index.ts';
+import { isMessage, type EvalDefinition, type TurnTaking } from '../../../src/contract/index.ts';
 import { scoreSession } from '../../../src/service/scoring/eval-kinds.ts';
+import { DEAD_AIR_MS_MIN } from '../../../src/voice/turn-taking/measure.ts';
 
 const calm: TurnTaking = {
   response_ms: { p50: 300, p95: 450, max: 450 },
@@ -113,4 +114,11 @@ void t.test('a session without turn-taking, such as a chat, is not scored', asyn
   for (const kind of new Set(CASES.map(([name]) => name))) {
     t.match(await score(kind, { ms: 5_000 }), { outcome: 'error', reasoning: /channel: voice/ });
   }
+});
+
+void t.test('no_dead_air can not ask for a silence that is not measured', (t) => {
+  const allow = (ms: number) => ({ id: 'e', name: 'E', kind: 'no_dead_air', params: { ms } });
+  t.ok(isMessage('EvalDefinition', allow(DEAD_AIR_MS_MIN)));
+  t.notOk(isMessage('EvalDefinition', allow(DEAD_AIR_MS_MIN - 1)));
+  t.end();
 });

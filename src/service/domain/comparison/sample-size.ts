@@ -55,7 +55,7 @@ export function canShow(sizes: readonly (readonly [before: number, after: number
 const isShown = (strata: readonly Stratum[]): boolean => findDifferences(strata).p <= CHANCE_P_MAX;
 
 /** Returns so many samples of each scenario in both runs, with the pass rates of the given ones. */
-export function resize(strata: readonly Stratum[], samples: number): Stratum[] {
+function resize(strata: readonly Stratum[], samples: number): Stratum[] {
   const scale = ({ passed, failed }: Counts): Counts => {
     const scaled = Math.round((passed / (passed + failed)) * samples);
     return { passed: scaled, failed: samples - scaled };

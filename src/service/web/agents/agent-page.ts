@@ -128,7 +128,7 @@ export function renderReadiness(content: ReadinessContent, context: PageContext)
       <ul class="parts" aria-label="Readiness">
         ${parts.map((part) => renderPart(part, content, context))}
       </ul>`,
-    isFinal: test === undefined || test.problem !== undefined,
+    isFinal: test?.end !== 'running',
   };
 }
 
@@ -186,7 +186,7 @@ function renderNextStep(
     });
   }
   if (context.token === undefined) return undefined;
-  const isRunning = test !== undefined && test.problem === undefined;
+  const isRunning = test?.end === 'running';
   return html`${
     canTest &&
     !isRunning &&

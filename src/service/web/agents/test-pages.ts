@@ -150,9 +150,11 @@ function renderLoadFields({ profile, rate, seconds, problems }: LoadDraft): Html
 
 /** Renders a test that runs, or that ended without a report. */
 export function renderTest(agentId: string, test: WatchedTest, context: PageContext): Html {
-  const { kind, plan, progress, problem } = test;
+  const { kind, plan, progress, end } = test;
   const name = NAMES[kind];
-  if (problem !== undefined) return html`<p class="remark" role="status">${name} ${problem}</p>`;
+  if (typeof end === 'object') {
+    return html`<p class="remark" role="status">${name} ${end.problem}</p>`;
+  }
   const { state, share, leftMs } = progress;
   const left = leftMs === undefined ? '' : `, about ${formatDuration(leftMs)} left`;
   return html`<section class="test" aria-label="Running test">

@@ -24,8 +24,8 @@ export function listChanges(before: Side, after: Side): Change[] {
     ...compare('Channel', before, after, ({ plan }) => plan?.channel ?? ''),
     ...compare('Seed', before, after, ({ plan }) => plan?.seed ?? ''),
     ...compare('Samples', before, after, ({ plan }) => String(plan?.samples ?? '')),
-    ...compareScenarios(before, after),
-    ...compareEvals(before, after),
+    ...listScenarioChanges(before, after),
+    ...listEvalChanges(before, after),
   ];
 }
 
@@ -70,7 +70,7 @@ function compareTags(before: Side, after: Side): Change[] {
 }
 
 /** Compares the parts of the scenarios that both runs have, without their evals. */
-function compareScenarios(before: Side, after: Side): Change[] {
+function listScenarioChanges(before: Side, after: Side): Change[] {
   const earlierById = new Map(
     (before.plan?.scenarios ?? []).map((resolved) => [resolved.scenario.id, resolved]),
   );
@@ -88,7 +88,7 @@ function compareScenarios(before: Side, after: Side): Change[] {
     .slice(0, CHANGES_MAX);
 }
 
-function compareEvals(before: Side, after: Side): Change[] {
+function listEvalChanges(before: Side, after: Side): Change[] {
   const listEvals = ({ plan, traits }: Side): readonly EvalDefinition[] =>
     plan ? plan.scenarios.flatMap(({ evals }) => evals) : traits.evals;
   const earlierById = new Map(listEvals(before).map((definition) => [definition.id, definition]));

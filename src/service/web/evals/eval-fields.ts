@@ -283,7 +283,7 @@ export const idField: EvalField = {
 };
 
 /** The fields that evals of every kind have. */
-export const sharedFields: readonly EvalField[] = [
+const sharedFields: readonly EvalField[] = [
   { pointer: '/name', label: 'Name', hint: 'Shown in results.', input: 'line' },
   {
     pointer: '/category',

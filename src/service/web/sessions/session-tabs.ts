@@ -2,7 +2,7 @@ import type { Html } from '../../../report-kit/html.ts';
 import { linkTo, renderTabs, type PageContext } from '../frame/page-frame.ts';
 
 /** The lists of the page `/sessions`. */
-export const SESSION_LISTS = {
+const SESSION_LISTS = {
   production: 'Production',
   simulation: 'Simulation',
   open: 'Open conversations',

@@ -155,7 +155,7 @@ void t.test(
     t.equal(report.sessions[0]?.heard, undefined);
     t.match(report.sessions[0], {
       notes: [],
-      errored_evals: [{ reasoning: /nothing was transc/ }],
+      errored_evals: [{ reasoning: /Nothing was transc/ }],
     });
     const skipped = /Nothing was transcribed\. Set SANDBOX_KIT_TRANSCRIBE_URL/;
     t.match(report.heard, { calls: 0, skipped });

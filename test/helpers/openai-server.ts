@@ -29,7 +29,7 @@ export interface OpenAiServer {
 
 /** Starts the server on a free port and stops it when the test ends. */
 export async function startOpenAiServer(t: Test): Promise<OpenAiServer> {
-  const { baseUrl, requests, waitForRequests, respondWith } = await startScriptedServer(
+  const server = await startScriptedServer(
     t,
     ({ url: path, headers: { authorization } }, body): ModelRequest => ({
       ...{ path, authorization },
@@ -37,9 +37,15 @@ export async function startOpenAiServer(t: Test): Promise<OpenAiServer> {
     }),
   );
   const behave = (...next: Behavior[]): void =>
-    respondWith(...next.map((each): Responder<ModelRequest> => (to, from) => each(from, to)));
+    server.respondWith(
+      ...next.map(
+        (each): Responder<ModelRequest> =>
+          (to, from) =>
+            each(from, to),
+      ),
+    );
   behave(behaviors.verdict('pass'));
-  return { baseUrl, requests, behave, waitForRequests };
+  return { ...server, behave };
 }
 
 function send(response: ServerResponse, status: number, body: unknown, headers = {}): void {

@@ -8,6 +8,7 @@ import { readClips, type Clip } from '../../src/voice/opus/index.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/voice/peer/index.ts';
 import { createPacer } from '../../src/platform/pacer.ts';
 import { Microphone } from '../../src/voice/call/index.ts';
+import type { LineImpairment } from '../../src/voice/line-impairment/index.ts';
 import { until } from './until.ts';
 
 const CONNECT_MS_MAX = 60_000;
@@ -172,8 +173,8 @@ export async function loadClip(id: string): Promise<Clip> {
 const pacer = createPacer(systemClock);
 
 /** Starts a microphone that sends silence unless it plays a clip, and stops it after the test. */
-export function startMicrophone(t: Test, peer: Peer) {
-  const microphone = new Microphone({ peer, clock: systemClock, pacer });
+export function startMicrophone(t: Test, peer: Peer, impairment?: LineImpairment) {
+  const microphone = new Microphone({ peer, clock: systemClock, pacer, impairment });
   t.teardown(() => microphone.stop());
   return {
     /** Plays a clip. Resolves with the time when its speech ended; NaN if it was interrupted. */

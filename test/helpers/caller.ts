@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { WebSocket } from 'ws';
 import { systemClock } from '../../src/platform/clock.ts';
 import { findOnsets, measurePackets } from '../../src/voice/activity/index.ts';
-import { readClips, type Clip } from '../../src/voice/opus/index.ts';
+import { FRAME_MS, FRAME_TICKS, readClips, type Clip } from '../../src/voice/opus/index.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/voice/peer/index.ts';
 import { createPacer } from '../../src/platform/pacer.ts';
 import { Microphone } from '../../src/voice/call/index.ts';
@@ -168,6 +168,13 @@ export async function loadClip(id: string): Promise<Clip> {
   const clip = (await readClips()).find((clip) => clip.id === id);
   if (!clip) throw new Error(`Unknown clip ${id}.`);
   return clip;
+}
+
+/** Returns the first part of a user's clip: at least 400 ms are speech, and less may be a backchannel. */
+export async function loadLine(ms = 600, id = 'where-is-my-order'): Promise<Clip> {
+  const clip = await loadClip(id);
+  const packets = clip.packets.slice(0, ms / FRAME_MS);
+  return { ...clip, packets, speechEndTicks: packets.length * FRAME_TICKS };
 }
 
 const pacer = createPacer(systemClock);

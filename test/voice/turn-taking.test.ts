@@ -13,6 +13,7 @@ import { withAgent } from '../helpers/agent.ts';
 import {
   fetchCalls,
   loadClip,
+  loadLine,
   startMicrophone,
   waitForGreeting,
   withCall,
@@ -79,13 +80,6 @@ async function hearMore({ received }: ConnectedCall, packets: number): Promise<v
 }
 
 const silence = (ms: number): Buffer[] => Array.from({ length: ms / 20 }, () => silentFrame);
-
-/** Returns the first part of a clip: at least 400 ms are speech, and less may be a backchannel. */
-async function loadLine(ms = 600, id = 'where-is-my-order'): Promise<Clip> {
-  const clip = await loadClip(id);
-  const packets = clip.packets.slice(0, ms / 20);
-  return { ...clip, packets, speechEndTicks: packets.length * FRAME_TICKS };
-}
 
 /** Returns a line that is said once more after each of these pauses. */
 async function loadLineWithPauses(...pausesMs: number[]): Promise<Clip> {

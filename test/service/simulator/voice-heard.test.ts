@@ -9,6 +9,7 @@ import {
 } from '../../../src/service/index.ts';
 import { summarizeHeard } from '../../../src/service/domain/heard-facts.ts';
 import { withAgent } from '../../helpers/agent.ts';
+import { nightOnly } from '../../helpers/nightly.ts';
 import { makeUserScenario, simulateOn } from '../../helpers/simulation.ts';
 import {
   startTranscriptionServer,
@@ -136,7 +137,7 @@ void t.test('the reference agent is heard as it says', { timeout: 90_000 }, asyn
   t.notMatch(JSON.stringify(sessions), /sk-secret/);
 });
 
-void t.test('a failed transcription is a note, and no failure', { timeout: 60_000 }, async (t) => {
+void t.test('a failed transcription is a note, and no failure', nightOnly, async (t) => {
   const { url } = await withReplies(t);
   const server = await startTranscriptionServer(t);
   server.respondWith(transcriptionResponses.status(401));

@@ -44,7 +44,7 @@ void t.test('calls of an agent that takes turns well', { timeout: 90_000 }, asyn
     opening_delivery: { interrupt },
   };
   const listening: Scenario['user'] = {
-    ...{ mode: 'scripted', opening: LONG_LINE },
+    ...{ mode: 'scripted', opening: 'Hello.' },
     opening_delivery: { backchannel: 'uh-huh' },
     steps: [{ say: 'I want to return it.', pause_ms: 400, silence_s: 2.5 }],
   };

@@ -152,7 +152,7 @@ function exampleLines({ faultSamples, slowest = [] }: LoadReport, layout: TextLa
 const SLOWEST_SHOWN = 3;
 
 const timeRow = (title: string, cells: readonly string[]): string =>
-  `  ${title.padEnd(24)}${cells.map((cell) => cell.padStart(9)).join('')}`;
+  `  ${title.padEnd(24)}${cells.map((cell) => ` ${cell}`.padStart(9)).join('')}`;
 
 const errorLabel = (count: number, style: TextLayout['style']): string =>
   `  ${style('red', formatNumber(count).padStart(7))}  `;

@@ -4,10 +4,11 @@ import type { Test } from 'tap';
 import { WebSocket } from 'ws';
 import { systemClock } from '../../src/platform/clock.ts';
 import { findOnsets, measurePackets } from '../../src/voice/activity/index.ts';
-import { readClips, type Clip } from '../../src/voice/opus/index.ts';
+import { FRAME_MS, FRAME_TICKS, readClips, type Clip } from '../../src/voice/opus/index.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/voice/peer/index.ts';
 import { createPacer } from '../../src/platform/pacer.ts';
 import { Microphone } from '../../src/voice/call/index.ts';
+import type { LineImpairment } from '../../src/voice/line-impairment/index.ts';
 import { until } from './until.ts';
 
 const CONNECT_MS_MAX = 60_000;
@@ -169,11 +170,18 @@ export async function loadClip(id: string): Promise<Clip> {
   return clip;
 }
 
+/** Returns the first part of a user's clip: at least 400 ms are speech, and less may be a backchannel. */
+export async function loadLine(ms = 600, id = 'where-is-my-order'): Promise<Clip> {
+  const clip = await loadClip(id);
+  const packets = clip.packets.slice(0, ms / FRAME_MS);
+  return { ...clip, packets, speechEndTicks: packets.length * FRAME_TICKS };
+}
+
 const pacer = createPacer(systemClock);
 
 /** Starts a microphone that sends silence unless it plays a clip, and stops it after the test. */
-export function startMicrophone(t: Test, peer: Peer) {
-  const microphone = new Microphone({ peer, clock: systemClock, pacer });
+export function startMicrophone(t: Test, peer: Peer, impairment?: LineImpairment) {
+  const microphone = new Microphone({ peer, clock: systemClock, pacer, impairment });
   t.teardown(() => microphone.stop());
   return {
     /** Plays a clip. Resolves with the time when its speech ended; NaN if it was interrupted. */

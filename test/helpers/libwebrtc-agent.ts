@@ -1,9 +1,10 @@
 /** A voice agent that shares no code with the kit: it uses `ws` and libwebrtc. */
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import type { Test } from 'tap';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { startLibwebrtcPeer, type LibwebrtcPeer } from './libwebrtc-peer.ts';
+import { startLocally } from './local-server.ts';
+import type { TurnTakingHabits } from './turn-taking-agent.ts';
 
 /** Differences between agents, all of them legal. */
 export interface LibwebrtcAgentOptions {
@@ -11,40 +12,52 @@ export interface LibwebrtcAgentOptions {
   changeOffer?: (sdp: string) => string;
   /** Sends its candidates after the answer instead of in the offer. */
   trickles?: boolean;
+  /** How it takes turns by itself; without them, the test controls its speech. */
+  habits?: TurnTakingHabits;
 }
 
 export interface LibwebrtcAgent {
+  /** Base URL; it has /health, and no users. */
+  url: string;
   voiceUrl: string;
   /** The agent's peers, one per call, oldest first. */
   peers: LibwebrtcPeer[];
 }
 
-/** Starts an agent whose speech the test controls, and stops it after the test. */
+/** Starts an agent, and stops it after the test. */
 export async function withLibwebrtcAgent(
   t: Test,
   options: LibwebrtcAgentOptions = {},
 ): Promise<LibwebrtcAgent> {
-  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
-  await once(server, 'listening');
+  const http = createServer((request, response) => {
+    const isHealth = request.url === '/health';
+    response.writeHead(isHealth ? 200 : 404, { 'content-type': 'application/json' });
+    const timestamp = '2026-11-20T09:30:00Z';
+    response.end(JSON.stringify(isHealth ? { status: 'healthy', timestamp } : {}));
+  });
+  const server = new WebSocketServer({ server: http });
+  const url = await startLocally(t, http);
   t.teardown(() => {
     for (const socket of server.clients) socket.terminate();
-    server.close();
   });
   const peers: LibwebrtcPeer[] = [];
   server.on('connection', (socket) => {
-    const peer = startLibwebrtcPeer(t);
+    const call_id = `call-${peers.length + 1}`;
+    const peer = startLibwebrtcPeer(t, () => {
+      const transcript = { user: '', agent: 'I can help you with that.' };
+      socket.send(JSON.stringify({ type: 'conversation_update', call_id, transcript }));
+    });
     peers.push(peer);
-    serve(socket, peer, `call-${peers.length}`, options);
+    serve(socket, peer, call_id, options);
   });
-  const { port } = server.address() as AddressInfo;
-  return { voiceUrl: `ws://127.0.0.1:${port}/voice`, peers };
+  return { url, voiceUrl: `${url.replace('http', 'ws')}/voice`, peers };
 }
 
 function serve(
   socket: WebSocket,
   peer: LibwebrtcPeer,
   call_id: string,
-  { changeOffer = (sdp) => sdp, trickles = false }: LibwebrtcAgentOptions,
+  { changeOffer = (sdp) => sdp, trickles = false, habits }: LibwebrtcAgentOptions,
 ): void {
   const send = (message: object): void => socket.send(JSON.stringify(message));
   let candidates: string[] = [];
@@ -56,6 +69,7 @@ function serve(
   };
   const acceptAnswer = async (sdp: string): Promise<void> => {
     await peer.acceptAnswer(sdp);
+    if (habits) await peer.takeTurns(JSON.stringify(habits));
     for (const candidate of trickles ? candidates : []) {
       send({ type: 'ice_candidate', call_id, candidate: { candidate, sdpMLineIndex: 0 } });
     }
@@ -68,7 +82,8 @@ function serve(
     if (message.type === 'start_call') void sendOffer();
     if (message.type === 'webrtc_answer') void acceptAnswer(message.webrtc_answer?.sdp ?? '');
   });
-  socket.on('close', () => peer.close());
+  // A test may ask a peer that takes turns when it spoke, after the call.
+  if (!habits) socket.on('close', () => peer.close());
 }
 
 /** Removes the candidates from a session description. */

@@ -10,6 +10,14 @@ export const HAS_EXTERNAL_INTERFACE: boolean = Object.values(networkInterfaces()
   (addresses) => addresses?.some(({ internal, family }) => !internal && family === 'IPv4'),
 );
 
+/** The result of a command, or the event that the peer starts to answer. */
+interface ProcessMessage {
+  id: number;
+  value?: unknown;
+  error?: string;
+  event?: 'answer';
+}
+
 /** The commands of a libwebrtc process as asynchronous functions. */
 export type LibwebrtcPeer = {
   [Name in keyof PeerCommands]: (
@@ -20,13 +28,14 @@ export type LibwebrtcPeer = {
   close: () => void;
 };
 
-/** Starts a libwebrtc process, and kills it after the test. */
-export function startLibwebrtcPeer(t: Test): LibwebrtcPeer {
+/** Starts a libwebrtc process, and kills it after the test. `onAnswer` is called when it starts to answer. */
+export function startLibwebrtcPeer(t: Test, onAnswer?: () => void): LibwebrtcPeer {
   const child = fork(join(import.meta.dirname, 'libwebrtc-process.ts'), { stdio: 'inherit' });
   const close = (): void => void child.kill('SIGKILL');
   t.teardown(close);
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
-  child.on('message', ({ id, value, error }: { id: number; value?: unknown; error?: string }) => {
+  child.on('message', ({ id, value, error, event }: ProcessMessage) => {
+    if (event === 'answer') onAnswer?.();
     const reply = pending.get(id);
     pending.delete(id);
     if (error === undefined) reply?.resolve(value);
@@ -51,6 +60,8 @@ export function startLibwebrtcPeer(t: Test): LibwebrtcPeer {
     'addCandidate',
     'say',
     'countFrames',
+    'takeTurns',
+    'reportSpeech',
   ] as const;
   const commands = Object.fromEntries(names.map((name) => [name, createCommand(name)]));
   return { ...(commands as unknown as LibwebrtcPeer), close };

@@ -6,6 +6,8 @@ import wrtc from '@roamhq/wrtc';
 import { systemClock } from '../../src/platform/clock.ts';
 import { loadClip } from './caller.ts';
 import { decodeClip } from './clip-audio.ts';
+import { EnergyTurnTaker, type SpokenSpan } from './energy-turn-taker.ts';
+import { loadLongClip, type TurnTakingHabits } from './turn-taking-agent.ts';
 
 /** The commands that the process accepts, by name. */
 export interface PeerCommands {
@@ -16,6 +18,17 @@ export interface PeerCommands {
   /** Plays a clip, with silence before and after it. */
   say: (clipId: string) => Promise<void>;
   countFrames: () => FrameCounts;
+  /** From now on, the peer takes turns with the caller; `habits` is JSON. */
+  takeTurns: (habits: string) => Promise<void>;
+  /** Returns when the peer spoke while it took turns, and how late it was. */
+  reportSpeech: () => SpeechReport;
+}
+
+/** When the peer spoke, in milliseconds of the system's monotonic clock. */
+export interface SpeechReport {
+  spoken: SpokenSpan[];
+  /** The longest delay of a frame. */
+  lateMs: number;
 }
 
 /** A session description that contains all candidates, and the list of them. */
@@ -65,10 +78,15 @@ const gathered = new Promise<void>((resolve) => {
     if (!candidate) resolve();
   };
 });
+/** All processes of a machine share this clock. */
+const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+let turnTaker: EnergyTurnTaker | undefined;
+let lateMs = 0;
 const counts: FrameCounts = { frames: 0, loud: 0 };
 connection.ontrack = ({ track }) => {
   const sink = new nonstandard.RTCAudioSink(track);
   sink.ondata = ({ samples }) => {
+    turnTaker?.hear(samples, monotonicMs());
     counts.frames += 1;
     if (samples.some((sample) => Math.abs(sample) > LOUD_SAMPLE)) counts.loud += 1;
   };
@@ -81,8 +99,13 @@ async function sendFrames(): Promise<never> {
   const startMs = systemClock.monotonicMs();
   for (let nth = 0; ; nth += 1) {
     const samples = new Int16Array(FRAME_SAMPLES);
-    samples.set(unspoken.subarray(0, FRAME_SAMPLES));
-    unspoken = unspoken.subarray(FRAME_SAMPLES);
+    if (turnTaker) {
+      lateMs = Math.max(lateMs, systemClock.monotonicMs() - startMs - nth * FRAME_MS);
+      samples.set(turnTaker.nextFrame(FRAME_SAMPLES, monotonicMs()));
+    } else {
+      samples.set(unspoken.subarray(0, FRAME_SAMPLES));
+      unspoken = unspoken.subarray(FRAME_SAMPLES);
+    }
     source.onData({ samples, sampleRate: 48_000 });
     await systemClock.sleep(Math.max(0, startMs + nth * FRAME_MS - systemClock.monotonicMs()));
   }
@@ -109,6 +132,12 @@ const commands: PeerCommands = {
     unspoken = new Int16Array(await decodeClip(await loadClip(clipId)));
   },
   countFrames: () => counts,
+  async takeTurns(habits) {
+    const answer = await decodeClip(await loadLongClip());
+    const onAnswer = (): void => void process.send?.({ event: 'answer' });
+    turnTaker = new EnergyTurnTaker(JSON.parse(habits) as TurnTakingHabits, answer, onAnswer);
+  },
+  reportSpeech: () => ({ spoken: turnTaker?.spoken ?? [], lateMs }),
 };
 
 process.on('message', ({ id, name, argument }: { id: number; name: string; argument: string }) => {

@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Test } from 'tap';
-import { startLocally } from './local-server.ts';
+import { startScriptedServer, type Responder } from './scripted-server.ts';
 
 /** A request that the server received. */
 export interface ModelRequest {
@@ -29,38 +29,23 @@ export interface OpenAiServer {
 
 /** Starts the server on a free port and stops it when the test ends. */
 export async function startOpenAiServer(t: Test): Promise<OpenAiServer> {
-  const requests: ModelRequest[] = [];
-  let nextBehaviors: Behavior[] = [behaviors.verdict('pass')];
-  let arrival = Promise.withResolvers<undefined>();
-  const server = createServer((request, response) => {
-    void readText(request).then((text) => {
-      const received: ModelRequest = {
-        path: request.url,
-        authorization: request.headers.authorization,
-        body: JSON.parse(text) as ModelRequest['body'],
-      };
-      requests.push(received);
-      const behave = nextBehaviors.length > 1 ? nextBehaviors.shift() : nextBehaviors[0];
-      behave?.(received, response);
-      arrival.resolve(undefined);
-      arrival = Promise.withResolvers();
-    });
-  });
-  const url = await startLocally(t, server);
-  return {
-    baseUrl: `${url}/v1`,
-    requests,
-    behave: (...next) => (nextBehaviors = next),
-    async waitForRequests(count) {
-      while (requests.length < count) await arrival.promise;
-    },
-  };
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
-  return text;
+  const server = await startScriptedServer(
+    t,
+    ({ url: path, headers: { authorization } }, body): ModelRequest => ({
+      ...{ path, authorization },
+      body: JSON.parse(body.toString()) as ModelRequest['body'],
+    }),
+  );
+  const behave = (...next: Behavior[]): void =>
+    server.respondWith(
+      ...next.map(
+        (each): Responder<ModelRequest> =>
+          (to, from) =>
+            each(from, to),
+      ),
+    );
+  behave(behaviors.verdict('pass'));
+  return { ...server, behave };
 }
 
 function send(response: ServerResponse, status: number, body: unknown, headers = {}): void {

@@ -1,7 +1,11 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Test } from 'tap';
-import { until } from './until.ts';
-import { startLocally } from './local-server.ts';
+import {
+  failures,
+  startScriptedServer,
+  type Responder,
+  type ScriptedServer,
+} from './scripted-server.ts';
 
 export interface SpeechRequest {
   path: string | undefined;
@@ -9,44 +13,15 @@ export interface SpeechRequest {
   body: Record<string, unknown>;
 }
 
-export type SpeechResponder = (response: ServerResponse) => void;
-
 /** A server with the part of OpenAI's speech API that the synthesizer uses. */
-export interface SpeechServer {
-  baseUrl: string;
-  requests: SpeechRequest[];
-  /** Sets the responders of the next requests, in order. The last one also serves all later requests. */
-  respondWith(...responders: SpeechResponder[]): void;
-  waitForRequests(count: number): Promise<void>;
-}
+export type SpeechServer = ScriptedServer<SpeechRequest>;
 
 /** Starts a speech server on a free port, and stops it after the test. */
-export async function startSpeechServer(t: Test): Promise<SpeechServer> {
-  const requests: SpeechRequest[] = [];
-  let responders: SpeechResponder[] = [];
-  const server = createServer((request, response) => {
-    void readText(request).then((text) => {
-      const { url: path, headers } = request;
-      const body = JSON.parse(text) as Record<string, unknown>;
-      requests.push({ path, authorization: headers.authorization, body });
-      const respond = responders.length > 1 ? responders.shift() : responders[0];
-      respond?.(response);
-    });
-  });
-  const url = await startLocally(t, server);
-  return {
-    baseUrl: `${url}/v1`,
-    requests,
-    respondWith: (...next) => (responders = next),
-    waitForRequests: (count) => until(`${count} requests`, () => requests.length >= count),
-  };
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
-  return Buffer.concat(parts).toString();
-}
+export const startSpeechServer = (t: Test): Promise<SpeechServer> =>
+  startScriptedServer(t, ({ url: path, headers: { authorization } }, body) => ({
+    ...{ path, authorization },
+    body: JSON.parse(body.toString()) as Record<string, unknown>,
+  }));
 
 export interface WavFormat {
   rate: number;
@@ -88,15 +63,11 @@ export function createToneWav(toneMs: number, format: WavFormat): Buffer {
 }
 
 export const speechResponses = {
+  ...failures,
   wav:
-    (file: Buffer): SpeechResponder =>
+    (file: Buffer): Responder<SpeechRequest> =>
     (response) =>
       void response.writeHead(200, { 'content-type': 'audio/wav' }).end(file),
-  status:
-    (status: number, headers: Record<string, string> = {}): SpeechResponder =>
-    (response) =>
-      void response.writeHead(status, headers).end('{"error":{"message":"sk-secret"}}'),
-  none: (): void => undefined,
   /** Sends audio without end. */
   endless: (response: ServerResponse): void => {
     response.writeHead(200, { 'content-type': 'audio/wav' });

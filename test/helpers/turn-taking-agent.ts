@@ -14,25 +14,33 @@ export interface TurnTakingHabits {
 }
 
 const POLL_MS = 5;
-const TALK_OVER_MS = 400;
+/** How long an agent speaks over the caller. */
+export const TALK_OVER_MS = 400;
+/** Only the first answer is long, so that it can be interrupted. */
+export const LATER_ANSWER_MS = 2_000;
 
 /** Handles a call of an agent with simple habits that does not use the code under test. */
 export function takeTurns(habits: TurnTakingHabits): (call: DoubleCall) => Promise<void> {
   return async (call) => {
-    const answer = await loadLongClip();
+    const longAnswer = await loadLongClip();
+    const shortened = (ms: number): Clip => ({
+      ...longAnswer,
+      packets: longAnswer.packets.slice(0, ms / 20),
+    });
     await call.connect();
     const { endpointMs, yieldMs = Infinity, talksOverAfterMs = Infinity } = habits;
-    const answerMs = answer.packets.length * 20;
+    let answer = longAnswer;
     let answeringSinceMs = -Infinity;
     let lineSinceMs: number | undefined;
     let hasTalkedOver = false;
+    let hasAnswered = false;
     let isAnswered = true;
     for (;;) {
       await systemClock.sleep(POLL_MS);
       if (call.socket.readyState !== call.socket.OPEN) return;
       const nowMs = systemClock.monotonicMs();
       const heardMs = call.heardAtMs();
-      const isAnswering = nowMs - answeringSinceMs < answerMs;
+      const isAnswering = nowMs - answeringSinceMs < answer.packets.length * 20;
       if (nowMs - heardMs < 100) {
         lineSinceMs ??= heardMs;
         isAnswered = false;
@@ -43,12 +51,14 @@ export function takeTurns(habits: TurnTakingHabits): (call: DoubleCall) => Promi
         answeringSinceMs = -Infinity;
       } else if (!hasTalkedOver && nowMs - lineSinceMs >= talksOverAfterMs) {
         hasTalkedOver = true;
-        call.play({ ...answer, packets: answer.packets.slice(0, TALK_OVER_MS / 20) });
+        call.play(shortened(TALK_OVER_MS));
       }
       if (nowMs - heardMs < endpointMs || isAnswered || isAnswering) continue;
       isAnswered = true;
       hasTalkedOver = false;
       lineSinceMs = undefined;
+      if (hasAnswered) answer = shortened(LATER_ANSWER_MS);
+      hasAnswered = true;
       call.play(answer);
       answeringSinceMs = nowMs;
       call.update('I can help you with that.');
@@ -62,7 +72,7 @@ const silence: Clip = {
 };
 
 /** Returns about 10 s of speech without a longer pause, which starts with its first frame. */
-async function loadLongClip(): Promise<Clip> {
+export async function loadLongClip(): Promise<Clip> {
   const clips = (await readClips()).filter(({ speaker }) => speaker === 'agent');
   const spoken: Clip[] = [];
   for (let packets = 0; packets < 500;) {

@@ -151,8 +151,9 @@ class SandboxCall implements DoubleCall {
 
   async waitForEndOfSpeech(): Promise<void> {
     await this.waitForSpeech();
+    // Silence that was received: a process that was blocked has not read all packets yet.
     const quietMs = (): number =>
-      clock.monotonicMs() - (this.#activity?.lastSpeechAtMs ?? Infinity);
+      this.#activity ? this.#activity.lastPacketAtMs - this.#activity.lastSpeechAtMs : 0;
     await this.#until(() => quietMs() > 200);
     this.#heardUntilMs = this.#activity?.lastSpeechAtMs ?? 0;
   }

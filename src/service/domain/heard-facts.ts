@@ -1,6 +1,7 @@
 import type { HeardReplies, RunHeard, SimulatedSessionReport } from '../../contract/index.ts';
 import { roundTo } from '../../platform/round.ts';
 import { cutText, formatCount, formatList, formatShare } from '../../report-kit/format.ts';
+import { NOTHING_TRANSCRIBED } from './missing-models.ts';
 
 /** What was heard of agents, with its figure for people. */
 export type HeardFact = readonly [name: string, figure: string];
@@ -8,10 +9,6 @@ export type HeardFact = readonly [name: string, figure: string];
 const NAMED_MAX = 5;
 const REPLIES_MAX = 5;
 const REPLY_CHARS_MAX = 300;
-
-const SKIPPED =
-  'Nothing was transcribed. Set SANDBOX_KIT_TRANSCRIBE_URL to compare what is heard of the agent ' +
-  'with what it says it said.';
 
 /** Returns errors per word; null without words. */
 export const wordErrorRate = (words: number, errors: number): number | null =>
@@ -31,7 +28,7 @@ export function summarizeHeard(
     ...{ calls: calls.length, words, errors },
     word_error_rate: wordErrorRate(words, errors),
     missed: sum(({ missed }) => missed.length),
-    ...(!isTranscribed && { skipped: SKIPPED }),
+    ...(!isTranscribed && { skipped: NOTHING_TRANSCRIBED }),
   };
 }
 

@@ -15,6 +15,11 @@ export const NO_USER_MODEL =
   'No model is configured to play the user. Set SANDBOX_KIT_USER_URL (any ' +
   'OpenAI-compatible API), SANDBOX_KIT_USER_MODEL and SANDBOX_KIT_USER_API_KEY.';
 
+/** Reported when calls were not transcribed. */
+export const NOTHING_TRANSCRIBED =
+  'Nothing was transcribed. Set SANDBOX_KIT_TRANSCRIBE_URL to compare what is heard of the agent ' +
+  'with what it says it said.';
+
 /** Returns one warning for each eval that needs an LLM judge when none is configured. */
 export function missingJudgeWarnings(
   evals: readonly EvalDefinition[],

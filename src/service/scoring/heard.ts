@@ -1,4 +1,5 @@
 import { formatShare } from '../../report-kit/format.ts';
+import { NOTHING_TRANSCRIBED } from '../domain/missing-models.ts';
 import { formatCount, formatList, quote } from './quoting.ts';
 import { createErrorScore, createScore, type Score, type Scoring } from './score.ts';
 
@@ -13,8 +14,7 @@ export function scoreHeardWordErrorRateMax({ params, session }: Scoring): Score 
   const { heard } = session;
   if (!heard) {
     return createErrorScore(
-      `${expectation}: nothing was transcribed. Set SANDBOX_KIT_TRANSCRIBE_URL, and ` +
-        '`channel: voice` in the scenario.',
+      `${expectation}. ${NOTHING_TRANSCRIBED} The scenario needs \`channel: voice\`.`,
     );
   }
   const { word_error_rate: rate, words, errors, missed, not_compared: others } = heard;

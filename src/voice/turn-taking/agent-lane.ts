@@ -24,7 +24,7 @@ const PAUSE_MS_MIN = 200;
 const SOUND_MS_MIN = 60;
 /** A packet that arrives at most this late is played in time: the delay of this process or of the network. */
 const JITTER_MS_MAX = 40;
-/** More missing or late audio than this is heard as a gap. */
+/** A longer interruption by missing or late audio is a gap. */
 const GAP_MS_MIN = 60;
 
 interface RecordedPacket {
@@ -99,8 +99,9 @@ function play(
     }
     const isLoud = windows.some(({ levelDb }) => levelDb > thresholdDb);
     if (isLoud) audibleUntilMs = atMs;
-    if (isLoud && previous?.isLoud && isGap(previous, packet)) {
-      gaps.push({ startMs: previous.endMs, endMs: Math.max(startMs, previous.endMs) });
+    const isHeard = previous !== undefined && startMs - previous.endMs > GAP_MS_MIN;
+    if (isHeard && isLoud && previous?.isLoud && isGap(previous, packet)) {
+      gaps.push({ startMs: previous.endMs, endMs: startMs });
     }
     endMs = Math.max(endMs, atMs);
     previous = { ...packet, isLoud, endMs: atMs };

@@ -7,7 +7,9 @@ import {
   markdownReport,
   terminalReport,
 } from '../../../src/service/index.ts';
+import { summarizeHeard } from '../../../src/service/domain/heard-facts.ts';
 import { withAgent } from '../../helpers/agent.ts';
+import { nightOnly } from '../../helpers/nightly.ts';
 import { makeUserScenario, simulateOn } from '../../helpers/simulation.ts';
 import {
   startTranscriptionServer,
@@ -32,7 +34,7 @@ const scenario = (user: Partial<Scenario['user']> = {}): Scenario =>
 const SHORT = 'Your order A-1001 is here.';
 const LONG = 'It costs $42.50, and Laura sends it on November 26.';
 
-/** Starts a sandbox whose second reply is about three times as long as the first. */
+/** Starts a sandbox whose second reply is about twice as long as the first. */
 const withReplies = (t: Test) =>
   withVoiceDouble(t, async (call) => {
     await call.connect();
@@ -41,7 +43,7 @@ const withReplies = (t: Test) =>
     await call.speak();
     await call.waitForEndOfSpeech();
     call.update(LONG);
-    for (let nth = 0; nth < 3; nth += 1) await call.speak();
+    for (let nth = 0; nth < 2; nth += 1) await call.speak();
   });
 
 /** Hears one text in the shorter of two replies, and another in the longer one. */
@@ -99,6 +101,15 @@ void t.test('each reply is compared with what was heard of it', { timeout: 90_00
     t.match(view, /42\.1% \(8 of 19 words\)/);
   }
   t.match(htmlReport(report), /heard in turn 2<\/dt>\s*<dd>It costs forty-two fifty/);
+
+  const unheard = summarizeHeard(report.sessions, false);
+  const skipped = { ...report, ...(unheard && { heard: unheard }) };
+  const how = /Nothing was transcribed\. Set SANDBOX_KIT_TRANSCRIBE_URL/;
+  for (const view of [terminalReport(skipped, { ...layout }), markdownReport(skipped)]) {
+    const count = view.replaceAll(/\s+/g, ' ').match(new RegExp(how, 'g'))?.length;
+    t.equal(count, 1, 'without an endpoint, the report says how to compare');
+  }
+  t.match(htmlReport(skipped), how);
 });
 
 void t.test('the reference agent is heard as it says', { timeout: 90_000 }, async (t) => {
@@ -126,7 +137,7 @@ void t.test('the reference agent is heard as it says', { timeout: 90_000 }, asyn
   t.notMatch(JSON.stringify(sessions), /sk-secret/);
 });
 
-void t.test('a failed transcription is a note, and no failure', { timeout: 60_000 }, async (t) => {
+void t.test('a failed transcription is a note, and no failure', nightOnly, async (t) => {
   const { url } = await withReplies(t);
   const server = await startTranscriptionServer(t);
   server.respondWith(transcriptionResponses.status(401));
@@ -145,23 +156,3 @@ void t.test('a failed transcription is a note, and no failure', { timeout: 60_00
   t.match(report.heard, { calls: 0, missed: 0 });
   t.notMatch(JSON.stringify(report), /sk-secret/);
 });
-
-void t.test(
-  'without an endpoint, the report says how to compare',
-  { timeout: 60_000 },
-  async (t) => {
-    const { url } = await withReplies(t);
-    const report = await simulateOn(t, url, scenario(), { voice: {} });
-    t.equal(report.sessions[0]?.heard, undefined);
-    t.match(report.sessions[0], {
-      notes: [],
-      errored_evals: [{ reasoning: /nothing was transc/ }],
-    });
-    const skipped = /Nothing was transcribed\. Set SANDBOX_KIT_TRANSCRIBE_URL/;
-    t.match(report.heard, { calls: 0, skipped });
-    for (const view of [terminalReport(report, { ...layout }), markdownReport(report)]) {
-      t.equal(view.replaceAll(/\s+/g, ' ').match(new RegExp(skipped, 'g'))?.length, 1);
-    }
-    t.match(htmlReport(report), skipped);
-  },
-);

@@ -14,7 +14,7 @@ import {
   simulateOn,
   simulateSession,
 } from '../../helpers/simulation.ts';
-import { withVoiceDouble } from '../../helpers/voice-double.ts';
+import { withVoiceDouble, type DoubleCall } from '../../helpers/voice-double.ts';
 
 t.jobs = 3;
 
@@ -36,82 +36,84 @@ const turnTakingOf = ({ turn_taking: measured }: SimulatedSessionReport) => {
   return measured;
 };
 
-void t.test(
-  'an interruption is a turn of its own; the agent yields',
-  { timeout: 90_000 },
-  async (t) => {
-    const { agent } = await withAgent(t);
-    const interrupt = { after_ms: 600, say: 'Wait, only the order, please.' };
-    const scenario = spoken({
-      mode: 'scripted',
-      opening: LONG_LINE,
-      opening_delivery: { interrupt },
-    });
-    const session = await simulateSession(t, agent.url, scenario, { voice: {} });
-    t.same(listUserLines(session), [LONG_LINE, interrupt.say]);
-    const { interruptions, not_proven: reason } = turnTakingOf(session);
+void t.test('calls of an agent that takes turns well', { timeout: 90_000 }, async (t) => {
+  const { agent } = await withAgent(t);
+  const interrupt = { after_ms: 600, say: 'Wait, only the order, please.' };
+  const barge: Scenario['user'] = {
+    ...{ mode: 'scripted', opening: LONG_LINE },
+    opening_delivery: { interrupt },
+  };
+  const listening: Scenario['user'] = {
+    ...{ mode: 'scripted', opening: 'Hello.' },
+    opening_delivery: { backchannel: 'uh-huh' },
+    steps: [{ say: 'I want to return it.', pause_ms: 400, silence_s: 2.5 }],
+  };
+  const { sessions, heard } = await simulateOn(
+    t,
+    agent.url,
+    [spoken(barge), spoken(listening, { id: 'listening' })],
+    { voice: {} },
+  );
+  const [barged, listened] = sessions;
+  if (!barged || !listened) throw new Error('A session is missing.');
+
+  await t.test('an interruption is a turn of its own; the agent yields', (t) => {
+    t.same(listUserLines(barged), [LONG_LINE, interrupt.say]);
+    const { interruptions, not_proven: reason } = turnTakingOf(barged);
     t.match(interruptions, [{ turn: 2, corrected: true }]);
-    const [heard = ''] = session.traces.map(({ agent_response: reply }) => reply);
-    t.ok(/^We are open/.test(heard) && !/Saturdays/.test(heard), `heard: ${heard}`);
-    t.ok(session.review.followed_scenario, 'the interruption is in the scenario');
+    const [said = ''] = barged.traces.map(({ agent_response: reply }) => reply);
+    t.ok(/^We are open/.test(said) && !/Saturdays/.test(said), `heard: ${said}`);
+    t.ok(barged.review.followed_scenario, 'the interruption is in the scenario');
     t.ok(interruptions.length === 1);
     const ms = interruptions[0]?.yield_ms ?? null;
     if (!reason) t.ok(ms !== null && ms < 5_000, `${ms} ms`);
-  },
-);
-
-void t.test('an agent that never yields has no yield time', { timeout: 90_000 }, async (t) => {
-  const { agent, send } = await withAgent(t);
-  await send('PUT /__admin/faults', { body: [{ kind: 'never_yields' }] });
-  const interrupt = { after_ms: 300, say: 'Wait.' };
-  const scenario = spoken({
-    mode: 'scripted',
-    opening: LONG_LINE,
-    opening_delivery: { interrupt },
+    t.end();
   });
-  const session = await simulateSession(t, agent.url, scenario, { voice: {} });
-  const { interruptions } = turnTakingOf(session);
-  t.match(interruptions, [{ turn: 2, yield_ms: null }]);
-  t.equal(interruptions.length, 1);
-  t.match(session.eval_outcomes, [{ outcome: 'fail', reasoning: /did not stop in turn 2/ }]);
-});
 
-void t.test(
-  'pauses, backchannels, and silences are in the report',
-  { timeout: 90_000 },
-  async (t) => {
-    const { agent } = await withAgent(t);
-    const scenario = spoken({
-      mode: 'scripted',
-      opening: LONG_LINE,
-      opening_delivery: { backchannel: 'uh-huh' },
-      steps: [{ say: 'I would like to return the order, please.', pause_ms: 400, silence_s: 2.5 }],
-    });
-    const session = await simulateSession(t, agent.url, scenario, { voice: {} });
-    t.match(session, { status: 'completed' });
-    const { backchannels, events, dead_air_ms: deadAirMs } = turnTakingOf(session);
+  await t.test('pauses, backchannels, and silences are in the report', (t) => {
+    t.match(listened, { status: 'completed' });
+    const { backchannels, events, dead_air_ms: deadAirMs } = turnTakingOf(listened);
     t.equal(backchannels.length, 1);
     t.equal(events.filter(({ kind }) => kind === 'pause').length, 1);
     t.ok(deadAirMs >= 2_000, `${deadAirMs} ms of dead air`);
-  },
-);
+    t.end();
+  });
 
-void t.test('the user says hello if the agent does not', { timeout: 60_000 }, async (t) => {
-  const { url } = await withVoiceDouble(t, async (call) => {
-    await call.connect();
-    await call.waitForEndOfSpeech();
-    call.update('Good morning.');
-    await call.speak();
+  t.match(heard, {
+    calls: 0,
+    skipped: /^Nothing was transcribed\. Set SANDBOX_KIT_TRANSCRIBE_URL/,
   });
-  const user = { mode: 'scripted', speaks_first: false, opening: 'Hello?' } as const;
-  const session = await simulateSession(t, url, spoken({ ...user, hello_after_s: 1 }), {
-    voice: {},
-  });
-  t.match(session, { status: 'completed', traces: [{ user_input: 'Hello?' }] });
-  const { missed_turns: missed, events } = turnTakingOf(session);
+});
+
+/** Says nothing before the caller does, and nothing that ends soon. */
+async function answerLateAndLong(call: DoubleCall): Promise<void> {
+  await call.connect();
+  await call.waitForEndOfSpeech();
+  call.update('Good morning.');
+  await call.speak();
+  await call.speak();
+  // A shorter silence would be a pause of the same answer.
+  await systemClock.sleep(600);
+  call.update('What can I do for you?');
+  await call.speak();
+}
+
+void t.test('a call of an agent that does not', { timeout: 90_000 }, async (t) => {
+  const { url } = await withVoiceDouble(t, answerLateAndLong);
+  const user: Scenario['user'] = {
+    ...{ mode: 'scripted', opening: 'Hello?', speaks_first: false, hello_after_s: 1 },
+    opening_delivery: { interrupt: { after_ms: 300, say: 'Wait.' } },
+  };
+  const session = await simulateSession(t, url, spoken(user), { voice: {} });
+  t.match(session, { status: 'completed' });
+  t.same(listUserLines(session), ['Hello?', 'Wait.'], 'the user says hello if the agent does not');
+  const { missed_turns: missed, events, interruptions } = turnTakingOf(session);
   t.equal(missed, 1, 'the greeting');
-  t.match(events, [{ kind: 'missed_turn' }]);
-  t.ok((events[0]?.duration_ms ?? 0) >= 1_000);
+  const missing = events.find(({ kind }) => kind === 'missed_turn');
+  t.ok((missing?.duration_ms ?? 0) >= 1_000);
+  t.match(interruptions, [{ turn: 2, yield_ms: null }], 'it never yields');
+  t.equal(interruptions.length, 1);
+  t.match(session.eval_outcomes, [{ outcome: 'fail', reasoning: /did not stop in turn 2/ }]);
 });
 
 void t.test('when the user interrupts, and says that it listens', async (t) => {

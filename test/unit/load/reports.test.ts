@@ -8,6 +8,7 @@ import {
   withComparison,
 } from '../../../load/index.ts';
 import { withVoice } from '../../../load/report/voice-report.ts';
+import { createTwoCallVoice } from '../../helpers/voice-load.ts';
 import { checkGenerator, mergeSelfChecks } from '../../../load/self-check/self-check.ts';
 import { notTested, targetRows } from '../../../load/verdict/targets.ts';
 import { exitCodeOf, applySelfCheck, decideRunVerdict } from '../../../load/verdict/targets.ts';
@@ -252,6 +253,15 @@ void t.test('a run with calls judges its request targets once', (t) => {
   const ended = [{ calls: 1, exitReason: 'SIGKILL' }];
   const broken = withVoice(report, { ...run, ended }, loadOptions('http://localhost'));
   t.match(broken.targets, [{ verdict: 'INVALID RUN' }], 'the calls make the run invalid');
+  t.end();
+});
+
+void t.test('long times are apart from each other', (t) => {
+  const voice = createTwoCallVoice('');
+  const times = { ...voice.turnResponseMs, max: 1_310, mean: -217.4 };
+  const report = { ...createReport('PASS'), voice: { ...voice, turnResponseMs: times } };
+  const text = terminalReport(report, { style: plainStyle, width: 80 });
+  t.match(text, /response latency .* 1\.31 s -217\.4 ms$/m);
   t.end();
 });
 

@@ -23,7 +23,7 @@ const CASES: [object, Partial<HeardReplies> | undefined, 'pass' | 'fail' | 'erro
     /no transcription of turn 3; see the notes/,
   ],
   [{ max: 0.1 }, { words: 0, errors: 0, word_error_rate: null }, 'error', /no reply to compare/],
-  [{ max: 0.1 }, undefined, 'error', /nothing was transcribed\. Set SANDBOX_KIT_TRANSCRIBE_URL/],
+  [{ max: 0.1 }, undefined, 'error', /Nothing was transcribed\. Set SANDBOX_KIT_TRANSCRIBE_URL/],
 ];
 
 for (const [params, changes, outcome, reasoning] of CASES) {

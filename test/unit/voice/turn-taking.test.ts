@@ -330,5 +330,10 @@ void t.test('lost and late packets within speech are gaps', (t) => {
   });
   t.equal(late.gaps.length, 1);
   t.same(hear({ levels: [...loud(50), undefined, ...loud(50)] }).gaps, [], 'one lost packet');
+  const stalled = hear({
+    levels: [...quiet(50), ...loud(100)],
+    lateMs: (nth) => (nth >= 100 && nth < 104 ? 80 - (nth - 100) * 20 : 0),
+  });
+  t.same(stalled.gaps, [], 'a stall that is heard for 40 ms');
   t.end();
 });

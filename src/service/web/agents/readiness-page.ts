@@ -123,8 +123,6 @@ const renderScenarios = ({ scenarios }: ReadinessPartReport): Html | undefined =
   });
 
 const CSS = `
-th, td { border-bottom: 1px solid var(--line); padding: 0.3rem 0.75rem 0.3rem 0; text-align: left; }
-.number { font-variant-numeric: tabular-nums; text-align: right; }
 .next { border-left: 4px solid var(--warn); padding: 0.2rem 0.75rem; }
 h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
 `;

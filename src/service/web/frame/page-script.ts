@@ -1,7 +1,7 @@
 import { TIMELINE_SCRIPT } from '../../../report-kit/waveform.ts';
 import { CALL_SCRIPT } from './call-script.ts';
 
-/** Takes tables and samples of code out of the tab order as long as they do not scroll. */
+/** Takes samples of code out of the tab order as long as they do not scroll. */
 const SCROLL_SCRIPT = `
 const sizes = new ResizeObserver((entries) => {
   for (const { target } of entries) {

@@ -227,6 +227,5 @@ export function renderRate(rate: number): Html {
 
 /** CSS rules of tables of runs. */
 export const RUNS_CSS = `
-th.number { white-space: normal; }
-.choice td:has(input) { text-align: center; }
+.choice td:has(input) { min-width: 3.5rem; }
 `;

@@ -96,7 +96,7 @@ export interface Chart {
 
 const WIDE = 760;
 const NARROW = 360;
-const MARGIN = { left: 52, right: 22, top: 18, bottom: 22 };
+const MARGIN = { left: 52, right: 22, top: 24, bottom: 22 };
 /** Height of the title of the x axis. */
 const TITLE_HEIGHT = 16;
 

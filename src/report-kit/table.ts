@@ -119,25 +119,27 @@ ${table} thead { clip-path: inset(50%); height: 1px; overflow: hidden; position:
 ${table} tbody tr { border-bottom: 1px solid var(--line); padding: 0.5rem 0; }
 ${table} tbody :is(th, td) { border: 0; max-width: none; min-width: 0; padding: 0.1rem 0;
   text-align: left; width: auto; }
-${table} tbody td { display: flow-root; padding-left: 8rem; }
+${table} tbody th { font-weight: 600; }
+${table} tbody td { display: flow-root; padding-left: 9.5rem; }
 ${table} tbody td:empty { display: none; }
 ${table} tbody td::before { color: var(--soft-ink); content: attr(data-label); float: left;
-  font-size: 0.875rem; font-weight: 400; margin-left: -8rem; padding-right: 0.5rem; white-space: normal;
-  width: 8rem; }
+  font-size: 0.875rem; font-weight: 400; margin-left: -9.5rem; white-space: normal; width: 9rem; }
 `;
 
 /** CSS rules of tables. */
 export const TABLE_CSS = `
 table { border-collapse: collapse; margin: 0.6rem 0; width: 100%; }
-th, td { border-bottom: 1px solid var(--line); min-width: 4.5rem; padding: 0.4rem 0.75rem 0.4rem 0;
+th, td { border-bottom: 1px solid var(--line); min-width: 5.75rem; padding: 0.4rem 0.75rem 0.4rem 0;
   text-align: left; vertical-align: top; }
 thead th { color: var(--soft-ink); font-size: 0.875rem; font-weight: 550; overflow-wrap: break-word; }
 tbody th { font-weight: inherit; min-width: 9rem; }
-td.number, th.number { font-variant-numeric: tabular-nums; min-width: 0; text-align: right;
+td:where(.number), th:where(.number) { font-variant-numeric: tabular-nums; min-width: 0; text-align: right;
   white-space: nowrap; }
-thead th.number { white-space: normal; }
+thead th:where(.number) { white-space: normal; }
 th:last-child, td:last-child { padding-right: 0; }
+:where(td.number) + td:where(:not(.number)), :where(th.number) + th:where(:not(.number)) {
+  padding-left: 0.8rem; }
 @media (min-width: 72rem) { .when { white-space: nowrap; } }
 @media screen and (max-width: 48rem) {${stackRows('table')}}
-@media screen and (max-width: 60rem) {${stackRows('table.wide')}}
+@media screen and (max-width: 63rem) {${stackRows('table.wide')}}
 `;

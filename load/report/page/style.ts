@@ -8,8 +8,7 @@ export const LOAD_PAGE_CSS = `${CHART_CSS}
 table { font-size: 0.92rem; }
 .why { color: var(--soft-ink); font-size: 0.86rem; }
 .targets th:first-child { width: 50%; }
-td.number + td:not(.number), th.number + th:not(.number) { padding-left: 0.8rem; }
-dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.25rem 1.2rem;
+dl { display: grid; grid-template-columns: fit-content(45%) minmax(0, 1fr); gap: 0.25rem 1.2rem;
   margin: 0.6rem 0; font-size: 0.92rem; }
 details { margin: 0.6rem 0; } summary { color: var(--soft-ink); }
 code { font-size: 0.9em; }

@@ -120,10 +120,10 @@ ${table} tbody tr { border-bottom: 1px solid var(--line); padding: 0.5rem 0; }
 ${table} tbody :is(th, td) { border: 0; max-width: none; min-width: 0; padding: 0.1rem 0;
   text-align: left; width: auto; }
 ${table} tbody th { font-weight: 600; }
-${table} tbody td { display: flow-root; padding-left: 9.5rem; }
+${table} tbody td { display: flow-root; padding-left: 8.9rem; }
 ${table} tbody td:empty { display: none; }
 ${table} tbody td::before { color: var(--soft-ink); content: attr(data-label); float: left;
-  font-size: 0.875rem; font-weight: 400; margin-left: -9.5rem; white-space: normal; width: 9rem; }
+  font-size: 0.875rem; font-weight: 400; margin-left: -8.9rem; white-space: normal; width: 8.6rem; }
 `;
 
 /** CSS rules of tables. */
@@ -140,6 +140,6 @@ th:last-child, td:last-child { padding-right: 0; }
 :where(td.number) + td:where(:not(.number)), :where(th.number) + th:where(:not(.number)) {
   padding-left: 0.8rem; }
 @media (min-width: 72rem) { .when { white-space: nowrap; } }
-@media screen and (max-width: 48rem) {${stackRows('table')}}
+@media screen and (max-width: 48rem) {${stackRows('table:where(:not(.heat))')}}
 @media screen and (max-width: 63rem) {${stackRows('table.wide')}}
 `;

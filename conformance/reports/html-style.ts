@@ -8,14 +8,11 @@ export const CHECK_PAGE_CSS = `
 .timeline { list-style: none; margin: 0; padding: 0; }
 svg { background: var(--box); display: block; height: 6px; margin-top: 0.25rem; width: 100%; }
 rect { fill: var(--note); }
-dl { display: grid; gap: 0.25rem 1rem; grid-template-columns: 6rem minmax(0, 1fr);
+dl { display: grid; gap: 0.25rem 1rem; grid-template-columns: fit-content(45%) minmax(0, 1fr);
   margin: 0.5rem 0; }
 dd { margin: 0; white-space: pre-wrap; }
 dd.links { white-space: normal; }
 dd ul { list-style: none; margin: 0; padding: 0; }
-th, td { border-top: 1px solid var(--line); padding: 0.25rem 0.5rem 0.25rem 0; text-align: left;
-  vertical-align: top; }
-th { font-weight: 400; width: 50%; }
 @media (max-width: 40rem) {
   dl { display: block; }
   dt { font-size: 0.875rem; margin-top: 0.5rem; }

@@ -1,6 +1,6 @@
 import type { CauseExample, CheckReport } from '../../src/contract/index.ts';
 import { comparisonSection } from '../../src/report-kit/comparison.ts';
-import { renderFactList } from '../../src/report-kit/fact-list.ts';
+import { renderFactList, type Fact } from '../../src/report-kit/fact-list.ts';
 import { formatInstant } from '../../src/report-kit/format.ts';
 import { html, withCode, type Html } from '../../src/report-kit/html.ts';
 import {
@@ -9,7 +9,6 @@ import {
   type ReportSection,
 } from '../../src/report-kit/run-report.ts';
 import { toVisible } from '../../src/report-kit/printable.ts';
-import { renderTable } from '../../src/report-kit/table.ts';
 import { suiteOf } from '../areas/index.ts';
 import type { Exchange, Transcript } from '../engine/transcript/transcript.ts';
 import { listChanges } from './comparison.ts';
@@ -167,28 +166,25 @@ function changesSection({ comparison, requirements }: CheckReport): ReportSectio
   const linked = new Set(requirements.map(({ id }) => id));
   const link = (id: string): Html =>
     linked.has(id) ? html`<a href="#${id}">${id}</a> ` : html`${id} `;
-  const rows = listChanges(comparison).map(({ name, ids }) => renderNamed(name, ids.map(link)));
-  const unchanged = renderNamed('unchanged', comparison.unchanged.length);
-  return comparisonSection(comparison, renderTable({ rows: [...rows, unchanged] }));
+  const facts = listChanges(comparison).map(({ name, ids }): Fact => [
+    name,
+    html`${ids.map(link)}`,
+  ]);
+  const unchanged: Fact = ['unchanged', String(comparison.unchanged.length)];
+  return comparisonSection(comparison, renderFactList([...facts, unchanged]));
 }
 
-const renderNamed = (name: string, value: readonly Html[] | string | number): Html =>
-  html`<tr>
-    <th scope="row">${name}</th>
-    <td>${value}</td>
-  </tr>`;
-
 function triedSection(report: CheckReport): ReportSection | undefined {
-  const rows = triedRows(report).map(([name, value]) => renderNamed(name, value));
-  if (rows.length === 0) return undefined;
-  return { id: 'tried', title: sectionTitles.tried, body: html`${renderTable({ rows })}` };
+  const facts = triedRows(report);
+  if (facts.length === 0) return undefined;
+  return { id: 'tried', title: sectionTitles.tried, body: renderFactList(facts) };
 }
 
 function observedSection({ observedBehavior }: CheckReport, peer: string): ReportSection {
-  const rows = Object.entries(observedBehavior).map(([name, value]) => renderNamed(name, value));
+  const facts = Object.entries(observedBehavior);
   const body = html`<p class="soft">
       What the ${peer} does where the specification is silent. It is not judged.
     </p>
-    ${rows.length > 0 ? renderTable({ rows }) : html`<p>The run observed nothing.</p>`}`;
+    ${facts.length > 0 ? renderFactList(facts) : html`<p>The run observed nothing.</p>`}`;
   return { id: 'observed', title: sectionTitles.observed, body };
 }

@@ -96,7 +96,7 @@ export interface Chart {
 
 const WIDE = 760;
 const NARROW = 360;
-const MARGIN = { left: 52, right: 22, top: 18, bottom: 22 };
+const MARGIN = { left: 52, right: 22, top: 24, bottom: 22 };
 /** Height of the title of the x axis. */
 const TITLE_HEIGHT = 16;
 
@@ -104,6 +104,9 @@ const TITLE_HEIGHT = 16;
 export function renderChart(draw: (ticksMax: number) => Chart): Html {
   return html`${renderSvg(draw(10), WIDE, 'wide')}${renderSvg(draw(5), NARROW, 'narrow')}`;
 }
+
+/** Renders a chart of the width of a phone, to stand beside others in a list of the class `charts`. */
+export const renderSmallChart = (content: Chart): Html => renderSvg(content, NARROW, 'small');
 
 function renderSvg(content: Chart, width: number, className: string): Html {
   const plot: Plot = {
@@ -279,6 +282,9 @@ figure { margin: 1rem 0 0; break-inside: avoid; }
 figcaption { color: var(--soft-ink); font-size: 0.86rem; margin-bottom: 0.2rem; }
 svg { display: block; width: 100%; height: auto; }
 svg.narrow { display: none; }
+svg.small { max-width: 24rem; }
+.charts { display: grid; gap: 0 2rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); }
 @media (max-width: 640px) { svg.wide { display: none; } svg.narrow { display: block; } }
 .grid { stroke: var(--line); stroke-width: 1; }
 .tick, .mark { fill: var(--soft-ink); font: 11px system-ui, sans-serif; }

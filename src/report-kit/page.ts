@@ -1,6 +1,7 @@
 /** The frame of every HTML page that the kit writes: one file, no request, prints well. */
 import { createHash } from 'node:crypto';
 import { html, Html } from './html.ts';
+import { TABLE_CSS } from './table.ts';
 
 /** What a page shows. */
 export interface PageContent {
@@ -81,8 +82,7 @@ dd { margin: 0; }
 .pass { color: var(--good); } .fail, .error { color: var(--bad); }
 pre { background: var(--box); border-radius: 0.4rem; font: 0.8125rem/1.5 ui-monospace, monospace;
   margin: 0.3rem 0; padding: 0.5rem 0.75rem; white-space: pre-wrap; }
-table { border-collapse: collapse; width: 100%; }
-@media print {
+${TABLE_CSS}@media print {
   :root { color-scheme: light; --page: #fff; --ink: #000; --soft-ink: #444; --line: #bbb;
     --box: #fff; --link: #000; --target: #fff; --good: #116329; --bad: #a40e26; --warn: #7d4e00;
     --note: #0550ae; --idle: #444; }

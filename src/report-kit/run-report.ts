@@ -180,7 +180,6 @@ input[type='search'] { background: var(--page); border: 1px solid var(--line); c
 .mark { border: 1px solid currentColor; border-radius: 0.25rem; display: inline-block;
   font-size: 0.8125rem; font-weight: 600; padding: 0 0.375rem; text-decoration: none; }
 .id { font-weight: 600; }
-.scroll { overflow-x: auto; }
 @media (max-width: 40rem) { body { padding: 0.75rem; } label { padding: 0.5rem 0; } }
 @media print { nav, .filters, search { display: none; } }
 `;

@@ -1,62 +1,18 @@
 import { formatNumber } from './format.ts';
 import { html, type Html, type Part } from './html.ts';
 
-/** A column, with the class of its heading if it has one, such as `number`. */
-export type Column = string | { name: string | Html; className?: string | undefined };
-
-/** A table of a page. */
-export interface TableContent {
-  /**
-   * What the rows are, for screen readers. A table with a label scrolls sideways where the screen is
-   * narrow, also by keyboard; a table without one fits every screen.
-   */
-  label?: string;
-  /** The column of the headings of rows has no name. Without columns, the table has no headings. */
-  columns?: readonly Column[];
-  rows: readonly Html[];
-  /** Class of the table; with a label, of its frame. */
-  className?: string;
-}
-
-/** Returns a column of numbers. */
-export const numberColumn = (name: string): Column => ({
-  name,
-  className: 'number',
-});
-
-/** Renders a table. */
-export function renderTable({ label, columns = [], rows, className }: TableContent): Html {
-  const isFramed = label !== undefined;
-  const tableClass = isFramed || className === undefined ? '' : html` class="${className}"`;
-  const table = html`<table${tableClass}>
-    ${
-      columns.length > 0 &&
-      html`<thead>
-        <tr>
-          ${columns.map(renderHeading)}
-        </tr>
-      </thead>`
-    }
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
-  if (!isFramed) return table;
-  const frame = className === undefined ? 'scroll' : `scroll ${className}`;
-  return html`<div class="${frame}" tabindex="0" role="region" aria-label="${label}">
-    ${table}
-  </div>`;
-}
-
-/** A column of a table of items: its heading, and what its cells show of each item. */
+/** A column: its heading, and what its cells show of each item. */
 export type ItemColumn<Item> = {
-  name: string | Html;
+  /** The first column heads the rows, and may have no name. */
+  name: string;
+  /** What follows the name in the heading. */
+  remark?: string | undefined;
   headingClass?: string;
 } & (
   | {
       content: (item: Item) => Part;
       /** Class of the cells. */
-      className?: string;
+      className?: string | ((item: Item) => string);
       /** Whether the heading and the cells are aligned as numbers. */
       isNumber?: boolean;
     }
@@ -70,47 +26,120 @@ export type ItemColumn<Item> = {
 );
 
 /** A table with a row for each item. */
-export interface ItemTable<Item> extends Omit<TableContent, 'columns' | 'rows'> {
+export interface ItemTable<Item> {
+  /** What the rows are, for screen readers. */
+  label: string;
+  className?: string;
   items: readonly Item[];
   columns: readonly ItemColumn<Item>[];
 }
 
-/** Renders a table of items: headings and cells come from its columns. */
-export const renderItems = <Item>({ columns, items, ...table }: ItemTable<Item>): Html =>
-  renderTable({
-    ...table,
-    columns: columns.map(headingOf),
-    rows: items.map(
-      (item) =>
-        html`<tr>
-          ${columns.map((column) => renderItemCell(column, item))}
-        </tr>`,
-    ),
-  });
+/** A table with more columns than this is stacked on screens of a medium width, too. */
+const NARROW_COLUMNS_MAX = 7;
 
-function headingOf<Item>(column: ItemColumn<Item>): Column {
-  const isNumber = 'count' in column || column.isNumber === true;
-  const className = isNumber ? 'number' : column.headingClass;
-  return { name: column.name, className };
+/**
+ * Renders a table of items. On a narrow screen its rows are stacked: each cell is a line that starts with
+ * the name of its column. The roles keep it a table for screen readers, because browsers may take the
+ * meaning from a table whose `display` changes.
+ */
+export function renderItems<Item>({ label, className, items, columns }: ItemTable<Item>): Html {
+  const classes = [
+    ...(className === undefined ? [] : [className]),
+    ...(columns.length > NARROW_COLUMNS_MAX ? ['wide'] : []),
+  ];
+  return html`<table
+    role="table"
+    aria-label="${label}"
+    ${classes.length > 0 && html` class="${classes.join(' ')}"`}
+  >
+    <thead role="rowgroup">
+      <tr role="row">
+        ${columns.map(renderHeading)}
+      </tr>
+    </thead>
+    <tbody role="rowgroup">
+      ${items.map(
+        (item) =>
+          html`<tr role="row">
+            ${columns.map((column, index) => renderCell(column, item, index === 0))}
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
 }
 
-function renderItemCell<Item>(column: ItemColumn<Item>, item: Item): Html {
-  if ('count' in column) {
-    return renderCount(column.count(item), column.mark, column.content?.(item));
-  }
-  const className = column.isNumber === true ? 'number' : column.className;
-  const content = column.content(item);
-  return html`<td${className !== undefined && html` class="${className}"`}>${content}</td>`;
-}
+const isNumeric = <Item>(column: ItemColumn<Item>): boolean =>
+  'count' in column || column.isNumber === true;
 
-/** Renders a cell with a count. The class marks a count above 0. */
-export const renderCount = (count: number, className: string, content?: Html): Html =>
-  html`<td class="number ${count > 0 ? className : 'soft'}">${content ?? formatNumber(count)}</td>`;
+const classOf = (className: string | undefined): Html | false =>
+  className !== undefined && className !== '' && html` class="${className}"`;
 
-function renderHeading(column: Column): Html {
+function renderHeading<Item>(column: ItemColumn<Item>): Html {
+  const { name, remark, headingClass } = column;
   // A heading without text would have no meaning for screen readers.
-  if (column === '') return html`<td></td>`;
-  return typeof column === 'string'
-    ? html`<th>${column}</th>`
-    : html`<th${column.className !== undefined && html` class="${column.className}"`}>${column.name}</th>`;
+  if (name === '') return html`<td role="cell"></td>`;
+  const className = classOf(isNumeric(column) ? 'number' : headingClass);
+  const more = remark !== undefined && html` <span class="soft">${remark}</span>`;
+  return html`<th role="columnheader" scope="col" ${className}>${name}${more}</th>`;
 }
+
+function renderCell<Item>(column: ItemColumn<Item>, item: Item, isFirst: boolean): Html {
+  const { className, content } =
+    'count' in column ? showCount(column, item) : showItem(column, item);
+  if (isFirst) return html`<th role="rowheader" scope="row" ${classOf(className)}>${content}</th>`;
+  return html`<td role="cell" data-label="${column.name}" ${classOf(className)}>${content}</td>`;
+}
+
+interface Cell {
+  className: string | undefined;
+  content: Part;
+}
+
+function showItem<Item>(column: Exclude<ItemColumn<Item>, { count: unknown }>, item: Item): Cell {
+  const { className, isNumber = false, content } = column;
+  const own = typeof className === 'function' ? className(item) : className;
+  return { className: isNumber ? 'number' : own, content: content(item) };
+}
+
+function showCount<Item>(
+  { count, mark, content }: Extract<ItemColumn<Item>, { count: unknown }>,
+  item: Item,
+): Cell {
+  const value = count(item);
+  return {
+    className: `number ${value > 0 ? mark : 'soft'}`,
+    content: content?.(item) ?? formatNumber(value),
+  };
+}
+
+/** Returns the rules that stack the rows of the tables that a selector finds. */
+const stackRows = (table: string): string => `
+${table}, ${table} :is(tbody, tr, th, td) { display: block; }
+${table} thead { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute; width: 1px; }
+${table} tbody tr { border-bottom: 1px solid var(--line); padding: 0.5rem 0; }
+${table} tbody :is(th, td) { border: 0; max-width: none; min-width: 0; padding: 0.1rem 0;
+  text-align: left; width: auto; }
+${table} tbody th { font-weight: 600; }
+${table} tbody td { display: flow-root; padding-left: 8.9rem; }
+${table} tbody td:empty { display: none; }
+${table} tbody td::before { color: var(--soft-ink); content: attr(data-label); float: left;
+  font-size: 0.875rem; font-weight: 400; margin-left: -8.9rem; white-space: normal; width: 8.6rem; }
+`;
+
+/** CSS rules of tables. */
+export const TABLE_CSS = `
+table { border-collapse: collapse; margin: 0.6rem 0; width: 100%; }
+th, td { border-bottom: 1px solid var(--line); min-width: 5.75rem; padding: 0.4rem 0.75rem 0.4rem 0;
+  text-align: left; vertical-align: top; }
+thead th { color: var(--soft-ink); font-size: 0.875rem; font-weight: 550; overflow-wrap: break-word; }
+tbody th { font-weight: inherit; min-width: 9rem; }
+td:where(.number), th:where(.number) { font-variant-numeric: tabular-nums; min-width: 0; text-align: right;
+  white-space: nowrap; }
+thead th:where(.number) { white-space: normal; }
+th:last-child, td:last-child { padding-right: 0; }
+:where(td.number) + td:where(:not(.number)), :where(th.number) + th:where(:not(.number)) {
+  padding-left: 0.8rem; }
+@media (min-width: 72rem) { .when { white-space: nowrap; } }
+@media screen and (max-width: 48rem) {${stackRows('table:where(:not(.heat))')}}
+@media screen and (max-width: 63rem) {${stackRows('table.wide')}}
+`;

@@ -151,9 +151,18 @@ export async function visitViews(
   }
 }
 
+/** A desktop, a small laptop, a tablet, and a phone. */
+const SCREEN_WIDTHS = [DESKTOP.width, 1024, 768, PHONE_WIDTH];
+
+/** What is wider than its place: the page, or tables and cells. */
+const FIND_WIDE = `[document.scrollingElement, ...document.querySelectorAll('table, th, td')]
+  .filter((each) => each.scrollWidth > each.clientWidth + 1 && !each.closest('thead'))
+  .slice(0, 5).map((each) => each.tagName + ' ' + each.scrollWidth + ' > ' + each.clientWidth + ' '
+    + each.textContent.trim().slice(0, 40))`;
+
 /**
- * Asserts that a page does not scroll sideways, neither at its width nor at that of a phone. `visit`
- * checks more at each width.
+ * Asserts that neither a page nor a table or a cell of it scrolls sideways, at the width of each screen.
+ * `visit` checks more at each width.
  */
 export async function assertFits(
   t: Test,
@@ -163,10 +172,9 @@ export async function assertFits(
 ): Promise<void> {
   const viewport = page.viewportSize();
   if (!viewport) throw new Error('The page has no fixed size.');
-  for (const width of new Set([viewport.width, PHONE_WIDTH])) {
+  for (const width of SCREEN_WIDTHS) {
     await page.setViewportSize({ ...viewport, width });
-    const scrollWidth = await page.evaluate('document.scrollingElement.scrollWidth');
-    t.equal(scrollWidth, width, `${place} fits ${width} px`);
+    t.same(await page.evaluate(FIND_WIDE), [], `${place} fits ${width} px`);
     await visit?.(width);
   }
   await page.setViewportSize(viewport);

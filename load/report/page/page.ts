@@ -13,7 +13,7 @@ import {
   renderRunReport,
   type ReportSection,
 } from '../../../src/report-kit/run-report.ts';
-import { numberColumn, renderTable } from '../../../src/report-kit/table.ts';
+import { renderItems } from '../../../src/report-kit/table.ts';
 import { describeLoad, describeOutages, describeSelfCheck, hasRun } from '../wording.ts';
 import {
   curveFigure,
@@ -34,7 +34,7 @@ import {
   callStepsTable,
   stepsTable,
   targetsTable,
-  requestTimesTable,
+  requestTimesTables,
 } from './tables.ts';
 import { methodSection } from './method.ts';
 import { voiceSection } from './voice-section.ts';
@@ -94,19 +94,25 @@ function callouts({ blockedBy, aborted }: LoadReport): Html[] {
 function selfCheckSection(report: LoadReport): ReportSection | undefined {
   const { valid, figures } = report.selfCheck;
   if (figures.length === 0) return undefined;
-  const rows = figures.map(
-    ({ name, value, limit, unit, holds }) =>
-      html`<tr>
-        <td>${name}</td>
-        <td class="number">${formatQuantity(value, unit)}</td>
-        <td class="number">${formatQuantity(limit, unit)}</td>
-        <td class="${holds ? 'pass' : 'fail'}">${holds ? '✓' : '✗'}</td>
-      </tr>`,
-  );
   const summary = html`<strong>${describeSelfCheck(report)}</strong>`;
-  const table = renderTable({
-    columns: ['figure', numberColumn('measured'), numberColumn('limit'), 'holds'],
-    rows,
+  const table = renderItems({
+    ...{ label: 'Load generator', items: figures },
+    columns: [
+      { name: 'figure', content: ({ name }) => name },
+      {
+        ...{ name: 'measured', isNumber: true },
+        content: ({ value, unit }) => formatQuantity(value, unit),
+      },
+      {
+        ...{ name: 'limit', isNumber: true },
+        content: ({ limit, unit }) => formatQuantity(limit, unit),
+      },
+      {
+        name: 'holds',
+        className: (row) => (row.holds ? 'pass' : 'fail'),
+        content: (row) => (row.holds ? '✓' : '✗'),
+      },
+    ],
   });
   const body = html`${renderRemark(valid ? 'pass' : 'fail', summary)} ${table}`;
   return { id: 'generator', title: 'Load generator', body };
@@ -211,7 +217,7 @@ const key = (className: string, label: string): Html =>
 
 function timesSection(report: LoadReport): ReportSection | undefined {
   if (report.streams.length === 0) return undefined;
-  return { id: 'times', title: 'Times', body: requestTimesTable(report) };
+  return { id: 'times', title: 'Times', body: html`${requestTimesTables(report)}` };
 }
 
 function errorsSection(report: LoadReport): ReportSection | undefined {

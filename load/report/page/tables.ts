@@ -7,7 +7,7 @@ import type {
 } from '../../../src/contract/index.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
 import { formatDuration, formatNumber, formatQuantity } from '../../../src/report-kit/format.ts';
-import { numberColumn, renderTable } from '../../../src/report-kit/table.ts';
+import { renderItems, type ItemColumn } from '../../../src/report-kit/table.ts';
 import { faultDescriptions } from '../../record/fault-descriptions.ts';
 import {
   describeStream,
@@ -39,33 +39,32 @@ function shortQuantity(value: number, unit: string): string {
 }
 
 /** Renders every target with its measurement, its 95% bound, and the verdict. */
-export function targetsTable(targets: readonly LoadTarget[]): Html {
-  return renderTable({
-    className: 'cards',
-    columns: ['target', ...Object.values(targetColumns).map(numberColumn), 'verdict'],
-    rows: targets.map(targetRow),
+export const targetsTable = (targets: readonly LoadTarget[]): Html =>
+  renderItems({
+    ...{ label: 'Targets', className: 'targets', items: targets },
+    columns: [
+      { name: 'target', content: describeTarget },
+      columnOfTarget('target'),
+      columnOfTarget('measured'),
+      columnOfTarget('bound95'),
+      {
+        name: targetColumns.samples,
+        isNumber: true,
+        content: ({ samples }) => samples !== 0 && formatNumber(samples),
+      },
+      { name: 'verdict', content: ({ verdict }) => badge(verdict) },
+    ],
   });
-}
 
-function targetRow(target: LoadTarget): Html {
-  const { statement, section, unit, measured, bound95, samples, verdict, reason } = target;
-  const figure = (value: number | null): string =>
-    value === null ? '' : shortQuantity(value, unit);
-  return html`<tr>
-    <td>
-      ${statement}
-      <span class="soft">${section === undefined ? 'threshold' : `spec ${section}`}</span
-      ><br /><span class="soft">${reason}</span>
-    </td>
-    <td class="number" data-label="${targetColumns.target}">${figure(target.target)}</td>
-    <td class="number" data-label="${targetColumns.measured}">${figure(measured)}</td>
-    <td class="number" data-label="${targetColumns.bound95}">${figure(bound95)}</td>
-    <td class="number" data-label="${targetColumns.samples}">
-      ${samples === 0 ? '' : formatNumber(samples)}
-    </td>
-    <td>${badge(verdict)}</td>
-  </tr>`;
-}
+const columnOfTarget = (key: 'target' | 'measured' | 'bound95'): ItemColumn<LoadTarget> => ({
+  ...{ name: targetColumns[key], isNumber: true },
+  content: ({ [key]: value, unit }) => value !== null && shortQuantity(value, unit),
+});
+
+const describeTarget = ({ statement, section, reason }: LoadTarget): Html =>
+  html`${statement}
+    <span class="soft">${section === undefined ? 'threshold' : `spec ${section}`}</span><br />
+    <span class="soft">${reason}</span>`;
 
 const TIME_TITLES = {
   p50: 'p50',
@@ -80,51 +79,42 @@ const TIME_TITLES = {
 /** A statistic of times. */
 export type TimeColumn = keyof typeof TIME_TITLES;
 
-/** Renders a table of times, with a column for each statistic. */
-export function timesTable(
-  label: string,
-  { heading, columns, rows }: { heading: string; columns: readonly TimeColumn[]; rows: Html[] },
-): Html {
-  return renderTable({
-    label,
-    columns: [heading, ...columns.map((column) => numberColumn(TIME_TITLES[column]))],
-    rows,
-  });
+/** Times with a name. */
+export interface NamedTimes<Column extends TimeColumn> {
+  title: string;
+  times: Readonly<Record<Column, number | null>>;
 }
 
-/** Renders a row of a table of times. */
-export function timesRow<Column extends TimeColumn>(
-  title: string,
+/** Renders a table of times, with a column for each statistic. */
+export const timesTable = <Column extends TimeColumn>(
+  label: string,
   columns: readonly Column[],
-  summary: Readonly<Record<Column, number | null>>,
-): Html {
-  const cells = columns.map(
-    (column) => html`<td class="number">${formatTime(summary[column], '–')}</td>`,
-  );
-  return html`<tr>
-    <td class="name">${title}</td>
-    ${cells}
-  </tr>`;
-}
+  rows: readonly NamedTimes<Column>[],
+): Html =>
+  renderItems({
+    ...{ label, items: rows },
+    columns: [
+      { name: 'time', content: ({ title }) => title },
+      ...columns.map((column): ItemColumn<NamedTimes<Column>> => ({
+        ...{ name: TIME_TITLES[column], isNumber: true },
+        content: ({ times }) => formatTime(times[column], '–'),
+      })),
+    ],
+  });
 
 const REQUEST_COLUMNS = ['p50', 'p90', 'p99', 'p999', 'max', 'mean'] as const;
 
 /** Renders the times of every stream. */
-export function requestTimesTable(report: LoadReport): Html {
-  const rows = report.streams.flatMap((name) => {
+export const requestTimesTables = (report: LoadReport): Html[] =>
+  report.streams.flatMap((name) => {
     const stream = report[name];
     if (!stream) return [];
+    const rows = requestTimesOf(report.plan).map(([key, title]) => ({ title, times: stream[key] }));
     return [
-      html`<tr>
-        <th colspan="7">${name}: ${describeStream(name, stream, report.plan)}</th>
-      </tr>`,
-      ...requestTimesOf(report.plan).map(([key, title]) =>
-        timesRow(title, REQUEST_COLUMNS, stream[key]),
-      ),
+      html`<h3>${name}: ${describeStream(name, stream, report.plan)}</h3>
+        ${timesTable(`Times of requests: ${name}`, REQUEST_COLUMNS, rows)}`,
     ];
   });
-  return timesTable('Times of requests', { heading: 'requests', columns: REQUEST_COLUMNS, rows });
-}
 
 /** The errors of a kind, with the first examples. */
 export interface ErrorRow {
@@ -135,26 +125,28 @@ export interface ErrorRow {
 }
 
 /** Renders errors by kind. */
-export function errorsTable(counted: string, errors: readonly ErrorRow[]): Html {
-  return renderTable({
-    columns: ['error', numberColumn(counted), 'first examples'],
-    rows: errors.map(
-      ({ kind, description, count, examples }) =>
-        html`<tr>
-          <td><strong>${kind}</strong><br /><span class="soft">${description}</span></td>
-          <td class="number">${formatNumber(count)}</td>
-          <td class="why">
-            ${examples.map(
-              ({ atMs, source, detail, traceId }) =>
-                html`<div>
-                  ${formatRunTime(atMs)}, ${source}: ${detail}${describeTraceId(traceId)}
-                </div>`,
-            )}
-          </td>
-        </tr>`,
-    ),
+export const errorsTable = (counted: string, errors: readonly ErrorRow[]): Html =>
+  renderItems({
+    ...{ label: 'Errors', items: errors },
+    columns: [
+      {
+        name: 'error',
+        content: ({ kind, description }) =>
+          html`<strong>${kind}</strong><br /><span class="soft">${description}</span>`,
+      },
+      { name: counted, isNumber: true, content: ({ count }) => formatNumber(count) },
+      {
+        ...{ name: 'first examples', className: 'why' },
+        content: ({ examples }) =>
+          examples.map(
+            ({ atMs, source, detail, traceId }) =>
+              html`<div>
+                ${formatRunTime(atMs)}, ${source}: ${detail}${describeTraceId(traceId)}
+              </div>`,
+          ),
+      },
+    ],
   });
-}
 
 /** Renders the errors of all streams. */
 export function requestErrorsTable(report: LoadReport): Html {
@@ -182,20 +174,18 @@ const nameSource = (stream: string, session: string | undefined): string =>
 /** Renders the slowest requests with their trace ids. */
 export function slowestTable({ slowest = [] }: LoadReport): Html {
   if (slowest.length === 0) return html``;
-  const table = renderTable({
-    label: 'Slowest requests',
-    columns: ['due at', 'request', numberColumn('response time'), 'trace id'],
-    rows: slowest.map(
-      ({ atMs, stream, session, responseMs, fault, traceId }) =>
-        html`<tr>
-          <td>${formatRunTime(atMs)}</td>
-          <td>${nameSource(stream, session)}</td>
-          <td class="number">
-            ${formatTime(responseMs, '')}${fault === undefined ? '' : ` (${fault})`}
-          </td>
-          <td><code>${traceId}</code></td>
-        </tr>`,
-    ),
+  const table = renderItems({
+    ...{ label: 'Slowest requests', items: slowest },
+    columns: [
+      { name: 'due at', content: ({ atMs }) => formatRunTime(atMs) },
+      { name: 'request', content: ({ stream, session }) => nameSource(stream, session) },
+      {
+        ...{ name: 'response time', isNumber: true },
+        content: ({ responseMs, fault }) =>
+          `${formatTime(responseMs, '')}${fault === undefined ? '' : ` (${fault})`}`,
+      },
+      { name: 'trace id', content: ({ traceId }) => html`<code>${traceId}</code>` },
+    ],
   });
   return html`<details>
     <summary>Slowest requests</summary>
@@ -208,48 +198,54 @@ export function comparisonTable({ rows }: NonNullable<LoadReport['comparison']>)
   const styles = { better: 'pass', worse: 'fail', unchanged: 'untested', unknown: 'unknown' };
   const figure = (value: number | null, unit: string): string =>
     value === null ? '–' : shortQuantity(value, unit);
-  return renderTable({
-    columns: ['target', numberColumn('before'), numberColumn('now'), 'change'],
-    rows: rows.map(
-      ({ id, unit, before, now, change }) =>
-        html`<tr>
-          <td class="name">${id}</td>
-          <td class="number">${figure(before, unit)}</td>
-          <td class="number">${figure(now, unit)}</td>
-          <td class="${styles[change]}">${changeNames[change]}</td>
-        </tr>`,
-    ),
+  return renderItems({
+    ...{ label: 'Changes of the targets', items: rows },
+    columns: [
+      { name: 'target', content: ({ id }) => id },
+      { name: 'before', isNumber: true, content: ({ before, unit }) => figure(before, unit) },
+      { name: 'now', isNumber: true, content: ({ now, unit }) => figure(now, unit) },
+      {
+        name: 'change',
+        className: ({ change }) => styles[change],
+        content: ({ change }) => changeNames[change],
+      },
+    ],
   });
 }
+
+/** What the steps of a search have in common. */
+interface SearchStep {
+  durationMs: number;
+  holds: boolean;
+  reason: string;
+}
+
+const renderSteps = <Step extends SearchStep>(
+  steps: readonly Step[],
+  name: string,
+  content: (step: Step) => string,
+): Html =>
+  renderItems({
+    ...{ label: 'Steps of the search', items: steps },
+    columns: [
+      { name, content },
+      {
+        ...{ name: 'duration', isNumber: true },
+        content: ({ durationMs }) => formatDuration(durationMs),
+      },
+      {
+        name: 'result',
+        className: ({ holds }) => (holds ? 'pass' : 'fail'),
+        content: ({ holds }) => (holds ? '✓ sustained' : '✗ failed'),
+      },
+      { name: 'details', className: 'why', content: ({ reason }) => reason },
+    ],
+  });
 
 /** Renders the steps of a search for the maximum rate. */
-export function stepsTable({ steps }: NonNullable<LoadReport['findMax']>): Html {
-  return renderTable({
-    columns: [numberColumn('rate'), numberColumn('duration'), 'result', 'details'],
-    rows: steps.map(
-      ({ ratePerSecond, durationMs, holds, reason }) =>
-        html`<tr>
-          <td class="number">${formatNumber(ratePerSecond, 1)}/s</td>
-          <td class="number">${formatDuration(durationMs)}</td>
-          <td class="${holds ? 'pass' : 'fail'}">${holds ? '✓ sustained' : '✗ failed'}</td>
-          <td class="why">${reason}</td>
-        </tr>`,
-    ),
-  });
-}
+export const stepsTable = ({ steps }: NonNullable<LoadReport['findMax']>): Html =>
+  renderSteps(steps, 'rate', ({ ratePerSecond }) => `${formatNumber(ratePerSecond, 1)}/s`);
 
 /** Renders the steps of a search for the most concurrent calls. */
-export function callStepsTable({ steps }: NonNullable<LoadReport['findMaxCalls']>): Html {
-  return renderTable({
-    columns: [numberColumn('calls'), numberColumn('duration'), 'result', 'details'],
-    rows: steps.map(
-      ({ calls, durationMs, holds, reason }) =>
-        html`<tr>
-          <td class="number">${formatNumber(calls)}</td>
-          <td class="number">${formatDuration(durationMs)}</td>
-          <td class="${holds ? 'pass' : 'fail'}">${holds ? '✓ sustained' : '✗ failed'}</td>
-          <td class="why">${reason}</td>
-        </tr>`,
-    ),
-  });
-}
+export const callStepsTable = ({ steps }: NonNullable<LoadReport['findMaxCalls']>): Html =>
+  renderSteps(steps, 'calls', ({ calls }) => formatNumber(calls));

@@ -22,11 +22,11 @@ import {
   type Point,
 } from '../../../src/report-kit/chart.ts';
 import { formatCount, formatDuration } from '../../../src/report-kit/format.ts';
-import { numberColumn, renderTable } from '../../../src/report-kit/table.ts';
+import { renderItems } from '../../../src/report-kit/table.ts';
 import type { ReportSection } from '../../../src/report-kit/run-report.ts';
 import { callFaultDescriptions } from '../../record/fault-descriptions.ts';
 import { describeCalls, describePackets, formatTime } from '../wording.ts';
-import { badge, errorsTable, timesRow, timesTable } from './tables.ts';
+import { badge, errorsTable, timesTable } from './tables.ts';
 
 /** Renders the calls: over time, per call, and in figures. */
 export function voiceSection({ voice, plan }: LoadReport): ReportSection | undefined {
@@ -182,10 +182,11 @@ const timeRows = [
 ] as const;
 
 const renderTimes = (voice: VoiceLoad): Html =>
-  timesTable('Times of calls', {
-    ...{ heading: 'time', columns },
-    rows: timeRows.map(([key, title]) => timesRow(title, columns, voice[key])),
-  });
+  timesTable(
+    'Times of calls',
+    columns,
+    timeRows.map(([key, title]) => ({ title, times: voice[key] })),
+  );
 
 function renderErrors({ errors, faultSamples }: VoiceLoad): Html {
   const kinds = Object.entries(errors);
@@ -205,25 +206,20 @@ function renderErrors({ errors, faultSamples }: VoiceLoad): Html {
 
 function callsTable({ perCall }: VoiceLoad): Html {
   const time = (ms: number | null): string => formatTime(ms, '–');
-  const table = renderTable({
-    label: 'All calls',
+  const table = renderItems({
+    ...{ label: 'All calls', items: perCall },
     columns: [
-      ...[numberColumn('call'), 'verdict'],
-      ...['connected', 'path', 'response', 'lost'].map(numberColumn),
-      'reason',
+      { name: 'call', content: ({ call }) => call + 1 },
+      { name: 'verdict', content: ({ verdict }) => badge(verdict) },
+      { name: 'connected', isNumber: true, content: ({ setupMs }) => time(setupMs) },
+      {
+        ...{ name: 'path', isNumber: true },
+        content: ({ audioPathLatencyMs }) => time(audioPathLatencyMs),
+      },
+      { name: 'response', isNumber: true, content: ({ turnResponseMs }) => time(turnResponseMs) },
+      { name: 'lost', isNumber: true, content: ({ lostPackets }) => lostPackets },
+      { name: 'reason', className: 'why', content: ({ reason }) => reason },
     ],
-    rows: perCall.map(
-      ({ call, verdict, setupMs, audioPathLatencyMs, turnResponseMs, lostPackets, reason }) =>
-        html`<tr>
-          <td class="number">${call + 1}</td>
-          <td>${badge(verdict)}</td>
-          <td class="number">${time(setupMs)}</td>
-          <td class="number">${time(audioPathLatencyMs)}</td>
-          <td class="number">${time(turnResponseMs)}</td>
-          <td class="number">${lostPackets}</td>
-          <td class="why">${reason}</td>
-        </tr>`,
-    ),
   });
   return html`<details>
     <summary>All calls</summary>

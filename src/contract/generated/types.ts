@@ -2633,6 +2633,19 @@ export interface ReadinessTarget {
   target: number;
   measured: number | null;
   unit: string;
+  /**
+   * The newest load tests of this URL that measured the target, oldest first: at most 20. Absent if there are fewer than two.
+   */
+  history?: ReadinessMeasurement[];
+  [k: string]: unknown;
+}
+export interface ReadinessMeasurement {
+  /**
+   * When the load test ended (ISO 8601).
+   */
+  ended_at: string;
+  measured: number;
+  verdict: string;
   [k: string]: unknown;
 }
 export interface ReadinessScenario {

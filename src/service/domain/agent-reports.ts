@@ -31,6 +31,9 @@ export function summarizeFor(url: string, summary: AgentReportSummary): AgentRep
   return { ...summary, standing: 'warn', verdict: 'Report for another URL', detail };
 }
 
+/** The most targets of a load test that readiness shows. */
+export const LOAD_TARGETS_MAX = 100;
+
 const EXPECTED =
   'Attach the file that `sandbox-kit check --json FILE` or `sandbox-kit load --json FILE` wrote.';
 
@@ -98,12 +101,12 @@ function summarizeLoad(report: LoadReport): AgentReportSummary {
   const { verdict, sentence, sandbox: target, endedAt, kitVersion } = report;
   const standing = LOAD_STANDINGS[verdict];
   return {
-    standing,
-    verdict: sentenceCase(verdict),
-    detail: sentence,
-    target,
-    endedAt,
-    kitVersion,
+    ...{ standing, verdict: sentenceCase(verdict), detail: sentence, target, endedAt, kitVersion },
+    targets: report.targets
+      .slice(0, LOAD_TARGETS_MAX)
+      .flatMap(({ statement, measured, verdict: ofTarget }) =>
+        measured === null ? [] : [{ statement, measured, verdict: ofTarget }],
+      ),
   };
 }
 

@@ -9,6 +9,7 @@ import type {
 import { isSameUrl } from '../../platform/base-url.ts';
 import { isoTime } from '../../platform/clock.ts';
 import { formatList } from '../../report-kit/format.ts';
+import { LOAD_TARGETS_MAX } from '../domain/agent-reports.ts';
 import type { ConnectionReport } from '../domain/kit-functions.ts';
 import type { AgentReport, Store } from '../store/store.ts';
 import type { AgentReadiness } from './agent-readiness.ts';
@@ -16,7 +17,9 @@ import type { ReadinessPart } from './readiness-part.ts';
 
 /** The most causes, targets, and scenarios of a part. */
 const CAUSES_MAX = 10;
-const ROWS_MAX = 100;
+const ROWS_MAX = LOAD_TARGETS_MAX;
+/** The most load tests in the history of a target. */
+const LOAD_TESTS_MAX = 20;
 /** The most requirements that are named for a cause. */
 const IDS_MAX = 10;
 
@@ -35,7 +38,10 @@ export async function reportReadiness(
       report && isSameUrl(report.summary.target, agent.url)
         ? await store.agentReports.find(ownerId, agent.id, report.id)
         : undefined;
-    return describePart(part, found);
+    const described = describePart(part, found);
+    if (found?.kind !== 'load') return described;
+    const reports = await store.agentReports.listOfKind(ownerId, found, LOAD_TESTS_MAX);
+    return { ...described, targets: listTargets(found.report as LoadReport, agent.url, reports) };
   });
   return {
     agent: { id: agent.id, name: agent.name, url: agent.url },
@@ -75,7 +81,6 @@ function describePart(
     ...(atMs !== undefined && { ended_at: isoTime(atMs) }),
     ...(report && { kit_version: report.summary.kitVersion }),
     ...(found?.kind === 'check' && describeCheck(found.report as CheckReport)),
-    ...(found?.kind === 'load' && { targets: listTargets(found.report as LoadReport) }),
     ...(scenarios && { scenarios: scenarios.slice(0, ROWS_MAX) }),
     ...(nextStep !== undefined && { next_step: nextStep }),
   };
@@ -113,10 +118,28 @@ function countArea(area: string, rows: CheckReport['requirements']): ReadinessAr
   };
 }
 
-const listTargets = ({ targets }: LoadReport): ReadinessTarget[] =>
-  targets.slice(0, ROWS_MAX).map(({ statement, verdict, target, measured, unit }) => ({
-    ...{ statement, verdict, target, measured, unit },
-  }));
+/** Returns the targets of a load test, each with what the load tests of this URL measured. */
+function listTargets(
+  { targets }: LoadReport,
+  url: string,
+  reports: readonly AgentReport[],
+): ReadinessTarget[] {
+  const tests = reports
+    .filter(({ summary }) => isSameUrl(summary.target, url))
+    .sort((left, right) => Date.parse(left.summary.endedAt) - Date.parse(right.summary.endedAt));
+  return targets.slice(0, ROWS_MAX).map(({ statement, verdict, target, measured, unit }) => {
+    const history = tests.flatMap(({ summary }) => {
+      const found = summary.targets?.find((other) => other.statement === statement);
+      return found
+        ? [{ ended_at: summary.endedAt, measured: found.measured, verdict: found.verdict }]
+        : [];
+    });
+    return {
+      ...{ statement, verdict, target, measured, unit },
+      ...(history.length > 1 && { history }),
+    };
+  });
+}
 
 /** What to do about a part that was not run, and about one that did not pass. */
 const NEXT_STEPS = {

@@ -6,7 +6,7 @@ import {
 } from '../../contract/index.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { ShownTurn } from '../../report-kit/transcript.ts';
-import type { SimulationPlan, Store } from '../store/store.ts';
+import type { ScenarioCounts, SimulationPlan, Store } from '../store/store.ts';
 
 /** Runs of simulated users. */
 export interface Simulations {
@@ -18,6 +18,12 @@ export interface Simulations {
   find(ownerId: string, id: string): Promise<Simulation | undefined>;
   /** Returns the progress of a run with what is known about its running sessions. */
   watch(ownerId: string, id: string): Promise<WatchedSimulation | undefined>;
+  /** Returns the results of the scenarios of a run from the counts of its sessions. */
+  judge(
+    ownerId: string,
+    id: string,
+    counts: readonly ScenarioCounts[],
+  ): Promise<readonly ScenarioResult[]>;
   /** Estimates what a run would send, without starting it. @throws InvalidDocumentError. */
   estimate(ownerId: string, request: SimulationRequest): Promise<SimulationEstimate>;
   /** Returns runs without their sessions, newest first. */

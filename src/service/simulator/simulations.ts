@@ -28,6 +28,7 @@ import type {
 import { describeCost, estimateCost } from './cost.ts';
 import {
   decideRunVerdict,
+  summarizeCounts,
   summarizeScenario,
   summarizeScenarios,
   toJudgedScenario,
@@ -93,6 +94,14 @@ export function createSimulations(options: SimulationsOptions) {
         running: await runner.listRunningSessions(ownerId, id),
         clock: options.clock,
       });
+    },
+    async judge(
+      ownerId: string,
+      id: string,
+      counts: readonly ScenarioCounts[],
+    ): Promise<ScenarioResult[]> {
+      const plan = await store.simulations.find(ownerId, id);
+      return plan ? countScenarios(plan, counts) : summarizeCounts(counts);
     },
     async estimate(ownerId: string, request: SimulationRequest): Promise<SimulationEstimate> {
       await findAgent(store, ownerId, request);

@@ -62,6 +62,21 @@ export function createAgentReportStore({ reader, read, writeAlone }: Connections
         findCounting(reports, urlById.get(reports[0]?.agentId ?? '') ?? ''),
       );
     },
+    /** Returns the newest reports of a kind about an agent, newest first. */
+    async listOfKind(
+      ownerId: string,
+      { agentId, kind }: Pick<AgentReport, 'agentId' | 'kind'>,
+      limit: number,
+    ): Promise<AgentReport[]> {
+      const rows = await selectReports(ownerId)
+        .where('agent_id', '=', agentId)
+        .where('kind', '=', kind)
+        .select(COLUMNS)
+        .orderBy('key', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map(toReport);
+    },
     async find(
       ownerId: string,
       agentId: string,

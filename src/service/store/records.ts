@@ -530,6 +530,15 @@ export interface AgentReportSummary {
   endedAt: string;
   /** The version of the kit that wrote it. */
   kitVersion: string;
+  /** The targets that a load test measured. */
+  targets?: readonly MeasuredTarget[];
+}
+
+/** A target of a load test with its measurement. */
+export interface MeasuredTarget {
+  statement: string;
+  measured: number;
+  verdict: string;
 }
 
 /** A report about an agent, without its content. */

@@ -89,6 +89,22 @@ export function createRunStore({ reader, read }: Connections) {
       limitPerAgent: number,
     ): Promise<Map<string, SimulationOfAgent[]>> =>
       read(ownerId, (db) => listSimulationsOfAgents(db, { ownerId, agentNames, limitPerAgent })),
+    /** Returns the counts of the scenarios of simulations, by the id of the simulation. */
+    countScenarios: (
+      ownerId: string,
+      ids: readonly string[],
+    ): Promise<Map<string, ScenarioCounts[]>> =>
+      read(ownerId, async (db) => {
+        if (ids.length === 0) return new Map();
+        const rows = await selectSimulations(db, ownerId)
+          .where('simulations.id', 'in', ids)
+          .execute();
+        const counts = await countByScenario(
+          db,
+          rows.map(({ key }) => key),
+        );
+        return new Map(rows.map(({ id, key }) => [id, counts.get(key) ?? []]));
+      }),
     /** Reads what the newest sessions of a run have in common. */
     readTraits: (ref: RunRef, sessionsMax: number): Promise<RunTraits> =>
       read(ref.ownerId, async (db) => {

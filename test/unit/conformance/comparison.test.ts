@@ -117,7 +117,7 @@ void t.test('Markdown and HTML show the comparison before the findings', (t) => 
     ...{ keyGiven: false, concurrency: 1 },
   };
   const page = htmlReport(compared, { run, exchanges: [] });
-  t.match(page, /regressed<\/th>\s*<td><a href="#CHAT-001">CHAT-001<\/a>/);
+  t.match(page, /regressed<\/dt>\s*<dd><a href="#CHAT-001">CHAT-001<\/a>/);
   t.match(page, /CHAT-007/, 'a requirement that only the earlier run had');
   t.notMatch(page, 'href="#CHAT-007"', 'has no link');
   t.ok(page.indexOf('id="comparison"') < page.indexOf('id="findings"'));

@@ -1,5 +1,4 @@
 import type {
-  ScenarioResult,
   SimulatedSessionReport,
   SimulationComparison,
   SimulationReport,
@@ -24,7 +23,7 @@ import {
 } from '../../../report-kit/format.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
+import { renderItems } from '../../../report-kit/table.ts';
 import {
   renderRemark,
   renderRunReport,
@@ -157,19 +156,20 @@ function changesSection(comparison: SimulationComparison | undefined): ReportSec
 }
 
 function renderChanges(rows: SimulationComparison['rows']): Html {
-  return renderTable({
+  return renderItems({
     label: 'Changed scenarios',
-    columns: ['scenario', 'change', 'before', 'now', 'evidence'],
-    rows: rows.map(
-      (row) =>
-        html`<tr>
-          <td>${row.scenario_id}</td>
-          <td class="${CLASSES_BY_CHANGE[row.change]}">${changeNames[row.change]}</td>
-          <td>${describeStanding(row.before)}</td>
-          <td>${describeStanding(row.now)}</td>
-          <td>${describeEvidence(row)}</td>
-        </tr>`,
-    ),
+    items: rows,
+    columns: [
+      { name: 'scenario', content: (row) => row.scenario_id },
+      {
+        name: 'change',
+        className: ({ change }) => CLASSES_BY_CHANGE[change],
+        content: ({ change }) => changeNames[change],
+      },
+      { name: 'before', content: ({ before }) => describeStanding(before) },
+      { name: 'now', content: ({ now }) => describeStanding(now) },
+      { name: 'evidence', content: describeEvidence },
+    ],
   });
 }
 
@@ -185,15 +185,42 @@ function scenariosSection(
   if (scenarios.length === 0) return undefined;
   const samplesOf = Map.groupBy(sessions, (session) => session.scenario_id);
   const linked = new Set(shown);
-  const table = renderTable({
+  const table = renderItems({
     label: 'Results of the scenarios',
+    items: scenarios,
     columns: [
-      ...['scenario', 'verdict', 'samples'],
-      ...['passed', 'required', 'pass^k'].map(numberColumn),
+      {
+        name: 'scenario',
+        content: ({ scenario_id: id, scenario, persona }) =>
+          html`<b>${id}</b> <span class="soft">${scenario}, ${persona}</span>`,
+      },
+      {
+        name: 'verdict',
+        content: ({ verdict, flaky }) =>
+          html`<span class="mark ${verdict}">${verdict}</span
+            >${flaky && html` <span class="warn">flaky</span>`}`,
+      },
+      {
+        name: 'samples',
+        className: 'samples',
+        content: ({ scenario_id: id }) => renderSamples(samplesOf.get(id) ?? [], linked),
+      },
+      {
+        name: 'passed',
+        isNumber: true,
+        content: ({ passed, samples }) => `${passed} of ${samples}`,
+      },
+      {
+        name: 'required',
+        isNumber: true,
+        content: ({ required_pass_rate: required }) => formatShare(required, 0),
+      },
+      {
+        name: 'pass^k',
+        isNumber: true,
+        content: ({ pass_hat_k: passHat }) => passHat.at(-1)?.toFixed(2) ?? '–',
+      },
     ],
-    rows: scenarios.map((scenario) =>
-      scenarioRow(scenario, samplesOf.get(scenario.scenario_id) ?? [], linked),
-    ),
   });
   const body = html`${table}
     <p class="soft">
@@ -203,14 +230,12 @@ function scenariosSection(
   return { id: 'scenarios', title: 'Scenarios', body };
 }
 
-function scenarioRow(
-  scenario: ScenarioResult,
+/** Renders a mark for each session of a scenario, with a link to it if it is shown. */
+const renderSamples = (
   sessions: readonly SimulatedSessionReport[],
   linked: ReadonlySet<SimulatedSessionReport>,
-): Html {
-  const { scenario_id: id, verdict, passed, samples, flaky, persona } = scenario;
-  const { required_pass_rate: required, pass_hat_k: passHat } = scenario;
-  const marks = sessions.map((session) => {
+): Html[] =>
+  sessions.map((session) => {
     const label = `Sample ${session.sample}: ${session.verdict}`;
     const icon = ICONS[session.verdict];
     return linked.has(session)
@@ -219,18 +244,6 @@ function scenarioRow(
         >`
       : html`<span class="${session.verdict}" title="${label}">${icon}</span>`;
   });
-  return html`<tr>
-    <td><b>${id}</b> <span class="soft">${scenario.scenario}, ${persona}</span></td>
-    <td>
-      <span class="mark ${verdict}">${verdict}</span
-      >${flaky && html` <span class="warn">flaky</span>`}
-    </td>
-    <td class="samples">${marks}</td>
-    <td class="number">${passed} of ${samples}</td>
-    <td class="number">${formatShare(required, 0)}</td>
-    <td class="number">${passHat.length === 0 ? '–' : (passHat.at(-1) ?? 0).toFixed(2)}</td>
-  </tr>`;
-}
 
 const ICONS = { passed: '✓', failed: '✗', undecided: '?' } as const;
 
@@ -400,13 +413,6 @@ const anchorOf = ({ scenario_id: id, sample }: SimulatedSessionReport): string =
 const cut = (text: string): string => cutText(text, TEXT_LENGTH_MAX);
 
 const CSS = `
-table { margin: 0.6rem 0; }
-.scroll table { min-width: 34rem; }
-.scroll td:first-child { min-width: 10rem; }
-th, td { border-bottom: 1px solid var(--line); padding: 0.4rem 0.7rem 0.4rem 0; text-align: left;
-  vertical-align: top; }
-th { color: var(--soft-ink); font-size: 0.875rem; font-weight: 550; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .samples a { padding: 0 0.15rem; text-decoration: none; }
 .unseen { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute; width: 1px; }
 .session { border-top: 1px solid var(--line); padding: 0.5rem 0; }

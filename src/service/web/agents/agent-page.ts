@@ -23,6 +23,7 @@ import {
   type PageContext,
 } from '../frame/page-frame.ts';
 import { PROGRESS_CSS } from '../runs/progress.ts';
+import { HEAT_MAP_CSS, renderHeatMap, type JudgedRun } from '../runs/heat-map.ts';
 import { renderRuns } from '../runs/runs-page.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
 import { classOf } from './agents-page.ts';
@@ -43,6 +44,8 @@ export interface ReadinessContent {
 
 /** The content of the page of an agent. */
 export interface AgentPage extends ReadinessContent, Page {
+  /** Its newest simulations with the results of their scenarios. */
+  judged: readonly JudgedRun[];
   reports: readonly AgentReport[];
   total: number;
   query: URLSearchParams;
@@ -50,6 +53,9 @@ export interface AgentPage extends ReadinessContent, Page {
   /** What is wrong with an uploaded report. */
   uploadProblem?: string | undefined;
 }
+
+/** The most simulations in the table. */
+const RUNS_SHOWN_MAX = 5;
 
 const NOTICES = {
   added: 'The agent was added. Check its connection next.',
@@ -69,14 +75,15 @@ export function renderAgentPage(content: AgentPage, context: PageContext): strin
     {
       title: agent.name,
       section: 'Agents',
-      css: `${PROGRESS_CSS}${CSS}`,
+      css: `${PROGRESS_CSS}${HEAT_MAP_CSS}${CSS}`,
       main: html`<h1>${agent.name}</h1>
         <p class="soft">${agent.url}</p>
         ${isPlain(agent) && html`<p class="remark">${agent.has_api_key ? 'Its key and its conversations' : 'Its conversations'} are sent unencrypted to another machine, because the URL starts with <code>http://</code>. Use <code>https://</code> if the sandbox has it.</p>`}
         ${renderNotice(context, NOTICES)}
         ${renderLive(linkTo(context, `/agents/${agent.id}/live`), renderReadiness(content, context))}
         <h2 id="simulations">Simulations</h2>
-        ${runs.length === 0 ? html`<p>No simulation with this agent has ended yet.</p>` : renderRuns(runs, 'simulation', context)}
+        ${renderHeatMap(content.judged, context)}
+        ${runs.length === 0 ? html`<p>No simulation with this agent has ended yet.</p>` : renderRuns(runs.slice(0, RUNS_SHOWN_MAX), 'simulation', context)}
         <h2 id="reports">Reports</h2>
         ${renderHistory(content, context)}
         ${context.token !== undefined && renderChanges(content, context)}`,

@@ -1,3 +1,4 @@
+import { renderItems } from '../../../report-kit/table.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { StoredAgent } from '../../store/store.ts';
 import { renderField } from '../frame/fields.ts';
@@ -54,16 +55,9 @@ const renderCall = (agent: StoredAgent, token: string, context: PageContext): Ht
       <canvas data-part="lanes" width="600" height="120" role="img" aria-label="Levels"></canvas>
       <figcaption class="soft">The last 15 s: you above, the agent below.</figcaption>
     </figure>
-    <table class="turns" data-part="turns" aria-label="Turns of the call" hidden>
-      <thead>
-        <tr>
-          <th scope="col">you</th>
-          <th scope="col">agent</th>
-          <th scope="col">replied after</th>
-        </tr>
-      </thead>
-      <tbody></tbody>
-    </table>
+    <div data-part="turns" hidden>
+      ${renderItems({ label: 'Turns of the call', items: [], columns: TURN_COLUMNS })}
+    </div>
     <div data-part="score" hidden>
       ${renderForm(context, {
         action: `${pathOfPlayground(agent.id)}/score`,
@@ -79,17 +73,15 @@ const renderCall = (agent: StoredAgent, token: string, context: PageContext): Ht
     </div>
   </div>`;
 
+/** The columns of the turns, whose rows the script of the page adds. */
+const TURN_COLUMNS = ['you', 'agent', 'replied after'].map((name) => ({
+  name,
+  content: () => undefined,
+}));
+
 const CSS = `
 .call canvas { background: var(--box); border: 1px solid var(--line); border-radius: 0.4rem;
   display: block; height: 7.5rem; max-width: 100%; width: 37.5rem; }
 .call figure { margin: 0.5rem 0; }
 .call [hidden] { display: none; }
-.turns td { vertical-align: top; }
-.turns td:last-child { white-space: nowrap; }
-@media (max-width: 40rem) {
-  .turns thead { display: none; }
-  .turns tr { border-bottom: 1px solid var(--line); display: block; }
-  .turns td { border: 0; display: block; padding: 0.1rem 0; }
-  .turns td::before { color: var(--soft-ink); content: attr(data-name) ': '; }
-}
 `;

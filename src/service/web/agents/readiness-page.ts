@@ -1,4 +1,16 @@
-import type { ReadinessPartReport, ReadinessReport } from '../../../contract/index.ts';
+import type {
+  ReadinessPartReport,
+  ReadinessReport,
+  ReadinessTarget,
+} from '../../../contract/index.ts';
+import {
+  CHART_CSS,
+  drawDot,
+  drawLine,
+  renderSmallChart,
+  type Axis,
+  type Point,
+} from '../../../report-kit/chart.ts';
 import {
   formatAge,
   formatInstant,
@@ -46,7 +58,8 @@ function renderPart(part: ReadinessPartReport, nowMs: number): Html {
   const { standing, verdict, detail, next_step: nextStep, fix_first: fixFirst } = part;
   return html`<p><b class="${standing}">${verdict}</b></p>
     <p>${detail}</p>
-    ${renderFacts(part, nowMs)} ${renderAreas(part)} ${renderTargets(part)} ${renderScenarios(part)}
+    ${renderFacts(part, nowMs)} ${renderAreas(part)} ${renderTargets(part)} ${renderHistories(part)}
+    ${renderScenarios(part)}
     ${
       fixFirst &&
       html`<h3>Fix first</h3>
@@ -106,6 +119,77 @@ const renderTargets = ({ targets }: ReadinessPartReport): Html | undefined =>
     ],
   });
 
+/** Renders a small chart for each target that several load tests measured. */
+function renderHistories({ targets = [] }: ReadinessPartReport): Html | undefined {
+  const charts = targets.flatMap((target) => (target.history ? [renderHistory(target)] : []));
+  if (charts.length === 0) return undefined;
+  return html`<h3>Over the last load tests</h3>
+    <p class="soft">A filled dot passed, a hollow one did not. The dashed line is the target.</p>
+    <div class="charts">${charts}</div>`;
+}
+
+function renderHistory({ statement, target, unit, history = [] }: ReadinessTarget): Html {
+  const values = history.map(({ measured }) => measured);
+  const format = (value: number): string => formatQuantity(value, unit);
+  const [first, last] = [history[0], history.at(-1)];
+  const dayOf = (endedAt: string): string => formatInstant(endedAt).slice(0, 'YYYY-MM-DD'.length);
+  return html`<figure>
+    <figcaption>${statement}</figcaption>
+    ${renderSmallChart({
+      label: `${statement}: ${values.map(format).join(', ')}`,
+      x: {
+        ...{ min: 0.5, max: history.length + 0.5, scale: 'linear' },
+        ticks: [
+          ...(first ? [{ value: 1, label: dayOf(first.ended_at) }] : []),
+          ...(last ? [{ value: history.length, label: dayOf(last.ended_at) }] : []),
+        ],
+      },
+      y: createHistoryAxis(target, values, format),
+      height: 90,
+      marks: (plot) => [
+        drawLine(
+          plot,
+          [
+            [plot.x.min, target],
+            [plot.x.max, target],
+          ],
+          'c5 dashed',
+        ),
+        drawLine(
+          plot,
+          values.map((value, index): Point => [index + 1, value]),
+          'c1',
+        ),
+        ...history.map(({ ended_at: endedAt, measured, verdict }, index) =>
+          drawDot(plot, [index + 1, measured], {
+            className: verdict === 'PASS' ? 'dot c1' : 'bad',
+            title: `${formatInstant(endedAt)}: ${format(measured)}, ${verdict.toLowerCase()}`,
+          }),
+        ),
+      ],
+    })}
+  </figure>`;
+}
+
+/** The part of an axis that stays free below and above the values. */
+const FREE_SHARE = 0.2;
+
+/** Returns an axis with the target. It starts at 0 unless all values are near the target. */
+function createHistoryAxis(
+  target: number,
+  values: readonly number[],
+  label: (value: number) => string,
+): Axis {
+  const [low, high] = [Math.min(target, ...values), Math.max(target, ...values)];
+  const free = FREE_SHARE * Math.max(high - low, high / 100);
+  const min = low - free < high / 2 ? 0 : low - free;
+  const ticks = min === 0 && target !== 0 ? [0, target] : [target];
+  return {
+    ...{ min, max: high + free, scale: 'linear' },
+    ticks: ticks.map((value) => ({ value, label: label(value) })),
+  };
+}
+
 const renderScenarios = ({ scenarios }: ReadinessPartReport): Html | undefined =>
   scenarios &&
   renderItems({
@@ -122,9 +206,7 @@ const renderScenarios = ({ scenarios }: ReadinessPartReport): Html | undefined =
     ],
   });
 
-const CSS = `
-th, td { border-bottom: 1px solid var(--line); padding: 0.3rem 0.75rem 0.3rem 0; text-align: left; }
-.number { font-variant-numeric: tabular-nums; text-align: right; }
+const CSS = `${CHART_CSS}
 .next { border-left: 4px solid var(--warn); padding: 0.2rem 0.75rem; }
 h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
 `;

@@ -196,5 +196,4 @@ const renderRest = (count: number): Html | undefined =>
 const CSS = `
 .finding { border-top: 1px solid var(--line); padding: 0.6rem 0; }
 main li { margin: 0.2rem 0; }
-th { white-space: nowrap; }
 `;

@@ -31,6 +31,7 @@ import { readPage } from '../frame/list-filter.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
 import { goTo, type Answer, type Pages, type SentForm, type Visit } from '../frame/pages.ts';
 import { readAgentForm, toDraft, type AgentDraft } from './agent-form.ts';
+import { judgeRuns, type HeatMapDeps } from '../runs/heat-map.ts';
 import { renderAgentPage, renderReadiness, type ReadinessContent } from './agent-page.ts';
 import { renderAgentsPage } from './agents-page.ts';
 import { renderBadge, renderReadinessPage } from './readiness-page.ts';
@@ -39,11 +40,12 @@ import { readLoadTest, renderTestPage, type TestDraft } from './test-pages.ts';
 
 const AGENTS_PER_PAGE = 50;
 const REPORTS_PER_PAGE = 20;
-const RUNS_MAX = 5;
+const RUNS_MAX = 10;
 
 /** What the pages of agents read and change. */
 export interface AgentPageOptions extends AgentDeps, ReadinessDeps {
   store: AgentDeps['store'] & ReadinessDeps['store'];
+  simulations: ReadinessDeps['simulations'] & HeatMapDeps['simulations'];
   tests: AgentTests;
 }
 
@@ -132,7 +134,8 @@ async function renderAgent(
     loadReadiness(options, ownerId, id),
     listReports(options, ownerId, id, page),
   ]);
-  const shown = { ...content, ...found, ...page, query, draft: draft ?? toDraft(agent) };
+  const judged = await judgeRuns(options, ownerId, content.readiness.runs);
+  const shown = { ...content, judged, ...found, ...page, query, draft: draft ?? toDraft(agent) };
   return renderAgentPage({ ...shown, uploadProblem }, context);
 }
 

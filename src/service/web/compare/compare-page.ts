@@ -1,12 +1,7 @@
 import type { ComparedScenario, RunChange, ScenarioChange } from '../../../contract/index.ts';
 import { cutText, formatCount, formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import {
-  numberColumn,
-  renderItems,
-  renderTable,
-  type ItemColumn,
-} from '../../../report-kit/table.ts';
+import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
 import type { ComparedEval } from '../../domain/comparison/eval-changes.ts';
 import { CHANCE_P_MAX } from '../../domain/comparison/exact-test.ts';
 import { formatPoints, runChangeNames } from '../../domain/comparison/run-comparison.ts';
@@ -20,7 +15,8 @@ import type { EvalCounts } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { createEvalNames } from '../runs/eval-names.ts';
 import { passRateOf } from '../runs/pass-rate-chart.ts';
-import { linkToScenarioSessions, pathOfRun, RUNS_CSS } from '../runs/runs-page.ts';
+import { linkToScenarioSessions, pathOfRun } from '../runs/run-links.ts';
+import { RUNS_CSS } from '../runs/runs-page.ts';
 import { describeTimes, listChanges } from './changes.ts';
 import type { RunComparison, Side } from './load-comparison.ts';
 import { renderPair, TRANSCRIPT_PAIR_CSS } from './transcript-pair.ts';
@@ -74,26 +70,32 @@ const CLASSES: Readonly<Record<RunChange, string>> = {
 const toHeadline = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 function renderSides(before: Side, after: Side, context: PageContext): Html {
-  const row = (label: string, side: Side): Html => {
-    const { run } = side.details;
-    const rate = passRateOf(run);
-    return html`<tr>
-      <th scope="row">${label}</th>
-      <td><a href="${linkTo(context, pathOfRun(side.ref.kind, run.id))}">${run.name}</a></td>
-      <td>${describeTimes(side)}</td>
-      <td class="number">${formatNumber(run.sessions)}</td>
-      <td class="number">${formatNumber(run.failedSessions)}</td>
-      <td class="number">${formatNumber(run.erroredSessions)}</td>
-      <td class="number">${rate === undefined ? 'no evals' : formatShare(rate, 1)}</td>
-    </tr>`;
-  };
-  return html`${renderTable({
+  return html`${renderItems({
     label: 'Compared runs',
-    columns: [
-      ...['', 'run', 'time'],
-      ...['sessions', 'with a failed eval', 'with an errored eval', 'pass rate'].map(numberColumn),
+    items: [
+      { place: 'before', side: before, run: before.details.run },
+      { place: 'after', side: after, run: after.details.run },
     ],
-    rows: [row('before', before), row('after', after)],
+    columns: [
+      { name: '', content: ({ place }) => place },
+      {
+        name: 'run',
+        content: ({ side, run }) =>
+          html`<a href="${linkTo(context, pathOfRun(side.ref.kind, run.id))}">${run.name}</a>`,
+      },
+      { name: 'time', content: ({ side }) => describeTimes(side) },
+      { name: 'sessions', isNumber: true, content: ({ run }) => formatNumber(run.sessions) },
+      { name: 'with a failed eval', count: ({ run }) => run.failedSessions, mark: 'failed' },
+      { name: 'with an errored eval', count: ({ run }) => run.erroredSessions, mark: 'undecided' },
+      {
+        name: 'pass rate',
+        isNumber: true,
+        content: ({ run }) => {
+          const rate = passRateOf(run);
+          return rate === undefined ? 'no evals' : formatShare(rate, 1);
+        },
+      },
+    ],
   })}
   ${renderSwap(before, after, context)} ${renderNeighbors(before, after, context)}`;
 }
@@ -317,6 +319,6 @@ const CSS = `
 .verdict { font-size: 1.1rem; margin: 0.75rem 0; }
 h3 { font-size: 1rem; margin: 0.75rem 0 0.25rem; }
 section.neighbors ul { margin: 0.25rem 0 0.75rem; }
+[aria-label='Compared runs'] th { min-width: 4rem; }
 [aria-label='Compared runs'] td:nth-child(2) { min-width: 10rem; }
-[aria-label='Compared runs'] :is(th, td):first-child { min-width: 4rem; }
 `;

@@ -7,6 +7,7 @@ export const CALL_SCRIPT = `
 for (const part of document.querySelectorAll('[data-call]')) {
   const find = (name) => part.querySelector('[data-part="' + name + '"]');
   const [status, call, hangUp, lanes, turns] = ['status', 'call', 'hang-up', 'lanes', 'turns'].map(find);
+  const table = turns.querySelector('table');
   const [score, kept, user, frame] = ['score', 'conversation', 'user', 'lanes-frame'].map(find);
   const STEP_MS = 50;
   const SPEECH_DB = -45;
@@ -88,10 +89,12 @@ for (const part of document.querySelectorAll('[data-call]')) {
     turn.toolCalls = Array.isArray(tools) ? tools.filter((tool) => typeof tool?.name === 'string') : [];
     if (!isCorrection) {
       state.turns.push(turn);
-      turn.row = turns.tBodies[0].insertRow();
-      for (let nth = 0; nth < 3; nth += 1) turn.row.insertCell();
-      for (const [nth, { textContent }] of [...turns.tHead.rows[0].cells].entries()) {
-        turn.row.cells[nth].dataset.name = textContent;
+      turn.row = table.tBodies[0].insertRow();
+      turn.row.role = 'row';
+      for (const { textContent } of table.tHead.rows[0].cells) {
+        const cell = turn.row.insertCell();
+        cell.role = 'cell';
+        cell.dataset.label = textContent;
       }
       state.untimed += 1;
       if (state.latencyMs !== undefined) setLatency(state, turn);
@@ -208,7 +211,7 @@ for (const part of document.querySelectorAll('[data-call]')) {
 
   call.addEventListener('click', async () => {
     if (current) return;
-    for (const turn of turns.tBodies[0].querySelectorAll('tr')) turn.remove();
+    table.tBodies[0].replaceChildren();
     [turns.hidden, score.hidden, frame.hidden] = [true, true, false];
     lanes.getContext('2d').clearRect(0, 0, lanes.width, lanes.height);
     say('Asking for the microphone…');

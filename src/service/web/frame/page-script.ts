@@ -1,20 +1,6 @@
 import { TIMELINE_SCRIPT } from '../../../report-kit/waveform.ts';
 import { CALL_SCRIPT } from './call-script.ts';
 
-/** Takes tables and samples of code out of the tab order as long as they do not scroll. */
-const SCROLL_SCRIPT = `
-const sizes = new ResizeObserver((entries) => {
-  for (const { target } of entries) {
-    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
-    else target.removeAttribute('tabindex');
-  }
-});
-const observeFrames = (root) => {
-  for (const frame of root.querySelectorAll('[tabindex="0"]')) sizes.observe(frame);
-};
-observeFrames(document);
-`;
-
 /**
  * Replaces the content of each live part with what the server sends, and keeps what the reader has
  * opened, closed, and focused. Hidden tabs do not listen, because browsers open only six connections to
@@ -32,7 +18,6 @@ for (const part of document.querySelectorAll('[data-live]')) {
     const states = [...part.querySelectorAll('details[id]')].map(({ id, open }) => [id, open]);
     const focused = part.contains(document.activeElement) ? document.activeElement.id : '';
     part.innerHTML = JSON.parse(data);
-    observeFrames(part);
     for (const [id, open] of states) document.getElementById(id)?.toggleAttribute('open', open);
     if (focused) document.getElementById(focused)?.focus();
   };
@@ -104,7 +89,7 @@ document.addEventListener('keydown', (event) => {
 `;
 
 /** The script of all pages of the service. Every page is complete without it. */
-export const PAGE_SCRIPT = `${SCROLL_SCRIPT}${LIVE_SCRIPT}${KEYBOARD_SCRIPT}${TIMELINE_SCRIPT}`;
+export const PAGE_SCRIPT = `${LIVE_SCRIPT}${KEYBOARD_SCRIPT}${TIMELINE_SCRIPT}`;
 
 /** The script of a page that places calls. */
 export const CALL_PAGE_SCRIPT = `${PAGE_SCRIPT}${CALL_SCRIPT}`;

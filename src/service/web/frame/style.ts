@@ -65,25 +65,6 @@ button.danger { background: var(--page); border-color: var(--bad); color: var(--
 button:focus-visible, select:focus-visible, textarea:focus-visible {
   outline: 2px solid var(--link); outline-offset: 2px; }
 [aria-invalid='true'] { border-color: var(--bad); }
-.scroll { overflow-x: auto; }
-.scroll:focus-visible { outline: 2px solid var(--link); }
-/* A shadow at an edge shows that the table continues there. Covers move with the table, and hide it. */
-@media (max-width: 48rem) {
-  .scroll { --shadow: color-mix(in srgb, var(--ink) 40%, transparent); background:
-    linear-gradient(to right, var(--page) 1.25rem, transparent) left / 2.5rem 100% no-repeat local,
-    linear-gradient(to left, var(--page) 1.25rem, transparent) right / 2.5rem 100% no-repeat local,
-    linear-gradient(to right, var(--shadow), transparent) left / 0.6rem 100% no-repeat scroll,
-    linear-gradient(to left, var(--shadow), transparent) right / 0.6rem 100% no-repeat scroll; }
-}
-.scroll table { min-width: 44rem; }
-.scroll td { min-width: 6.5rem; }
-.scroll td.number { min-width: 0; }
-.scroll td:first-child { min-width: 12rem; }
-th, td { border-bottom: 1px solid var(--line); padding: 0.4rem 0.75rem 0.4rem 0; text-align: left;
-  vertical-align: top; }
-th { color: var(--soft-ink); font-size: 0.875rem; font-weight: 550; overflow-wrap: normal; }
-.number { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }
-.when { white-space: nowrap; }
 td span + span { margin-left: 0.5rem; }
 .rate svg { display: block; height: 6px; width: 8rem; }
 .rate .track { fill: var(--line); } .rate .bar { fill: var(--good); }

@@ -273,5 +273,5 @@ OTEL_EXPORTER_OTLP_HEADERS=${apiKeyHeader}=KEY</pre>
       <b>Spans you write yourself.</b>
       Each model call is a span with these attributes. The messages are text that contains JSON:
     </p>
-    <pre tabindex="0" aria-label="Attributes of a span">${CHAT_ATTRIBUTES}</pre>`;
+    <pre>${CHAT_ATTRIBUTES}</pre>`;
 }

@@ -30,9 +30,10 @@ export function renderPassRates(
   nowMs: number,
 ): Html | undefined {
   const scored = runs.filter(({ evaluations }) => evaluations > 0).reverse();
-  if (scored.length === 0) return undefined;
+  // One point shows no change.
+  if (scored.length < 2) return undefined;
   const noun = kind === 'production' ? 'production run' : 'simulation';
-  const title = `Pass rate of the last ${scored.length === 1 ? noun : `${scored.length} ${noun}s`}`;
+  const title = `Pass rate of the last ${scored.length} ${noun}s`;
   const rates = scored.map((run) => passRateOf(run) ?? 0);
   const points = rates.map((rate, index): Point => [index + 1, rate]);
   const y = createRateAxis(Math.min(...rates));
@@ -128,7 +129,6 @@ function renderFigures(runs: readonly RunSummary[], noun: string): Html {
 
 /** CSS rules of pages with this chart. */
 export const PASS_RATE_CSS = `${CHART_CSS}
-.charts { display: grid; gap: 0 2rem; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); }
 .charts svg.wide { display: none; } .charts svg.narrow { display: block; max-width: 30rem; }
 figure summary { color: var(--soft-ink); font-size: 0.86rem; }
 `;

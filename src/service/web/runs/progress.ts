@@ -5,7 +5,7 @@ import { describeScenarios } from '../../domain/simulation-results/scenario-resu
 import type { WatchedSimulation } from '../../operations/simulations.ts';
 import { renderForm } from '../frame/forms.ts';
 import type { PageContext } from '../frame/page-frame.ts';
-import { linkToScenarioSessions } from './runs-page.ts';
+import { linkToScenarioSessions } from './run-links.ts';
 import { renderScenarios } from './scenario-table.ts';
 
 /** The most running sessions to show. */

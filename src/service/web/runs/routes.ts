@@ -9,10 +9,12 @@ import { chooseKind, readListFilter } from '../frame/list-filter.ts';
 import { goTo, type Pages } from '../frame/pages.ts';
 import { REQUEST_ID_FIELD } from '../scenarios/run-form.ts';
 import { createStartOnce } from '../scenarios/start-once.ts';
+import { judgeRuns } from './heat-map.ts';
 import { findRun, loadRunPage, unknownRun, type RunPageOptions } from './load-run-page.ts';
 import { toRepeatRequest } from './repeat-command.ts';
 import { renderRunContent } from './run-page.ts';
-import { pathOfRun, renderRunsPage } from './runs-page.ts';
+import { pathOfRun } from './run-links.ts';
+import { renderRunsPage } from './runs-page.ts';
 
 /** What the lists of runs show, and what changes a simulation. */
 export interface RunRouteOptions extends RunPageOptions {
@@ -31,7 +33,9 @@ export function addRunRoutes({ page, form, live }: Pages, options: RunRouteOptio
     const found = problem
       ? { runs: [], total: 0, problem: problem.message }
       : await store.runs.list(filter);
-    const list = renderRunsPage({ filter, query, nowMs: clock.nowMs(), ...found }, context);
+    const judged =
+      filter.kind === 'simulation' ? await judgeRuns(options, ownerId, found.runs) : [];
+    const list = renderRunsPage({ filter, query, judged, nowMs: clock.nowMs(), ...found }, context);
     return problem ? { status: problem.status, page: list } : list;
   });
   live('/simulation/:id/progress', async (visit) => {

@@ -38,7 +38,8 @@ import { isUnderWay, PROGRESS_CSS, renderProgress } from './progress.ts';
 import { renderForm } from '../frame/forms.ts';
 import { renderStart } from '../scenarios/run-form.ts';
 import { formatRepeatCommand } from './repeat-command.ts';
-import { linkToScenarioSessions, pathOfRun, renderRate } from './runs-page.ts';
+import { linkToScenarioSessions, pathOfRun } from './run-links.ts';
+import { renderRate } from './runs-page.ts';
 import { renderScenarios } from './scenario-table.ts';
 
 /** The content of the page of a production run or a simulation. */

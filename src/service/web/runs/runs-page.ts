@@ -23,6 +23,8 @@ import {
   renderTimeFilters,
 } from '../frame/filter-form.ts';
 import { nameFields } from '../frame/list-filter.ts';
+import { pathOfRun } from './run-links.ts';
+import { HEAT_MAP_CSS, renderHeatMap, type JudgedRun } from './heat-map.ts';
 import { PASS_RATE_CSS, passRateOf, renderPassRates } from './pass-rate-chart.ts';
 
 /** A page of production runs or simulations, and the query that found them. */
@@ -30,6 +32,8 @@ export interface RunList {
   filter: RunFilter;
   query: URLSearchParams;
   runs: readonly RunSummary[];
+  /** The newest simulations with the results of their scenarios. */
+  judged: readonly JudgedRun[];
   total: number;
   nowMs: number;
   /** Why the query is invalid. The page then has no runs. */
@@ -45,7 +49,7 @@ export function renderRunsPage(list: RunList, context: PageContext): string {
     {
       title,
       section: 'Runs',
-      css: `${PASS_RATE_CSS}${RUNS_CSS}`,
+      css: `${PASS_RATE_CSS}${HEAT_MAP_CSS}${RUNS_CSS}`,
       main: html`<h1>${title}</h1>
         ${renderKindTabs(context, '/runs', kind)} ${renderFilters(kind, query, context)}
         ${
@@ -58,7 +62,10 @@ export function renderRunsPage(list: RunList, context: PageContext): string {
   );
 }
 
-function renderFound({ filter, query, runs, total, nowMs }: RunList, context: PageContext): Html {
+function renderFound(
+  { filter, query, runs, judged, total, nowMs }: RunList,
+  context: PageContext,
+): Html {
   const { kind } = filter;
   const noun = kind === 'production' ? 'run' : 'simulation';
   return html`<p>
@@ -68,7 +75,8 @@ function renderFound({ filter, query, runs, total, nowMs }: RunList, context: Pa
     ${
       runs.length === 0
         ? renderEmpty(kind, query, context)
-        : html`${renderPassRates(runs, kind, nowMs)} ${renderChoice(runs, kind, context)}`
+        : html`${renderPassRates(runs, kind, nowMs)} ${renderHeatMap(judged, context)}
+          ${renderChoice(runs, kind, context)}`
     }
     ${renderPages({ path: '/runs', query, ...filter, total })}`;
 }
@@ -202,20 +210,6 @@ const columnOfChoice = (
     />`,
 });
 
-/** Returns the path of the page of a run: a deep link without a session. */
-export const pathOfRun = (kind: SessionKind, id: string): string =>
-  `/${kind === 'production' ? 'production-eval' : 'simulation'}/${encodeURIComponent(id)}`;
-
-/** Returns the link to the sessions of a scenario in a simulation. */
-export const linkToScenarioSessions = (
-  simulationId: string,
-  scenarioId: string,
-  context: PageContext,
-): string =>
-  linkTo(context, '/sessions', {
-    ...{ kind: 'simulation', run_id: simulationId, scenario_id: scenarioId },
-  });
-
 /** Renders a pass rate as a number and a bar. */
 export function renderRate(rate: number): Html {
   return html`${formatShare(rate, 1)}
@@ -227,6 +221,5 @@ export function renderRate(rate: number): Html {
 
 /** CSS rules of tables of runs. */
 export const RUNS_CSS = `
-th.number { white-space: normal; }
-.choice td:has(input) { text-align: center; }
+.choice td:has(input) { min-width: 3.5rem; }
 `;

@@ -14,7 +14,7 @@ import {
   SEARCH_PATH,
   type PageContext,
 } from '../frame/page-frame.ts';
-import { pathOfRun } from '../runs/runs-page.ts';
+import { pathOfRun } from '../runs/run-links.ts';
 import { linkToConversation } from '../sessions/waiting-page.ts';
 import { linkToSession, nameSession } from '../sessions/session-links.ts';
 

@@ -14,7 +14,7 @@ import type {
   StoredSpan,
 } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
-import { pathOfRun } from '../runs/runs-page.ts';
+import { pathOfRun } from '../runs/run-links.ts';
 import { CALL_CSS, renderCall } from './call-player.ts';
 import { explainOutcomes, listMarks, type ExplainedOutcome } from './evidence.ts';
 import { OUTCOME_CSS, renderOutcomes } from './outcome-list.ts';

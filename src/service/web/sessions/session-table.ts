@@ -60,18 +60,17 @@ function renderVerdict(session: Session): Html {
 }
 
 const columnOfEval = (name: string, sessions: readonly Session[]): ItemColumn<Session> => ({
-  name: nameColumn(name, sessions),
+  name,
+  remark: isRequired(name, sessions) ? undefined : 'not required',
   headingClass: 'eval',
   content: ({ outcomes }) => renderOutcomes(outcomes, name),
 });
 
-/** Returns the name of an eval, marked if no verdict of these sessions depends on it. */
-function nameColumn(name: string, sessions: readonly Session[]): Html | string {
-  const isRequired = sessions.some(({ outcomes }) =>
+/** Whether the verdict of one of these sessions depends on an eval. */
+const isRequired = (name: string, sessions: readonly Session[]): boolean =>
+  sessions.some(({ outcomes }) =>
     outcomes.some(({ evalName, required }) => evalName === name && required),
   );
-  return isRequired ? name : html`${name} <span class="soft">not required</span>`;
-}
 
 function renderOutcomes(outcomes: readonly Outcome[], evalName: string): Html[] {
   return outcomes
@@ -113,8 +112,6 @@ const SUMMARY_COLUMNS: readonly ItemColumn<Session>[] = [
 
 /** CSS rules of the table. */
 export const SESSION_TABLE_CSS = `
-.sessions table th.eval { max-width: 10rem; min-width: 5rem; }
-.sessions table td .outcome { white-space: nowrap; }
-.sessions table td:first-child { max-width: 22rem; }
-.sessions table td:nth-child(2) { white-space: nowrap; }
+.sessions th.eval { max-width: 10rem; overflow-wrap: anywhere; }
+.sessions .outcome { white-space: nowrap; }
 `;

@@ -5,7 +5,7 @@ import { linkTo, renderPages, renderServicePage, type PageContext } from '../fra
 import { renderProblem } from '../frame/fields.ts';
 import { renderFilterField, renderFilterForm, renderTimeFilters } from '../frame/filter-form.ts';
 import { nameFields } from '../frame/list-filter.ts';
-import { pathOfRun } from '../runs/runs-page.ts';
+import { pathOfRun } from '../runs/run-links.ts';
 import { OUTCOME_FILTERS } from './session-filter.ts';
 import { renderSessionTable, SESSION_TABLE_CSS } from './session-table.ts';
 import { renderSessionTabs } from './session-tabs.ts';

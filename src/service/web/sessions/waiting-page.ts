@@ -25,7 +25,6 @@ export function renderWaitingPage(list: WaitingList, context: PageContext): stri
     {
       title,
       section: 'Sessions',
-      css: '.waiting table td:nth-child(n + 4) { min-width: 14rem; }',
       main: html`<h1>${title}</h1>
         ${renderSessionTabs(context, state)} ${renderExplanation(state, context)}
         <p>${formatCount(total, 'conversation')}, newest first.</p>
@@ -55,7 +54,6 @@ function renderConversations({ state, conversations }: WaitingList, context: Pag
     html`<a href="${linkToConversation(conversationId, context)}">${conversationId}</a>`;
   return renderItems({
     label: 'Conversations',
-    className: 'waiting',
     items: conversations,
     columns: [
       { name: 'conversation', content: linkToPage },

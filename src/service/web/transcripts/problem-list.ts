@@ -7,10 +7,10 @@ import { rowNouns, type TranscriptFile } from '../../domain/transcript-file/read
 /** What the pages show of a file, without its conversations. */
 export type FileReport = Omit<TranscriptFile<unknown>, 'items'>;
 
-export const PROBLEM_LIST_CSS = `.scroll.problems table { min-width: 0; width: 100%; }
-.scroll.problems td { min-width: 0; overflow-wrap: anywhere; }
-.problems th:nth-child(2) { width: 8.5rem; }
-.problems th.number { width: 3.5rem; } .problems table { table-layout: fixed; }`;
+export const PROBLEM_LIST_CSS = `
+.problems { table-layout: fixed; }
+.problems thead th:nth-child(2) { width: 8.5rem; } .problems thead th.number { width: 3.5rem; }
+`;
 
 /** Renders the problems of a file as a table, and counts those that it does not show. */
 export function renderProblems({ format, problems, problemCount }: FileReport): Html | undefined {
@@ -24,7 +24,6 @@ export function renderProblems({ format, problems, problemCount }: FileReport): 
       { name: rowNouns[format], isNumber: true, content: ({ row }) => formatNumber(row) },
       {
         name: format === 'csv' ? 'column' : 'JSON pointer',
-        className: 'place',
         content: ({ place }) => place !== '' && html`<code>${place}</code>`,
       },
       { name: 'problem', content: ({ problem }) => toSentence(problem) },

@@ -220,7 +220,7 @@ function renderFormat(format: TranscriptFormat, context: PageContext): Html {
   return html`<details ${format === 'csv' ? 'open' : ''}>
     <summary>${name}</summary>
     <p>${DESCRIPTIONS[format]}</p>
-    <pre tabindex="0" role="region" aria-label="Example of ${name}">${samples[format]}</pre>
+    <pre role="region" aria-label="Example of ${name}">${samples[format]}</pre>
     <p><a href="${link}" download>Download sample.${format}</a></p>
   </details>`;
 }

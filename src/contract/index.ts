@@ -1,4 +1,7 @@
-/** Types, validators, limits, and codecs of the interface. Other packages import this file; `ingest/` also imports the codec of its thread. */
+/**
+ * Types, validators, limits, and codecs of the interface. Other packages import this file; `ingest/`
+ * also imports the codec of its thread.
+ */
 export type * from './generated/types.ts';
 export { schemas } from './generated/schemas.ts';
 export * from './constants.ts';

@@ -343,7 +343,6 @@ interface WaitingQuery extends Page {
   state: 'open' | 'unscored';
 }
 
-/** Lists open or unscored conversations. Call it in a transaction, so that the total fits. */
 async function listByIdPrefix(
   db: Reader,
   { ownerId, prefix, limit }: { ownerId: string; prefix: string; limit: number },
@@ -360,6 +359,7 @@ async function listByIdPrefix(
   return rows.map(({ conversation_id: id }) => id);
 }
 
+/** Lists open or unscored conversations. Call it in a transaction, so that the total fits. */
 async function listWaiting(
   db: Reader,
   { ownerId, state, skip, limit }: WaitingQuery,

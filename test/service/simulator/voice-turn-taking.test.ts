@@ -107,13 +107,20 @@ void t.test('a call of an agent that does not', { timeout: 90_000 }, async (t) =
   const session = await simulateSession(t, url, spoken(user), { voice: {} });
   t.match(session, { status: 'completed' });
   t.same(listUserLines(session), ['Hello?', 'Wait.'], 'the user says hello if the agent does not');
-  const { missed_turns: missed, events, interruptions } = turnTakingOf(session);
+  const {
+    missed_turns: missed,
+    events,
+    interruptions,
+    not_proven: notProven,
+  } = turnTakingOf(session);
   t.equal(missed, 1, 'the greeting');
   const missing = events.find(({ kind }) => kind === 'missed_turn');
   t.ok((missing?.duration_ms ?? 0) >= 1_000);
   t.match(interruptions, [{ turn: 2, yield_ms: null }], 'it never yields');
   t.equal(interruptions.length, 1);
-  t.match(session.eval_outcomes, [{ outcome: 'fail', reasoning: /did not stop in turn 2/ }]);
+  if (!notProven) {
+    t.match(session.eval_outcomes, [{ outcome: 'fail', reasoning: /did not stop in turn 2/ }]);
+  }
 });
 
 void t.test('when the user interrupts, and says that it listens', async (t) => {

@@ -137,8 +137,12 @@ void t.test('a short sound without a caption does not end the reply', async (t) 
   const { call, microphone, turns } = await withCaller(t);
   const greeting = await loadClip('how-can-i-help');
   await until('the greeting begins', () => countReceived(call, greeting) >= 8);
-  await microphone.say(await loadLine(300));
-  await until('the greeting ends', () => hasEnded(call, greeting));
+  // Half as long as an interruption, because packets that arrive late make it longer.
+  await microphone.say(await loadLine(220));
+  const from = call.received.length;
+  const isOver = (): boolean => hasEnded(call, greeting) || call.received.length > from + 200;
+  await until('the greeting ends, or four seconds', isOver);
+  t.ok(hasEnded(call, greeting), 'the greeting goes on');
   t.same(await turns(), [], 'it was not taken for a turn');
 });
 

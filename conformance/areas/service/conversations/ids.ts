@@ -190,7 +190,10 @@ function returnsPlainId({ exchanges }: Transcript): boolean {
   return !plain || resolvePointer(plain.json, '/conversation_id') === conversationIdOf(plain);
 }
 
-/** Finds scored conversations that are not listed under their id although others of the probe are. */
+/**
+ * Finds scored conversations that are not listed under their id although others are that the probe
+ * closed later. Without those, the service may still be scoring.
+ */
 function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Finding[] {
   const page = lastAccepted(transcript, 'production', 'ids');
   if (!page) return [];
@@ -205,9 +208,10 @@ function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Find
     (exchange) =>
       exchange.probe === page.probe && exchange.endpoint === 'end' && isAccepted(exchange),
   );
-  if (!allCloses.some(isListed)) return [];
+  const isDue = (close: Exchange): boolean =>
+    allCloses.some((later) => later.id > close.id && isListed(later));
   return closes
-    .filter((close) => isScored(close) && !isListed(close))
+    .filter((close) => isScored(close) && !isListed(close) && isDue(close))
     .map((close) =>
       wrongValue(
         page,

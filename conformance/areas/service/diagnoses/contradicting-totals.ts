@@ -2,18 +2,16 @@ import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
-import { findMatching, listPages } from '../results/listing.ts';
+import { listCompletePages, listPages } from '../results/listing.ts';
+import { sessionsOf } from '../transcript.ts';
 
 /** Recognizes pages whose `total` is not the number of sessions that match the filters. */
 export function findContradictingTotals(transcript: Transcript): Diagnosis[] {
   const pages = listPages(transcript);
   const counts = new Map(
     pages.flatMap((page) => {
-      const count = findMatching(page, pages)?.length;
-      const total = totalOf(page);
-      return count === undefined || typeof total !== 'number' || total === count
-        ? []
-        : [[page.id, count] as const];
+      const count = findContradiction(page, pages);
+      return count === undefined ? [] : [[page.id, count] as const];
     }),
   );
   const seen = nonEmpty(pages.filter(({ id }) => counts.has(id)));
@@ -33,6 +31,23 @@ export function findContradictingTotals(transcript: Transcript): Diagnosis[] {
       },
     },
   ];
+}
+
+/**
+ * Returns how many sessions match the filters of a page whose `total` is another number. The sessions
+ * become more during a run: there are at least as many as on an earlier complete page, and at most as
+ * many as on a later one, or on one of the same probe, which has waited for its results.
+ */
+function findContradiction(page: Exchange, pages: readonly Exchange[]): number | undefined {
+  const total = totalOf(page);
+  if (typeof total !== 'number') return undefined;
+  const complete = listCompletePages(page, pages);
+  const count = (isDue: (other: Exchange) => boolean): number[] =>
+    complete.filter(isDue).map((other) => sessionsOf(other).length);
+  const min = Math.max(...count(({ id }) => id <= page.id));
+  const max = Math.min(...count(({ id, probe }) => id >= page.id || probe === page.probe));
+  if (total < min) return min;
+  return total > max ? max : undefined;
 }
 
 const totalOf = ({ json }: Exchange): unknown => resolvePointer(json, '/total');

@@ -1,6 +1,5 @@
 /** Which pages list the same sessions, and what one of them says about the others. */
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
-import { ownerOf } from '../owners.ts';
 import { resultsEndpoints, type ResultsObject } from '../results-api.ts';
 import { isResultsPage, limitOf, sessionsOf, skipOf } from '../transcript.ts';
 
@@ -14,13 +13,20 @@ export const listPages = ({ exchanges }: Transcript): Exchange[] =>
 export const isComplete = (page: Exchange): boolean =>
   skipOf(page) === 0 && sessionsOf(page).length < limitOf(page);
 
-/** Returns the owner and the filters of a page as one text. */
+/** Returns the owner of the key and the filters of a page as one text. */
 function filtersOf(page: Exchange): string {
   const [path = '', search = ''] = page.request.path.split('?');
   const query = new URLSearchParams(search);
   for (const name of ['skip', 'limit', 'include_traces']) query.delete(name);
   query.sort();
-  return [path, ownerOf(page), query.toString()].join(' ');
+  // With a control API, the run's own key, which has no owner here, sees other sessions than those of the run.
+  return [path, page.owner ?? '', query.toString()].join(' ');
+}
+
+/** Returns the complete pages with the same owner and filters as a page, and the page itself if it is complete. */
+export function listCompletePages(page: Exchange, pages: readonly Exchange[]): Exchange[] {
+  const filters = filtersOf(page);
+  return pages.filter((other) => isComplete(other) && filtersOf(other) === filters);
 }
 
 /**
@@ -32,9 +38,6 @@ export function findMatching(
   pages: readonly Exchange[],
 ): ResultsObject[] | undefined {
   if (isComplete(page)) return sessionsOf(page);
-  const filters = filtersOf(page);
-  const lists = pages
-    .filter((other) => isComplete(other) && filtersOf(other) === filters)
-    .map(sessionsOf);
+  const lists = listCompletePages(page, pages).map(sessionsOf);
   return lists.toSorted((left, right) => right.length - left.length)[0];
 }

@@ -195,7 +195,7 @@ function addPages(
     ...{ store, clock, authentication, apiKeyHeader, kit, stopping },
     ...{ rejectedRequests, acceptedTraces },
     ...{ wake, hasJudge, backlog, findWarnings, simulations, agentTests, sendChat },
-    browserCalls: createBrowserCalls({ store, stopping }),
+    browserCalls: createBrowserCalls({ store, log, stopping }),
     sdkSettings: listSdkSettings(),
     close: (conversation) => workers.closing.close(conversation),
     runDry: createDryRun({ store, scoreEval, machineClock: systemClock, log }),

@@ -1,6 +1,4 @@
 /** The contract has exactly the routes that the agent and the service register. */
-import { channel } from 'node:diagnostics_channel';
-import type { FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
 import {
@@ -13,6 +11,7 @@ import {
 } from '../../src/contract/index.ts';
 import { startService } from '../../src/service/index.ts';
 import { assertError as assertAgentError, withAgent } from '../helpers/agent.ts';
+import { withRegisteredRoutes } from '../helpers/registered-routes.ts';
 import { assertError as assertServiceError, withService } from '../helpers/service.ts';
 
 /** Routes that are not part of the interface: test controls, monitoring, pages, and documents. */
@@ -30,28 +29,13 @@ const ownRoutes = [
   /^\w+ \/v1\/(logs|metrics)$/,
 ];
 
-/** Returns the routes that a server registers with a handler while it starts. */
+/** Returns the routes of the interface that a server registers. */
 async function listRegistered(
   t: Test,
   start: () => Promise<{ stop: () => Promise<void> }>,
 ): Promise<string[]> {
-  const registered = new Set<string>();
-  const onFastify = (message: unknown): void => {
-    const { fastify } = message as { fastify: FastifyInstance };
-    fastify.addHook('onRoute', ({ method, url, handler, onRequest }) => {
-      // The 405 of a path throws in its hook.
-      const isRejection = typeof onRequest === 'function' && String(handler) === '() => undefined';
-      if (isRejection) return;
-      for (const each of [method].flat().filter((name) => name !== 'HEAD')) {
-        registered.add(`${each} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
-      }
-    });
-  };
-  channel('fastify.initialization').subscribe(onFastify);
-  const server = await start();
-  t.teardown(() => server.stop());
-  channel('fastify.initialization').unsubscribe(onFastify);
-  return [...registered].filter((route) => !ownRoutes.some((own) => own.test(route))).sort();
+  const { routes } = await withRegisteredRoutes(t, start);
+  return routes.filter((route) => !ownRoutes.some((own) => own.test(route)));
 }
 
 const listContract = (routes: Routes): string[] =>

@@ -166,13 +166,13 @@ function addInterface(
   { faults, journal, rateLimiter }: TestTools,
 ): void {
   const { authentication, appUrl, callerRecorder } = access;
-  const { misdirectedTraces, rejectedRequests, database } = problems;
+  const { misdirectedTraces, rejectedRequests, acceptedTraces, database } = problems;
   const { writer, closing } = workers;
   addInterfaceRoutes(api, {
     ...{ store, authentication, appUrl, faults, journal, callerRecorder, misdirectedTraces },
     close: closing.close,
     ingest: {
-      ...{ clock, log, writer, rejectedRequests, counters },
+      ...{ clock, log, writer, rejectedRequests, acceptedTraces, counters },
       // Moving the service clock must not cut a body.
       baseClock: machineClock,
       databaseProblems: database,
@@ -189,12 +189,13 @@ function addPages(
 ): void {
   const { wake, hasJudge, scoreEval } = workers.scoring;
   const { authentication, apiKeyHeader, owners } = access;
-  const { rejectedRequests } = problems;
+  const { rejectedRequests, acceptedTraces } = problems;
   const { stopping } = lifecycle;
   addPageRoutes(pages, {
-    ...{ store, clock, authentication, apiKeyHeader, rejectedRequests, kit, stopping },
+    ...{ store, clock, authentication, apiKeyHeader, kit, stopping },
+    ...{ rejectedRequests, acceptedTraces },
     ...{ wake, hasJudge, backlog, findWarnings, simulations, agentTests, sendChat },
-    browserCalls: createBrowserCalls({ store, stopping }),
+    browserCalls: createBrowserCalls({ store, log, stopping }),
     sdkSettings: listSdkSettings(),
     close: (conversation) => workers.closing.close(conversation),
     runDry: createDryRun({ store, scoreEval, machineClock: systemClock, log }),
@@ -237,12 +238,13 @@ function collectAdminParts(
 /** Returns how a process clears what it remembers, and what all replicas share. */
 function listClears(
   { journal, faults, rateLimiter, forgetOwner }: TestTools,
-  { unauthorizedCallers, rejectedRequests, reportedProblems }: ProblemReports,
+  { unauthorizedCallers, rejectedRequests, acceptedTraces, reportedProblems }: ProblemReports,
   backlog: Backlog,
 ): Clears {
   return {
     clearMemory(ownerId) {
-      for (const each of [journal, backlog, unauthorizedCallers, rejectedRequests]) each.clear();
+      const memories = [journal, backlog, unauthorizedCallers, rejectedRequests, acceptedTraces];
+      for (const each of memories) each.clear();
       forgetOwner(ownerId);
     },
     clearRequests: () => journal.clear(),

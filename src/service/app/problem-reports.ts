@@ -1,3 +1,4 @@
+import { createAcceptedTraces, type AcceptedTraces } from '../domain/accepted-traces.ts';
 import { createDatabaseProblemLog, type DatabaseProblemLog } from '../domain/database-retry.ts';
 import { createRejectedRequests, type RejectedRequests } from '../domain/rejected-requests.ts';
 import type { ReportedProblems } from '../domain/reported-problems.ts';
@@ -8,6 +9,7 @@ import { createUnauthorizedCallers, type UnauthorizedCallers } from './unauthori
 /** What remembers and reports the problems that callers have with the service. */
 export interface ProblemReports {
   rejectedRequests: RejectedRequests;
+  acceptedTraces: AcceptedTraces;
   reportedProblems: ReportedProblems;
   unauthorizedCallers: UnauthorizedCallers;
   misdirectedTraces: MisdirectedTraces;
@@ -36,6 +38,7 @@ export function createProblemReports(
   const callers = { ...reporting, rejectedRequests, apiKeyHeader };
   return {
     rejectedRequests,
+    acceptedTraces: createAcceptedTraces(),
     reportedProblems,
     unauthorizedCallers: createUnauthorizedCallers(callers),
     misdirectedTraces: createMisdirectedTraces(reporting),

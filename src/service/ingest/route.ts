@@ -12,6 +12,7 @@ import type { DatabaseProblemLog } from '../domain/database-retry.ts';
 import type { Authentication, Caller } from '../domain/authentication.ts';
 import type { RateLimiter, RateLimitResult } from '../domain/rate-limiter.ts';
 import type { ServiceCounters } from '../domain/metrics.ts';
+import type { AcceptedTraces } from '../domain/accepted-traces.ts';
 import type { RejectedRequests } from '../domain/rejected-requests.ts';
 import { CONVERSATION_FULL_MESSAGE } from '../store/conversation-limits.ts';
 import type { InsertResult, IngestLogStore, IngestLogEntry } from '../store/store.ts';
@@ -40,6 +41,7 @@ export interface IngestDeps {
   writer: IngestThread;
   ingestLog: IngestLogStore;
   rejectedRequests: Pick<RejectedRequests, 'count'>;
+  acceptedTraces: Pick<AcceptedTraces, 'record'>;
   counters: Pick<ServiceCounters, 'traceRequests' | 'spans'>;
   /** Injects the faults set for this endpoint; throws the error to respond with. */
   injectFault: () => Promise<void>;
@@ -70,9 +72,13 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
       const received = await receive(deps, caller, request, share);
       if (received === undefined) return await reply.hijack();
       const { format, body } = received;
-      const result = await deps.writer.write(toTask(request, { deps, caller, format, body }));
+      const task = toTask(request, { deps, caller, format, body });
+      const result = await deps.writer.write(task);
       if (result.kind === 'stored') {
         countSpans(deps, result.result);
+        if (result.result.inserted > 0) {
+          deps.acceptedTraces.record(caller.ownerId, task.receivedAtMs);
+        }
         deps.databaseProblems.reportSuccess();
       } else if (result.kind === 'failed') {
         // The client can only retry; the cause is for the operator of the service.

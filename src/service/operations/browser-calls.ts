@@ -4,7 +4,9 @@ import { limitSignal } from '../../platform/abort.ts';
 import { findUrlProblem } from '../../platform/base-url.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { cutToBytes } from '../../platform/cut-to-bytes.ts';
+import { errorOrigin } from '../../platform/error-origin.ts';
 import { parseObject } from '../../platform/json.ts';
+import type { Log } from '../../platform/log.ts';
 import { CallError } from '../../voice/call/call-error.ts';
 // Not the entry point of calls, which loads WebRTC.
 import { CallSignaling } from '../../voice/call/call-signaling.ts';
@@ -59,9 +61,11 @@ export interface BrowserCall {
 /** Creates what relays calls until the service stops. */
 export function createBrowserCalls({
   store,
+  log,
   stopping,
 }: {
   store: Pick<Store, 'documents'>;
+  log: Log;
   stopping: AbortSignal;
 }): BrowserCalls {
   let calls = 0;
@@ -87,7 +91,7 @@ export function createBrowserCalls({
       });
       calls += 1;
       try {
-        await relayMessages(await accept(), signaling, stopping);
+        await relayMessages(await accept(), signaling, { log, stopping });
       } finally {
         calls -= 1;
         await signaling.hangUp();
@@ -100,7 +104,7 @@ export function createBrowserCalls({
 async function relayMessages(
   browser: WebSocket,
   signaling: CallSignaling,
-  stopping: AbortSignal,
+  { log, stopping }: { log: Log; stopping: AbortSignal },
 ): Promise<void> {
   const over = Promise.withResolvers<undefined>();
   const end = (code: number, reason: string): void => {
@@ -122,7 +126,7 @@ async function relayMessages(
     opening ??= signaling.open();
     opening.then(
       () => signaling.send(message),
-      (error: unknown) => end(CALL_ENDED, describeFailure(error)),
+      (error: unknown) => end(CALL_ENDED, explainFailure(error, log)),
     );
   });
   signaling.onMessage = (message) => {
@@ -138,8 +142,12 @@ async function relayMessages(
   await over.promise;
 }
 
-const describeFailure = (error: unknown): string =>
-  error instanceof CallError ? error.message : 'The service could not place the call.';
+/** Returns why a call did not begin. The log has the cause of what is not the agent's. */
+function explainFailure(error: unknown, log: Log): string {
+  if (error instanceof CallError) return error.message;
+  log.error('browser_call_failed', { ...errorOrigin(error) });
+  return 'The service could not place the call. See the log of this service.';
+}
 
 function readMessage(text: string): Record<string, unknown> | undefined {
   const message = parseObject(text);

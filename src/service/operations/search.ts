@@ -49,16 +49,32 @@ export async function searchEverything(
     first(
       (await store.sessions.listPage({ ownerId, kind, text, failedOnly: false, ...page })).sessions,
     );
+  const [
+    agents,
+    scenarios,
+    personas,
+    evals,
+    runs,
+    simulations,
+    conversations,
+    byId,
+    production,
+    simulation,
+  ] = await Promise.all([
+    listDocuments(store, ownerId, 'agent').then(pickNamed),
+    listDocuments(store, ownerId, 'scenario').then(pickNamed),
+    listDocuments(store, ownerId, 'persona').then(pickNamed),
+    store.evals.list(ownerId).then(pickNamed),
+    findRuns('production'),
+    findRuns('simulation'),
+    store.conversations.listByIdPrefix(ownerId, text, page.limit).then(first),
+    store.sessions.listByIdPrefix(ownerId, text, page.limit).then(first),
+    findSaid('production'),
+    findSaid('simulation'),
+  ]);
   return {
-    agents: pickNamed(await listDocuments(store, ownerId, 'agent')),
-    scenarios: pickNamed(await listDocuments(store, ownerId, 'scenario')),
-    personas: pickNamed(await listDocuments(store, ownerId, 'persona')),
-    evals: pickNamed(await store.evals.list(ownerId)),
-    runs: await findRuns('production'),
-    simulations: await findRuns('simulation'),
-    conversations: first(await store.conversations.listByIdPrefix(ownerId, text, page.limit)),
-    byId: first(await store.sessions.listByIdPrefix(ownerId, text, page.limit)),
-    said: { production: await findSaid('production'), simulation: await findSaid('simulation') },
+    ...{ agents, scenarios, personas, evals, runs, simulations, conversations, byId },
+    said: { production, simulation },
   };
 }
 

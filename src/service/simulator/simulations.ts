@@ -95,14 +95,8 @@ export function createSimulations(options: SimulationsOptions) {
         clock: options.clock,
       });
     },
-    async judge(
-      ownerId: string,
-      id: string,
-      counts: readonly ScenarioCounts[],
-    ): Promise<ScenarioResult[]> {
-      const plan = await store.simulations.find(ownerId, id);
-      return plan ? countScenarios(plan, counts) : summarizeCounts(counts);
-    },
+    judge: (ownerId: string, id: string, counts: readonly ScenarioCounts[]) =>
+      judgeRun(store, { ownerId, id }, counts),
     async estimate(ownerId: string, request: SimulationRequest): Promise<SimulationEstimate> {
       await findAgent(store, ownerId, request);
       const scenarios = await resolveScenarios(store, ownerId, request);
@@ -114,24 +108,38 @@ export function createSimulations(options: SimulationsOptions) {
       };
     },
     /** Returns runs without their sessions, newest first. */
-    async list(ownerId: string): Promise<Omit<Simulation, 'sessions' | 'scenarios'>[]> {
-      const plans = await store.simulations.list(ownerId, RUNS_LISTED_MAX);
-      const all = await store.runs.load(
-        plans.map(({ id }) => ({ ownerId, kind: 'simulation' as const, id })),
-      );
-      return plans.map((plan, index) => {
-        const { run, scenarios = [] } = all[index] ?? {};
-        return summarize(plan, countScenarios(plan, scenarios), {
-          ended: run?.sessions ?? 0,
-          isScoring: (run?.scoringSessions ?? 0) > 0,
-        });
-      });
-    },
+    list: (ownerId: string) => listRuns(store, ownerId),
     /** Cancels a run and waits for its sessions to end. False when no run of that id is active. */
     cancel: (ownerId: string, id: string): Promise<boolean> => runner.cancel(ownerId, id),
     /** Cancels all runs of an owner. */
     cancelAll: (ownerId: string): Promise<void> => runner.cancelAll(ownerId),
   };
+}
+
+async function judgeRun(
+  store: Store,
+  { ownerId, id }: { ownerId: string; id: string },
+  counts: readonly ScenarioCounts[],
+): Promise<ScenarioResult[]> {
+  const plan = await store.simulations.find(ownerId, id);
+  return plan ? countScenarios(plan, counts) : summarizeCounts(counts);
+}
+
+async function listRuns(
+  store: Store,
+  ownerId: string,
+): Promise<Omit<Simulation, 'sessions' | 'scenarios'>[]> {
+  const plans = await store.simulations.list(ownerId, RUNS_LISTED_MAX);
+  const all = await store.runs.load(
+    plans.map(({ id }) => ({ ownerId, kind: 'simulation' as const, id })),
+  );
+  return plans.map((plan, index) => {
+    const { run, scenarios = [] } = all[index] ?? {};
+    return summarize(plan, countScenarios(plan, scenarios), {
+      ended: run?.sessions ?? 0,
+      isScoring: (run?.scoringSessions ?? 0) > 0,
+    });
+  });
 }
 
 interface WatchedParts {

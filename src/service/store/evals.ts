@@ -50,6 +50,13 @@ export function createEvalStore({ reader, read, write, writeAlone }: Connections
         }
         return counts;
       }),
+    /** Returns when the newest outcome of each eval that is no error was written, by its id. */
+    findJudgedAt: (ownerId: string, evalIds: readonly string[]): Promise<Map<string, number>> =>
+      read(ownerId, async (db) => {
+        const found = new Map<string, number>();
+        for (const id of evalIds) found.set(id, await findJudgedAt(db, ownerId, id));
+        return found;
+      }),
     getSettings: (ownerId: string): Promise<Required<LiveSettings>> =>
       getSettings(reader(ownerId), ownerId),
     /** Returns until when the problems on the overview were dismissed; 0 if they never were. */
@@ -78,6 +85,36 @@ export function createEvalStore({ reader, read, write, writeAlone }: Connections
 }
 
 export type EvalStore = ReturnType<typeof createEvalStore>;
+
+/** The newest outcomes of an eval of which one was probably written last. */
+const WRITTEN_LAST_MAX = 20;
+
+/** Returns when an outcome of the newest sessions of an eval was written last; 0 without one. */
+async function findJudgedAt(db: Reader, ownerId: string, evalId: string): Promise<number> {
+  const names = await db
+    .selectFrom('eval_names')
+    .select('key')
+    .where('owner_id', '=', ownerId)
+    .where('eval_id', '=', evalId)
+    .execute();
+  let newestMs = 0;
+  for (const { key } of names) {
+    for (const kind of ['production', 'simulation'] as const) {
+      const rows = await db
+        .selectFrom('outcomes')
+        .select('at_ms')
+        .where('eval_name_key', '=', key)
+        .where('kind', '=', kind)
+        .where('outcome', '<>', sql.lit('error'))
+        .orderBy('started_at_ms', 'desc')
+        .orderBy('session_key', 'desc')
+        .limit(WRITTEN_LAST_MAX)
+        .execute();
+      newestMs = Math.max(newestMs, ...rows.map((row) => row.at_ms ?? 0));
+    }
+  }
+  return newestMs;
+}
 
 /** Reads at most `limit` entries of an index for each name of an eval, so that the cost is bounded. */
 async function countRecentOutcomes(

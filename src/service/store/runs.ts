@@ -94,17 +94,7 @@ export function createRunStore({ reader, read }: Connections) {
       ownerId: string,
       ids: readonly string[],
     ): Promise<Map<string, ScenarioCounts[]>> =>
-      read(ownerId, async (db) => {
-        if (ids.length === 0) return new Map();
-        const rows = await selectSimulations(db, ownerId)
-          .where('simulations.id', 'in', ids)
-          .execute();
-        const counts = await countByScenario(
-          db,
-          rows.map(({ key }) => key),
-        );
-        return new Map(rows.map(({ id, key }) => [id, counts.get(key) ?? []]));
-      }),
+      read(ownerId, (db) => countScenarios(db, ownerId, ids)),
     /** Reads what the newest sessions of a run have in common. */
     readTraits: (ref: RunRef, sessionsMax: number): Promise<RunTraits> =>
       read(ref.ownerId, async (db) => {
@@ -116,6 +106,20 @@ export function createRunStore({ reader, read }: Connections) {
         );
       }),
   };
+}
+
+async function countScenarios(
+  db: Db,
+  ownerId: string,
+  ids: readonly string[],
+): Promise<Map<string, ScenarioCounts[]>> {
+  if (ids.length === 0) return new Map<string, ScenarioCounts[]>();
+  const rows = await selectSimulations(db, ownerId).where('simulations.id', 'in', ids).execute();
+  const counts = await countByScenario(
+    db,
+    rows.map(({ key }) => key),
+  );
+  return new Map(rows.map(({ id, key }) => [id, counts.get(key) ?? []]));
 }
 
 async function listSimulationsOfAgents(

@@ -9,6 +9,9 @@ export interface TurnLoss {
   sequence: number;
 }
 
+/** Whether a code of the ingest log is a kind of loss. */
+export const isTurnLoss = (code: string): boolean => Object.hasOwn(lossMessages, code);
+
 /** The kinds of losses, as codes of the ingest log. */
 export type TurnLossKind = keyof typeof lossMessages;
 

@@ -31,7 +31,7 @@ import { addTranscriptRoutes } from './transcripts/routes.ts';
 export interface PageParts
   extends
     Pick<ViewerOptions, 'apiKeyHeader' | 'findOwner'>,
-    Pick<OverviewOptions, 'rejectedRequests' | 'sdkSettings'>,
+    Pick<OverviewOptions, 'rejectedRequests' | 'acceptedTraces' | 'sdkSettings'>,
     Pick<SessionPageOptions, 'close'>,
     Pick<RunRouteOptions, 'simulations' | 'clock'>,
     Pick<AgentPageOptions, 'kit'>,
@@ -63,8 +63,10 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
   const addFormPaths = collectFormPaths(pages);
   addSignInRoutes(app, { authentication, clock });
   addOpenApiRoute(app, { apiKeyHeader });
-  const { rejectedRequests, sdkSettings } = parts;
-  addOverviewRoutes(pages, { store, clock, apiKeyHeader, rejectedRequests, sdkSettings });
+  const { rejectedRequests, acceptedTraces, sdkSettings } = parts;
+  addOverviewRoutes(pages, {
+    ...{ store, clock, apiKeyHeader, rejectedRequests, acceptedTraces, sdkSettings },
+  });
   addSearchRoutes(pages, store);
   addDeepLinkRoutes(pages, { store, simulations });
   addSessionRoutes(pages, { store, clock, close: parts.close });

@@ -76,7 +76,7 @@ void t.test('the overview leads to the failed session, and to why data is missin
   t.match(await page.innerText('.log'), /The request contains no spans\..*empty_request, 1 time/s);
   await follow(page, page.locator('.counts a', { hasText: 'with a failed eval' }).first());
   t.match(await page.innerText('main'), '1 session with these filters');
-  await follow(page, page.locator('tbody a'));
+  await follow(page, page.locator('tbody th a'));
   t.match(page.url(), /\/production-eval\/\d+\?sessionId=/);
   t.match(await page.innerText('main'), /fail\s+Says please/);
   const text = await page.innerText('main');
@@ -167,7 +167,7 @@ void t.test('long lists have pages', async (t) => {
   const { page } = await openPage(t, `${bench.service.url}/sessions?kind=production&run=live`);
   const seen = new Set<string>();
   for (;;) {
-    for (const name of await page.locator('tbody a').allInnerTexts()) seen.add(name);
+    for (const name of await page.locator('tbody th a').allInnerTexts()) seen.add(name);
     const older = page.locator('text=Older');
     if ((await older.count()) === 0) break;
     await follow(page, older);

@@ -1,6 +1,8 @@
 /** The order of runs, and how the pages of runs, sessions, and agents are linked, in a real browser. */
+import type { Locator } from 'playwright-core';
 import t from 'tap';
 import type { Scenario } from '../../../src/contract/index.ts';
+import { withAgent } from '../../helpers/agent.ts';
 import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { hours, parcel, seedRun, simulate, startSimulation } from '../../helpers/runs.ts';
@@ -167,3 +169,49 @@ void t.test('a simulation without a name is named after its agent and its start'
   await follow(page, names);
   t.equal(await page.innerText('h1'), 'Shop agent 2026-11-20 10:00');
 });
+
+void t.test(
+  'scenarios, runs, sessions, and evals link to each other, if they are stored',
+  async (t) => {
+    const bench = await withEmptyService(t);
+    const { agent } = await withAgent(t);
+    await bench.admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
+    await bench.admin('POST /evals', makeContainsEval('polite', 'please'));
+    await bench.admin('POST /scenarios', { ...parcel, evals: ['polite'] });
+    const { page } = await openPage(t, `${bench.service.url}/scenarios/parcel`);
+    t.match(await page.innerText('main'), 'No simulation has played it yet.');
+    const run = { agent: 'shop', name: 'Nightly', seed: 'links' };
+    const id = await startSimulation(bench, { ...run, scenarios: ['parcel', hours] });
+    await bench.drain();
+
+    const main = page.getByRole('main');
+    const scenario = (name: string): Locator =>
+      main.locator('[aria-label=Scenarios]').getByRole('link', { name, exact: true });
+    const link = (name: string): Locator => main.getByRole('link', { name, exact: true });
+    await page.reload();
+    t.match(await follow(page, link('Nightly')), 'Nightly', 'from the scenario to the run');
+    t.match(page.url(), `/simulation/${id}`);
+    t.equal(
+      await scenario('Opening hours').count(),
+      0,
+      'a scenario that is not stored has no page',
+    );
+    t.equal(await link('Says unlikely words').count(), 0, 'nor has an eval that is not stored');
+    await follow(page, scenario('Late parcel'));
+    t.match(page.url(), '/scenarios/parcel', 'from the run to the scenario');
+    await follow(page, link('0 of 1'));
+    t.match(page.url(), /scenario_id=parcel/, 'from the scenario to its sessions');
+    await follow(page, link('Nightly').first());
+    t.match(page.url(), `/simulation/${id}`, 'from the sessions to the run');
+    await follow(
+      page,
+      main.locator('[aria-label=Evals]').getByRole('link', { name: 'Says please' }),
+    );
+    t.match(page.url(), '/evals/edit?id=polite', 'from the run to the eval');
+    await follow(page, link('parcel'));
+    t.match(page.url(), '/scenarios/parcel', 'from the eval to the scenario');
+    await page.goto(`${bench.service.url}/evals`);
+    await follow(page, link('1 scenario'));
+    t.match(page.url(), '/evals/edit?id=polite#scenarios', 'also from the list of evals');
+  },
+);

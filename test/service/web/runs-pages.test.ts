@@ -225,7 +225,7 @@ void t.test('the page of a running simulation updates itself until its end', asy
   const ended = await page.innerText('main');
   t.match(ended, /State\s+all sessions ended/);
   t.notMatch(ended, /No verdict yet|No session has ended/, 'the whole page is new');
-  t.equal(await page.locator('[aria-label=Sessions] tbody a').count(), 1);
+  t.equal(await page.locator('[aria-label=Sessions] tbody th a').count(), 1);
   t.equal(await page.locator('#cancel').count(), 0);
   t.same(errors, []);
   await follow(plain, 'noscript a');

@@ -42,7 +42,7 @@ async function scoreThree(bench: Bench): Promise<void> {
   await drain();
 }
 
-const namesOn = (page: Page): Promise<string[]> => page.locator('tbody a').allInnerTexts();
+const namesOn = (page: Page): Promise<string[]> => page.locator('tbody th a').allInnerTexts();
 
 void t.test('sessions are found by text, tag, and outcome, failed and errored apart', async (t) => {
   const bench = await withEmptyService(t);
@@ -212,7 +212,7 @@ void t.test(
       await page.innerText('tbody'),
       /1\s+2026-11-20 10:00:00 UTC\s+tier = gold\s+It is open/,
     );
-    await follow(page, 'tbody a');
+    await follow(page, 'tbody th a');
     t.match(
       await page.innerText('main'),
       /not scored, because it is open.*POST .*still%2Fopen%3F/s,
@@ -222,7 +222,7 @@ void t.test(
     await page.goto(`${service.url}/`);
     await follow(page, 'text=1 closed conversation');
     t.match(await page.innerText('tbody'), /No evals were chosen when it was closed/);
-    await follow(page, 'tbody a');
+    await follow(page, 'tbody th a');
     const waiting = page.url();
     t.match(await page.innerText('main'), /no evals were chosen when it was closed/);
     await admin('POST /evals', makeContainsEval('bye', 'Goodbye'));

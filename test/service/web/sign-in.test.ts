@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { startService, type RunningService } from '../../../src/service/index.ts';
 import { assertAccessible, assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage, visitViews } from '../../helpers/browser.ts';
+import { withRegisteredRoutes } from '../../helpers/registered-routes.ts';
 import { START_MS, withService } from '../../helpers/service.ts';
 import { manualClock, type ManualClock } from '../../../src/platform/manual-clock.ts';
 import { follow, pressEnter } from '../../helpers/service-page.ts';
@@ -47,6 +48,39 @@ void t.test(
     });
   },
 );
+
+/**
+ * What anyone may request: whether the service runs, its description, samples of files, and the sign-in.
+ * The WebSocket of calls refuses what is no handshake; `browser-call.test.ts` tests who may open it.
+ */
+const OPEN_ROUTES = [
+  ...[/^GET \/(ready|openapi\.json|sign-in|transcripts\/sample\.\w+)$/, /^POST \/sign-(in|out)$/],
+  ...[/^\w+ \/v1\/(logs|metrics)$/, /\/socket$/],
+];
+
+void t.test('beyond loopback, every route needs a key or a session', async (t) => {
+  const { server, routes } = await withRegisteredRoutes(t, () =>
+    startService({ host: '0.0.0.0', keys: [{ key: KEY }] }),
+  );
+  for (const known of [
+    'GET /evals/reviews',
+    'GET /agents/{id}/readiness',
+    'POST /dismiss-problems',
+  ]) {
+    t.ok(routes.includes(known), known);
+  }
+  for (const route of routes.filter((each) => !OPEN_ROUTES.some((open) => open.test(each)))) {
+    const [method = '', path = ''] = route.replaceAll(/\{\w+\}/g, 'x').split(' ');
+    const isAdmin = path.startsWith('/__admin');
+    const { origin } = new URL(server.url);
+    const response = await fetch(new URL(path, isAdmin ? server.adminUrl : server.url), {
+      ...{ method, headers: { origin }, redirect: 'manual' },
+      ...(method === 'POST' && { body: new URLSearchParams() }),
+    });
+    t.equal(response.status, 401, route);
+    await response.body?.cancel();
+  }
+});
 
 void t.test('programs get a 401 as JSON, and never a redirect', async (t) => {
   const { service } = await withOpenService(t);

@@ -20,6 +20,13 @@ const NAMES: Readonly<Record<AgentTest['kind'], string>> = {
   load: 'The load test',
 };
 
+/** Says where each test runs. */
+const RUNS_HERE: Readonly<Record<AgentTest['kind'], string>> = {
+  check:
+    'The check runs in the process of this service. It goes on if you leave the page, and is canceled when the service stops.',
+  load: 'The load test runs in the process of this service, and shares its processor and network. It goes on if you leave the page, and is canceled when the service stops. For a larger load, use the command on another machine.',
+};
+
 /** Returns the path of the page that says what a test costs, and starts it. */
 export const pathOfTest = (agentId: string, kind: AgentTest['kind']): string =>
   `/agents/${agentId}/${kind}`;
@@ -104,6 +111,7 @@ export function renderTestPage(start: TestStart, context: PageContext): string {
         <h1>${title}</h1>
         <p class="soft">${agent.url}</p>
         ${plan && renderPlan(plan)}
+        <p class="soft">${RUNS_HERE[kind]}</p>
         ${renderForm(context, {
           action: path,
           body: html`${

@@ -1,4 +1,4 @@
-import { formatCount } from '../../../report-kit/format.ts';
+import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import {
   renderCheckbox,
@@ -9,10 +9,14 @@ import {
 } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { linkToScenario } from '../runs/run-links.ts';
 import { renderDryRun, renderTrial, TRIAL_CSS, type ShownTrial } from './dry-run.ts';
 import { JSON_FIELD, type EvalDraft, type Problems } from './eval-form.ts';
 import { evalKinds, listFields, type EvalField } from './eval-fields.ts';
 import { renderReviews, REVIEWS_CSS, type EvalReviewSummary } from './review-list.ts';
+
+/** Anchor of the scenarios that refer to an eval. */
+export const USERS_ANCHOR = 'scenarios';
 
 /** The content of the editor of an eval. */
 export interface EvalPage {
@@ -20,8 +24,8 @@ export interface EvalPage {
   problems?: Problems;
   /** Whether it scores live traces. */
   isLive: boolean;
-  /** How many scenarios refer to it. */
-  scenarios: number;
+  /** The ids of the scenarios that refer to it. */
+  scenarios: readonly string[];
   trial: ShownTrial;
   /** What people think of its outcomes; undefined if it is new. */
   reviews: EvalReviewSummary | undefined;
@@ -44,6 +48,7 @@ export function renderEvalPage(page: EvalPage, context: PageContext): string {
         ${renderKind(draft, context)}
         ${renderForm(context, { action: '/evals/save', body: renderBody(page, context) })}
         ${renderDryRun(trial)} ${original !== undefined && renderScored(original, context)}
+        ${renderUsers(page.scenarios, context)}
         ${page.reviews && renderReviews(page.reviews, context)}
         ${original !== undefined && context.token !== undefined && renderDeletion(page, original, context)}`,
     },
@@ -126,6 +131,22 @@ function renderScored(id: string, context: PageContext): Html {
   </p>`;
 }
 
+/** The most scenarios that the page lists. */
+const SCENARIOS_MAX = 50;
+
+/** Renders links to the scenarios that refer to the eval. */
+function renderUsers(scenarios: readonly string[], context: PageContext): Html | undefined {
+  if (scenarios.length === 0) return undefined;
+  const more = scenarios.length - SCENARIOS_MAX;
+  return html`<p id="${USERS_ANCHOR}">
+    Used by ${formatCount(scenarios.length, 'scenario')}:
+    ${scenarios
+      .slice(0, SCENARIOS_MAX)
+      .map((id) => html`<a class="user" href="${linkToScenario(id, context)}">${id}</a>`)}
+    ${more > 0 && `and ${formatNumber(more)} more`}
+  </p>`;
+}
+
 function renderDeletion({ isLive, scenarios }: EvalPage, id: string, context: PageContext): Html {
   return html`<details>
     <summary>Delete this eval</summary>
@@ -135,7 +156,7 @@ function renderDeletion({ isLive, scenarios }: EvalPage, id: string, context: Pa
         <p>
           Outcomes that it gave stay.
           ${isLive ? 'Live traces skip it from then on, and the settings show it as deleted.' : ''}
-          ${scenarios === 0 ? '' : `${formatCount(scenarios, 'scenario')} can't run until it is removed there, too.`}
+          ${scenarios.length === 0 ? '' : `${formatCount(scenarios.length, 'scenario')} can't run until it is removed there, too.`}
         </p>
         <p><button class="danger">Delete ${id}</button></p>`,
     })}
@@ -144,4 +165,5 @@ function renderDeletion({ isLive, scenarios }: EvalPage, id: string, context: Pa
 
 const CSS = `
 .form textarea { min-height: 0; }
+a.user { margin-right: 0.5rem; }
 `;

@@ -11,6 +11,8 @@ import {
   renderServicePage,
   type PageContext,
 } from '../frame/page-frame.ts';
+import { linkToEval } from '../runs/run-links.ts';
+import { USERS_ANCHOR } from './eval-page.ts';
 import { evalKinds } from './eval-fields.ts';
 
 /** An eval in the list. */
@@ -78,7 +80,7 @@ function renderEvals({ evals, recentMax }: EvalList, context: PageContext): Html
           name: 'required',
           content: ({ definition: { required = true } }) => (required ? 'yes' : 'no'),
         },
-        { name: 'used by', content: renderUsers },
+        { name: 'used by', content: (listed) => renderUsers(listed, context) },
         { name: 'pass rate', isNumber: true, content: renderRecent },
       ],
     })}
@@ -88,12 +90,15 @@ function renderEvals({ evals, recentMax }: EvalList, context: PageContext): Html
     </p>`;
 }
 
-function renderUsers({ isLive, scenarios }: ListedEval): Html | string {
-  const users = [
-    ...(isLive ? ['live traces'] : []),
-    ...(scenarios > 0 ? [formatCount(scenarios, 'scenario')] : []),
-  ];
-  return users.length === 0 ? html`<span class="soft">nothing</span>` : users.join(', ');
+function renderUsers(
+  { definition: { id }, isLive, scenarios }: ListedEval,
+  context: PageContext,
+): Html | string {
+  if (!isLive && scenarios === 0) return html`<span class="soft">nothing</span>`;
+  const link = `${linkToEval(id, context)}#${USERS_ANCHOR}`;
+  return html`${isLive && 'live traces'}${isLive && scenarios > 0 && ', '}${
+    scenarios > 0 && html`<a href="${link}">${formatCount(scenarios, 'scenario')}</a>`
+  }`;
 }
 
 function renderRecent({ recent }: ListedEval): Html | false {

@@ -113,7 +113,7 @@ async function loadList(store: EvalStores, ownerId: string, query: URLSearchPara
   const page = all.slice(skip, skip + EVALS_PER_PAGE);
   const [settings, scenarios, recent] = await Promise.all([
     store.evals.getSettings(ownerId),
-    countScenarios(store, ownerId),
+    findScenarios(store, ownerId),
     store.evals.countRecentOutcomes(
       ownerId,
       page.map((definition) => ({ ...definition, version: versionOf(definition) })),
@@ -128,22 +128,24 @@ async function loadList(store: EvalStores, ownerId: string, query: URLSearchPara
     evals: page.map((definition) => ({
       definition,
       isLive: settings.evals.includes(definition.id),
-      scenarios: scenarios.get(definition.id) ?? 0,
+      scenarios: scenarios.get(definition.id)?.length ?? 0,
       recent: recent.get(definition.id) ?? { outcomes: 0, passed: 0, hasOtherVersions: false },
     })),
   };
 }
 
-/** Returns how many scenarios refer to each eval. */
-async function countScenarios(store: EvalStores, ownerId: string): Promise<Map<string, number>> {
-  const scenarios = await listDocuments(store, ownerId, 'scenario');
-  const counts = new Map<string, number>();
-  for (const { evals = [] } of scenarios) {
-    for (const id of new Set(evals)) {
-      if (typeof id === 'string') counts.set(id, (counts.get(id) ?? 0) + 1);
+/** Returns the ids of the scenarios that refer to each eval. */
+async function findScenarios(store: EvalStores, ownerId: string): Promise<Map<string, string[]>> {
+  const users = new Map<string, string[]>();
+  for (const scenario of await listDocuments(store, ownerId, 'scenario')) {
+    for (const id of new Set(scenario.evals)) {
+      if (typeof id !== 'string') continue;
+      const known = users.get(id);
+      if (known) known.push(scenario.id);
+      else users.set(id, [scenario.id]);
     }
   }
-  return counts;
+  return users;
 }
 
 /** Reads the entered values of the editor. */
@@ -215,7 +217,7 @@ async function renderEditor(
   const [recent, settings, scenarios, reviews] = await Promise.all([
     listTriable(store, ownerId),
     store.evals.getSettings(ownerId),
-    countScenarios(store, ownerId),
+    findScenarios(store, ownerId),
     stored && summarizeReviews(store, ownerId, stored),
   ]);
   const shown = {
@@ -223,7 +225,7 @@ async function renderEditor(
     draft,
     ...(problems && { problems }),
     isLive: settings.evals.includes(original),
-    scenarios: scenarios.get(original) ?? 0,
+    scenarios: scenarios.get(original) ?? [],
     trial: { recent, chosen: '', entered: '', ...trial },
   };
   return renderEvalPage(shown, context);

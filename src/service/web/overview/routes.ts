@@ -4,7 +4,9 @@ import { sendPrettyJson } from '../../../http-kit/server.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { html } from '../../../report-kit/html.ts';
 import { findLiveEvals } from '../../domain/evals.ts';
-import type { RejectedRequests } from '../../domain/rejected-requests.ts';
+import type { AcceptedTraces, TraceTimes } from '../../domain/accepted-traces.ts';
+import type { Rejections, RejectedRequests } from '../../domain/rejected-requests.ts';
+import { omitSolved, type LoggedProblem } from '../../domain/solved-problems.ts';
 import type { SdkSettings } from '../../domain/sdk-settings.ts';
 import type { SessionKind, Store } from '../../store/store.ts';
 import { OPENAPI_PATH } from '../openapi.ts';
@@ -45,8 +47,12 @@ const LOG_ENTRIES_MAX = 200;
 
 /** What the overview shows, and whom it answers. */
 export interface OverviewOptions {
-  store: Pick<Store, 'runs' | 'overview' | 'ingestLog' | 'evals' | 'describeFileChange'>;
+  store: Pick<
+    Store,
+    'runs' | 'overview' | 'ingestLog' | 'evals' | 'conversations' | 'describeFileChange'
+  >;
   rejectedRequests: Pick<RejectedRequests, 'find'>;
+  acceptedTraces: Pick<AcceptedTraces, 'find'>;
   /** What SDKs need so that the service can read their traces. */
   sdkSettings: readonly SdkSettings[];
   /** Lower-case name of the header that carries the API key. */
@@ -111,20 +117,56 @@ async function loadOverview(options: OverviewOptions, ownerId: string): Promise<
 }
 
 async function loadNews(
-  { store, rejectedRequests }: Pick<OverviewOptions, 'store' | 'rejectedRequests'>,
+  options: Pick<OverviewOptions, 'store' | 'rejectedRequests' | 'acceptedTraces'>,
   ownerId: string,
 ): Promise<News> {
-  const [counts, log, liveEvals] = await Promise.all([
+  const { store, rejectedRequests } = options;
+  const [counts, logged, liveEvals] = await Promise.all([
     store.overview.count(ownerId),
     store.ingestLog.list(ownerId, LOG_ENTRIES_MAX),
     findLiveEvals(store.evals, ownerId),
   ]);
   const dismissedAtMs = await store.evals.getDismissedAt(ownerId);
+  const traces = await findTraceTimes(options, ownerId);
+  const hasLiveEvals = liveEvals.evals.length > 0;
+  const log = omitSolved(logged, {
+    ...{ traces, hasLiveEvals, hasUnscored: counts.unscoredConversations > 0 },
+    chosenEvalIds: [...liveEvals.evals.map(({ id }) => id), ...liveEvals.deletedIds],
+    judgedAtMs: await store.evals.findJudgedAt(ownerId, listErrored(logged)),
+  });
   const shownLog = log.filter(({ atMs }) => atMs > dismissedAtMs);
-  const rejected = rejectedRequests.find(ownerId);
+  const rejected = findUnsolved(rejectedRequests.find(ownerId), log, traces);
   const rejections = rejected && rejected.newest.atMs > dismissedAtMs ? rejected : undefined;
   const hasDismissed = shownLog.length < log.length || rejections !== rejected;
   const fileChange = store.describeFileChange();
-  const hasLiveEvals = liveEvals.evals.length > 0;
   return { counts, log: shownLog, rejections, hasDismissed, hasLiveEvals, fileChange };
+}
+
+/** Returns when traces were accepted. After a restart, only open conversations show it. */
+async function findTraceTimes(
+  { store, acceptedTraces }: Pick<OverviewOptions, 'store' | 'acceptedTraces'>,
+  ownerId: string,
+): Promise<TraceTimes | undefined> {
+  const known = acceptedTraces.find(ownerId);
+  if (known) return known;
+  const page = { skip: 0, limit: 1 };
+  const [newest] = (await store.conversations.listWaiting(ownerId, 'open', page)).conversations;
+  return newest && { firstMs: newest.lastReceivedAtMs, newestMs: newest.lastReceivedAtMs };
+}
+
+/** Returns the ids of the evals that errored. */
+const listErrored = (log: readonly LoggedProblem[]): string[] => [
+  ...new Set(
+    log.flatMap(({ code, about }) => (code === 'eval_errored' ? [String(about['eval'])] : [])),
+  ),
+];
+
+/** Returns the rejected requests unless traces were accepted since, and the log shows no rejection. */
+function findUnsolved(
+  rejected: Rejections | undefined,
+  log: readonly LoggedProblem[],
+  traces: TraceTimes | undefined,
+): Rejections | undefined {
+  const isSolved = rejected && traces && traces.newestMs > rejected.newest.atMs;
+  return isSolved && log.every(({ about }) => about['status'] === undefined) ? undefined : rejected;
 }

@@ -9,8 +9,12 @@ interface NamedEval {
 /**
  * Returns what renders the name of an eval: with its id if another eval of the list has the same name, and with
  * its version if the list has several, because the eval was edited.
+ * @param linkToPage Returns the link to the page of an eval; undefined if it is not stored.
  */
-export function createEvalNames(evals: readonly NamedEval[]): (named: NamedEval) => Html {
+export function createEvalNames(
+  evals: readonly NamedEval[],
+  linkToPage: (id: string) => string | undefined = () => undefined,
+): (named: NamedEval) => Html {
   const idsOf = Map.groupBy(evals, ({ name }) => name);
   const versionsOf = Map.groupBy(evals, ({ id }) => id);
   const count = (named: readonly NamedEval[] = [], key: 'id' | 'version'): number =>
@@ -22,8 +26,10 @@ export function createEvalNames(evals: readonly NamedEval[]): (named: NamedEval)
         ? [version === '' ? 'uploaded' : `version ${version}`]
         : []),
     ];
+    const link = linkToPage(id);
+    const shown = link === undefined ? html`${name}` : html`<a href="${link}">${name}</a>`;
     return parts.length === 0
-      ? html`${name}`
-      : html`${name} <span class="soft">${parts.join(', ')}</span>`;
+      ? shown
+      : html`${shown} <span class="soft">${parts.join(', ')}</span>`;
   };
 }

@@ -10,7 +10,7 @@ import type { RunPage } from './run-page.ts';
 
 /** What the page of a run is read from. */
 export interface RunPageOptions {
-  store: Pick<Store, 'runs' | 'owners' | 'documents'>;
+  store: Pick<Store, 'runs' | 'owners' | 'documents' | 'evals'>;
   simulations: Pick<Simulations, 'watch'>;
 }
 
@@ -75,8 +75,16 @@ export async function loadRunPage(
   const neighbors = await store.runs.findNeighbors(ref);
   const tested = watched?.plan.agent ?? found.sessions.find((session) => session.agent)?.agent;
   const agent = tested && { ...tested, id: await findAgentId(store, ownerId, tested) };
+  const [scenarioDocuments, evals] = await Promise.all([
+    kind === 'simulation' ? listDocuments(store, ownerId, 'scenario') : [],
+    store.evals.list(ownerId),
+  ]);
+  const stored = {
+    storedScenarios: new Set(scenarioDocuments.map(({ id }) => id)),
+    storedEvals: new Set(evals.map(({ id }) => id)),
+  };
   const list = { ...found, ...page, query };
-  return { kind, details, watched, scenarios, unpassed, list, neighbors, agent };
+  return { kind, details, watched, scenarios, ...stored, unpassed, list, neighbors, agent };
 }
 
 /** Finds the stored agent with this name, preferably at this URL. */

@@ -5,7 +5,7 @@ import { describeScenarios } from '../../domain/simulation-results/scenario-resu
 import type { WatchedSimulation } from '../../operations/simulations.ts';
 import { renderForm } from '../frame/forms.ts';
 import type { PageContext } from '../frame/page-frame.ts';
-import { linkToScenarioSessions } from './run-links.ts';
+import { linkToScenario, linkToScenarioSessions } from './run-links.ts';
 import { renderScenarios } from './scenario-table.ts';
 
 /** The most running sessions to show. */
@@ -19,8 +19,15 @@ const MESSAGE_LENGTH_MAX = 600;
 export const isUnderWay = ({ status }: WatchedSimulation): boolean =>
   status === 'running' || status === 'evaluating';
 
-/** Renders the part of the page of a simulation that changes while it runs. */
-export function renderProgress(watched: WatchedSimulation, context: PageContext): Html {
+/**
+ * Renders the part of the page of a simulation that changes while it runs.
+ * @param storedScenarios The ids of the scenarios that have a page.
+ */
+export function renderProgress(
+  watched: WatchedSimulation,
+  storedScenarios: ReadonlySet<string>,
+  context: PageContext,
+): Html {
   const { scenarios, plan } = watched;
   return html`<p>
       <b>${describeState(watched)}</b>
@@ -39,6 +46,7 @@ export function renderProgress(watched: WatchedSimulation, context: PageContext)
     ${renderScenarios(scenarios, {
       isRunning: isUnderWay(watched),
       linkToSessions: (id) => linkToScenarioSessions(plan.id, id, context),
+      linkToPage: (id) => (storedScenarios.has(id) ? linkToScenario(id, context) : undefined),
     })}`;
 }
 

@@ -38,7 +38,7 @@ import { isUnderWay, PROGRESS_CSS, renderProgress } from './progress.ts';
 import { renderForm } from '../frame/forms.ts';
 import { renderStart } from '../scenarios/run-form.ts';
 import { formatRepeatCommand } from './repeat-command.ts';
-import { linkToScenarioSessions, pathOfRun } from './run-links.ts';
+import { linkToEval, linkToScenario, linkToScenarioSessions, pathOfRun } from './run-links.ts';
 import { renderRate } from './runs-page.ts';
 import { renderScenarios } from './scenario-table.ts';
 
@@ -50,6 +50,9 @@ export interface RunPage {
   watched: WatchedSimulation | undefined;
   /** Simulation only. */
   scenarios: readonly ScenarioResult[];
+  /** The ids of the scenarios and evals that are stored, and have a page. */
+  storedScenarios: ReadonlySet<string>;
+  storedEvals: ReadonlySet<string>;
   /** Sessions that did not pass, by scenario. */
   unpassed: readonly Unpassed[];
   list: Page & { sessions: readonly Session[]; total: number; query: URLSearchParams };
@@ -98,12 +101,14 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
     ${renderFacts(page, context)} ${renderComparisons(page, context)}
     ${
       watched
-        ? renderProgress(watched, context)
+        ? renderProgress(watched, page.storedScenarios, context)
         : page.scenarios.length === 0
           ? undefined
           : html`<h2>Scenarios</h2>
               ${renderScenarios(page.scenarios, {
                 linkToSessions: (id) => linkToScenarioSessions(run.id, id, context),
+                linkToPage: (id) =>
+                  page.storedScenarios.has(id) ? linkToScenario(id, context) : undefined,
               })}`
     }
     ${renderCauses(page.unpassed, context)}
@@ -229,11 +234,13 @@ const EVALS_MAX = 200;
 
 function renderEvals(
   evals: readonly EvalCounts[],
-  { kind, details: { run } }: RunPage,
+  { kind, details: { run }, storedEvals }: RunPage,
   context: PageContext,
 ): Html {
   if (evals.length === 0) return html`<p>No eval has scored a session of this run.</p>`;
-  const renderName = createEvalNames(evals);
+  const renderName = createEvalNames(evals, (id) =>
+    storedEvals.has(id) ? linkToEval(id, context) : undefined,
+  );
   const urgent = [...evals].sort((left, right) => right.failed - left.failed);
   const linkToFailed = ({ id, name, version, failed }: EvalCounts): Html | undefined => {
     if (failed === 0) return undefined;

@@ -4,25 +4,28 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
 import { sortByUrgency } from '../../domain/simulation-results/scenario-results.ts';
 
+/** What a table of scenarios links to. */
+export interface ScenarioTableOptions {
+  /** Whether sessions that are not decided yet still run. */
+  isRunning?: boolean;
+  linkToSessions: (scenarioId: string) => string;
+  /** Returns the link to the page of a scenario; undefined if it is not stored. */
+  linkToPage: (scenarioId: string) => string | undefined;
+}
+
 /** The most scenarios to show: those that did not pass first. */
 const SCENARIOS_MAX = 200;
 
-/**
- * Renders the results of scenarios, those that did not pass first.
- * @param options.isRunning Whether sessions that are not decided yet still run.
- */
+/** Renders the results of scenarios, those that did not pass first. */
 export function renderScenarios(
   scenarios: readonly ScenarioResult[],
-  {
-    isRunning = false,
-    linkToSessions,
-  }: { isRunning?: boolean; linkToSessions: (scenarioId: string) => string },
+  options: ScenarioTableOptions,
 ): Html {
   const omitted = scenarios.length - SCENARIOS_MAX;
   return html`${renderItems({
     label: 'Scenarios',
     items: sortByUrgency(scenarios).slice(0, SCENARIOS_MAX),
-    columns: listColumns(isRunning, linkToSessions),
+    columns: listColumns(options),
   })}
   ${
     omitted > 0 &&
@@ -30,16 +33,20 @@ export function renderScenarios(
   }`;
 }
 
-const listColumns = (
-  isRunning: boolean,
-  linkToSessions: (scenarioId: string) => string,
-): readonly ItemColumn<ScenarioResult>[] => [
+const listColumns = ({
+  isRunning = false,
+  linkToSessions,
+  linkToPage,
+}: ScenarioTableOptions): readonly ItemColumn<ScenarioResult>[] => [
   {
     name: 'scenario',
     content: ({ scenario_id: id, scenario, persona }) => {
-      const about = [...(scenario === id ? [] : [scenario]), ...(persona === '' ? [] : [persona])];
+      const page = linkToPage(id);
+      const name = page === undefined ? scenario : html`<a href="${page}">${scenario}</a>`;
       return html`<a href="${linkToSessions(id)}">${id}</a>
-        <span class="soft">${about.join(', ')}</span>`;
+        <span class="soft"
+          >${(scenario !== id || page !== undefined) && name}${persona !== '' && `, ${persona}`}</span
+        >`;
     },
   },
   {

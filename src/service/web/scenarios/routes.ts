@@ -6,6 +6,7 @@ import { findDocument, listDocuments, saveDocument } from '../../operations/docu
 import { addStarters } from '../../operations/scenarios.ts';
 import type { SimulationEstimate, Simulations } from '../../operations/simulations.ts';
 import type { Store } from '../../store/store.ts';
+import { judgeRuns } from '../runs/heat-map.ts';
 import { readText, readTexts } from '../frame/forms.ts';
 import { readPage } from '../frame/list-filter.ts';
 import { goTo, type Pages, type SentForm, type Visit } from '../frame/pages.ts';
@@ -26,11 +27,13 @@ import { createStartOnce } from './start-once.ts';
 import { readVoiceForm, type VoiceDraft } from './voice-form.ts';
 
 const DOCUMENTS_PER_PAGE = 50;
+/** The most simulations in which the results of a scenario are looked up. */
+const RUNS_MAX = 10;
 
 /** What the pages of scenarios and personas read and change. */
 export interface ScenarioPageOptions extends TextOptions {
   store: Store;
-  simulations: Pick<Simulations, 'estimate' | 'start'>;
+  simulations: Pick<Simulations, 'estimate' | 'start' | 'judge'>;
 }
 
 /** Adds the pages of scenarios and personas, and the forms that run scenarios. */
@@ -130,16 +133,19 @@ async function renderScenario(
   edited: EditedText | undefined,
 ): Promise<string> {
   const { store } = options;
-  const [personas, evals, unsorted, notes] = await Promise.all([
+  const newest = { ownerId, kind: 'simulation', skip: 0, limit: RUNS_MAX } as const;
+  const [personas, evals, unsorted, { runs: newestRuns }, notes] = await Promise.all([
     listDocuments(store, ownerId, 'persona'),
     store.evals.list(ownerId),
     listDocuments(store, ownerId, 'agent'),
+    store.runs.list(newest),
     findNotes(store, ownerId, scenario, query.get(SOURCE_PARAMETER)),
   ]);
   const agents = await sortByConnection(store, ownerId, unsorted);
   const [agent] = agents;
   const estimate = agent && (await findEstimate(options, ownerId, agent.id, scenario.id));
-  const content = { scenario, personas, evals, agents, estimate, edited, notes };
+  const runs = await judgeRuns(options, ownerId, newestRuns);
+  const content = { scenario, personas, evals, agents, estimate, runs, edited, notes };
   return renderScenarioPage(content, context);
 }
 

@@ -1,5 +1,10 @@
 import type { EvalDefinition, Persona, Scenario } from '../../../contract/index.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { formatCount, formatInstant, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { renderItems } from '../../../report-kit/table.ts';
+import type { JudgedRun } from '../runs/heat-map.ts';
+import { linkToScenarioSessions, pathOfRun } from '../runs/run-links.ts';
 import type { SimulationEstimate } from '../../operations/simulations.ts';
 import type { RunnableAgent } from '../../operations/agents.ts';
 import { renderForm } from '../frame/forms.ts';
@@ -23,6 +28,8 @@ export interface ScenarioPage {
   agents: readonly RunnableAgent[];
   /** What a run with the first agent costs, or why it can't run. */
   estimate: SimulationEstimate | { problem: string } | undefined;
+  /** Its results in the newest simulations, newest first. */
+  runs: readonly JudgedRun[];
   /** The text in the editor; undefined if the service can't edit. */
   edited: EditedText | undefined;
   /** What a scenario leaves out that was just made from a conversation, in sentences. */
@@ -49,11 +56,56 @@ export function renderScenarioPage(content: ScenarioPage, context: PageContext):
       main: html`<h1>${name}</h1>
         <p class="soft">${[id, category, ...tags].join(' · ')}</p>
         ${renderNotice(context, notices)} ${renderRun(content, context)}
-        ${renderScenario(scenario, content, context)}
+        ${renderResults(content, context)} ${renderScenario(scenario, content, context)}
         ${renderDocumentForms(context, { kind: 'scenario', path, edited })}`,
     },
     context,
   );
+}
+
+/** Renders the results of the scenario in the newest simulations that played it. */
+function renderResults({ scenario: { id }, runs }: ScenarioPage, context: PageContext): Html {
+  const played = runs.flatMap(({ run, results }) => {
+    const result = results.find((each) => each.scenario_id === id);
+    return result ? [{ run, result }] : [];
+  });
+  return html`<h2>Simulations</h2>
+    ${
+      played.length === 0
+        ? html`<p>
+            ${runs.length === 0 ? 'No simulation has played it yet.' : `None of the newest ${formatCount(runs.length, 'simulation')} played it.`}
+          </p>`
+        : renderItems({
+            label: 'Simulations',
+            items: played,
+            columns: [
+              {
+                name: 'simulation',
+                content: ({ run }) =>
+                  html`<a href="${linkTo(context, pathOfRun('simulation', run.id))}"
+                    >${run.name}</a
+                  >`,
+              },
+              {
+                name: 'verdict',
+                content: ({ result: { verdict } }) =>
+                  html`<span class="mark ${verdict}">${verdict}</span>`,
+              },
+              {
+                ...{ name: 'sessions passed', isNumber: true },
+                content: ({ run, result: { passed, samples } }) =>
+                  html`<a href="${linkToScenarioSessions(run.id, id, context)}"
+                    >${formatNumber(passed)} of ${formatNumber(samples)}</a
+                  >`,
+              },
+              {
+                ...{ name: 'newest session', className: 'when' },
+                content: ({ run: { newestStartMs } }) =>
+                  newestStartMs !== undefined && formatInstant(isoTime(newestStartMs)),
+              },
+            ],
+          })
+    }`;
 }
 
 function renderRun({ scenario, agents, estimate }: ScenarioPage, context: PageContext): Html {

@@ -5,7 +5,8 @@ import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
 import { describeEnd } from '../../domain/simulation-results/reasons.ts';
 import type { Outcome, Session } from '../../store/store.ts';
-import type { PageContext } from '../frame/page-frame.ts';
+import { linkTo, type PageContext } from '../frame/page-frame.ts';
+import { pathOfRun } from '../runs/run-links.ts';
 import { OUTCOME_LOOKS } from './outcome-looks.ts';
 import { linkToSession, nameSession } from './session-links.ts';
 
@@ -39,8 +40,7 @@ export function renderSessionTable(
         : SUMMARY_COLUMNS),
       {
         name: 'run',
-        content: ({ run, simulation, agent }) =>
-          html`${run?.name ?? simulation?.name ?? ''}${agent && html` <span class="soft">${agent.name}</span>`}`,
+        content: (session) => renderRun(session, context),
       },
       {
         name: 'started',
@@ -49,6 +49,15 @@ export function renderSessionTable(
       },
     ],
   });
+}
+
+function renderRun({ kind, run, simulation, agent }: Session, context: PageContext): Html {
+  const of = run ?? simulation;
+  const name =
+    of && !simulation?.deleted
+      ? html`<a href="${linkTo(context, pathOfRun(kind, of.id))}">${of.name}</a>`
+      : of?.name;
+  return html`${name}${agent && html` <span class="soft">${agent.name}</span>`}`;
 }
 
 function renderVerdict(session: Session): Html {

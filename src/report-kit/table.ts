@@ -120,6 +120,7 @@ ${table} tbody tr { border-bottom: 1px solid var(--line); padding: 0.5rem 0; }
 ${table} tbody :is(th, td) { border: 0; max-width: none; min-width: 0; padding: 0.1rem 0;
   text-align: left; width: auto; }
 ${table} tbody th { font-weight: 600; }
+${table} tbody th .soft { font-weight: 400; }
 ${table} tbody td { display: flow-root; padding-left: 8.9rem; }
 ${table} tbody td:empty { display: none; }
 ${table} tbody td::before { color: var(--soft-ink); content: attr(data-label); float: left;

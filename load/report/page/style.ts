@@ -7,7 +7,7 @@ export const LOAD_PAGE_CSS = `${CHART_CSS}
 .unknown { color: var(--warn); } .untested { color: var(--soft-ink); }
 table { font-size: 0.92rem; }
 .why { color: var(--soft-ink); font-size: 0.86rem; }
-.targets th:first-child { width: 50%; }
+.targets thead th:first-child { width: 50%; }
 dl { display: grid; grid-template-columns: fit-content(45%) minmax(0, 1fr); gap: 0.25rem 1.2rem;
   margin: 0.6rem 0; font-size: 0.92rem; }
 details { margin: 0.6rem 0; } summary { color: var(--soft-ink); }

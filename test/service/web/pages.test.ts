@@ -92,7 +92,7 @@ void t.test('the overview leads to the failed session, and to why data is missin
   t.match(await run.innerText(), /Hello\. 2026-11-20\s+2\s+1\s+0\s+0\s+1 of 2\s+50%/);
   await follow(page, run.locator('a'));
   t.match(await page.innerText('main'), /1 of 2 sessions with results has no failed eval\./);
-  await follow(page, page.locator('[aria-label=Evals] tbody a'));
+  await follow(page, page.locator('[aria-label=Evals] tbody td a'));
   t.match(await page.innerText('main'), '1 session with these filters');
   t.same(errors, []);
 });

@@ -6,7 +6,7 @@ import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { reply, withSandboxDouble, type RouteBehavior } from '../../helpers/sandbox-double.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
-import { follow, followByKeyboard } from '../../helpers/service-page.ts';
+import { follow, followByKeyboard, tabTo } from '../../helpers/service-page.ts';
 import { makeContainsEval } from '../../helpers/service.ts';
 
 const SCENARIO = {
@@ -33,6 +33,8 @@ void t.test('A run is started with the keyboard alone, and read to its result', 
   await page.reload();
   t.match(await page.innerText('.verdict'), 'Passed:');
   await assertAccessibleAtNight(t, page);
+  // The first link leads to the scenario, the second one to its session.
+  await tabTo(page, 'Opening hours');
   await followByKeyboard(page, 'Opening hours');
   t.match(await page.innerText('main'), /When do you open\?.*09:00.*And on Sunday\?/s);
   t.same(errors, []);

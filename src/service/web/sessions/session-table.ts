@@ -38,10 +38,10 @@ export function renderSessionTable(
       ...(names.size <= EVAL_COLUMNS_MAX
         ? [...names].sort().map((name) => columnOfEval(name, sessions))
         : SUMMARY_COLUMNS),
-      {
-        name: 'run',
-        content: (session) => renderRun(session, context),
-      },
+      // All sessions of a run have the same one.
+      ...(query.has('run_id')
+        ? []
+        : [{ name: 'run', content: (session: Session) => renderRun(session, context) }]),
       {
         name: 'started',
         className: 'when',

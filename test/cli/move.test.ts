@@ -148,7 +148,7 @@ async function moveAsJson(dataDir: string, url: string) {
 /** Removes what each start chooses: the tokens of forms, and the ids of configured keys. */
 const removeRandomValues = (text: string): string =>
   text
-    .replaceAll(/name="(_token|request_id)"\s+value="[^"]*"/g, '')
+    .replaceAll(/name="(_token|request_id)"\s+value="[^"]*"|data-token="[^"]*"/g, '')
     .replaceAll(/"id":"\w+","configured":true/g, '');
 
 /** Requests all that can be read, by following the links of the pages. */

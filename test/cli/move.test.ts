@@ -145,10 +145,11 @@ async function moveAsJson(dataDir: string, url: string) {
   return { code, isResumed, wasComplete, hasSourceChanged, hasTargetChanged };
 }
 
-/** Removes what each start chooses: the tokens of forms, and the ids of configured keys. */
+/** Removes what is random: the tokens of forms, ids of configured keys and of new conversations. */
 const removeRandomValues = (text: string): string =>
   text
     .replaceAll(/name="(_token|request_id)"\s+value="[^"]*"|data-token="[^"]*"/g, '')
+    .replaceAll(/playground-[\w-]+/g, '')
     .replaceAll(/"id":"\w+","configured":true/g, '');
 
 /** Requests all that can be read, by following the links of the pages. */

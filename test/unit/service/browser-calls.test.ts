@@ -10,7 +10,7 @@ class Browser extends EventEmitter {
   readonly bufferedAmount = 0;
 
   close(code: number, reason: string): void {
-    this.emit('closed', `${code} ${String(reason)}`);
+    this.emit('closed', `${code} ${reason}`);
   }
 }
 

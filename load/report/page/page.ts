@@ -149,8 +149,7 @@ function chartsSections(report: LoadReport): ReportSection[] {
   const { timeline, plan, curve = [], heatBoundsMs = [] } = report;
   const [first] = timeline;
   const last = timeline.at(-1);
-  // One second is one point, which shows no course.
-  if (!first || !last || timeline.length < 2) return [];
+  if (!first || !last) return [];
   const times: TimeRange = {
     bins: groupSeconds(timeline),
     from: first.second,

@@ -22,6 +22,12 @@ export interface SolvingEvidence {
  */
 const QUIET_MS = 600_000;
 
+/** Codes of losses that later traces don't undo: they are shown until a person dismisses them. */
+const lastingCodes = new Set([
+  ...['too_large', 'late_spans', 'conversation_full', 'span_id_taken', 'removed_conversation'],
+  ...['dropped_tags', 'tags_left_out'],
+]);
+
 /** Returns the entries of the ingest log, newest first, without the problems that are solved. */
 export const omitSolved = (
   entries: readonly LoggedProblem[],
@@ -51,7 +57,8 @@ function isSolved(entries: readonly LoggedProblem[], evidence: SolvingEvidence):
       return (evidence.judgedAtMs.get(evalId) ?? 0) > atMs;
   }
   // The turns of a conversation are built when it is closed, so later spans show nothing about them.
-  return !isTurnLoss(code) && isFollowedByTraces(entries, evidence.traces);
+  const isLasting = isTurnLoss(code) || lastingCodes.has(code);
+  return !isLasting && isFollowedByTraces(entries, evidence.traces);
 }
 
 /** Whether traces were accepted after a problem, long enough if it occurred between accepted ones. */

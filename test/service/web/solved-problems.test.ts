@@ -40,7 +40,7 @@ const MISTAKES: readonly [
   ],
   ['a wrong path', /Rejected with 404/, ({ send }) => send('POST /v1/trace', { body: {} })],
   [
-    'a body that is no JSON',
+    'a body that is not JSON',
     /400/,
     ({ send }) => send('POST /v1/traces', { raw: '{', headers: json }),
   ],
@@ -94,6 +94,18 @@ async function converse(t: Test, { trace, end, drain }: Bench, id: string): Prom
   t.equal((await end(id)).status, 'evaluating');
   await drain();
 }
+
+void t.test(
+  'spans that were late stay in the list, because later traces do not score them',
+  async (t) => {
+    const bench = await withOneReplica(t);
+    await converse(t, bench, 'first');
+    await bench.trace(makeSpan({ conversationId: 'first', spanId: 'a'.repeat(16) }));
+    t.match(await readProblems(bench), /Stored but not scored/);
+    await sendGood(bench);
+    t.match(await readProblems(bench), /Stored but not scored/);
+  },
+);
 
 void t.test('a conversation without evals is forgotten when it is scored', async (t) => {
   const bench = await withOneReplica(t);

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { Test } from 'tap';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { startLibwebrtcPeer, type LibwebrtcPeer } from './libwebrtc-peer.ts';
-import { startLocally } from './local-server.ts';
+import { respondHealthy, startLocally } from './local-server.ts';
 import type { TurnTakingHabits } from './turn-taking-agent.ts';
 
 /** Differences between agents, all of them legal. */
@@ -29,12 +29,7 @@ export async function withLibwebrtcAgent(
   t: Test,
   options: LibwebrtcAgentOptions = {},
 ): Promise<LibwebrtcAgent> {
-  const http = createServer((request, response) => {
-    const isHealth = request.url === '/health';
-    response.writeHead(isHealth ? 200 : 404, { 'content-type': 'application/json' });
-    const timestamp = '2026-11-20T09:30:00Z';
-    response.end(JSON.stringify(isHealth ? { status: 'healthy', timestamp } : {}));
-  });
+  const http = createServer(respondHealthy);
   const server = new WebSocketServer({ server: http });
   const url = await startLocally(t, http);
   t.teardown(() => {

@@ -9,6 +9,7 @@ import { createPacer } from '../../src/platform/pacer.ts';
 import { createPeer, type Peer } from '../../src/voice/peer/index.ts';
 import { Microphone, parseMessage, type CallMessage } from '../../src/voice/call/index.ts';
 import { VoiceActivityDetector } from '../../src/voice/activity/index.ts';
+import { respondHealthy } from './local-server.ts';
 import { until } from './until.ts';
 
 const POLL_MS = 10;
@@ -60,12 +61,7 @@ export async function withVoiceDouble(
   handleCall: CallHandler,
   handleUpgrade?: UpgradeHandler,
 ): Promise<VoiceDouble> {
-  const server = createServer((request, response) => {
-    const isHealth = request.url === '/health';
-    response.writeHead(isHealth ? 200 : 404, { 'content-type': 'application/json' });
-    const timestamp = '2026-11-20T09:30:00Z';
-    response.end(JSON.stringify(isHealth ? { status: 'healthy', timestamp } : {}));
-  });
+  const server = createServer(respondHealthy);
   const sockets = new WebSocketServer({ noServer: true });
   const calls = new Set<SandboxCall>();
   const messages: CallMessage[] = [];

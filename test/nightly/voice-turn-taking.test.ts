@@ -23,10 +23,10 @@ interface Span {
   endMs: number;
 }
 
-/** What the agent knows of its own speech; undefined if its habits are exact. */
+/** What the agent logged about its own speech. */
 interface OwnSpeech {
   spoken: Span[];
-  /** The longest delay of its own process. */
+  /** How late the agent's process was at most. */
   lateMs: number;
 }
 

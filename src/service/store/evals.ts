@@ -1,7 +1,7 @@
 import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
 import { sql } from 'kysely';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
-import type { RecentOutcomes } from './records.ts';
+import type { RecentOutcomes, SessionKind } from './records.ts';
 
 /** The live settings before the first change (spec 2.2). */
 const defaultSettings: Required<LiveSettings> = { evals: [], run_name: 'Live traces' };
@@ -99,22 +99,27 @@ async function findJudgedAt(db: Reader, ownerId: string, evalId: string): Promis
     .execute();
   let newestMs = 0;
   for (const { key } of names) {
-    for (const kind of ['production', 'simulation'] as const) {
-      const rows = await db
-        .selectFrom('outcomes')
-        .select('at_ms')
-        .where('eval_name_key', '=', key)
-        .where('kind', '=', kind)
-        .where('outcome', '<>', sql.lit('error'))
-        .orderBy('started_at_ms', 'desc')
-        .orderBy('session_key', 'desc')
-        .limit(WRITTEN_LAST_MAX)
-        .execute();
+    for (const kind of KINDS) {
+      const rows = await newestOutcomes(db, key, kind, WRITTEN_LAST_MAX).select('at_ms').execute();
       newestMs = Math.max(newestMs, ...rows.map((row) => row.at_ms ?? 0));
     }
   }
   return newestMs;
 }
+
+const KINDS = ['production', 'simulation'] as const;
+
+/** Reads the outcomes of the newest sessions that an eval of this name passed or failed. */
+const newestOutcomes = (db: Reader, key: number, kind: SessionKind, limit: number) =>
+  db
+    .selectFrom('outcomes')
+    .where('eval_name_key', '=', key)
+    .where('kind', '=', kind)
+    // SQLite uses a partial index only if the query repeats its condition.
+    .where('outcome', '<>', sql.lit('error'))
+    .orderBy('started_at_ms', 'desc')
+    .orderBy('session_key', 'desc')
+    .limit(limit);
 
 /** Reads at most `limit` entries of an index for each name of an eval, so that the cost is bounded. */
 async function countRecentOutcomes(
@@ -137,17 +142,9 @@ async function countRecentOutcomes(
   const keys = versions.filter(({ ofVersion }) => [version, ''].includes(ofVersion));
   const rows = [];
   for (const { key } of keys) {
-    for (const kind of ['production', 'simulation'] as const) {
-      const ofName = await db
-        .selectFrom('outcomes')
+    for (const kind of KINDS) {
+      const ofName = await newestOutcomes(db, key, kind, limit)
         .select(['started_at_ms', 'session_key', 'outcome'])
-        .where('eval_name_key', '=', key)
-        .where('kind', '=', kind)
-        // SQLite uses a partial index only if the query repeats its condition.
-        .where('outcome', '<>', sql.lit('error'))
-        .orderBy('started_at_ms', 'desc')
-        .orderBy('session_key', 'desc')
-        .limit(limit)
         .execute();
       rows.push(...ofName);
     }

@@ -57,7 +57,7 @@ void t.test('calls of an agent that takes turns well', { timeout: 90_000 }, asyn
   const [barged, listened] = sessions;
   if (!barged || !listened) throw new Error('A session is missing.');
 
-  await t.test('an interruption is a turn of its own; the agent yields', (t) => {
+  await t.test('an interruption counts as a separate turn, and the agent yields', (t) => {
     t.same(listUserLines(barged), [LONG_LINE, interrupt.say]);
     const { interruptions, not_proven: reason } = turnTakingOf(barged);
     t.match(interruptions, [{ turn: 2, corrected: true }]);

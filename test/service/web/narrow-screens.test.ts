@@ -21,11 +21,11 @@ void t.test('the rows of a table are stacked on a phone, and stay rows', async (
     return box;
   };
   t.equal(await readLabel(), 'none', 'a wide table has headings only');
-  t.ok((await placeOf(cell)).x > (await placeOf(name)).x, 'cells are beside each other');
+  t.ok((await placeOf(cell)).x > (await placeOf(name)).x, 'cells are side by side');
 
   await page.setViewportSize(NARROW);
   t.equal(await readLabel(), '"ready"', 'a cell starts with the name of its column');
-  t.ok((await placeOf(cell)).y > (await placeOf(name)).y, 'cells are below each other');
+  t.ok((await placeOf(cell)).y > (await placeOf(name)).y, 'one cell is below the other');
   for (const [role, count] of [
     ...[['table', 1] as const, ['row', 2] as const],
     ...[['columnheader', 6] as const, ['rowheader', 1] as const, ['cell', 5] as const],

@@ -127,7 +127,9 @@ async function loadNews(
     findLiveEvals(store.evals, ownerId),
   ]);
   const dismissedAtMs = await store.evals.getDismissedAt(ownerId);
-  const traces = await findTraceTimes(options, ownerId);
+  const rejected = rejectedRequests.find(ownerId);
+  const hasProblems = logged.length > 0 || rejected !== undefined;
+  const traces = hasProblems ? await findTraceTimes(options, ownerId) : undefined;
   const hasLiveEvals = liveEvals.evals.length > 0;
   const log = omitSolved(logged, {
     ...{ traces, hasLiveEvals, hasUnscored: counts.unscoredConversations > 0 },
@@ -135,9 +137,9 @@ async function loadNews(
     judgedAtMs: await store.evals.findJudgedAt(ownerId, listErrored(logged)),
   });
   const shownLog = log.filter(({ atMs }) => atMs > dismissedAtMs);
-  const rejected = findUnsolved(rejectedRequests.find(ownerId), log, traces);
-  const rejections = rejected && rejected.newest.atMs > dismissedAtMs ? rejected : undefined;
-  const hasDismissed = shownLog.length < log.length || rejections !== rejected;
+  const unsolved = findUnsolved(rejected, log, traces);
+  const rejections = unsolved && unsolved.newest.atMs > dismissedAtMs ? unsolved : undefined;
+  const hasDismissed = shownLog.length < log.length || rejections !== unsolved;
   const fileChange = store.describeFileChange();
   return { counts, log: shownLog, rejections, hasDismissed, hasLiveEvals, fileChange };
 }

@@ -146,7 +146,7 @@ function shadeOf({ passed, samples, verdict }: ScenarioResult): string {
   return passed === 0 ? 'share-0' : `share-${1 + Math.floor((3 * passed) / samples)}`;
 }
 
-/** CSS rules of heat maps. Blue and orange are told apart with every kind of color blindness. */
+/** CSS rules of heat maps. People with any kind of color blindness can tell blue from orange. */
 export const HEAT_MAP_CSS = `
 figure:has(.heat) { margin: 1rem 0 0; }
 figcaption { color: var(--soft-ink); font-size: 0.86rem; }

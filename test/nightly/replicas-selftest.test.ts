@@ -1,6 +1,7 @@
 /**
  * The proof of the checks of a service, against three replicas behind a proxy that sends each request to
- * the next one: the unchanged service conforms, and each mutant fails exactly its requirements.
+ * the next one: the unchanged service conforms, and each mutant fails exactly its requirements. As at a
+ * push, most mutants change a recording, which here is one of the replicas.
  */
 import t from 'tap';
 import { selftest, selftestSize } from '../../conformance/proof/selftest.ts';
@@ -15,11 +16,13 @@ void t.test('The checks detect every fault of replicas behind a proxy', async (t
     serviceApiKey: apiKey,
     kitVersion: 'test',
     areas: ['service'],
+    everyProbe: true,
+    isQuick: true,
     onResult: ({ kind, id, expected, actual, ms }) =>
       t.same(actual, expected, `${kind} ${id} (${ms} ms)`),
   });
   t.equal(result.cause, undefined, `seed ${result.seed}`);
-  t.equal(result.rows.length, selftestSize({ areas: ['service'] }));
+  t.equal(result.rows.length + result.skipped.length, selftestSize({ areas: ['service'] }));
   t.same(result.unkilled, [], 'every mutant is killed');
   t.ok(result.ok);
   t.comment(`${result.rows.length} rows in ${Math.round(result.ms / 1_000)} s`);

@@ -19,7 +19,7 @@ import {
 } from '../helpers/stability.ts';
 import { check } from '../../library/index.ts';
 
-const seeds = Array.from({ length: 20 }, (_, index) => `seed ${index + 1}`);
+const seeds = Array.from({ length: 20 }, (_, index) => `seed-${index + 1}`);
 
 /** The foreign sandboxes are checked until so much time has passed, which covers some of their defects. */
 const FIELD_MS_MAX = 150_000;
@@ -46,6 +46,7 @@ void t.test('the templates fail nothing with any seed', async (t) => {
   for (const template of ['node', 'fastify']) {
     const { startSandbox } = await loadTemplate(t, template);
     const sandbox = await startSandbox({ port: 0, host: '127.0.0.1', apiKey: 'a-key' });
+    t.teardown(() => sandbox.stop());
     for (const seed of seeds) {
       const { requirements } = await check({
         url: sandbox.url,
@@ -57,7 +58,6 @@ void t.test('the templates fail nothing with any seed', async (t) => {
       note(failures, template, seed, failed.map(({ id }) => id).join(' '));
       t.same(failed, [], `${template} with ${seed}`);
     }
-    await sandbox.stop();
   }
   report(t, 'templates', failures);
 });

@@ -172,7 +172,9 @@ export function blockEventLoop(ms: number, clock: Clock = systemClock): void {
 }
 
 /** Returns the percentiles and the mean of the response times of chat in milliseconds. */
-export function readLatencies({ chat }: LoadReport): Record<'p50' | 'p90' | 'p99' | 'mean', number> {
+export function readLatencies({
+  chat,
+}: LoadReport): Record<'p50' | 'p90' | 'p99' | 'mean', number> {
   const { p50, p90, p99, mean } = chat?.latencyMs ?? {};
   return { p50: p50 ?? NaN, p90: p90 ?? NaN, p99: p99 ?? NaN, mean: mean ?? NaN };
 }

@@ -400,6 +400,7 @@ const toTurn =
   ({ turn_latency_ms: latencies }: SimulatedSessionReport) =>
   (turn: SimulatedSessionReport['traces'][number], index: number): ShownTurn => ({
     sequence: turn.session_sequence,
+    scenarioLine: turn.scenario_line,
     userInput: cut(turn.user_input),
     userReason: turn.user_reason,
     agentResponse: cut(turn.agent_response),

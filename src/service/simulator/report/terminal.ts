@@ -40,7 +40,7 @@ import {
 import { listChanges } from './comparison.ts';
 import { formatTurnCommand } from './repeat-command.ts';
 import { describeTurnResend } from './resend-turn.ts';
-import { formatTranscriptLines, formatTurnLines } from './transcript.ts';
+import { formatTranscriptLines, formatTurnLines, nameTurn } from './transcript.ts';
 import { listRunHeard } from '../../domain/heard-facts.ts';
 import { listRunTurnTaking } from '../../domain/turn-taking-facts.ts';
 
@@ -205,10 +205,16 @@ function formatReasons(
 /** Formats the turn that failed a session: what the user said, and what the agent replied. */
 function formatFailedTurn(session: SimulatedSessionReport, { width }: TextLayout): string[] {
   if (session.verdict === 'passed') return [];
-  const sequence = session.failed_turn?.session_sequence ?? session.traces.length;
-  const lines = formatTurnLines(session, sequence, { indent: '      ', width });
-  return lines.length === 0 ? [] : [`  - Turn ${sequence}:`, ...lines];
+  const { traces, failed_turn: failed } = session;
+  const sequence = failed?.session_sequence ?? findDecidingTurn(session) ?? traces.length;
+  const turn = traces.find(({ session_sequence: nth }) => nth === sequence);
+  if (!turn) return [];
+  return [`  - ${nameTurn(turn)}:`, ...formatTurnLines(turn, { indent: '      ', width })];
 }
+
+/** Returns the turn that decided the first required eval that failed, if it is one turn. */
+const findDecidingTurn = ({ eval_outcomes: outcomes }: SimulatedSessionReport): number | undefined =>
+  outcomes.find(({ outcome, required }) => outcome === 'fail' && required !== false)?.turn;
 
 /** Says how to send the request of the turn that failed a session again: from the report, or by curl. */
 function formatRepetition(

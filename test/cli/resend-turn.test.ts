@@ -19,11 +19,15 @@ const unwrap = (text: string): string => text.replaceAll(/\s+/g, ' ');
 
 let runs = 0;
 
+/** A user of two lines. */
+const USER = 'mode: scripted\n  opening: Hello\n  steps: [{ say: Refund it. }]';
+
 /** A session of two turns with the evals in its scenario, and the report of its simulation. */
 async function simulateEvals(
   t: Test,
   evals: string[],
   replies: (turn: number) => string,
+  user = USER,
 ): Promise<{ sandbox: SandboxDouble; path: string }> {
   const turnOf = (body: unknown): number =>
     isMessage('ChatRequest', body) ? body.messages.filter(({ role }) => role === 'user').length : 0;
@@ -35,7 +39,7 @@ async function simulateEvals(
   const lines = evals.map((line, index) => `  - { id: e${index + 1}, name: E, ${line} }\n`);
   writeFileSync(
     scenario,
-    `id: talk\nname: Talk\nuser:\n  mode: scripted\n  opening: Hello\n  steps: [{ say: Refund it. }]\nevals:\n${lines.join('')}`,
+    `id: talk\nname: Talk\nuser:\n  ${user}\nevals:\n${lines.join('')}`,
   );
   const path = at(`${name}.json`);
   const args = ['--scenario', scenario, '--json', path, '--seed', 's'];
@@ -118,6 +122,22 @@ void t.test('an eval that any reply can meet is decided by the last one', async 
   t.match(unwrap(first.stdout), /A later reply may have it\./);
   sandbox.setBehavior({ chat: reply('I am sorry.') });
   for (const turn of [1, 2]) t.equal((await run(['resend', path, `talk-1/${turn}`])).code, 0);
+});
+
+void t.test('an eval about a line is judged at the turns of the line', async (t) => {
+  const facts = 'facts: [{ name: number, value: A-1, asked_by: [which one] }]';
+  const user = `opening: Hello\n  ${facts}\n  steps: [{ when: { contains: found }, say: Refund it. }]`;
+  const replies = (turn: number): string => ['', 'Which one?', 'I found it.', 'No.'][turn] ?? '';
+  const evals = ['kind: contains, params: { text: refund, turn: 2 }'];
+  const { path, sandbox } = await simulateEvals(t, evals, replies, user);
+  const fact = await run(['resend', path, 'talk-1/2']);
+  t.equal(fact.code, 3, 'the fact belongs to the first line');
+  t.match(unwrap(fact.stdout), /did not fail at this turn\. Send turn 3 again instead\./);
+  const broken = await run(['resend', path, 'talk-1/3']);
+  t.equal(broken.code, 1, broken.stdout);
+  t.match(unwrap(broken.stdout), /in the agent's messages of line 2 \(turn 3\): none/);
+  sandbox.setBehavior({ chat: reply('I made the refund.') });
+  t.equal((await run(['resend', path, 'talk-1/3'])).code, 0);
 });
 
 void t.test('a repetition is judged with the recorded replies before it', async (t) => {

@@ -264,7 +264,8 @@ function reasonsSection(
     return [
       html`<li>
         <span class="mark ${first.verdict}">${first.verdict}</span>
-        ${formatCount(group.length, 'session')}${describeScenarios(group)}, ${describeEnd(first)}
+        ${formatCount(group.length, 'session')}${describeScenarios(group)},
+        <span class="soft">${describeEnd(first)}</span>
         <ul>
           ${listSharedReasons(group).map((reason) => html`<li>${cut(reason)}</li>`)}
         </ul>

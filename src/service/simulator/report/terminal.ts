@@ -35,6 +35,7 @@ import {
   groupAlike,
   listReasons,
   listSharedReasons,
+  nameEnd,
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import { listChanges } from './comparison.ts';
@@ -77,7 +78,7 @@ export function formatSessionLine(
   const { verdict, end_reason: reason, traces, channel } = session;
   const suffix = channel === 'voice' ? ' by voice' : '';
   const turns = `${traces.length} turn${traces.length === 1 ? '' : 's'}${suffix}`;
-  const tail = `${turns.padStart(8)}  ${reason}`;
+  const tail = `${turns.padStart(8)}  ${nameEnd(reason)}`;
   const nameWidth = Math.min(NAME_WIDTH_MAX, width - VERDICT_WIDTH - tail.length - 4);
   const word = style(STYLE_BY_VERDICT[verdict], verdict.padEnd(VERDICT_WIDTH));
   return `${word}  ${shorten(nameOf(session), nameWidth).padEnd(nameWidth)}  ${tail}\n`;
@@ -182,14 +183,15 @@ function formatReasons(
     const [first] = group;
     if (!first) return [];
     const { verdict } = first;
-    const head = `${layout.style(STYLE_BY_VERDICT[verdict], verdict)} ${nameGroup(group)}`;
+    const word = layout.style(STYLE_BY_VERDICT[verdict], verdict);
+    const head = `${nameGroup(group)} (${describeEnd(first)})`;
     const reasons = listSharedReasons(group).flatMap((text) =>
       labeled('  - ', toPrintable(text), layout.width),
     );
     const trace = first.verdict === 'passed' ? undefined : first.trace_ids?.at(-1);
     return [
       ...(index === 0 ? [] : ['']),
-      `${head}: ${describeEnd(first)}`,
+      ...labeled(`${word} `, head, layout.width),
       ...reasons,
       ...formatFailedTurn(first, layout),
       ...formatRepetition(first, report, { ...layout, resendFile }),

@@ -1,9 +1,14 @@
 /** The command `resend` on a turn of a simulation: the evals that failed are judged with the new reply. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { findViolations, isMessage, type ResendReport } from '../../src/contract/index.ts';
-import { run } from '../helpers/command.ts';
+import {
+  findViolations,
+  isMessage,
+  type ResendReport,
+  type SimulationReport,
+} from '../../src/contract/index.ts';
+import { assertUsageError, run } from '../helpers/command.ts';
 import { createFolder } from '../helpers/folder.ts';
 import {
   refusal,
@@ -146,6 +151,20 @@ void t.test('a repetition is judged with the recorded replies before it', async 
   t.equal((await run(['resend', path, 'talk-1/2'])).code, 1);
   sandbox.setBehavior({ chat: reply('The refund is on its way.') });
   t.equal((await run(['resend', path, 'talk-1/2'])).code, 0);
+});
+
+void t.test('a session by voice is not sent again, and the message says how to repeat it', async (t) => {
+  const { path } = await simulateEvals(t, ['kind: max_turns, params: { max: 1 }'], () => 'Hi.');
+  const report = JSON.parse(readFileSync(path, 'utf8')) as SimulationReport;
+  for (const session of report.sessions) {
+    session.channel = 'voice';
+    delete session.resendable;
+  }
+  const voice = at('voice.json');
+  writeFileSync(voice, JSON.stringify(report));
+  const expected =
+    /talk-1\/2 is a session by voice, and only .* simulate again with --scenario talk and --seed s\. It contains none\./s;
+  assertUsageError(t, await run(['resend', voice, 'talk-1/2']), expected);
 });
 
 void t.test('a leak from another session is not cleared without that session', async (t) => {

@@ -155,10 +155,14 @@ function formatTurnTaking(
   { turn_taking: measured }: SimulationReport,
   layout: TextLayout,
 ): string[] {
-  const facts = listRunTurnTaking(measured);
-  if (facts.length === 0) return [];
-  const text = facts.map(([name, figure]) => (name === 'calls' ? figure : `${name} ${figure}`));
-  return labeled('Turn-taking: ', `${text.join('; ')}.`, layout.width);
+  const facts = listRunTurnTaking(measured).filter(([name]) => name !== 'calls');
+  if (!measured || facts.length === 0) return [];
+  const nameWidth = Math.max(...facts.map(([name]) => name.length));
+  const lines = facts.flatMap(([name, figure]) => {
+    const label = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    return labeled(`  ${label.padEnd(nameWidth)}  `, figure, layout.width);
+  });
+  return [`Turn-taking in ${formatCount(measured.calls, 'call')}:`, ...lines];
 }
 
 function formatHeard({ heard, sessions }: SimulationReport, layout: TextLayout): string[] {

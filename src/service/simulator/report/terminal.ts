@@ -109,7 +109,8 @@ export function terminalReport(
   const blocks = [
     ...(comparison ? [formatComparison(comparison, layout)] : []),
     blockedBy ? formatBlocker(blockedBy, layout) : formatTable(report, layout),
-    [...formatTurnTaking(report, layout), ...formatHeard(report, layout)],
+    formatTurnTaking(report, layout),
+    formatHeard(report, layout),
     formatReasons(report, { ...layout, resendFile }),
     formatFailedTranscript(sessions, layout),
     summary,

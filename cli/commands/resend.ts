@@ -15,7 +15,10 @@ import { abortOnStopSignal } from '../signals.ts';
 
 const positionals = {
   report: argument(filePath, 'File of check --json, check --record, or simulate --json'),
-  exchange: argument(text, 'Number of the exchange; of a simulation, a turn by chat such as refund-1/3'),
+  exchange: argument(
+    text,
+    'Number of the exchange; of a simulation, a turn by chat such as refund-1/3',
+  ),
 };
 
 type ResendValues = ValuesOf<typeof positionals, typeof resendOptions>;

@@ -42,10 +42,7 @@ async function simulateEvals(
   const name = `evals-${++runs}`;
   const scenario = at(`${name}.scenario.yaml`);
   const lines = evals.map((line, index) => `  - { id: e${index + 1}, name: E, ${line} }\n`);
-  writeFileSync(
-    scenario,
-    `id: talk\nname: Talk\nuser:\n  ${user}\nevals:\n${lines.join('')}`,
-  );
+  writeFileSync(scenario, `id: talk\nname: Talk\nuser:\n  ${user}\nevals:\n${lines.join('')}`);
   const path = at(`${name}.json`);
   const args = ['--scenario', scenario, '--json', path, '--seed', 's'];
   await run(['simulate', sandbox.url, ...args]);
@@ -153,19 +150,22 @@ void t.test('a repetition is judged with the recorded replies before it', async 
   t.equal((await run(['resend', path, 'talk-1/2'])).code, 0);
 });
 
-void t.test('a session by voice is not sent again, and the message says how to repeat it', async (t) => {
-  const { path } = await simulateEvals(t, ['kind: max_turns, params: { max: 1 }'], () => 'Hi.');
-  const report = JSON.parse(readFileSync(path, 'utf8')) as SimulationReport;
-  for (const session of report.sessions) {
-    session.channel = 'voice';
-    delete session.resendable;
-  }
-  const voice = at('voice.json');
-  writeFileSync(voice, JSON.stringify(report));
-  const expected =
-    /talk-1\/2 is a session by voice, and only .* simulate again with --scenario talk and --seed s\. It contains none\./s;
-  assertUsageError(t, await run(['resend', voice, 'talk-1/2']), expected);
-});
+void t.test(
+  'a session by voice is not sent again, and the message says how to repeat it',
+  async (t) => {
+    const { path } = await simulateEvals(t, ['kind: max_turns, params: { max: 1 }'], () => 'Hi.');
+    const report = JSON.parse(readFileSync(path, 'utf8')) as SimulationReport;
+    for (const session of report.sessions) {
+      session.channel = 'voice';
+      delete session.resendable;
+    }
+    const voice = at('voice.json');
+    writeFileSync(voice, JSON.stringify(report));
+    const expected =
+      /talk-1\/2 is a session by voice, and only .* simulate again with --scenario talk and --seed s\. It contains none\./s;
+    assertUsageError(t, await run(['resend', voice, 'talk-1/2']), expected);
+  },
+);
 
 void t.test('a leak from another session is not cleared without that session', async (t) => {
   const sandbox = await withSandboxDouble(t, { chat: reply('Hi.') });

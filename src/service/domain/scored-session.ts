@@ -34,8 +34,7 @@ export const heardIn = ({ simulated }: Pick<Session, 'simulated'>): HeardReplies
 export const findTurns = <Turn extends Pick<ScoredTurn, 'sequence' | 'scenarioLine'>>(
   turns: readonly Turn[],
   number: number,
-): Turn[] =>
-  turns.filter(({ sequence, scenarioLine }) => (scenarioLine ?? sequence) === number);
+): Turn[] => turns.filter(({ sequence, scenarioLine }) => (scenarioLine ?? sequence) === number);
 
 /** A tool call with its turn, and its index in the turn. */
 export type PlacedToolCall = ToolCall & { turn: number; index: number };

@@ -16,9 +16,7 @@ export function listRunTurnTaking(measured: RunTurnTaking | undefined): TurnTaki
   return [
     ['calls', formatCount(calls, 'call')],
     ...listFigures(measured),
-    ...(notProven === 0
-      ? []
-      : ([['not proven', describeUnproven(notProven, calls)]] as const)),
+    ...(notProven === 0 ? [] : ([['not proven', describeUnproven(notProven, calls)]] as const)),
   ];
 }
 
@@ -63,7 +61,8 @@ function listFigures(figures: Figures): TurnTakingFact[] {
     ]);
   }
   for (const [key, name, noun] of COUNTED) {
-    const figure = noun === undefined ? formatNumber(figures[key]) : formatCount(figures[key], noun);
+    const figure =
+      noun === undefined ? formatNumber(figures[key]) : formatCount(figures[key], noun);
     if (figures[key] > 0) facts.push([name, figure]);
   }
   if (figures.overlap_ms > 0) {

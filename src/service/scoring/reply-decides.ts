@@ -25,8 +25,7 @@ export type ReplyScore =
  * the eval reads.
  */
 type Scope =
-  | { by: 'each' | 'any'; among?: readonly ScoredTurn[] }
-  | { by: 'session'; reason: string };
+  { by: 'each' | 'any'; among?: readonly ScoredTurn[] } | { by: 'session'; reason: string };
 
 /**
  * Scores an eval that failed, with the new reply to a turn. An eval about each reply, such as a text that

@@ -226,13 +226,17 @@ class VoiceChannel implements Channel {
     this.#transcripts.compare(text, this.#updates.userText);
     const { interruption, backchannel } = planned;
     if (backchannel && !interjections.hasSaidBackchannel) {
-      this.#notes.push(`The agent had answered in turn ${this.#turns} before the user said it listens.`);
+      this.#notes.push(
+        `The agent had answered in turn ${this.#turns} before the user said it listens.`,
+      );
     }
     if (turn.wasStopped && interruption && clips.interruption) {
       return this.#interrupt(reply, { ...interruption, clip: clips.interruption }, signal);
     }
     if (interruption) {
-      this.#notes.push(`The agent had answered in turn ${this.#turns} before the user could interrupt it.`);
+      this.#notes.push(
+        `The agent had answered in turn ${this.#turns} before the user could interrupt it.`,
+      );
     }
     return this.#finishTurn(reply);
   }

@@ -112,7 +112,11 @@ function findGeneral(id: string): Scenario {
 void t.test('interruptions do not fail a good agent', async (t) => {
   for (const id of ['greeting', 'what-it-can-do', 'remembers', 'correction', 'goodbye']) {
     const report = await runInterrupted(findGeneral(id), interruptAll(goodAgent));
-    t.equal(report.verdict, 'passed', `${id}: ${JSON.stringify(report.sessions[0]?.eval_outcomes)}`);
+    t.equal(
+      report.verdict,
+      'passed',
+      `${id}: ${JSON.stringify(report.sessions[0]?.eval_outcomes)}`,
+    );
   }
   const three = await runInterrupted(findGeneral('remembers'), interruptAll(goodAgent));
   t.same(linesOf(three), [1, -1, 2, -2, 3, -3]);

@@ -87,10 +87,28 @@ testKind('contains', [
   ['absent', { text: 'c', absent: true }, say('a', 'b'), 'pass', /Expected nothing.*none has it/],
   ['not absent', { text: 'b', absent: true }, say('a', 'b'), 'fail', /turn 2 has it; the agent/],
   ['absent in its turn', { text: 'a', absent: true, turn: 2 }, say('a', 'b'), 'pass', /turn 2/],
-  ['in its line', { text: 'bye', turn: 2 }, interrupted, 'pass', /of line 2 \(turn 3\): turn 3 has/],
-  ['in a line of two turns', { text: 'up', turn: 1 }, interrupted, 'pass', /\(turns 1, 2\): turn 2/],
+  [
+    'in its line',
+    { text: 'bye', turn: 2 },
+    interrupted,
+    'pass',
+    /of line 2 \(turn 3\): turn 3 has/,
+  ],
+  [
+    'in a line of two turns',
+    { text: 'up', turn: 1 },
+    interrupted,
+    'pass',
+    /\(turns 1, 2\): turn 2/,
+  ],
   ['in another line', { text: 'up', turn: 2 }, interrupted, 'fail', /line 2 \(turn 3\): none of 1/],
-  ['no such line', { text: 'bye', turn: 3 }, interrupted, 'fail', /of line 3: there are no messages/],
+  [
+    'no such line',
+    { text: 'bye', turn: 3 },
+    interrupted,
+    'fail',
+    /of line 3: there are no messages/,
+  ],
   ['absent without messages', { text: 'a', absent: true }, say(), 'fail', /no messages/],
 ]);
 

@@ -6,19 +6,32 @@ import { buildReport } from '../../../src/service/simulator/report/report.ts';
 import { terminalReport } from '../../../src/service/simulator/report/terminal.ts';
 
 const report: SimulationReport = buildReport({
-  ...{ scenarios: [], sessions: [], blockedBy: undefined, sandbox: 'http://127.0.0.1:1', seed: 's' },
+  ...{
+    scenarios: [],
+    sessions: [],
+    blockedBy: undefined,
+    sandbox: 'http://127.0.0.1:1',
+    seed: 's',
+  },
   ...{ hasKey: false, isTranscribed: false, kitVersion: '0', startedAtMs: 0, endedAtMs: 0 },
 });
 
 const measured: RunTurnTaking = {
-  ...{ calls: 8, response_ms: { p50: 640, p95: 910, max: 1_200 }, yield_ms: { p50: 310, p95: 420 } },
+  ...{
+    calls: 8,
+    response_ms: { p50: 640, p95: 910, max: 1_200 },
+    yield_ms: { p50: 310, p95: 420 },
+  },
   ...{ interruptions: 6, yielded: 5, overlap_ms: 1_900, agent_interruptions: 2 },
   ...{ false_endpoints: 1, missed_turns: 1, dead_air_ms: 4_100, gaps: 16, not_proven: 8 },
 };
 
 /** Returns the lines about turn-taking. */
 function linesOf(turnTaking: RunTurnTaking): string[] {
-  const text = terminalReport({ ...report, turn_taking: turnTaking }, { style: plainStyle, width: 80 });
+  const text = terminalReport(
+    { ...report, turn_taking: turnTaking },
+    { style: plainStyle, width: 80 },
+  );
   return (text.split('\n\n').find((block) => block.startsWith('Turn-taking')) ?? '').split('\n');
 }
 

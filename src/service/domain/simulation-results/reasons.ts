@@ -93,9 +93,7 @@ const END_WORDS: Readonly<Record<EndReason, string>> = {
 
 /** Returns an end reason as people read it. Seeded sessions can have any. */
 export const nameEnd = (reason: string): string =>
-  Object.hasOwn(END_WORDS, reason)
-    ? END_WORDS[reason as EndReason]
-    : reason.replaceAll('_', ' ');
+  Object.hasOwn(END_WORDS, reason) ? END_WORDS[reason as EndReason] : reason.replaceAll('_', ' ');
 
 /** Describes how a session ended. */
 export function describeEnd({

@@ -220,7 +220,9 @@ function formatFailedTurn(session: SimulatedSessionReport, { width }: TextLayout
 }
 
 /** Returns the turn that decided the first required eval that failed, if it is one turn. */
-const findDecidingTurn = ({ eval_outcomes: outcomes }: SimulatedSessionReport): number | undefined =>
+const findDecidingTurn = ({
+  eval_outcomes: outcomes,
+}: SimulatedSessionReport): number | undefined =>
   outcomes.find(({ outcome, required }) => outcome === 'fail' && required !== false)?.turn;
 
 /** Says how to send the request of the turn that failed a session again: from the report, or by curl. */

@@ -137,7 +137,8 @@ export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
   },
   max_turns: {
     name: 'Is short',
-    passesIf: 'the conversation has at most this number of turns, not counting interruptions by the user',
+    passesIf:
+      'the conversation has at most this number of turns, not counting interruptions by the user',
     fields: [{ pointer: '/params/max', label: 'Maximum number of turns', input: 'number' }],
   },
   max_latency: {

@@ -359,12 +359,13 @@ const NAMED_MAX = 5;
 
 /** Describes the unknown fields of one object that are like none of its known fields. */
 function describeUnknownFields(unknown: readonly Violation[]): DocumentProblem {
-  const [{ pointer = '', fields = [] } = {}] = unknown;
+  const [first] = unknown;
+  const fields = first?.fields ?? [];
   const names = unknown.map((each) => `\`${nameOf(each.pointer)}\``);
   const noun = names.length === 1 ? 'field' : 'fields';
   const known = fields.length === 0 ? '' : `. Known fields: ${fields.join(', ')}`;
   const message = `Unknown ${noun} ${formatList(names, NAMED_MAX)}${known}`;
-  return { pointer, isName: true, message };
+  return { pointer: first?.pointer ?? '', isName: true, message };
 }
 
 function describeViolation(

@@ -38,13 +38,6 @@ const say = (...replies: string[]): ScoredSession =>
 
 const LONG = `${'x'.repeat(5_000)} shipped ${'y'.repeat(5_000)}`;
 
-/** Three turns of two lines of a scenario: the user interrupts the answer to the first one. */
-const interrupted = makeSession(
-  { agentResponse: 'I can look it', scenarioLine: 1 },
-  { agentResponse: 'I can look it up.', scenarioLine: 1, interrupts: true },
-  { agentResponse: 'Bye.', scenarioLine: 2 },
-);
-
 testKind('contains', [
   ['found', { text: 'shipped' }, say('Hello', 'It has shipped.'), 'pass', /turn 2 has it/],
   ['not found', { text: 'lost' }, say('Hello', 'Bye'), 'fail', /none of 2 messages.*"Bye"/],
@@ -87,28 +80,6 @@ testKind('contains', [
   ['absent', { text: 'c', absent: true }, say('a', 'b'), 'pass', /Expected nothing.*none has it/],
   ['not absent', { text: 'b', absent: true }, say('a', 'b'), 'fail', /turn 2 has it; the agent/],
   ['absent in its turn', { text: 'a', absent: true, turn: 2 }, say('a', 'b'), 'pass', /turn 2/],
-  [
-    'in its line',
-    { text: 'bye', turn: 2 },
-    interrupted,
-    'pass',
-    /of line 2 \(turn 3\): turn 3 has/,
-  ],
-  [
-    'in a line of two turns',
-    { text: 'up', turn: 1 },
-    interrupted,
-    'pass',
-    /\(turns 1, 2\): turn 2/,
-  ],
-  ['in another line', { text: 'up', turn: 2 }, interrupted, 'fail', /line 2 \(turn 3\): none of 1/],
-  [
-    'no such line',
-    { text: 'bye', turn: 3 },
-    interrupted,
-    'fail',
-    /of line 3: there are no messages/,
-  ],
   ['absent without messages', { text: 'a', absent: true }, say(), 'fail', /no messages/],
 ]);
 
@@ -119,25 +90,6 @@ testKind('no_repetition', [
   ['repeated', {}, say(REPLY, 'Hm.', REPLY), 'fail', /turn 3 repeats turn 1: "I can/],
   ['other spaces and case', {}, say(REPLY, 'i CAN  look up\nan order'), 'fail', /repeats turn 1/],
   ['a short reply', {}, say('Yes.', 'Yes.'), 'pass', /none/],
-  [
-    'what the user interrupted',
-    {},
-    makeSession({ agentResponse: REPLY }, { agentResponse: REPLY, interrupts: true }),
-    'pass',
-    /none/,
-  ],
-  [
-    'what the user heard before it interrupted something else',
-    {},
-    makeSession(
-      ...[REPLY, 'Which one is it?', REPLY].map((agentResponse, nth) => ({
-        agentResponse,
-        interrupts: nth === 2,
-      })),
-    ),
-    'fail',
-    /turn 3 repeats turn 1/,
-  ],
   ['no turns', {}, say(), 'fail', /the session has no turns/],
   ['an echo', {}, say('You said: where is my order?'), 'fail', /turn 1 returns the user's line/],
   [
@@ -257,8 +209,6 @@ testKind('max_turns', [
   ['as many', { max: 2 }, say('a', 'b'), 'pass', /has 2/],
   ['more', { max: 1 }, say('a', 'b'), 'fail', /at most 1 turn: the session has 2/],
   ['none', { max: 0 }, say(), 'pass', /has 0/],
-  ['interrupted', { max: 2 }, interrupted, 'pass', /has 2, not counting 1 interruption/],
-  ['interrupted, and more', { max: 1 }, interrupted, 'fail', /has 2, not counting 1 interruption/],
 ]);
 
 /** Returns a session whose turns have these latencies; undefined if not measured. */

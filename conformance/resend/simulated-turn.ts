@@ -33,7 +33,7 @@ export function findInSimulation(
   );
   if (session?.channel === 'voice') {
     throw new ResendError(
-      `${address} is a session by voice, and only sessions by chat can be sent again. To repeat it, run sandbox-kit simulate again with --scenario ${scenario} and --seed ${seed}. ${listTurns(sessions)}`,
+      `${address} is a session by voice, and only sessions by chat can be sent again. To repeat it, run sandbox-kit simulate again with --scenario ${scenario} and --seed ${seed}.`,
     );
   }
   const trace = session?.traces.find(({ session_sequence: each }) => each === Number(turn));

@@ -90,12 +90,8 @@ for (const part of document.querySelectorAll('[data-call]')) {
     if (!isCorrection) {
       state.turns.push(turn);
       turn.row = table.tBodies[0].insertRow();
-      turn.row.role = 'row';
-      for (const { textContent } of table.tHead.rows[0].cells) {
-        const cell = turn.row.insertCell();
-        cell.role = 'cell';
-        cell.dataset.label = textContent;
-      }
+      for (const _heading of table.tHead.rows[0].cells) turn.row.insertCell();
+      labelTables(turns);
       state.untimed += 1;
       if (state.latencyMs !== undefined) setLatency(state, turn);
     }

@@ -1,3 +1,4 @@
+import { TABLE_SCRIPT } from '../../../report-kit/table.ts';
 import { TIMELINE_SCRIPT } from '../../../report-kit/waveform.ts';
 import { CALL_SCRIPT } from './call-script.ts';
 
@@ -18,6 +19,7 @@ for (const part of document.querySelectorAll('[data-live]')) {
     const states = [...part.querySelectorAll('details[id]')].map(({ id, open }) => [id, open]);
     const focused = part.contains(document.activeElement) ? document.activeElement.id : '';
     part.innerHTML = JSON.parse(data);
+    labelTables(part);
     for (const [id, open] of states) document.getElementById(id)?.toggleAttribute('open', open);
     if (focused) document.getElementById(focused)?.focus();
   };
@@ -89,7 +91,7 @@ document.addEventListener('keydown', (event) => {
 `;
 
 /** The script of all pages of the service. Every page is complete without it. */
-export const PAGE_SCRIPT = `${LIVE_SCRIPT}${KEYBOARD_SCRIPT}${TIMELINE_SCRIPT}`;
+export const PAGE_SCRIPT = `${TABLE_SCRIPT}${LIVE_SCRIPT}${KEYBOARD_SCRIPT}${TIMELINE_SCRIPT}`;
 
 /** The script of a page that places calls. */
 export const CALL_PAGE_SCRIPT = `${PAGE_SCRIPT}${CALL_SCRIPT}`;

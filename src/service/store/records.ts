@@ -363,6 +363,9 @@ export interface RunSummary {
   name: string;
   /** Undefined for a production run, and for a simulation that was seeded. */
   state: SimulationPlan['state'] | undefined;
+  /** The name of the tested agent, and the channel, such as `voice`: only in lists of simulations. */
+  agent?: string;
+  channel?: string;
   /** Production: sessions with results, as in the results endpoint (spec 4.4). */
   sessions: number;
   /** Sessions with a failed eval. */

@@ -2,6 +2,7 @@ import { expressionBuilder, sql, type SelectQueryBuilder } from 'kysely';
 import type { Connections, Reader } from './connections.ts';
 import { findRunNeighbors, inRunOrder } from './run-order.ts';
 import { readTraits } from './run-traits.ts';
+import { findSimulationTargets } from './simulation-targets.ts';
 import { contains, findSessions, parseRunKey } from './session-queries.ts';
 import { findSimulationsOfAgents } from './simulations-of-agents.ts';
 import type {
@@ -142,11 +143,8 @@ async function listSimulationsOfAgents(
 }
 
 /** The row of a run or of a simulation that is not deleted. */
-interface RunRow {
+interface RunRow extends Pick<RunSummary, 'id' | 'name' | 'state' | 'agent' | 'channel'> {
   key: number;
-  id: string;
-  name: string;
-  state: RunSummary['state'];
 }
 
 async function listRuns(db: Db, filter: RunFilter): Promise<{ runs: RunSummary[]; total: number }> {
@@ -165,10 +163,12 @@ async function listRuns(db: Db, filter: RunFilter): Promise<{ runs: RunSummary[]
     .$if(name !== undefined, (q) => q.where(contains('simulations.name_folded', name ?? '')))
     .$if(hasTimes(filter), (q) => q.where(hasSessionWithin('simulations', filter)));
   const rows = await inRunOrder(query, 'simulation').limit(limit).offset(skip).execute();
-  return {
-    runs: await addSums(db, kind, rows.map(toSimulationRun)),
-    total: await countRows(query),
-  };
+  const targets = await findSimulationTargets(
+    db,
+    rows.map(({ key }) => key),
+  );
+  const found = rows.map((row) => ({ ...toSimulationRun(row), ...targets.get(row.key) }));
+  return { runs: await addSums(db, kind, found), total: await countRows(query) };
 }
 
 const selectRuns = (db: Db, ownerId: string) =>
@@ -224,17 +224,25 @@ function hasSessionWithin(
   );
 }
 
-/** Adds the sums of their sessions to runs. The index of the runs has all columns that are read. */
+/** Adds the sums of their sessions to runs. */
 async function addSums(
   db: Db,
   kind: RunRef['kind'],
   runs: readonly RunRow[],
 ): Promise<RunSummary[]> {
   if (runs.length === 0) return [];
+  const keys = runs.map(({ key }) => key);
+  const rows = await selectSums(db, kind, keys).groupBy(COLUMNS[kind]).execute();
+  const sumsByKey = new Map(rows.map(({ key, ...sums }) => [key, sums]));
+  return runs.map(({ key, ...run }) => ({ ...run, ...(sumsByKey.get(key) ?? NO_SESSIONS) }));
+}
+
+/** Selects the sums of the sessions of runs. The index of the runs has all columns that are read. */
+function selectSums(db: Db, kind: RunRef['kind'], keys: readonly number[]) {
   const column = COLUMNS[kind];
   const countIf = (condition: ReturnType<typeof sql<boolean>>) =>
     sql<number>`count(case when ${condition} then 1 end)`;
-  const rows = await db
+  return db
     .selectFrom('sessions')
     .select(({ fn }) => [
       `${column} as key` as const,
@@ -250,15 +258,31 @@ async function addSums(
       fn.max('started_at_ms').as('newestStartMs'),
       fn.max('ended_at_ms').as('newestEndMs'),
     ])
-    .where(
-      column,
-      'in',
-      runs.map(({ key }) => key),
-    )
-    .groupBy(column)
-    .execute();
-  const sumsByKey = new Map(rows.map(({ key, ...sums }) => [key, sums]));
-  return runs.map(({ key, ...run }) => ({ ...run, ...(sumsByKey.get(key) ?? NO_SESSIONS) }));
+    .where(column, 'in', keys);
+}
+
+/** The sums of sessions. */
+type Sums = Omit<RunSummary, 'id' | 'name' | 'state' | 'agent' | 'channel'>;
+
+/** Returns the sums of all sessions from those of groups of them. */
+function mergeSums(groups: readonly Sums[]): Sums {
+  const sum = (name: keyof typeof NO_SESSIONS): number =>
+    groups.reduce((total, group) => total + group[name], 0);
+  const timesOf = (name: 'oldestStartMs' | 'newestStartMs' | 'newestEndMs'): number[] =>
+    groups.flatMap((group) => group[name] ?? []);
+  if (groups.length === 0) return NO_SESSIONS;
+  return {
+    sessions: sum('sessions'),
+    failedSessions: sum('failedSessions'),
+    erroredSessions: sum('erroredSessions'),
+    incompleteSessions: sum('incompleteSessions'),
+    scoringSessions: sum('scoringSessions'),
+    evaluations: sum('evaluations'),
+    passedEvaluations: sum('passedEvaluations'),
+    oldestStartMs: Math.min(...timesOf('oldestStartMs')),
+    newestStartMs: Math.max(...timesOf('newestStartMs')),
+    newestEndMs: Math.max(...timesOf('newestEndMs')),
+  };
 }
 
 const NO_SESSIONS = {
@@ -293,14 +317,19 @@ async function findNeighbors(db: Db, ref: RunRef): Promise<RunNeighbors> {
 async function loadRun(db: Db, ref: RunRef): Promise<RunDetails | undefined> {
   const row = await findRun(db, ref);
   if (!row) return undefined;
-  const [run] = await addSums(db, ref.kind, [row]);
-  if (!run) return undefined;
-  return {
-    run,
-    evals: await countByEval(db, ref, row.key),
-    scenarios:
-      ref.kind === 'production' ? [] : ((await countByScenario(db, [row.key])).get(row.key) ?? []),
-  };
+  const { key, ...named } = row;
+  const evals = await countByEval(db, ref, key);
+  if (ref.kind === 'production') {
+    const [run] = await addSums(db, ref.kind, [row]);
+    return run && { run, evals, scenarios: [] };
+  }
+  // Both sums come from one query, because it reads all sessions.
+  const groups = await selectSums(db, ref.kind, [key])
+    .select(['scenario_id', 'verdict'])
+    .groupBy(['simulation_key', 'scenario_id', 'verdict'])
+    .execute();
+  const counts = groups.map(({ sessions: count, ...group }) => ({ ...group, count }));
+  return { run: { ...named, ...mergeSums(groups) }, evals, scenarios: sumScenarios(counts) };
 }
 
 /**

@@ -535,6 +535,12 @@ export interface AgentReportSummary {
   kitVersion: string;
   /** The targets that a load test measured. */
   targets?: readonly MeasuredTarget[];
+  /** Whether the run judged nothing; an earlier report that judged something then counts. */
+  judgesNothing?: boolean;
+  /** Whether the sandbox could not be reached, or did not let the run in. */
+  isBlocked?: boolean;
+  /** Whether a connection check opened the voice WebSocket; undefined if it did not try. */
+  hasVoice?: boolean;
 }
 
 /** A target of a load test with its measurement. */
@@ -552,6 +558,12 @@ export interface AgentReport {
   /** When it was attached. */
   atMs: number;
   summary: AgentReportSummary;
+}
+
+/** The report of a kind that counts. */
+export interface CountingReport extends AgentReport {
+  /** A run of its kind that ended later, and judged nothing. */
+  attempt?: AgentReport;
 }
 
 /** A report about an agent to insert. */

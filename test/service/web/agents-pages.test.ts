@@ -52,7 +52,7 @@ void t.test('An agent is added, checked, and changed; its key is never shown', a
   t.match(await clickButton(page, 'Check connection'), /Connection\s+Reachable and healthy/);
   t.match(
     await page.innerText('.ready'),
-    'Not judged yet: evidence is missing for conformance, load, and simulations. As of 2026-11-20',
+    'Not judged yet: evidence is missing for conformance, load, and simulations. Evidence from 2026-11-20',
   );
   await page.click('summary:text-is("Settings")');
   await page.fill('[name=url]', 'http://127.0.0.1:1');
@@ -216,7 +216,7 @@ void t.test(
     t.match(rows[0], /Shop.*yes.*Reachable.*Conforming.*Pass.*1 of 1 scenario passed/s);
     t.match(rows[1], /New.*not judged yet.*Not checked.*No report.*No report.*None yet/s);
     await follow(page, 'text=Shop');
-    t.match(await page.innerText('.ready'), /^Ready to onboard. As of 2026-11-20 /);
+    t.match(await page.innerText('.ready'), /^Ready to onboard. Evidence from 2026-11-20 .* to 2026-11-20 /);
     t.match(await page.innerText('[aria-label=Runs]'), /First\s+1\s+0\s.*1 of 1\s+100%/s);
     await inspectPage(t, `${service.url}/agents`);
     await inspectPage(t, `${service.url}/agents/shop`);
@@ -250,7 +250,7 @@ void t.test('A run of one easy scenario does not hide the failures of others', a
   await run('Easy', makeScenario('a', 'easy'));
   const { page } = await openPage(t, `${service.url}/agents/shop`);
   t.equal(
-    (await page.innerText('.ready')).replace(/ As of.*/, ''),
+    (await page.innerText('.ready')).replace(/ Evidence from.*/, ''),
     'Not ready: Simulations: 1 of 3 scenarios passed.',
   );
   t.match(await page.innerText('.parts'), '3 scenarios, 2 failed in their newest run.');
@@ -283,6 +283,34 @@ void t.test('A report of an older run is stored, but does not replace a newer on
   t.equal(await page.locator('[aria-label=Reports] tbody tr').count(), 2);
   t.match(await upload('2026-11-20T09:45:00.000Z'), 'The report was attached.');
   t.match(await page.innerText('.parts'), /Conforming.*ended 2026-11-20 09:45:00/s);
+});
+
+void t.test('A check that judged nothing does not hide an earlier one', async (t) => {
+  const bench = await withEmptyService(t);
+  const { service, admin } = bench;
+  const { agent } = await withAgent(t);
+  await addEvidence(bench, agent.url);
+  const [evidence] = row('CHAT-001').evidence;
+  const message = 'Nothing accepts connections at the address.';
+  const blocked = report([row('CHAT-001', { verdict: 'blocked' })], {
+    ...{ target: agent.url, verdict: 'not-judged', endedAt: '2026-11-20T19:30:00.000Z' },
+    ...(evidence && { blockedBy: { id: 'refused', message, cure: 'Start the sandbox.', evidence } }),
+  });
+  const { page } = await openPage(t, `${service.url}/agents/shop`);
+  t.match(await page.innerText('.parts'), /Every endpoint responds\..*Conforming/s);
+  await page.setInputFiles('[name=report]', writeUpload(t, 'c.json', JSON.stringify(blocked)));
+  t.match(await clickButton(page, 'Attach'), 'does not count: its run judged nothing');
+  const parts = await page.innerText('.parts');
+  t.match(parts, /Connection\s+Not reachable\s+Nothing accepts connections/, 'it is down now');
+  t.match(
+    parts,
+    /Conforming.*Newest attempt: conformance, ended 2026-11-20 19:30:00 UTC\. It judged nothing: Nothing accepts/s,
+  );
+  t.match(await page.innerText('.ready'), 'Not ready: Connection: not reachable.');
+  t.match(await page.innerText('[aria-label=Reports]'), 'Not judged');
+  const exported = await openPage(t, `${service.url}/agents/shop/readiness?format=html`);
+  const text = await exported.page.innerText('main');
+  t.match(text, /Conforming.*A newer run, which ended 2026-11-20 19:30:00 UTC, judged nothing/s);
 });
 
 void t.test('Reports and simulations of another URL do not count', async (t) => {

@@ -86,7 +86,15 @@ export function readLoadTest(values: { get(name: string): unknown }): {
 }
 
 /** The fields of a test. */
-export type TestDraft = { kind: 'check'; placesCalls: boolean } | ({ kind: 'load' } & LoadDraft);
+export type TestDraft = CheckDraft | ({ kind: 'load' } & LoadDraft);
+
+/** The choices of a check. */
+interface CheckDraft {
+  kind: 'check';
+  placesCalls: boolean;
+  /** Whether the newest connection check opened the voice WebSocket; true if it did not try. */
+  hasVoice: boolean;
+}
 
 /** What the page that starts a test shows. */
 export interface TestStart {
@@ -117,7 +125,7 @@ export function renderTestPage(start: TestStart, context: PageContext): string {
           body: html`${
               draft.kind === 'load'
                 ? renderLoadFields(draft)
-                : renderCheckbox('calls', 'Place calls by voice', { isChecked: draft.placesCalls })
+                : renderCalls(draft)
             }
             <p>
               <button name="start" value="yes">Start</button>
@@ -128,6 +136,10 @@ export function renderTestPage(start: TestStart, context: PageContext): string {
     context,
   );
 }
+
+const renderCalls = ({ placesCalls, hasVoice }: CheckDraft): Html =>
+  html`${renderCheckbox('calls', 'Place calls by voice', { isChecked: placesCalls })}
+  ${!hasVoice && html`<p class="soft">The connection check found no voice endpoint.</p>`}`;
 
 const renderPlan = ({ sentence, modelRequests }: AgentTestPlan): Html =>
   html`<p>${sentence}</p>

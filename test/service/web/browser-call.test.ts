@@ -31,7 +31,8 @@ void t.test('A call is heard on both sides, shows its turns, and is stored', asy
     /\d ms/.test(await page.innerText('[data-part=turns]')),
   );
   t.match(await status(), /^In the call/);
-  t.match(await page.innerText('[data-part=turns]'), /s of speech\)/);
+  t.match(await page.innerText('[data-part=turns]'), /s of speech\).*does not fit, as the agent/s);
+  t.match(await page.innerText('[data-part=unfit]'), 'recognizes only its own recordings');
   await assertFits(t, page, 'the call');
   await assertAccessibleAtNight(t, page);
   t.notMatch(await page.content(), KEY);

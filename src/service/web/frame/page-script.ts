@@ -90,8 +90,23 @@ document.addEventListener('keydown', (event) => {
 });
 `;
 
+/** Makes Enter send the form of a message, and says so; Shift+Enter is a new line. */
+const MESSAGE_SCRIPT = `
+for (const box of document.querySelectorAll('[data-enter-sends]')) {
+  box.form.querySelector('[data-part=enter-hint]').hidden = false;
+  box.addEventListener('keydown', (event) => {
+    const { key, shiftKey, isComposing, repeat } = event;
+    if (key !== 'Enter' || shiftKey || isComposing) return;
+    event.preventDefault();
+    if (!repeat) box.form.requestSubmit();
+  });
+}
+`;
+
 /** The script of all pages of the service. Every page is complete without it. */
-export const PAGE_SCRIPT = `${TABLE_SCRIPT}${LIVE_SCRIPT}${KEYBOARD_SCRIPT}${TIMELINE_SCRIPT}`;
+export const PAGE_SCRIPT = [
+  ...[TABLE_SCRIPT, LIVE_SCRIPT, KEYBOARD_SCRIPT, MESSAGE_SCRIPT, TIMELINE_SCRIPT],
+].join('');
 
 /** The script of a page that places calls. */
 export const CALL_PAGE_SCRIPT = `${PAGE_SCRIPT}${CALL_SCRIPT}`;

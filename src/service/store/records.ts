@@ -65,6 +65,8 @@ export interface TraceRequestRows {
   tags: readonly Tag[];
   links: readonly SpanLink[];
   logEntries: readonly IngestLogEntry[];
+  /** The name of its exporter, which the log entries get. */
+  exporter?: string;
 }
 
 /** How many spans of a trace request were inserted. */
@@ -98,8 +100,16 @@ export interface IngestLogEntry {
   /** Stable, for example `no_conversation_id`. */
   code: string;
   message: string;
-  /** Conversation, trace and span ids, attribute names and counts. Never conversation text. */
+  /** Conversation, trace and span ids, attribute names, counts, and the exporter. Never conversation text. */
   about: Readonly<Record<string, string | number>>;
+}
+
+/** What solves a problem of the ingest log, if it is not any later trace: traces with text, or nothing. */
+export type ProblemSolution = 'text' | 'nothing';
+
+/** A message of the ingest log. */
+export interface LogMessage extends Pick<IngestLogEntry, 'level' | 'message'> {
+  solvedBy?: ProblemSolution;
 }
 
 /** A conversation built from live traces (spec 3.1). */

@@ -94,7 +94,7 @@ void t.test('the traces of one exporter do not hide the problem of another one',
       body: makeTraceRequest([span]),
       headers: { 'user-agent': agent },
     });
-  const problem = /ids\. A trace id must be.*exporter Other-Exporter/s;
+  const problem = /invalid id\. A trace id must be.*exporter Other-Exporter/s;
   await sendAs('Other-Exporter/1.0', makeSpan({ traceId: 'AAAA' }));
   await sendGood(bench);
   t.match(await readProblems(bench), problem);

@@ -365,6 +365,8 @@ export interface RunFilter extends Page {
   name?: string;
   startedAfterMs?: number;
   startedBeforeMs?: number;
+  /** How many of the listed simulations get the counts of their scenarios (default: 0). */
+  judgedMax?: number;
 }
 
 /** The sessions of a production run or a simulation. */
@@ -393,6 +395,8 @@ export interface RunSummary {
   newestStartMs?: number;
   /** End of the session that ended last. */
   newestEndMs?: number;
+  /** Only of some simulations (see `RunFilter`). */
+  scenarios?: readonly ScenarioCounts[];
 }
 
 /** The runs next to a run in their list. */
@@ -430,7 +434,7 @@ export interface RunDetails {
   /** By name. */
   evals: EvalCounts[];
   /** Empty for a production run. */
-  scenarios: ScenarioCounts[];
+  scenarios: readonly ScenarioCounts[];
 }
 
 /** What may explain a difference between two runs, from the newest sessions of a run. */

@@ -90,12 +90,6 @@ export function createRunStore({ reader, read }: Connections) {
       limitPerAgent: number,
     ): Promise<Map<string, SimulationOfAgent[]>> =>
       read(ownerId, (db) => listSimulationsOfAgents(db, { ownerId, agentNames, limitPerAgent })),
-    /** Returns the counts of the scenarios of simulations, by the id of the simulation. */
-    countScenarios: (
-      ownerId: string,
-      ids: readonly string[],
-    ): Promise<Map<string, ScenarioCounts[]>> =>
-      read(ownerId, (db) => countScenarios(db, ownerId, ids)),
     /** Reads what the newest sessions of a run have in common. */
     readTraits: (ref: RunRef, sessionsMax: number): Promise<RunTraits> =>
       read(ref.ownerId, async (db) => {
@@ -109,35 +103,17 @@ export function createRunStore({ reader, read }: Connections) {
   };
 }
 
-async function countScenarios(
-  db: Db,
-  ownerId: string,
-  ids: readonly string[],
-): Promise<Map<string, ScenarioCounts[]>> {
-  if (ids.length === 0) return new Map<string, ScenarioCounts[]>();
-  const rows = await selectSimulations(db, ownerId).where('simulations.id', 'in', ids).execute();
-  const counts = await countByScenario(
-    db,
-    rows.map(({ key }) => key),
-  );
-  return new Map(rows.map(({ id, key }) => [id, counts.get(key) ?? []]));
-}
-
 async function listSimulationsOfAgents(
   db: Db,
   query: Parameters<typeof findSimulationsOfAgents>[1],
 ): Promise<Map<string, SimulationOfAgent[]>> {
   const rows = await findSimulationsOfAgents(db, query);
   const found = rows.map(({ key, id, name }): RunRow => ({ key, id, name, state: undefined }));
-  const runs = await addSums(db, 'simulation', found);
+  const runs = await addScenarios(db, found);
   const runById = new Map(runs.map((run) => [run.id, run]));
-  const scenarios = await countByScenario(
-    db,
-    rows.map(({ key }) => key),
-  );
-  const ofAgents = rows.flatMap(({ agent, agentUrl, id, key }) => {
+  const ofAgents = rows.flatMap(({ agent, agentUrl, id }) => {
     const run = runById.get(id);
-    return run ? [{ agent, ...run, agentUrl, scenarios: scenarios.get(key) ?? [] }] : [];
+    return run ? [{ ...run, agent, agentUrl }] : [];
   });
   return Map.groupBy(ofAgents, ({ agent }) => agent);
 }
@@ -148,7 +124,7 @@ interface RunRow extends Pick<RunSummary, 'id' | 'name' | 'state' | 'agent' | 'c
 }
 
 async function listRuns(db: Db, filter: RunFilter): Promise<{ runs: RunSummary[]; total: number }> {
-  const { kind, skip, limit, name } = filter;
+  const { kind, skip, limit, name, judgedMax = 0 } = filter;
   if (kind === 'production') {
     const query = selectRuns(db, filter.ownerId)
       .$if(name !== undefined, (q) => q.where(contains('runs.name_folded', name ?? '')))
@@ -168,7 +144,11 @@ async function listRuns(db: Db, filter: RunFilter): Promise<{ runs: RunSummary[]
     rows.map(({ key }) => key),
   );
   const found = rows.map((row) => ({ ...toSimulationRun(row), ...targets.get(row.key) }));
-  return { runs: await addSums(db, kind, found), total: await countRows(query) };
+  const runs = [
+    ...(await addScenarios(db, found.slice(0, judgedMax))),
+    ...(await addSums(db, kind, found.slice(judgedMax))),
+  ];
+  return { runs, total: await countRows(query) };
 }
 
 const selectRuns = (db: Db, ownerId: string) =>
@@ -237,6 +217,27 @@ async function addSums(
   return runs.map(({ key, ...run }) => ({ ...run, ...(sumsByKey.get(key) ?? NO_SESSIONS) }));
 }
 
+/**
+ * Adds the sums of their sessions to simulations, in all and by scenario, from one query, because it reads all
+ * sessions.
+ */
+async function addScenarios(
+  db: Db,
+  runs: readonly RunRow[],
+): Promise<(RunSummary & { scenarios: ScenarioCounts[] })[]> {
+  if (runs.length === 0) return [];
+  const keys = runs.map(({ key }) => key);
+  const rows = await selectSums(db, 'simulation', keys)
+    .select(['scenario_id', 'verdict'])
+    .groupBy(['simulation_key', 'scenario_id', 'verdict'])
+    .execute();
+  const byKey = Map.groupBy(rows, ({ key }) => key);
+  return runs.map(({ key, ...run }) => {
+    const ofRun = byKey.get(key) ?? [];
+    return { ...run, ...mergeSums(ofRun), scenarios: sumScenarios(ofRun) };
+  });
+}
+
 /** Selects the sums of the sessions of runs. The index of the runs has all columns that are read. */
 function selectSums(db: Db, kind: RunRef['kind'], keys: readonly number[]) {
   const column = COLUMNS[kind];
@@ -262,7 +263,7 @@ function selectSums(db: Db, kind: RunRef['kind'], keys: readonly number[]) {
 }
 
 /** The sums of sessions. */
-type Sums = Omit<RunSummary, 'id' | 'name' | 'state' | 'agent' | 'channel'>;
+type Sums = Omit<RunSummary, 'id' | 'name' | 'state' | 'agent' | 'channel' | 'scenarios'>;
 
 /** Returns the sums of all sessions from those of groups of them. */
 function mergeSums(groups: readonly Sums[]): Sums {
@@ -317,19 +318,11 @@ async function findNeighbors(db: Db, ref: RunRef): Promise<RunNeighbors> {
 async function loadRun(db: Db, ref: RunRef): Promise<RunDetails | undefined> {
   const row = await findRun(db, ref);
   if (!row) return undefined;
-  const { key, ...named } = row;
-  const evals = await countByEval(db, ref, key);
-  if (ref.kind === 'production') {
-    const [run] = await addSums(db, ref.kind, [row]);
-    return run && { run, evals, scenarios: [] };
-  }
-  // Both sums come from one query, because it reads all sessions.
-  const groups = await selectSums(db, ref.kind, [key])
-    .select(['scenario_id', 'verdict'])
-    .groupBy(['simulation_key', 'scenario_id', 'verdict'])
-    .execute();
-  const counts = groups.map(({ sessions: count, ...group }) => ({ ...group, count }));
-  return { run: { ...named, ...mergeSums(groups) }, evals, scenarios: sumScenarios(counts) };
+  const [run] =
+    ref.kind === 'production' ? await addSums(db, ref.kind, [row]) : await addScenarios(db, [row]);
+  if (!run) return undefined;
+  const { scenarios = [], ...summary } = run;
+  return { run: summary, evals: await countByEval(db, ref, row.key), scenarios };
 }
 
 /**
@@ -371,30 +364,13 @@ async function countByEval(db: Db, { ownerId, kind }: RunRef, key: number): Prom
 const compareTexts = (left: string, right: string): number =>
   left < right ? -1 : Number(left > right);
 
-/** Returns the counts of each scenario, by the key of the simulation. */
-async function countByScenario(
-  db: Db,
-  simulationKeys: readonly number[],
-): Promise<Map<number, ScenarioCounts[]>> {
-  if (simulationKeys.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('sessions')
-    .select(['simulation_key', 'scenario_id', 'verdict'])
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('simulation_key', 'in', simulationKeys)
-    .groupBy(['simulation_key', 'scenario_id', 'verdict'])
-    .execute();
-  const bySimulation = Map.groupBy(rows, (row) => row.simulation_key ?? -1);
-  return new Map(Array.from(bySimulation, ([key, ofRun]) => [key, sumScenarios(ofRun)]));
-}
-
 function sumScenarios(
-  rows: readonly { scenario_id: string | null; verdict: string | null; count: number }[],
+  rows: readonly { scenario_id: string | null; verdict: string | null; sessions: number }[],
 ): ScenarioCounts[] {
   const byScenario = Map.groupBy(rows, (row) => row.scenario_id ?? '');
   return Array.from(byScenario, ([scenarioId, counts]) => {
     const countOf = (wanted: string): number =>
-      counts.find(({ verdict }) => verdict === wanted)?.count ?? 0;
+      counts.find(({ verdict }) => verdict === wanted)?.sessions ?? 0;
     const [passed, failed, undecided] = [
       countOf('passed'),
       countOf('failed'),

@@ -43,7 +43,7 @@ export const unknownRun = (kind: SessionKind): RequestError =>
   );
 
 /** The most scenarios whose reasons a page shows, and the sessions of each. */
-const CAUSES_MAX = { scenarios: 20, sessions: 20 };
+const CAUSES_MAX = { scenarios: 20, sessions: 10 };
 
 /** Reads everything that the page of a run shows; undefined if the run was deleted. */
 export async function loadRunPage(

@@ -48,7 +48,7 @@ export function renderItems<Item>({ label, className, items, columns }: ItemTabl
     ...(className === undefined ? [] : [className]),
     ...(columns.length > NARROW_COLUMNS_MAX ? ['wide'] : []),
   ];
-  return html`<table aria-label="${label}"${classOf(classes.join(' '))}>
+  return html`<table aria-label="${label}" ${classOf(classes.join(' '))}>
     <thead>
       <tr>
         ${columns.map(renderHeading)}
@@ -77,13 +77,13 @@ function renderHeading<Item>(column: ItemColumn<Item>): Html {
   if (name === '') return html`<td></td>`;
   const className = classOf(isNumeric(column) ? 'number' : headingClass);
   const more = remark !== undefined && html` <span class="soft">${remark}</span>`;
-  return html`<th scope="col"${className}>${name}${more}</th>`;
+  return html`<th scope="col" ${className}>${name}${more}</th>`;
 }
 
 function renderCell<Item>(column: ItemColumn<Item>, item: Item, isFirst: boolean): Html {
   const { className, content } =
     'count' in column ? showCount(column, item) : showItem(column, item);
-  if (isFirst) return html`<th scope="row"${classOf(className)}>${content}</th>`;
+  if (isFirst) return html`<th scope="row" ${classOf(className)}>${content}</th>`;
   return html`<td${classOf(className)}>${content}</td>`;
 }
 

@@ -162,17 +162,15 @@ interface DialectOutcome extends Pick<LogMessage, 'solvedBy'> {
 
 /** Returns what solves the problems of the ingest log, by code, if it is not any later trace. */
 export function listSolutions(): ReadonlyMap<string, ProblemSolution> {
-  const dialectMessages = Object.values(dialectOutcomes).map(
-    (outcome: DialectOutcome) => [outcome.code, outcome] as const,
-  );
-  const messages: (readonly [code: string, Pick<LogMessage, 'solvedBy'>])[] = [
-    ...[...Object.entries(logMessages), ...Object.entries(storedSpanMessages), ...dialectMessages],
+  const messages: Readonly<Record<string, LogMessage>> = { ...logMessages, ...storedSpanMessages };
+  const ofDialects: readonly DialectOutcome[] = Object.values(dialectOutcomes);
+  const all = [
+    ...Object.entries(messages).map(([code, { solvedBy }]) => ({ code, solvedBy })),
+    ...ofDialects,
     // The spans of a request that was rejected for its size are lost.
-    ['too_large', { solvedBy: 'nothing' }],
+    { code: 'too_large', solvedBy: 'nothing' } as const,
   ];
-  return new Map(
-    messages.flatMap(([code, { solvedBy }]) => (solvedBy === undefined ? [] : [[code, solvedBy]])),
-  );
+  return new Map(all.flatMap(({ code, solvedBy }) => (solvedBy ? [[code, solvedBy]] : [])));
 }
 
 /** What a readable turn in the same trace makes up for. */

@@ -2,7 +2,14 @@ import type { Selectable } from 'kysely';
 import { isSameUrl } from '../../platform/base-url.ts';
 import type { Connections, WriteTransaction } from './connections.ts';
 import type { Tables } from './schema/tables.ts';
-import type { AgentReport, CountingReport, NewAgentReport, Page, ReportedAgent, ReportLimits } from './records.ts';
+import type {
+  AgentReport,
+  CountingReport,
+  NewAgentReport,
+  Page,
+  ReportedAgent,
+  ReportLimits,
+} from './records.ts';
 
 const COLUMNS = ['key', 'agent_id', 'kind', 'at_ms', 'summary'] as const;
 

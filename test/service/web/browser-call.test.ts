@@ -52,23 +52,27 @@ const withLibwebrtc = HAS_EXTERNAL_INTERFACE
   ? nightOnly
   : { skip: 'libwebrtc needs a network interface besides loopback' };
 
-void t.test('A call to an agent with libwebrtc is heard on both sides', withLibwebrtc, async (t) => {
-  const { service, admin } = await withEmptyService(t);
-  const agent = await withLibwebrtcAgent(t, { habits: { endpointMs: 600 } });
-  const { url, voiceUrl: voice_url } = agent;
-  await admin('POST /agents', { id: 'foreign', name: 'Foreign', url, voice_url });
-  const browser = await withSpeakingBrowser(t, 'where-is-my-order');
-  const page = await browser.newPage();
-  await page.goto(`${service.url}/agents/foreign/call`);
-  await page.click('text="Call"');
-  await until('a turn with its latency', async () =>
-    /\d ms/.test(await page.innerText('[data-part=turns]')),
-  );
-  t.match(await page.innerText('[data-part=turns]'), 'I can help you with that.');
-  await page.click('text="Hang up"');
-  const { loud = 0 } = (await agent.peers[0]?.countFrames()) ?? {};
-  t.ok(loud >= 50, `the agent heard ${loud * 10} ms of speech`);
-});
+void t.test(
+  'A call to an agent with libwebrtc is heard on both sides',
+  withLibwebrtc,
+  async (t) => {
+    const { service, admin } = await withEmptyService(t);
+    const agent = await withLibwebrtcAgent(t, { habits: { endpointMs: 600 } });
+    const { url, voiceUrl: voice_url } = agent;
+    await admin('POST /agents', { id: 'foreign', name: 'Foreign', url, voice_url });
+    const browser = await withSpeakingBrowser(t, 'where-is-my-order');
+    const page = await browser.newPage();
+    await page.goto(`${service.url}/agents/foreign/call`);
+    await page.click('text="Call"');
+    await until('a turn with its latency', async () =>
+      /\d ms/.test(await page.innerText('[data-part=turns]')),
+    );
+    t.match(await page.innerText('[data-part=turns]'), 'I can help you with that.');
+    await page.click('text="Hang up"');
+    const { loud = 0 } = (await agent.peers[0]?.countFrames()) ?? {};
+    t.ok(loud >= 50, `the agent heard ${loud * 10} ms of speech`);
+  },
+);
 
 void t.test('Without a microphone, or with an agent that refuses, the page says why', async (t) => {
   const { service, admin } = await withEmptyService(t);

@@ -89,7 +89,7 @@ void t.test('a problem that comes and goes is shown until it stays away', async 
 
 void t.test('the traces of one exporter do not hide the problem of another one', async (t) => {
   const bench = await withOneReplica(t);
-  const sendAs = (agent: string, span: object): Promise<{ status: number }> =>
+  const sendAs = (agent: string, span: ReturnType<typeof makeSpan>): Promise<{ status: number }> =>
     bench.send('POST /v1/traces', {
       body: makeTraceRequest([span]),
       headers: { 'user-agent': agent },

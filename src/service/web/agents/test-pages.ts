@@ -122,11 +122,7 @@ export function renderTestPage(start: TestStart, context: PageContext): string {
         <p class="soft">${RUNS_HERE[kind]}</p>
         ${renderForm(context, {
           action: path,
-          body: html`${
-              draft.kind === 'load'
-                ? renderLoadFields(draft)
-                : renderCalls(draft)
-            }
+          body: html`${draft.kind === 'load' ? renderLoadFields(draft) : renderCalls(draft)}
             <p>
               <button name="start" value="yes">Start</button>
               <button class="quiet" name="start" value="no">Show the cost</button>

@@ -93,10 +93,7 @@ export function renderRunFields(agents: readonly RunnableAgent[], draft: RunDraf
 /** The most agents to choose from. */
 const AGENTS_MAX = 50;
 
-function renderAgentSelect(
-  agents: readonly RunnableAgent[],
-  { values, problems }: RunDraft,
-): Html {
+function renderAgentSelect(agents: readonly RunnableAgent[], { values, problems }: RunDraft): Html {
   const isShown = ({ id }: RunnableAgent, index: number): boolean =>
     index < AGENTS_MAX || id === values.agent;
   const hint =

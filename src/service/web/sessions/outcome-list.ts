@@ -33,7 +33,8 @@ export function renderOutcomes(
     ${
       judged.length === 0
         ? html`<p class="soft">
-            No eval has passed or failed this session. ${errored.length === 0 && options.whyUnscored}
+            No eval has passed or failed this session.
+            ${errored.length === 0 && options.whyUnscored}
           </p>`
         : html`<ul>
             ${judged.map((outcome) => renderOutcome(outcome, options))}

@@ -16,6 +16,7 @@ import { createLiveUpdates } from './frame/live.ts';
 import { createPages } from './frame/pages.ts';
 import { acceptSockets } from './frame/sockets.ts';
 import { addSignInRoutes } from './frame/sign-in.ts';
+import { addStylesheetRoute } from './frame/stylesheet.ts';
 import { createViewers, type ViewerOptions } from './frame/viewer.ts';
 import { addKeyRoutes } from './keys/routes.ts';
 import { addOpenApiRoute } from './openapi.ts';
@@ -31,7 +32,7 @@ import { addTranscriptRoutes } from './transcripts/routes.ts';
 export interface PageParts
   extends
     Pick<ViewerOptions, 'apiKeyHeader' | 'findOwner'>,
-    Pick<OverviewOptions, 'rejectedRequests' | 'acceptedTraces' | 'sdkSettings'>,
+    Pick<OverviewOptions, 'rejectedRequests' | 'acceptedTraces' | 'sdkSettings' | 'solutions'>,
     Pick<SessionPageOptions, 'close'>,
     Pick<RunRouteOptions, 'simulations' | 'clock'>,
     Pick<AgentPageOptions, 'kit'>,
@@ -62,10 +63,11 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
   const pages = createPages(app, viewers, live);
   const addFormPaths = collectFormPaths(pages);
   addSignInRoutes(app, { authentication, clock });
+  addStylesheetRoute(app);
   addOpenApiRoute(app, { apiKeyHeader });
-  const { rejectedRequests, acceptedTraces, sdkSettings } = parts;
+  const { rejectedRequests, acceptedTraces, sdkSettings, solutions } = parts;
   addOverviewRoutes(pages, {
-    ...{ store, clock, apiKeyHeader, rejectedRequests, acceptedTraces, sdkSettings },
+    ...{ store, clock, apiKeyHeader, rejectedRequests, acceptedTraces, sdkSettings, solutions },
   });
   addSearchRoutes(pages, store);
   addDeepLinkRoutes(pages, { store, simulations });

@@ -1,4 +1,6 @@
 import { gzipSync } from 'node:zlib';
+import { listAt } from '../../../src/contract/index.ts';
+import type { When } from '../../engine/mutants/combinators.ts';
 import type { Step } from '../../engine/probe.ts';
 import type { ServiceContext } from './context.ts';
 
@@ -179,6 +181,15 @@ export function createSplitExport([first, second, third, fourth]: readonly [
   resourceSpans[0]?.scopeSpans.push({ spans: [third] });
   return { resourceSpans: [...resourceSpans, ...createTraceExport([fourth]).resourceSpans] };
 }
+
+/** Matches the requests of `createSplitExport` in JSON. */
+export const isSplit: When = ({ json }) => listAt(json, '/resourceSpans').length > 1;
+
+/** Returns the spans in the body of a JSON request of the run. */
+export const spansIn = (json: unknown): Span[] =>
+  listAt(json, '/resourceSpans')
+    .flatMap((group) => listAt(group, '/scopeSpans'))
+    .flatMap((scope) => listAt(scope, '/spans') as Span[]);
 
 const PROTOBUF_TYPE = { 'content-type': 'application/x-protobuf' };
 const GZIP_ENCODING = { 'content-encoding': 'gzip' };

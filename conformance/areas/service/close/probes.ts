@@ -1,5 +1,6 @@
 import { DAY_MS, HOUR_MS } from '../../../../src/platform/clock.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
+import type { When } from '../../../engine/mutants/combinators.ts';
 import type { ExpectedSession, OwnerName, ServiceProbe, ServiceProbeContext } from '../context.ts';
 import {
   createControlStep,
@@ -30,6 +31,7 @@ import {
   createSplitExport,
   createTraceExport,
   integerAttribute,
+  spansIn,
   stringAttribute,
   withoutAttributes,
   type Conversation,
@@ -88,6 +90,12 @@ function planSeveralTurns(
   };
 }
 
+/** Matches the first request of `planSeveralTurns`, whose turns are in reverse. */
+export const hasReversedTurns: When = ({ json }) => {
+  const [first, second] = spansIn(json);
+  return first && second ? first.startTimeUnixNano > second.startTimeUnixNano : false;
+};
+
 /** Two turns, whose spans arrive again: in a later request, twice in a request, and as protobuf. */
 function planResentSpans(
   context: ServiceProbeContext,
@@ -129,19 +137,30 @@ function planHeaderId(
   return { conversation, requests: [json, protobuf].map(withId) };
 }
 
+const IGNORED_SPAN = 'GET /orders';
+
+/** Matches requests with a span that has no operation name. */
+export const hasIgnoredSpan: When = ({ json }) =>
+  spansIn(json).some(({ name }) => name === IGNORED_SPAN);
+
 /** A turn and a span without an operation name, which is not a turn. */
 function planIgnoredSpan(
   context: ServiceProbeContext,
   conversation: Conversation,
 ): PlannedConversation {
   const { service } = context;
-  const ignored = createSiblingSpan(service, conversation, 'GET /orders', [
+  const ignored = createSiblingSpan(service, conversation, IGNORED_SPAN, [
     stringAttribute('gen_ai.conversation.id', conversation.id),
     stringAttribute('http.request.method', 'GET'),
   ]);
   const request = createTraceExport([createChatSpan(service, conversation), ignored]);
   return { conversation, requests: [createTracesStep(context, 'ignored', request)] };
 }
+
+const TOOL_SPAN = 'execute_tool look_up';
+
+/** Matches the request of `planToolCall`. */
+export const hasToolSpan: When = ({ json }) => spansIn(json).some(({ name }) => name === TOOL_SPAN);
 
 /** A turn with all optional attributes and a tool call. */
 function planToolCall(
@@ -150,7 +169,7 @@ function planToolCall(
 ): PlannedConversation {
   const { service } = context;
   const chat = createChatSpan(service, conversation);
-  const toolCall = createSiblingSpan(service, conversation, 'execute_tool look_up', [
+  const toolCall = createSiblingSpan(service, conversation, TOOL_SPAN, [
     stringAttribute('gen_ai.conversation.id', conversation.id),
     stringAttribute('gen_ai.operation.name', 'execute_tool'),
     stringAttribute('gen_ai.tool.name', 'look_up'),
@@ -211,6 +230,13 @@ function planOneTrace(
   const request = createTraceExport([first, second]);
   return { conversation, requests: [createTracesStep(context, 'one trace', request)] };
 }
+
+/** Matches requests with two chat spans of one trace, such as the one of `planOneTrace`. */
+export const hasTurnsOfOneTrace: When = ({ json }) => {
+  const chats = spansIn(json).filter(({ name }) => name === 'chat');
+  const count = (key: 'traceId' | 'spanId'): number => new Set(chats.map((span) => span[key])).size;
+  return count('traceId') < count('spanId');
+};
 
 /** Four turns: two in a scope, one in another scope of its resource, and one in another resource. */
 function planSplitRequest(
@@ -301,7 +327,7 @@ export const conversations: ServiceProbe = {
     // Sent and closed after the others, so that only its start makes it older.
     const lastSession = await sendAndClose(context, plan(CLOSED_LAST, 2, CLOSED_LAST_SUBJECT));
     const alone = createConversation(service, 'ignored alone');
-    const ignoredSpan = createSiblingSpan(service, alone, 'GET /orders', [
+    const ignoredSpan = createSiblingSpan(service, alone, IGNORED_SPAN, [
       stringAttribute('gen_ai.conversation.id', alone.id),
     ]);
     await context.send(

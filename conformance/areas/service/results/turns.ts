@@ -2,11 +2,19 @@
 import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
-import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import type { ProxyRequest, Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { CLOSED_TWICE, CLOSED_TWICE_SUBJECT } from '../close/evidence.ts';
+import {
+  hasIgnoredSpan,
+  hasReversedTurns,
+  hasToolSpan,
+  hasTurnsOfOneTrace,
+} from '../close/probes.ts';
 import { requireControlApi, requirePlainRight, wrongValue, needsSessions } from '../findings.ts';
+import { isSplit } from '../spans.ts';
+import { contains } from '../traces/trace-requests.ts';
 import { objectsAt, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import {
   findSeededSession,
@@ -68,10 +76,7 @@ const ofProduction = withDefaults(
       mutants: {
         'turns-of-one-request': {
           description: 'Keeps only the turns of the first request.',
-          transform: onTurnsOfRequests(
-            (body) => body.split('"chat"').length === 5 && body.includes('gen_ai.conversation.id'),
-            (turns) => turns.slice(0, 2),
-          ),
+          transform: onTurnsOfRequests(hasReversedTurns, (turns) => turns.slice(0, 2)),
         },
       },
     },
@@ -128,14 +133,11 @@ const ofProduction = withDefaults(
       mutants: {
         'same-moment-lost': {
           description: 'Loses a turn of spans that arrive at the same moment.',
-          transform: onTurnsOfRequests(
-            (body) => body.includes(CLOSED_TWICE_SUBJECT),
-            (turns) => turns.slice(1),
-          ),
+          transform: onTurnsOfRequests(contains(CLOSED_TWICE_SUBJECT), (turns) => turns.slice(1)),
         },
         'same-moment-doubled': {
           description: 'Adds a turn for a span that arrives twice at the same moment.',
-          transform: onTurnsOfRequests((body) => body.includes(CLOSED_TWICE_SUBJECT), addTurn),
+          transform: onTurnsOfRequests(contains(CLOSED_TWICE_SUBJECT), addTurn),
         },
       },
     },
@@ -161,7 +163,7 @@ const ofProduction = withDefaults(
       mutants: {
         'nameless-turn': {
           description: 'Adds a turn for a span without an operation name.',
-          transform: onTurnsOfRequests((body) => body.includes('GET /orders'), addTurn),
+          transform: onTurnsOfRequests(hasIgnoredSpan, addTurn),
         },
       },
     },
@@ -174,15 +176,7 @@ const ofProduction = withDefaults(
       mutants: {
         'turn-per-trace': {
           description: 'Keeps only the first chat span of a trace.',
-          transform: onTurnsOfRequests(
-            (body) => {
-              const ids = [...body.matchAll(/"traceId":"(\w+)"/g)].map(([, id]) => id);
-              return (
-                body.split('"chat"').length > 4 && new Set(ids).size < new Set(spanIdsIn(body)).size
-              );
-            },
-            (turns) => turns.slice(0, 1),
-          ),
+          transform: onTurnsOfRequests(hasTurnsOfOneTrace, (turns) => turns.slice(0, 1)),
         },
       },
     },
@@ -195,16 +189,12 @@ const ofProduction = withDefaults(
       mutants: {
         'first-resource-alone': {
           description: 'Reads only the first resource of a request.',
-          transform: onTurnsOfRequests(
-            (body) => body.split('"resource":').length > 2,
-            (turns) => turns.slice(0, 2),
-          ),
+          transform: onTurnsOfRequests(isSplit, (turns) => turns.slice(0, 2)),
         },
         'first-scope-alone': {
           description: 'Reads only the first scope of a resource.',
-          transform: onTurnsOfRequests(
-            (body) => body.includes(']},{"spans":'),
-            (turns) => turns.filter((_turn, index) => index !== 1),
+          transform: onTurnsOfRequests(isSplit, (turns) =>
+            turns.filter((_turn, index) => index !== 1),
           ),
         },
       },
@@ -217,7 +207,7 @@ const ofProduction = withDefaults(
       mutants: {
         'tool-turn': {
           description: 'Adds a turn for a tool call.',
-          transform: onTurnsOfRequests((body) => body.includes('execute_tool'), addTurn),
+          transform: onTurnsOfRequests(hasToolSpan, addTurn),
         },
       },
     },
@@ -566,14 +556,14 @@ function keepFirstHeaderTurn(): Transform {
 }
 
 /** Returns whether a JSON trace request has the same span twice, or a span of an earlier request. */
-function repeatsSpan(body: string, knownIds: ReadonlySet<string>): boolean {
+function repeatsSpan({ body }: ProxyRequest, knownIds: ReadonlySet<string>): boolean {
   const ids = spanIdsIn(body);
   return new Set(ids).size < ids.length || ids.some((id) => knownIds.has(id));
 }
 
 /** Edits the turns of conversations with a trace request that matches. */
 function onTurnsOfRequests(
-  matches: (body: string, knownIds: ReadonlySet<string>) => boolean,
+  matches: (request: ProxyRequest, knownIds: ReadonlySet<string>) => boolean,
   edit: (turns: ResultsObject[]) => ResultsObject[],
 ): TransformFactory {
   return (): Transform => {
@@ -586,7 +576,7 @@ function onTurnsOfRequests(
     return async (request, forward, clock) => {
       if (request.endpoint === 'traces') {
         const id = conversationIdIn(request.body);
-        if (id !== undefined && matches(request.body, knownIds)) ids.add(id);
+        if (id !== undefined && matches(request, knownIds)) ids.add(id);
         for (const spanId of spanIdsIn(request.body)) knownIds.add(spanId);
       }
       return editMatching(request, forward, clock);

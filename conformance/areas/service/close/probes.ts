@@ -137,11 +137,8 @@ function planHeaderId(
   return { conversation, requests: [json, protobuf].map(withId) };
 }
 
-const IGNORED_SPAN = 'GET /orders';
-
-/** Matches requests with a span that has no operation name. */
-export const hasIgnoredSpan: When = ({ json }) =>
-  spansIn(json).some(({ name }) => name === IGNORED_SPAN);
+/** The name of spans without an operation name, by which mutants recognize them. */
+export const IGNORED_SPAN = 'GET /orders';
 
 /** A turn and a span without an operation name, which is not a turn. */
 function planIgnoredSpan(
@@ -157,10 +154,8 @@ function planIgnoredSpan(
   return { conversation, requests: [createTracesStep(context, 'ignored', request)] };
 }
 
-const TOOL_SPAN = 'execute_tool look_up';
-
-/** Matches the request of `planToolCall`. */
-export const hasToolSpan: When = ({ json }) => spansIn(json).some(({ name }) => name === TOOL_SPAN);
+/** The name of the span of a tool call, by which mutants recognize it. */
+export const TOOL_SPAN = 'execute_tool look_up';
 
 /** A turn with all optional attributes and a tool call. */
 function planToolCall(

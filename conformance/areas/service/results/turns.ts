@@ -6,12 +6,7 @@ import type { ProxyRequest, Transform, TransformFactory } from '../../../engine/
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { CLOSED_TWICE, CLOSED_TWICE_SUBJECT } from '../close/evidence.ts';
-import {
-  hasIgnoredSpan,
-  hasReversedTurns,
-  hasToolSpan,
-  hasTurnsOfOneTrace,
-} from '../close/probes.ts';
+import { hasReversedTurns, hasTurnsOfOneTrace, IGNORED_SPAN, TOOL_SPAN } from '../close/probes.ts';
 import { requireControlApi, requirePlainRight, wrongValue, needsSessions } from '../findings.ts';
 import { isSplit } from '../spans.ts';
 import { contains } from '../traces/trace-requests.ts';
@@ -163,7 +158,7 @@ const ofProduction = withDefaults(
       mutants: {
         'nameless-turn': {
           description: 'Adds a turn for a span without an operation name.',
-          transform: onTurnsOfRequests(hasIgnoredSpan, addTurn),
+          transform: onTurnsOfRequests(contains(IGNORED_SPAN), addTurn),
         },
       },
     },
@@ -207,7 +202,7 @@ const ofProduction = withDefaults(
       mutants: {
         'tool-turn': {
           description: 'Adds a turn for a tool call.',
-          transform: onTurnsOfRequests(hasToolSpan, addTurn),
+          transform: onTurnsOfRequests(contains(TOOL_SPAN), addTurn),
         },
       },
     },

@@ -399,7 +399,8 @@ function returnsConversationId(): Check {
   );
 }
 
-function marksRepeatedClose(step: string): Check {
+/** Requires `already_closed: true` in the response to an end call. */
+export function marksRepeatedClose(step: string): Check {
   const repeated = closes((exchange) => isStep(exchange, 'end', step));
   return {
     ...repeated,

@@ -187,7 +187,10 @@ export function withoutAttributes(span: Span, ...keys: string[]): Span {
 }
 
 /** Creates a trace export request with one resource that has a service name. */
-export function createTraceExport(spans: Span[], resourceTags: Attribute[] = []): TraceExport {
+export function createTraceExport(
+  spans: Span[],
+  resourceTags: readonly Attribute[] = [],
+): TraceExport {
   const attributes = [stringAttribute('service.name', 'sandbox-kit-check'), ...resourceTags];
   return { resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans }] }] };
 }

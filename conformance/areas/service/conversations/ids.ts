@@ -31,6 +31,7 @@ import {
   PREFLIGHT,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
+import { CLOSE_OF_SAME_ID, SAME_ID } from '../close/evidence.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
 import {
   conversationIdOf,
@@ -136,6 +137,18 @@ export const conversationIds: Subject = {
           },
         },
       },
+      'SERVICE-205': {
+        rule: 'Two owners can have conversations with the same id, and spans with the same ids.',
+        statements: ['3.1.2', '5.a3'],
+        reason: 'The spans of one customer would be lost or join the conversation of another one.',
+        check: separatesOwners(),
+        mutants: {
+          'ids-of-all-owners': {
+            description: 'Adds spans to the conversation of the owner who used its id first.',
+            transform: shareConversations,
+          },
+        },
+      },
     },
   ),
 };
@@ -190,36 +203,39 @@ function returnsPlainId({ exchanges }: Transcript): boolean {
   return !plain || resolvePointer(plain.json, '/conversation_id') === conversationIdOf(plain);
 }
 
+/** The part of an id that all conversations of a run have in common, such as `sk-abcdefgh-`. */
+const RUN_PREFIX = /^sk-[a-z0-9]{8}-/i;
+
 /**
- * Finds scored conversations that are not listed under their id although others are that the probe
- * closed later. Without those, the service may still be scoring.
+ * Finds scored conversations that are not listed under their id, if the page lists another id of the run
+ * that was never sent. Without one, the service may still be scoring.
  */
 function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Finding[] {
   const page = lastAccepted(transcript, 'production', 'ids');
-  if (!page) return [];
-  const listed = new Set(sessionsOf(page).map((session) => session['source_session_id']));
-  const isListed = (close: Exchange): boolean => listed.has(conversationIdOf(close));
+  const [close] = closes;
+  const id = close && conversationIdOf(close);
+  if (!page || id === undefined) return [];
+  const [prefix = id] = RUN_PREFIX.exec(id) ?? [];
+  const listed = sessionsOf(page).map((session) => session['source_session_id']);
+  const sent = new Set(transcript.exchanges.map(conversationIdOf));
+  const changed = listed.find(
+    (other) =>
+      typeof other === 'string' &&
+      other.toLowerCase().includes(prefix.toLowerCase()) &&
+      !sent.has(other),
+  );
+  if (changed === undefined) return [];
   const isScored = ({ json }: Exchange): boolean => {
     const queued = resolvePointer(json, '/evaluations_queued');
     // An object with a field `valueOf` or `toString` can't be converted to a number.
     return typeof queued === 'number' && queued > 0;
   };
-  const allCloses = transcript.exchanges.filter(
-    (exchange) =>
-      exchange.probe === page.probe && exchange.endpoint === 'end' && isAccepted(exchange),
-  );
-  const isDue = (close: Exchange): boolean =>
-    allCloses.some((later) => later.id > close.id && isListed(later));
   return closes
-    .filter((close) => isScored(close) && !isListed(close) && isDue(close))
-    .map((close) =>
-      wrongValue(
-        page,
-        '/items',
-        `${formatValue(conversationIdOf(close))} listed by its id`,
-        'not listed',
-      ),
-    );
+    .filter((each) => isScored(each) && !listed.includes(conversationIdOf(each)))
+    .map((each) => {
+      const expected = `${formatValue(conversationIdOf(each))} listed by its id`;
+      return wrongValue(page, '/items', expected, `not listed, but ${formatValue(changed)}`);
+    });
 }
 
 /** If unknown conversations can be closed or plain ones can't, other requirements report it. */
@@ -263,6 +279,45 @@ function closesOnlyForOwner(): Check {
     unjudged: requireControlApi(
       unjudgedAs('not_observed', 'No owner tried to close a conversation of another owner.'),
     ),
+  };
+}
+
+/** Requires that an owner can send and close a conversation whose ids another owner has used before. */
+function separatesOwners(): Check {
+  const isJudged = (exchange: Exchange): boolean =>
+    (isStep(exchange, 'traces', SAME_ID) || isStep(exchange, 'end', CLOSE_OF_SAME_ID)) &&
+    !isRateLimited(exchange);
+  return {
+    evidence: (transcript) =>
+      lastAccepted(transcript, 'end', 'close own') && !isCloseBroken(transcript)
+        ? transcript.exchanges.filter(isJudged)
+        : [],
+    judge: (evidence) =>
+      evidence.flatMap((exchange) => {
+        if (!isAccepted(exchange)) {
+          const expected = 'a 2xx response, because only another owner has used the same ids';
+          return [outcomeFinding(exchange, expected)];
+        }
+        if (exchange.endpoint !== 'end' || isFirstClose(exchange)) return [];
+        const expected = 'absent or false, because only another owner closed this id';
+        return [wrongValue(exchange, '/already_closed', expected)];
+      }),
+    unjudged: requireControlApi(
+      unjudgedAs('not_observed', 'No two owners sent conversations with the same id.'),
+    ),
+  };
+}
+
+/** Gives spans the key of the owner who sent a conversation with the same id first. */
+function shareConversations(): Transform {
+  const keyById = new Map<string, string>();
+  return async (request, forward) => {
+    const { endpoint, headers, body } = request;
+    const id = endpoint === 'traces' && hasValidKey(request) ? conversationIdIn(body) : undefined;
+    if (id === undefined) return forward(request);
+    const key = keyById.get(id) ?? headers[SERVICE_API_KEY_HEADER] ?? '';
+    keyById.set(id, key);
+    return forward({ ...request, headers: { ...headers, [SERVICE_API_KEY_HEADER]: key } });
   };
 }
 

@@ -16,9 +16,11 @@ import {
   stringAttribute,
   type Span,
   type TraceExport,
+  valuesOfEveryType,
   withoutAttributes,
 } from '../spans.ts';
 import { NO_TYPE, otherTypes } from './refusals.ts';
+import { VALUES_STEP } from './trace-requests.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
 import {
   type Exchange,
@@ -114,7 +116,11 @@ function createUnusualTraces(context: ServiceProbeContext): Step[] {
       createTraceExport([withInput({ arrayValue: { values: [message] } })]),
     ),
     withExport('ids in base64', createTraceExport([{ ...span, ...base64Ids }])),
-    withExport('tag beside', createTraceExport([span], [stringAttribute('shop', 'north')])),
+    createTracesStep(
+      context,
+      VALUES_STEP,
+      createTraceExport([{ ...span, attributes: [...span.attributes, ...valuesOfEveryType] }], valuesOfEveryType),
+    ),
     withBody('body not JSON', { text: '{"resourceSpans":' }),
     withBody('body empty', { text: '' }),
     withBody('body an array', { json: [] }),

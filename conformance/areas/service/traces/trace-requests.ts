@@ -16,6 +16,9 @@ import { errorResponse } from '../transforms.ts';
 export const LOST_SPANS =
   'Exporters drop refused spans, so parts of the conversation are never scored.';
 
+/** The step of a request with an attribute value of every type. */
+export const VALUES_STEP = 'values of every type';
+
 /** Why no trace request was judged. */
 export const noTraces = explainNoValidResponse('traces');
 

@@ -37,6 +37,11 @@ export const DECLINED_STEP = 'declined';
 /** The step of a page of filtered sessions. */
 export const FILTERED_PAGE_STEP = 'page of failed only';
 
+/** The step of a read that skips more sessions than there are, without a limit. */
+export const BEYOND_STEP = 'beyond the end';
+/** The step of two filters together. The times of its period have no fraction of a second. */
+export const NO_FRACTION_STEP = 'eval and failed only';
+
 /** Timestamps may be truncated or rounded to whole seconds. */
 export const TIME_PRECISION_MS = 1_000;
 

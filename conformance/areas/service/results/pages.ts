@@ -236,7 +236,7 @@ export const pages: Subject = {
         ),
       }),
     })),
-    ...both('SERVICE-206', 'SERVICE-207', ({ endpoint, kind, either, named, editsPages }) => ({
+    ...both('SERVICE-206', 'SERVICE-207', ({ endpoint, kind, either, named }) => ({
       rule: `A ${kind} page beyond the last session has no items, also without \`limit\`.`,
       section: either('4.4', '4.3'),
       statements: either(['2.6.12', '4.4.9'], ['2.6.12', '4.3.14', '4.3.r3']),
@@ -248,13 +248,10 @@ export const pages: Subject = {
           description: 'Refuses a skip beyond the last session.',
           transform: respondInstead(to(endpoint, isBeyondEnd), () => errorResponse(404)),
         },
-        'beyond-wraps': editsPages(
-          'Starts again at the first session beyond the last one.',
-          (page) => {
-            page['items'] = [{ url: null }];
-          },
-          isBeyondEnd,
-        ),
+        'beyond-wraps': {
+          description: 'Starts again at the first session beyond the last one.',
+          transform: changeSkip(endpoint, (skip, limit) => (limit === 0 ? 0 : skip)),
+        },
       }),
     })),
     ...both('SERVICE-208', 'SERVICE-209', ({ endpoint, kind, either, named, editsPages }) => ({

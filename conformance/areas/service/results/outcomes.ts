@@ -167,11 +167,15 @@ export const outcomes: Subject = {
       observability: 'provoked',
       check: either(hasConfiguredNames(), hasSeededOutcomes()),
       mutants: named({
-        'eval-as-id': editsSessions('Returns an id as eval_name.', (session) => {
-          for (const outcome of objectsAt(session, 'eval_outcomes')) {
-            outcome['eval_name'] = `eval-${String(outcome['eval_name']).length}`;
-          }
-        }),
+        'eval-as-id': {
+          ...editsSessions('Returns an id as eval_name.', (session) => {
+            for (const outcome of objectsAt(session, 'eval_outcomes')) {
+              outcome['eval_name'] = `eval-${String(outcome['eval_name']).length}`;
+            }
+          }),
+          // The filter still finds the names.
+          alsoKills: [either('SERVICE-111', 'SERVICE-148')],
+        },
         'eval-names-swapped': editsSessions('Swaps the names of two outcomes.', (session) => {
           const [first, second] = objectsAt(session, 'eval_outcomes');
           if (!first || !second) return;

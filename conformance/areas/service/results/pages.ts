@@ -521,8 +521,10 @@ function readManyKeys(endpoint: ResultsEndpoint, { exchanges }: Transcript): str
 }
 
 /** Returns what identifies a session of that seed: its id or scenario, which is its start. */
-const manyKeyOf = (endpoint: ResultsEndpoint, session: ResultsObject): string =>
-  String(session[endpoint === 'production' ? 'source_session_id' : 'scenario']);
+function manyKeyOf(endpoint: ResultsEndpoint, session: ResultsObject): string {
+  const key = session[endpoint === 'production' ? 'source_session_id' : 'scenario'];
+  return typeof key === 'string' ? key : '';
+}
 
 const isManyPage = (endpoint: ResultsEndpoint, page: Exchange): boolean =>
   isResultsPage(endpoint)(page) &&

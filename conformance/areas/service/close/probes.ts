@@ -156,7 +156,7 @@ function planResentSpans(
     requests: [
       createTracesStep(context, 're-sent', createTraceExport([first])),
       createTracesStep(context, 're-sent again', again),
-      createTracesStep(context, 're-sent as protobuf', createTraceExport([second]), {
+      createTracesStep(context, 're-sent as protobuf', createTraceExport([first]), {
         encoding: 'protobuf',
       }),
     ],

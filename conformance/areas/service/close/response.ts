@@ -53,6 +53,7 @@ import { IGNORED_SPAN } from './probes.ts';
 import {
   CLOSE_OF_IGNORED,
   CLOSE_OF_LEFT_OPEN,
+  CLOSED_LAST,
   CLOSED_TWICE_SUBJECT,
   CONCURRENT_CLOSE_STEP,
   idCloses,
@@ -437,11 +438,24 @@ function createFromIgnoredSpans(): Transform {
   };
 }
 
+const IGNORED_HINT =
+  'Ignore only the spans without gen_ai.operation.name, and store the others of the request.';
+
 /** Requires a JSON object for end calls whose spans were accepted. */
 function closes(matches: (exchange: Exchange) => boolean): Check {
   const check = checkAccepted('end', () => true, notClosed);
   return {
     ...check,
+    judge: (evidence, transcript) => {
+      const ids = evidence
+        .filter((exchange) => isStep(exchange, 'end', 'close ignored'))
+        .map(({ id }) => id);
+      return check
+        .judge(evidence, transcript)
+        .map((finding) =>
+          ids.includes(finding.exchange) ? { ...finding, hint: IGNORED_HINT } : finding,
+        );
+    },
     evidence: (transcript) =>
       check
         .evidence(transcript)
@@ -580,13 +594,19 @@ function closesOnceAtSameMoment(): Check {
   };
 }
 
-function doesNotMarkFirstClose(): Check {
+/** The hint for conversations of days ago, which arrived just now. */
+const ARRIVAL_HINT = 'Count the 24 idle hours from the arrival of spans, not from their times.';
+
+/** Requires that the first end call for a conversation does not say that it was closed before. */
+export function doesNotMarkFirstClose(): Check {
   return checkEach(
     isFirstClose,
-    (exchange) =>
-      resolvePointer(exchange.json, '/already_closed') === true
-        ? [wrongValue(exchange, '/already_closed', 'absent or false')]
-        : [],
+    (exchange) => {
+      if (resolvePointer(exchange.json, '/already_closed') !== true) return [];
+      const finding = wrongValue(exchange, '/already_closed', 'absent or false');
+      const isOld = isStep(exchange, 'end', 'close old', `close ${CLOSED_LAST}`);
+      return [isOld ? { ...finding, hint: ARRIVAL_HINT } : finding];
+    },
     notClosed,
   );
 }

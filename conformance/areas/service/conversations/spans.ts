@@ -28,7 +28,7 @@ import {
 } from '../../../engine/transcript/reading.ts';
 import { requirePlainRight, wrongValue, needsScores } from '../findings.ts';
 import { objectsAt, type ResultsObject } from '../results-api.ts';
-import { hasTurnPerSpan } from '../results/turns.ts';
+import { hasTurnPerSpan, onceTurnsAreListed } from '../results/turns.ts';
 import {
   conversationIdOf,
   findTraces,
@@ -115,7 +115,7 @@ export const conversationSpans: Subject = {
       statements: ['1.8', '3.1.1'],
       reason: 'Exporters batch spans of all conversations; their turns would be mixed or lost.',
       probes: ['service/late'],
-      check: separatesConversations(),
+      check: onceTurnsAreListed(separatesConversations()),
       mutants: {
         'two-ids-as-one': {
           description: 'Assigns all spans of a request to one conversation.',

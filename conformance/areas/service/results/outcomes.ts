@@ -348,7 +348,7 @@ function hasSeededOutcomes(): Check {
 }
 
 /** Requires as many outcomes as evaluations on pages that do not filter outcomes. */
-function listsAllOutcomes(endpoint: ResultsEndpoint): Check {
+export function listsAllOutcomes(endpoint: ResultsEndpoint): Check {
   return checkSessions(
     endpoint,
     (session, page) =>

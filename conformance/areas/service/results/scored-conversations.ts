@@ -279,7 +279,7 @@ function listsSameRun(): Check {
 }
 
 /** Requires sessions to start when their first span starts. */
-function startsWithFirstSpan(): Check {
+export function startsWithFirstSpan(): Check {
   return checkConversations(
     [...countableSteps, 'wrapper'],
     ({ session }) => startedAtMs(session) !== undefined,

@@ -51,7 +51,9 @@ export const refusals: ServiceProbe = {
     const request = createTracesStep(context, 'control', createTraceExport([span]));
     const control = await context.send(request);
     if (!control) return;
-    const withoutId = createTraceExport([withoutAttributes(span, 'gen_ai.conversation.id')]);
+    // A service could accept the span only because it knows its id.
+    const other = createChatSpan(service, conversation, 2);
+    const withoutId = createTraceExport([withoutAttributes(other, 'gen_ai.conversation.id')]);
     const close = createEndStep(context, 'close control', conversation.id);
     await context.send({
       ...request,

@@ -49,9 +49,9 @@ export interface Conversation {
   /** Adds to its texts what services often change, or a part of 30,000 characters. */
   detail?: 'peculiar text' | 'long part';
   /** The agent's replies are empty, as after a failed model call. */
-  isUnanswered?: true;
+  isUnanswered?: boolean;
   /** The agent's messages have no `finish_reason`, which is optional. */
-  omitsFinishReason?: true;
+  omitsFinishReason?: boolean;
 }
 
 /** What the user says in a turn, and how the agent replies. */

@@ -1,7 +1,7 @@
 /** Conversations that are closed after 24 hours without activity (spec 3.1, 8). */
 import { formatValue } from '../../../../src/contract/index.ts';
 import { DAY_MS } from '../../../../src/platform/clock.ts';
-import { unjudgedAs, type Check } from '../../../engine/checks/check.ts';
+import { unjudgedAs, type Check, type Unjudged } from '../../../engine/checks/check.ts';
 import { drop, editBody, withBody } from '../../../engine/mutants/combinators.ts';
 import type {
   ProxyResponse,
@@ -113,19 +113,18 @@ export const idleConversations: Subject = {
   ),
 };
 
-const noIdleClose = requireIntrusiveRun(
-  requireControlApi(
-    unjudgedAs(
-      'not_observed',
-      'The check needs a control API that can advance the clock.',
-      'Serve the route of the clock.',
-    ),
-  ),
-);
+function explainNoIdleClose(transcript: Transcript): Unjudged {
+  const noClock = unjudgedAs(
+    'not_observed',
+    'The check needs a control API that can advance the clock.',
+    'Serve the route of the clock.',
+  );
+  return requireIntrusiveRun(requireControlApi(noClock))(transcript);
+}
 
 /** Judges idle conversations only if every request that advances the clock was accepted. */
 function listsWhenIdle(pageStep: string, isListed: boolean, hint?: string): Check {
-  const check = lists('idle', pageStep, isListed, noIdleClose, hint);
+  const check = lists('idle', pageStep, isListed, explainNoIdleClose, hint);
   const isAdvanced = ({ exchanges }: Transcript): boolean =>
     exchanges.filter((exchange) => isStep(exchange, 'admin', 'clock')).every(isAccepted);
   return {
@@ -142,11 +141,13 @@ function findIdleSession(transcript: Transcript): ResultsObject | undefined {
 }
 
 /** Judges what follows an automatic close only if the service closed the conversation. */
-const requireListed = (check: Check): Check => ({
-  ...check,
-  evidence: (transcript) => (findIdleSession(transcript) ? check.evidence(transcript) : []),
-  unjudged: noIdleClose,
-});
+function requireListed(check: Check): Check {
+  return {
+    ...check,
+    evidence: (transcript) => (findIdleSession(transcript) ? check.evidence(transcript) : []),
+    unjudged: explainNoIdleClose,
+  };
+}
 
 /** Requires the run that another conversation of the same date joined. Both owners have the default name. */
 function joinsOwnRun(): Check {
@@ -167,7 +168,7 @@ function joinsOwnRun(): Check {
       const expected = `${formatValue(findRun(transcript))}, the run of the date on which it starts`;
       return [wrongValue(page, `/items/${index}/run`, expected)];
     },
-    unjudged: noIdleClose,
+    unjudged: explainNoIdleClose,
   };
 }
 

@@ -288,8 +288,9 @@ function byTime(
 }
 
 /** Matches reads of a period whose start has no fraction of a second. */
-const hasWholeSeconds = ({ path }: { path: string }): boolean =>
-  /:\d\dZ$/.test(queryParameter(path, 'started_after') ?? '');
+function hasWholeSeconds({ path }: { path: string }): boolean {
+  return /:\d\dZ$/.test(queryParameter(path, 'started_after') ?? '');
+}
 
 /** Requires that a read is accepted whose times have no fraction, if both of its filters are accepted alone. */
 function acceptsWholeSeconds(endpoint: ResultsEndpoint): Check {
@@ -587,10 +588,11 @@ function replaceMatch(
 }
 
 /** Returns the names of a session that a filter compares. */
-const namesOf = (session: ResultsObject, filter: NameFilter): string[] =>
-  filter === 'eval'
+function namesOf(session: ResultsObject, filter: NameFilter): string[] {
+  return filter === 'eval'
     ? objectsAt(session, 'eval_outcomes').map(({ eval_name: name }) => String(name))
     : [String(session[filter])];
+}
 
 const toAsciiLower = (text: string): string =>
   text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
@@ -657,12 +659,13 @@ function shiftTime(endpoint: ResultsEndpoint, filter: TimeFilter, ms: number): T
 }
 
 /** Moves the time of a filter to the start of its second. */
-const truncateToSecond = (endpoint: ResultsEndpoint, filter: TimeFilter): TransformFactory =>
-  rewriteQuery(
+function truncateToSecond(endpoint: ResultsEndpoint, filter: TimeFilter): TransformFactory {
+  return rewriteQuery(
     endpoint,
     (query) => query.set(filter, (query.get(filter) ?? '').replace(/\.\d+/, '.000')),
     (request) => isFilterRead(request) && hasQuery(filter)(request),
   );
+}
 
 /** Moves the time of a filter to the start of its day, unless it is in the future. */
 function truncateToDay(endpoint: ResultsEndpoint, filter: TimeFilter): TransformFactory {

@@ -159,7 +159,7 @@ export const outcomes: Subject = {
         ),
       }),
     })),
-    ...both('SERVICE-213', 'SERVICE-214', ({ endpoint, kind, either, named, editsSessions }) => ({
+    ...both('SERVICE-213', 'SERVICE-214', ({ kind, either, named, editsSessions }) => ({
       rule: `\`eval_name\` of an outcome of a ${kind} session is the name of the eval that gave it.`,
       section: '2.6',
       statements: ['2.6.6', either('4.4.4', '4.3.9')],

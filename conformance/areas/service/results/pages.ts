@@ -93,6 +93,10 @@ const PAGE_STEP = 'page';
 const hasLimit = hasQuery('limit');
 const hasSkip = hasQuery('skip');
 
+/** Matches reads that skip sessions without a limit. */
+const isBeyondEnd: When = ({ path }) =>
+  queryParameter(path, 'skip') !== undefined && queryParameter(path, 'limit') === undefined;
+
 /** A mutant that refuses reads with a value of a query parameter. */
 const refuses = (
   endpoint: ResultsEndpoint,
@@ -103,6 +107,12 @@ const refuses = (
   description,
   transform: respondInstead(to(endpoint, hasQuery(query, value)), () => errorResponse(400)),
 });
+
+const noManySessions = requireIntrusiveRun(
+  requireControlApi(
+    unjudgedAs('not_observed', 'The service did not list the sessions that the run seeded.'),
+  ),
+);
 
 export const pages: Subject = {
   requirements: {
@@ -488,9 +498,6 @@ function echoesLimits(endpoint: ResultsEndpoint): Check {
   );
 }
 
-const isBeyondEnd: When = ({ path }) =>
-  queryParameter(path, 'skip') !== undefined && queryParameter(path, 'limit') === undefined;
-
 /** Requires an empty page for a skip beyond the last session. */
 function endsAfterLastPage(endpoint: ResultsEndpoint): Check {
   return checkEach(
@@ -530,12 +537,6 @@ const isManyPage = (endpoint: ResultsEndpoint, page: Exchange): boolean =>
   isResultsPage(endpoint)(page) &&
   isStep(page, endpoint, 'many', OVER_CAP) &&
   page.probe === 'service/many';
-
-const noManySessions = requireIntrusiveRun(
-  requireControlApi(
-    unjudgedAs('not_observed', 'The service did not list the sessions that the run seeded.'),
-  ),
-);
 
 /** Requires the number of seeded sessions as the total of pages that list only some of them. */
 function countsManySessions(endpoint: ResultsEndpoint): Check {

@@ -68,7 +68,12 @@ import {
 const end = to('end');
 
 /** Closes of conversations that were not sent as plain JSON. */
-const encodedCloses: readonly string[] = ['close protobuf', 'close gzip', 'close gzip protobuf'];
+const encodedCloses: readonly string[] = [
+  'close protobuf',
+  'close gzip',
+  'close gzip protobuf',
+  `close ${CLOSED_LAST}`,
+];
 /** Closes that other requirements judge than the one for a plain close. */
 const specialCloses: readonly string[] = [
   'close again',
@@ -388,7 +393,7 @@ export const closeResponse: Subject = {
       transform: replaceParts(end, { status: 201 }, ({ status }) => status === 200),
     },
     'end-unscored': replies('Returns status closed and no run when nothing is queued.', (body) => {
-      if (body['evaluations_queued'] !== 0) return;
+      if (body['evaluations_queued'] !== 0 || body['already_closed'] === true) return;
       body['status'] = 'closed';
       Reflect.deleteProperty(body, 'run');
     }),
@@ -679,7 +684,8 @@ function replaceHeaderId(): Transform {
 function preferHeaderId(): Transform {
   return async (request, forward) => {
     const id = request.headers['x-conversation-id'];
-    const [sentId] = request.endpoint === 'traces' ? conversationIdsIn(request.body) : [];
+    const hasAttribute = request.body.includes('gen_ai.conversation.id');
+    const [sentId] = hasAttribute ? conversationIdsIn(request.body) : [];
     if (id === undefined || sentId === undefined || id === sentId) return forward(request);
     return forward(withBody(request, request.body.replaceAll(sentId, id)));
   };

@@ -33,6 +33,7 @@ import {
 } from '../../../engine/transcript/reading.ts';
 import { CLOSE_OF_SAME_ID, SAME_ID } from '../close/evidence.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
+import { isPlainJson } from '../traces/trace-requests.ts';
 import {
   conversationIdOf,
   isConversationAccepted,
@@ -40,7 +41,14 @@ import {
   lastAccepted,
   sessionsOf,
 } from '../transcript.ts';
-import { conversationIdIn, errorResponse, fastClock, hasValidKey } from '../transforms.ts';
+import {
+  conversationIdIn,
+  emptyTraceResponse,
+  errorResponse,
+  fastClock,
+  hasValidKey,
+  spanIdsIn,
+} from '../transforms.ts';
 
 type IdName = 'case' | 'other case' | 'reserved' | 'slash';
 
@@ -144,8 +152,8 @@ export const conversationIds: Subject = {
         check: separatesOwners(),
         mutants: {
           'ids-of-all-owners': {
-            description: 'Adds spans to the conversation of the owner who used its id first.',
-            transform: shareConversations,
+            description: 'Loses spans whose ids another owner has sent.',
+            transform: loseKnownSpans,
           },
         },
       },
@@ -224,7 +232,8 @@ function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Find
       other.toLowerCase().includes(prefix.toLowerCase()) &&
       !sent.has(other),
   );
-  if (changed === undefined) return [];
+  // If no session has the id that was sent, another requirement reports it.
+  if (changed === undefined || !listed.some((other) => typeof other === 'string' && sent.has(other))) return [];
   const isScored = ({ json }: Exchange): boolean => {
     const queued = resolvePointer(json, '/evaluations_queued');
     // An object with a field `valueOf` or `toString` can't be converted to a number.
@@ -308,16 +317,21 @@ function separatesOwners(): Check {
   };
 }
 
-/** Gives spans the key of the owner who sent a conversation with the same id first. */
-function shareConversations(): Transform {
-  const keyById = new Map<string, string>();
+/** Discards spans of closed conversations if all of their ids were sent before. */
+function loseKnownSpans(): Transform {
+  const closed = new Set<string>();
+  const known = new Set<string>();
   return async (request, forward) => {
-    const { endpoint, headers, body } = request;
-    const id = endpoint === 'traces' && hasValidKey(request) ? conversationIdIn(body) : undefined;
-    if (id === undefined) return forward(request);
-    const key = keyById.get(id) ?? headers[SERVICE_API_KEY_HEADER] ?? '';
-    keyById.set(id, key);
-    return forward({ ...request, headers: { ...headers, [SERVICE_API_KEY_HEADER]: key } });
+    const { endpoint, body, path } = request;
+    const id = conversationIdIn(endpoint === 'traces' ? body : path) ?? '';
+    if (endpoint === 'end') closed.add(id);
+    const isValid = hasValidKey(request) && isPlainJson(request);
+    if (endpoint !== 'traces' || !isValid) return forward(request);
+    const spanIds = spanIdsIn(body);
+    const isKnown = spanIds.length > 0 && spanIds.every((spanId) => known.has(spanId));
+    if (closed.has(id) && isKnown) return emptyTraceResponse;
+    for (const spanId of spanIds) known.add(spanId);
+    return forward(request);
   };
 }
 

@@ -68,6 +68,7 @@ import {
   removeKey,
   rewriteQuery,
   setKey,
+  textOf,
 } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
 import {
@@ -729,9 +730,8 @@ function sortByClose(): Transform {
     page['items'] = [...sessions.filter(isLast), ...sessions.filter((each) => !isLast(each))];
   })();
   return async (request, forward, clock) => {
-    const { endpoint, body } = request;
-    if (endpoint === 'traces' && body.includes(CLOSED_LAST_SUBJECT))
-      lastId = conversationIdIn(body);
+    const text = request.endpoint === 'traces' ? textOf(request) : '';
+    if (text.includes(CLOSED_LAST_SUBJECT)) lastId = conversationIdIn(text);
     return moveFirst(request, forward, clock);
   };
 }

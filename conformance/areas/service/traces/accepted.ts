@@ -1,4 +1,5 @@
 /** `POST /v1/traces`: the requests that succeed, and the response to them (spec 2.1, 4.1). */
+import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { checkEach, outcomeFinding, type Check } from '../../../engine/checks/check.ts';
 import {
@@ -358,7 +359,8 @@ function refuseKnownSpans(): Transform {
       contains('gen_ai.conversation.id')(request) &&
       !contains(CLOSED_TWICE_SUBJECT)(request);
     if (request.endpoint !== 'traces' || !isPlain) return forward(request);
-    const ids = spanIdsIn(request.body);
+    const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
+    const ids = spanIdsIn(request.body).map((id) => `${key} ${id}`);
     if (ids.some((id) => known.has(id))) return errorResponse(409);
     for (const id of ids) known.add(id);
     return forward(request);

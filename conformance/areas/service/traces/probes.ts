@@ -86,6 +86,7 @@ function createUnusualTraces(context: ServiceProbeContext): Step[] {
   const { service } = context;
   const conversation = createConversation(service, 'odd', { offsetMs: -HOUR_MS });
   const span = createChatSpan(service, conversation);
+  const other = createChatSpan(service, conversation, 2);
   const withBody = (
     step: string,
     body: NonNullable<Step['body']>,
@@ -122,7 +123,10 @@ function createUnusualTraces(context: ServiceProbeContext): Step[] {
     createTracesStep(
       context,
       VALUES_STEP,
-      createTraceExport([{ ...span, attributes: [...span.attributes, ...valuesOfEveryType] }], valuesOfEveryType),
+      createTraceExport(
+        [{ ...other, attributes: [...other.attributes, ...valuesOfEveryType] }],
+        valuesOfEveryType,
+      ),
     ),
     withBody('body not JSON', { text: '{"resourceSpans":' }),
     withBody('body empty', { text: '' }),
@@ -234,6 +238,8 @@ export const limits: ServiceProbe = {
   id: 'service/limits',
   area: 'service',
   phase: 'cleanup',
+  // The run of an idle conversation is compared with that of another one.
+  needs: [conversations],
   intrusive: true,
   cost: cost(15),
   async run(context) {

@@ -518,20 +518,27 @@ function endsAfterLastPage(endpoint: ResultsEndpoint): Check {
 const BEYOND_HINT =
   'Apply skip also without limit, and return no items if it is at least the number of sessions.';
 
-/** Returns the keys of the sessions of the seed with many sessions, from newest to oldest. */
+/** Returns the keys of the sessions of the seed with many sessions. */
 function readManyKeys(endpoint: ResultsEndpoint, { exchanges }: Transcript): string[] {
   const seed = exchanges.find((exchange) => isStep(exchange, 'admin', 'many') && isAccepted(exchange));
   const groups = listAt(seed?.sent, endpoint === 'production' ? '/runs' : '/simulations');
   return groups
     .flatMap((group) => listAt(group, '/sessions'))
-    .map((session) => manyKeyOf(endpoint, isObject(session) ? session : {}))
-    .reverse();
+    .map((session) => manyKeyOf(endpoint, isObject(session) ? session : {}));
 }
 
 /** Returns what identifies a session of that seed: its id or scenario, which is its start. */
 function manyKeyOf(endpoint: ResultsEndpoint, session: ResultsObject): string {
   const key = session[endpoint === 'production' ? 'source_session_id' : 'scenario'];
   return typeof key === 'string' ? key : '';
+}
+
+/** Returns the keys of the seeded sessions on a page, in the order of the page. */
+function listManyKeys(endpoint: ResultsEndpoint, page: Exchange, transcript: Transcript): string[] {
+  const known = new Set(readManyKeys(endpoint, transcript));
+  return sessionsOf(page)
+    .map((session) => manyKeyOf(endpoint, session))
+    .filter((key) => known.has(key));
 }
 
 const isManyPage = (endpoint: ResultsEndpoint, page: Exchange): boolean =>
@@ -542,8 +549,9 @@ const isManyPage = (endpoint: ResultsEndpoint, page: Exchange): boolean =>
 /** Requires the number of seeded sessions as the total of pages that list only some of them. */
 function countsManySessions(endpoint: ResultsEndpoint): Check {
   return checkEach(
+    // A service need not support every kind of seed data.
     (page, transcript) =>
-      isManyPage(endpoint, page) && readManyKeys(endpoint, transcript).length > 0,
+      isManyPage(endpoint, page) && listManyKeys(endpoint, page, transcript).length > 0,
     (page, transcript) =>
       findWrongNumber(page, '/total', readManyKeys(endpoint, transcript).length),
     noManySessions,
@@ -552,16 +560,11 @@ function countsManySessions(endpoint: ResultsEndpoint): Check {
 
 /** Requires seeded sessions in their order, which is the same by start, by end, and by creation. */
 function sortsWithinSecond(endpoint: ResultsEndpoint): Check {
-  const listKeys = (page: Exchange, transcript: Transcript): string[] => {
-    const known = new Set(readManyKeys(endpoint, transcript));
-    return sessionsOf(page)
-      .map((session) => manyKeyOf(endpoint, session))
-      .filter((key) => known.has(key));
-  };
   return checkEach(
-    (page, transcript) => isManyPage(endpoint, page) && listKeys(page, transcript).length > 1,
+    (page, transcript) =>
+      isManyPage(endpoint, page) && listManyKeys(endpoint, page, transcript).length > 1,
     (page, transcript) => {
-      const keys = listKeys(page, transcript);
+      const keys = listManyKeys(endpoint, page, transcript);
       // The keys are times in one format, so their order as text is their order in time.
       const index = keys.findIndex((key, position) => key < (keys[position + 1] ?? ''));
       if (index < 0) return [];

@@ -91,6 +91,12 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
     ['service/no-id-422', 'SERVICE-020', /change it to 400/],
     ['service/rate-503', 'SERVICE-026', /^Respond with 429 and Retry-After/],
     ['service/too-large-dropped', 'SERVICE-023', /^Respond with 413 as soon as/],
+    ['service/response-trimmed', 'SERVICE-101', /^Store and return texts as they are sent/],
+    ['service/own-session-id', 'SERVICE-219', /^Return the conversation id of the spans/],
+    ['service/production-eval-ascii-case', 'SERVICE-111', /^Ignore the case of all letters/],
+    ['service/production-after-by-second', 'SERVICE-117', /fractions of a second/],
+    ['service/production-beyond-wraps', 'SERVICE-206', /^Apply skip also without limit/],
+    ['service/idle-since-first-span', 'SERVICE-059', /^Count the 24 hours from the arrival/],
     ['service/ids-told-folded', 'SERVICE-065', /^Return the id as the spans have it/],
   ];
 

@@ -11,7 +11,7 @@ import {
   type Exchange,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
-import { describeRoutes, describeSeen, nonEmpty, type Diagnosis } from './seen.ts';
+import { describeRoutes, describeSeen, isToService, nonEmpty, type Diagnosis } from './seen.ts';
 
 /** The message that the body of a successful response is, by endpoint. */
 const messages: Readonly<Partial<Record<Exchange['endpoint'], MessageName>>> = {
@@ -19,6 +19,9 @@ const messages: Readonly<Partial<Record<Exchange['endpoint'], MessageName>>> = {
   health: 'Health',
   create: 'UserCreated',
   delete: 'UserDeleted',
+  end: 'ClosedConversation',
+  simulations: 'SimulationSessionPage',
+  production: 'ProductionSessionPage',
 };
 
 const cache = new WeakMap<Exchange, MisspelledField[]>();
@@ -36,6 +39,8 @@ function messageOf(exchange: Exchange): MessageName | undefined {
   const status = response?.status ?? 0;
   const isReport = endpoint === 'health' && status === 503;
   if (isAccepted(exchange) || isReport) return messages[endpoint];
+  // The specification does not show the errors of the service.
+  if (isToService(exchange)) return undefined;
   return messages[endpoint] !== undefined && status >= 400 ? 'SandboxError' : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { Agent, buildConnector, request } from 'undici';
@@ -16,6 +17,7 @@ export type Outcome = Pick<ExchangeRecord, 'response' | 'failure' | 'call'>;
 export interface Outgoing {
   method: string;
   path: string;
+  /** With `transfer-encoding: chunked`, the body is sent in two chunks. */
   headers: Record<string, string>;
   body?: string | Uint8Array;
 }
@@ -78,8 +80,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     try {
       const response = await request(`${base}${path}`, {
         method,
-        headers,
-        body: body ?? null,
+        ...frameBody(headers, body),
         dispatcher: agent,
         signal: limit.signal,
       });
@@ -113,6 +114,19 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     },
     close: () => keepAliveAgent.destroy(),
   };
+}
+
+/** Returns a body as undici has to get it: of a chunked one, it sets the header and needs a stream. */
+function frameBody(
+  headers: Record<string, string>,
+  body: string | Uint8Array | undefined,
+): { headers: Record<string, string>; body: string | Uint8Array | Readable | null } {
+  const { 'transfer-encoding': framing, ...others } = headers;
+  if (framing === undefined || body === undefined) return { headers, body: body ?? null };
+  const bytes = Buffer.from(body);
+  const middle = Math.ceil(bytes.length / 2);
+  const chunks = [bytes.subarray(0, middle), bytes.subarray(middle)];
+  return { headers: others, body: Readable.from(chunks.filter(({ length }) => length > 0)) };
 }
 
 /** The peer accepts the connection but does not complete the TLS handshake. */

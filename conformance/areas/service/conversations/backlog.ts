@@ -17,7 +17,7 @@ import {
   summaryNumber,
   turnsOf,
 } from '../transcript.ts';
-import { closesUnscored, conversationIdIn, onSessions } from '../transforms.ts';
+import { closesUnscored, conversationIdIn, doubleOutcomes, onSessions } from '../transforms.ts';
 
 const backlogSteps = ['backlog old', 'backlog'] as const;
 
@@ -32,7 +32,7 @@ export const backlogScoring: Subject = {
     { observability: 'provoked', probes: ['service/backlog'] },
     {
       'SERVICE-062': {
-        rule: 'Scoring the backlog uses all configured evals and adds each conversation to the run of its date.',
+        rule: 'Scoring the backlog uses all configured evals once, and adds each conversation to the run of its date.',
         statements: ['3.1.22', '3.1.23'],
         reason: 'A backlog of several days would look like the results of one day.',
         check: scoresBacklogByDate(),
@@ -42,6 +42,10 @@ export const backlogScoring: Subject = {
             transform: onBacklog((session) => {
               session['run'] = 'Live traces 2026-01-01';
             }),
+          },
+          'backlog-scored-twice': {
+            description: 'Scores the backlog again when it is requested again.',
+            transform: onBacklog(doubleOutcomes),
           },
           'backlog-left': {
             description: 'Reports that it scores the backlog but does not.',
@@ -93,7 +97,7 @@ function readBacklog(transcript: Transcript): {
 }
 
 const isScoringRequested = (transcript: Transcript): boolean =>
-  transcript.exchanges.some((exchange) => isStep(exchange, 'admin', 'score backlog')) &&
+  transcript.exchanges.some((exchange) => isStep(exchange, 'admin', 'score backlog again')) &&
   backlogSteps.every((step) => lastAccepted(transcript, 'end', `close ${step}`));
 
 /** If regular conversations are not listed under their ids, that is the cause. */

@@ -31,7 +31,9 @@ import {
   PREFLIGHT,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
+import { CLOSE_OF_SAME_ID, SAME_ID } from '../close/evidence.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
+import { isPlainJson } from '../traces/trace-requests.ts';
 import {
   conversationIdOf,
   isConversationAccepted,
@@ -39,7 +41,14 @@ import {
   lastAccepted,
   sessionsOf,
 } from '../transcript.ts';
-import { conversationIdIn, errorResponse, fastClock, hasValidKey } from '../transforms.ts';
+import {
+  conversationIdIn,
+  emptyTraceResponse,
+  errorResponse,
+  fastClock,
+  hasValidKey,
+  spanIdsIn,
+} from '../transforms.ts';
 
 type IdName = 'case' | 'other case' | 'reserved' | 'slash';
 
@@ -136,6 +145,18 @@ export const conversationIds: Subject = {
           },
         },
       },
+      'SERVICE-205': {
+        rule: 'Two owners can have conversations with the same id, and spans with the same ids.',
+        statements: ['3.1.2', '5.a3'],
+        reason: 'The spans of one customer would be lost or join the conversation of another one.',
+        check: separatesOwners(),
+        mutants: {
+          'ids-of-all-owners': {
+            description: 'Loses spans whose ids another owner has sent.',
+            transform: loseKnownSpans,
+          },
+        },
+      },
     },
   ),
 };
@@ -190,36 +211,40 @@ function returnsPlainId({ exchanges }: Transcript): boolean {
   return !plain || resolvePointer(plain.json, '/conversation_id') === conversationIdOf(plain);
 }
 
+/** The part of an id that all conversations of a run have in common, such as `sk-abcdefgh-`. */
+const RUN_PREFIX = /^sk-[a-z0-9]{8}-/i;
+
 /**
- * Finds scored conversations that are not listed under their id although others are that the probe
- * closed later. Without those, the service may still be scoring.
+ * Finds scored conversations that are not listed under their id, if the page lists another id of the run
+ * that was never sent. Without one, the service may still be scoring.
  */
 function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Finding[] {
   const page = lastAccepted(transcript, 'production', 'ids');
-  if (!page) return [];
-  const listed = new Set(sessionsOf(page).map((session) => session['source_session_id']));
-  const isListed = (close: Exchange): boolean => listed.has(conversationIdOf(close));
+  const [close] = closes;
+  const id = close && conversationIdOf(close);
+  if (!page || id === undefined) return [];
+  const [prefix = id] = RUN_PREFIX.exec(id) ?? [];
+  const listed = sessionsOf(page).map((session) => session['source_session_id']);
+  const sent = new Set(transcript.exchanges.map(conversationIdOf));
+  const changed = listed.find(
+    (other) =>
+      typeof other === 'string' &&
+      other.toLowerCase().includes(prefix.toLowerCase()) &&
+      !sent.has(other),
+  );
+  // If no session has the id that was sent, another requirement reports it.
+  if (changed === undefined || !listed.some((other) => typeof other === 'string' && sent.has(other))) return [];
   const isScored = ({ json }: Exchange): boolean => {
     const queued = resolvePointer(json, '/evaluations_queued');
     // An object with a field `valueOf` or `toString` can't be converted to a number.
     return typeof queued === 'number' && queued > 0;
   };
-  const allCloses = transcript.exchanges.filter(
-    (exchange) =>
-      exchange.probe === page.probe && exchange.endpoint === 'end' && isAccepted(exchange),
-  );
-  const isDue = (close: Exchange): boolean =>
-    allCloses.some((later) => later.id > close.id && isListed(later));
   return closes
-    .filter((close) => isScored(close) && !isListed(close) && isDue(close))
-    .map((close) =>
-      wrongValue(
-        page,
-        '/items',
-        `${formatValue(conversationIdOf(close))} listed by its id`,
-        'not listed',
-      ),
-    );
+    .filter((each) => isScored(each) && !listed.includes(conversationIdOf(each)))
+    .map((each) => {
+      const expected = `${formatValue(conversationIdOf(each))} listed by its id`;
+      return wrongValue(page, '/items', expected, `not listed, but ${formatValue(changed)}`);
+    });
 }
 
 /** If unknown conversations can be closed or plain ones can't, other requirements report it. */
@@ -263,6 +288,50 @@ function closesOnlyForOwner(): Check {
     unjudged: requireControlApi(
       unjudgedAs('not_observed', 'No owner tried to close a conversation of another owner.'),
     ),
+  };
+}
+
+/** Requires that an owner can send and close a conversation whose ids another owner has used before. */
+function separatesOwners(): Check {
+  const isJudged = (exchange: Exchange): boolean =>
+    (isStep(exchange, 'traces', SAME_ID) || isStep(exchange, 'end', CLOSE_OF_SAME_ID)) &&
+    !isRateLimited(exchange);
+  return {
+    evidence: (transcript) =>
+      lastAccepted(transcript, 'end', 'close own') && !isCloseBroken(transcript)
+        ? transcript.exchanges.filter(isJudged)
+        : [],
+    judge: (evidence) =>
+      evidence.flatMap((exchange) => {
+        if (!isAccepted(exchange)) {
+          const expected = 'a 2xx response, because only another owner has used the same ids';
+          return [outcomeFinding(exchange, expected)];
+        }
+        if (exchange.endpoint !== 'end' || isFirstClose(exchange)) return [];
+        const expected = 'absent or false, because only another owner closed this id';
+        return [wrongValue(exchange, '/already_closed', expected)];
+      }),
+    unjudged: requireControlApi(
+      unjudgedAs('not_observed', 'No two owners sent conversations with the same id.'),
+    ),
+  };
+}
+
+/** Discards spans of closed conversations if all of their ids were sent before. */
+function loseKnownSpans(): Transform {
+  const closed = new Set<string>();
+  const known = new Set<string>();
+  return async (request, forward) => {
+    const { endpoint, body, path } = request;
+    const id = conversationIdIn(endpoint === 'traces' ? body : path) ?? '';
+    if (endpoint === 'end') closed.add(id);
+    const isValid = hasValidKey(request) && isPlainJson(request);
+    if (endpoint !== 'traces' || !isValid) return forward(request);
+    const spanIds = spanIdsIn(body);
+    const isKnown = spanIds.length > 0 && spanIds.every((spanId) => known.has(spanId));
+    if (closed.has(id) && isKnown) return emptyTraceResponse;
+    for (const spanId of spanIds) known.add(spanId);
+    return forward(request);
   };
 }
 

@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../../../src/platform/clock.ts';
+import { CLOSE_OF_SAME_ID, SAME_ID } from '../close/evidence.ts';
 import { conversations } from '../close/probes.ts';
 import type { ExpectedSession, ServiceProbe, ServiceProbeContext } from '../context.ts';
 import {
@@ -84,7 +85,7 @@ export const backlog: ServiceProbe = {
   phase: 'accepted',
   // Their sessions show whether run names differ between days.
   needs: [conversations, production],
-  cost: cost(9),
+  cost: cost(11),
   async run(context) {
     const { service } = context;
     if (!service.hasControlApi) return;
@@ -94,8 +95,11 @@ export const backlog: ServiceProbe = {
     await context.send(createControlStep('score no evals', scorePath, {}));
     const seedPath = `/seed${ownerQuery(service, 'backlog')}`;
     await context.send(createControlStep('evals for backlog', seedPath, seedLiveEvals(service)));
-    await context.send(createControlStep('score backlog', scorePath, {}));
-    await context.send(createControlStep('drain', '/drain'));
+    // When they are scored, there is no backlog left.
+    for (const step of ['score backlog', 'score backlog again']) {
+      await context.send(createControlStep(step, scorePath, {}));
+      await context.send(createControlStep('drain', '/drain'));
+    }
     const query = { ...runPeriod(service), include_traces: 'true' };
     await context.send(createResultsStep(context, 'production', 'backlog', query, 'backlog'));
   },
@@ -120,7 +124,7 @@ export const ids: ServiceProbe = {
   id: 'service/ids',
   area: 'service',
   phase: 'accepted',
-  cost: cost(13),
+  cost: cost(15),
   async run(context) {
     const { service } = context;
     const first = createConversation(service, 'case', { offsetMs: 11_000, idSuffix: '-Ab' });
@@ -150,12 +154,19 @@ async function send(context: ServiceProbeContext, conversation: Conversation): P
   await context.send(createTracesStep(context, conversation.name, request, { owner: OWNER }));
 }
 
-/** Another owner tries to close a conversation; then its own owner closes it. */
+/**
+ * Another owner tries to close a conversation; then its own owner closes it. After that, the other owner
+ * sends and closes a conversation of its own with the same ids.
+ */
 async function closeAsAnotherOwner(context: ServiceProbeContext): Promise<void> {
-  const conversation = createConversation(context.service, 'own', { offsetMs: 14_000 });
+  const { service } = context;
+  const conversation = createConversation(service, 'own', { offsetMs: 14_000 });
   await send(context, conversation);
   const { id } = conversation;
   const foreignClose = createEndStep(context, 'close of another', id, 'limits');
   await context.send({ ...foreignClose, intent: 'open' });
   await context.send(createEndStep(context, 'close own', id, OWNER));
+  const request = createTraceExport([createChatSpan(service, conversation)]);
+  await context.send(createTracesStep(context, SAME_ID, request, { owner: 'limits' }));
+  await context.send(createEndStep(context, CLOSE_OF_SAME_ID, id, 'limits'));
 }

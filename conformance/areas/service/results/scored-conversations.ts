@@ -7,13 +7,15 @@ import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { queuedOf } from '../close/evidence.ts';
 import { onForeignService } from '../control-api/foreign-service.ts';
-import { requireControlApi, wrongValue, needsScores } from '../findings.ts';
+import { needsScores, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import { objectsAt, type ResultsObject } from '../results-api.ts';
 import {
   conversationIdOf,
   findUpload,
   hasControlApi,
   isBeyond,
+  isCutOff,
+  isResultsPage,
   isStep,
   lastAccepted,
   lastPolledPage,
@@ -30,6 +32,7 @@ import {
   hasQuery,
   listOnly,
   objectAt,
+  onPages,
   onSessions,
   setKey,
   wantsTraces,
@@ -71,11 +74,37 @@ export const scoredConversations: Subject = {
       probes: ['service/conversations'],
       check: listsClosedConversations(),
       mutants: {
+        'scored-late': {
+          description: 'Lists sessions only after more than 10 seconds.',
+          transform: onPages(
+            'production',
+            (page) => Object.assign(page, { items: [], total: 0 }),
+            isPolling,
+          ),
+          ...fastClock,
+        },
+      },
+    },
+    'SERVICE-219': {
+      rule: 'A closed conversation is in the production results under its own id once its evals have run.',
+      section: '4.4',
+      statements: ['1.2', '1.8', '1.10', '2.5.4', '2.5.5', '4.4.17'],
+      reason: 'Nobody would see how the conversation was scored.',
+      observability: 'provoked',
+      probes: ['service/production'],
+      check: listsAfterScoring(),
+      mutants: {
         'own-session-id': {
           ...editsProduction('Lists sessions under internal ids.', (session) => {
             session['source_session_id'] = `svc-${String(session['source_session_id'])}`;
           }),
-          alsoKills: ['SERVICE-120'],
+          alsoKills: ['SERVICE-087'],
+        },
+        'live-traces-hidden': {
+          description: 'Lists only uploaded transcripts.',
+          transform: () => listOnly(({ run }) => !isLiveRun(run)),
+          ...fastClock,
+          alsoKills: ['SERVICE-087'],
         },
       },
     },
@@ -98,7 +127,8 @@ export const scoredConversations: Subject = {
       statements: ['1.11', '4.4.17'],
       reason: 'Customers who upload transcripts would not find their results.',
       observability: 'provoked',
-      check: listsUpload(),
+      // If no session has its own id, that is the cause.
+      check: requirePlainRight([listsAfterScoring()], listsUpload()),
       mutants: {
         'upload-hidden': {
           description: 'Does not list uploaded transcripts.',
@@ -180,6 +210,55 @@ function listsClosedConversations(): Check {
   };
 }
 
+/** The step of the first page that is read after the run has waited until no eval is queued. */
+const SCORED_PAGE_STEP = 'whole';
+
+const OWN_ID_HINT =
+  'Return the conversation id of the spans as source_session_id, without changes, not an id of the service.';
+
+/**
+ * Requires every closed conversation on the page that is read after the service has run all queued evals,
+ * in runs that can wait for this.
+ */
+export function listsAfterScoring(): Check {
+  const findPage = (transcript: Transcript): Exchange | undefined => {
+    const page = lastAccepted(transcript, 'production', SCORED_PAGE_STEP);
+    const isScored = transcript.exchanges.some(
+      (exchange) =>
+        isStep(exchange, 'admin', 'drain') && exchange.probe === page?.probe && isAccepted(exchange),
+    );
+    return page && isScored && hasControlApi(transcript) && !isCutOff(page) ? page : undefined;
+  };
+  return {
+    evidence: (transcript) => {
+      const page = findPage(transcript);
+      return page && isResultsPage('production')(page) && scoringCloses(transcript).length > 0
+        ? [page]
+        : [];
+    },
+    judge: ([page], transcript) => {
+      if (!page) return [];
+      const ids = scoringCloses(transcript).map((close) => conversationIdOf(close) ?? '');
+      const listed = sessionsOf(page)
+        .map(({ source_session_id: id }) => id)
+        .filter((id) => typeof id === 'string');
+      const [first, ...others] = ids.filter((id) => !listed.includes(id));
+      if (first === undefined) return [];
+      const expected = `${ids.length} conversations by their ids, such as ${formatValue(first)}`;
+      const count = ids.length - 1 - others.length;
+      // Of all sessions, one whose id contains the id of the conversation shows most.
+      const unknown = listed.filter((id) => !ids.includes(id));
+      const example = unknown.find((id) => id.includes(first)) ?? unknown[0];
+      const seen = example === undefined ? '' : `, and sessions such as ${formatValue(example)}`;
+      const finding = wrongValue(page, '/items', expected, `${count} of them${seen}`);
+      return [unknown.length > others.length ? { ...finding, hint: OWN_ID_HINT } : finding];
+    },
+    unjudged: requireControlApi(needsScores('No close response queued any evals.')),
+  };
+}
+
+const isLiveRun = (run: unknown): boolean => String(run).startsWith('Live traces');
+
 /** Requires the run name of the close response in the results. */
 function listsSameRun(): Check {
   return {
@@ -200,7 +279,7 @@ function listsSameRun(): Check {
 }
 
 /** Requires sessions to start when their first span starts. */
-function startsWithFirstSpan(): Check {
+export function startsWithFirstSpan(): Check {
   return checkConversations(
     [...countableSteps, 'wrapper'],
     ({ session }) => startedAtMs(session) !== undefined,

@@ -138,6 +138,10 @@ export const toolCalls: Subject = {
       wrong: {
         'call-arguments-an-object': ['Sends `arguments` as an object.', { order: 'A-1' }],
         'call-arguments-not-json': ['Sends `arguments` that are not JSON.', "order='A-1'"],
+        'call-arguments-encoded-twice': [
+          'Encodes `arguments` twice.',
+          JSON.stringify(validCall.function.arguments),
+        ],
         'call-arguments-missing': ['Omits `arguments`.', missing],
       },
     }),
@@ -251,7 +255,7 @@ function messagesOf({ json }: Exchange): ReplyMessage[] {
 const callsOf = (exchange: Exchange): ToolCall[] =>
   messagesOf(exchange).flatMap(({ calls }) => calls);
 
-/** Extends a check for the type of `function.arguments`: the string must contain JSON. */
+/** Extends a check for the type of `function.arguments`: the string must contain JSON, encoded once. */
 function checkArguments(typeCheck: Check): Check {
   return {
     ...typeCheck,
@@ -260,13 +264,20 @@ function checkArguments(typeCheck: Check): Check {
       ...evidence.flatMap((exchange) =>
         callsOf(exchange).flatMap(({ pointer, called }): Finding[] => {
           const text = called?.['arguments'];
-          if (typeof text !== 'string' || parseJson(text) !== undefined) return [];
+          if (typeof text !== 'string') return [];
+          const value = parseJson(text);
+          const isEncodedTwice = typeof value === 'string' && isObject(parseJson(value));
+          if (value !== undefined && !isEncodedTwice) return [];
           return [
             {
               exchange: exchange.id,
               pointer: `${pointer}/function/arguments`,
               expected: 'a string that contains JSON',
               received: formatValue(text),
+              ...(isEncodedTwice && {
+                expected: 'a string that contains a JSON object',
+                hint: 'Encode the arguments once: they are a JSON string inside a JSON string.',
+              }),
             },
           ];
         }),

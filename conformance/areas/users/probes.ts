@@ -13,9 +13,9 @@ import {
   AT_ONCE,
   create,
   createDeletion,
+  createFullUser,
   createUserId,
   deleteUsers,
-  fullUser,
   LONG_IDS,
   OTHER_CASE,
   SHORTER_ID,
@@ -23,8 +23,6 @@ import {
 import { GENERATED_USERS, sweepUsers } from './sweep.ts';
 
 type UsersProbe = Omit<SandboxProbe, 'exercises'>;
-
-const { metadata, profile } = fullUser;
 
 /** Creates the user that the other requests name. */
 const preflight: UsersProbe = {
@@ -36,7 +34,7 @@ const preflight: UsersProbe = {
   cost: cost(1, 0, 1),
   async run(context) {
     const userId = createUserId(context);
-    const exchange = await create(context, 'full', { user_id: userId, ...fullUser });
+    const exchange = await create(context, 'full', createFullUser(userId));
     const { users } = context;
     users.isUnsupported = exchange !== undefined && isNotFound(exchange);
     if (exchange && (isAccepted(exchange) || users.isUnsupported)) users.chatAs = userId;
@@ -56,8 +54,10 @@ const forms: UsersProbe = {
     if (context.users.isUnsupported) return;
     const userId = createUserId(context);
     const minimal = await create(context, 'minimal', { user_id: userId });
-    await create(context, 'with metadata', { user_id: createUserId(context), metadata });
-    await create(context, 'with profile', { user_id: createUserId(context), profile });
+    const { profile: _profile, ...withMetadata } = createFullUser(createUserId(context));
+    await create(context, 'with metadata', withMetadata);
+    const { metadata: _metadata, ...withProfile } = createFullUser(createUserId(context));
+    await create(context, 'with profile', withProfile);
     await deleteAndCreateAgain(context);
     await createSimilar(context, userId);
     await createAndDeleteAtOnce(context);
@@ -67,7 +67,7 @@ const forms: UsersProbe = {
 
 /** Deletes a user twice and creates it again. */
 async function deleteAndCreateAgain(context: SandboxContext): Promise<void> {
-  const request = { user_id: createUserId(context), ...fullUser };
+  const request = createFullUser(createUserId(context));
   const created = await create(context, 'to be deleted', request);
   if (!created || !isAccepted(created)) return;
   const { existing } = context.users;
@@ -86,8 +86,8 @@ async function deleteAndCreateAgain(context: SandboxContext): Promise<void> {
 async function createSimilar(context: SandboxContext, id: string): Promise<void> {
   const [longer, common] = LONG_IDS;
   const longest = id.padEnd(USER_ID_LENGTH_MAX, '0');
-  await create(context, longer, { user_id: longest, ...fullUser });
-  await create(context, common, { user_id: `${longest.slice(0, -1)}1`, ...fullUser });
+  await create(context, longer, createFullUser(longest));
+  await create(context, common, createFullUser(`${longest.slice(0, -1)}1`));
   await create(context, SHORTER_ID, { user_id: id.slice(0, -1) });
   const otherCase = await context.send({
     endpoint: 'create',
@@ -109,7 +109,7 @@ async function createAndDeleteAtOnce(context: SandboxContext): Promise<void> {
     endpoint: 'create',
     step: AT_ONCE,
     intent: 'open',
-    body: { json: { user_id: userId, ...fullUser } },
+    body: { json: createFullUser(userId) },
   });
   if (!created.some((exchange) => exchange && isAccepted(exchange))) return;
   const { existing } = context.users;
@@ -126,7 +126,7 @@ const refusals: UsersProbe = {
   cost: cost(Object.keys(malformed.edits).length + 2, 0, 1),
   async run(context) {
     if (context.users.isUnsupported) return;
-    const request = { user_id: createUserId(context), ...fullUser };
+    const request = createFullUser(createUserId(context));
     const control = await create(context, 'control', request);
     if (!control) return;
     const refuse = (step: string, body: NonNullable<Step['body']>) =>
@@ -180,7 +180,7 @@ const after: UsersProbe = {
   cost: cost(1, 0, 1),
   async run(context) {
     if (context.users.isUnsupported) return;
-    await create(context, 'after refusals', { user_id: createUserId(context), ...fullUser });
+    await create(context, 'after refusals', createFullUser(createUserId(context)));
   },
 };
 

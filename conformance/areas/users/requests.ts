@@ -1,4 +1,5 @@
 import { sandboxErrors, type UserCreateRequest } from '../../../src/contract/index.ts';
+import { seededRandom } from '../../../src/platform/random.ts';
 import { type Step, stepsOf } from '../../engine/probe.ts';
 import {
   errorOf,
@@ -42,22 +43,44 @@ export const REFUSE_DUPLICATE = `respond with 409, the type ${sandboxErrors.user
 /** Returns a new user id in the shape that the service generates (spec 2.9). */
 export const createUserId = ({ random }: SandboxContext): string => `sim_user_${random.id(12)}`;
 
-/** A create request with every optional field, except the id. */
-export const fullUser = {
-  metadata: {
-    scenario_id: 'late-parcel',
-    persona: 'friendly',
-    session_type: 'support',
-    preferences: { language: 'en', newsletter: false },
-    history: { orders: ['A-1001'] },
-  },
-  profile: {
-    name: 'Ada Example',
-    email: 'ada@example.com',
-    tier: 'gold',
-    location: 'Zurich',
-  },
-};
+/** The pattern of family names, which hardly occur in other texts. */
+const FAMILY_NAME = /\bsk(?:[aeiou][bcdfghjklmnpqrstvwxyz]){5}\b/g;
+
+/** Returns the family name of a user, which no other user has. */
+export function familyNameOf(userId: string): string {
+  const random = seededRandom(userId);
+  const draw = (letters: string): string => letters.charAt(random.integer(0, letters.length - 1));
+  const syllables = Array.from(
+    { length: 5 },
+    () => draw('aeiou') + draw('bcdfghjklmnpqrstvwxyz'),
+  );
+  return `Sk${syllables.join('')}`;
+}
+
+/** Returns the family names in a text, in lowercase, as an email address has them. */
+export const familyNamesIn = (text: string): ReadonlySet<string> =>
+  new Set(text.toLowerCase().match(FAMILY_NAME));
+
+/** Returns a create request with every optional field. Its profile shows whose it is. */
+export function createFullUser(userId: string) {
+  const familyName = familyNameOf(userId);
+  return {
+    user_id: userId,
+    metadata: {
+      scenario_id: 'late-parcel',
+      persona: 'friendly',
+      session_type: 'support',
+      preferences: { language: 'en', newsletter: false },
+      history: { orders: ['A-1001'] },
+    },
+    profile: {
+      name: `Ada ${familyName}`,
+      email: `ada.${familyName.toLowerCase()}@example.com`,
+      tier: 'gold',
+      location: 'Zurich',
+    },
+  };
+}
 
 /** Extends the body of a create request with a text in `history`, which is any object. */
 export const extendUserTo = (bytes: number, request: UserCreateRequest): UserCreateRequest =>

@@ -6,6 +6,7 @@ import { drop, type Edit, editHealth, set } from '../../engine/mutants/combinato
 import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
 import { fieldsOf, missing } from '../fields.ts';
 import { error, isHealthReport, noReport, noReportHasField, reports } from './reports.ts';
+import { countNanoseconds, requireSeconds } from './uptime.ts';
 
 const field = fieldsOf({
   endpoint: 'health',
@@ -72,11 +73,20 @@ export const fields: Subject = {
       },
     }),
     'HEALTH-013': field('/uptime', {
-      rule: '`uptime` is an integer, if present.',
+      rule: '`uptime` is an integer number of seconds, if present.',
       statements: ['2.10.7', '2.10.8'],
+      wrapCheck: requireSeconds,
       wrong: {
         'uptime-a-string': ['Sends `uptime` in words.', '3 days'],
         'uptime-fraction': ['Sends `uptime` with a fraction.', 17.25],
+      },
+      mutants: {
+        'uptime-nanoseconds': {
+          description: 'Sends `uptime` in nanoseconds.',
+          transform: countNanoseconds,
+          // The unit shows only if some time passes between the health requests.
+          areas: ['chat', 'health'],
+        },
       },
       legal: {
         'uptime-zero': sends(

@@ -55,7 +55,7 @@ function findWrongUnit(reports: readonly Exchange[]): Finding[] {
       exchange: last.id,
       pointer: '/uptime',
       expected: 'a number of seconds',
-      received: `${String(uptimeOf(last))}, which is ${grown} more than in exchange ${first.id}, ${Math.round(last.startedMs - first.startedMs)} ms before`,
+      received: `${Number(uptimeOf(last))}, which is ${grown} more than in exchange ${first.id}, ${Math.round(last.startedMs - first.startedMs)} ms before`,
       hint: `Divide it by ${unit[1].toLocaleString('en-US')}: it seems to be in ${unit[0]}.`,
       others: [first.id],
     },

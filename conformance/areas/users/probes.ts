@@ -16,6 +16,7 @@ import {
   createFullUser,
   createUserId,
   deleteUsers,
+  LEADING_ZERO,
   LONG_IDS,
   OTHER_CASE,
   SHORTER_ID,
@@ -49,7 +50,7 @@ const forms: UsersProbe = {
   id: 'users/forms',
   area: 'users',
   phase: 'accepted',
-  cost: cost(7 + 8 + GENERATED_USERS, 0, 5 + 5 + GENERATED_USERS),
+  cost: cost(7 + 4 + GENERATED_USERS + 1, 0, 5 + 4 + GENERATED_USERS + 1),
   async run(context) {
     if (context.users.isUnsupported) return;
     const userId = createUserId(context);
@@ -60,8 +61,9 @@ const forms: UsersProbe = {
     await create(context, 'with profile', withProfile);
     await deleteAndCreateAgain(context);
     await createSimilar(context, userId);
-    await createAndDeleteAtOnce(context);
-    if (minimal && isAccepted(minimal)) await sweepUsers(context);
+    if (!minimal || !isAccepted(minimal)) return;
+    await sweepUsers(context);
+    await createWithLeadingZero(context);
   },
 };
 
@@ -98,25 +100,53 @@ async function createSimilar(context: SandboxContext, id: string): Promise<void>
   if (otherCase && isAccepted(otherCase)) context.users.existing.add(swapCase(id));
 }
 
+/** Creates a user whose id is the same number as that of an existing one. */
+async function createWithLeadingZero(context: SandboxContext): Promise<void> {
+  const id = [...context.users.existing].find((each) => DIGITS.test(each));
+  if (id !== undefined) await create(context, LEADING_ZERO, { user_id: `0${id}` });
+}
+
+/** The generated id of only digits. A shorter one may be somebody else's. */
+const DIGITS = /^\d{16}$/;
+
 const swapCase = (id: string): string => id.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 
-/** Creates one user twice at the same moment, and deletes it twice at the same moment. */
-async function createAndDeleteAtOnce(context: SandboxContext): Promise<void> {
-  const userId = createUserId(context);
-  const sendTwice = (step: Step): Promise<(Exchange | undefined)[]> =>
-    Promise.all([1, 2].map(() => context.send({ ...step, order: 'together', atOnce: 2 })));
-  const created = await sendTwice({
-    endpoint: 'create',
-    step: AT_ONCE,
-    intent: 'open',
-    body: { json: createFullUser(userId) },
-  });
-  if (!created.some((exchange) => exchange && isAccepted(exchange))) return;
-  const { existing } = context.users;
-  existing.add(userId);
-  const deleted = await sendTwice(createDeletion(AT_ONCE, 'open', userId));
-  if (deleted.some((exchange) => exchange && isAccepted(exchange))) existing.delete(userId);
-}
+/** A race may show only now and then. */
+const PAIRS = 3;
+
+/**
+ * Creates users twice at the same moment, one after another while few other requests are in flight, and
+ * deletes the first one twice at the same moment.
+ */
+const atOnce: UsersProbe = {
+  id: 'users/at-once',
+  area: 'users',
+  phase: 'after',
+  cost: cost(2 * PAIRS + 2, 0, PAIRS),
+  async run(context) {
+    if (context.users.isUnsupported) return;
+    const { existing } = context.users;
+    const sendTwice = (step: Step): Promise<(Exchange | undefined)[]> =>
+      Promise.all([1, 2].map(() => context.send({ ...step, order: 'together', atOnce: 2 })));
+    const isAnyAccepted = (exchanges: readonly (Exchange | undefined)[]): boolean =>
+      exchanges.some((exchange) => exchange && isAccepted(exchange));
+    for (let pair = 1; pair <= PAIRS; pair++) {
+      const request = createFullUser(createUserId(context));
+      const { user_id: userId } = request;
+      const created = await sendTwice({
+        endpoint: 'create',
+        step: AT_ONCE,
+        intent: 'open',
+        body: { json: request },
+      });
+      if (!isAnyAccepted(created)) return;
+      existing.add(userId);
+      if (pair > 1) continue;
+      const deleted = await sendTwice(createDeletion(AT_ONCE, 'open', userId));
+      if (isAnyAccepted(deleted)) existing.delete(userId);
+    }
+  },
+};
 
 /** Sends a request that succeeds, then the same with one edit at a time, and the same again. */
 const refusals: UsersProbe = {
@@ -215,5 +245,6 @@ export const usersProbes: readonly UsersProbe[] = [
   refusals,
   silences,
   after,
+  atOnce,
   cleanup,
 ];

@@ -25,6 +25,8 @@ export const LONG_IDS = ['longer id', 'id with a common prefix'] as const;
 export const SHORTER_ID = 'shorter id';
 /** The step whose id differs from that of an existing user only in case. */
 export const OTHER_CASE = 'id in another case';
+/** The step whose id of digits differs from that of an existing user only in a zero before it. */
+export const LEADING_ZERO = 'id with a leading zero';
 /** The step of two equal requests at the same moment. */
 export const AT_ONCE = 'at the same moment';
 /** The step that deletes a user which an earlier run may have left. */

@@ -1,5 +1,10 @@
 /** `session_id` of the reply (spec 2.8). */
-import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
+import {
+  describeMisspelled,
+  findMisspelled,
+  formatValue,
+  resolvePointer,
+} from '../../../src/contract/index.ts';
 import { type Check, checkEach } from '../../engine/checks/check.ts';
 import { describeEcho } from '../../engine/checks/echo.ts';
 import { drop, editBody, editChat, set } from '../../engine/mutants/combinators.ts';
@@ -164,12 +169,18 @@ function checkPresence(): Check {
               exchange: exchange.id,
               pointer: '/session_id',
               expected: 'the session id of the request',
-              received: 'no session_id',
+              received: describeAbsence(exchange),
             },
           ]
         : [],
     noReply,
   );
+}
+
+/** Says that a reply has no session id, or under which name it has one. */
+function describeAbsence({ json }: Exchange): string {
+  const found = findMisspelled('session_id', Object.keys(json as object), []);
+  return found === undefined ? 'no session_id' : describeMisspelled(found, 'session_id');
 }
 
 function keepByConnection(): ReturnType<TransformFactory> {

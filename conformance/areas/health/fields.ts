@@ -4,6 +4,7 @@ import { type Check, checkEach, unjudgedAs } from '../../engine/checks/check.ts'
 import { checkTypicalValue, hasStatus } from '../../engine/checks/targets.ts';
 import { drop, type Edit, editHealth, set } from '../../engine/mutants/combinators.ts';
 import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
+import { fieldNames } from '../field-names.ts';
 import { fieldsOf, missing } from '../fields.ts';
 import { error, isHealthReport, noReport, noReportHasField, reports } from './reports.ts';
 import { countNanoseconds, requireSeconds } from './uptime.ts';
@@ -239,6 +240,20 @@ export const fields: Subject = {
         'unhealthy-silent': reports('Reports "unhealthy" without an error.', 'unhealthy', 503),
       },
     },
+    'HEALTH-024': fieldNames({
+      rule: 'The optional fields of a health response have the names of the specification, such as `webrtc_status`.',
+      statements: ['2.10.9', '2.10.16'],
+      probes: ['preflight'],
+      isResponse: isHealthReport,
+      unjudged: noReport,
+      mutants: {
+        'webrtc-status-camel-case': sends(
+          'Sends `webrtcStatus`.',
+          drop('/webrtc_status'),
+          set('/webrtcStatus', 'operational'),
+        ),
+      },
+    }),
   },
   legal: {
     bare: reports('Sends only the required fields.', 'healthy', 200),

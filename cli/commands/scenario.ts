@@ -69,7 +69,7 @@ export const scenario = defineCommand({
     if (out !== '-') {
       stderr.write(
         `Wrote ${out}. Review the user's messages, then run\n` +
-          `sandbox-kit simulate URL --scenario ${out}\n`,
+          `${findProgramName(env)} simulate URL --scenario ${out}\n`,
       );
     }
     return exitCodes.ok;

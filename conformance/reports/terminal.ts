@@ -12,6 +12,7 @@ import {
   formatNumber,
 } from '../../src/report-kit/format.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
+import { typeCommand } from '../../src/report-kit/program-name.ts';
 import {
   hangingIndent,
   labeled,
@@ -109,8 +110,11 @@ function blockingLines({ blockedBy }: CheckReport, { style, width }: TextLayout)
 }
 
 /** Lists the commands by which the cause of a crash is found. They are unbroken, so that they can be copied. */
-function suspectLines(report: CheckReport, { width, resendFile }: TerminalOptions): string[] {
-  return listSuspectCommands(report, resendFile).flatMap(({ sentence, commands }) => [
+function suspectLines(
+  report: CheckReport,
+  { width, resendFile, program }: TerminalOptions,
+): string[] {
+  return listSuspectCommands(report, resendFile, program).flatMap(({ sentence, commands }) => [
     ...wrapBreakingWords(sentence, width),
     ...commands.map((command) => `  ${command}`),
   ]);
@@ -127,7 +131,8 @@ function findingBlocks(report: CheckReport, layout: TerminalOptions): string[][]
   return rows.map((row) => {
     const firstId = repeated.get(row.id);
     if (firstId === undefined) {
-      const command = resendCommandOf(row.evidence, report, layout.resendFile);
+      const { resendFile, program } = layout;
+      const command = resendCommandOf(row.evidence, report, resendFile, program);
       return findingLines({ ...row, command }, layout);
     }
     return findingLines({ ...row, curl: `the same request as ${firstId}` }, layout);
@@ -154,7 +159,8 @@ type Detail = Pick<
 > & { example?: string; exchange: EvidenceItem | undefined; command?: string | undefined };
 
 /** Lists what is known about a finding, and the command that shows it again. */
-function detailLines(detail: Detail, { style, width }: TextLayout, indent: number): string[] {
+function detailLines(detail: Detail, layout: TextLayout, indent: number): string[] {
+  const { style, width, program } = layout;
   const { exchange, findings: count = 0, curl, command } = detail;
   const where = exchange && describeExchange(exchange);
   const fields: [string, string | undefined][] = [
@@ -175,7 +181,7 @@ function detailLines(detail: Detail, { style, width }: TextLayout, indent: numbe
     ),
     // Unbroken lines, so that they can be copied.
     ...[curl, command].flatMap((line) =>
-      line === undefined ? [] : [`${margin}${style('dim', line)}`],
+      line === undefined ? [] : [`${margin}${style('dim', typeCommand(line, program))}`],
     ),
   ];
 }
@@ -194,7 +200,7 @@ function causeLines(report: CheckReport, layout: TerminalOptions): string[] {
       ...(example && row
         ? exampleLines(example, row, {
             ...layout,
-            command: resendCommandOf([example.exchange], report, layout.resendFile),
+            command: resendCommandOf([example.exchange], report, layout.resendFile, layout.program),
           })
         : []),
     ];
@@ -273,8 +279,11 @@ function triedLines(report: CheckReport, { style, width }: TextLayout): string[]
   return [style('bold', sectionTitles.tried), ...lines];
 }
 
-function missingFileLines(report: CheckReport, { resendFile, width }: TerminalOptions): string[] {
-  const hint = describeMissingFile(report, resendFile);
+function missingFileLines(
+  report: CheckReport,
+  { resendFile, width, program }: TerminalOptions,
+): string[] {
+  const hint = describeMissingFile(report, resendFile, program);
   return hint === undefined ? [] : wrapBreakingWords(hint, width);
 }
 

@@ -39,7 +39,7 @@ import {
   type Headline,
 } from './summary.ts';
 import { comparisonLines } from './comparison.ts';
-import { describeCoverage, describeUnjudged } from './coverage.ts';
+import { coverageOf, describeCoverage, describeUnjudged } from './coverage.ts';
 import {
   describeMissingFile,
   listSuspectCommands,
@@ -295,17 +295,27 @@ function summaryLines(report: CheckReport, { style, width }: TextLayout): string
   const { requirements, blockedBy, observedBehavior } = report;
   const notes = requirements.filter(({ verdict }) => verdict === 'note').map(({ id }) => id);
   const observed = Object.entries(observedBehavior).map(([name, value]) => `${name} ${value}`);
-  const unjudged = blockedBy
+  const { judged, total } = coverageOf(requirements);
+  // The same number as in the sentence about the coverage, which does not count what does not apply.
+  const unjudged = blockedBy ? 0 : total - judged;
+  const inapplicable = blockedBy
     ? 0
-    : requirements.filter(({ verdict }) => /^not_(applicable|observed)$/.test(verdict)).length;
+    : requirements.filter(({ verdict }) => verdict === 'not_applicable').length;
   const folded = foldedFailures(report).length;
-  if (notes.length + observed.length + unjudged + folded === 0) return [];
+  if (notes.length + observed.length + unjudged + inapplicable + folded === 0) return [];
   const rest = observed.length - OBSERVED_MAX;
   const label = (name: string): string => `${style('bold', name)}${' '.repeat(10 - name.length)}`;
   const details = [
     ...(folded === 0 ? [] : [`each of the ${folded} failures with a common cause`]),
     ...(notes.length === 0 ? [] : ['the notes']),
-    ...(unjudged === 0 ? [] : [`why ${formatCount(unjudged, 'requirement')} got no verdict`]),
+    ...(unjudged === 0
+      ? []
+      : [
+          `why ${formatCount(unjudged, 'requirement')} ${unjudged === 1 ? 'was' : 'were'} not judged`,
+        ]),
+    ...(inapplicable === 0
+      ? []
+      : [`why ${inapplicable} ${inapplicable === 1 ? 'does' : 'do'} not apply`]),
     ...(observed.length === 0 ? [] : ['all observed behavior']),
   ];
   const shown = [...observed.slice(0, OBSERVED_MAX), ...(rest > 0 ? [`${rest} more`] : [])];

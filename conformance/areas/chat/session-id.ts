@@ -78,6 +78,10 @@ export const sessionId: Subject = {
         'session-id-escaped': echoes('Echoes the session id as HTML.', (id) =>
           id.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
         ),
+        'session-id-ascii': echoes(
+          'Echoes the session id in ASCII, with question marks for other characters.',
+          (id) => id.replaceAll(/[\u0080-\u{10ffff}]/gu, '?'),
+        ),
         'session-id-latin-1': echoes('Echoes the bytes of the session id as Latin-1.', (id) =>
           Buffer.from(id).toString('latin1'),
         ),

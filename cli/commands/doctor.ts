@@ -35,11 +35,13 @@ export const doctor = defineCommand({
     const options = libraryValues(diagnoseOptions, values);
     const diagnosis = await runDiagnosis({ ...options, ...access, url });
     progress.live('');
-    out.write(conformance.diagnosisText(
+    out.write(
+      conformance.diagnosisText(
         diagnosis,
         typeCommand(formatCheckCommand(values), out.program),
         out,
-      ));
+      ),
+    );
     if (json !== undefined) {
       writeJsonOutput(json, conformance.diagnosisJson(diagnosis, url), '--json', process.stdout);
     }

@@ -237,13 +237,17 @@ function findForeignProfiles(exchange: Exchange, { exchanges }: Transcript): Fin
 function findForeignCalls(exchange: Exchange, { exchanges }: Transcript): Finding[] {
   const calls = callsOf(exchange);
   for (const call of calls.filter(hasLongId)) {
-    const twins = calls.filter(({ id, called }) => id !== call.id && isSameCall(called, call.called));
+    const twins = calls.filter(
+      ({ id, called }) => id !== call.id && isSameCall(called, call.called),
+    );
     const source = exchanges.find(
       (other) =>
         isReply(other) &&
         other.endedMs <= exchange.startedMs &&
         isOtherSession(exchange, other) &&
-        callsOf(other).some(({ id, called }) => id === call.id && isSameJson(called, call.called)) &&
+        callsOf(other).some(
+          ({ id, called }) => id === call.id && isSameJson(called, call.called),
+        ) &&
         twins.some((twin) => callsOf(other).every(({ id }) => id !== twin.id)),
     );
     if (!source) continue;

@@ -52,10 +52,7 @@ const FAMILY_NAME = /\bsk(?:[aeiou][bcdfghjklmnpqrstvwxyz]){5}\b/g;
 export function familyNameOf(userId: string): string {
   const random = seededRandom(userId);
   const draw = (letters: string): string => letters.charAt(random.integer(0, letters.length - 1));
-  const syllables = Array.from(
-    { length: 5 },
-    () => draw('aeiou') + draw('bcdfghjklmnpqrstvwxyz'),
-  );
+  const syllables = Array.from({ length: 5 }, () => draw('aeiou') + draw('bcdfghjklmnpqrstvwxyz'));
   return `Sk${syllables.join('')}`;
 }
 

@@ -77,7 +77,8 @@ function hintForEcho(sent: unknown, received: unknown, name: string): string | u
   if (typeof received !== 'string') return `Send the ${name} as a string, as in the request.`;
   const change = changes.find(([apply]) => apply(sent) === received);
   if (change) return `Echo the ${name} ${change[1]}.`;
-  if (unescapeHtml(received) === sent) return `Echo the ${name} unchanged: don't escape it as HTML.`;
+  if (unescapeHtml(received) === sent)
+    return `Echo the ${name} unchanged: don't escape it as HTML.`;
   if (isReplaced(sent, received)) {
     return `Echo the ${name} as UTF-8: characters outside ASCII were replaced. Decode requests and encode responses as UTF-8, not in the default charset.`;
   }

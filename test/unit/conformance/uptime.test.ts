@@ -10,7 +10,11 @@ function judge(uptimeAt: (ms: number) => number, times = [0, 30, 31, 400]): Find
   const exchanges = times.map((ms, index) =>
     toExchange({
       ...{ record: 'exchange', id: index + 1, probe: 'preflight', step: 'plain' },
-      ...{ endpoint: 'health', intent: 'valid', request: { method: 'GET', path: '/', headers: {} } },
+      ...{
+        endpoint: 'health',
+        intent: 'valid',
+        request: { method: 'GET', path: '/', headers: {} },
+      },
       response: { status: 200, headers: {}, body: JSON.stringify({ uptime: uptimeAt(ms + 2) }) },
       ...{ startedMs: ms, endedMs: ms + 4 },
     }),
@@ -25,8 +29,14 @@ function judge(uptimeAt: (ms: number) => number, times = [0, 30, 31, 400]): Find
 
 void t.test('seconds are right, also of a process that started just now', (t) => {
   for (const startMs of [0, 999, 86_400_000]) {
-    t.same(judge((ms) => Math.round((startMs + ms) / 1000)), []);
-    t.same(judge((ms) => Math.floor((startMs + ms) / 1000), [0, 30, 31, 40_000]), []);
+    t.same(
+      judge((ms) => Math.round((startMs + ms) / 1000)),
+      [],
+    );
+    t.same(
+      judge((ms) => Math.floor((startMs + ms) / 1000), [0, 30, 31, 40_000]),
+      [],
+    );
   }
   t.end();
 });
@@ -52,11 +62,18 @@ void t.test('different processes have different uptimes', (t) => {
     judge(() => replicas[requests++ % replicas.length] ?? 0),
     [],
   );
-  t.same(judge((ms) => (ms < 100 ? 10 : 500)), [], 'a second replica');
+  t.same(
+    judge((ms) => (ms < 100 ? 10 : 500)),
+    [],
+    'a second replica',
+  );
   t.end();
 });
 
 void t.test('nothing is judged if no time passes between the reports', (t) => {
-  t.same(judge((ms) => ms * 1e6, [0, 4, 5, 10]), []);
+  t.same(
+    judge((ms) => ms * 1e6, [0, 4, 5, 10]),
+    [],
+  );
   t.end();
 });

@@ -74,7 +74,7 @@ export function createFullUser(userId: string) {
     },
     profile: {
       name: `Ada ${familyName}`,
-      email: `ada.${familyName.toLowerCase()}@example.com`,
+      email: `${familyName.toLowerCase()}@example.com`,
       tier: 'gold',
       location: 'Zurich',
     },

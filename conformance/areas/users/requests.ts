@@ -117,19 +117,23 @@ export async function create(
 const SENT_AGAIN_MAX = 3;
 const LOST_USERS_MAX = 4;
 
-/** Deletes users. If that is refused, tries other connections: another process may know the user. */
+/**
+ * Deletes users: the first one alone, so that a deletion that removes others is always that of the oldest
+ * user. If a deletion is refused, tries other connections: another process may know the user.
+ */
 export async function deleteUsers(
   context: SandboxContext,
   userIds: Iterable<string>,
 ): Promise<void> {
   const { users } = context;
-  const deletions = await Promise.all(
-    [...userIds].map(async (userId) => {
-      const exchange = await context.send(createDeletion('delete', 'valid', userId));
-      if (exchange && isAccepted(exchange)) users.existing.delete(userId);
-      return { userId, status: exchange?.response?.status ?? 0 };
-    }),
-  );
+  const remove = async (userId: string): Promise<{ userId: string; status: number }> => {
+    const exchange = await context.send(createDeletion('delete', 'valid', userId));
+    if (exchange && isAccepted(exchange)) users.existing.delete(userId);
+    return { userId, status: exchange?.response?.status ?? 0 };
+  };
+  const [first, ...others] = userIds;
+  if (first === undefined) return;
+  const deletions = [await remove(first), ...(await Promise.all(others.map(remove)))];
   // One after another, so that a sandbox that knows no user gets few requests.
   for (const { userId, status } of deletions) {
     const isRefused = status >= 400 && status < 500 && status !== 405 && status !== 429;

@@ -77,7 +77,7 @@ void t.test(
     );
     t.match(
       short.stdout,
-      /\nMore {6}--verbose shows the notes, why \d+ requirements got no verdict, and all\n {10}observed behavior\.\n/,
+      /\nMore {6}--verbose shows the notes, why \d+ requirements were not judged, why\s+\d+\s+do\s+not\s+apply,\s+and\s+all\s+observed\s+behavior\.\n/,
     );
     t.match(lines.at(-1), /^CONFORMING {2}\d+ pass, 4 note, \d+ not applicable, .* m?s$/);
     assertPlain(t, short);
@@ -156,7 +156,7 @@ void t.test('Ctrl-C: the verdicts so far are reported, and the rest is blocked',
   t.match(
     stdoutSoFar(),
     new RegExp(
-      `\\nJudged ${judged.length} of ${judged.length + blocked.length} requirements \\(\\d+%\\)\\.\\n`,
+      `\\nJudged ${judged.length} of ${judged.length + blocked.length} requirements that apply \\(\\d+%\\)\\.\\n`,
     ),
   );
   const verdicts = new Map(requirements.map(({ id, verdict }) => [id, verdict]));
@@ -282,7 +282,7 @@ void t.test('--list needs no URL, and --dry-run sends nothing', async (t) => {
   const dry = await run(['check', NOWHERE, '--dry-run', '--prompt', 'one', '--prompt', 'two']);
   t.equal(dry.code, 0, dry.stderr);
   t.match(dry.stdout, /chat\/prompts +accepted +2 +2 /, 'a request for each prompt');
-  t.match(dry.stdout.replaceAll(/\s+/g, ' '), /creates 31 users and deletes them at the end\./);
+  t.match(dry.stdout.replaceAll(/\s+/g, ' '), /creates 34 users and deletes them at the end\./);
   const chat = await run(['check', NOWHERE, '--dry-run', '--area', 'chat']);
   t.match(chat.stdout.replaceAll(/\s+/g, ' '), /creates 6 users and deletes them at the end\./);
   t.match(chat.stdout, /users\/cleanup +cleanup +6 /, 'a request for each of these users');

@@ -8,6 +8,7 @@ import { limitSignal } from '../../../src/platform/abort.ts';
 import { keepTlsAlert, throughProxy } from '../../../src/http-kit/connect.ts';
 import { tlsOptionsOf, type Connection } from '../../../src/platform/connection.ts';
 import { toRecordedBody } from '../transcript/body-encoding.ts';
+import { describeShorterBody } from '../transcript/body-length.ts';
 import { describeFailure, isError, toError } from '../../../src/platform/error-origin.ts';
 
 /** The response to a request, or the failure to get one. */
@@ -77,6 +78,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const { deadlineMs, signal = new AbortController().signal } = limits;
     using limit = limitSignal(clock, deadlineMs, signal);
     let status: number | undefined;
+    let contentLength = '';
+    const chunks: Buffer[] = [];
     try {
       const response = await request(`${base}${path}`, {
         method,
@@ -86,10 +89,17 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       });
       status = response.statusCode;
       const responseHeaders = flattenHeaders(response.headers);
-      const bytes = await readBody(response.body, responseHeaders['content-encoding'] ?? '');
+      contentLength = responseHeaders['content-length'] ?? '';
+      await readBody(response.body, chunks);
+      const encoding = responseHeaders['content-encoding'] ?? '';
+      const bytes = decodeBody(Buffer.concat(chunks), encoding);
       return { response: { status, headers: responseHeaders, ...toRecordedBody(bytes) } };
     } catch (error) {
-      return { failure: toFailure(error, status) };
+      const failure = toFailure(error, status);
+      // A server that keeps the connection open lets the kit wait for the rest.
+      const mayBeShorter = ['reset', 'timeout'].includes(failure.kind) && !signal.aborted;
+      const message = mayBeShorter && describeShorterBody(Buffer.concat(chunks), contentLength);
+      return { failure: message ? { ...failure, message } : failure };
     }
   };
   const sendAlone = async (outgoing: Outgoing, limits: Limits): Promise<Outcome> => {
@@ -176,8 +186,8 @@ class WrongEncodingError extends Error {}
 
 type ResponseBody = AsyncIterable<Buffer> & { destroy(): unknown };
 
-async function readBody(body: ResponseBody, encoding: string): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+/** Adds the chunks of a body to a list, which has those that arrived also if the body does not end. */
+async function readBody(body: ResponseBody, chunks: Buffer[]): Promise<void> {
   let bytes = 0;
   for await (const chunk of body) {
     chunks.push(chunk);
@@ -187,7 +197,6 @@ async function readBody(body: ResponseBody, encoding: string): Promise<Buffer> {
       throw new ResponseTooLargeError();
     }
   }
-  return decodeBody(Buffer.concat(chunks), encoding);
 }
 
 const decoders: Partial<Record<string, (bytes: Buffer, options: ZlibOptions) => Buffer>> = {

@@ -36,7 +36,7 @@ export const doctor = defineCommand({
     progress.live('');
     out.write(conformance.diagnosisText(diagnosis, formatCheckCommand(values), out));
     if (json !== undefined) {
-      writeJsonOutput(json, conformance.diagnosisJson(diagnosis, url), '--json', process.stdout);
+      writeJsonOutput(json, conformance.diagnosisJson(diagnosis), '--json', process.stdout);
     }
     return diagnosis.blockedBy ? exitCodes.notJudged : exitCodes.ok;
   },

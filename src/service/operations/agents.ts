@@ -126,7 +126,7 @@ const REFUSALS: Partial<Record<string, string>> = {
 function summarizeConnection(
   report: ConnectionReport,
 ): Pick<AgentReportSummary, 'standing' | 'verdict' | 'detail'> {
-  const { blockedBy, health, remark, requests } = report;
+  const { target, blockedBy, health, remark, requests } = report;
   if (blockedBy) {
     const verdict = REFUSALS[blockedBy.id] ?? 'Not reachable';
     return { standing: 'fail', verdict, detail: blockedBy.message };
@@ -135,7 +135,10 @@ function summarizeConnection(
     const detail = `GET /health reports that the sandbox is ${health}.`;
     return { standing: 'warn', verdict: 'Reachable, not healthy', detail };
   }
-  const failed = requests.filter(isFailed).map(({ request, outcome }) => `${request}: ${outcome}`);
+  // The URL that was sent shows a wrong path in the URL of the agent.
+  const failed = requests
+    .filter(isFailed)
+    .map(({ request, outcome }) => `${request.replace(' ', ` ${target}`)}: ${outcome}`);
   if (failed.length > 0 || health === undefined) {
     const reasons = health === undefined ? [...failed, 'GET /health reports no status'] : failed;
     return {

@@ -62,13 +62,18 @@ export function describeReadiness({ parts, readiness }: AgentReadiness): {
   if (readiness === 'yes') return { headline: 'Ready to onboard.', reasons: '' };
   if (readiness === 'unknown') {
     const open = parts.filter(({ standing }) => standing !== 'pass');
-    const names = formatList(open.map(({ name }) => name.toLowerCase()));
-    return { headline: 'Not judged yet:', reasons: `evidence is missing for ${names}.` };
+    const missing = open.filter(({ atMs }) => atMs === undefined);
+    const judged = open.filter(({ atMs }) => atMs !== undefined);
+    const names = formatList(missing.map(({ name }) => name.toLowerCase()));
+    const absence = missing.length === 0 ? [] : [`evidence is missing for ${names}.`];
+    return { headline: 'Not judged yet:', reasons: [...absence, ...nameVerdicts(judged)].join(' ') };
   }
   const failed = parts.filter(({ standing }) => standing === 'fail');
-  const reasons = failed.map(({ name, verdict }) => `${name}: ${verdict.toLowerCase()}.`);
-  return { headline: 'Not ready:', reasons: reasons.join(' ') };
+  return { headline: 'Not ready:', reasons: nameVerdicts(failed).join(' ') };
 }
+
+const nameVerdicts = (parts: readonly ReadinessPart[]): string[] =>
+  parts.map(({ name, verdict }) => `${name}: ${verdict.toLowerCase()}.`);
 
 function describePart(
   part: ReadinessPart,
@@ -150,7 +155,7 @@ const NEXT_STEPS = {
 } as const;
 
 function findNextStep(
-  { id, standing, report, run }: ReadinessPart,
+  { id, standing, atMs, report, run }: ReadinessPart,
   found: (AgentReport & { report: object }) | undefined,
 ): string {
   const cure =
@@ -159,5 +164,6 @@ function findNextStep(
       : (found?.report as CheckReport | LoadReport | undefined)?.blockedBy?.cure;
   const [first, again] = NEXT_STEPS[id];
   if (cure !== undefined) return cure;
-  return standing === 'fail' && (report ?? run) ? again : first;
+  const isDone = id === 'connection' ? atMs !== undefined : standing === 'fail' && (report ?? run);
+  return isDone ? again : first;
 }

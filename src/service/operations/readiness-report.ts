@@ -13,6 +13,7 @@ import { LOAD_TARGETS_MAX } from '../domain/agent-reports.ts';
 import type { ConnectionReport } from '../domain/kit-functions.ts';
 import type { AgentReport, Store } from '../store/store.ts';
 import type { AgentReadiness } from './agent-readiness.ts';
+import { findCure } from './agents.ts';
 import type { ReadinessPart } from './readiness-part.ts';
 
 /** The most causes, targets, and scenarios of a part. */
@@ -158,12 +159,11 @@ function findNextStep(
   { id, standing, atMs, report, run }: ReadinessPart,
   found: (AgentReport & { report: object }) | undefined,
 ): string {
-  const cure =
-    found?.kind === 'connection'
-      ? (found.report as ConnectionReport).blockedBy?.cure
-      : (found?.report as CheckReport | LoadReport | undefined)?.blockedBy?.cure;
+  const { blockedBy } = (found?.report ?? {}) as Partial<
+    ConnectionReport | CheckReport | LoadReport
+  >;
   const [first, again] = NEXT_STEPS[id];
-  if (cure !== undefined) return cure;
+  if (blockedBy) return id === 'connection' ? blockedBy.cure : findCure(blockedBy);
   const isDone = id === 'connection' ? atMs !== undefined : standing === 'fail' && (report ?? run);
   return isDone ? again : first;
 }

@@ -69,7 +69,7 @@ function formatVoice(): string {
     ...messages
       .filter(({ name }) => !isOptionalExtension(name))
       .flatMap(({ name, sender, summary, ...rest }) => [
-        `#### ${(schemas[name].properties as { type: { const: string } }).type.const}`,
+        `#### ${schemas[name].properties.type.const}`,
         `The ${sender === 'service' ? 'caller' : 'sandbox'} sends it. ${summary}.${'isExtension' in rest ? ' The specification defines no message for this; the kit sends this one.' : ''}`,
         formatExample(name),
         formatFields(name),

@@ -135,10 +135,11 @@ function summarizeConnection(
     const detail = `GET /health reports that the sandbox is ${health}.`;
     return { standing: 'warn', verdict: 'Reachable, not healthy', detail };
   }
-  // The URL that was sent shows a wrong path in the URL of the agent.
+  // The whole URL shows a path too much in the URL of the agent.
+  const base = target.replace(/\/+$/, '');
   const failed = requests
     .filter(isFailed)
-    .map(({ request, outcome }) => `${request.replace(' ', ` ${target}`)}: ${outcome}`);
+    .map(({ request, outcome }) => `${request.replace(' ', () => ` ${base}`)}: ${outcome}`);
   if (failed.length > 0 || health === undefined) {
     const reasons = health === undefined ? [...failed, 'GET /health reports no status'] : failed;
     return {

@@ -90,7 +90,9 @@ function formatErrors(routes: Routes, message: MessageName): string[] {
       if (messageOf(response.content) !== message || !isKnown) return [];
       const [body] = Object.values(response.examples ?? {}) as ErrorBody[];
       const names = body?.error && [body.error.code, body.error.type].map(code).join(', ');
-      return [{ route, row: [formatStatus(status), ...(names ? [names] : []), response.description] }];
+      return [
+        { route, row: [formatStatus(status), ...(names ? [names] : []), response.description] },
+      ];
     }),
   );
   const rows = [...Map.groupBy(errors, ({ row }) => row.join('\n')).values()].map((group) => [
@@ -191,6 +193,7 @@ function describeType({ type, const: value, enum: choices, format, anyOf }: Sche
   if (value !== undefined) return code(value);
   if (choices) return choices.map(code).join(', ');
   if (format === 'iso8601') return 'time in ISO 8601';
-  if (anyOf) return [...new Set(anyOf.map(describeType))].filter((each) => each !== 'any').join(' or ');
+  if (anyOf)
+    return [...new Set(anyOf.map(describeType))].filter((each) => each !== 'any').join(' or ');
   return type === undefined ? 'any' : [type].flat().join(' or ');
 }

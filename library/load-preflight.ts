@@ -46,7 +46,11 @@ export async function runLoadPreflight(
   ];
   const cause = blockedBy ?? causes.find((each) => each !== undefined);
   return {
-    blockedBy: cause && { ...('id' in cause && { id: cause.id }), message: cause.message, cure: cause.cure },
+    blockedBy: cause && {
+      ...('id' in cause && { id: cause.id }),
+      message: cause.message,
+      cure: cause.cure,
+    },
     hasUsers: users.hasUsers,
   };
 }

@@ -105,9 +105,7 @@ function introduce(
   { stdout, env }: CommandProcess,
 ): void {
   const { framework, agentFile, setUp } = describeTemplate(name);
-  const install = isNpmOnOldNode(env)
-    ? `npm install --save-dev ${NODE_PACKAGE}`
-    : 'npm install';
+  const install = isNpmOnOldNode(env) ? `npm install --save-dev ${NODE_PACKAGE}` : 'npm install';
   const isHere = join(directory) === '.';
   const commands = [
     ...(isHere ? [] : [`cd ${quoteArgument(directory)}`]),

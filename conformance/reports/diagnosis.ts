@@ -29,7 +29,9 @@ export function diagnosisText(
     2 + Math.max(10, ...exchanges.map((exchange) => describeOutcome(exchange).length));
   const requestWidth = width - outcomeWidth - TIME_WIDTH;
   const lines = exchanges.map((exchange) => {
-    const request = shorten(describeRequest(exchange, target), requestWidth - 2).padEnd(Math.min(42, requestWidth));
+    const request = shorten(describeRequest(exchange, target), requestWidth - 2).padEnd(
+      Math.min(42, requestWidth),
+    );
     const isExpected =
       exchange.response && (exchange.response.status < 400 || exchange.intent === 'open');
     const color = isExpected ? 'green' : 'yellow';
@@ -69,7 +71,12 @@ export interface DiagnosisReport {
 }
 
 /** Returns the diagnosis for programs. */
-export function diagnosisJson({ target, blockedBy, remark, exchanges }: Diagnosis): DiagnosisReport {
+export function diagnosisJson({
+  target,
+  blockedBy,
+  remark,
+  exchanges,
+}: Diagnosis): DiagnosisReport {
   return {
     target,
     ok: blockedBy === undefined,

@@ -71,7 +71,12 @@ export function checkGenerator(
     ...costFigures(cost, limits),
   ];
   const exceeded = figures.filter(({ holds }) => !holds);
-  const check = selfCheckOf(figures, stopReasons.length > 0 ? [] : exceeded, 'requests per second', stopReasons);
+  const check = selfCheckOf(
+    figures,
+    stopReasons.length > 0 ? [] : exceeded,
+    'requests per second',
+    stopReasons,
+  );
   const isOnlyLate = stopReasons.length === 0 && losses.every(({ holds }) => holds);
   return check.valid ? check : { ...check, isOnlyLate };
 }

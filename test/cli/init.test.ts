@@ -91,7 +91,10 @@ void t.test('prints the agent file and the next commands', async (t) => {
   const named = await init(t, ['my-sandbox', '--template', 'express']);
   t.match(named.stdout, /^Created a sandbox with Express in my-sandbox: \d+ files\.\n/);
   t.match(named.stdout, /Your agent goes in my-sandbox\/src\/agent\.js\./);
-  t.match(named.stdout, `\nIt uses the sandbox-kit of this clone, which its CI workflow can't reach:\n  ${ROOT}\n`);
+  t.match(
+    named.stdout,
+    `\nIt uses the sandbox-kit of this clone, which its CI workflow can't reach:\n  ${ROOT}\n`,
+  );
   t.match(named.stdout, /Next:\n {2}cd my-sandbox\n {2}npm install\n {2}npm test\n$/);
   const here = await init(t, ['--template', 'node', '--voice']);
   t.match(

@@ -14,7 +14,13 @@ import {
   type ReportSection,
 } from '../../../src/report-kit/run-report.ts';
 import { renderItems } from '../../../src/report-kit/table.ts';
-import { describeLoad, describeOutages, describeSelfCheck, hasRun, listSentStreams } from '../wording.ts';
+import {
+  describeLoad,
+  describeOutages,
+  describeSelfCheck,
+  hasRun,
+  listSentStreams,
+} from '../wording.ts';
 import {
   curveFigure,
   errorFigure,
@@ -116,7 +122,8 @@ function selfCheckSection(report: LoadReport): ReportSection | undefined {
     ],
   });
   const remark =
-    summary !== undefined && renderRemark(valid ? 'pass' : 'fail', html`<strong>${summary}</strong>`);
+    summary !== undefined &&
+    renderRemark(valid ? 'pass' : 'fail', html`<strong>${summary}</strong>`);
   const body = html`${remark} ${table}`;
   return { id: 'generator', title: 'Load generator', body };
 }

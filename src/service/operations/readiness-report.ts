@@ -67,7 +67,10 @@ export function describeReadiness({ parts, readiness }: AgentReadiness): {
     const judged = open.filter(({ atMs }) => atMs !== undefined);
     const names = formatList(missing.map(({ name }) => name.toLowerCase()));
     const absence = missing.length === 0 ? [] : [`evidence is missing for ${names}.`];
-    return { headline: 'Not judged yet:', reasons: [...absence, ...nameVerdicts(judged)].join(' ') };
+    return {
+      headline: 'Not judged yet:',
+      reasons: [...absence, ...nameVerdicts(judged)].join(' '),
+    };
   }
   const failed = parts.filter(({ standing }) => standing === 'fail');
   return { headline: 'Not ready:', reasons: nameVerdicts(failed).join(' ') };

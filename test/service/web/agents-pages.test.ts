@@ -109,7 +109,13 @@ void t.test('A failed connection check says what happened and what to do', async
     ['tls', tlsUrl, 'Not reachable', 'plain HTTP, not TLS', 'Use an http:// URL'],
     ['html', `${double.url}/html`, 'Not a sandbox', 'is an HTML page', 'A login page or a proxy'],
     ['shop', `${double.url}/shop`, 'Not a sandbox', 'No sandbox found at', 'Check the path'],
-    ['v1', `${double.url}/v1`, 'Not a sandbox', '/v1: every endpoint is unknown', 'Remove /v1 from'],
+    [
+      'v1',
+      `${double.url}/v1`,
+      'Not a sandbox',
+      '/v1: every endpoint is unknown',
+      'Remove /v1 from',
+    ],
   ] as const;
   for (const [id, url, verdict, problem, cure] of rows) {
     const behavior = id === 'html' ? login : shop;

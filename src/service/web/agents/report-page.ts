@@ -154,7 +154,9 @@ function renderLoad({ blockedBy, aborted, targets, notes }: LoadReport): Html {
         name: 'verdict',
         className: 'when',
         content: ({ verdict }) =>
-          html`<span class="${targetClass(verdict)}">${nameTargetVerdict(verdict).toLowerCase()}</span>`,
+          html`<span class="${targetClass(verdict)}"
+            >${nameTargetVerdict(verdict).toLowerCase()}</span
+          >`,
       },
       {
         name: 'required',

@@ -13,23 +13,36 @@ import { code, formatTable, joinBlocks } from './reference.ts';
 /** Returns the endpoints of a sandbox, with the messages of its voice WebSocket. */
 export function formatSandboxInterface(): string {
   return joinBlocks([
-    ...Object.values(sandboxRoutes).map((route) => formatRoute(route)),
+    ...Object.values(sandboxRoutes).map((route) => formatRoute(route, (rows) => rows)),
     formatVoice(),
     ...formatErrors(sandboxRoutes, 'SandboxError'),
   ]);
 }
 
-/** Returns the endpoints of the service. */
+/** Returns the endpoints of the service. The two lists of results have most of their rows in common. */
 export function formatServiceInterface(): string {
+  const shown = new Set<string>();
+  const selectNew: SelectRows = (rows) => {
+    const selected = rows.filter((row) => !shown.has(row.join('\n')));
+    for (const row of selected) shown.add(row.join('\n'));
+    const common = ['The others', ...Array<string>(selected[0]?.length ?? 0).fill('')];
+    return selected.length === rows.length
+      ? rows
+      : [...selected, common.slice(0, -1).with(-1, 'As above.')];
+  };
   return joinBlocks([
-    ...Object.values(serviceRoutes).map((route) => formatRoute(route)),
+    ...Object.values(serviceRoutes).map((route) => formatRoute(route, selectNew)),
     ...formatErrors(serviceRoutes, 'ServiceError'),
   ]);
 }
 
+type Rows = readonly (readonly string[])[];
+/** Selects the rows of a table that are not shown before. */
+type SelectRows = (rows: Rows) => Rows;
+
 const nameRoute = ({ method, path }: Route): string => `${method} ${path}`;
 
-function formatRoute(route: Route): string {
+function formatRoute(route: Route, select: SelectRows): string {
   const { summary, description, parameters, body, responses } = route;
   const request = messageOf(body);
   const accepted = Object.entries(responses).flatMap(([status, response]) => {
@@ -42,15 +55,20 @@ function formatRoute(route: Route): string {
     `${summary}. ${description}`,
     formatTable(
       ['Parameter', 'In', 'Meaning'],
-      parameters.map((parameter) => [code(parameter.name), parameter.in, parameter.description]),
+      select(
+        parameters.map(({ name, in: place, description }) => [code(name), place, description]),
+      ),
     ),
-    ...(request === undefined ? [] : ['The request:', formatExample(request)]),
-    ...(request === undefined ? [] : [formatFields(request)]),
+    ...(request === undefined
+      ? []
+      : ['Request:', formatExample(request), formatFields(request, select)]),
     ...accepted.flatMap(({ status, message, response }) => [
-      `The response, ${formatStatus(status)}. ${response.description}`,
+      `Response, ${formatStatus(status)}: ${response.description}`,
       formatExample(message, response.examples),
     ]),
-    ...[...new Set(accepted.map(({ message }) => message))].map(formatFields),
+    ...[...new Set(accepted.map(({ message }) => message))].map((message) =>
+      formatFields(message, select),
+    ),
   ]);
 }
 
@@ -68,11 +86,11 @@ function formatVoice(): string {
     `Only for agents that take calls. The caller opens it with the subprotocol ${code(protocol)}, and both sides send JSON. The audio is a WebRTC connection. The other messages that the kit defines are in ${code('schemas/asyncapi-voice.json')}.`,
     ...messages
       .filter(({ name }) => !isOptionalExtension(name))
-      .flatMap(({ name, sender, summary, ...rest }) => [
+      .flatMap(({ name, ...rest }) => [
         `#### ${schemas[name].properties.type.const}`,
-        `The ${sender === 'service' ? 'caller' : 'sandbox'} sends it. ${summary}.${'isExtension' in rest ? ' The specification defines no message for this; the kit sends this one.' : ''}`,
+        `${schemas[name].description}${'isExtension' in rest ? ' The specification defines no message for this; the kit sends this one.' : ''}`,
         formatExample(name),
-        formatFields(name),
+        formatFields(name, (rows) => rows),
       ]),
   ]);
 }
@@ -117,10 +135,10 @@ interface ErrorBody {
 /** Returns the example that shows most fields. */
 function formatExample(
   message: MessageName,
-  examples: Readonly<Record<string, unknown>> = { ...schemas[message].examples },
+  examples: Readonly<Record<string, unknown>> | readonly unknown[] = schemas[message].examples,
 ): string {
   const [fullest] = Object.values(examples)
-    .map((example) => JSON.stringify(example, null, 2))
+    .map((example) => JSON.stringify(example))
     .sort((left, right) => right.length - left.length);
   return ['```json', fullest ?? '{}', '```'].join('\n');
 }
@@ -148,10 +166,11 @@ const schemasById = new Map(
 const WITHOUT_FIELDS: readonly MessageName[] = ['TraceExportRequest', 'TraceExportResponse'];
 
 /** Returns the fields of a message that are required, or that the example does not explain. */
-function formatFields(message: MessageName): string {
+function formatFields(message: MessageName, select: SelectRows): string {
   if (WITHOUT_FIELDS.includes(message)) return '';
   const root = schemas[message] as Schema;
-  return formatTable(['Field', 'Required', 'Type', 'Meaning'], listFields(root, root, '', 'yes'));
+  const rows = select(listFields(root, root, '', 'yes'));
+  return formatTable(['Field', 'Required', 'Type', 'Meaning'], rows);
 }
 
 /** @param required What a required field says: whether its parent is required, too. */
@@ -164,12 +183,13 @@ function listFields(schema: Schema, root: Schema, path: string, required: string
     const type = describeType(field.schema);
     const { description = '' } = field.schema;
     const isPlain = need === '' && description === '' && !type.includes('`');
-    const inside = need === 'yes' ? 'yes' : 'in its parent';
-    return [
-      ...(isPlain ? [] : [[code(place), need, type, description]]),
-      ...listFields(field.schema, field.root, `${place}.`, inside),
-      ...listItems(field.schema, field.root, place, inside),
+    const insideNeed = need === 'yes' ? 'yes' : 'with its parent';
+    const inside = [
+      ...listFields(field.schema, field.root, `${place}.`, insideNeed),
+      ...listItems(field.schema, field.root, place, insideNeed),
     ];
+    const isImplied = description === '' && inside.length > 0;
+    return [...(isPlain || isImplied ? [] : [[code(place), need, type, description]]), ...inside];
   });
 }
 

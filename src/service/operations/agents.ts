@@ -137,9 +137,11 @@ function summarizeConnection(
   }
   // The whole URL shows a path too much in the URL of the agent.
   const base = target.replace(/\/+$/, '');
-  const failed = requests
+  const failures = requests
     .filter(isFailed)
     .map(({ request, outcome }) => `${request.replace(' ', () => ` ${base}`)}: ${outcome}`);
+  // A request that failed was sent again.
+  const failed = [...new Set(failures)];
   if (failed.length > 0 || health === undefined) {
     const reasons = health === undefined ? [...failed, 'GET /health reports no status'] : failed;
     return {

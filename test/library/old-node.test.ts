@@ -18,7 +18,7 @@ const isOld = Number(major) < 22 || (Number(major) === 22 && Number(minor) < 19)
 const skip = isOld ? false : `no Node older than 22.19 at ${OLD_NODE}`;
 
 const MESSAGE =
-  /sandbox-kit needs Node 22\.19 or newer, but this is Node [\d.]+\.\s+npm installed a newer/;
+  /sandbox-kit needs Node 22\.19 or newer, but this is Node [\d.]+\.[\s#]+npm installed a newer/;
 
 /** The runners that the matchers import; only their existence matters here. */
 const runners: Record<string, string> = {

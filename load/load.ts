@@ -65,6 +65,9 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
   const parts = { options, startedAtMs, warmUp, hasUsers: preflight.hasUsers };
   const late = findLateStart(options);
   if (late) return buildBlockedReport(options, { plan, startedAtMs }, late);
+  if (isStopped(signal) && !options.findMax) {
+    return buildBlockedReport(options, { plan, startedAtMs }, INTERRUPTED_WARM_UP);
+  }
   if (options.findMax) return searchMaxRate(parts, plan, chance);
   if (plan.calls === undefined)
     return buildReport(options, await runRequests(parts, plan, chance.fork('run')));
@@ -210,6 +213,11 @@ const isStopped = (signal: AbortSignal): boolean => signal.aborted;
 
 /** Why a search has no report of a step. */
 const INTERRUPTED = { message: 'The run was interrupted.', cure: 'Run it again.' };
+
+const INTERRUPTED_WARM_UP = {
+  ...INTERRUPTED,
+  message: 'The run was interrupted during the warm-up, before anything was measured.',
+};
 
 function profileFor(
   { profile: name, simulatedUsers, apiKey, connection, lines, shard }: LoadRun,

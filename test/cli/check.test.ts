@@ -12,7 +12,7 @@ import { findViolations, type CheckReport, type ExchangeRecord } from '../../src
 import { systemClock } from '../../src/platform/clock.ts';
 import { run, runInBackground, start, type CommandResult } from '../helpers/command.ts';
 import { startLocally } from '../helpers/local-server.ts';
-import { hang, refusal, withSandboxDouble } from '../helpers/sandbox-double.ts';
+import { hang, refusal, respondWith, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { atNight } from '../helpers/nightly.ts';
 import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
 import { until } from '../helpers/until.ts';
@@ -310,6 +310,23 @@ void t.test('doctor reports a reachable sandbox, or one cause, as text and as JS
   t.equal(locked.code, 3, locked.stderr);
   t.match(locked.stdout, /requires a key[^]*SANDBOX_KIT_API_KEY/);
 });
+
+void t.test(
+  'doctor and check say to remove /v1 from the URL, however unknown paths are refused',
+  async (t) => {
+    const refuse = { health: respondWith(400, '{}'), create: respondWith(404, '{}') };
+    const { url } = await withSandboxDouble(t, refuse);
+    for (const command of ['doctor', 'check']) {
+      const ran = await run([command, `${url}/v1`]);
+      t.equal(ran.code, 3, command);
+      t.match(ran.stdout, /\sRemove \/v1 from the end of the URL\./, command);
+    }
+    const { stdout } = await run(['doctor', `${url}/v1`]);
+    t.match(stdout, /^ {2}GET \/v1\/health +400 /m, 'the path that was sent');
+    t.match(stdout, /^ {2}POST \/v1\/v1\/chat\/completions +404 /m);
+    t.match(stdout, /^ {2}POST \/v1\/chat\/completions +200 /m);
+  },
+);
 
 void t.test('known failures are accepted, and outdated once they are fixed', async (t) => {
   const folder = t.testdir({});

@@ -1,10 +1,13 @@
 import { isObject } from '../../../src/platform/json.ts';
 import type { Suite } from '../area.ts';
 import { isVoice } from '../transcript/call-messages.ts';
-import { type Exchange, isNotFound } from '../transcript/reading.ts';
+import { type Exchange, isAccepted, isNotFound } from '../transcript/reading.ts';
 import type { BlockingCause, Preflight } from './blocking-cause.ts';
 
-/** Every path is unknown. A missing `/health` or another single missing path is a finding. */
+/**
+ * Every path is unknown. A missing `/health` or another single missing path is a finding. Some servers
+ * refuse unknown paths with another 4xx, which counts if the chat route was found without its prefix.
+ */
 export function findMissingInterface(
   { run, exchanges: sent }: Preflight,
   { peer, cures }: Suite,
@@ -12,10 +15,9 @@ export function findMissingInterface(
   const exchanges = sent.filter(({ endpoint }) => endpoint !== 'elsewhere');
   const elsewhere = sent.find(({ endpoint }) => endpoint === 'elsewhere');
   const [first] = exchanges;
-  const isMissing = (exchange: Exchange): boolean =>
-    isNotFound(exchange) || (isVoice(exchange) && exchange.failure !== undefined);
+  const isUnknown = elsewhere && isAccepted(elsewhere) ? isRefused : isMissing;
   const isHealthOnly = exchanges.every(({ endpoint }) => endpoint === 'health');
-  if (!first || isHealthOnly || !exchanges.every(isMissing) || !exchanges.some(isNotFound)) {
+  if (!first || isHealthOnly || !exchanges.every(isUnknown) || !exchanges.some(isNotFound)) {
     return undefined;
   }
   if (peer === 'sandbox' && exchanges.some(isOfService)) {
@@ -28,10 +30,18 @@ export function findMissingInterface(
   }
   return {
     id: 'no_interface',
-    message: `No ${peer} found at ${run.target}: every endpoint is unknown there.`,
+    message: `No ${peer} found at ${run.target}: every endpoint is unknown${exchanges.every(isMissing) ? '' : ' or refused'} there.`,
     cure: `${describePrefix(run.target, elsewhere)}${cures.noInterface}`,
     evidence: first,
   };
+}
+
+const isMissing = (exchange: Exchange): boolean =>
+  isNotFound(exchange) || (isVoice(exchange) && exchange.failure !== undefined);
+
+function isRefused(exchange: Exchange): boolean {
+  const { status = 0 } = exchange.response ?? {};
+  return isMissing(exchange) || (status >= 400 && status < 500);
 }
 
 /** Returns whether `sandbox-kit serve` refused an unknown route. */

@@ -296,9 +296,7 @@ function hasWholeSeconds({ path }: { path: string }): boolean {
 function acceptsWholeSeconds(endpoint: ResultsEndpoint): Check {
   const isWholeSecond = (page: Exchange): boolean => hasWholeSeconds({ path: page.request.path });
   const arePlainAccepted = (transcript: Transcript): boolean =>
-    ['eval', 'failed only'].every(
-      (step) => lastAccepted(transcript, endpoint, step) !== undefined,
-    );
+    ['eval', 'failed only'].every((step) => lastAccepted(transcript, endpoint, step) !== undefined);
   return checkEach(
     (page, transcript) =>
       isStep(page, endpoint, NO_FRACTION_STEP) &&
@@ -389,7 +387,9 @@ const CASE_HINT =
 /** Adds a hint to the findings of a name filter whose value has letters outside ASCII. */
 function ignoresCase(check: Check): Check {
   const hasOtherLetters = (page: Exchange): boolean =>
-    (['run', 'agent', 'eval'] as const).some((name) => /^[^%]*[^ -~]/.test(queryOf(page, name) ?? ''));
+    (['run', 'agent', 'eval'] as const).some((name) =>
+      /^[^%]*[^ -~]/.test(queryOf(page, name) ?? ''),
+    );
   return {
     ...check,
     judge: (evidence, transcript) => {

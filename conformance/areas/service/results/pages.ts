@@ -93,6 +93,7 @@ const PAGE_STEP = 'page';
 
 const hasLimit = hasQuery('limit');
 const hasSkip = hasQuery('skip');
+const wantsFailures = hasQuery('failed_only', 'true');
 
 /** Matches reads that skip sessions without a limit. */
 const isBeyondEnd: When = ({ path }) =>
@@ -243,7 +244,7 @@ export const pages: Subject = {
           (page) => {
             page['total'] = sessionsIn(page).length;
           },
-          hasSkip,
+          (request) => hasSkip(request) && !wantsFailures(request),
         ),
       }),
     })),
@@ -313,9 +314,11 @@ export const pages: Subject = {
       mutants: named({
         'order-of-each-page': {
           description: 'Sorts only the sessions of each page.',
+          // Most production sessions of a run start within the same hour, as those on its first pages.
           transform: changeSkip(endpoint, (skip, limit) => {
-            if (skip === 0) return limit;
-            return skip === limit ? 0 : skip;
+            const other = either(3, 1) * limit;
+            if (skip === 0) return other;
+            return skip === other ? 0 : skip;
           }),
         },
         'oldest-first': editsPages('Lists the oldest session first.', (page) => {
@@ -520,7 +523,9 @@ const BEYOND_HINT =
 
 /** Returns the keys of the sessions of the seed with many sessions. */
 function readManyKeys(endpoint: ResultsEndpoint, { exchanges }: Transcript): string[] {
-  const seed = exchanges.find((exchange) => isStep(exchange, 'admin', 'many') && isAccepted(exchange));
+  const seed = exchanges.find(
+    (exchange) => isStep(exchange, 'admin', 'many') && isAccepted(exchange),
+  );
   const groups = listAt(seed?.sent, endpoint === 'production' ? '/runs' : '/simulations');
   return groups
     .flatMap((group) => listAt(group, '/sessions'))
@@ -649,18 +654,25 @@ function findOrderFault(page: Exchange, ignoredId: string | undefined): Finding[
   return [wrongValue(page, pointer, 'no newer session after this one')];
 }
 
+/** Returns the pages before a page, if the run read the list page by page. */
+const listEarlierPages = (page: Exchange, { exchanges }: Transcript): Exchange[] =>
+  page.step === PAGE_STEP
+    ? exchanges.filter(
+        ({ endpoint, step, id }) =>
+          endpoint === page.endpoint && step === PAGE_STEP && id < page.id,
+      )
+    : [];
+
 /** Finds a session that is more than an hour newer than one on an earlier page of the same list. */
 function findLateNewer(
   page: Exchange,
   ignoredId: string | undefined,
-  { exchanges }: Transcript,
+  transcript: Transcript,
 ): Finding[] {
   const startOf = (session: ResultsObject): number | undefined =>
     session['source_session_id'] === ignoredId ? undefined : startedAtMs(session);
-  const earlier = exchanges.filter(
-    ({ endpoint, step, id }) => endpoint === page.endpoint && step === PAGE_STEP && id < page.id,
-  );
-  if (page.step !== PAGE_STEP || earlier.length === 0) return [];
+  const earlier = listEarlierPages(page, transcript);
+  if (earlier.length === 0) return [];
   const known = earlier.flatMap(sessionsOf);
   const oldestMs = Math.min(...known.map((session) => startOf(session) ?? Infinity));
   // Pages that overlap repeat sessions, which is the subject of another requirement.
@@ -686,7 +698,8 @@ function listsNewestFirst(endpoint: ResultsEndpoint): Check {
   return checkEach(
     (page, transcript) => {
       if (!isPage(page) || page.intent !== 'valid') return false;
-      const starts = sessionsOf(page)
+      const starts = [page, ...listEarlierPages(page, transcript)]
+        .flatMap(sessionsOf)
         .filter((session) => session['source_session_id'] !== ignoredIdOf(transcript))
         .flatMap((session) => startedAtMs(session) ?? []);
       const latest = Math.max(...starts);

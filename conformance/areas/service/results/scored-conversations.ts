@@ -225,7 +225,9 @@ export function listsAfterScoring(): Check {
     const page = lastAccepted(transcript, 'production', SCORED_PAGE_STEP);
     const isScored = transcript.exchanges.some(
       (exchange) =>
-        isStep(exchange, 'admin', 'drain') && exchange.probe === page?.probe && isAccepted(exchange),
+        isStep(exchange, 'admin', 'drain') &&
+        exchange.probe === page?.probe &&
+        isAccepted(exchange),
     );
     return page && isScored && hasControlApi(transcript) && !isCutOff(page) ? page : undefined;
   };

@@ -69,7 +69,7 @@ const useHashRoutes = onLink((url) => url.replace('/production-eval', '/#/produc
 
 export const sessions: Subject = {
   requirements: {
-    ...both('SERVICE-083', 'SERVICE-137', ({ endpoint, either, named, editsSessions }) => ({
+    ...both('SERVICE-083', 'SERVICE-137', ({ either, named, editsSessions }) => ({
       rule: either(
         '`url` of a production session is absolute, ends in `/production-eval/{id}?sessionId={id}`, and is unique.',
         '`url` of a simulation session is null, or it is absolute, ends in `/simulation/{id}?sessionId={id}`, and is unique.',
@@ -87,10 +87,10 @@ export const sessions: Subject = {
             'Returns the same link for every session.',
             onLink((url) => url.replace(/[^/]+\?.*/, 'one?sessionId=one')),
           ),
-          'url-same-session-id': {
-            description: 'Uses the same session id in every link.',
-            transform: () => onSessions(endpoint, numberLinks())(),
-          },
+          'url-same-session-id': editsSessions(
+            'Uses the same session id in every link.',
+            onLink((url) => url.replace(/\?.*/, '?sessionId=one')),
+          ),
         }),
         ...either(wrongProductionLinks(), wrongSimulationLinks()),
       },
@@ -191,7 +191,7 @@ export const sessions: Subject = {
         'simulation-deleted-hidden': {
           description: 'Does not list sessions of deleted simulations.',
           transform: onPages('simulations', hideDeletedSimulations),
-          alsoKills: ['SERVICE-135', 'SERVICE-155'],
+          alsoKills: ['SERVICE-155'],
         },
       },
     },
@@ -467,12 +467,6 @@ function keepsDeletedSimulations(): Check {
         }),
     requireControlApi(noWholeList('simulations')),
   );
-}
-
-/** Gives each link a different run but the same session id. */
-function numberLinks(): SessionEdit {
-  let links = 0;
-  return onLink((url) => url.replace(/[^/]+\?.*/, `run-${links++}?sessionId=one`));
 }
 
 function wrongProductionLinks(): Record<string, MutantEntry> {

@@ -221,7 +221,7 @@ function findForeignProfiles(exchange: Exchange, { exchanges }: Transcript): Fin
         exchange: exchange.id,
         pointer: '',
         expected: typeof user === 'string' ? `only the profile of ${user}` : 'no profile of a user',
-        received: `"${name}" of another user, whom exchange ${creation.id} created`,
+        received: `"${name}", from the profile of ${String(sentUserId(creation))} (exchange ${creation.id})`,
         hint: 'Look up the profile by the `user_id` of the request, and use none if it has none.',
         others: [creation.id],
       },

@@ -104,12 +104,13 @@ function introduce(
   { directory, projectName, kit, files }: CreatedProject,
   { stdout, env }: CommandProcess,
 ): void {
-  const { framework, agentFile, setUp } = describeTemplate(name);
-  const install = isNpmOnOldNode(env) ? `npm install --save-dev ${NODE_PACKAGE}` : 'npm install';
+  const { framework, agentFile, setUp, install } = describeTemplate(name);
+  const npmInstall = isNpmOnOldNode(env) ? `npm install --save-dev ${NODE_PACKAGE}` : 'npm install';
   const isHere = join(directory) === '.';
   const commands = [
     ...(isHere ? [] : [`cd ${quoteArgument(directory)}`]),
-    setUp === undefined ? install : `${setUp} && ${install}`,
+    ...(setUp === undefined ? [] : [setUp]),
+    install === undefined ? npmInstall : `${install} && ${npmInstall}`,
     'npm test',
     ...(isHere ? ['npm start'] : []),
   ];

@@ -10,8 +10,10 @@ interface Template {
   layers: readonly string[];
   /** The file that users replace with their own agent. */
   agentFile: string;
-  /** Shell command that installs what the project needs besides its npm packages. */
+  /** Shell command before those that install packages. */
   setUp?: string;
+  /** Shell command that installs other packages than those of npm. */
+  install?: string;
 }
 
 const javascript = { agentFile: 'src/agent.js' };
@@ -25,7 +27,8 @@ const TEMPLATES = {
     framework: 'FastAPI (Python)',
     layers: ['fastapi'],
     agentFile: 'sandbox/agent.py',
-    setUp: 'python3 -m venv .venv && . .venv/bin/activate && pip install -r requirements.txt',
+    setUp: 'python3 -m venv .venv && . .venv/bin/activate',
+    install: 'pip install -r requirements.txt',
   },
 } as const satisfies Record<string, Template>;
 
@@ -38,7 +41,7 @@ export const templateNames = Object.keys(TEMPLATES) as [TemplateName, ...Templat
 export const VOICE_TEMPLATE: TemplateName = 'node';
 const VOICE_LAYER = 'voice';
 
-/** Returns the framework, the agent file, and the first command of a template. */
+/** Returns the framework, the agent file, and the first commands of a template. */
 export function describeTemplate(name: TemplateName): Omit<Template, 'layers'> {
   return TEMPLATES[name];
 }

@@ -8,7 +8,7 @@ import { isAccepted, type Exchange, type Transcript } from '../../../engine/tran
 import { queuedOf } from '../close/evidence.ts';
 import { onForeignService } from '../control-api/foreign-service.ts';
 import { needsScores, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
-import { objectsAt, type ResultsObject } from '../results-api.ts';
+import { objectsAt, sessionsIn, type ResultsObject } from '../results-api.ts';
 import {
   conversationIdOf,
   findUpload,
@@ -168,10 +168,13 @@ export const scoredConversations: Subject = {
   },
 };
 
-/** Lists nothing until the run reads all sessions without turns. */
+/** Lists no live traces until the run reads all sessions without turns. */
 function hideWhilePolling(): Transform {
   let isScored = false;
-  const hide = onPages('production', (page) => Object.assign(page, { items: [], total: 0 }))();
+  const hide = onPages('production', (page) => {
+    const items = sessionsIn(page).filter(({ run }) => !isLiveRun(run));
+    Object.assign(page, { items, total: items.length });
+  })();
   return async (request, forward, clock) => {
     if (hasQuery('limit', '500')(request) && !wantsTraces(request)) isScored = true;
     return isScored || !isPolling(request) ? forward(request) : hide(request, forward, clock);

@@ -17,7 +17,7 @@ import {
   wrongValue,
 } from '../findings.ts';
 import { sessionsIn, type ResultsObject } from '../results-api.ts';
-import { listsAfterScoring } from '../results/scored-conversations.ts';
+import { listsAfterScoring, startsWithFirstSpan } from '../results/scored-conversations.ts';
 import {
   clockAdvanceMs,
   conversationIdIn,
@@ -44,7 +44,10 @@ export const idleConversations: Subject = {
         rule: 'The service closes and scores a conversation after 24 idle hours.',
         statements: ['3.1.8', '3.1.9', '8.a5'],
         reason: 'A conversation that no client closes would never be scored.',
-        check: requirePlainRight([listsAfterScoring()], listsWhenIdle(AFTER_24_HOURS, true)),
+        check: requirePlainRight(
+          [listsAfterScoring(), startsWithFirstSpan()],
+          listsWhenIdle(AFTER_24_HOURS, true),
+        ),
         mutants: {
           'never-idle': {
             description: 'Never closes idle conversations.',

@@ -31,9 +31,7 @@ import {
   PREFLIGHT,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
-import { CLOSE_OF_SAME_ID, SAME_ID } from '../close/evidence.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
-import { isPlainJson } from '../traces/trace-requests.ts';
 import {
   conversationIdOf,
   isConversationAccepted,
@@ -41,14 +39,7 @@ import {
   lastAccepted,
   sessionsOf,
 } from '../transcript.ts';
-import {
-  conversationIdIn,
-  emptyTraceResponse,
-  errorResponse,
-  fastClock,
-  hasValidKey,
-  spanIdsIn,
-} from '../transforms.ts';
+import { conversationIdIn, errorResponse, fastClock, hasValidKey } from '../transforms.ts';
 
 type IdName = 'case' | 'other case' | 'reserved' | 'slash';
 
@@ -142,18 +133,6 @@ export const conversationIds: Subject = {
           'says-closed-to-others': {
             description: 'Pretends to close conversations of other owners.',
             transform: closeForOthers(false),
-          },
-        },
-      },
-      'SERVICE-205': {
-        rule: 'Two owners can have conversations with the same id, and spans with the same ids.',
-        statements: ['3.1.2', '5.a3'],
-        reason: 'The spans of one customer would be lost or join the conversation of another one.',
-        check: separatesOwners(),
-        mutants: {
-          'ids-of-all-owners': {
-            description: 'Loses spans whose ids another owner has sent.',
-            transform: loseKnownSpans,
           },
         },
       },
@@ -291,50 +270,6 @@ function closesOnlyForOwner(): Check {
   };
 }
 
-/** Requires that an owner can send and close a conversation whose ids another owner has used before. */
-function separatesOwners(): Check {
-  const isJudged = (exchange: Exchange): boolean =>
-    (isStep(exchange, 'traces', SAME_ID) || isStep(exchange, 'end', CLOSE_OF_SAME_ID)) &&
-    !isRateLimited(exchange);
-  return {
-    evidence: (transcript) =>
-      lastAccepted(transcript, 'end', 'close own') && !isCloseBroken(transcript)
-        ? transcript.exchanges.filter(isJudged)
-        : [],
-    judge: (evidence) =>
-      evidence.flatMap((exchange) => {
-        if (!isAccepted(exchange)) {
-          const expected = 'a 2xx response, because only another owner has used the same ids';
-          return [outcomeFinding(exchange, expected)];
-        }
-        if (exchange.endpoint !== 'end' || isFirstClose(exchange)) return [];
-        const expected = 'absent or false, because only another owner closed this id';
-        return [wrongValue(exchange, '/already_closed', expected)];
-      }),
-    unjudged: requireControlApi(
-      unjudgedAs('not_observed', 'No two owners sent conversations with the same id.'),
-    ),
-  };
-}
-
-/** Discards spans of closed conversations if all of their ids were sent before. */
-function loseKnownSpans(): Transform {
-  const closed = new Set<string>();
-  const known = new Set<string>();
-  return async (request, forward) => {
-    const { endpoint, body, path } = request;
-    const id = conversationIdIn(endpoint === 'traces' ? body : path) ?? '';
-    if (endpoint === 'end') closed.add(id);
-    const isValid = hasValidKey(request) && isPlainJson(request);
-    if (endpoint !== 'traces' || !isValid) return forward(request);
-    const spanIds = spanIdsIn(body);
-    const isKnown = spanIds.length > 0 && spanIds.every((spanId) => known.has(spanId));
-    if (closed.has(id) && isKnown) return emptyTraceResponse;
-    for (const spanId of spanIds) known.add(spanId);
-    return forward(request);
-  };
-}
-
 /** Makes ids of the run equal that differ only in the case of their suffix. */
 function foldIds(text: string): string {
   return text.replaceAll(
@@ -368,7 +303,8 @@ function closeForOthers(isReallyClosed: boolean): TransformFactory {
     return async (request, forward) => {
       const { endpoint, headers, body, path } = request;
       const id = conversationIdIn(endpoint === 'traces' ? body : path);
-      if (endpoint === 'traces' && hasValidKey(request) && id !== undefined) {
+      const isStored = hasValidKey(request) && body.includes('gen_ai.operation.name');
+      if (endpoint === 'traces' && isStored && id !== undefined) {
         keyById.set(id, headers[SERVICE_API_KEY_HEADER] ?? '');
       }
       const response = await forward(request);

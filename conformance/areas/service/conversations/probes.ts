@@ -1,7 +1,12 @@
 import { DAY_MS } from '../../../../src/platform/clock.ts';
-import { CLOSE_OF_SAME_ID, SAME_ID } from '../close/evidence.ts';
+import { SAME_ID } from '../close/evidence.ts';
 import { conversations } from '../close/probes.ts';
-import type { ExpectedSession, ServiceProbe, ServiceProbeContext } from '../context.ts';
+import type {
+  ExpectedSession,
+  OwnerName,
+  ServiceProbe,
+  ServiceProbeContext,
+} from '../context.ts';
 import {
   createControlStep,
   createEndStep,
@@ -20,7 +25,7 @@ import {
   createConversation,
   createTraceExport,
 } from '../spans.ts';
-import { cost } from '../../../engine/probe.ts';
+import { cost, type Step } from '../../../engine/probe.ts';
 import { isAccepted } from '../../../engine/transcript/reading.ts';
 import { resolvePointer } from '../../../../src/contract/index.ts';
 
@@ -85,12 +90,15 @@ export const backlog: ServiceProbe = {
   phase: 'accepted',
   // Their sessions show whether run names differ between days.
   needs: [conversations, production],
-  cost: cost(11),
+  cost: cost(12),
   async run(context) {
     const { service } = context;
     if (!service.hasControlApi) return;
-    await closeUnscored(context, 'backlog old', -3 * DAY_MS);
-    await closeUnscored(context, 'backlog', -DAY_MS);
+    await closeUnscored(context, { name: 'backlog old', offsetMs: -3 * DAY_MS });
+    const second = { name: 'backlog', offsetMs: -DAY_MS } as const;
+    // Another owner has sent the same spans before.
+    await context.send(createUnscoredTraces(context, second, { step: SAME_ID, owner: 'limits' }));
+    await closeUnscored(context, second);
     const scorePath = `/score-backlog${ownerQuery(service, 'backlog')}`;
     await context.send(createControlStep('score no evals', scorePath, {}));
     const seedPath = `/seed${ownerQuery(service, 'backlog')}`;
@@ -105,15 +113,28 @@ export const backlog: ServiceProbe = {
   },
 };
 
-async function closeUnscored(
+/** A conversation of the backlog. */
+interface Unscored {
+  name: 'backlog old' | 'backlog';
+  offsetMs: number;
+}
+
+function createUnscoredTraces(
   context: ServiceProbeContext,
-  name: 'backlog old' | 'backlog',
-  offsetMs: number,
-): Promise<void> {
+  { name, offsetMs }: Unscored,
+  { step, owner }: { step: string; owner: OwnerName },
+): Step {
   const conversation = createConversation(context.service, name, { offsetMs });
   const request = createTraceExport([createChatSpan(context.service, conversation)]);
-  await context.send(createTracesStep(context, name, request, { owner: 'backlog' }));
-  await context.send(createEndStep(context, `close ${name}`, conversation.id, 'backlog'));
+  return createTracesStep(context, step, request, { owner });
+}
+
+async function closeUnscored(context: ServiceProbeContext, unscored: Unscored): Promise<void> {
+  const { name } = unscored;
+  const owner = 'backlog';
+  await context.send(createUnscoredTraces(context, unscored, { step: name, owner }));
+  const { id } = createConversation(context.service, name);
+  await context.send(createEndStep(context, `close ${name}`, id, owner));
 }
 
 /** A slash and letters, with which an id has 64 characters. */
@@ -124,7 +145,7 @@ export const ids: ServiceProbe = {
   id: 'service/ids',
   area: 'service',
   phase: 'accepted',
-  cost: cost(15),
+  cost: cost(13),
   async run(context) {
     const { service } = context;
     const first = createConversation(service, 'case', { offsetMs: 11_000, idSuffix: '-Ab' });
@@ -154,19 +175,12 @@ async function send(context: ServiceProbeContext, conversation: Conversation): P
   await context.send(createTracesStep(context, conversation.name, request, { owner: OWNER }));
 }
 
-/**
- * Another owner tries to close a conversation; then its own owner closes it. After that, the other owner
- * sends and closes a conversation of its own with the same ids.
- */
+/** Another owner tries to close a conversation; then its own owner closes it. */
 async function closeAsAnotherOwner(context: ServiceProbeContext): Promise<void> {
-  const { service } = context;
-  const conversation = createConversation(service, 'own', { offsetMs: 14_000 });
+  const conversation = createConversation(context.service, 'own', { offsetMs: 14_000 });
   await send(context, conversation);
   const { id } = conversation;
   const foreignClose = createEndStep(context, 'close of another', id, 'limits');
   await context.send({ ...foreignClose, intent: 'open' });
   await context.send(createEndStep(context, 'close own', id, OWNER));
-  const request = createTraceExport([createChatSpan(service, conversation)]);
-  await context.send(createTracesStep(context, SAME_ID, request, { owner: 'limits' }));
-  await context.send(createEndStep(context, CLOSE_OF_SAME_ID, id, 'limits'));
 }

@@ -32,6 +32,8 @@ export const OBSERVED_VALUE =
 
 /** The step of a filter whose time has an offset instead of Z. */
 export const OFFSET_STEP = 'started after with an offset';
+/** The step of a read with turns. It repeats the query by which the run waits for results. */
+export const TRACES_STEP = 'traces asked for';
 /** The step of a read that declines turns and the filter `failed_only`. */
 export const DECLINED_STEP = 'declined';
 /** The step of a page of filtered sessions. */

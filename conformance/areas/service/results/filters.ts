@@ -382,14 +382,13 @@ function seededAgentUrls(transcript: Transcript): Map<unknown, unknown> {
 }
 
 const CASE_HINT =
-  'Ignore the case of all letters, such as Ü and ü. The lower function and LIKE of some databases know only ASCII.';
+  'Ignore the case of all letters, such as Ü and ü, not only of ASCII letters, and read + in a query as a space.';
 
-/** Adds a hint to the findings of a name filter whose value has letters outside ASCII. */
+/** Adds a hint to the findings of a name filter that finds nothing, and whose value has letters outside ASCII. */
 function ignoresCase(check: Check): Check {
   const hasOtherLetters = (page: Exchange): boolean =>
-    (['run', 'agent', 'eval'] as const).some((name) =>
-      /^[^%]*[^ -~]/.test(queryOf(page, name) ?? ''),
-    );
+    sessionsOf(page).length === 0 &&
+    (['run', 'agent', 'eval'] as const).some((name) => /[^ -~]/.test(queryOf(page, name) ?? ''));
   return {
     ...check,
     judge: (evidence, transcript) => {

@@ -1,6 +1,6 @@
 /** What the production results show of conversations that the run closed, or uploaded (spec 1, 2.3, 2.5). */
 import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
-import { type Check } from '../../../engine/checks/check.ts';
+import { checkEach, type Check } from '../../../engine/checks/check.ts';
 import { editAccepted, type When } from '../../../engine/mutants/combinators.ts';
 import type { Transform } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
@@ -8,7 +8,7 @@ import { isAccepted, type Exchange, type Transcript } from '../../../engine/tran
 import { queuedOf } from '../close/evidence.ts';
 import { onForeignService } from '../control-api/foreign-service.ts';
 import { needsScores, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
-import { objectsAt, type ResultsObject } from '../results-api.ts';
+import { objectsAt, sessionsIn, type ResultsObject } from '../results-api.ts';
 import {
   conversationIdOf,
   findUpload,
@@ -39,7 +39,7 @@ import {
 } from '../transforms.ts';
 import { editsProduction } from './both-endpoints.ts';
 import { checkConversations, countableSteps } from './sent-conversations.ts';
-import { noSessions, TIME_PRECISION_MS } from './evidence.ts';
+import { noSessions, TIME_PRECISION_MS, TRACES_STEP } from './evidence.ts';
 
 const isPolling: When = (request) => wantsTraces(request) && hasQuery('limit', '500')(request);
 
@@ -76,11 +76,7 @@ export const scoredConversations: Subject = {
       mutants: {
         'scored-late': {
           description: 'Lists sessions only after more than 10 seconds.',
-          transform: onPages(
-            'production',
-            (page) => Object.assign(page, { items: [], total: 0 }),
-            isPolling,
-          ),
+          transform: hideWhilePolling,
           ...fastClock,
         },
       },
@@ -172,6 +168,19 @@ export const scoredConversations: Subject = {
   },
 };
 
+/** Lists no live traces until the run reads all sessions without turns. */
+function hideWhilePolling(): Transform {
+  let isScored = false;
+  const hide = onPages('production', (page) => {
+    const items = sessionsIn(page).filter(({ run }) => !isLiveRun(run));
+    Object.assign(page, { items, total: items.length });
+  })();
+  return async (request, forward, clock) => {
+    if (hasQuery('limit', '500')(request) && !wantsTraces(request)) isScored = true;
+    return isScored || !isPolling(request) ? forward(request) : hide(request, forward, clock);
+  };
+}
+
 const isAboveZero = (value: unknown): boolean => typeof value === 'number' && value > 0;
 
 /** First closes of the main conversations that queued evals. */
@@ -179,6 +188,7 @@ const scoringCloses = ({ exchanges }: Transcript): Exchange[] =>
   exchanges.filter(
     (exchange) =>
       exchange.endpoint === 'end' &&
+      exchange.intent === 'valid' &&
       exchange.probe === 'service/conversations' &&
       !isStep(exchange, 'end', 'close again') &&
       isAccepted(exchange) &&
@@ -210,54 +220,59 @@ function listsClosedConversations(): Check {
   };
 }
 
-/** The step of the first page that is read after the run has waited until no eval is queued. */
-const SCORED_PAGE_STEP = 'whole';
+/** Steps that read all sessions after the run has waited until no eval is queued. */
+const scoredPageSteps = ['whole', TRACES_STEP];
+
+const CACHE_HINT =
+  'Another read listed it before. If results are cached, drop them when an eval has run.';
 
 const OWN_ID_HINT =
   'Return the conversation id of the spans as source_session_id, without changes, not an id of the service.';
 
 /**
- * Requires every closed conversation on the page that is read after the service has run all queued evals,
- * in runs that can wait for this.
+ * Requires every closed conversation on the pages that are read after the service has run all queued evals,
+ * in runs that can wait for this. One of the pages repeats a query from the time before.
  */
 export function listsAfterScoring(): Check {
-  const findPage = (transcript: Transcript): Exchange | undefined => {
-    const page = lastAccepted(transcript, 'production', SCORED_PAGE_STEP);
-    const isScored = transcript.exchanges.some(
+  const isScored = (page: Exchange, { exchanges }: Transcript): boolean =>
+    exchanges.some(
       (exchange) =>
-        isStep(exchange, 'admin', 'drain') &&
-        exchange.probe === page?.probe &&
-        isAccepted(exchange),
+        isStep(exchange, 'admin', 'drain') && exchange.probe === page.probe && isAccepted(exchange),
     );
-    return page && isScored && hasControlApi(transcript) && !isCutOff(page) ? page : undefined;
-  };
-  return {
-    evidence: (transcript) => {
-      const page = findPage(transcript);
-      return page && isResultsPage('production')(page) && scoringCloses(transcript).length > 0
-        ? [page]
-        : [];
-    },
-    judge: ([page], transcript) => {
-      if (!page) return [];
+  return checkEach(
+    (page, transcript) =>
+      isResultsPage('production')(page) &&
+      isStep(page, 'production', ...scoredPageSteps) &&
+      !isCutOff(page) &&
+      isScored(page, transcript) &&
+      scoringCloses(transcript).length > 0,
+    (page, transcript) => {
       const ids = scoringCloses(transcript).map((close) => conversationIdOf(close) ?? '');
-      const listed = sessionsOf(page)
-        .map(({ source_session_id: id }) => id)
-        .filter((id) => typeof id === 'string');
+      const listed = listIds(page);
       const [first, ...others] = ids.filter((id) => !listed.includes(id));
       if (first === undefined) return [];
       const expected = `${ids.length} conversations by their ids, such as ${formatValue(first)}`;
-      const count = ids.length - 1 - others.length;
       // Of all sessions, one whose id contains the id of the conversation shows most.
       const unknown = listed.filter((id) => !ids.includes(id));
       const example = unknown.find((id) => id.includes(first)) ?? unknown[0];
       const seen = example === undefined ? '' : `, and sessions such as ${formatValue(example)}`;
+      const count = ids.length - 1 - others.length;
       const finding = wrongValue(page, '/items', expected, `${count} of them${seen}`);
+      const isKnown = transcript.exchanges.some(
+        (other) =>
+          other.id < page.id && other.probe === page.probe && listIds(other).includes(first),
+      );
+      if (isKnown) return [{ ...finding, hint: CACHE_HINT }];
       return [unknown.length > others.length ? { ...finding, hint: OWN_ID_HINT } : finding];
     },
-    unjudged: requireControlApi(needsScores('No close response queued any evals.')),
-  };
+    requireControlApi(needsScores('No close response queued any evals.')),
+  );
 }
+
+const listIds = (page: Exchange): string[] =>
+  sessionsOf(page)
+    .map(({ source_session_id: id }) => id)
+    .filter((id) => typeof id === 'string');
 
 const isLiveRun = (run: unknown): boolean => String(run).startsWith('Live traces');
 

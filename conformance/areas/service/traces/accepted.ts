@@ -15,7 +15,6 @@ import {
   HEADER_AS_PROTOBUF,
   IGNORED_ALONE,
   LEFT_OPEN,
-  SAME_ID,
 } from '../close/evidence.ts';
 import { bodyFinding } from '../findings.ts';
 import { UNKNOWN_FIELD } from '../spans.ts';
@@ -54,7 +53,7 @@ const special = {
   otherFields: [LEFT_OPEN],
   unknownFields: ['one trace', CLOSED_LAST],
   values: [VALUES_STEP],
-  sameId: [SAME_ID],
+  sameIds: ['backlog'],
   unusualIds: ['case', 'other case', 'reserved', 'slash'],
 } as const satisfies Record<string, readonly string[]>;
 

@@ -136,7 +136,7 @@ export const resendOptions = {
   exchange: requiredCodeOption({
     schema: z.union([z.int().min(1), nonEmptyStringOption], 'the number of an exchange'),
     type: 'number | string',
-    about: 'The number of the exchange; for a simulation, a turn such as `refund-1/3`.',
+    about: 'The number of the exchange; for a simulation, a turn by chat such as `refund-1/3`.',
   }),
   url: option(values.sandboxUrl, 'URL', 'Send it to this sandbox', {
     default: 'that of the run',

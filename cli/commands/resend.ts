@@ -15,7 +15,10 @@ import { abortOnStopSignal } from '../signals.ts';
 
 const positionals = {
   report: argument(filePath, 'File of check --json, check --record, or simulate --json'),
-  exchange: argument(text, 'Number of the exchange; of a simulation, a turn such as refund-1/3'),
+  exchange: argument(
+    text,
+    'Number of the exchange; of a simulation, a turn by chat such as refund-1/3',
+  ),
 };
 
 type ResendValues = ValuesOf<typeof positionals, typeof resendOptions>;
@@ -23,7 +26,7 @@ type ResendValues = ValuesOf<typeof positionals, typeof resendOptions>;
 export const resend = defineCommand({
   description: [
     'Sends the request alone, or with the other requests that its failure is about, with the same headers and the same body, and judges the response by the requirements that judged it in the run. If the request depends on a user, earlier turns, or a connection, it first sends the requests that created them, and it deletes the users afterwards.',
-    'A report has the requests of findings and crashes; a recording has all. A turn of a simulation is also judged by the evals that failed at it.',
+    'A report has the requests of findings and crashes; a recording has all. A turn of a simulation is also judged by the evals that failed at it. Only sessions by chat can be sent again: to repeat a session by voice, run simulate again with its scenario and --seed.',
   ],
   arguments: positionals,
   options: resendOptions,
@@ -35,7 +38,7 @@ export const resend = defineCommand({
       command: 'sandbox-kit resend report.json 65 --url http://127.0.0.1:8081',
     },
     {
-      note: 'Repeat turn 3 of a simulated session that did not pass',
+      note: 'Repeat turn 3 of a simulated session by chat that did not pass',
       command: 'sandbox-kit resend simulation.json refund-1/3',
     },
   ],

@@ -76,7 +76,7 @@ export interface GradeOptions {
 export interface ResendOptions {
   /** A report of `check` or `simulate`, or the path of a report or of a recording. */
   report: CheckReport | SimulationReport | string;
-  /** The number of the exchange; for a simulation, a turn such as `refund-1/3`. */
+  /** The number of the exchange; for a simulation, a turn by chat such as `refund-1/3`. */
   exchange: number | string;
   /** Base URL of the sandbox (default: that of the run). */
   url?: string | undefined;

@@ -31,6 +31,11 @@ export function findInSimulation(
   const session = sessions.find(
     ({ scenario_id: id, sample: number }) => id === scenario && number === Number(sample),
   );
+  if (session?.channel === 'voice') {
+    throw new ResendError(
+      `${address} is a session by voice, and only sessions by chat can be sent again. To repeat it, run sandbox-kit simulate again with --scenario ${scenario} and --seed ${seed}.`,
+    );
+  }
   const trace = session?.traces.find(({ session_sequence: each }) => each === Number(turn));
   if (!session || !trace || !session.resendable) {
     throw new ResendError(

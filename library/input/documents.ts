@@ -13,6 +13,7 @@ import type { ReadDocument, TextPlace } from '../../src/service/index.ts';
 import { errorMessage } from '../../src/platform/error-origin.ts';
 import { createFileError, SandboxKitError } from '../../src/platform/sandbox-kit-error.ts';
 import { findClosest } from '../../src/platform/suggest.ts';
+import { formatList } from '../../src/report-kit/format.ts';
 import { readTextFile } from './read-file.ts';
 import { unescapePointerKey } from '../../src/platform/json-pointer.ts';
 
@@ -321,7 +322,10 @@ interface DocumentProblem {
   message: string;
 }
 
-/** Describes violations, one for each place. The right name of a misspelled field is not missing. */
+/**
+ * Describes violations, one for each place, and one for all unknown fields of an object that are like no
+ * known field. The right name of a misspelled field is not missing.
+ */
 function describeViolations(
   all: readonly Violation[],
   document: Document,
@@ -332,13 +336,36 @@ function describeViolations(
   const byPointer = new Map(
     all.filter(({ pointer }) => !misspelled.has(pointer)).map((each) => [each.pointer, each]),
   );
-  return [...byPointer.values()].map((each) => describeViolation(each, document, value, root));
+  const violations = [...byPointer.values()];
+  const isUnlike = (each: Violation): boolean =>
+    each.fields !== undefined && meantPointer(each) === undefined;
+  const unlike = Map.groupBy(violations.filter(isUnlike), ({ pointer }) => parentOf(pointer));
+  return [
+    ...Array.from(unlike.values(), describeUnknownFields),
+    ...violations
+      .filter((each) => !isUnlike(each))
+      .map((each) => describeViolation(each, document, value, root)),
+  ];
 }
 
 /** Returns the place of the field that an unknown one probably means. */
 function meantPointer({ pointer, fields = [] }: Violation): string | undefined {
-  const meant = findClosest(keysOf(pointer).at(-1) ?? '', fields);
-  return meant && `${pointer.slice(0, pointer.lastIndexOf('/'))}/${meant}`;
+  const meant = findClosest(nameOf(pointer), fields);
+  return meant && `${parentOf(pointer)}/${meant}`;
+}
+
+/** The most unknown fields that one problem names. */
+const NAMED_MAX = 5;
+
+/** Describes the unknown fields of one object that are like none of its known fields. */
+function describeUnknownFields(unknown: readonly Violation[]): DocumentProblem {
+  const [first] = unknown;
+  const fields = first?.fields ?? [];
+  const names = unknown.map((each) => `\`${nameOf(each.pointer)}\``);
+  const noun = names.length === 1 ? 'field' : 'fields';
+  const known = fields.length === 0 ? '' : `. Known fields: ${fields.join(', ')}`;
+  const message = `Unknown ${noun} ${formatList(names, NAMED_MAX)}${known}`;
+  return { pointer: first?.pointer ?? '', isName: true, message };
 }
 
 function describeViolation(
@@ -348,11 +375,9 @@ function describeViolation(
   root: string,
 ): DocumentProblem {
   if (fields !== undefined) {
-    const name = keysOf(pointer).at(-1) ?? '';
-    const closest = findClosest(name, fields);
-    const known = fields.length === 0 ? '' : `. Known fields: ${fields.join(', ')}`;
-    const hint = closest === undefined ? known : `. Did you mean \`${closest}\`?`;
-    return { pointer, isName: true, message: `Unknown field \`${name}\`${hint}` };
+    const closest = findClosest(nameOf(pointer), fields) ?? '';
+    const message = `Unknown field \`${nameOf(pointer)}\`. Did you mean \`${closest}\`?`;
+    return { pointer, isName: true, message };
   }
   const message = `${pointer || root} must be ${expected}, got ${received}`;
   const source =
@@ -383,6 +408,12 @@ function offsetOfKey(document: Document, pointer: string): number | undefined {
     .find((candidate) => isScalar(candidate) && String(candidate.value) === name);
   return isScalar(key) ? key.range?.[0] : undefined;
 }
+
+/** Returns the pointer to the object that has a field. */
+const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'));
+
+/** Returns the name of the field at a pointer. */
+const nameOf = (pointer: string): string => keysOf(pointer).at(-1) ?? '';
 
 /** Splits a JSON pointer (RFC 6901). */
 const keysOf = (pointer: string): string[] => pointer.split('/').slice(1).map(unescapePointerKey);

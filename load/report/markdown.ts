@@ -9,6 +9,7 @@ import {
   describeCalls,
   describeLoad,
   describePackets,
+  describeTurns,
   describeSelfCheck,
   describeTraceId,
   formatRunTime,
@@ -85,7 +86,7 @@ function calls({ voice }: LoadReport): Block[] {
   return [
     { heading: describeCalls(voice) },
     { columns: ['time', 'p50', 'p95', 'max'], rows },
-    describePackets(voice),
+    `${describePackets(voice)}; ${describeTurns(voice)}`,
     { list: samples },
   ];
 }

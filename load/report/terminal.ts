@@ -26,6 +26,7 @@ import {
   describeCalls,
   describeOutages,
   describePackets,
+  describeTurns,
   describeSelfCheck,
   describeStream,
   formatRunTime,
@@ -172,6 +173,7 @@ function voiceLines({ voice }: LoadReport, { style, width }: TextLayout): string
     style('dim', timeRow('', columns)),
     ...times,
     ...labeled('  ', describePackets(voice), width),
+    ...labeled('  ', describeTurns(voice), width),
     ...callErrorLines(voice, { style, width }),
   ];
 }

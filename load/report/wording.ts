@@ -196,16 +196,20 @@ export function describeCalls({ calls, connected, held, lost }: VoiceLoad): stri
   return `${formatCount(calls, 'call')}: ${connected} connected, ${held} held, ${lost} lost`;
 }
 
-/** Counts the audio packets and the turns. */
-export function describePackets({ packets, turns, unansweredTurns }: VoiceLoad): string {
+/** Counts the audio packets. */
+export function describePackets({ packets }: VoiceLoad): string {
   const { sent, received, lost, gaps, longestGapMs } = packets;
   const share = lost + received === 0 ? 0 : lost / (lost + received);
   const gapText =
     gaps === 0
       ? 'no gaps'
       : `${formatCount(gaps, 'gap')} over 40 ms (longest ${formatDuration(longestGapMs)})`;
-  return `${formatNumber(sent)} packets sent, ${formatNumber(received)} received, ${formatNumber(lost)} lost (${formatShare(share)}), ${gapText}; ${formatCount(turns, 'turn')}, ${formatNumber(unansweredTurns)} without a response`;
+  return `${formatNumber(sent)} packets sent, ${formatNumber(received)} received, ${formatNumber(lost)} lost (${formatShare(share)}), ${gapText}`;
 }
+
+/** Counts the turns: "3 turns, 0 without a response". */
+export const describeTurns = ({ turns, unansweredTurns }: VoiceLoad): string =>
+  `${formatCount(turns, 'turn')}, ${formatNumber(unansweredTurns)} without a response`;
 
 /** Names of the times of calls, in the order of every report. */
 export const callTimes = [

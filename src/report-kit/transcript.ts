@@ -5,6 +5,8 @@ import { html, Html } from './html.ts';
 export interface ShownTurn {
   /** 1 for the first turn; undefined for a late turn without a number. */
   sequence: number | undefined;
+  /** The line of the scenario to which it belongs; shown if it is not the number of the turn. */
+  scenarioLine?: number | undefined;
   userInput: string;
   /** Why a simulated user said it. */
   userReason?: string | undefined;
@@ -81,6 +83,7 @@ function renderTurn(
   { hasAnchors, marks, textCharsMax, differingTurn, findChanges }: Required<TranscriptOptions>,
 ): Html {
   const { sequence, userInput, userReason, agentResponse, toolCalls = [] } = turn;
+  const { scenarioLine = sequence } = turn;
   const of = (part: TurnMark['part']): TurnMark[] => marks.filter((mark) => mark.part === part);
   const line = (side: 'user' | 'agent', text: string): Html | undefined =>
     renderLine(side, text, {
@@ -97,6 +100,10 @@ function renderTurn(
           : html`<span class="soft"
               >${sequence === undefined ? 'Late turn' : `Turn ${sequence}`}</span
             >`
+      }
+      ${
+        scenarioLine !== sequence &&
+        html`<span class="soft">line ${scenarioLine} of the scenario</span>`
       }
       ${turn.late && html`<b class="undecided">${LATE_NOTES[turn.late]}</b>`} ${renderChips(marks)}
       ${differs && html`<b>first difference</b>`}

@@ -46,9 +46,9 @@ void t.test('migrate', async (t) => {
       Array(3).fill({ code: 0, stderr: '' }),
     );
     t.same(results.map(({ stdout }) => stdout).sort(), [
-      'Migrated the database from version 0 to 19.\n',
-      'The database already has version 19.\n',
-      'The database already has version 19.\n',
+      'Migrated the database from version 0 to 20.\n',
+      'The database already has version 20.\n',
+      'The database already has version 20.\n',
     ]);
   });
 
@@ -143,7 +143,7 @@ void t.test('migrate', async (t) => {
       assertUsageError(
         t,
         result,
-        /The database has version 99, .* only versions up to 19\. Update/,
+        /The database has version 99, .* only versions up to 20\. Update/,
       );
     }
   });

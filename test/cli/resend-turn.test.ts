@@ -1,9 +1,14 @@
 /** The command `resend` on a turn of a simulation: the evals that failed are judged with the new reply. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { findViolations, isMessage, type ResendReport } from '../../src/contract/index.ts';
-import { run } from '../helpers/command.ts';
+import {
+  findViolations,
+  isMessage,
+  type ResendReport,
+  type SimulationReport,
+} from '../../src/contract/index.ts';
+import { assertUsageError, run } from '../helpers/command.ts';
 import { createFolder } from '../helpers/folder.ts';
 import {
   refusal,
@@ -19,11 +24,15 @@ const unwrap = (text: string): string => text.replaceAll(/\s+/g, ' ');
 
 let runs = 0;
 
+/** A user of two lines. */
+const USER = 'mode: scripted\n  opening: Hello\n  steps: [{ say: Refund it. }]';
+
 /** A session of two turns with the evals in its scenario, and the report of its simulation. */
 async function simulateEvals(
   t: Test,
   evals: string[],
   replies: (turn: number) => string,
+  user = USER,
 ): Promise<{ sandbox: SandboxDouble; path: string }> {
   const turnOf = (body: unknown): number =>
     isMessage('ChatRequest', body) ? body.messages.filter(({ role }) => role === 'user').length : 0;
@@ -33,10 +42,7 @@ async function simulateEvals(
   const name = `evals-${++runs}`;
   const scenario = at(`${name}.scenario.yaml`);
   const lines = evals.map((line, index) => `  - { id: e${index + 1}, name: E, ${line} }\n`);
-  writeFileSync(
-    scenario,
-    `id: talk\nname: Talk\nuser:\n  mode: scripted\n  opening: Hello\n  steps: [{ say: Refund it. }]\nevals:\n${lines.join('')}`,
-  );
+  writeFileSync(scenario, `id: talk\nname: Talk\nuser:\n  ${user}\nevals:\n${lines.join('')}`);
   const path = at(`${name}.json`);
   const args = ['--scenario', scenario, '--json', path, '--seed', 's'];
   await run(['simulate', sandbox.url, ...args]);
@@ -120,6 +126,22 @@ void t.test('an eval that any reply can meet is decided by the last one', async 
   for (const turn of [1, 2]) t.equal((await run(['resend', path, `talk-1/${turn}`])).code, 0);
 });
 
+void t.test('an eval about a line is judged at the turns of the line', async (t) => {
+  const facts = 'facts: [{ name: number, value: A-1, asked_by: [which one] }]';
+  const user = `opening: Hello\n  ${facts}\n  steps: [{ when: { contains: found }, say: Refund it. }]`;
+  const replies = (turn: number): string => ['', 'Which one?', 'I found it.', 'No.'][turn] ?? '';
+  const evals = ['kind: contains, params: { text: refund, turn: 2 }'];
+  const { path, sandbox } = await simulateEvals(t, evals, replies, user);
+  const fact = await run(['resend', path, 'talk-1/2']);
+  t.equal(fact.code, 3, 'the fact belongs to the first line');
+  t.match(unwrap(fact.stdout), /did not fail at this turn\. Send turn 3 again instead\./);
+  const broken = await run(['resend', path, 'talk-1/3']);
+  t.equal(broken.code, 1, broken.stdout);
+  t.match(unwrap(broken.stdout), /in the agent's messages of line 2 \(turn 3\): none/);
+  sandbox.setBehavior({ chat: reply('I made the refund.') });
+  t.equal((await run(['resend', path, 'talk-1/3'])).code, 0);
+});
+
 void t.test('a repetition is judged with the recorded replies before it', async (t) => {
   const same = (): string => 'Please tell me the number of your order.';
   const { path, sandbox } = await simulateEvals(t, ['kind: no_repetition'], same);
@@ -127,6 +149,23 @@ void t.test('a repetition is judged with the recorded replies before it', async 
   sandbox.setBehavior({ chat: reply('The refund is on its way.') });
   t.equal((await run(['resend', path, 'talk-1/2'])).code, 0);
 });
+
+void t.test(
+  'a session by voice is not sent again, and the message says how to repeat it',
+  async (t) => {
+    const { path } = await simulateEvals(t, ['kind: max_turns, params: { max: 1 }'], () => 'Hi.');
+    const report = JSON.parse(readFileSync(path, 'utf8')) as SimulationReport;
+    for (const session of report.sessions) {
+      session.channel = 'voice';
+      delete session.resendable;
+    }
+    const voice = at('voice.json');
+    writeFileSync(voice, JSON.stringify(report));
+    const expected =
+      /talk-1\/2 is a session by voice, and only .* simulate again with --scenario talk and --seed s\.$/m;
+    assertUsageError(t, await run(['resend', voice, 'talk-1/2']), expected);
+  },
+);
 
 void t.test('a leak from another session is not cleared without that session', async (t) => {
   const sandbox = await withSandboxDouble(t, { chat: reply('Hi.') });

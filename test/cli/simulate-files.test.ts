@@ -18,6 +18,11 @@ const invalidFiles: [problem: string, text: string, message: RegExp][] = [
     /:6:1: Unknown field `mood`\. Known fields: id, name, /,
   ],
   [
+    'unknown fields of another kind of file, one of them misspelled',
+    `${HELLO}type: module\nscripts: {}\nprivate: true\nmain: x\nfiles: []\nbin: y\nnaem: z\n`,
+    /:6:1: Unknown fields `type`, `scripts`, `private`, `main`, `files`, and 1 more\. Known fields: id, name, .*:12:1: Unknown field `naem`\. Did you mean `name`\?$/m,
+  ],
+  [
     'a misspelled field',
     HELLO.replace('opening', 'openning'),
     /:3:9: Unknown field `openning`\. Did you mean `opening`\?$/m,

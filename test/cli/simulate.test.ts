@@ -37,7 +37,7 @@ void t.test(
         t.match(ran.stdout, new RegExp(`^${id} +passed +1/1`, 'm'));
         const summary = `PASSED {2}${count} of ${count} scenarios passed\\. ${count} sessions in`;
         t.match(ran.stdout, new RegExp(summary));
-        const line = /^passed +[a-z-]+ +\d turns? {2}goal_achieved$/gm;
+        const line = /^passed +[a-z-]+ +\d turns? {2}the user was done$/gm;
         t.equal(ran.stderr.match(line)?.length, count);
         assertPlain(t, ran);
         reports.push(read(json));
@@ -73,7 +73,7 @@ void t.test('a failed scenario gives exit code 1, its reasons, and a JUnit failu
   const pattern = `${FOLDER}/**/*.scenario.yaml`;
   const ran = await run(['simulate', url, '--scenario', pattern, '--junit', junit]);
   t.equal(ran.code, 1, ran.stderr);
-  t.match(ran.stdout, /failed hello, sample 1: ended with goal_achieved/);
+  t.match(ran.stdout, /failed hello, sample 1 \(conversation ended: the user was done\)\n/);
   t.match(ran.stdout, /- Is kind: Looked for "welcome" .*none of 1 message/s);
   t.match(ran.stdout, /FAILED {2}0 of 1 scenario passed, 1 failed\./);
   assertPlain(t, ran);
@@ -98,7 +98,10 @@ void t.test('a failed scenario gives a page and a summary in Markdown', async (t
   t.match(summary, /^## sandbox-kit simulate: failed\n\n0 of 1 scenario passed, 1 failed\./);
   t.match(summary, '| hello | ❌ failed | 0 of 2 | 100% | 0.00 |');
   t.match(summary, /### Compared with .*\n\n.*1 scenario with the same pass rate\./s);
-  t.match(summary, /- ❌ 2 sessions ended with goal_achieved: hello, hello \\#2\n {2}- Is kind/);
+  t.match(
+    summary,
+    /- ❌ 2 sessions: hello, hello \\#2 \(conversation ended: the user was done\)\n {2}- Is kind/,
+  );
   t.match(summary, /<summary>Transcript of hello<\/summary>\n\n- user/);
   t.match(summary, '<summary>Transcript of hello #2</summary>', 'HTML has no backslashes');
   t.notMatch(summary, '[this](x)', 'replies are not markup');
@@ -162,7 +165,7 @@ void t.test(
     const junit = join(FOLDER, 'crash.xml');
     const ran = await run(['simulate', url, '--scenario', path, '--junit', junit]);
     t.equal(ran.code, 3, ran.stderr);
-    t.match(ran.stdout, /undecided hello, sample 1: stopped by agent_error/);
+    t.match(ran.stdout, /undecided hello, sample 1 \(stopped: error of the agent\)\n/);
     t.match(ran.stdout, /UNDECIDED {2}0 of 1 scenario passed, 1 undecided\./);
     t.match(readFileSync(junit, 'utf8'), /failures="0" errors="1"/);
     assertPlain(t, ran);
@@ -314,7 +317,7 @@ void t.test('sessions that failed for the same reason are reported once', async 
   const path = file('mine/hello.scenario.yaml', HELLO);
   const ran = await run(['simulate', url, '--scenario', path, '--samples', '4']);
   t.equal(ran.stdout.match(/^undecided hello/gm)?.length, 1);
-  t.match(ran.stdout, /^undecided hello, sample 1 and 3 more: stopped by agent_error$/m);
+  t.match(ran.stdout, /^undecided hello, sample 1 and 3 more \(stopped: error of the agent\)$/m);
   assertPlain(t, ran);
 });
 

@@ -25,13 +25,15 @@ import { formatCount, formatDuration } from '../../../src/report-kit/format.ts';
 import { renderItems } from '../../../src/report-kit/table.ts';
 import type { ReportSection } from '../../../src/report-kit/run-report.ts';
 import { callFaultDescriptions } from '../../record/fault-descriptions.ts';
-import { describeCalls, describePackets, formatTime } from '../wording.ts';
+import { describeCalls, describePackets, describeTurns, formatTime } from '../wording.ts';
 import { badge, errorsTable, timesTable } from './tables.ts';
 
 /** Renders the calls: over time, per call, and in figures. */
 export function voiceSection({ voice, plan }: LoadReport): ReportSection | undefined {
   if (!voice) return undefined;
-  const body = html`<p>${describeCalls(voice)}. ${describePackets(voice)}.</p>
+  const body = html`<p>
+      ${describeCalls(voice)}. ${describePackets(voice)}. ${describeTurns(voice)}.
+    </p>
     ${timeCharts(voice, plan.windowMs / 1000)} ${callChart(voice)} ${renderTimes(voice)}
     ${renderErrors(voice)} ${callsTable(voice)}`;
   return { id: 'voice', title: 'Voice', body };

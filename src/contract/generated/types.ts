@@ -1318,7 +1318,7 @@ export interface EvalOutcome {
   outcome: string;
   reasoning: string;
   /**
-   * Our extension, in reports of simulations: the turn that decides the outcome, if it is one turn.
+   * Our extension, in reports of simulations: the turn that decides the outcome, if it is one turn: its session_sequence, which counts interruptions too.
    */
   turn?: number;
   /**
@@ -2897,7 +2897,7 @@ export interface SandboxErrorDetail {
   [k: string]: unknown;
 }
 /**
- * The user speaks while the agent answers the line, after_ms or when is true. Only by voice. It is a turn of its own. If the agent finishes its answer first, there is no interruption, and a note says so.
+ * The user speaks while the agent answers the line, after_ms or when is true. Only by voice. It is a turn of its own, which belongs to the line whose answer it interrupts. If the agent finishes its answer first, there is no interruption, and a note says so.
  */
 export interface Interruption {
   /**
@@ -2938,7 +2938,7 @@ export interface ReplyCondition {
    */
   tool_called?: string;
   /**
-   * The reply belongs to this turn, starting at 1.
+   * The reply belongs to this turn, starting at 1; interruptions are not counted.
    */
   turn?: number;
 }
@@ -3192,7 +3192,7 @@ export interface ScenarioProfile {
  */
 export interface ScenarioLimits {
   /**
-   * Maximum number of turns; a turn is a line of the user and the reply. Default: 10.
+   * Maximum number of turns; a turn is a line of the user and the reply. An interruption is a turn too, but the user interrupts only if enough turns are left for its other lines. Default: 10.
    */
   max_turns?: number;
   /**
@@ -3547,6 +3547,14 @@ export interface OutcomeEvidence {
 }
 export interface SimulatedTurnReport {
   session_sequence: number;
+  /**
+   * The line of the scenario to which the turn belongs, as in the parameter turn of evals: 1 is the opening, 2 the first step, and so on; if the agent speaks first, 1 is its greeting and 2 the opening. Facts, reactions, repeated lines, and interruptions belong to the line before them. For a user of mode llm, each line of the user counts.
+   */
+  scenario_line?: number;
+  /**
+   * Present if the line of the user interrupts the reply of the turn before.
+   */
+  interrupts?: true;
   user_input: string;
   /**
    * Why the simulated user said the line.

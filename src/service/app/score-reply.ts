@@ -41,7 +41,7 @@ export async function scoreReply(
     const [before] = scored.turns.filter(({ sequence }) => sequence === turn);
     const { content: agentResponse, toolCalls, latencyMs, evaluationMetadata } = reply;
     const now = { agentResponse, toolCalls, latencyMs, evaluationMetadata, failed: false };
-    const said = { sequence: turn, userInput: before?.userInput ?? '' };
+    const said = before ?? { sequence: turn, userInput: '' };
     const replaced = { session: scored, turn: { ...said, ...now } };
     return await scoreNewReply(definition, replaced, limit.signal);
   };
@@ -101,6 +101,7 @@ function toScoredSession({
       sequence: trace.session_sequence,
       userInput: trace.user_input,
       agentResponse: trace.agent_response,
+      ...(trace.scenario_line !== undefined && { scenarioLine: trace.scenario_line }),
       toolCalls: (trace.tool_calls ?? []).map(
         ({ name, arguments: input = null, result = null }) => ({
           name,

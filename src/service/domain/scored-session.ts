@@ -27,6 +27,15 @@ export const turnTakingOf = ({ simulated }: Pick<Session, 'simulated'>): TurnTak
 export const heardIn = ({ simulated }: Pick<Session, 'simulated'>): HeardReplies | undefined =>
   simulated?.['heard'] as HeardReplies | undefined;
 
+/**
+ * Returns the turns that `turn: N` of an eval means: in a simulated session, those of the N-th line of
+ * the scenario, which interruptions do not move; in any other session, the N-th turn.
+ */
+export const findTurns = <Turn extends Pick<ScoredTurn, 'sequence' | 'scenarioLine'>>(
+  turns: readonly Turn[],
+  number: number,
+): Turn[] => turns.filter(({ sequence, scenarioLine }) => (scenarioLine ?? sequence) === number);
+
 /** A tool call with its turn, and its index in the turn. */
 export type PlacedToolCall = ToolCall & { turn: number; index: number };
 

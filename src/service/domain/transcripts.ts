@@ -164,6 +164,8 @@ function toScoredTurn(turn: SessionTurn): ScoredTurn {
     ...(turn.latencyMs !== undefined && { latencyMs: turn.latencyMs }),
     ...(turn.failed !== undefined && { failed: turn.failed }),
     ...(turn.evaluationMetadata && { evaluationMetadata: turn.evaluationMetadata }),
+    ...(turn.scenarioLine !== undefined && { scenarioLine: turn.scenarioLine }),
+    ...(turn.interrupts && { interrupts: true }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { RunTurnTaking, SimulatedSessionReport, TurnTaking } from '../../contract/index.ts';
-import { formatCount, formatDuration } from '../../report-kit/format.ts';
+import { formatCount, formatDuration, formatNumber } from '../../report-kit/format.ts';
 import type { WaveformEvent } from '../../report-kit/waveform.ts';
 import { DEAD_AIR_MS_MIN } from '../../voice/turn-taking/measure.ts';
 import { summarizeTurnTaking } from '../../voice/turn-taking/summarize.ts';
@@ -16,11 +16,12 @@ export function listRunTurnTaking(measured: RunTurnTaking | undefined): TurnTaki
   return [
     ['calls', formatCount(calls, 'call')],
     ...listFigures(measured),
-    ...(notProven === 0
-      ? []
-      : ([['not proven', `${formatCount(notProven, 'call')} on a busy machine`]] as const)),
+    ...(notProven === 0 ? [] : ([['not proven', describeUnproven(notProven, calls)]] as const)),
   ];
 }
+
+const describeUnproven = (notProven: number, calls: number): string =>
+  `in ${formatNumber(notProven)} of ${formatCount(calls, 'call')}, because this machine was busy`;
 
 /** Returns how a call took turns, as facts for people. */
 export function listTurnTaking(measured: TurnTaking): TurnTakingFact[] {
@@ -32,12 +33,12 @@ export function listTurnTaking(measured: TurnTaking): TurnTakingFact[] {
   ];
 }
 
-/** The properties that are worth a line only if they happened. */
+/** The counts that are worth a line only if they are not 0. */
 const COUNTED = [
   ['agent_interruptions', 'agent spoke over the user', 'time'],
-  ['false_endpoints', 'pauses taken for the end', 'pause'],
-  ['missed_turns', 'lines without an answer', 'line'],
-  ['gaps', 'gaps in the agent’s audio', 'gap'],
+  ['false_endpoints', 'pauses taken for the end of a line', undefined],
+  ['missed_turns', 'lines without an answer', undefined],
+  ['gaps', "gaps in the agent's audio", undefined],
 ] as const;
 
 function listFigures(figures: Figures): TurnTakingFact[] {
@@ -60,13 +61,17 @@ function listFigures(figures: Figures): TurnTakingFact[] {
     ]);
   }
   for (const [key, name, noun] of COUNTED) {
-    if (figures[key] > 0) facts.push([name, formatCount(figures[key], noun)]);
+    const figure =
+      noun === undefined ? formatNumber(figures[key]) : formatCount(figures[key], noun);
+    if (figures[key] > 0) facts.push([name, figure]);
   }
-  if (figures.overlap_ms > 0) facts.push(['both spoke', formatDuration(figures.overlap_ms)]);
+  if (figures.overlap_ms > 0) {
+    facts.push(['both spoke at the same time', formatDuration(figures.overlap_ms)]);
+  }
   if (figures.dead_air_ms > 0) {
     facts.push([
-      `silence over ${formatDuration(DEAD_AIR_MS_MIN)}`,
-      formatDuration(figures.dead_air_ms),
+      `silences over ${formatDuration(DEAD_AIR_MS_MIN)}`,
+      `${formatDuration(figures.dead_air_ms)} in total`,
     ]);
   }
   return facts;

@@ -16,10 +16,12 @@ import {
   type Scoring,
 } from './score.ts';
 import {
+  findTurns,
   listToolCalls,
   type PlacedToolCall,
   type ScoredSession,
 } from '../domain/scored-session.ts';
+import type { ScoredTurn } from '../turns/turn-types.ts';
 import { viewSession } from './session-view.ts';
 import {
   scoreNeverInterrupts,
@@ -74,14 +76,16 @@ export async function scoreSession(
   }
 }
 
-/** `max_turns`: the session has at most `max` turns. */
+/** `max_turns`: the session has at most `max` turns, not counting interruptions by the user. */
 function scoreMaxTurns({ params, session }: Scoring): Score {
   const max = params.readNumber('max');
-  const count = session.turns.length;
-  const [firstBeyond] = session.turns.slice(max);
+  const counted = session.turns.filter(({ interrupts = false }) => !interrupts);
+  const [firstBeyond] = counted.slice(max);
+  const others = session.turns.length - counted.length;
+  const uncounted = others === 0 ? '' : `, not counting ${formatCount(others, 'interruption')}`;
   return createScore(
-    count <= max,
-    `Expected at most ${formatCount(max, 'turn')}: the session has ${count}.`,
+    counted.length <= max,
+    `Expected at most ${formatCount(max, 'turn')}: the session has ${counted.length}${uncounted}.`,
     firstBeyond && [{ turn: firstBeyond.sequence, part: 'turn' }],
   );
 }
@@ -186,27 +190,42 @@ interface SearchedMessages {
   /** Where they are, in words. */
   place: string;
   messages: Message[];
-  /** The only turn that is searched. */
-  turn: number | undefined;
+  /** Whether only one turn or line of the scenario is searched. */
+  isNarrow: boolean;
   /** Whether no message may have what is searched for. */
   isAbsent: boolean;
 }
 
 function filterMessages(session: ScoredSession, params: Params): SearchedMessages {
   const filter = params.readWord('in', SPEAKERS);
-  const turn = params.readOptionalNumber('turn');
-  const messages = session.turns
-    .filter(({ sequence }) => turn === undefined || sequence === turn)
-    .flatMap(({ sequence, userInput, agentResponse }): Message[] => [
-      { turn: sequence, speaker: 'user', text: userInput },
-      { turn: sequence, speaker: 'agent', text: agentResponse },
-    ]);
+  const number = params.readOptionalNumber('turn');
+  const turns = number === undefined ? session.turns : findTurns(session.turns, number);
+  const place = number === undefined ? '' : ` of ${nameTurns(turns, number, session)}`;
+  const messages = turns.flatMap(({ sequence, userInput, agentResponse }): Message[] => [
+    { turn: sequence, speaker: 'user', text: userInput },
+    { turn: sequence, speaker: 'agent', text: agentResponse },
+  ]);
   return {
-    place: `${speakerNames[filter]}${turn === undefined ? '' : ` of turn ${turn}`}`,
+    place: `${speakerNames[filter]}${place}`,
     messages: messages.filter(({ speaker }) => filter === 'any' || filter === speaker),
-    turn,
+    isNarrow: number !== undefined,
     isAbsent: params.readFlag('absent'),
   };
+}
+
+/** Names what `turn: N` means: the turn, or the line of the scenario with its turns. */
+function nameTurns(
+  turns: readonly ScoredTurn[],
+  number: number,
+  { turns: all }: ScoredSession,
+): string {
+  const [first, ...others] = turns.map(({ sequence }) => String(sequence));
+  if (first === undefined) {
+    const hasLines = all.some(({ scenarioLine }) => scenarioLine !== undefined);
+    return `${hasLines ? 'line' : 'turn'} ${number}`;
+  }
+  if (others.length > 0) return `line ${number} (turns ${formatList([first, ...others])})`;
+  return first === String(number) ? `turn ${number}` : `line ${number} (turn ${first})`;
 }
 
 /** A message that has what is searched for, and where. */
@@ -218,7 +237,7 @@ interface SearchMatch {
 
 function scoreSearch(
   expected: string,
-  { place, messages, turn, isAbsent }: SearchedMessages,
+  { place, messages, isNarrow, isAbsent }: SearchedMessages,
   match: SearchMatch | undefined,
 ): Score {
   const search = isAbsent
@@ -233,8 +252,8 @@ function scoreSearch(
   const [first] = messages;
   // Without messages, nothing shows that the agent would not say it.
   if (isAbsent && first) return createScore(true, `${search}: none has it.`);
-  const evidence: OutcomeEvidence[] =
-    turn !== undefined && first ? [{ turn, part: first.speaker }] : [];
+  const last = isNarrow ? messages.at(-1) : undefined;
+  const evidence: OutcomeEvidence[] = last ? [{ turn: last.turn, part: last.speaker }] : [];
   return createScore(false, `${search}: ${describeAbsence(messages)}`, evidence);
 }
 

@@ -13,7 +13,8 @@ const PREFIX_MAX = 40;
 
 /**
  * `no_repetition`: no reply has the same words as an earlier reply, only lines of the user, or the same words
- * as an earlier reply around other lines of the user.
+ * as an earlier reply around other lines of the user. After an interruption, the agent may say again what
+ * the user did not hear.
  */
 export function scoreNoRepetition({ session }: Scoring): Score {
   const expectation = 'Expected replies that differ from each other and from what the user said';
@@ -43,12 +44,14 @@ interface Earlier {
 
 /** Returns what a turn repeats, and notes what it says. */
 function findRepetition(
-  { sequence, userInput, agentResponse }: ScoredTurn,
+  { sequence, userInput, agentResponse, interrupts = false }: ScoredTurn,
   { lines, turnByReply, turnByFrame }: Earlier,
 ): string | undefined {
   const reply = wordsOf(agentResponse);
   const line = wordsOf(userInput);
   if (line.length >= LINE_MIN) lines.push(line);
+  const isRepeated = (turn: number | undefined): turn is number =>
+    turn !== undefined && !(interrupts && turn === sequence - 1);
   const sameReply = reply.length >= REPLY_MIN ? turnByReply.get(reply) : undefined;
   turnByReply.set(reply, sequence);
   if (line.length >= LINE_MIN && reply.includes(line)) {
@@ -56,12 +59,12 @@ function findRepetition(
     if (frame.length <= (reply.endsWith(line) ? PREFIX_MAX : ADDED_MAX))
       return `turn ${sequence} returns the user's line`;
     const sameFrame = turnByFrame.get(frame);
-    if (sameFrame !== undefined) {
+    if (isRepeated(sameFrame)) {
       return `turn ${sequence} repeats turn ${sameFrame} with another line of the user`;
     }
     turnByFrame.set(frame, sequence);
   }
-  return sameReply === undefined ? undefined : `turn ${sequence} repeats turn ${sameReply}`;
+  return isRepeated(sameReply) ? `turn ${sequence} repeats turn ${sameReply}` : undefined;
 }
 
 /** Returns a text without the parts, the longest removed first. */

@@ -1,7 +1,7 @@
 /** Which evals one reply of a session decides, when a turn is sent again. */
 import type { EvalDefinition } from '../../contract/index.ts';
 import { parsePath } from '../domain/json-path.ts';
-import type { ScoredSession } from '../domain/scored-session.ts';
+import { findTurns, type ScoredSession } from '../domain/scored-session.ts';
 import type { ScoredTurn } from '../turns/turn-types.ts';
 import { scoreSession } from './eval-kinds.ts';
 import type { Score } from './score.ts';
@@ -20,9 +20,12 @@ export type ReplyScore =
   /** The eval failed at another turn; undefined if no single turn decides. */
   | { outcome: 'elsewhere'; turn: number | undefined };
 
-/** What decides an eval: each reply for itself, any of the replies, the reply of one turn, or more. */
+/**
+ * What decides an eval: each reply for itself, any of the replies, or more. `among` are the only turns that
+ * the eval reads.
+ */
 type Scope =
-  { by: 'each' | 'any' } | { by: 'turn'; turn: number } | { by: 'session'; reason: string };
+  { by: 'each' | 'any'; among?: readonly ScoredTurn[] } | { by: 'session'; reason: string };
 
 /**
  * Scores an eval that failed, with the new reply to a turn. An eval about each reply, such as a text that
@@ -36,15 +39,16 @@ export async function scoreNewReply(
 ): Promise<ReplyScore> {
   const scope = scopeOf(definition, session);
   if (scope.by === 'session') return { outcome: 'not_judged', reasoning: scope.reason };
-  if (scope.by === 'turn' && scope.turn !== turn.sequence) {
-    return { outcome: 'elsewhere', turn: scope.turn };
+  const { by, among = session.turns } = scope;
+  if (among.every(({ sequence }) => sequence !== turn.sequence)) {
+    return { outcome: 'elsewhere', turn: among.at(-1)?.sequence };
   }
   const scoreTurns = (turns: readonly ScoredTurn[]): Promise<Score> =>
     scoreSession(definition, { ...session, turns }, undefined, signal);
   const earlier = session.turns.filter(({ sequence }) => sequence < turn.sequence);
   const before = session.turns.filter(({ sequence }) => sequence === turn.sequence);
-  const history = scope.by === 'each' && definition.kind !== 'no_repetition' ? [] : earlier;
-  if (scope.by === 'each') {
+  const history = by === 'each' && definition.kind !== 'no_repetition' ? [] : earlier;
+  if (by === 'each') {
     const recorded = await scoreTurns([...history, ...before]);
     const places = recorded.evidence ?? [];
     const isHere = places.some((place) => place.turn === turn.sequence);
@@ -54,8 +58,8 @@ export async function scoreNewReply(
   }
   const { outcome, reasoning } = await scoreTurns([...history, turn]);
   if (outcome === 'error') return { outcome: 'not_judged', reasoning };
-  const isLast = session.turns.every(({ sequence }) => sequence <= turn.sequence);
-  if (outcome === 'fail' && scope.by === 'any' && !isLast) {
+  const isLast = among.every(({ sequence }) => sequence <= turn.sequence);
+  if (outcome === 'fail' && by === 'any' && !isLast) {
     return { outcome: 'not_judged', reasoning: `${reasoning} A later reply may have it.` };
   }
   return { outcome, reasoning };
@@ -70,8 +74,8 @@ function scopeOf({ kind, params = {} }: EvalDefinition, { turns }: ScoredSession
       const { in: speaker, turn, absent } = params;
       if (speaker === 'user')
         return bySession('It is about what the user says, not about a reply.');
-      if (typeof turn === 'number') return { by: 'turn', turn };
-      return { by: absent === true ? 'each' : 'any' };
+      const among = typeof turn === 'number' ? findTurns(turns, turn) : turns;
+      return { by: absent === true ? 'each' : 'any', among };
     }
     case 'no_repetition':
     case 'max_latency':
@@ -111,6 +115,6 @@ function scopeOfPath(path: string, turns: readonly ScoredTurn[]): Scope {
   if (typeof field === 'object' && 'key' in field && field.key === 'user_input') return NO_REPLY;
   if (nth === 'any') return { by: 'any' };
   if (nth === undefined || !('index' in nth)) return NO_REPLY;
-  const turn = turns.at(nth.index)?.sequence;
-  return turn === undefined ? bySession('The session has no such turn.') : { by: 'turn', turn };
+  const turn = turns.at(nth.index);
+  return turn ? { by: 'any', among: [turn] } : bySession('The session has no such turn.');
 }

@@ -14,6 +14,8 @@ export type CompareReplies = (
 /** A line of the user. */
 export interface SaidLine {
   text: string;
+  /** The turn of the line, starting at 1; interruptions are not counted. */
+  turn: number;
   /** How it is spoken, by voice. */
   delivery?: Delivery | undefined;
   /** Whether the session may have one more turn, so that the user may interrupt the reply. */

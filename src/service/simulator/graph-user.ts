@@ -39,6 +39,8 @@ class GraphUser implements SimulatedUser {
   readonly #statedFacts = new Set<ScenarioFact>();
   readonly #reactionCounts = new Map<number, number>();
   #position = 0;
+  /** The line of the scenario that the user said last: 1 for the opening, 2 for the first step. */
+  #scenarioLine = 1;
   #turnsWithoutProgress = 0;
   #farewells = 0;
   #lastLine: string | undefined;
@@ -77,7 +79,8 @@ class GraphUser implements SimulatedUser {
 
   #say(line: string, reason: string): Line {
     this.#lastLine = line;
-    return { does: 'say', line, reason };
+    const linesLeft = this.#steps.length - this.#position;
+    return { does: 'say', line, reason, scenarioLine: this.#scenarioLine, linesLeft };
   }
 
   #progress(move: Move): Move {
@@ -128,6 +131,7 @@ class GraphUser implements SimulatedUser {
     const number = this.#position + 1;
     const next = step.next === undefined ? -1 : this.#steps.findIndex(({ id }) => id === step.next);
     this.#position = next < 0 ? number : next;
+    this.#scenarioLine = number + 1;
     const reason = step.reason ?? `goes on to step ${number} of ${this.#steps.length}`;
     return { ...this.#say(step.say, reason), delivery: deliveryOf(step) };
   }

@@ -3,7 +3,6 @@ import { formatCount } from '../../report-kit/format.ts';
 import { asksForFact, containsText, meetsCondition, stateFact } from './reply-conditions.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
 import type { AgentMessage } from './simulated-user.ts';
-import { isInterruption } from './voice-delivery.ts';
 
 /** A session to review: its scenario, what was said, and how it ended. */
 export interface ReviewedSession {
@@ -52,7 +51,7 @@ async function findLateStop({ scenario, turns }: ReviewedSession): Promise<Revie
     if (turn.userInput === '') continue;
     const next = turns[index + 1];
     // A user that interrupts a reply has not heard all of it.
-    if (next && isInterruption(next)) continue;
+    if (next?.interrupts) continue;
     for (const condition of scenario.user.stop_when ?? []) {
       const isDone = await meetsCondition(condition, toAgentMessage(turn), neverAborted).catch(
         () => false,

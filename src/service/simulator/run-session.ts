@@ -13,6 +13,7 @@ import { reviewUser } from './review.ts';
 import type { Sandbox, SandboxConnections } from './sandbox.ts';
 import {
   createCallTraceparent,
+  expectsGreeting,
   maxTurnsOf,
   planOtherSession,
   type SessionPlan,
@@ -158,11 +159,11 @@ async function holdConversation(
   const otherDeps = { ...deps, sandbox: progress.other?.sandbox ?? sandbox };
   const otherChannel = otherPlan && (await openChannel(otherPlan, otherDeps, progress, signal));
   try {
-    for (const line of plan.scenario.other_session ?? []) {
+    for (const [index, line] of (plan.scenario.other_session ?? []).entries()) {
       if (!otherChannel || !progress.other) break;
       const conversation = { channel: otherChannel, turns: progress.other.turns, clock };
       const said = { line, reason: 'another user, in a separate session' };
-      const spoken = { text: line, canBeInterrupted: false };
+      const spoken = { text: line, turn: index + 1, canBeInterrupted: false };
       await takeTurn(conversation, said, () => otherChannel.say(spoken, signal));
     }
     const channel = await openChannel(plan, deps, progress, signal);
@@ -253,10 +254,13 @@ async function converse(
 ): Promise<EndReason> {
   const { user, channel, turns } = conversation;
   const turnsMax = maxTurnsOf(plan);
+  // A greeting is the first line, also if the agent does not say it.
+  const linesBefore = Number(expectsGreeting(plan.scenario));
   let agentMessage: AgentMessage | undefined;
   let isOver = false;
+  let linesSaid = 0;
   if (plan.scenario.user.speaks_first === false) {
-    const greeting = { line: '', reason: 'the agent speaks first' };
+    const greeting = { line: '', reason: 'the agent speaks first', scenarioLine: linesBefore };
     const first = await takeTurn(conversation, greeting, () => channel.listen(signal));
     agentMessage = first?.agentMessage ?? { turn: 0, content: lastInitialMessage(plan), tools: [] };
     isOver = first?.hungUp ?? false;
@@ -266,7 +270,9 @@ async function converse(
     if (move.does === 'end') return move.reason;
     if (isOver) return 'agent_ended';
     if (turns.length >= turnsMax) return 'max_turns';
-    const result = await takeUserTurn(conversation, move, turnsMax, signal);
+    linesSaid += 1;
+    const scenarioLine = linesBefore + (move.scenarioLine ?? linesSaid);
+    const result = await takeUserTurn(conversation, { ...move, scenarioLine }, turnsMax, signal);
     if (!result?.agentMessage) return 'agent_ended';
     [agentMessage, isOver] = [result.agentMessage, result.hungUp];
     if (move.thenEnds) return move.thenEnds;
@@ -284,11 +290,13 @@ async function takeUserTurn(
   signal: AbortSignal,
 ): Promise<TurnResult | undefined> {
   const { channel, turns } = conversation;
-  const { line: text, delivery } = move;
-  const canBeInterrupted = turns.length + 1 < turnsMax;
+  const { line: text, delivery, scenarioLine, linesLeft = 0 } = move;
+  const turn = countTurns(turns) + 1;
+  // An interruption must not take the turn of a line that the scenario needs.
+  const canBeInterrupted = turns.length + 1 + linesLeft < turnsMax;
   let interruption: AgentReply['interruption'];
   const result = await takeTurn(conversation, move, async () => {
-    const reply = await channel.say({ text, delivery, canBeInterrupted }, signal);
+    const reply = await channel.say({ text, turn, delivery, canBeInterrupted }, signal);
     interruption = reply?.interruption;
     return reply;
   });
@@ -296,19 +304,24 @@ async function takeUserTurn(
   const resume = channel.resume.bind(channel);
   const interrupted = turns.length - 1;
   let spoken: string | undefined;
-  const next = await takeTurn(conversation, interruption, async () => {
+  const interrupting = { ...interruption, scenarioLine, interrupts: true };
+  const next = await takeTurn(conversation, interrupting, async () => {
     const reply = await resume(signal);
     spoken = reply?.spokenBefore;
     return reply;
   });
-  const [turn] = turns.slice(interrupted);
-  if (turn && spoken !== undefined) turns[interrupted] = { ...turn, agentResponse: spoken };
-  const [before, after] = [result?.agentMessage, next?.agentMessage];
-  if (!next || !before || !after) return next;
-  const content = [spoken ?? before.content, after.content].filter((part) => part !== '').join(' ');
-  const tools = [...before.tools, ...after.tools];
+  const [before] = turns.slice(interrupted);
+  if (before && spoken !== undefined) turns[interrupted] = { ...before, agentResponse: spoken };
+  const [first, after] = [result?.agentMessage, next?.agentMessage];
+  if (!next || !first || !after) return next;
+  const content = [spoken ?? first.content, after.content].filter((part) => part !== '').join(' ');
+  const tools = [...first.tools, ...after.tools];
   return { ...next, agentMessage: { ...after, content, tools } };
 }
+
+/** Counts the turns that are no interruptions. */
+const countTurns = (turns: readonly SimulatedTurn[]): number =>
+  turns.filter(({ interrupts = false }) => !interrupts).length;
 
 const lastInitialMessage = ({ scenario }: SessionPlan): string =>
   scenario.initial_messages?.at(-1)?.content ?? '';
@@ -319,16 +332,21 @@ interface TurnResult {
   hungUp: boolean;
 }
 
+/** What the user says in a turn, and where it is in the scenario. */
+type SaidInTurn = Pick<Extract<Move, { does: 'say' }>, 'line' | 'reason'> &
+  Pick<SimulatedTurn, 'scenarioLine' | 'interrupts'>;
+
 /**
  * Takes a turn and records it, even without a reply, because the line was said. Returns undefined if the line was
  * not said.
  */
 async function takeTurn(
   { turns, channel, clock }: Omit<Conversation, 'user'>,
-  { line, reason }: Pick<Extract<Move, { does: 'say' }>, 'line' | 'reason'>,
+  { line, reason, scenarioLine, interrupts = false }: SaidInTurn,
   requestReply: () => Promise<AgentReply | undefined>,
 ): Promise<TurnResult | undefined> {
-  const input = { sequence: turns.length + 1, userInput: line, userReason: reason };
+  const place = { sequence: turns.length + 1, scenarioLine, ...(interrupts && { interrupts }) };
+  const input = { ...place, userInput: line, userReason: reason };
   // The latency of a turn without a reply is the time that the user waited.
   const noReply = (): Omit<SimulatedTurn, keyof typeof input> => {
     const nowMs = clock.monotonicMs();
@@ -351,7 +369,7 @@ async function takeTurn(
   const response = { agentResponse: content, toolCalls, latencyMs, failed: false };
   turns.push({ ...input, ...response, evaluationMetadata });
   const tools = toolCalls.map(({ name }) => name);
-  return { agentMessage: { turn: input.sequence, content, tools }, hungUp };
+  return { agentMessage: { turn: countTurns(turns), content, tools }, hungUp };
 }
 
 /** Returns the ending for an error. Any error other than a `SessionError` is a bug in the kit. */

@@ -1,3 +1,4 @@
+import type { Scenario } from '../../contract/index.ts';
 import { createTraceparents } from '../../platform/trace-context.ts';
 import { createIdMaker } from '../domain/ids.ts';
 import type { ResolvedScenario } from '../domain/resolved-scenario.ts';
@@ -34,14 +35,19 @@ const TURNS_MAX_DEFAULT = 10;
 export const otherTurnsOf = ({ scenario }: Pick<SessionPlan, 'scenario'>): number =>
   scenario.other_session?.length ?? 0;
 
+/** Whether the agent greets the user before the opening, in a turn of its own. */
+export const expectsGreeting = ({ user, initial_messages: initial = [] }: Scenario): boolean =>
+  user.speaks_first === false && initial.at(-1)?.role !== 'assistant';
+
 /** Returns the most turns that a session can have. */
 export function maxTurnsOf({
-  scenario: { limits, user },
+  scenario,
   persona,
 }: Pick<SessionPlan, 'scenario' | 'persona'>): number {
+  const { limits, user } = scenario;
   const turnsMax = limits?.max_turns ?? TURNS_MAX_DEFAULT;
   if (user.mode !== 'scripted') return turnsMax;
-  const greetings = user.speaks_first === false ? 1 : 0;
+  const greetings = Number(expectsGreeting(scenario));
   const deliveries = [user.opening_delivery ?? {}, ...(user.steps ?? [])];
   const { interruptions = 'never' } = persona.voice ?? {};
   const interrupted = deliveries.filter(

@@ -16,7 +16,7 @@ export const deliveryOf = ({
 
 /** What the user hears: a reply, or what the agent says before the user has spoken. */
 export interface AgentMessage {
-  /** Number of the turn, starting at 1. */
+  /** Number of the turn, starting at 1; interruptions are not counted. */
   turn: number;
   content: string;
   /** Names of the tools that the agent called for the reply. */
@@ -25,7 +25,20 @@ export interface AgentMessage {
 
 /** What the user does next: says a line, which may end the conversation, or ends it. */
 export type Move =
-  | { does: 'say'; line: string; reason: string; thenEnds?: EndReason; delivery?: Delivery }
+  | {
+      does: 'say';
+      line: string;
+      reason: string;
+      thenEnds?: EndReason;
+      delivery?: Delivery;
+      /**
+       * The line of the scenario to which it belongs: 1 for the opening, 2 for the first step, and so on.
+       * Absent if a model plays the user: then each line is the next one.
+       */
+      scenarioLine?: number;
+      /** How many lines the user will still say at least. */
+      linesLeft?: number;
+    }
   | { does: 'end'; reason: EndReason };
 
 /** A simulated user of one session. */
@@ -65,7 +78,8 @@ export function createScriptedUser({ user }: Scenario): SimulatedUser {
       if (!line) return Promise.resolve({ does: 'end', reason: 'goal_achieved' });
       position += 1;
       const { say, reason, delivery } = line;
-      return Promise.resolve({ does: 'say', line: say, reason, delivery });
+      const place = { scenarioLine: position, linesLeft: lines.length - position };
+      return Promise.resolve({ does: 'say', line: say, reason, delivery, ...place });
     },
   };
 }

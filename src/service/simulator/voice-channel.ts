@@ -191,13 +191,11 @@ class VoiceChannel implements Channel {
   }
 
   async say(
-    { text, delivery, canBeInterrupted }: SaidLine,
+    { text, turn: number, delivery, canBeInterrupted }: SaidLine,
     signal: AbortSignal,
   ): Promise<AgentReply | undefined> {
     this.#lineSentAtMs = undefined;
-    const number = this.#turns + 1;
-    const line = { number, text, canBeInterrupted };
-    const planned = planDelivery(this.#plan, line, delivery);
+    const planned = planDelivery(this.#plan, { text, turn: number, canBeInterrupted }, delivery);
     const clips = await this.#lanes.prepare(this.#repliedAtMs, () =>
       this.#makeClips(planned, signal),
     );
@@ -224,17 +222,21 @@ class VoiceChannel implements Channel {
     const isDue = (until: AbortSignal): Promise<boolean> => interjections.isInterruptionDue(until);
     const reply = await turn.reply(speech, signal, isDue);
     if (turn.wasInterrupted)
-      this.#notes.push(`The agent spoke over the user (line ${this.#turns}).`);
+      this.#notes.push(`The agent spoke over the user (turn ${this.#turns}).`);
     this.#transcripts.compare(text, this.#updates.userText);
     const { interruption, backchannel } = planned;
     if (backchannel && !interjections.hasSaidBackchannel) {
-      this.#notes.push(`The agent had answered line ${number} before the user said it listens.`);
+      this.#notes.push(
+        `The agent had answered in turn ${this.#turns} before the user said it listens.`,
+      );
     }
     if (turn.wasStopped && interruption && clips.interruption) {
       return this.#interrupt(reply, { ...interruption, clip: clips.interruption }, signal);
     }
     if (interruption) {
-      this.#notes.push(`The agent had answered line ${number} before the user could interrupt it.`);
+      this.#notes.push(
+        `The agent had answered in turn ${this.#turns} before the user could interrupt it.`,
+      );
     }
     return this.#finishTurn(reply);
   }
@@ -403,7 +405,7 @@ class VoiceChannel implements Channel {
       const nowMs = clock.monotonicMs();
       if (nowMs - Math.max(this.#activity.lastSpeechAtMs, mayGreetMs) >= quietMs) return;
       if (nowMs >= endMs) {
-        this.#notes.push(`The agent was still speaking when line ${this.#turns + 1} had to start.`);
+        this.#notes.push(`The agent was still speaking when turn ${this.#turns + 1} had to start.`);
         return;
       }
       await clock.sleep(pollMs, until).catch(() => undefined);

@@ -43,20 +43,16 @@ const INTERRUPTION_REASON = 'interrupts the agent';
 /** The user repeats its line, so the answer is as useful to the scenario as the interrupted one. */
 const PERSONA_REASON = `${INTERRUPTION_REASON}, as the persona does`;
 
-/** Whether the line of a turn interrupts the reply before it. */
-export const isInterruption = ({ userReason }: { userReason: string }): boolean =>
-  userReason.startsWith(INTERRUPTION_REASON);
-
 /**
  * Decides how a line is spoken: as the scenario says, and otherwise as the persona does. The choices
- * depend only on the session and on the number of the line.
+ * depend only on the session and on the turn of the line, in which interruptions are not counted.
  */
 export function planDelivery(
   { sessionId, persona }: Pick<SessionPlan, 'sessionId' | 'persona'>,
-  line: { number: number; text: string; canBeInterrupted: boolean },
+  line: { turn: number; text: string; canBeInterrupted: boolean },
   delivery: Delivery = {},
 ): PlannedDelivery {
-  const random = seededRandom(sessionId).fork('delivery').fork(String(line.number));
+  const random = seededRandom(sessionId).fork('delivery').fork(String(line.turn));
   const { interruptions = 'never', pauses = 'none' } = persona.voice ?? {};
   const { interrupt, pause_ms: pauseMs, backchannel, silence_s: silenceS = 0 } = delivery;
   const interruption = interrupt

@@ -12,7 +12,7 @@ export interface InterjectionOptions {
   activity: Pick<VoiceActivityDetector, 'lastSpeechAtMs'>;
   updates: Pick<VoiceUpdates, 'agentText' | 'toolCalls'>;
   planned: Pick<PlannedDelivery, 'interruption' | 'backchannel'>;
-  /** The turn of the line, starting at 1. */
+  /** The turn of the line, starting at 1; interruptions are not counted. */
   turn: number;
   /** When the user's line ended. */
   lineEndMs: number;

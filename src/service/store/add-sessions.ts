@@ -151,6 +151,8 @@ function toTurnRows({ key, turns }: KeyedSession) {
     tool_calls: turn.toolCalls ? JSON.stringify(turn.toolCalls) : null,
     latency_ms: turn.latencyMs ?? null,
     failed: turn.failed === undefined ? null : Number(turn.failed),
+    scenario_line: turn.scenarioLine ?? null,
+    interrupts: turn.interrupts ? 1 : null,
   }));
 }
 

@@ -58,6 +58,7 @@ export function createSessionStore({ reader, read, write, writeAlone }: Connecti
         .innerJoin('sessions', 'sessions.key', 'turns.session_key')
         .select(['sequence', 'user_input', 'user_reason', 'agent_response'])
         .select(['evaluation_metadata', 'tool_calls', 'latency_ms', 'turns.failed'])
+        .select(['scenario_line', 'interrupts'])
         .where('sessions.owner_id', '=', ownerId)
         .where('sessions.id', '=', id)
         .orderBy('sequence')
@@ -116,7 +117,7 @@ export async function deleteSimulation(
 }
 
 function toTurn(row: Omit<Tables['turns'], 'session_key'>): StoredTurn {
-  const { tool_calls: calls, latency_ms: latencyMs, failed } = row;
+  const { tool_calls: calls, latency_ms: latencyMs, failed, scenario_line: scenarioLine } = row;
   return {
     sequence: row.sequence,
     userInput: row.user_input,
@@ -126,5 +127,7 @@ function toTurn(row: Omit<Tables['turns'], 'session_key'>): StoredTurn {
     ...(calls !== null && { toolCalls: JSON.parse(calls) as NonNullable<StoredTurn['toolCalls']> }),
     ...(latencyMs !== null && { latencyMs }),
     ...(failed !== null && { failed: failed === 1 }),
+    ...(scenarioLine !== null && { scenarioLine }),
+    ...(row.interrupts === 1 && { interrupts: true }),
   };
 }

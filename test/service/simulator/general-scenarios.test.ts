@@ -72,7 +72,7 @@ void t.test(
   async (t) => {
     t.same(await findFailures(t, await startRuleBot(t)), {
       correction: ['takes-the-correction'],
-      'follow-up-question': ['understands'],
+      'follow-up-question': ['states-no-confusion'],
       'long-message': ['reads-all'],
       'other-language': ['knows-the-language'],
       remembers: ['keeps-the-name'],

@@ -64,7 +64,7 @@ void t.test('the page leads from the verdict to why a session failed', async (t)
   const cause = page.locator('.reasons > li').first();
   t.match(
     await cause.innerText(),
-    /failed 3 sessions, ended with .*Says qqq: /s,
+    /failed 3 sessions, conversation ended: .*Says qqq: /s,
     'grouped by cause',
   );
   await cause.locator('a').nth(1).click();
@@ -91,11 +91,11 @@ void t.test('an error that stops several scenarios is one reason', async (t) => 
   const text = (await reasons.innerText()).replaceAll(/\s+/g, ' ');
   t.match(
     text,
-    /^undecided 3 sessions of 2 scenarios \(first and second\), stopped by agent_error .*500 server_error.* first first #2 second$/,
+    /^undecided 3 sessions of 2 scenarios \(first and second\), stopped: error of the agent .*500 server_error.* first first #2 second$/,
   );
   t.match(
     markdownReport(report),
-    /^- ❔ 3 sessions stopped by agent_error: first, first \\#2, second$/m,
+    /^- ❔ 3 sessions: first, first \\#2, second \(stopped: error of the agent\)$/m,
   );
 });
 

@@ -180,8 +180,8 @@ void t.test('how a line is said depends only on the session and the line', (t) =
     name: 'P',
     voice: { interruptions: 'often', pauses: 'many' },
   } as const;
-  const plan = (sessionId: string, number: number) =>
-    planDelivery({ sessionId, persona }, { number, text: LONG_LINE, canBeInterrupted: true });
+  const plan = (sessionId: string, turn: number) =>
+    planDelivery({ sessionId, persona }, { turn, text: LONG_LINE, canBeInterrupted: true });
   t.same(plan('one', 1), plan('one', 1));
   const numbers = Array.from({ length: 40 }, (_, nth) => nth);
   const interrupted = numbers.filter((nth) => plan('one', nth).interruption);

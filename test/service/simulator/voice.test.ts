@@ -131,7 +131,7 @@ const rows: Record<string, Row> = {
         await Promise.all([call.speak(), call.waitForEndOfSpeech()]);
       }
     },
-    expected: { end_reason: 'goal_achieved', notes: [/spoke over the user \(line 1\)/, /line 2/] },
+    expected: { end_reason: 'goal_achieved', notes: [/spoke over the user \(turn 1\)/, /turn 2/] },
   },
   'never ends its greeting': {
     isNightly: true,
@@ -142,7 +142,7 @@ const rows: Record<string, Row> = {
     scenario: impatient,
     expected: {
       ...failedSession('timeout', /did not finish its reply within 2500 ms/),
-      notes: [/still speaking when line 1 had to start/],
+      notes: [/still speaking when turn 1 had to start/],
     },
   },
   'never ends its reply': {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { findScoredSession } from '../../../src/service/domain/transcripts.ts';
 import type { SessionFilter, Store } from '../../../src/service/store/store.ts';
 import {
   newCloseRequest,
@@ -27,6 +28,10 @@ testStore('A session is returned as it was added, with its turns and outcomes', 
   const turns = [
     { sequence: 1, userInput: 'hi', userReason: 'greets', agentResponse: 'ho' },
     { sequence: 2, userInput: '', userReason: undefined, agentResponse: '\u{1F600}' },
+    {
+      ...{ sequence: 3, userInput: 'Wait.', userReason: 'interrupts', agentResponse: 'Yes?' },
+      ...{ scenarioLine: 2, interrupts: true },
+    },
   ];
   const evidence = [{ turn: 1, part: 'agent' as const, start: 0, end: 2 }];
   const failed = { ...newOutcome('b', 'fail'), evidence };
@@ -36,6 +41,8 @@ testStore('A session is returned as it was added, with its turns and outcomes', 
   const { turns: _, evals: __, runName: ___, ...session } = added;
   t.same(await store.sessions.find(ownerId, 'one'), { ...session, run: undefined, outcomes });
   t.same(await store.sessions.listTurns(ownerId, 'one'), turns);
+  const scored = await findScoredSession(store, ownerId, 'one');
+  t.match(scored?.turns[2], { scenarioLine: 2, interrupts: true }, 'as evals see it');
   t.equal(await store.sessions.find('other', 'one'), undefined);
   t.same(await store.sessions.listTurns('other', 'one'), []);
 });

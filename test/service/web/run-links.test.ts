@@ -131,7 +131,7 @@ void t.test('an error that stops several scenarios is shown once', async (t) => 
   const shared = (await causes.first().innerText()).replaceAll(/\s+/g, ' ');
   t.match(
     shared,
-    /^Several scenarios undecided 4 sessions, stopped by agent_error .*500 server_error.*first #1 #2 second #1 #2$/,
+    /^Several scenarios undecided 4 sessions, stopped: error of the agent .*500 server_error.*first #1 #2 second #1 #2$/,
   );
   t.equal(shared.split('500 server_error').length, 2, 'the reason is there once');
   t.match(await causes.last().innerText(), /^hours.*failed 2 sessions/s);
@@ -144,7 +144,7 @@ void t.test('an error that stops several scenarios is shown once', async (t) => 
   const sessions = (await page.locator('[aria-label=Sessions] tbody tr').allInnerTexts()).map(
     (row) => row.replaceAll(/\s+/g, ' '),
   );
-  const stopped = sessions.filter((row) => /undecided stopped by agent_error/.test(row));
+  const stopped = sessions.filter((row) => /undecided stopped: error of the agent/.test(row));
   t.equal(stopped.length, 4, 'the list says why a session has no verdict');
   t.notMatch(stopped.join('\n'), /failed/);
   t.match(await bench.admin(`GET /simulations/${id}`), {
@@ -153,7 +153,7 @@ void t.test('an error that stops several scenarios is shown once', async (t) => 
   await follow(page, causes.first().locator('a').last());
   const session = await page.innerText('dl');
   t.match(session, /Scenario\s+second/);
-  t.match(session, /Status\s+not completed\s+End reason\s+agent_error/);
+  t.match(session, /Status\s+not completed\s+Ended because\s+error of the agent/);
   t.same(errors, []);
 });
 

@@ -1,6 +1,6 @@
 /** Scripted users and graph users: what they say and when they stop. */
 import t, { type Test } from 'tap';
-import type { Persona, Scenario } from '../../../src/contract/index.ts';
+import type { Persona, Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
 import {
   reply,
   respondWith,
@@ -37,6 +37,9 @@ async function talk(
   return { session, lines: listUserLines(session), end: session.end_reason };
 }
 
+const listScenarioLines = ({ traces }: SimulatedSessionReport): unknown[] =>
+  traces.map(({ scenario_line: line }) => line);
+
 void t.test('A scripted user sends its lines in order, whatever the agent replies', async (t) => {
   const user = { mode: 'scripted', opening: 'One', steps: [{ say: 'Two' }, { say: 'Three' }] };
   const { lines, end, session } = await talk(t, user, ['Goodbye.', 'No.', '']);
@@ -66,6 +69,7 @@ void t.test(
     t.same(lines, ['Is it done?', 'And now?', 'And now?', 'Thanks.', 'Thanks.', 'Bye.']);
     t.equal(session.traces[3]?.user_reason, 'has it');
     t.equal(session.traces[4]?.user_reason, 'waits for the condition of step 2');
+    t.same(listScenarioLines(session), [1, 1, 1, 2, 2, 3], 'repeated lines are no new lines');
   },
 );
 
@@ -85,6 +89,7 @@ void t.test('Facts are stated when the agent asks, and not before', async (t) =>
   t.same(lines, ['Help me.', 'It is A-1. 8000', 'It is A-1.', 'Great.']);
   t.equal(end, 'goal_achieved');
   t.equal(session.traces[1]?.user_reason, 'is asked for: order number, postcode');
+  t.same(listScenarioLines(session), [1, 1, 1, 2], 'facts belong to the line before them');
   t.ok(session.review.followed_scenario, 'the user did not state the secret');
 });
 
@@ -147,9 +152,10 @@ void t.test('`next` selects the next step', async (t) => {
     { id: 'two', say: 'Two' },
     { id: 'three', say: 'Three', next: 'two' },
   ];
-  const { lines, end } = await talk(t, { opening: '0', steps }, ['ok'], {
+  const { lines, end, session } = await talk(t, { opening: '0', steps }, ['ok'], {
     limits: { max_turns: 6 },
   });
+  t.same(listScenarioLines(session), [1, 2, 4, 3, 4, 3]);
   t.same(lines, ['0', 'One', 'Three', 'Two', 'Three', 'Two']);
   t.equal(end, 'max_turns', 'max_turns ends a loop');
 });
@@ -159,6 +165,7 @@ void t.test('The agent may speak first, also by chat', async (t) => {
   const first = await talk(t, user, ['Hello, how can I help?', 'There.', 'Bye.']);
   t.same(first.lines, ['', 'Thanks. Where is it?', 'Bye.']);
   t.equal(first.session.traces[0]?.agent_response, 'Hello, how can I help?');
+  t.same(listScenarioLines(first.session), [1, 2, 3], 'the greeting is the first line');
   const greeting = [{ role: 'assistant' as const, content: 'Welcome!' }];
   const afterGreeting = await talk(t, user, ['There.', 'Bye.'], { initial_messages: greeting });
   t.same(
@@ -166,6 +173,7 @@ void t.test('The agent may speak first, also by chat', async (t) => {
     ['Thanks. Where is it?', 'Bye.'],
     'the user does not wait if the history has a greeting',
   );
+  t.same(listScenarioLines(afterGreeting.session), [1, 2]);
 });
 
 void t.test('The user gives up after `patience_turns` unhelpful replies in a row', async (t) => {

@@ -1,4 +1,4 @@
-import type { SimulatedSessionReport, UserReview } from '../../../contract/index.ts';
+import type { EndReason, SimulatedSessionReport, UserReview } from '../../../contract/index.ts';
 import type { Session, SessionStatus, Verdict } from '../../store/store.ts';
 import { decideVerdict } from '../sessions.ts';
 
@@ -78,14 +78,31 @@ function listRemarks(session: ExplainedSession): string[] {
   return [...unscored, ...unjudged, ...deviations, ...notes];
 }
 
+/** How people read why a session ended. It says nothing about the verdict. */
+const END_WORDS: Readonly<Record<EndReason, string>> = {
+  goal_achieved: 'the user was done',
+  user_stop: 'the user left',
+  agent_ended: 'the agent ended it',
+  max_turns: 'limit of turns reached',
+  timeout: 'time limit reached',
+  agent_error: 'error of the agent',
+  simulator_error: 'error of the simulated user',
+  infrastructure_error: 'sandbox not available',
+  canceled: 'canceled',
+};
+
+/** Returns an end reason as people read it. Seeded sessions can have any. */
+export const nameEnd = (reason: string): string =>
+  Object.hasOwn(END_WORDS, reason) ? END_WORDS[reason as EndReason] : reason.replaceAll('_', ' ');
+
 /** Describes how a session ended. */
 export function describeEnd({
   status,
   end_reason: reason,
 }: Pick<ExplainedSession, 'status' | 'end_reason'>): string {
   if (reason === '') return STATUS_WORDS[status];
-  if (status === 'completed') return `ended with ${reason}`;
-  return status === 'failed' ? `stopped by ${reason}` : STATUS_WORDS[status];
+  if (status === 'completed') return `conversation ended: ${nameEnd(reason)}`;
+  return status === 'failed' ? `stopped: ${nameEnd(reason)}` : STATUS_WORDS[status];
 }
 
 /** How pages and reports name a status. The status `failed` would read like the verdict. */

@@ -106,7 +106,7 @@ function reasons({ sessions }: SimulationReport): ListItem[] {
     const count = formatCount(group.length, 'session');
     return [
       {
-        text: `${ICONS[first.verdict]} ${count} ${describeEnd(first)}: ${names}`,
+        text: `${ICONS[first.verdict]} ${count}: ${names} (${describeEnd(first)})`,
         details: listSharedReasons(group),
       },
     ];

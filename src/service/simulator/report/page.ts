@@ -264,7 +264,8 @@ function reasonsSection(
     return [
       html`<li>
         <span class="mark ${first.verdict}">${first.verdict}</span>
-        ${formatCount(group.length, 'session')}${describeScenarios(group)}, ${describeEnd(first)}
+        ${formatCount(group.length, 'session')}${describeScenarios(group)},
+        <span class="soft">${describeEnd(first)}</span>
         <ul>
           ${listSharedReasons(group).map((reason) => html`<li>${cut(reason)}</li>`)}
         </ul>
@@ -400,6 +401,7 @@ const toTurn =
   ({ turn_latency_ms: latencies }: SimulatedSessionReport) =>
   (turn: SimulatedSessionReport['traces'][number], index: number): ShownTurn => ({
     sequence: turn.session_sequence,
+    scenarioLine: turn.scenario_line,
     userInput: cut(turn.user_input),
     userReason: turn.user_reason,
     agentResponse: cut(turn.agent_response),

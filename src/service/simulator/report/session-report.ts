@@ -140,6 +140,8 @@ function describeRequests(
 function toTurnReport(turn: SimulatedTurn): SimulatedSessionReport['traces'][number] {
   return {
     session_sequence: turn.sequence,
+    ...(turn.scenarioLine !== undefined && { scenario_line: turn.scenarioLine }),
+    ...(turn.interrupts && { interrupts: true as const }),
     user_input: turn.userInput,
     user_reason: turn.userReason,
     agent_response: turn.agentResponse,

@@ -35,12 +35,13 @@ import {
   groupAlike,
   listReasons,
   listSharedReasons,
+  nameEnd,
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import { listChanges } from './comparison.ts';
 import { formatTurnCommand } from './repeat-command.ts';
 import { describeTurnResend } from './resend-turn.ts';
-import { formatTranscriptLines, formatTurnLines } from './transcript.ts';
+import { formatTranscriptLines, formatTurnLines, nameTurn } from './transcript.ts';
 import { listRunHeard } from '../../domain/heard-facts.ts';
 import { listRunTurnTaking } from '../../domain/turn-taking-facts.ts';
 
@@ -77,7 +78,7 @@ export function formatSessionLine(
   const { verdict, end_reason: reason, traces, channel } = session;
   const suffix = channel === 'voice' ? ' by voice' : '';
   const turns = `${traces.length} turn${traces.length === 1 ? '' : 's'}${suffix}`;
-  const tail = `${turns.padStart(8)}  ${reason}`;
+  const tail = `${turns.padStart(8)}  ${nameEnd(reason)}`;
   const nameWidth = Math.min(NAME_WIDTH_MAX, width - VERDICT_WIDTH - tail.length - 4);
   const word = style(STYLE_BY_VERDICT[verdict], verdict.padEnd(VERDICT_WIDTH));
   return `${word}  ${shorten(nameOf(session), nameWidth).padEnd(nameWidth)}  ${tail}\n`;
@@ -108,7 +109,8 @@ export function terminalReport(
   const blocks = [
     ...(comparison ? [formatComparison(comparison, layout)] : []),
     blockedBy ? formatBlocker(blockedBy, layout) : formatTable(report, layout),
-    [...formatTurnTaking(report, layout), ...formatHeard(report, layout)],
+    formatTurnTaking(report, layout),
+    formatHeard(report, layout),
     formatReasons(report, { ...layout, resendFile }),
     formatFailedTranscript(sessions, layout),
     summary,
@@ -154,10 +156,14 @@ function formatTurnTaking(
   { turn_taking: measured }: SimulationReport,
   layout: TextLayout,
 ): string[] {
-  const facts = listRunTurnTaking(measured);
-  if (facts.length === 0) return [];
-  const text = facts.map(([name, figure]) => (name === 'calls' ? figure : `${name} ${figure}`));
-  return labeled('Turn-taking: ', `${text.join('; ')}.`, layout.width);
+  const facts = listRunTurnTaking(measured).filter(([name]) => name !== 'calls');
+  if (!measured || facts.length === 0) return [];
+  const nameWidth = Math.max(...facts.map(([name]) => name.length));
+  const lines = facts.flatMap(([name, figure]) => {
+    const label = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    return labeled(`  ${label.padEnd(nameWidth)}  `, figure, layout.width);
+  });
+  return [`Turn-taking in ${formatCount(measured.calls, 'call')}:`, ...lines];
 }
 
 function formatHeard({ heard, sessions }: SimulationReport, layout: TextLayout): string[] {
@@ -182,14 +188,15 @@ function formatReasons(
     const [first] = group;
     if (!first) return [];
     const { verdict } = first;
-    const head = `${layout.style(STYLE_BY_VERDICT[verdict], verdict)} ${nameGroup(group)}`;
+    const word = layout.style(STYLE_BY_VERDICT[verdict], verdict);
+    const head = `${nameGroup(group)} (${describeEnd(first)})`;
     const reasons = listSharedReasons(group).flatMap((text) =>
       labeled('  - ', toPrintable(text), layout.width),
     );
     const trace = first.verdict === 'passed' ? undefined : first.trace_ids?.at(-1);
     return [
       ...(index === 0 ? [] : ['']),
-      `${head}: ${describeEnd(first)}`,
+      ...labeled(`${word} `, head, layout.width),
       ...reasons,
       ...formatFailedTurn(first, layout),
       ...formatRepetition(first, report, { ...layout, resendFile }),
@@ -205,10 +212,18 @@ function formatReasons(
 /** Formats the turn that failed a session: what the user said, and what the agent replied. */
 function formatFailedTurn(session: SimulatedSessionReport, { width }: TextLayout): string[] {
   if (session.verdict === 'passed') return [];
-  const sequence = session.failed_turn?.session_sequence ?? session.traces.length;
-  const lines = formatTurnLines(session, sequence, { indent: '      ', width });
-  return lines.length === 0 ? [] : [`  - Turn ${sequence}:`, ...lines];
+  const { traces, failed_turn: failed } = session;
+  const sequence = failed?.session_sequence ?? findDecidingTurn(session) ?? traces.length;
+  const turn = traces.find(({ session_sequence: nth }) => nth === sequence);
+  if (!turn) return [];
+  return [`  - ${nameTurn(turn)}:`, ...formatTurnLines(turn, { indent: '      ', width })];
 }
+
+/** Returns the turn that decided the first required eval that failed, if it is one turn. */
+const findDecidingTurn = ({
+  eval_outcomes: outcomes,
+}: SimulatedSessionReport): number | undefined =>
+  outcomes.find(({ outcome, required }) => outcome === 'fail' && required !== false)?.turn;
 
 /** Says how to send the request of the turn that failed a session again: from the report, or by curl. */
 function formatRepetition(

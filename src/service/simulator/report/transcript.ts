@@ -15,16 +15,17 @@ export function formatTranscript(session: SimulatedSessionReport): string[] {
   return [...omitted, ...messages.map(([speaker, text]) => `${speaker}: ${text}`)];
 }
 
+/** Names a turn, and the line of the scenario that evals know it by, if that has another number. */
+export const nameTurn = ({ session_sequence: turn, scenario_line: line = turn }: Turn): string =>
+  line === turn ? `Turn ${turn}` : `Turn ${turn} (line ${line} of the scenario)`;
+
 const TURN_CHARS_MAX = 160;
 
 /** Formats one turn for a terminal, cut to a few lines. */
 export function formatTurnLines(
-  { traces }: Pick<SimulatedSessionReport, 'traces'>,
-  sequence: number,
+  turn: Turn,
   { indent, width }: { indent: string; width: number },
 ): string[] {
-  const turn = traces.find(({ session_sequence: nth }) => nth === sequence);
-  if (!turn) return [];
   return messagesOf(turn, TURN_CHARS_MAX).flatMap(([speaker, text]) =>
     labeled(`${indent}${speaker.padEnd(5)}  `, text, width),
   );

@@ -45,7 +45,7 @@ const searchFields: readonly EvalField[] = [
   {
     pointer: '/params/turn',
     label: 'Only in turn',
-    hint: '1 is the first turn. Leave it empty to search all turns.',
+    hint: '1 is the first turn; in a simulated session, the first line of the scenario with all turns until the second. Leave it empty to search all turns.',
     input: 'number',
     isOptional: true,
   },
@@ -137,7 +137,8 @@ export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
   },
   max_turns: {
     name: 'Is short',
-    passesIf: 'the conversation has at most this number of turns',
+    passesIf:
+      'the conversation has at most this number of turns, not counting interruptions by the user',
     fields: [{ pointer: '/params/max', label: 'Maximum number of turns', input: 'number' }],
   },
   max_latency: {

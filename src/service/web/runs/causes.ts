@@ -105,7 +105,8 @@ function renderGroup(group: readonly Cause[], context: PageContext): Html {
   const scenarios = groupByScenario(group);
   return html`<li>
     <span class="mark ${first.verdict}">${first.verdict}</span>
-    ${formatCount(group.length, 'session')}, ${describeEnd(first)}
+    ${formatCount(group.length, 'session')},
+    <span class="soft">${describeEnd(first)}</span>
     ${scenarios.size === 1 && renderSamples(group, context)}
     <ul class="reasons">
       ${listSharedReasons(group).map(

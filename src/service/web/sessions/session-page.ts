@@ -4,7 +4,7 @@ import { cutText, formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
 import type { Transcript } from '../../domain/transcripts.ts';
-import { STATUS_WORDS } from '../../domain/simulation-results/reasons.ts';
+import { nameEnd, STATUS_WORDS } from '../../domain/simulation-results/reasons.ts';
 import type {
   Conversation,
   Neighbors,
@@ -160,7 +160,7 @@ function listProperties({ session, scenario, agentId }: SessionPage, context: Pa
     ['Persona', session.persona],
     ['Channel', session.simulated?.['channel'] as string | undefined],
     ['Status', STATUS_WORDS[session.status]],
-    ['End reason', session.endReason === 'canceled' ? undefined : session.endReason],
+    ['Ended because', describeEndReason(session)],
     ['Started', formatInstant(isoTime(session.startedAtMs))],
     ['Ended', formatInstant(isoTime(session.endedAtMs))],
     ['Session id', session.id],
@@ -170,6 +170,10 @@ function listProperties({ session, scenario, agentId }: SessionPage, context: Pa
     typeof value === 'string' ? cutText(value, PROPERTY_CHARS_MAX) : value,
   ]);
 }
+
+/** Returns why a session ended. The status already says that it was canceled. */
+const describeEndReason = ({ endReason = 'canceled' }: Session): string | undefined =>
+  endReason === 'canceled' ? undefined : nameEnd(endReason);
 
 const SESSION_CSS = `
 nav.path { margin: 0.75rem 0 -0.75rem -0.6rem; }

@@ -57,7 +57,7 @@ void t.test('a database can have the tables of the service, owned by its role', 
      union select pg_get_userbyid(datdba)::text from pg_database where datname = '${name}'`,
   );
   t.same(owners, [{ owner: name }]);
-  t.same(await migrate(url), { from: 19, to: 19 }, 'they are up to date');
+  t.same(await migrate(url), { from: 20, to: 20 }, 'they are up to date');
 });
 
 void t.test('two databases are independent, and are dropped after their tests', async (t) => {

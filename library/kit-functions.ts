@@ -15,6 +15,9 @@ export function createKitFunctions(): KitFunctions {
       return {
         ...diagnosisJson(diagnosis, url),
         ...(isMessage('Health', body) && { health: body.status }),
+        hasVoice: diagnosis.exchanges.some(
+          ({ endpoint, response }) => endpoint === 'voice' && response?.status === 101,
+        ),
       };
     },
     async planTest(test) {

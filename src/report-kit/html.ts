@@ -11,12 +11,24 @@ export class Html {
 export type Part = string | number | Html | readonly Html[] | false | undefined;
 
 /**
- * A template tag for HTML. Escapes values that are not HTML already; joins arrays with line breaks. Leaves out `undefined` and `false`, so that
+ * A template tag for HTML. Escapes values that are not HTML already; joins arrays with line breaks. Removes
+ * the indents of its own text, but not those of values. Leaves out `undefined` and `false`, so that
  * `condition && html...` renders something only when the condition holds. Compare numbers (`count > 0 && ...`), because 0 is rendered.
  */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  const pieces = strings.map((text, index) => text + textOf(parts[index]));
+  const pieces = withoutIndents(strings).map((text, index) => text + textOf(parts[index]));
   return new Html(pieces.join(''));
+}
+
+/** The texts of each template, without the indents of the source, which would be a tenth of a page. */
+const textsOf = new WeakMap<TemplateStringsArray, readonly string[]>();
+
+function withoutIndents(strings: TemplateStringsArray): readonly string[] {
+  const known = textsOf.get(strings);
+  if (known) return known;
+  const texts = strings.map((text) => text.replaceAll(/\n\s+/g, '\n'));
+  textsOf.set(strings, texts);
+  return texts;
 }
 
 function textOf(part: Part): string {

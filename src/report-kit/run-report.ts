@@ -1,6 +1,7 @@
 /** The frame of every HTML report of a run: verdict, navigation, filters, sections, and the JSON. */
 import { html, Html } from './html.ts';
 import { renderPage } from './page.ts';
+import { TABLE_SCRIPT } from './table.ts';
 
 /** How good a result is; decides its color. */
 export type Standing = 'pass' | 'fail' | 'warn';
@@ -26,7 +27,7 @@ export interface RunReport {
   sections: readonly (ReportSection | undefined)[];
   /** CSS rules in addition to those of the frame. */
   css?: string;
-  /** A constant script in addition to the search. */
+  /** A constant script in addition to that of tables and the search. */
   script?: string;
   /** The JSON report. The page contains it for programs, unless it is very large. */
   json: object;
@@ -57,7 +58,7 @@ export function renderRunReport(report: RunReport): string {
   return renderPage({
     title: `${headline}: ${subject}`,
     css: `${FRAME_CSS}${css}`,
-    script: `${SEARCH_SCRIPT}${script}`,
+    script: `${TABLE_SCRIPT}${SEARCH_SCRIPT}${script}`,
     body: html`<header>
         <p class="kind">${command}</p>
         <h1 class="${standing}">${headline}</h1>

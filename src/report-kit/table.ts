@@ -39,28 +39,25 @@ const NARROW_COLUMNS_MAX = 7;
 
 /**
  * Renders a table of items. On a narrow screen its rows are stacked: each cell is a line that starts with
- * the name of its column. The roles keep it a table for screen readers, because browsers may take the
- * meaning from a table whose `display` changes.
+ * the name of its column, which `TABLE_SCRIPT` copies from the heading. Without the script the table
+ * scrolls. Roles are not needed: current browsers keep the meaning of a table whose `display` changes
+ * (Safari since version 17).
  */
 export function renderItems<Item>({ label, className, items, columns }: ItemTable<Item>): Html {
   const classes = [
     ...(className === undefined ? [] : [className]),
     ...(columns.length > NARROW_COLUMNS_MAX ? ['wide'] : []),
   ];
-  return html`<table
-    role="table"
-    aria-label="${label}"
-    ${classes.length > 0 && html` class="${classes.join(' ')}"`}
-  >
-    <thead role="rowgroup">
-      <tr role="row">
+  return html`<table aria-label="${label}" ${classOf(classes.join(' '))}>
+    <thead>
+      <tr>
         ${columns.map(renderHeading)}
       </tr>
     </thead>
-    <tbody role="rowgroup">
+    <tbody>
       ${items.map(
         (item) =>
-          html`<tr role="row">
+          html`<tr>
             ${columns.map((column, index) => renderCell(column, item, index === 0))}
           </tr>`,
       )}
@@ -77,17 +74,17 @@ const classOf = (className: string | undefined): Html | false =>
 function renderHeading<Item>(column: ItemColumn<Item>): Html {
   const { name, remark, headingClass } = column;
   // A heading without text would have no meaning for screen readers.
-  if (name === '') return html`<td role="cell"></td>`;
+  if (name === '') return html`<td></td>`;
   const className = classOf(isNumeric(column) ? 'number' : headingClass);
   const more = remark !== undefined && html` <span class="soft">${remark}</span>`;
-  return html`<th role="columnheader" scope="col" ${className}>${name}${more}</th>`;
+  return html`<th scope="col" ${className}>${name}${more}</th>`;
 }
 
 function renderCell<Item>(column: ItemColumn<Item>, item: Item, isFirst: boolean): Html {
   const { className, content } =
     'count' in column ? showCount(column, item) : showItem(column, item);
-  if (isFirst) return html`<th role="rowheader" scope="row" ${classOf(className)}>${content}</th>`;
-  return html`<td role="cell" data-label="${column.name}" ${classOf(className)}>${content}</td>`;
+  if (isFirst) return html`<th scope="row" ${classOf(className)}>${content}</th>`;
+  return html`<td${classOf(className)}>${content}</td>`;
 }
 
 interface Cell {
@@ -111,6 +108,20 @@ function showCount<Item>(
     content: content?.(item) ?? formatNumber(value),
   };
 }
+
+/** Names the cells of tables by their columns, so that the rows can be stacked; also those in a part of a page. */
+export const TABLE_SCRIPT = `
+const labelTables = (root) => {
+  for (const table of root.querySelectorAll('table:not(.heat)')) {
+    const names = [...table.tHead.rows[0].cells].map(({ firstChild }) => firstChild?.textContent.trim());
+    for (const { cells } of table.tBodies[0].rows) {
+      for (const [index, cell] of [...cells].entries()) cell.dataset.label = names[index] ?? '';
+    }
+    table.classList.add('labeled');
+  }
+};
+labelTables(document);
+`;
 
 /** Returns the rules that stack the rows of the tables that a selector finds. */
 const stackRows = (table: string): string => `
@@ -141,6 +152,7 @@ th:last-child, td:last-child { padding-right: 0; }
 :where(td.number) + td:where(:not(.number)), :where(th.number) + th:where(:not(.number)) {
   padding-left: 0.8rem; }
 @media (min-width: 72rem) { .when { white-space: nowrap; } }
-@media screen and (max-width: 48rem) {${stackRows('table:where(:not(.heat))')}}
-@media screen and (max-width: 63rem) {${stackRows('table.wide')}}
+@media screen and (max-width: 48rem) {${stackRows('table:where(.labeled)')}}
+@media screen and (max-width: 63rem) {${stackRows('table.wide:where(.labeled)')}
+table:where(:not(.heat, .labeled)) { display: block; overflow-x: auto; } }
 `;

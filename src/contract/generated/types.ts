@@ -2593,6 +2593,7 @@ export interface ReadinessPartReport {
    * Version of the kit that ran it.
    */
   kit_version?: string;
+  newest_attempt?: ReadinessAttempt;
   /**
    * The requirement set by which a check judged.
    */
@@ -2617,6 +2618,20 @@ export interface ReadinessPartReport {
    * What to do about a part that did not pass.
    */
   next_step?: string;
+  [k: string]: unknown;
+}
+/**
+ * A later run that judged nothing, so that the earlier one counts.
+ */
+export interface ReadinessAttempt {
+  /**
+   * When it ended (ISO 8601).
+   */
+  ended_at: string;
+  /**
+   * Why it judged nothing.
+   */
+  detail: string;
   [k: string]: unknown;
 }
 export interface ReadinessArea {

@@ -8,6 +8,7 @@ import {
 import { isLoopbackHost } from '../../platform/loopback.ts';
 import type { Authentication, Caller, PageAuthentication } from '../domain/authentication.ts';
 import { RequestError } from '../domain/errors.ts';
+import { readExporter } from '../domain/exporters.ts';
 import type { OwnerStore } from '../store/store.ts';
 import { createPageAuthentication } from './page-authentication.ts';
 import type { PageSessions } from './page-sessions.ts';
@@ -69,7 +70,9 @@ export function createAuthentication(
         unauthorizedCallers.recordAccepted();
         return caller;
       } catch (error) {
-        if (error instanceof RequestError) await unauthorizedCallers.recordRejected(problem);
+        if (error instanceof RequestError) {
+          await unauthorizedCallers.recordRejected(problem, readExporter(headers));
+        }
         throw error;
       }
     },

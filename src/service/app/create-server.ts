@@ -11,6 +11,7 @@ import type { ServiceCounters } from '../domain/metrics.ts';
 import { createRateLimiter, type RateLimiter } from '../domain/rate-limiter.ts';
 import type { Sweeper } from '../domain/sweeper.ts';
 import { listSdkSettings } from '../ingest/dialects/sdk-settings.ts';
+import { listSolutions } from '../ingest/log-entries.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
 import { createAgentTests, type AgentTests } from '../operations/agent-tests.ts';
 import { createBacklog, type Backlog } from '../operations/backlog.ts';
@@ -197,6 +198,7 @@ function addPages(
     ...{ wake, hasJudge, backlog, findWarnings, simulations, agentTests, sendChat },
     browserCalls: createBrowserCalls({ store, log, stopping }),
     sdkSettings: listSdkSettings(),
+    solutions: listSolutions(),
     close: (conversation) => workers.closing.close(conversation),
     runDry: createDryRun({ store, scoreEval, machineClock: systemClock, log }),
     findOwner: (request) => owners.find(request),

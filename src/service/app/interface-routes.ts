@@ -5,6 +5,7 @@ import { describeUnknownRoute, rejectOtherMethods, toRoutePattern } from '../../
 import type { FaultInjector, FaultRoute } from '../admin/faults.ts';
 import { addCloseRoute, type CloseRouteDeps } from '../close/route.ts';
 import { createMethodError, RequestError } from '../domain/errors.ts';
+import { readExporter } from '../domain/exporters.ts';
 import { addOtherSignalRoutes } from '../ingest/other-signals.ts';
 import { createByteBudget } from '../ingest/read-body.ts';
 import { addIngestRoute, type IngestDeps } from '../ingest/route.ts';
@@ -60,7 +61,7 @@ export function addInterfaceRoutes(api: FastifyInstance, options: InterfaceOptio
   api.setNotFoundHandler(async (request, reply) => {
     const isMisdirected = looksLikeTraces(request.raw);
     const message = describeUnknownRoute(request) + (isMisdirected ? TRACES_HINT : '');
-    if (isMisdirected) await misdirectedTraces.record(message);
+    if (isMisdirected) await misdirectedTraces.record(message, readExporter(request.raw.headers));
     const problem = new RequestError('not_found', message);
     if (!sendErrorPage(request, reply, problem)) throw problem;
     return reply;

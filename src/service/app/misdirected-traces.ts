@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { aboutExporter } from '../domain/exporters.ts';
 import type { ReportedProblems } from '../domain/reported-problems.ts';
 import type { Store } from '../store/store.ts';
 
@@ -9,8 +10,9 @@ export interface MisdirectedTraces {
   /**
    * Adds a request to the ingest log of the service's own owner, at most once a minute. Never rejects.
    * @param problem Names the path, without its query.
+   * @param exporter The program that sent the request (see `readExporter`).
    */
-  record(problem: string): Promise<void>;
+  record(problem: string, exporter: string): Promise<void>;
 }
 
 const REPORT_INTERVAL_MS = 60_000;
@@ -26,7 +28,7 @@ export function createMisdirectedTraces(options: {
 }): MisdirectedTraces {
   const { store, reportedProblems, clock, log, ownerName } = options;
   return {
-    async record(problem) {
+    async record(problem, exporter) {
       const message =
         `Rejected with 404: ${problem} Exporters add /v1/traces to OTEL_EXPORTER_OTLP_ENDPOINT, ` +
         'but not to OTEL_EXPORTER_OTLP_TRACES_ENDPOINT. At most one such request a minute is reported.';
@@ -34,7 +36,7 @@ export function createMisdirectedTraces(options: {
         const ownerId = await store.owners.ensure(ownerName);
         const isDue = await reportedProblems.claim(['unknown_route', ownerId], REPORT_INTERVAL_MS);
         if (!isDue) return;
-        const about = { status: 404 };
+        const about = { status: 404, ...aboutExporter(exporter) };
         const note = { level: 'error', code: 'unknown_route', message, about } as const;
         await store.ingestLog.add(ownerId, clock.nowMs(), [note]);
       } catch {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { aboutExporter } from '../domain/exporters.ts';
 import type { RejectedRequests } from '../domain/rejected-requests.ts';
 import type { ReportedProblems } from '../domain/reported-problems.ts';
 import type { Store } from '../store/store.ts';
@@ -10,8 +11,9 @@ export interface UnauthorizedCallers {
    * Counts a request for the service's own owner. Adds the first request of a series with the same
    * problem to the ingest log, at most once a minute for each problem. Never rejects.
    * @param problem What is wrong with the key, without the key: one of a few fixed texts.
+   * @param exporter The program that sent the request (see `readExporter`).
    */
-  recordRejected(problem: string): Promise<void>;
+  recordRejected(problem: string, exporter: string): Promise<void>;
   /** Ends the series: a request with a valid key arrived. */
   recordAccepted(): void;
   /** Forgets the series. */
@@ -42,7 +44,7 @@ export function createUnauthorizedCallers(
   /** The problem of the current series. */
   let current: string | undefined;
   return {
-    async recordRejected(problem) {
+    async recordRejected(problem, exporter) {
       const isInSeries = current === problem;
       current = problem;
       const cause =
@@ -50,14 +52,14 @@ export function createUnauthorizedCallers(
         'OTEL_EXPORTER_OTLP_HEADERS is set.';
       try {
         ownerId ??= await store.owners.ensure(ownerName);
-        rejectedRequests.count(ownerId, { status: 401, message: cause });
+        rejectedRequests.count(ownerId, { status: 401, message: cause }, exporter);
         if (isInSeries) return;
         const kind = ['unauthorized', ownerId, problem];
         if (!(await reportedProblems.claim(kind, REPORT_INTERVAL_MS))) return;
         const message =
           `Rejected with 401: ${cause} Only the first of consecutive requests with this problem is ` +
           'reported.';
-        const about = { header: apiKeyHeader, status: 401 };
+        const about = { header: apiKeyHeader, status: 401, ...aboutExporter(exporter) };
         const note = { level: 'error', code: 'unauthorized', message, about } as const;
         await store.ingestLog.add(ownerId, clock.nowMs(), [note]);
       } catch {

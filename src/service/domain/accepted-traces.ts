@@ -1,32 +1,56 @@
-/** When traces of an owner were accepted since the service started, or was reset. */
+/** When traces of an exporter were accepted since the service started, or was reset. */
 export interface TraceTimes {
   firstMs: number;
   newestMs: number;
+  /** When traces with text were; undefined if none were. */
+  newestTextMs: number | undefined;
+}
+
+/** When traces of an owner were accepted, by their exporter (see `readExporter`). */
+export type TracesByExporter = ReadonlyMap<string, TraceTimes>;
+
+/** A request that stored spans. */
+export interface AcceptedRequest {
+  receivedAtMs: number;
+  exporter: string;
+  /** Whether one of its spans has messages. */
+  hasText: boolean;
 }
 
 /** Remembers when traces were accepted: what a problem of earlier requests is compared with. */
 export interface AcceptedTraces {
-  /** Records that a request stored spans. @param receivedAtMs When the request was received. */
-  record(ownerId: string, receivedAtMs: number): void;
+  record(ownerId: string, request: AcceptedRequest): void;
   /** Returns undefined if no traces of the owner were accepted. */
-  find(ownerId: string): TraceTimes | undefined;
+  find(ownerId: string): TracesByExporter | undefined;
   clear(): void;
 }
 
-/** The owners whose traces are remembered. Beyond it, the first one is forgotten. */
+/** The owners whose traces are remembered, and the exporters of each. Beyond it, the first one is forgotten. */
 const OWNERS_MAX = 1_000;
+const EXPORTERS_MAX = 100;
 
 /** Creates the memory of a service. */
 export function createAcceptedTraces(): AcceptedTraces {
-  const byOwner = new Map<string, TraceTimes>();
+  const byOwner = new Map<string, Map<string, TraceTimes>>();
   return {
-    record(ownerId, receivedAtMs) {
-      const firstMs = byOwner.get(ownerId)?.firstMs ?? receivedAtMs;
-      byOwner.set(ownerId, { firstMs, newestMs: receivedAtMs });
-      const [first] = byOwner.keys();
-      if (byOwner.size > OWNERS_MAX && first !== undefined) byOwner.delete(first);
+    record(ownerId, { receivedAtMs, exporter, hasText }) {
+      const byExporter = byOwner.get(ownerId) ?? new Map<string, TraceTimes>();
+      const known = byExporter.get(exporter);
+      byExporter.set(exporter, {
+        firstMs: known?.firstMs ?? receivedAtMs,
+        newestMs: receivedAtMs,
+        newestTextMs: hasText ? receivedAtMs : known?.newestTextMs,
+      });
+      forgetFirst(byExporter, EXPORTERS_MAX);
+      byOwner.set(ownerId, byExporter);
+      forgetFirst(byOwner, OWNERS_MAX);
     },
     find: (ownerId) => byOwner.get(ownerId),
     clear: () => byOwner.clear(),
   };
+}
+
+function forgetFirst(map: Map<string, unknown>, sizeMax: number): void {
+  const [first] = map.keys();
+  if (map.size > sizeMax && first !== undefined) map.delete(first);
 }

@@ -94,14 +94,21 @@ function summarizeCheck(report: CheckReport): AgentReportSummary {
   return {
     ...{ standing, verdict: words, target, endedAt, kitVersion },
     detail: blockedBy?.message ?? formatList(detail),
+    ...(verdict === 'not-judged' && { judgesNothing: true }),
+    ...(blockedBy && !NO_BLOCKS.includes(blockedBy.id) && { isBlocked: true }),
   };
 }
+
+/** Causes of an unjudged check that say nothing about the connection to a sandbox. */
+const NO_BLOCKS = ['interrupted', 'no_voice'];
 
 function summarizeLoad(report: LoadReport): AgentReportSummary {
   const { verdict, sentence, sandbox: target, endedAt, kitVersion } = report;
   const standing = LOAD_STANDINGS[verdict];
   return {
     ...{ standing, verdict: sentenceCase(verdict), detail: sentence, target, endedAt, kitVersion },
+    ...(['INVALID RUN', 'NOT TESTED'].includes(verdict) && { judgesNothing: true }),
+    ...(report.blockedBy && { isBlocked: true }),
     targets: report.targets
       .slice(0, LOAD_TARGETS_MAX)
       .flatMap(({ statement, measured, verdict: ofTarget }) =>

@@ -92,6 +92,8 @@ export interface ConnectionReport {
   remark?: string;
   /** The status that `/health` reports; undefined if it reports none. */
   health?: Health['status'];
+  /** Whether the voice WebSocket opened. */
+  hasVoice?: boolean;
   requests: { request: string; outcome: string; tookMs: number }[];
 }
 

@@ -5,12 +5,13 @@ import type { RequestError } from './errors.ts';
 export interface Rejections {
   /** How many, by HTTP status. */
   counts: ReadonlyMap<number, number>;
-  newest: { atMs: number; status: number; message: string };
+  newest: { atMs: number; status: number; message: string; exporter: string };
 }
 
 /** Counts rejected requests. The ingest log has only the first of a series with the same problem. */
 export interface RejectedRequests {
-  count(ownerId: string, problem: Pick<RequestError, 'status' | 'message'>): void;
+  /** @param exporter The program that sent the request (see `readExporter`). */
+  count(ownerId: string, problem: Pick<RequestError, 'status' | 'message'>, exporter: string): void;
   /** Returns undefined if no request of the owner was rejected. */
   find(ownerId: string): Rejections | undefined;
   clear(): void;
@@ -23,10 +24,10 @@ const OWNERS_MAX = 1_000;
 export function createRejectedRequests(clock: Clock): RejectedRequests {
   const byOwner = new Map<string, { counts: Map<number, number>; newest: Rejections['newest'] }>();
   return {
-    count(ownerId, { status, message }) {
+    count(ownerId, { status, message }, exporter) {
       const counts = byOwner.get(ownerId)?.counts ?? new Map<number, number>();
       counts.set(status, (counts.get(status) ?? 0) + 1);
-      byOwner.set(ownerId, { counts, newest: { atMs: clock.nowMs(), status, message } });
+      byOwner.set(ownerId, { counts, newest: { atMs: clock.nowMs(), status, message, exporter } });
       const [first] = byOwner.keys();
       if (byOwner.size > OWNERS_MAX && first !== undefined) byOwner.delete(first);
     },

@@ -1,13 +1,16 @@
 import { isTurnLoss } from '../turns/turn-losses.ts';
-import type { IngestLogEntry } from '../store/store.ts';
-import type { TraceTimes } from './accepted-traces.ts';
+import type { IngestLogEntry, ProblemSolution } from '../store/store.ts';
+import type { TracesByExporter, TraceTimes } from './accepted-traces.ts';
+import { exporterOf } from './exporters.ts';
 
 /** An entry of the ingest log with its time. */
 export type LoggedProblem = IngestLogEntry & { atMs: number };
 
 /** What shows that a problem is solved. */
 export interface SolvingEvidence {
-  traces: TraceTimes | undefined;
+  traces: TracesByExporter | undefined;
+  /** What solves the problems of the ingest log, by code, if it is not any later trace. */
+  solutions: ReadonlyMap<string, ProblemSolution>;
   /** The ids of the evals that are chosen for live traces, including those that were deleted. */
   chosenEvalIds: readonly string[];
   hasLiveEvals: boolean;
@@ -17,25 +20,18 @@ export interface SolvingEvidence {
 }
 
 /**
- * How long traces must arrive without a problem that comes and goes. Another exporter may still cause
- * it, and some problems are reported at most once a minute.
+ * How long traces must arrive without a problem that comes and goes, or that another exporter has. Some
+ * problems are reported at most once a minute.
  */
 const QUIET_MS = 600_000;
-
-/** Codes of losses that later traces don't undo: they are shown until a person dismisses them. */
-const lastingCodes = new Set([
-  ...['too_large', 'late_spans', 'conversation_full', 'span_id_taken', 'removed_conversation'],
-  ...['dropped_tags', 'tags_left_out'],
-]);
 
 /** Returns the entries of the ingest log, newest first, without the problems that are solved. */
 export const omitSolved = (
   entries: readonly LoggedProblem[],
   evidence: SolvingEvidence,
 ): LoggedProblem[] => {
-  const solved = [...Map.groupBy(entries, ({ message }) => message).values()].filter(
-    (sameProblem) => isSolved(sameProblem, evidence),
-  );
+  const problems = Map.groupBy(entries, (entry) => `${exporterOf(entry)}/${entry.message}`);
+  const solved = [...problems.values()].filter((sameProblem) => isSolved(sameProblem, evidence));
   const omitted = new Set(solved.flat());
   return entries.filter((entry) => !omitted.has(entry));
 };
@@ -57,16 +53,29 @@ function isSolved(entries: readonly LoggedProblem[], evidence: SolvingEvidence):
       return (evidence.judgedAtMs.get(evalId) ?? 0) > atMs;
   }
   // The turns of a conversation are built when it is closed, so later spans show nothing about them.
-  const isLasting = isTurnLoss(code) || lastingCodes.has(code);
-  return !isLasting && isFollowedByTraces(entries, evidence.traces);
+  if (isTurnLoss(code)) return false;
+  return isFollowedByTraces(entries, evidence);
 }
 
-/** Whether traces were accepted after a problem, long enough if it occurred between accepted ones. */
-function isFollowedByTraces(
-  [newest, ...earlier]: readonly LoggedProblem[],
-  traces: TraceTimes | undefined,
+/**
+ * Whether traces solve a problem of an exporter: its own that were accepted later, long enough if it occurs
+ * between accepted ones, or those of others, if it did not occur again for long.
+ */
+export function isFollowedByTraces(
+  [newest, ...earlier]: readonly Pick<LoggedProblem, 'code' | 'about' | 'atMs'>[],
+  { traces, solutions }: Pick<SolvingEvidence, 'traces' | 'solutions'>,
 ): boolean {
   if (!newest || !traces) return false;
-  const comesAndGoes = earlier.length > 0 && traces.firstMs <= newest.atMs;
-  return traces.newestMs > newest.atMs + (comesAndGoes ? QUIET_MS : 0);
+  const solution = solutions.get(newest.code);
+  if (solution === 'nothing') return false;
+  const timeOf = ({ newestMs, newestTextMs = 0 }: TraceTimes): number =>
+    solution === 'text' ? newestTextMs : newestMs;
+  const newestMs = Math.max(...[...traces.values()].map(timeOf));
+  if (newestMs > newest.atMs + QUIET_MS) return true;
+  const exporter = exporterOf(newest);
+  return [...traces].some(([name, times]) => {
+    if (exporter !== '' && name !== exporter) return false;
+    const comesAndGoes = earlier.length > 0 && times.firstMs <= newest.atMs;
+    return !comesAndGoes && timeOf(times) > newest.atMs;
+  });
 }

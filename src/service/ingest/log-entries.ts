@@ -1,5 +1,6 @@
 import type { TraceSpan } from '../../contract/index.ts';
-import type { IngestLogEntry } from '../store/store.ts';
+import { logMessages as storedSpanMessages } from '../store/span-writer.ts';
+import type { IngestLogEntry, LogMessage, ProblemSolution } from '../store/store.ts';
 import { createDialectFinder, type DialectTopic } from './dialects/dialect.ts';
 import { dialects } from './dialects/table.ts';
 
@@ -79,7 +80,7 @@ export const logMessages = {
       'Stored, but not part of any turn: only chat, execute_tool and invoke_agent spans make turns.',
   },
   no_messages: {
-    level: 'info',
+    ...{ level: 'info', solvedBy: 'text' },
     message:
       'Stored without text: the chat span has neither gen_ai.input.messages nor ' +
       'gen_ai.output.messages. Turn on the capture of message content in the instrumentation, or set ' +
@@ -87,13 +88,13 @@ export const logMessages = {
       '[{"role":"user","parts":[{"type":"text","content":"Hello"}]}].',
   },
   other_text: {
-    level: 'warn',
+    ...{ level: 'warn', solvedBy: 'text' },
     message:
       'Stored without text: the chat span has its text in an attribute that is not read. Record it in ' +
       'gen_ai.input.messages and gen_ai.output.messages, as a JSON array of messages.',
   },
   malformed_messages: {
-    level: 'warn',
+    ...{ level: 'warn', solvedBy: 'text' },
     message:
       'Stored, but unreadable: the messages are not a JSON array. If they are truncated, raise the ' +
       'attribute length limit of the SDK.',
@@ -123,12 +124,12 @@ export const logMessages = {
     message: 'Truncated: tags whose key exceeds 256 characters or whose value exceeds 1 kB.',
   },
   dropped_tags: {
-    level: 'warn',
+    ...{ level: 'warn', solvedBy: 'nothing' },
     message:
       'Dropped: tags beyond the limits of a request, 64 per conversation and 50,000 in total. Tags ' +
       'are all attributes outside gen_ai.*. Send fewer of them.',
   },
-} as const satisfies Record<string, Pick<IngestLogEntry, 'level' | 'message'>>;
+} as const satisfies Record<string, LogMessage>;
 
 /** What happens to spans in a dialect that the service can't read: the code and the message. */
 const dialectOutcomes = {
@@ -137,11 +138,11 @@ const dialectOutcomes = {
     describe: (name: string) => `Ignored: spans of ${name}.`,
   },
   withoutMessages: {
-    code: 'unreadable_messages',
+    ...{ code: 'unreadable_messages', solvedBy: 'text' },
     describe: (name: string) => `Stored without text: chat spans of ${name}.`,
   },
   withoutInput: {
-    code: 'unreadable_input',
+    ...{ code: 'unreadable_input', solvedBy: 'text' },
     describe: (name: string) => `Stored without input: chat spans of ${name}.`,
   },
   withoutToolDetails: {
@@ -152,7 +153,25 @@ const dialectOutcomes = {
     code: 'unreadable_operation',
     describe: (name: string) => `Stored, but not part of any turn: model calls of ${name}.`,
   },
-} as const satisfies Partial<Record<DialectTopic, unknown>>;
+} as const satisfies Partial<Record<DialectTopic, DialectOutcome>>;
+
+interface DialectOutcome extends Pick<LogMessage, 'solvedBy'> {
+  code: string;
+  describe: (name: string) => string;
+}
+
+/** Returns what solves the problems of the ingest log, by code, if it is not any later trace. */
+export function listSolutions(): ReadonlyMap<string, ProblemSolution> {
+  const messages: Readonly<Record<string, LogMessage>> = { ...logMessages, ...storedSpanMessages };
+  const ofDialects: readonly DialectOutcome[] = Object.values(dialectOutcomes);
+  const all = [
+    ...Object.entries(messages).map(([code, { solvedBy }]) => ({ code, solvedBy })),
+    ...ofDialects,
+    // The spans of a request that was rejected for its size are lost.
+    { code: 'too_large', solvedBy: 'nothing' } as const,
+  ];
+  return new Map(all.flatMap(({ code, solvedBy }) => (solvedBy ? [[code, solvedBy]] : [])));
+}
 
 /** What a readable turn in the same trace makes up for. */
 const REDUNDANT_IN_READABLE_TRACES: ReadonlySet<string> = new Set([
@@ -179,7 +198,8 @@ export class RequestLogEntries {
 
   /** Adds a case. `about` holds ids, attribute names and numbers, never conversation text. */
   add(code: LogCode, about: IngestLogEntry['about'] = {}): void {
-    this.#count(code, () => ({ ...logMessages[code], code, about }));
+    const { level, message } = logMessages[code];
+    this.#count(code, () => ({ level, code, message, about }));
   }
 
   /**

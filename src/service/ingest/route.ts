@@ -13,6 +13,7 @@ import type { Authentication, Caller } from '../domain/authentication.ts';
 import type { RateLimiter, RateLimitResult } from '../domain/rate-limiter.ts';
 import type { ServiceCounters } from '../domain/metrics.ts';
 import type { AcceptedTraces } from '../domain/accepted-traces.ts';
+import { aboutExporter, readExporter } from '../domain/exporters.ts';
 import type { RejectedRequests } from '../domain/rejected-requests.ts';
 import { CONVERSATION_FULL_MESSAGE } from '../store/conversation-limits.ts';
 import type { InsertResult, IngestLogStore, IngestLogEntry } from '../store/store.ts';
@@ -65,6 +66,7 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
   };
   app.post('/v1/traces', { onResponse }, async (request, reply) => {
     const caller = await deps.authentication.authenticateCaller(request.raw.headers);
+    const exporter = readExporter(request.raw.headers);
     try {
       await deps.injectFault();
       admit(await deps.rate.checkRequest(caller));
@@ -72,12 +74,14 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
       const received = await receive(deps, caller, request, share);
       if (received === undefined) return await reply.hijack();
       const { format, body } = received;
-      const task = toTask(request, { deps, caller, format, body });
+      const task = toTask(request, { deps, caller, format, body, exporter });
       const result = await deps.writer.write(task);
       if (result.kind === 'stored') {
         countSpans(deps, result.result);
         if (result.result.inserted > 0) {
-          deps.acceptedTraces.record(caller.ownerId, task.receivedAtMs);
+          const { receivedAtMs } = task;
+          const { hasText } = result;
+          deps.acceptedTraces.record(caller.ownerId, { receivedAtMs, exporter, hasText });
         }
         deps.databaseProblems.reportSuccess();
       } else if (result.kind === 'failed') {
@@ -89,8 +93,8 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
       return await respond(reply, format, result);
     } catch (error) {
       if (error instanceof RequestError) {
-        deps.rejectedRequests.count(caller.ownerId, error);
-        await logRejection(deps, caller, error);
+        deps.rejectedRequests.count(caller.ownerId, error, exporter);
+        await logRejection(deps, { ownerId: caller.ownerId, exporter }, error);
       }
       throw error;
     }
@@ -187,11 +191,12 @@ interface Received {
   caller: Caller;
   format: BodyFormat;
   body: ArrayBuffer;
+  exporter: string;
 }
 
 function toTask(
   request: FastifyRequest,
-  { deps, caller, format, body }: Received,
+  { deps, caller, format, body, exporter }: Received,
 ): Parameters<IngestThread['write']>[0] {
   const header = request.raw.headers['x-conversation-id'];
   const id = typeof header === 'string' ? decodeHeader(header) : '';
@@ -202,6 +207,7 @@ function toTask(
     gzip: format.gzip,
     body,
     ...(id !== '' && { headerConversationId: id }),
+    ...aboutExporter(exporter),
   };
 }
 
@@ -261,7 +267,7 @@ const UNLOGGED_CODES: readonly ServiceErrorCode[] = ['unwritable', 'locked', 'da
 /** Logs a rejected request where its owner looks for missing spans: in the ingest log. */
 async function logRejection(
   deps: IngestDeps,
-  caller: Caller,
+  { ownerId, exporter }: { ownerId: string; exporter: string },
   rejection: RequestError,
 ): Promise<void> {
   if (rejection instanceof RepeatedRateLimitError) return;
@@ -270,10 +276,10 @@ async function logRejection(
     level: 'error',
     code: rejection.code,
     message: rejection.message,
-    about: { status: rejection.status },
+    about: { status: rejection.status, ...aboutExporter(exporter) },
   };
   await deps.ingestLog
-    .add(caller.ownerId, deps.clock.nowMs(), [entry])
+    .add(ownerId, deps.clock.nowMs(), [entry])
     // The client still gets the error response.
     .catch(() => deps.log.error('ingest_log_failed', { refused: rejection.code }));
 }

@@ -16,12 +16,17 @@ export interface IngestTask {
   body: ArrayBuffer;
   /** `X-Conversation-Id`. */
   headerConversationId?: string;
+  /** The name of the exporter. */
+  exporter?: string;
 }
 
 /** The result of a trace request. */
 export type IngestResult =
-  /** The spans are stored durably. `logEntries` counts the entries that ingest itself wrote. */
-  | { kind: 'stored'; result: InsertResult; logEntries: number }
+  /**
+   * The spans are stored durably. `logEntries` counts the entries that ingest itself wrote; `hasText` says
+   * whether a span has messages.
+   */
+  | { kind: 'stored'; result: InsertResult; logEntries: number; hasText: boolean }
   /** None of its spans can be stored (spec 7). The code is one of the service's error table. */
   | ({ kind: 'rejected' } & RejectedSpans['rejection'])
   /** The body does not match its content type or encoding. */

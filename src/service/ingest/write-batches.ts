@@ -196,12 +196,13 @@ function sendCounts({ port, spanWriter }: BatchDeps): void {
 
 /** Returns the rows to insert; for a rejected request, the log entries that say why. */
 function toRows(
-  { ownerId, receivedAtMs }: IngestTask,
+  { ownerId, receivedAtMs, exporter }: IngestTask,
   decoded: DecodedTask['decoded'],
 ): TraceRequestRows {
-  if (decoded.kind === 'read') return decoded.rows;
+  const sender = exporter === undefined ? {} : { exporter };
+  if (decoded.kind === 'read') return { ...decoded.rows, ...sender };
   const logEntries = decoded.kind === 'rejected' ? decoded.logEntries : [];
-  return { ownerId, receivedAtMs, spans: [], tags: [], links: [], logEntries };
+  return { ownerId, receivedAtMs, spans: [], tags: [], links: [], logEntries, ...sender };
 }
 
 function toResult(
@@ -216,7 +217,9 @@ function toResult(
   if (decoded.kind !== 'read') return { kind: decoded.kind, message: decoded.message };
   if (inserted === undefined) return { kind: 'failed', message: 'the span writer gave no result' };
   if (isError(inserted)) return toFailure(inserted);
-  return { kind: 'stored', result: inserted, logEntries: decoded.rows.logEntries.length };
+  const { spans, logEntries } = decoded.rows;
+  const hasText = spans.some((span) => (span.inputMessages ?? span.outputMessages) !== undefined);
+  return { kind: 'stored', result: inserted, logEntries: logEntries.length, hasText };
 }
 
 function toFailure(error: unknown): Extract<IngestResult, { kind: 'database_failed' | 'failed' }> {

@@ -1,6 +1,12 @@
 import { isSameUrl } from '../../platform/base-url.ts';
 import { reportKindNames, summarizeFor } from '../domain/agent-reports.ts';
-import type { AgentReport, AgentReportKind, RunSummary, StoredAgent } from '../store/store.ts';
+import type {
+  AgentReport,
+  AgentReportKind,
+  CountingReport,
+  RunSummary,
+  StoredAgent,
+} from '../store/store.ts';
 import { JUDGED_SIMULATIONS_MAX, judgeSimulations } from './simulation-readiness.ts';
 import type { ReadinessDeps, ReadinessPart } from './readiness-part.ts';
 
@@ -29,17 +35,18 @@ export async function findReadiness(
     store.agentReports.listNewest(ownerId, agents),
     store.runs.listSimulationsOfAgents(ownerId, names, JUDGED_SIMULATIONS_MAX),
   ]);
-  const judge = async (agent: StoredAgent): Promise<AgentReadiness> => {
+  const judgeAgent = async (agent: StoredAgent): Promise<AgentReadiness> => {
     const ofAgent = newest.filter(({ agentId }) => agentId === agent.id);
     const runs = runsByAgent.get(agent.name) ?? [];
+    const judge = (kind: AgentReportKind): ReadinessPart =>
+      judgeReport(
+        agent,
+        kind,
+        ofAgent.find((report) => report.kind === kind),
+      );
     const parts = [
-      ...(['connection', 'check', 'load'] as const).map((kind) =>
-        judgeReport(
-          agent,
-          kind,
-          ofAgent.find((report) => report.kind === kind),
-        ),
-      ),
+      contradictConnection(judge('connection'), agent, ofAgent),
+      ...[judge('check'), judge('load')],
       await judgeSimulations(deps, ownerId, agent, runs),
     ];
     const times = parts.flatMap(({ atMs }) => atMs ?? []);
@@ -48,7 +55,7 @@ export async function findReadiness(
       asOfMs: times.length === 0 ? undefined : Math.min(...times),
     };
   };
-  return Promise.all(agents.map(judge));
+  return Promise.all(agents.map(judgeAgent));
 }
 
 function decideReadiness(parts: readonly ReadinessPart[]): AgentReadiness['readiness'] {
@@ -65,7 +72,7 @@ const MISSING: Readonly<Record<AgentReportKind, [verdict: string, detail: string
 function judgeReport(
   { url }: StoredAgent,
   id: AgentReportKind,
-  report: AgentReport | undefined,
+  report: CountingReport | undefined,
 ): ReadinessPart {
   const name = reportKindNames[id];
   if (!report) {
@@ -73,6 +80,31 @@ function judgeReport(
     return { id, name, standing: 'warn', verdict, detail };
   }
   const { standing, verdict, detail, target, endedAt } = summarizeFor(url, report.summary);
-  const part = { id, name, standing, verdict, detail, report };
+  const { attempt } = report;
+  const part = { id, name, standing, verdict, detail, report, ...(attempt && { attempt }) };
   return isSameUrl(target, url) ? { ...part, atMs: Date.parse(endedAt) } : part;
 }
+
+/** Returns that the sandbox can't be reached if a later run of another kind did not reach it. */
+function contradictConnection(
+  part: ReadinessPart,
+  { url }: StoredAgent,
+  reports: readonly CountingReport[],
+): ReadinessPart {
+  const { atMs } = part;
+  if (atMs === undefined || part.standing === 'fail') return part;
+  const blocked = reports
+    .map(({ attempt, ...counting }) => attempt ?? counting)
+    .filter(
+      ({ summary: { isBlocked, target, endedAt } }) =>
+        isBlocked === true && isSameUrl(target, url) && Date.parse(endedAt) > atMs,
+    )
+    .sort((left, right) => endMsOf(right) - endMsOf(left));
+  const [attempt] = blocked;
+  if (!attempt) return part;
+  const { detail } = attempt.summary;
+  const verdict = 'Not reachable';
+  return { ...part, standing: 'fail', verdict, detail, attempt, atMs: endMsOf(attempt) };
+}
+
+const endMsOf = ({ summary }: AgentReport): number => Date.parse(summary.endedAt);

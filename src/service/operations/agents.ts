@@ -1,6 +1,7 @@
 import { contractVersion, formatValue, type TestedAgent } from '../../contract/index.ts';
 import { isSameUrl } from '../../platform/base-url.ts';
 import { isoTime, systemClock, type Clock } from '../../platform/clock.ts';
+import { formatList } from '../../report-kit/format.ts';
 import { readAgentReport, summarizeFor } from '../domain/agent-reports.ts';
 import { parseMessage } from '../domain/document-checks.ts';
 import { InvalidDocumentError, RequestError } from '../domain/errors.ts';
@@ -108,7 +109,9 @@ export async function checkConnection(
   const report = explainForService(found);
   const atMs = clock.nowMs();
   const times = { endedAt: isoTime(atMs), kitVersion: contractVersion };
-  const summary = { ...summarizeConnection(report), ...times, target: url };
+  const { hasVoice } = report;
+  const known = hasVoice === undefined ? {} : { hasVoice };
+  const summary = { ...summarizeConnection(report), ...times, target: url, ...known };
   const added = { agentId, kind: 'connection', atMs, summary, report } as const;
   await store.agentReports.add(ownerId, added, { agent, keep: REPORTS_KEPT_MAX });
   return report;
@@ -145,8 +148,21 @@ function summarizeConnection(
     };
   }
   // A remark is about voice, which an agent need not have.
-  const detail = remark ?? 'Every endpoint responds.';
+  const detail = remark ?? describeEndpoints(report);
   return { standing: 'pass', verdict: 'Reachable and healthy', detail };
+}
+
+/** Says which endpoints respond, of a sandbox whose chat and health do. */
+function describeEndpoints({ requests, hasVoice }: ConnectionReport): string {
+  const hasUsers = requests.some(
+    ({ request, outcome }) => request.endsWith('/users') && /^2\d\d/.test(outcome),
+  );
+  const optional = [['users', hasUsers] as const, ['voice', hasVoice !== false] as const];
+  const absent = optional.flatMap(([name, isPresent]) => (isPresent ? [] : [name]));
+  if (absent.length === 0) return 'Every endpoint responds.';
+  const present = optional.flatMap(([name, isPresent]) => (isPresent ? [name] : []));
+  const names = formatList(['Chat', 'health', ...present]);
+  return `${names} respond. The sandbox has no endpoint for ${formatList(absent)}.`;
 }
 
 /** Whether a request failed. An agent need not have users and voice, nor the path of no endpoint. */
@@ -184,7 +200,8 @@ function explainForService(report: ConnectionReport): ConnectionReport {
 
 /**
  * Attaches the JSON report of a check or a load test to an agent. The newest reports of each kind are
- * kept. It does not count if it is about another URL, or if a run of its kind that ended later is known.
+ * kept. It does not count if it is about another URL, if a run of its kind that ended later is known, or if it
+ * judged nothing and another report of its kind did.
  * @throws RequestError `bad_request`, `too_large`, or `not_found`.
  */
 export async function attachReport(
@@ -192,7 +209,7 @@ export async function attachReport(
   ownerId: string,
   agentId: string,
   value: unknown,
-): Promise<{ report: AgentReport; ignored: 'foreign' | 'outdated' | undefined }> {
+): Promise<{ report: AgentReport; ignored: 'foreign' | 'outdated' | 'unjudged' | undefined }> {
   const agent = await findDocument(store, ownerId, 'agent', agentId);
   const { kind, report, summary } = readAgentReport(value);
   const { length } = JSON.stringify(report);
@@ -207,7 +224,8 @@ export async function attachReport(
   const isNewest = counting.some((other) => other.id === id);
   const isForeign = !isSameUrl(summary.target, agent.url);
   const attached = { id, ...added, summary: summarizeFor(agent.url, summary) };
-  return { report: attached, ignored: isForeign ? 'foreign' : isNewest ? undefined : 'outdated' };
+  const late = summary.judgesNothing === true ? 'unjudged' : 'outdated';
+  return { report: attached, ignored: isForeign ? 'foreign' : isNewest ? undefined : late };
 }
 
 /**

@@ -14,6 +14,8 @@ export interface ReadinessPart {
   atMs?: number;
   /** The report that shows it. */
   report?: AgentReport;
+  /** A later run that judged nothing. */
+  attempt?: AgentReport;
   /** The simulation that shows it. */
   run?: RunSummary;
   /** The newest result of each scenario. */

@@ -74,12 +74,15 @@ function describePart(
   part: ReadinessPart,
   found: (AgentReport & { report: object }) | undefined,
 ): ReadinessPartReport {
-  const { id, name, standing, verdict, detail, report, atMs, scenarios } = part;
+  const { id, name, standing, verdict, detail, report, attempt, atMs, scenarios } = part;
   const nextStep = standing === 'pass' ? undefined : findNextStep(part, found);
   return {
     ...{ id, name, standing, verdict, detail },
     ...(atMs !== undefined && { ended_at: isoTime(atMs) }),
     ...(report && { kit_version: report.summary.kitVersion }),
+    ...(attempt && {
+      newest_attempt: { ended_at: attempt.summary.endedAt, detail: attempt.summary.detail },
+    }),
     ...(found?.kind === 'check' && describeCheck(found.report as CheckReport)),
     ...(scenarios && { scenarios: scenarios.slice(0, ROWS_MAX) }),
     ...(nextStep !== undefined && { next_step: nextStep }),

@@ -6,7 +6,7 @@ import {
 } from '../../contract/index.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { ShownTurn } from '../../report-kit/transcript.ts';
-import type { ScenarioCounts, SimulationPlan, Store } from '../store/store.ts';
+import type { RunDetails, ScenarioCounts, SimulationPlan, Store } from '../store/store.ts';
 
 /** Runs of simulated users. */
 export interface Simulations {
@@ -47,6 +47,8 @@ export interface SimulationEstimate {
 export interface WatchedSimulation {
   plan: SimulationPlan;
   status: Simulation['status'];
+  /** What is stored of it; undefined if it was deleted. */
+  details: RunDetails | undefined;
   /** Sessions that have not ended count as undecided. */
   scenarios: readonly ScenarioResult[];
   /** All sessions of the plan. */

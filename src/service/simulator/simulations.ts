@@ -162,7 +162,7 @@ function describeProgress(
   const elapsedMs = Math.max(0, endMs - plan.startedAtMs);
   const isScoring = (run?.scoringSessions ?? 0) > 0;
   return {
-    plan,
+    ...{ plan, details },
     status: nameStatus(plan, isScoring),
     scenarios,
     sessions: planned,

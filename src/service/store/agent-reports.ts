@@ -2,7 +2,14 @@ import type { Selectable } from 'kysely';
 import { isSameUrl } from '../../platform/base-url.ts';
 import type { Connections, WriteTransaction } from './connections.ts';
 import type { Tables } from './schema/tables.ts';
-import type { AgentReport, NewAgentReport, Page, ReportedAgent, ReportLimits } from './records.ts';
+import type {
+  AgentReport,
+  CountingReport,
+  NewAgentReport,
+  Page,
+  ReportedAgent,
+  ReportLimits,
+} from './records.ts';
 
 const COLUMNS = ['key', 'agent_id', 'kind', 'at_ms', 'summary'] as const;
 
@@ -45,11 +52,11 @@ export function createAgentReportStore({ reader, read, writeAlone }: Connections
         return { reports: rows.map(toReport), total };
       }),
     /**
-     * Returns the report of each kind about each of these agents that counts: of those about its URL, the one
-     * whose run ended last; of equal ones, the one that was attached last. If none is about its URL, it is
-     * chosen from the others.
+     * Returns the report of each kind about each of these agents that counts: of those about its URL that
+     * judged something, the one whose run ended last; of equal ones, the one that was attached last. If there is
+     * none, it is chosen from those that judged nothing, and if none is about its URL, from the others.
      */
-    async listNewest(ownerId: string, agents: readonly ReportedAgent[]): Promise<AgentReport[]> {
+    async listNewest(ownerId: string, agents: readonly ReportedAgent[]): Promise<CountingReport[]> {
       if (agents.length === 0) return [];
       const urlById = new Map(agents.map(({ id, url }) => [id, url]));
       const rows = await selectReports(ownerId)
@@ -93,12 +100,17 @@ export function createAgentReportStore({ reader, read, writeAlone }: Connections
 }
 
 /** Finds the report that counts among reports of one kind, of which the last attached is the first. */
-function findCounting(reports: readonly AgentReport[], url: string): AgentReport {
-  const about = reports.filter(({ summary: { target } }) => isSameUrl(target, url));
-  return (about.length === 0 ? reports : about).reduce((newest, other) =>
-    endMsOf(other) > endMsOf(newest) ? other : newest,
-  );
+function findCounting(reports: readonly AgentReport[], url: string): CountingReport {
+  const ofUrl = reports.filter(({ summary: { target } }) => isSameUrl(target, url));
+  const about = ofUrl.length === 0 ? reports : ofUrl;
+  const judging = about.filter(({ summary }) => summary.judgesNothing !== true);
+  const newest = findNewest(about);
+  const counting = judging.length === 0 ? newest : findNewest(judging);
+  return counting === newest ? counting : { ...counting, attempt: newest };
 }
+
+const findNewest = (reports: readonly AgentReport[]): AgentReport =>
+  reports.reduce((newest, other) => (endMsOf(other) > endMsOf(newest) ? other : newest));
 
 async function addReport(
   db: WriteTransaction,

@@ -65,6 +65,8 @@ export interface TraceRequestRows {
   tags: readonly Tag[];
   links: readonly SpanLink[];
   logEntries: readonly IngestLogEntry[];
+  /** The name of its exporter, which the log entries get. */
+  exporter?: string;
 }
 
 /** How many spans of a trace request were inserted. */
@@ -98,8 +100,16 @@ export interface IngestLogEntry {
   /** Stable, for example `no_conversation_id`. */
   code: string;
   message: string;
-  /** Conversation, trace and span ids, attribute names and counts. Never conversation text. */
+  /** Conversation, trace and span ids, attribute names, counts, and the exporter. Never conversation text. */
   about: Readonly<Record<string, string | number>>;
+}
+
+/** What solves a problem of the ingest log, if it is not any later trace: traces with text, or nothing. */
+export type ProblemSolution = 'text' | 'nothing';
+
+/** A message of the ingest log. */
+export interface LogMessage extends Pick<IngestLogEntry, 'level' | 'message'> {
+  solvedBy?: ProblemSolution;
 }
 
 /** A conversation built from live traces (spec 3.1). */
@@ -355,6 +365,8 @@ export interface RunFilter extends Page {
   name?: string;
   startedAfterMs?: number;
   startedBeforeMs?: number;
+  /** How many of the listed simulations get the counts of their scenarios (default: 0). */
+  judgedMax?: number;
 }
 
 /** The sessions of a production run or a simulation. */
@@ -363,6 +375,9 @@ export interface RunSummary {
   name: string;
   /** Undefined for a production run, and for a simulation that was seeded. */
   state: SimulationPlan['state'] | undefined;
+  /** The name of the tested agent, and the channel, such as `voice`: only in lists of simulations. */
+  agent?: string;
+  channel?: string;
   /** Production: sessions with results, as in the results endpoint (spec 4.4). */
   sessions: number;
   /** Sessions with a failed eval. */
@@ -380,6 +395,8 @@ export interface RunSummary {
   newestStartMs?: number;
   /** End of the session that ended last. */
   newestEndMs?: number;
+  /** Only of some simulations (see `RunFilter`). */
+  scenarios?: readonly ScenarioCounts[];
 }
 
 /** The runs next to a run in their list. */
@@ -417,7 +434,7 @@ export interface RunDetails {
   /** By name. */
   evals: EvalCounts[];
   /** Empty for a production run. */
-  scenarios: ScenarioCounts[];
+  scenarios: readonly ScenarioCounts[];
 }
 
 /** What may explain a difference between two runs, from the newest sessions of a run. */
@@ -532,6 +549,12 @@ export interface AgentReportSummary {
   kitVersion: string;
   /** The targets that a load test measured. */
   targets?: readonly MeasuredTarget[];
+  /** Whether the run judged nothing; an earlier report that judged something then counts. */
+  judgesNothing?: boolean;
+  /** Whether the sandbox could not be reached, or did not let the run in. */
+  isBlocked?: boolean;
+  /** Whether a connection check opened the voice WebSocket; undefined if it did not try. */
+  hasVoice?: boolean;
 }
 
 /** A target of a load test with its measurement. */
@@ -549,6 +572,12 @@ export interface AgentReport {
   /** When it was attached. */
   atMs: number;
   summary: AgentReportSummary;
+}
+
+/** The report of a kind that counts. */
+export interface CountingReport extends AgentReport {
+  /** A run of its kind that ended later, and judged nothing. */
+  attempt?: AgentReport;
 }
 
 /** A report about an agent to insert. */

@@ -2,6 +2,7 @@ import { expressionBuilder, sql, type SelectQueryBuilder } from 'kysely';
 import type { Connections, Reader } from './connections.ts';
 import { findRunNeighbors, inRunOrder } from './run-order.ts';
 import { readTraits } from './run-traits.ts';
+import { findSimulationTargets } from './simulation-targets.ts';
 import { contains, findSessions, parseRunKey } from './session-queries.ts';
 import { findSimulationsOfAgents } from './simulations-of-agents.ts';
 import type {
@@ -89,12 +90,6 @@ export function createRunStore({ reader, read }: Connections) {
       limitPerAgent: number,
     ): Promise<Map<string, SimulationOfAgent[]>> =>
       read(ownerId, (db) => listSimulationsOfAgents(db, { ownerId, agentNames, limitPerAgent })),
-    /** Returns the counts of the scenarios of simulations, by the id of the simulation. */
-    countScenarios: (
-      ownerId: string,
-      ids: readonly string[],
-    ): Promise<Map<string, ScenarioCounts[]>> =>
-      read(ownerId, (db) => countScenarios(db, ownerId, ids)),
     /** Reads what the newest sessions of a run have in common. */
     readTraits: (ref: RunRef, sessionsMax: number): Promise<RunTraits> =>
       read(ref.ownerId, async (db) => {
@@ -108,49 +103,28 @@ export function createRunStore({ reader, read }: Connections) {
   };
 }
 
-async function countScenarios(
-  db: Db,
-  ownerId: string,
-  ids: readonly string[],
-): Promise<Map<string, ScenarioCounts[]>> {
-  if (ids.length === 0) return new Map<string, ScenarioCounts[]>();
-  const rows = await selectSimulations(db, ownerId).where('simulations.id', 'in', ids).execute();
-  const counts = await countByScenario(
-    db,
-    rows.map(({ key }) => key),
-  );
-  return new Map(rows.map(({ id, key }) => [id, counts.get(key) ?? []]));
-}
-
 async function listSimulationsOfAgents(
   db: Db,
   query: Parameters<typeof findSimulationsOfAgents>[1],
 ): Promise<Map<string, SimulationOfAgent[]>> {
   const rows = await findSimulationsOfAgents(db, query);
   const found = rows.map(({ key, id, name }): RunRow => ({ key, id, name, state: undefined }));
-  const runs = await addSums(db, 'simulation', found);
+  const runs = await addScenarios(db, found);
   const runById = new Map(runs.map((run) => [run.id, run]));
-  const scenarios = await countByScenario(
-    db,
-    rows.map(({ key }) => key),
-  );
-  const ofAgents = rows.flatMap(({ agent, agentUrl, id, key }) => {
+  const ofAgents = rows.flatMap(({ agent, agentUrl, id }) => {
     const run = runById.get(id);
-    return run ? [{ agent, ...run, agentUrl, scenarios: scenarios.get(key) ?? [] }] : [];
+    return run ? [{ ...run, agent, agentUrl }] : [];
   });
   return Map.groupBy(ofAgents, ({ agent }) => agent);
 }
 
 /** The row of a run or of a simulation that is not deleted. */
-interface RunRow {
+interface RunRow extends Pick<RunSummary, 'id' | 'name' | 'state' | 'agent' | 'channel'> {
   key: number;
-  id: string;
-  name: string;
-  state: RunSummary['state'];
 }
 
 async function listRuns(db: Db, filter: RunFilter): Promise<{ runs: RunSummary[]; total: number }> {
-  const { kind, skip, limit, name } = filter;
+  const { kind, skip, limit, name, judgedMax = 0 } = filter;
   if (kind === 'production') {
     const query = selectRuns(db, filter.ownerId)
       .$if(name !== undefined, (q) => q.where(contains('runs.name_folded', name ?? '')))
@@ -165,10 +139,16 @@ async function listRuns(db: Db, filter: RunFilter): Promise<{ runs: RunSummary[]
     .$if(name !== undefined, (q) => q.where(contains('simulations.name_folded', name ?? '')))
     .$if(hasTimes(filter), (q) => q.where(hasSessionWithin('simulations', filter)));
   const rows = await inRunOrder(query, 'simulation').limit(limit).offset(skip).execute();
-  return {
-    runs: await addSums(db, kind, rows.map(toSimulationRun)),
-    total: await countRows(query),
-  };
+  const targets = await findSimulationTargets(
+    db,
+    rows.map(({ key }) => key),
+  );
+  const found = rows.map((row) => ({ ...toSimulationRun(row), ...targets.get(row.key) }));
+  const runs = [
+    ...(await addScenarios(db, found.slice(0, judgedMax))),
+    ...(await addSums(db, kind, found.slice(judgedMax))),
+  ];
+  return { runs, total: await countRows(query) };
 }
 
 const selectRuns = (db: Db, ownerId: string) =>
@@ -224,17 +204,46 @@ function hasSessionWithin(
   );
 }
 
-/** Adds the sums of their sessions to runs. The index of the runs has all columns that are read. */
+/** Adds the sums of their sessions to runs. */
 async function addSums(
   db: Db,
   kind: RunRef['kind'],
   runs: readonly RunRow[],
 ): Promise<RunSummary[]> {
   if (runs.length === 0) return [];
+  const keys = runs.map(({ key }) => key);
+  const rows = await selectSums(db, kind, keys).groupBy(COLUMNS[kind]).execute();
+  const sumsByKey = new Map(rows.map(({ key, ...sums }) => [key, sums]));
+  return runs.map(({ key, ...run }) => ({ ...run, ...(sumsByKey.get(key) ?? NO_SESSIONS) }));
+}
+
+/**
+ * Adds the sums of their sessions to simulations, in all and by scenario, from one query, because it reads all
+ * sessions.
+ */
+async function addScenarios(
+  db: Db,
+  runs: readonly RunRow[],
+): Promise<(RunSummary & { scenarios: ScenarioCounts[] })[]> {
+  if (runs.length === 0) return [];
+  const keys = runs.map(({ key }) => key);
+  const rows = await selectSums(db, 'simulation', keys)
+    .select(['scenario_id', 'verdict'])
+    .groupBy(['simulation_key', 'scenario_id', 'verdict'])
+    .execute();
+  const byKey = Map.groupBy(rows, ({ key }) => key);
+  return runs.map(({ key, ...run }) => {
+    const ofRun = byKey.get(key) ?? [];
+    return { ...run, ...mergeSums(ofRun), scenarios: sumScenarios(ofRun) };
+  });
+}
+
+/** Selects the sums of the sessions of runs. The index of the runs has all columns that are read. */
+function selectSums(db: Db, kind: RunRef['kind'], keys: readonly number[]) {
   const column = COLUMNS[kind];
   const countIf = (condition: ReturnType<typeof sql<boolean>>) =>
     sql<number>`count(case when ${condition} then 1 end)`;
-  const rows = await db
+  return db
     .selectFrom('sessions')
     .select(({ fn }) => [
       `${column} as key` as const,
@@ -250,15 +259,31 @@ async function addSums(
       fn.max('started_at_ms').as('newestStartMs'),
       fn.max('ended_at_ms').as('newestEndMs'),
     ])
-    .where(
-      column,
-      'in',
-      runs.map(({ key }) => key),
-    )
-    .groupBy(column)
-    .execute();
-  const sumsByKey = new Map(rows.map(({ key, ...sums }) => [key, sums]));
-  return runs.map(({ key, ...run }) => ({ ...run, ...(sumsByKey.get(key) ?? NO_SESSIONS) }));
+    .where(column, 'in', keys);
+}
+
+/** The sums of sessions. */
+type Sums = Omit<RunSummary, 'id' | 'name' | 'state' | 'agent' | 'channel' | 'scenarios'>;
+
+/** Returns the sums of all sessions from those of groups of them. */
+function mergeSums(groups: readonly Sums[]): Sums {
+  const sum = (name: keyof typeof NO_SESSIONS): number =>
+    groups.reduce((total, group) => total + group[name], 0);
+  const timesOf = (name: 'oldestStartMs' | 'newestStartMs' | 'newestEndMs'): number[] =>
+    groups.flatMap((group) => group[name] ?? []);
+  if (groups.length === 0) return NO_SESSIONS;
+  return {
+    sessions: sum('sessions'),
+    failedSessions: sum('failedSessions'),
+    erroredSessions: sum('erroredSessions'),
+    incompleteSessions: sum('incompleteSessions'),
+    scoringSessions: sum('scoringSessions'),
+    evaluations: sum('evaluations'),
+    passedEvaluations: sum('passedEvaluations'),
+    oldestStartMs: Math.min(...timesOf('oldestStartMs')),
+    newestStartMs: Math.max(...timesOf('newestStartMs')),
+    newestEndMs: Math.max(...timesOf('newestEndMs')),
+  };
 }
 
 const NO_SESSIONS = {
@@ -293,14 +318,11 @@ async function findNeighbors(db: Db, ref: RunRef): Promise<RunNeighbors> {
 async function loadRun(db: Db, ref: RunRef): Promise<RunDetails | undefined> {
   const row = await findRun(db, ref);
   if (!row) return undefined;
-  const [run] = await addSums(db, ref.kind, [row]);
+  const [run] =
+    ref.kind === 'production' ? await addSums(db, ref.kind, [row]) : await addScenarios(db, [row]);
   if (!run) return undefined;
-  return {
-    run,
-    evals: await countByEval(db, ref, row.key),
-    scenarios:
-      ref.kind === 'production' ? [] : ((await countByScenario(db, [row.key])).get(row.key) ?? []),
-  };
+  const { scenarios = [], ...summary } = run;
+  return { run: summary, evals: await countByEval(db, ref, row.key), scenarios };
 }
 
 /**
@@ -342,30 +364,13 @@ async function countByEval(db: Db, { ownerId, kind }: RunRef, key: number): Prom
 const compareTexts = (left: string, right: string): number =>
   left < right ? -1 : Number(left > right);
 
-/** Returns the counts of each scenario, by the key of the simulation. */
-async function countByScenario(
-  db: Db,
-  simulationKeys: readonly number[],
-): Promise<Map<number, ScenarioCounts[]>> {
-  if (simulationKeys.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('sessions')
-    .select(['simulation_key', 'scenario_id', 'verdict'])
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('simulation_key', 'in', simulationKeys)
-    .groupBy(['simulation_key', 'scenario_id', 'verdict'])
-    .execute();
-  const bySimulation = Map.groupBy(rows, (row) => row.simulation_key ?? -1);
-  return new Map(Array.from(bySimulation, ([key, ofRun]) => [key, sumScenarios(ofRun)]));
-}
-
 function sumScenarios(
-  rows: readonly { scenario_id: string | null; verdict: string | null; count: number }[],
+  rows: readonly { scenario_id: string | null; verdict: string | null; sessions: number }[],
 ): ScenarioCounts[] {
   const byScenario = Map.groupBy(rows, (row) => row.scenario_id ?? '');
   return Array.from(byScenario, ([scenarioId, counts]) => {
     const countOf = (wanted: string): number =>
-      counts.find(({ verdict }) => verdict === wanted)?.count ?? 0;
+      counts.find(({ verdict }) => verdict === wanted)?.sessions ?? 0;
     const [passed, failed, undecided] = [
       countOf('passed'),
       countOf('failed'),

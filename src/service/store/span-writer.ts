@@ -3,7 +3,14 @@ import { DAY_MS } from '../../platform/clock.ts';
 import type { ConnectionCounts } from './connections.ts';
 import { CONVERSATION_FULL_MESSAGE, type ConversationSize } from './conversation-limits.ts';
 import { toEntryRows, type EntryRow } from './ingest-log-rows.ts';
-import type { IngestLogEntry, InsertResult, NewSpan, Tag, TraceRequestRows } from './records.ts';
+import type {
+  IngestLogEntry,
+  InsertResult,
+  LogMessage,
+  NewSpan,
+  Tag,
+  TraceRequestRows,
+} from './records.ts';
 
 /** Writes the rows of trace requests. */
 export interface SpanWriter {
@@ -47,7 +54,7 @@ export interface SpanPart {
 
 /** Returns the result of a request, and all entries that it adds to the ingest log. */
 export function summarizeRequest(
-  { receivedAtMs, logEntries }: TraceRequestRows,
+  { receivedAtMs, logEntries, exporter }: TraceRequestRows,
   parts: readonly SpanPart[],
 ): { result: InsertResult; entryRows: EntryRow[] } {
   const result = { inserted: 0, repeated: 0, late: 0, rejected: 0 };
@@ -71,7 +78,10 @@ export function summarizeRequest(
     notes.add('late_spans', conversationId, conversation.isClosed ? inserted : 0);
     notes.add('tags_left_out', conversationId, part.droppedTags);
   }
-  return { result, entryRows: toEntryRows(receivedAtMs, [...logEntries, ...notes.entries()]) };
+  const entries = [...logEntries, ...notes.entries()].map((entry) =>
+    exporter === undefined ? entry : { ...entry, about: { ...entry.about, exporter } },
+  );
+  return { result, entryRows: toEntryRows(receivedAtMs, entries) };
 }
 
 /** Tags stored for each conversation. A limit keeps clients from storing message text as tags. */
@@ -169,21 +179,24 @@ class StoredSpanNotes {
   }
 
   entries(): IngestLogEntry[] {
-    return Array.from(this.#byCode, ([code, about]) => ({ ...logMessages[code], code, about }));
+    return Array.from(this.#byCode, ([code, about]) => {
+      const { level, message } = logMessages[code];
+      return { level, code, message, about };
+    });
   }
 }
 
 /** Messages about what only the stored data shows. The others are in `ingest/log-entries.ts`. */
-const logMessages = {
-  conversation_full: { level: 'error', message: CONVERSATION_FULL_MESSAGE },
+export const logMessages = {
+  conversation_full: { level: 'error', solvedBy: 'nothing', message: CONVERSATION_FULL_MESSAGE },
   late_spans: {
-    level: 'warn',
+    ...{ level: 'warn', solvedBy: 'nothing' },
     message:
       'Stored but not scored: spans that were received after their conversation was closed. Flush ' +
       'the exporter before you end a conversation.',
   },
   removed_conversation: {
-    level: 'warn',
+    ...{ level: 'warn', solvedBy: 'nothing' },
     message:
       'Dropped: spans of a conversation whose spans were removed because of their age. Use a new id ' +
       'for each conversation.',
@@ -194,15 +207,15 @@ const logMessages = {
       'Ignored: spans that were received before, for example because a request was sent again.',
   },
   span_id_taken: {
-    level: 'warn',
+    ...{ level: 'warn', solvedBy: 'nothing' },
     message:
       'Dropped: spans whose ids were received before in another trace or conversation. Generate a ' +
       'new random id for each span.',
   },
   tags_left_out: {
-    level: 'warn',
+    ...{ level: 'warn', solvedBy: 'nothing' },
     message:
       `Dropped: tags beyond the limit of ${TAGS_PER_CONVERSATION_MAX} per conversation. Don't export ` +
       'attributes whose values differ from span to span.',
   },
-} as const satisfies Record<string, Pick<IngestLogEntry, 'level' | 'message'>>;
+} as const satisfies Record<string, LogMessage>;

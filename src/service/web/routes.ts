@@ -31,7 +31,7 @@ import { addTranscriptRoutes } from './transcripts/routes.ts';
 export interface PageParts
   extends
     Pick<ViewerOptions, 'apiKeyHeader' | 'findOwner'>,
-    Pick<OverviewOptions, 'rejectedRequests' | 'acceptedTraces' | 'sdkSettings'>,
+    Pick<OverviewOptions, 'rejectedRequests' | 'acceptedTraces' | 'sdkSettings' | 'solutions'>,
     Pick<SessionPageOptions, 'close'>,
     Pick<RunRouteOptions, 'simulations' | 'clock'>,
     Pick<AgentPageOptions, 'kit'>,
@@ -63,9 +63,9 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
   const addFormPaths = collectFormPaths(pages);
   addSignInRoutes(app, { authentication, clock });
   addOpenApiRoute(app, { apiKeyHeader });
-  const { rejectedRequests, acceptedTraces, sdkSettings } = parts;
+  const { rejectedRequests, acceptedTraces, sdkSettings, solutions } = parts;
   addOverviewRoutes(pages, {
-    ...{ store, clock, apiKeyHeader, rejectedRequests, acceptedTraces, sdkSettings },
+    ...{ store, clock, apiKeyHeader, rejectedRequests, acceptedTraces, sdkSettings, solutions },
   });
   addSearchRoutes(pages, store);
   addDeepLinkRoutes(pages, { store, simulations });

@@ -30,6 +30,7 @@ void t.test(
     await page.waitForSelector('main:not(:has-text("is running")) .parts');
     const text = (await page.innerText('main')).replaceAll(/\s+/g, ' ');
     t.match(text, /Conformance (Conforming|Not conforming)/);
+    t.match(await page.innerText('[aria-label=Reports]'), 'Conformance', 'also in the table');
     t.notMatch(text, 'is running');
     await follow(page, '.parts a:has-text("ended")');
     t.match(await page.innerText('main'), 'All requirements');
@@ -79,6 +80,22 @@ void t.test('A test that runs is shown, excludes another one, and can be cancele
   t.match(canceled, 'The check was canceled. It left no report.');
   t.match(canceled, /Conformance\s+No report/);
   t.equal((await send('GET /agents/slow/readiness', { key: null })).status, 200);
+});
+
+void t.test('A sandbox without voice is not asked for calls', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  const { agent } = await withAgent(t, { voice: null });
+  await admin('POST /agents', { id: 'text', name: 'Text', url: agent.url });
+  await admin('POST /agents/text/connection', {});
+  const { page } = await openPage(t, `${service.url}/agents/text`);
+  t.match(
+    await page.innerText('.parts'),
+    'Chat, health, and users respond. The sandbox has no endpoint for voice.',
+  );
+  const question = await follow(page, 'text=Run a check');
+  t.match(question, 'The connection check found no voice endpoint.');
+  t.notOk(await page.isChecked('[name=calls]'));
+  t.notMatch(question, /\d calls/);
 });
 
 void t.test('The readiness is a page, JSON, and a badge', async (t) => {

@@ -6,6 +6,9 @@ import { withAgent } from '../../helpers/agent.ts';
 import { assertFits, openPage } from '../../helpers/browser.ts';
 import { fetchCalls } from '../../helpers/caller.ts';
 import { withEmptyService } from '../../helpers/empty-service.ts';
+import { withLibwebrtcAgent } from '../../helpers/libwebrtc-agent.ts';
+import { HAS_EXTERNAL_INTERFACE } from '../../helpers/libwebrtc-peer.ts';
+import { nightOnly } from '../../helpers/nightly.ts';
 import { clickButton } from '../../helpers/service-page.ts';
 import { withSpeakingBrowser } from '../../helpers/speaking-browser.ts';
 import { until } from '../../helpers/until.ts';
@@ -31,7 +34,8 @@ void t.test('A call is heard on both sides, shows its turns, and is stored', asy
     /\d ms/.test(await page.innerText('[data-part=turns]')),
   );
   t.match(await status(), /^In the call/);
-  t.match(await page.innerText('[data-part=turns]'), /s of speech\)/);
+  t.match(await page.innerText('[data-part=turns]'), /s of speech\).*does not fit, as the agent/s);
+  t.match(await page.innerText('[data-part=unfit]'), 'recognizes only its own recordings');
   await assertFits(t, page, 'the call');
   await assertAccessibleAtNight(t, page);
   t.notMatch(await page.content(), KEY);
@@ -43,6 +47,32 @@ void t.test('A call is heard on both sides, shows its turns, and is stored', asy
   t.match(stored, 's of speech)');
   t.same(errors, []);
 });
+
+const withLibwebrtc = HAS_EXTERNAL_INTERFACE
+  ? nightOnly
+  : { skip: 'libwebrtc needs a network interface besides loopback' };
+
+void t.test(
+  'A call to an agent with libwebrtc is heard on both sides',
+  withLibwebrtc,
+  async (t) => {
+    const { service, admin } = await withEmptyService(t);
+    const agent = await withLibwebrtcAgent(t, { habits: { endpointMs: 600 } });
+    const { url, voiceUrl: voice_url } = agent;
+    await admin('POST /agents', { id: 'foreign', name: 'Foreign', url, voice_url });
+    const browser = await withSpeakingBrowser(t, 'where-is-my-order');
+    const page = await browser.newPage();
+    await page.goto(`${service.url}/agents/foreign/call`);
+    await page.click('text="Call"');
+    await until('a turn with its latency', async () =>
+      /\d ms/.test(await page.innerText('[data-part=turns]')),
+    );
+    t.match(await page.innerText('[data-part=turns]'), 'I can help you with that.');
+    await page.click('text="Hang up"');
+    const { loud = 0 } = (await agent.peers[0]?.countFrames()) ?? {};
+    t.ok(loud >= 50, `the agent heard ${loud * 10} ms of speech`);
+  },
+);
 
 void t.test('Without a microphone, or with an agent that refuses, the page says why', async (t) => {
   const { service, admin } = await withEmptyService(t);

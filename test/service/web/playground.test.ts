@@ -6,7 +6,7 @@ import { openPage } from '../../helpers/browser.ts';
 import { withEmptyService } from '../../helpers/empty-service.ts';
 import { refusal, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { makeContainsEval } from '../../helpers/service.ts';
-import { clickButton, follow } from '../../helpers/service-page.ts';
+import { clickButton, follow, pressEnter } from '../../helpers/service-page.ts';
 
 const KEY = 'sandbox-key-1234';
 
@@ -18,10 +18,20 @@ void t.test('A conversation continues with its session, and is stored and scored
   await admin('PUT /settings', { evals: ['order'] });
   const { page, errors } = await openPage(t, `${service.url}/agents/shop`);
   await follow(page, 'text=Chat with the agent');
+  const focused = () => page.evaluate('document.activeElement.name');
+  t.equal(await focused(), 'line', 'the message has the focus');
+  t.match(await page.innerText('main'), 'Enter sends it. Shift+Enter begins a new line.');
   t.match(await clickButton(page, 'Send'), 'Enter a message.');
-  await page.fill('[name=line]', 'Where is order A-17? <b>');
-  const first = await clickButton(page, 'Send');
+  t.equal(await focused(), 'line');
+  await page.keyboard.type('Where is order A-17? <b>');
+  await pressEnter(page);
+  const first = await page.innerText('main');
   t.match(first, /User\s+Where is order A-17\? <b>\s+.*Agent/s);
+  t.equal(await focused(), 'line', 'also after a reply');
+  await page.keyboard.type('And when does');
+  await page.keyboard.press('Shift+Enter');
+  await page.keyboard.type('it arrive?');
+  t.equal(await page.inputValue('[name=line]'), 'And when does\nit arrive?');
   await page.fill('[name=line]', 'And when does it arrive?');
   await clickButton(page, 'Send');
   await assertAccessibleAtNight(t, page);
@@ -77,4 +87,18 @@ void t.test('A damaged conversation in the form begins anew', async (t) => {
     await page.fill('[name=line]', 'Hello');
     t.match(await clickButton(page, 'Send'), /User\s+Hello/, value);
   }
+});
+
+void t.test('A conversation that is stored without evals says that none are chosen', async (t) => {
+  const { service, admin, drain } = await withEmptyService(t);
+  const double = await withSandboxDouble(t);
+  await admin('POST /agents', { id: 'a', name: 'A', url: double.url });
+  const { page } = await openPage(t, `${service.url}/agents/a/chat`);
+  await page.fill('[name=line]', 'Hello');
+  await clickButton(page, 'Send');
+  await clickButton(page, 'Store and score this conversation');
+  await drain();
+  await page.reload();
+  t.match(await page.innerText('main'), 'No evals are chosen in the settings.');
+  t.equal(await page.getAttribute('h2 ~ p a:text("settings")', 'href'), '/settings');
 });

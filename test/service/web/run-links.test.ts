@@ -19,7 +19,7 @@ void t.test('runs are listed by their newest session, with the year in the chart
   });
   const open = async (kind: string) => {
     const { page } = await openPage(t, `${bench.service.url}/runs?kind=${kind}`);
-    const ticks = page.locator('svg.wide text.tick.middle');
+    const ticks = page.locator('svg.small text.tick.middle');
     const labels = (await ticks.allTextContents()).map((label) => label.trim());
     return {
       names: await page.locator('[aria-label=Runs] tbody a').allInnerTexts(),

@@ -45,51 +45,71 @@ void t.test('the list keeps failed, errored, and incomplete sessions apart', asy
   t.equal(await page.inputValue('[name=started_before]'), 'yesterday', 'the form keeps the value');
 });
 
-void t.test(
-  'the chart shows many runs with their figures; fewer than two have no chart',
-  async (t) => {
-    const bench = await withEmptyService(t);
-    const url = `${bench.service.url}/runs`;
-    const dots = 'svg.wide circle';
-    const empty = await openPage(t, url);
-    t.equal(await empty.page.locator('figure').count(), 0, 'no runs, no chart');
-    t.match(await empty.page.innerText('main'), 'No runs yet.');
+void t.test('the chart shows many runs; fewer than two have no chart', async (t) => {
+  const bench = await withEmptyService(t);
+  const url = `${bench.service.url}/runs`;
+  const dots = 'svg.small circle';
+  const empty = await openPage(t, url);
+  t.equal(await empty.page.locator('figure').count(), 0, 'no runs, no chart');
+  t.match(await empty.page.innerText('main'), 'No runs yet.');
 
-    const day = (nth: number): string => `2026-10-${String(nth).padStart(2, '0')}`;
-    const seedDay = (nth: number) =>
-      seedRun(`Run of ${day(nth)}`, [
-        { id: `good-${nth}`, outcome: 'pass', startedAt: `${day(nth)}T09:00:00Z` },
-        { id: `${nth}`, outcome: nth < 20 ? 'pass' : 'fail', startedAt: `${day(nth)}T10:00:00Z` },
-      ]);
-    await bench.admin('POST /seed', { runs: [seedDay(1)] });
-    await empty.page.reload();
-    t.match(await empty.page.innerText('main'), 'Run of 2026-10-01');
-    t.equal(await empty.page.locator('figure').count(), 0, 'one run, no chart');
+  const day = (nth: number): string => `2026-10-${String(nth).padStart(2, '0')}`;
+  const seedDay = (nth: number) =>
+    seedRun(`Run of ${day(nth)}`, [
+      { id: `good-${nth}`, outcome: 'pass', startedAt: `${day(nth)}T09:00:00Z` },
+      { id: `${nth}`, outcome: nth < 20 ? 'pass' : 'fail', startedAt: `${day(nth)}T10:00:00Z` },
+    ]);
+  await bench.admin('POST /seed', { runs: [seedDay(1)] });
+  await empty.page.reload();
+  t.match(await empty.page.innerText('main'), 'Run of 2026-10-01');
+  t.equal(await empty.page.locator('figure').count(), 0, 'one run, no chart');
 
-    await bench.admin('POST /seed', {
-      runs: Array.from({ length: 27 }, (_, index) => seedDay(index + 2)),
-    });
-    const { page } = await openPage(t, url);
-    t.equal(await page.locator(dots).count(), 28);
-    t.match(
-      await page.getAttribute('svg.wide', 'aria-label'),
-      'Pass rate of the last 28 production runs, from 100% to 50%',
-    );
-    const chart = await page.innerHTML('svg.wide');
-    t.match(chart, /production run by the day of its newest session/, 'the x axis has a title');
-    t.match(chart, /passed evals/, 'the y axis has a title');
-    t.match(chart, /<title>\s*Run of 2026-10-28: 50%\s*<\/title>/, 'each dot has a label');
-    await page.click('text=Figures of the chart');
-    const figures = page.locator('[aria-label="Figures: production runs"] tbody tr');
-    t.equal(await figures.count(), 28);
-    t.match(
-      await figures.last().innerText(),
-      /Run of 2026-10-28\s+2026-10-28 10:00:00 UTC\s+1 of 2 evals\s+50%/,
-    );
-    const overview = await openPage(t, `${bench.service.url}/`);
-    t.equal(await overview.page.locator('svg.narrow circle').count(), 28, 'also on the overview');
-  },
-);
+  await bench.admin('POST /seed', {
+    runs: Array.from({ length: 27 }, (_, index) => seedDay(index + 2)),
+  });
+  const { page } = await openPage(t, url);
+  t.equal(await page.locator(dots).count(), 28);
+  t.match(
+    await page.getAttribute('svg.small', 'aria-label'),
+    'Pass rate of the last 28 production runs, from 100% to 50%',
+  );
+  const chart = await page.innerHTML('svg.small');
+  t.match(chart, /production run by the day of its newest session/, 'the x axis has a title');
+  t.match(chart, /passed evals/, 'the y axis has a title');
+  t.match(chart, /<title>\s*Run of 2026-10-28: 50%\s*<\/title>/, 'each dot has a label');
+  const overview = await openPage(t, `${bench.service.url}/`);
+  t.equal(await overview.page.locator(dots).count(), 28, 'also on the overview');
+});
+
+void t.test('simulations of each agent have a chart of their own', async (t) => {
+  const bench = await withEmptyService(t);
+  const simulation = (nth: number, agent: string, outcome: 'pass' | 'fail') => ({
+    ...{ id: `sim-${nth}`, name: `Release ${nth}`, agent },
+    sessions: [
+      {
+        ...{ id: `ses-${nth}`, scenario: 'parcel', persona: 'calm' },
+        started_at: `2026-11-0${nth}T09:00:00Z`,
+        outcomes: [{ eval_name: 'Polite', outcome }],
+      },
+    ],
+  });
+  await bench.admin('POST /seed', {
+    simulations: [
+      simulation(1, 'Shop', 'pass'),
+      simulation(2, 'Bank', 'fail'),
+      simulation(3, 'Shop', 'fail'),
+      simulation(4, 'Bank', 'pass'),
+      simulation(5, 'Alone', 'pass'),
+    ],
+  });
+  for (const path of ['/', '/runs?kind=simulation']) {
+    const { page } = await openPage(t, bench.service.url + path);
+    t.same(await page.locator('.charts figcaption').allInnerTexts(), [
+      'Bank: pass rate of the last 2 simulations, from 0% to 100%',
+      'Shop: pass rate of the last 2 simulations, from 100% to 0%',
+    ]);
+  }
+});
 
 void t.test('a deep link without a session leads to its run', async (t) => {
   const bench = await withEmptyService(t);

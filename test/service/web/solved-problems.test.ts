@@ -1,6 +1,6 @@
 /** Reasons for missing data disappear from the overview when later data show that they are solved. */
 import t, { type Test } from 'tap';
-import { makeSpan } from '../../helpers/otlp.ts';
+import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 import { makeContainsEval, withOneReplica, type Bench } from '../../helpers/service.ts';
 
 const MINUTE_MS = 60_000;
@@ -84,6 +84,39 @@ void t.test('a problem that comes and goes is shown until it stays away', async 
   await sendGood(bench);
   t.match(await readProblems(bench), /Rejected with 401/, 'another exporter may still cause it');
   await sendGood(bench, 11 * MINUTE_MS);
+  t.equal(await readProblems(bench), '');
+});
+
+void t.test('the traces of one exporter do not hide the problem of another one', async (t) => {
+  const bench = await withOneReplica(t);
+  const sendAs = (agent: string, span: ReturnType<typeof makeSpan>): Promise<{ status: number }> =>
+    bench.send('POST /v1/traces', {
+      body: makeTraceRequest([span]),
+      headers: { 'user-agent': agent },
+    });
+  const problem = /invalid id\. A trace id must be.*exporter Other-Exporter/s;
+  await sendAs('Other-Exporter/1.0', makeSpan({ traceId: 'AAAA' }));
+  await sendGood(bench);
+  t.match(await readProblems(bench), problem);
+  bench.clock.advance(1_000);
+  t.equal((await sendAs('Other-Exporter/2.0', makeSpan())).status, 200);
+  t.equal(await readProblems(bench), '', 'an upgraded exporter is the same one');
+  bench.clock.advance(1_000);
+  await sendAs('Other-Exporter/1.0', makeSpan({ traceId: 'AAAA' }));
+  await sendGood(bench, 9 * MINUTE_MS);
+  t.match(await readProblems(bench), problem);
+  await sendGood(bench, 2 * MINUTE_MS);
+  t.equal(await readProblems(bench), '', 'it did not occur again for long');
+});
+
+void t.test('traces without text do not solve a problem about text', async (t) => {
+  const bench = await withOneReplica(t);
+  const problem = /Stored without text/;
+  await bench.trace(withoutMessages(makeSpan({ conversationId: 'empty' })));
+  bench.clock.advance(20 * MINUTE_MS);
+  await bench.trace(withoutMessages(makeSpan({ operation: 'invoke_agent' })));
+  t.match(await readProblems(bench), problem);
+  await sendGood(bench);
   t.equal(await readProblems(bench), '');
 });
 

@@ -19,10 +19,10 @@ import {
   formatDuration,
   formatInstant,
   formatList,
-  formatShare,
 } from '../../../report-kit/format.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
+import { RELIABILITY_COLUMNS } from '../../../report-kit/scenario-columns.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import {
   renderRemark,
@@ -210,16 +210,7 @@ function scenariosSection(
         isNumber: true,
         content: ({ passed, samples }) => `${passed} of ${samples}`,
       },
-      {
-        name: 'required',
-        isNumber: true,
-        content: ({ required_pass_rate: required }) => formatShare(required, 0),
-      },
-      {
-        name: 'pass^k',
-        isNumber: true,
-        content: ({ pass_hat_k: passHat }) => passHat.at(-1)?.toFixed(2) ?? '–',
-      },
+      ...RELIABILITY_COLUMNS,
     ],
   });
   const body = html`${table}

@@ -27,12 +27,13 @@ import { HEAT_MAP_CSS, renderHeatMap, type JudgedRun } from '../runs/heat-map.ts
 import { renderRuns } from '../runs/runs-page.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
 import { classOf } from './agents-page.ts';
+import { describeEvidenceTimes } from './evidence-times.ts';
 import { pathOfCall } from './call-page.ts';
 import { pathOfPlayground } from './playground-page.ts';
 import { pathOfTest, renderTest, TEST_LINKS } from './test-pages.ts';
 
-/** What shows whether an agent is ready. */
-export interface ReadinessContent {
+/** What changes on the page of an agent while a test runs. */
+export interface AgentNews extends Page {
   readiness: AgentReadiness;
   /** What to do about the newest failed connection check. */
   cure: string | undefined;
@@ -40,15 +41,15 @@ export interface ReadinessContent {
   test: WatchedTest | undefined;
   /** Whether the service can check connections and run tests. */
   canTest: boolean;
-}
-
-/** The content of the page of an agent. */
-export interface AgentPage extends ReadinessContent, Page {
   /** Its newest simulations with the results of their scenarios. */
   judged: readonly JudgedRun[];
   reports: readonly AgentReport[];
   total: number;
   query: URLSearchParams;
+}
+
+/** The content of the page of an agent. */
+export interface AgentPage extends AgentNews {
   draft: AgentDraft;
   /** What is wrong with an uploaded report. */
   uploadProblem?: string | undefined;
@@ -64,13 +65,15 @@ const NOTICES = {
   outdated:
     'The report was attached, but does not count: it is older than another report of its kind.',
   foreign: 'The report was attached, but does not count: it is about another URL.',
+  unjudged: 'The report was attached, but does not count: its run judged nothing.',
   checked: 'The connection was checked.',
   canceled: 'The test was canceled.',
 };
 
 /** Renders the page of an agent: whether it is ready, its simulations, its reports, and its settings. */
 export function renderAgentPage(content: AgentPage, context: PageContext): string {
-  const { agent, runs } = content.readiness;
+  const { agent } = content.readiness;
+  const parameters = { skip: String(content.skip) };
   return renderServicePage(
     {
       title: agent.name,
@@ -80,12 +83,7 @@ export function renderAgentPage(content: AgentPage, context: PageContext): strin
         <p class="soft">${agent.url}</p>
         ${isPlain(agent) && html`<p class="remark">${agent.has_api_key ? 'Its key and its conversations' : 'Its conversations'} are sent unencrypted to another machine, because the URL starts with <code>http://</code>. Use <code>https://</code> if the sandbox has it.</p>`}
         ${renderNotice(context, NOTICES)}
-        ${renderLive(linkTo(context, `/agents/${agent.id}/live`), renderReadiness(content, context))}
-        <h2 id="simulations">Simulations</h2>
-        ${renderHeatMap(content.judged, context)}
-        ${runs.length === 0 ? html`<p>No simulation with this agent has ended yet.</p>` : renderRuns(runs.slice(0, RUNS_SHOWN_MAX), 'simulation', context)}
-        <h2 id="reports">Reports</h2>
-        ${renderHistory(content, context)}
+        ${renderLive(linkTo(context, `/agents/${agent.id}/live`, parameters), renderAgentNews(content, context))}
         ${context.token !== undefined && renderChanges(content, context)}`,
     },
     context,
@@ -115,10 +113,10 @@ function renderChanges(content: AgentPage, context: PageContext): Html {
     </details>`;
 }
 
-/** Renders what changes while a test runs: whether the agent is ready, and the progress. */
-export function renderReadiness(content: ReadinessContent, context: PageContext): LiveContent {
+/** Renders what changes while a test runs: whether the agent is ready, the progress, and the reports. */
+export function renderAgentNews(content: AgentNews, context: PageContext): LiveContent {
   const { readiness, test } = content;
-  const { agent, parts } = readiness;
+  const { agent, parts, runs } = readiness;
   const path = `/agents/${agent.id}/readiness`;
   return {
     content: html`<p class="ready">${renderVerdict(readiness)}</p>
@@ -134,23 +132,28 @@ export function renderReadiness(content: ReadinessContent, context: PageContext)
       ${test && renderTest(agent.id, test, context)}
       <ul class="parts" aria-label="Readiness">
         ${parts.map((part) => renderPart(part, content, context))}
-      </ul>`,
+      </ul>
+      <h2 id="simulations">Simulations</h2>
+      ${renderHeatMap(content.judged, context)}
+      ${runs.length === 0 ? html`<p>No simulation with this agent has ended yet.</p>` : renderRuns(runs.slice(0, RUNS_SHOWN_MAX), 'simulation', context)}
+      <h2 id="reports">Reports</h2>
+      ${renderHistory(content, context)}`,
     isFinal: test?.end !== 'running',
   };
 }
 
 function renderVerdict(readiness: AgentReadiness): Html {
   const { headline, reasons } = describeReadiness(readiness);
-  const { asOfMs } = readiness;
-  const asOf = asOfMs === undefined ? '' : ` As of ${formatInstant(isoTime(asOfMs))}.`;
-  return html`<b class="${VERDICT_CLASSES[readiness.readiness]}">${headline}</b> ${reasons}${asOf}`;
+  const times = describeEvidenceTimes(readiness.parts.flatMap(({ atMs }) => atMs ?? []));
+  return html`<b class="${VERDICT_CLASSES[readiness.readiness]}">${headline}</b> ${reasons}
+    ${times !== '' && html`<span class="soft">${times}</span>`}`;
 }
 
 const VERDICT_CLASSES = { yes: 'passed', no: 'failed', unknown: 'undecided' } as const;
 
-function renderPart(part: ReadinessPart, content: ReadinessContent, context: PageContext): Html {
-  const { name, verdict, detail, report, run } = part;
-  const endMs = part.atMs ?? (report ? Date.parse(report.summary.endedAt) : run?.newestEndMs);
+function renderPart(part: ReadinessPart, content: AgentNews, context: PageContext): Html {
+  const { name, verdict, detail, report, attempt, run } = part;
+  const endMs = report ? Date.parse(report.summary.endedAt) : (part.atMs ?? run?.newestEndMs);
   const time = endMs === undefined ? undefined : formatInstant(isoTime(endMs));
   return html`<li>
     <h2>${name}</h2>
@@ -166,14 +169,24 @@ function renderPart(part: ReadinessPart, content: ReadinessContent, context: Pag
         >
       </p>`
     }
-    ${renderNextStep(part, content, context)}
+    ${attempt && renderAttempt(attempt, context)} ${renderNextStep(part, content, context)}
   </li>`;
 }
+
+/** Renders a later run that judged nothing. */
+const renderAttempt = (attempt: AgentReport, context: PageContext): Html =>
+  html`<p class="soft">
+    Newest attempt:
+    <a href="${linkTo(context, pathOf(attempt))}"
+      >${reportKindNames[attempt.kind].toLowerCase()}, ended
+      ${formatInstant(attempt.summary.endedAt)}</a
+    >. It judged nothing: ${attempt.summary.detail}
+  </p>`;
 
 /** Renders what to do about a part of the readiness. */
 function renderNextStep(
   { id, report }: ReadinessPart,
-  { readiness, canTest, test }: ReadinessContent,
+  { readiness, canTest, test }: AgentNews,
   context: PageContext,
 ): Html | undefined {
   const { agent } = readiness;
@@ -204,7 +217,7 @@ function renderNextStep(
 
 const pathOf = ({ agentId, id }: AgentReport): string => `/agents/${agentId}/reports/${id}`;
 
-function renderHistory({ reports, ...list }: AgentPage, context: PageContext): Html {
+function renderHistory({ reports, ...list }: AgentNews, context: PageContext): Html {
   if (list.total === 0) return html`<p>No reports yet.</p>`;
   const path = `/agents/${list.readiness.agent.id}`;
   const linkToReport = (report: AgentReport): Html =>

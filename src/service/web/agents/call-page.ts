@@ -55,6 +55,11 @@ const renderCall = (agent: StoredAgent, token: string, context: PageContext): Ht
       <canvas data-part="lanes" width="600" height="120" role="img" aria-label="Levels"></canvas>
       <figcaption class="soft">The last 15 s: you above, the agent below.</figcaption>
     </figure>
+    <p class="remark" data-part="unfit" hidden>
+      The agent reports replies that do not fit what you said, because it did not understand it. The
+      reference agent of sandbox-kit recognizes only its own recordings, and replies to other speech
+      with one of them.
+    </p>
     <div data-part="turns" hidden>
       ${renderItems({ label: 'Turns of the call', items: [], columns: TURN_COLUMNS })}
     </div>

@@ -10,7 +10,7 @@ import {
   type PlaygroundTurn,
 } from '../../operations/playground.ts';
 import type { StoredAgent } from '../../store/store.ts';
-import { renderField, renderProblem, renderTextArea } from '../frame/fields.ts';
+import { renderField, renderTextArea } from '../frame/fields.ts';
 import { readText, renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 
@@ -51,10 +51,18 @@ export function renderPlaygroundPage(
             ? html`<p>Each message is one request, which reaches the model of the agent.</p>`
             : renderTurns(agent, conversation)
         }
-        ${renderProblem(problem)}
         ${renderForm(context, {
           action: path,
           body: html`${hidden}
+            ${renderTextArea(
+              {
+                ...{ name: 'line', label: 'Message', rows: 3, value: line, problem },
+                hint: html`<span data-part="enter-hint" hidden
+                  >Enter sends it. Shift+Enter begins a new line.</span
+                >`,
+              },
+              html`data-enter-sends ${problem === undefined ? 'autofocus' : ''}`,
+            )}
             ${
               turns.length === 0 &&
               renderField({
@@ -62,7 +70,6 @@ export function renderPlaygroundPage(
                 hint: 'A user of the sandbox, or nothing.',
               })
             }
-            ${renderTextArea({ name: 'line', label: 'Message', rows: 3, value: line })}
             <p><button>Send</button></p>`,
         })}
         ${turns.some((turn) => turn.problem === undefined) && renderEnd(path, hidden, context)}`,

@@ -21,6 +21,7 @@ import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
 import { renderRunReport, type Standing } from '../../../report-kit/run-report.ts';
 import { renderItems } from '../../../report-kit/table.ts';
+import { describeEvidenceTimes } from './evidence-times.ts';
 
 /** The words and the color of each readiness. */
 const LOOKS: Readonly<Record<ReadinessReport['readiness'], { word: string; standing: Standing }>> =
@@ -32,8 +33,9 @@ const LOOKS: Readonly<Record<ReadinessReport['readiness'], { word: string; stand
 
 /** Renders the readiness of an agent as one HTML page that needs no server. */
 export function renderReadinessPage(original: ReadinessReport, nowMs: number): string {
-  const { agent, readiness, sentence, as_of: asOf, parts } = toVisible(original);
+  const { agent, readiness, sentence, parts } = toVisible(original);
   const { word, standing } = LOOKS[readiness];
+  const times = parts.flatMap(({ ended_at: endedAt }) => (endedAt ? Date.parse(endedAt) : []));
   const count = (of: Standing): number => parts.filter((part) => part.standing === of).length;
   return renderRunReport({
     command: 'Readiness of an agent, by sandbox-kit',
@@ -43,7 +45,7 @@ export function renderReadinessPage(original: ReadinessReport, nowMs: number): s
       ['fail', `${count('fail')} failed`],
       ['warn', `${count('warn')} open`],
     ],
-    facts: asOf === null ? 'Nothing has been judged yet.' : `As of ${formatInstant(asOf)}.`,
+    facts: describeEvidenceTimes(times) || 'Nothing has been judged yet.',
     sections: parts.map((part) => ({
       id: part.id,
       title: part.name,
@@ -55,9 +57,17 @@ export function renderReadinessPage(original: ReadinessReport, nowMs: number): s
 }
 
 function renderPart(part: ReadinessPartReport, nowMs: number): Html {
-  const { standing, verdict, detail, next_step: nextStep, fix_first: fixFirst } = part;
+  const { standing, verdict, detail, newest_attempt: attempt } = part;
+  const { next_step: nextStep, fix_first: fixFirst } = part;
   return html`<p><b class="${standing}">${verdict}</b></p>
     <p>${detail}</p>
+    ${
+      attempt &&
+      html`<p>
+        A newer run, which ended ${formatInstant(attempt.ended_at)}, judged nothing:
+        ${attempt.detail}
+      </p>`
+    }
     ${renderFacts(part, nowMs)} ${renderAreas(part)} ${renderTargets(part)} ${renderHistories(part)}
     ${renderScenarios(part)}
     ${

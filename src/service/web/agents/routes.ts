@@ -32,7 +32,7 @@ import { servicePageHeaders } from '../frame/page-frame.ts';
 import { goTo, type Answer, type Pages, type SentForm, type Visit } from '../frame/pages.ts';
 import { readAgentForm, toDraft, type AgentDraft } from './agent-form.ts';
 import { judgeRuns, type HeatMapDeps } from '../runs/heat-map.ts';
-import { renderAgentPage, renderReadiness, type ReadinessContent } from './agent-page.ts';
+import { renderAgentNews, renderAgentPage, type AgentNews } from './agent-page.ts';
 import { renderAgentsPage } from './agents-page.ts';
 import { renderBadge, renderReadinessPage } from './readiness-page.ts';
 import { renderReportPage } from './report-page.ts';
@@ -109,9 +109,11 @@ async function loadReadiness(
   options: AgentPageOptions,
   ownerId: string,
   id: string,
-): Promise<ReadinessContent & { agent: StoredAgent }> {
+): Promise<Pick<AgentNews, 'readiness' | 'cure' | 'test' | 'canTest'> & { agent: StoredAgent }> {
   const { store, tests } = options;
   const agent = await findDocument(store, ownerId, 'agent', id);
+  // First, so that the report of a test that has ended is read.
+  const test = tests.watch(ownerId, id);
   const [readiness] = await findReadiness(options, ownerId, [agent], RUNS_MAX);
   if (!readiness) throw new RequestError('not_found', 'This agent does not exist.');
   const connection = readiness.parts.find((part) => part.id === 'connection')?.report;
@@ -120,23 +122,29 @@ async function loadReadiness(
       ? await store.agentReports.find(ownerId, id, connection.id)
       : undefined;
   const cure = (checked?.report as ConnectionReport | undefined)?.blockedBy?.cure;
-  const test = tests.watch(ownerId, id);
   return { agent, readiness, cure, test, canTest: tests.isAvailable };
+}
+
+/** Reads what changes on the page of an agent. @throws RequestError `not_found`. */
+async function loadNews(
+  options: AgentPageOptions,
+  { ownerId, query, params: { id } }: Visit<'id'>,
+): Promise<AgentNews & { agent: StoredAgent }> {
+  const page = readPage(query, REPORTS_PER_PAGE);
+  const content = await loadReadiness(options, ownerId, id);
+  const found = await listReports(options, ownerId, id, page);
+  const judged = await judgeRuns(options, ownerId, content.readiness.runs);
+  return { ...content, judged, ...found, ...page, query };
 }
 
 async function renderAgent(
   options: AgentPageOptions,
-  { ownerId, context, query, params: { id } }: Visit<'id'>,
+  visit: Visit<'id'>,
   { draft, uploadProblem }: Mistake = {},
 ): Promise<string> {
-  const page = readPage(query, REPORTS_PER_PAGE);
-  const [{ agent, ...content }, found] = await Promise.all([
-    loadReadiness(options, ownerId, id),
-    listReports(options, ownerId, id, page),
-  ]);
-  const judged = await judgeRuns(options, ownerId, content.readiness.runs);
-  const shown = { ...content, judged, ...found, ...page, query, draft: draft ?? toDraft(agent) };
-  return renderAgentPage({ ...shown, uploadProblem }, context);
+  const { agent, ...news } = await loadNews(options, visit);
+  const shown = { ...news, draft: draft ?? toDraft(agent), uploadProblem };
+  return renderAgentPage(shown, visit.context);
 }
 
 function addAgentPageRoutes({ page, form }: Pages, options: AgentPageOptions): void {
@@ -194,13 +202,16 @@ function addTestRoutes({ page, form, live }: Pages, options: AgentPageOptions): 
     await tests.start(ownerId, params.id, test);
     return goTo(context, `/agents/${params.id}`);
   };
-  const toCheck = (placesCalls: boolean) => {
-    const check = { kind: 'check', placesCalls } as const;
-    return { draft: check, test: check };
+  const toCheck = async ({ ownerId, params: { id } }: Visit<'id'>, wantsCalls?: boolean) => {
+    const agent = await findDocument(store, ownerId, 'agent', id);
+    const reports = await store.agentReports.listNewest(ownerId, [agent]);
+    const hasVoice = reports.find(({ kind }) => kind === 'connection')?.summary.hasVoice ?? true;
+    const test = { kind: 'check', placesCalls: wantsCalls ?? hasVoice } as const;
+    return { draft: { ...test, hasVoice }, test };
   };
-  page('/agents/:id/check', (visit) => renderStart(visit, toCheck(true)));
-  form('/agents/:id/check', (sent) =>
-    startOrShow(sent, toCheck(readText(sent.form, 'calls') !== '')),
+  page('/agents/:id/check', async (visit) => renderStart(visit, await toCheck(visit)));
+  form('/agents/:id/check', async (sent) =>
+    startOrShow(sent, await toCheck(sent, readText(sent.form, 'calls') !== '')),
   );
   page('/agents/:id/load', (visit) => renderStart(visit, readLoadTest(visit.query)));
   form('/agents/:id/load', (sent) => startOrShow(sent, readLoadTest(sent.form)));
@@ -208,8 +219,8 @@ function addTestRoutes({ page, form, live }: Pages, options: AgentPageOptions): 
     await tests.cancel(ownerId, id);
     return goTo(context, `/agents/${id}`);
   });
-  live('/agents/:id/live', ({ ownerId, context, params: { id } }) => async () => {
-    return renderReadiness(await loadReadiness(options, ownerId, id), context);
+  live('/agents/:id/live', (visit) => async () => {
+    return renderAgentNews(await loadNews(options, visit), visit.context);
   });
 }
 

@@ -86,7 +86,15 @@ export function readLoadTest(values: { get(name: string): unknown }): {
 }
 
 /** The fields of a test. */
-export type TestDraft = { kind: 'check'; placesCalls: boolean } | ({ kind: 'load' } & LoadDraft);
+export type TestDraft = CheckDraft | ({ kind: 'load' } & LoadDraft);
+
+/** The choices of a check. */
+interface CheckDraft {
+  kind: 'check';
+  placesCalls: boolean;
+  /** Whether the newest connection check opened the voice WebSocket; true if it did not try. */
+  hasVoice: boolean;
+}
 
 /** What the page that starts a test shows. */
 export interface TestStart {
@@ -114,11 +122,7 @@ export function renderTestPage(start: TestStart, context: PageContext): string {
         <p class="soft">${RUNS_HERE[kind]}</p>
         ${renderForm(context, {
           action: path,
-          body: html`${
-              draft.kind === 'load'
-                ? renderLoadFields(draft)
-                : renderCheckbox('calls', 'Place calls by voice', { isChecked: draft.placesCalls })
-            }
+          body: html`${draft.kind === 'load' ? renderLoadFields(draft) : renderCalls(draft)}
             <p>
               <button name="start" value="yes">Start</button>
               <button class="quiet" name="start" value="no">Show the cost</button>
@@ -128,6 +132,10 @@ export function renderTestPage(start: TestStart, context: PageContext): string {
     context,
   );
 }
+
+const renderCalls = ({ placesCalls, hasVoice }: CheckDraft): Html =>
+  html`${renderCheckbox('calls', 'Place calls by voice', { isChecked: placesCalls })}
+  ${!hasVoice && html`<p class="soft">The connection check found no voice endpoint.</p>`}`;
 
 const renderPlan = ({ sentence, modelRequests }: AgentTestPlan): Html =>
   html`<p>${sentence}</p>

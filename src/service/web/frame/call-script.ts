@@ -8,7 +8,8 @@ for (const part of document.querySelectorAll('[data-call]')) {
   const find = (name) => part.querySelector('[data-part="' + name + '"]');
   const [status, call, hangUp, lanes, turns] = ['status', 'call', 'hang-up', 'lanes', 'turns'].map(find);
   const table = turns.querySelector('table');
-  const [score, kept, user, frame] = ['score', 'conversation', 'user', 'lanes-frame'].map(find);
+  const [score, kept, user, frame, unfit] =
+    ['score', 'conversation', 'user', 'lanes-frame', 'unfit'].map(find);
   const STEP_MS = 50;
   const SPEECH_DB = -45;
   const SPEECH_STEPS = 3;
@@ -81,7 +82,7 @@ for (const part of document.querySelectorAll('[data-call]')) {
     turn.row.querySelector('td:last-child').textContent = turn.latencyMs + ' ms';
   };
 
-  const addTurn = (state, { transcript = {}, metadata, tool_calls: tools }) => {
+  const addTurn = (state, { transcript = {}, metadata, evaluation_metadata: hints, tool_calls: tools }) => {
     const isCorrection = metadata?.interrupted === true && state.turns.length > 0;
     const turn = isCorrection ? state.turns.at(-1) : { latencyMs: undefined };
     turn.userInput = String(transcript.user ?? '');
@@ -90,17 +91,16 @@ for (const part of document.querySelectorAll('[data-call]')) {
     if (!isCorrection) {
       state.turns.push(turn);
       turn.row = table.tBodies[0].insertRow();
-      turn.row.role = 'row';
-      for (const { textContent } of table.tHead.rows[0].cells) {
-        const cell = turn.row.insertCell();
-        cell.role = 'cell';
-        cell.dataset.label = textContent;
-      }
+      for (const _heading of table.tHead.rows[0].cells) turn.row.insertCell();
+      labelTables(turns);
       state.untimed += 1;
       if (state.latencyMs !== undefined) setLatency(state, turn);
     }
     turn.row.cells[0].textContent = turn.userInput;
-    turn.row.cells[1].textContent = turn.agentResponse + (isCorrection ? ' (interrupted)' : '');
+    const isUnfit = hints?.appropriate_response === false;
+    turn.row.cells[1].textContent = turn.agentResponse + (isCorrection ? ' (interrupted)' : '')
+      + (isUnfit ? ' (does not fit, as the agent reports)' : '');
+    if (isUnfit) unfit.hidden = false;
     turns.hidden = false;
   };
 
@@ -212,7 +212,7 @@ for (const part of document.querySelectorAll('[data-call]')) {
   call.addEventListener('click', async () => {
     if (current) return;
     table.tBodies[0].replaceChildren();
-    [turns.hidden, score.hidden, frame.hidden] = [true, true, false];
+    [turns.hidden, score.hidden, unfit.hidden, frame.hidden] = [true, true, true, false];
     lanes.getContext('2d').clearRect(0, 0, lanes.width, lanes.height);
     say('Asking for the microphone…');
     try {

@@ -30,8 +30,8 @@ export function renderField(
   );
 }
 
-/** Renders a field of many lines. */
-export function renderTextArea(field: Field & { rows: number }): Html {
+/** Renders a field of many lines. `more` are additional attributes. */
+export function renderTextArea(field: Field & { rows: number }, more?: Html): Html {
   // HTML drops the first line break of a text area.
   return renderLabeled(
     field,
@@ -40,6 +40,7 @@ export function renderTextArea(field: Field & { rows: number }): Html {
       rows="${field.rows}"
       spellcheck="false"
       ${attributesOf(field)}
+      ${more}
     >
 ${field.value ?? ''}</textarea>`,
   );

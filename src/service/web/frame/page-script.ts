@@ -1,3 +1,4 @@
+import { TABLE_SCRIPT } from '../../../report-kit/table.ts';
 import { TIMELINE_SCRIPT } from '../../../report-kit/waveform.ts';
 import { CALL_SCRIPT } from './call-script.ts';
 
@@ -18,6 +19,7 @@ for (const part of document.querySelectorAll('[data-live]')) {
     const states = [...part.querySelectorAll('details[id]')].map(({ id, open }) => [id, open]);
     const focused = part.contains(document.activeElement) ? document.activeElement.id : '';
     part.innerHTML = JSON.parse(data);
+    labelTables(part);
     for (const [id, open] of states) document.getElementById(id)?.toggleAttribute('open', open);
     if (focused) document.getElementById(focused)?.focus();
   };
@@ -88,8 +90,23 @@ document.addEventListener('keydown', (event) => {
 });
 `;
 
+/** Makes Enter send the form of a message, and says so; Shift+Enter is a new line. */
+const MESSAGE_SCRIPT = `
+for (const box of document.querySelectorAll('[data-enter-sends]')) {
+  box.form.querySelector('[data-part=enter-hint]').hidden = false;
+  box.addEventListener('keydown', (event) => {
+    const { key, shiftKey, isComposing, repeat } = event;
+    if (key !== 'Enter' || shiftKey || isComposing) return;
+    event.preventDefault();
+    if (!repeat) box.form.requestSubmit();
+  });
+}
+`;
+
 /** The script of all pages of the service. Every page is complete without it. */
-export const PAGE_SCRIPT = `${LIVE_SCRIPT}${KEYBOARD_SCRIPT}${TIMELINE_SCRIPT}`;
+export const PAGE_SCRIPT = [
+  ...[TABLE_SCRIPT, LIVE_SCRIPT, KEYBOARD_SCRIPT, MESSAGE_SCRIPT, TIMELINE_SCRIPT],
+].join('');
 
 /** The script of a page that places calls. */
 export const CALL_PAGE_SCRIPT = `${PAGE_SCRIPT}${CALL_SCRIPT}`;

@@ -66,8 +66,8 @@ button:focus-visible, select:focus-visible, textarea:focus-visible {
   outline: 2px solid var(--link); outline-offset: 2px; }
 [aria-invalid='true'] { border-color: var(--bad); }
 td span + span { margin-left: 0.5rem; }
-.rate svg { display: block; height: 6px; width: 8rem; }
-.rate .track { fill: var(--line); } .rate .bar { fill: var(--good); }
+.rate svg { background: var(--line); display: block; height: 6px; width: 8rem; }
+.rate rect { fill: var(--good); }
 td.time { min-width: 12rem; }
 .time svg { background: var(--box); display: block; height: 10px; width: 100%; }
 .time .bar { fill: var(--note); } .time .failing { fill: var(--bad); }

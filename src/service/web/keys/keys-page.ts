@@ -116,6 +116,7 @@ export function renderNewKeyPage(
   { key, label, apiKeyHeader }: { key: string; label: string; apiKeyHeader: string },
   context: PageContext,
 ): string {
+  const close = `curl -X POST -H '${apiKeyHeader}: ${key}' \\\n  ${context.serviceUrl}/v1/sessions/CONVERSATION_ID/end`;
   return renderServicePage(
     {
       title: 'New API key',
@@ -130,9 +131,7 @@ OTEL_EXPORTER_OTLP_ENDPOINT=${context.serviceUrl}
 OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
 OTEL_EXPORTER_OTLP_HEADERS=${apiKeyHeader}=${key}</pre>
         <h2>Close a conversation with it</h2>
-        <pre>
-curl -X POST -H '${apiKeyHeader}: ${key}' \\
-  ${context.serviceUrl}/v1/sessions/CONVERSATION_ID/end</pre>
+        <pre>${close}</pre>
         <p><a href="${linkTo(context, '/keys')}">All keys</a></p>`,
     },
     context,

@@ -1,4 +1,5 @@
 import { isoTime } from '../../../platform/clock.ts';
+import { CHART_CSS } from '../../../report-kit/chart.ts';
 import {
   formatCount,
   formatInstant,
@@ -15,7 +16,7 @@ import { renderLive, type LiveContent } from '../frame/live.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderSdkSettings } from './sdk-settings.ts';
 import { EXPORTER_ANCHOR, renderStarts, STARTS_CSS } from './starts.ts';
-import { PASS_RATE_CSS, renderPassRates } from '../runs/pass-rate-chart.ts';
+import { renderPassRates } from '../runs/pass-rate-chart.ts';
 import { renderRuns, RUNS_CSS } from '../runs/runs-page.ts';
 
 /** The most runs in the table. */
@@ -56,13 +57,19 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
   return renderServicePage(
     {
       title: 'Overview',
-      css: `${PASS_RATE_CSS}${RUNS_CSS}${STARTS_CSS}.nested { margin-left: 1rem; }`,
+      css: `${CHART_CSS}${RUNS_CSS}${STARTS_CSS}.nested { margin-left: 1rem; }`,
       main: html`<h1>Overview</h1>
         ${renderLive(linkTo(context, OVERVIEW_LIVE_PATH), renderNews(overview, context))}
         <div class="charts">
           ${renderPassRates(runs, 'production', nowMs)}
           ${renderPassRates(simulations, 'simulation', nowMs)}
         </div>
+        ${
+          simulations.length !== 0 &&
+          html`<p>
+            <a href="${linkTo(context, '/runs', { kind: 'simulation' })}">All simulations</a>
+          </p>`
+        }
         ${
           runs.length !== 0 &&
           html`<h2>Newest runs</h2>

@@ -4,12 +4,12 @@ import { cutText, formatCount, formatInstant } from '../../../report-kit/format.
 import { html, type Html } from '../../../report-kit/html.ts';
 import { VERDICTS_BY_URGENCY } from '../../domain/simulation-results/scenario-results.ts';
 import type { Simulations } from '../../operations/simulations.ts';
-import type { RunSummary, Store } from '../../store/store.ts';
+import type { RunSummary } from '../../store/store.ts';
 import { linkTo, type PageContext } from '../frame/page-frame.ts';
 import { linkToScenarioSessions, pathOfRun } from './run-links.ts';
 
 /** The most simulations and scenarios of a heat map. */
-const RUNS_MAX = 10;
+export const JUDGED_RUNS_MAX = 10;
 const SCENARIOS_MAX = 30;
 /** The simulations that fit a phone. */
 const NARROW_RUNS_MAX = 4;
@@ -22,28 +22,21 @@ export interface JudgedRun {
 
 /** What a heat map is read from. */
 export interface HeatMapDeps {
-  store: { runs: Pick<Store['runs'], 'countScenarios'> };
   simulations: Pick<Simulations, 'judge'>;
 }
 
 /** Returns the results of the scenarios of the newest of these simulations, which are newest first. */
-export async function judgeRuns(
-  { store, simulations }: HeatMapDeps,
+export const judgeRuns = (
+  { simulations }: HeatMapDeps,
   ownerId: string,
   runs: readonly RunSummary[],
-): Promise<JudgedRun[]> {
-  const shown = runs.slice(0, RUNS_MAX);
-  const counts = await store.runs.countScenarios(
-    ownerId,
-    shown.map(({ id }) => id),
-  );
-  return Promise.all(
-    shown.map(async (run) => ({
+): Promise<JudgedRun[]> =>
+  Promise.all(
+    runs.slice(0, JUDGED_RUNS_MAX).map(async (run) => ({
       run,
-      results: await simulations.judge(ownerId, run.id, counts.get(run.id) ?? []),
+      results: await simulations.judge(ownerId, run.id, run.scenarios ?? []),
     })),
   );
-}
 
 /**
  * Renders the results of scenarios by simulation, the newest simulation last. Each cell leads to its

@@ -43,7 +43,7 @@ export const unknownRun = (kind: SessionKind): RequestError =>
   );
 
 /** The most scenarios whose reasons a page shows, and the sessions of each. */
-const CAUSES_MAX = { scenarios: 20, sessions: 20 };
+const CAUSES_MAX = { scenarios: 20, sessions: 10 };
 
 /** Reads everything that the page of a run shows; undefined if the run was deleted. */
 export async function loadRunPage(
@@ -52,11 +52,11 @@ export async function loadRunPage(
   query: URLSearchParams,
 ): Promise<RunPage | undefined> {
   const { ownerId, kind } = ref;
-  const [details] = await store.runs.load([ref]);
+  const watched = kind === 'simulation' ? await simulations.watch(ownerId, ref.id) : undefined;
+  const [details] = watched ? [watched.details] : await store.runs.load([ref]);
   if (!details) return undefined;
   const { skip, limit } = readListFilter(query, ownerId).filter;
   const page = { skip, limit: Math.min(limit, SESSIONS_MAX) };
-  const watched = kind === 'simulation' ? await simulations.watch(ownerId, ref.id) : undefined;
   const scenarios = watched?.scenarios ?? summarizeCounts(details.scenarios);
   const unpassed: RunPage['unpassed'] = await Promise.all(
     scenarios

@@ -1,15 +1,13 @@
 import { isoTime } from '../../../platform/clock.ts';
 import {
-  CHART_CSS,
   drawDot,
   drawLine,
-  renderChart,
+  renderSmallChart,
   type Axis,
   type Point,
 } from '../../../report-kit/chart.ts';
-import { cutText, formatCount, formatInstant, formatShare } from '../../../report-kit/format.ts';
+import { cutText, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { renderItems } from '../../../report-kit/table.ts';
 import type { RunSummary, SessionKind } from '../../store/store.ts';
 
 /** Returns the share of the outcomes that pass; undefined without outcomes. */
@@ -19,8 +17,12 @@ export const passRateOf = ({
 }: Pick<RunSummary, 'evaluations' | 'passedEvaluations'>): number | undefined =>
   evaluations === 0 ? undefined : passedEvaluations / evaluations;
 
+/** The most charts of a page. */
+const CHARTS_MAX = 6;
+
 /**
- * Renders the pass rate of runs over time as a picture, with its figures in a folded table.
+ * Renders the pass rates of runs over time as pictures: one of all production runs, or one for each agent and
+ * channel of simulations, those with the newest simulations first.
  * @param runs Newest first.
  * @param nowMs The days of a chart have a year unless all of them are of the current year.
  */
@@ -28,20 +30,45 @@ export function renderPassRates(
   runs: readonly RunSummary[],
   kind: SessionKind,
   nowMs: number,
-): Html | undefined {
-  const scored = runs.filter(({ evaluations }) => evaluations > 0).reverse();
+): Html[] {
+  const scored = runs.filter(({ evaluations }) => evaluations > 0);
   // One point shows no change.
-  if (scored.length < 2) return undefined;
+  const groups = [...Map.groupBy(scored, describeTarget).entries()].filter(
+    ([, { length }]) => length > 1,
+  );
   const noun = kind === 'production' ? 'production run' : 'simulation';
-  const title = `Pass rate of the last ${scored.length} ${noun}s`;
-  const rates = scored.map((run) => passRateOf(run) ?? 0);
+  return groups
+    .slice(0, CHARTS_MAX)
+    .map(([target, ofTarget]) => renderTargetChart(ofTarget.reverse(), { target, noun, nowMs }));
+}
+
+const NAME_LENGTH_MAX = 100;
+
+/** Names what a simulation tested, such as "Shop agent by voice"; empty if that is unknown. */
+function describeTarget({ agent, channel }: RunSummary): string {
+  if (agent === undefined) return '';
+  const name = cutText(agent, NAME_LENGTH_MAX);
+  return channel === undefined ? name : `${name} by ${channel}`;
+}
+
+/** @param runs Oldest first, of one target. */
+function renderTargetChart(
+  runs: readonly RunSummary[],
+  { target, noun, nowMs }: { target: string; noun: string; nowMs: number },
+): Html {
+  const rates = runs.map((run) => passRateOf(run) ?? 0);
   const points = rates.map((rate, index): Point => [index + 1, rate]);
+  const [first = 0, last = 0] = [rates[0], rates.at(-1)];
+  const subject = target === '' ? 'Pass rate' : `${target}: pass rate`;
+  const title =
+    `${subject} of the last ${runs.length} ${noun}s, ` +
+    `from ${formatShare(first, 1)} to ${formatShare(last, 1)}`;
   const y = createRateAxis(Math.min(...rates));
   return html`<figure>
     <figcaption>${title}</figcaption>
-    ${renderChart((ticksMax) => ({
-      label: `${title}, from ${formatShare(rates[0] ?? 0, 1)} to ${formatShare(rates.at(-1) ?? 0, 1)}`,
-      x: createRunAxis(scored, ticksMax, nowMs),
+    ${renderSmallChart({
+      label: title,
+      x: createRunAxis(runs, nowMs),
       y,
       titles: {
         x: `${noun} by the day of its newest session`,
@@ -50,18 +77,14 @@ export function renderPassRates(
       height: 140,
       marks: (plot) => [
         drawLine(plot, points, 'c1'),
-        ...scored.map((run, index) =>
+        ...runs.map((run, index) =>
           drawDot(plot, [index + 1, rates[index] ?? 0], {
             className: 'dot c1',
-            title: `${nameRun(run)}: ${formatShare(rates[index] ?? 0, 1)}`,
+            title: `${cutText(run.name, NAME_LENGTH_MAX)}: ${formatShare(rates[index] ?? 0, 1)}`,
           }),
         ),
       ],
-    }))}
-    <details>
-      <summary>Figures of the chart</summary>
-      ${renderFigures(scored, noun)}
-    </details>
+    })}
   </figure>`;
 }
 
@@ -79,15 +102,18 @@ function createRateAxis(lowest: number): Axis {
   };
 }
 
+/** The labels that fit below a chart, and those with a year. */
+const LABELS_MAX = { short: 5, long: 3 };
+
 /** Returns an axis with the same distance between runs, so that runs of one day do not overlap. */
-function createRunAxis(runs: readonly RunSummary[], ticksMax: number, nowMs: number): Axis {
+function createRunAxis(runs: readonly RunSummary[], nowMs: number): Axis {
   const days = runs.map(({ newestStartMs }) =>
     newestStartMs === undefined ? '' : isoTime(newestStartMs).slice(0, 'YYYY-MM-DD'.length),
   );
   const thisYear = isoTime(nowMs).slice(0, 'YYYY-'.length);
   const isThisYear = days.every((day) => day === '' || day.startsWith(thisYear));
   const labels = isThisYear ? days.map((day) => day.slice(thisYear.length)) : days;
-  const step = Math.ceil(runs.length / (isThisYear ? ticksMax : ticksMax * LONG_LABEL_SHARE));
+  const step = Math.ceil(runs.length / (isThisYear ? LABELS_MAX.short : LABELS_MAX.long));
   // A long label at the end would not fit into the picture.
   const offset = isThisYear ? 0 : Math.floor(step / 2);
   return {
@@ -98,37 +124,3 @@ function createRunAxis(runs: readonly RunSummary[], ticksMax: number, nowMs: num
     }),
   };
 }
-
-/** The share of the ticks that fit if their labels have a year. */
-const LONG_LABEL_SHARE = 0.6;
-
-const NAME_LENGTH_MAX = 100;
-const nameRun = ({ name }: RunSummary): string => cutText(name, NAME_LENGTH_MAX);
-
-function renderFigures(runs: readonly RunSummary[], noun: string): Html {
-  return renderItems({
-    label: `Figures: ${noun}s`,
-    items: runs,
-    columns: [
-      { name: noun, content: nameRun },
-      {
-        name: 'newest session',
-        className: 'when',
-        content: ({ newestStartMs }) =>
-          newestStartMs !== undefined && formatInstant(isoTime(newestStartMs)),
-      },
-      {
-        name: 'passed evals',
-        isNumber: true,
-        content: (run) => `${run.passedEvaluations} of ${formatCount(run.evaluations, 'eval')}`,
-      },
-      { name: 'pass rate', isNumber: true, content: (run) => formatShare(passRateOf(run) ?? 0, 1) },
-    ],
-  });
-}
-
-/** CSS rules of pages with this chart. */
-export const PASS_RATE_CSS = `${CHART_CSS}
-.charts svg.wide { display: none; } .charts svg.narrow { display: block; max-width: 30rem; }
-figure summary { color: var(--soft-ink); font-size: 0.86rem; }
-`;

@@ -9,7 +9,7 @@ import { chooseKind, readListFilter } from '../frame/list-filter.ts';
 import { goTo, type Pages } from '../frame/pages.ts';
 import { REQUEST_ID_FIELD } from '../scenarios/run-form.ts';
 import { createStartOnce } from '../scenarios/start-once.ts';
-import { judgeRuns } from './heat-map.ts';
+import { JUDGED_RUNS_MAX, judgeRuns } from './heat-map.ts';
 import { findRun, loadRunPage, unknownRun, type RunPageOptions } from './load-run-page.ts';
 import { toRepeatRequest } from './repeat-command.ts';
 import { renderRunContent } from './run-page.ts';
@@ -32,7 +32,7 @@ export function addRunRoutes({ page, form, live }: Pages, options: RunRouteOptio
     const { filter, problem } = readRunFilter(query, ownerId);
     const found = problem
       ? { runs: [], total: 0, problem: problem.message }
-      : await store.runs.list(filter);
+      : await store.runs.list({ ...filter, judgedMax: JUDGED_RUNS_MAX });
     const judged =
       filter.kind === 'simulation' ? await judgeRuns(options, ownerId, found.runs) : [];
     const list = renderRunsPage({ filter, query, judged, nowMs: clock.nowMs(), ...found }, context);

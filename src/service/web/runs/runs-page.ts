@@ -1,4 +1,5 @@
 import { isoTime } from '../../../platform/clock.ts';
+import { CHART_CSS } from '../../../report-kit/chart.ts';
 import {
   formatCount,
   formatInstant,
@@ -25,7 +26,7 @@ import {
 import { nameFields } from '../frame/list-filter.ts';
 import { pathOfRun } from './run-links.ts';
 import { HEAT_MAP_CSS, renderHeatMap, type JudgedRun } from './heat-map.ts';
-import { PASS_RATE_CSS, passRateOf, renderPassRates } from './pass-rate-chart.ts';
+import { passRateOf, renderPassRates } from './pass-rate-chart.ts';
 
 /** A page of production runs or simulations, and the query that found them. */
 export interface RunList {
@@ -49,7 +50,7 @@ export function renderRunsPage(list: RunList, context: PageContext): string {
     {
       title,
       section: 'Runs',
-      css: `${PASS_RATE_CSS}${HEAT_MAP_CSS}${RUNS_CSS}`,
+      css: `${CHART_CSS}${HEAT_MAP_CSS}${RUNS_CSS}`,
       main: html`<h1>${title}</h1>
         ${renderKindTabs(context, '/runs', kind)} ${renderFilters(kind, query, context)}
         ${
@@ -75,8 +76,8 @@ function renderFound(
     ${
       runs.length === 0
         ? renderEmpty(kind, query, context)
-        : html`${renderPassRates(runs, kind, nowMs)} ${renderHeatMap(judged, context)}
-          ${renderChoice(runs, kind, context)}`
+        : html`<div class="charts">${renderPassRates(runs, kind, nowMs)}</div>
+            ${renderHeatMap(judged, context)} ${renderChoice(runs, kind, context)}`
     }
     ${renderPages({ path: '/runs', query, ...filter, total })}`;
 }
@@ -213,10 +214,7 @@ const columnOfChoice = (
 /** Renders a pass rate as a number and a bar. */
 export function renderRate(rate: number): Html {
   return html`${formatShare(rate, 1)}
-    <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
-      <rect class="track" width="100" height="6"></rect>
-      <rect class="bar" width="${Math.round(rate * 100)}" height="6"></rect>
-    </svg>`;
+    <svg aria-hidden="true"><rect width="${Math.round(rate * 100)}%" height="6" /></svg>`;
 }
 
 /** CSS rules of tables of runs. */

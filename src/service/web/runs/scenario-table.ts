@@ -1,6 +1,7 @@
 import type { ScenarioResult } from '../../../contract/index.ts';
-import { formatNumber, formatShare } from '../../../report-kit/format.ts';
+import { formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { RELIABILITY_COLUMNS } from '../../../report-kit/scenario-columns.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
 import { sortByUrgency } from '../../domain/simulation-results/scenario-results.ts';
 
@@ -67,14 +68,5 @@ const listColumns = ({
     count: ({ undecided }) => undecided,
     mark: 'undecided',
   },
-  {
-    name: 'required',
-    isNumber: true,
-    content: ({ required_pass_rate: required }) => formatShare(required, 0),
-  },
-  {
-    name: 'pass^k',
-    isNumber: true,
-    content: ({ pass_hat_k: passHat }) => passHat.at(-1)?.toFixed(2) ?? '–',
-  },
+  ...RELIABILITY_COLUMNS,
 ];

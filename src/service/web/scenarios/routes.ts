@@ -6,7 +6,7 @@ import { findDocument, listDocuments, saveDocument } from '../../operations/docu
 import { addStarters } from '../../operations/scenarios.ts';
 import type { SimulationEstimate, Simulations } from '../../operations/simulations.ts';
 import type { Store } from '../../store/store.ts';
-import { judgeRuns } from '../runs/heat-map.ts';
+import { JUDGED_RUNS_MAX, judgeRuns } from '../runs/heat-map.ts';
 import { readText, readTexts } from '../frame/forms.ts';
 import { readPage } from '../frame/list-filter.ts';
 import { goTo, type Pages, type SentForm, type Visit } from '../frame/pages.ts';
@@ -27,8 +27,6 @@ import { createStartOnce } from './start-once.ts';
 import { readVoiceForm, type VoiceDraft } from './voice-form.ts';
 
 const DOCUMENTS_PER_PAGE = 50;
-/** The most simulations in which the results of a scenario are looked up. */
-const RUNS_MAX = 10;
 
 /** What the pages of scenarios and personas read and change. */
 export interface ScenarioPageOptions extends TextOptions {
@@ -133,7 +131,8 @@ async function renderScenario(
   edited: EditedText | undefined,
 ): Promise<string> {
   const { store } = options;
-  const newest = { ownerId, kind: 'simulation', skip: 0, limit: RUNS_MAX } as const;
+  const page = { skip: 0, limit: JUDGED_RUNS_MAX };
+  const newest = { ownerId, kind: 'simulation', ...page, judgedMax: JUDGED_RUNS_MAX } as const;
   const [personas, evals, unsorted, { runs: newestRuns }, notes] = await Promise.all([
     listDocuments(store, ownerId, 'persona'),
     store.evals.list(ownerId),

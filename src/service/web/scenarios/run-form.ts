@@ -68,10 +68,7 @@ export function readRunForm(
 export function renderRunFields(agents: readonly RunnableAgent[], draft: RunDraft): Html {
   const { values, problems } = draft;
   return html`<div class="row">
-    ${renderSelect(
-      { name: 'agent', label: 'Agent', value: values.agent, problem: problems.agent },
-      agents.map((agent) => [agent.id, nameWithState(agent)]),
-    )}
+    ${renderAgentSelect(agents, draft)}
     ${renderSelect(
       { name: 'channel', label: 'Channel', value: values.channel, problem: problems.channel },
       [
@@ -91,6 +88,22 @@ export function renderRunFields(agents: readonly RunnableAgent[], draft: RunDraf
       html`placeholder="agent and time" autocomplete="off"`,
     )}
   </div>`;
+}
+
+/** The most agents to choose from. */
+const AGENTS_MAX = 50;
+
+function renderAgentSelect(agents: readonly RunnableAgent[], { values, problems }: RunDraft): Html {
+  const isShown = ({ id }: RunnableAgent, index: number): boolean =>
+    index < AGENTS_MAX || id === values.agent;
+  const hint =
+    agents.length > AGENTS_MAX
+      ? `The ${AGENTS_MAX} that were reached last. For another one, follow "Run scenarios" on its page.`
+      : undefined;
+  return renderSelect(
+    { name: 'agent', label: 'Agent', value: values.agent, problem: problems.agent, hint },
+    agents.filter(isShown).map((agent) => [agent.id, nameWithState(agent)]),
+  );
 }
 
 /** Names an agent with the result of its last connection check. */

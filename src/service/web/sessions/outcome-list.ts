@@ -13,6 +13,8 @@ export interface OutcomeListOptions {
   linkToEditor: (evalId: string) => string | undefined;
   /** Renders what people think of an outcome that passed or failed, and the form to say it. */
   renderReview: (outcome: ExplainedOutcome) => Html;
+  /** Why no eval has scored the session; undefined if one has, or may. */
+  whyUnscored: Html | undefined;
   /** Returns the link to the sessions of an eval with an outcome. */
   linkToEval: (evalName: string, outcome: 'failed' | 'errored') => string;
 }
@@ -30,7 +32,10 @@ export function renderOutcomes(
   return html`<h2>Outcomes</h2>
     ${
       judged.length === 0
-        ? html`<p class="soft">No eval has passed or failed this session.</p>`
+        ? html`<p class="soft">
+            No eval has passed or failed this session.
+            ${errored.length === 0 && options.whyUnscored}
+          </p>`
         : html`<ul>
             ${judged.map((outcome) => renderOutcome(outcome, options))}
           </ul>`

@@ -37,6 +37,8 @@ export interface SessionPage extends TurnPage {
   spansRemoved: Conversation['spansRemoved'];
   recording: Recording | undefined;
   reviews: readonly Review[];
+  /** Whether evals are chosen in the settings. */
+  hasLiveEvals: boolean;
   /** The ids of the evals that still exist, and of its agent if that does. */
   evalIds: ReadonlySet<string>;
   agentId: string | undefined;
@@ -64,6 +66,11 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
   const linkToEditor = (id: string): string | undefined =>
     content.evalIds.has(id) ? linkTo(context, '/evals/edit', { id }) : undefined;
   const shownTags = [...tags, ...listMetadata(session)];
+  // The evals of a simulation are those of its scenario.
+  const whyUnscored =
+    session.kind === 'production' && !content.hasLiveEvals
+      ? html`No evals are chosen in the <a href="${linkTo(context, '/settings')}">settings</a>.`
+      : undefined;
   return renderServicePage(
     {
       title,
@@ -73,7 +80,7 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
         <h1>${title}</h1>
         ${renderFactList([['Verdict', verdict, `mark ${verdict}`], ...listProperties(content, context)])}
         ${renderNotes(session)}
-        ${renderOutcomes(outcomes, { turns, linkToTurn: linkTurn, renderReview: review, linkToEval, linkToEditor })}
+        ${renderOutcomes(outcomes, { turns, linkToTurn: linkTurn, renderReview: review, linkToEval, linkToEditor, whyUnscored })}
         ${recording !== undefined && renderCall(session, recording, turns)}
         <h2 id="transcript">Transcript</h2>
         ${renderRemovedSpans(spansRemoved) ?? renderTurns(self, content, shownTurns, listMarks(outcomes, transcript))}

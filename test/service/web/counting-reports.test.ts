@@ -1,0 +1,91 @@
+/** Which of several reports about an agent counts. */
+import t from 'tap';
+import { withAgent } from '../../helpers/agent.ts';
+import { openPage } from '../../helpers/browser.ts';
+import { failed, report, row } from '../../helpers/check-report.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
+import { clickButton, writeUpload } from '../../helpers/service-page.ts';
+
+void t.test('A report of an older run is stored, but does not replace a newer one', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
+  await admin(
+    'POST /agents/shop/reports',
+    report([row('CHAT-001', failed)], { verdict: 'not-conforming' }),
+  );
+  const { page } = await openPage(t, `${service.url}/agents/shop`);
+  const upload = async (endedAt: string): Promise<string> => {
+    const content = JSON.stringify(report([row('CHAT-001')], { endedAt }));
+    await page.setInputFiles('[name=report]', writeUpload(t, 'check.json', content));
+    return clickButton(page, 'Attach');
+  };
+  const older = await upload('2026-11-19T09:30:01.000Z');
+  t.match(older, 'The report was attached, but does not count: it is older');
+  t.match(await page.innerText('.parts'), /Not conforming.*ended 2026-11-20 09:30:01/s);
+  t.match(await page.innerText('[aria-label=Reports]'), '2026-11-19 09:30:01');
+  t.equal(await page.locator('[aria-label=Reports] tbody tr').count(), 2);
+  t.match(await upload('2026-11-20T09:45:00.000Z'), 'The report was attached.');
+  t.match(await page.innerText('.parts'), /Conforming.*ended 2026-11-20 09:45:00/s);
+});
+
+void t.test('A check that judged nothing does not hide an earlier one', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  const { agent } = await withAgent(t);
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
+  await admin('POST /agents/shop/connection');
+  await admin('POST /agents/shop/reports', report([row('CHAT-001')], { target: agent.url }));
+  const { evidence } = row('CHAT-001');
+  const message = 'Nothing accepts connections at the address.';
+  const blocked = report([row('CHAT-001', { verdict: 'blocked' })], {
+    ...{ target: agent.url, verdict: 'not-judged', endedAt: '2026-11-20T19:30:00.000Z' },
+    blockedBy: { id: 'refused', message, cure: 'Start the sandbox.', evidence },
+  });
+  const { page } = await openPage(t, `${service.url}/agents/shop`);
+  t.match(await page.innerText('.parts'), /Every endpoint responds\..*Conforming/s);
+  await page.setInputFiles('[name=report]', writeUpload(t, 'c.json', JSON.stringify(blocked)));
+  t.match(await clickButton(page, 'Attach'), 'does not count: its run judged nothing');
+  const parts = await page.innerText('.parts');
+  t.match(parts, /Connection\s+Not reachable\s+Nothing accepts connections/, 'it is down now');
+  t.match(
+    parts,
+    /Conforming.*Newest attempt: conformance, ended 2026-11-20 19:30:00 UTC\. It judged nothing: Nothing accepts/s,
+  );
+  t.match(await page.innerText('.ready'), 'Not ready: Connection: not reachable.');
+  t.match(await page.innerText('[aria-label=Reports]'), 'Not judged');
+  const exported = await openPage(t, `${service.url}/agents/shop/readiness?format=html`);
+  const text = await exported.page.innerText('main');
+  t.match(text, /Conforming.*A newer run, which ended 2026-11-20 19:30:00 UTC, judged nothing/s);
+});
+
+void t.test('A report of another URL never hides one of the agent', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  const url = 'http://127.0.0.1:1';
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url });
+  const attach = (target: string, endedAt: string): Promise<unknown> =>
+    admin('POST /agents/shop/reports', report([row('CHAT-001')], { target, endedAt }));
+  t.match(await attach(url, '2026-11-20T09:30:01.000Z'), { standing: 'pass' });
+  const other = 'http://127.0.0.1:2';
+  const foreign = {
+    ...{ standing: 'warn', verdict: 'Report for another URL', target: other },
+    detail: `The report is about ${other}, not about the URL of this agent. It says: Conforming. 1 pass`,
+  };
+  t.match(await attach(other, '2026-11-20T09:30:02.000Z'), foreign);
+  t.match(await admin('GET /agents/shop/reports'), {
+    total: 2,
+    reports: [foreign, { standing: 'pass', verdict: 'Conforming', target: url }],
+  });
+  // The newest 50 are kept, and the one that counts.
+  for (let count = 0; count < 50; count += 1) await attach(other, '2026-11-20T09:30:03.000Z');
+  const { page } = await openPage(t, `${service.url}/agents/shop`);
+  t.match(await page.innerText('.parts'), /Conformance\s+Conforming\s.*ended 2026-11-20 09:30:01/s);
+  t.match(
+    await page.innerText('[aria-label=Reports] tbody tr >> nth=0'),
+    /Report for another URL\s+The report is about http/,
+  );
+  const content = JSON.stringify(report([row('CHAT-001')], { target: other }));
+  await page.setInputFiles('[name=report]', writeUpload(t, 'check.json', content));
+  t.match(
+    await clickButton(page, 'Attach'),
+    'The report was attached, but does not count: it is about another URL.',
+  );
+});

@@ -55,6 +55,10 @@ export function findUrlProblem(text: string): string | undefined {
   return `must not be a link-local, multicast, or metadata address, got ${quoteUrl(text)}`;
 }
 
+/** Returns whether a text is a URL to which HTTP requests can be sent. */
+export const isHttpUrl = (text: string): boolean =>
+  /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+
 /** Paths of the interface, which the kit appends to a base URL. */
 const ENDPOINTS = [
   ...['/v1/chat/completions', '/v1/traces'],

@@ -3513,7 +3513,7 @@ export interface SessionVerdict {
   end_reason?: string;
   outcomes: VerdictOutcome[];
   /**
-   * Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, notes, and the turn_taking and heard of a call.
+   * Details of a simulated session: scenario_id, channel, sample, user_id, error, review (whether the user followed its scenario), notes, and the turn_taking and heard of a call.
    */
   simulated?: {
     [k: string]: unknown;
@@ -3767,13 +3767,13 @@ export interface RunTurnTaking {
   not_proven: number;
 }
 /**
- * Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.
+ * Whether the simulated user followed its scenario. It never changes a verdict; it shows how far the verdict can be trusted.
  */
-export interface UserReview {
+export interface UserAdherence {
   followed_scenario: boolean;
-  findings: ReviewFinding[];
+  findings: Deviation[];
 }
-export interface ReviewFinding {
+export interface Deviation {
   rule: 'fact_unasked' | 'went_on' | 'stopped_early' | 'off_script' | 'out_of_character';
   turn: number;
   message: string;
@@ -3923,7 +3923,7 @@ export interface SimulatedSessionReport {
    */
   errored_evals: ErroredEval[];
   outcome_summary: OutcomeSummary;
-  review: UserReview;
+  review: UserAdherence;
   /**
    * Other observations, e.g. that the user could not be deleted.
    */
@@ -4234,7 +4234,7 @@ export interface SimulationSessionState {
    * URL of the session page; null if the simulation was deleted.
    */
   url?: string | null;
-  review?: UserReview;
+  review?: UserAdherence;
 }
 /**
  * Sent by the service to start a call. The full form has audio_config under metadata, the minimal form at the top level; both are legal.

@@ -139,7 +139,7 @@ export type ResentVerdict = 'pass' | 'fail' | 'warn' | 'not_judged';
  */
 export type PauseInLine = number;
 /**
- * What the user says while the agent answers the line, to show that it listens, e.g. uh-huh. It must not stop the agent. Only by voice.
+ * What the user says while the agent replies to the line, to show that it listens, e.g. uh-huh. It must not stop the agent. Only by voice.
  */
 export type Backchannel = string;
 /**
@@ -173,7 +173,7 @@ export type EndReason =
 export type SimulationSessionStatus =
   'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'canceled';
 /**
- * From the end of a line to the first sound of the answer; null without one. An answer that began before the end of the line is an interruption or a false endpoint.
+ * From the end of a line to the first sound of the reply; null without one. A reply that began before the end of the line is an interruption or a false endpoint.
  */
 export type ResponseTimes = {
   p50: number;
@@ -2437,7 +2437,7 @@ export interface Persona {
  */
 export interface PersonaVoice {
   /**
-   * How often the user interrupts the agent's answer by repeating its line: never, about 1 answer in 5, or about every other one. An answer that the scenario interrupts is interrupted only once. Default: never.
+   * How often the user interrupts the agent's reply by repeating its line: never, about 1 reply in 5, or about every other one. A reply that the scenario interrupts is interrupted only once. Default: never.
    */
   interruptions?: 'never' | 'rare' | 'often';
   /**
@@ -2912,11 +2912,11 @@ export interface SandboxErrorDetail {
   [k: string]: unknown;
 }
 /**
- * The user speaks while the agent answers the line, after_ms or when is true. Only by voice. It is a turn of its own, which belongs to the line whose answer it interrupts. If the agent finishes its answer first, there is no interruption, and a note says so.
+ * The user speaks while the agent replies to the line, after_ms or when is true. Only by voice. It is a turn of its own, which belongs to the line whose reply it interrupts. If the agent finishes its reply first, there is no interruption, and a note says so.
  */
 export interface Interruption {
   /**
-   * Milliseconds after the agent began to answer the line.
+   * Milliseconds after the agent began to reply to the line.
    */
   after_ms?: number;
   when?: ReplyCondition;
@@ -3590,7 +3590,7 @@ export interface SimulatedToolCall {
 export interface TurnTaking {
   response_ms: ResponseTimes;
   /**
-   * The same for each turn with such an answer.
+   * The same for each turn with such a reply.
    */
   responses: MeasuredResponse[];
   /**
@@ -3598,7 +3598,7 @@ export interface TurnTaking {
    */
   interruptions: MeasuredInterruption[];
   /**
-   * Each time the user said something short to show that it listens.
+   * Each backchannel: something short that the user said to show that it listens.
    */
   backchannels: MeasuredBackchannel[];
   /**

@@ -1,4 +1,4 @@
-/** The frame of every HTML page that the kit writes: one file, no request, prints well. */
+/** The frame of every HTML page that the kit writes: one file, unless a server has its stylesheet; prints well. */
 import { createHash } from 'node:crypto';
 import { html, Html } from './html.ts';
 import { TABLE_CSS } from './table.ts';
@@ -8,6 +8,8 @@ export interface PageContent {
   title: string;
   /** CSS rules on top of the shared ones. */
   css?: string;
+  /** The path at which the server of the page has the shared rules; by default, the page contains them. */
+  stylesheetPath?: string;
   /** A constant script. The page must be usable without it. */
   script?: string;
   /** Whether the page may send forms and requests to its own server (default: to nowhere). */
@@ -20,13 +22,13 @@ export interface PageContent {
  * media files next to it, and nothing else but its own server.
  */
 export function renderPage(content: PageContent): string {
-  const { title, css = '', script, usesServer = false, body } = content;
-  const style = `${SHARED_CSS}${css}`;
+  const { title, css = '', stylesheetPath, script, usesServer = false, body } = content;
+  const style = stylesheetPath === undefined ? `${SHARED_CSS}${css}` : css;
   const server = usesServer ? "'self'" : "'none'";
   const policy = [
     "default-src 'none'",
     "media-src 'self'",
-    `style-src ${hashSource(style)}`,
+    `style-src ${hashSource(style)}${stylesheetPath === undefined ? '' : " 'self'"}`,
     ...(script === undefined ? [] : [`script-src ${hashSource(script)}`]),
     `connect-src ${server}`,
     "base-uri 'none'",
@@ -40,7 +42,8 @@ export function renderPage(content: PageContent): string {
         <meta name="referrer" content="${usesServer ? 'same-origin' : 'no-referrer'}" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
-        ${new Html(`<style>${style}</style>`)}
+        ${stylesheetPath !== undefined && html`<link rel="stylesheet" href="${stylesheetPath}" />`}
+        ${style !== '' && new Html(`<style>${style}</style>`)}
       </head>
       <body>
         ${body} ${script !== undefined && new Html(`<script>${script}</script>`)}
@@ -52,7 +55,8 @@ export function renderPage(content: PageContent): string {
 export const hashSource = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-const SHARED_CSS = `
+/** CSS rules of all pages. */
+export const SHARED_CSS = `
 :root {
   color-scheme: light dark;
   --page: #ffffff; --ink: #1f2328; --soft-ink: #57606a; --line: #d0d7de; --box: #f6f8fa;

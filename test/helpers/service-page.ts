@@ -58,7 +58,7 @@ export function writeUpload(t: Test, name: string, content: string | Uint8Array)
 
 /**
  * Opens a page, and asserts that it fits a desktop and a phone, also with all details open, that it
- * reports no error, runs no foreign script, and requests nothing else but its own live updates. `act`
+ * reports no error, runs no foreign script, and requests nothing else but its stylesheet and live updates. `act`
  * may use the page first. At night it is opened in all views, and each is accessible.
  */
 export async function inspectPage(
@@ -67,7 +67,7 @@ export async function inspectPage(
   act?: (page: Page) => Promise<void>,
 ): Promise<void> {
   await visitViews(t, url, async ({ page, requests, errors }) => {
-    const others = requests.filter((request) => !isLive(request));
+    const others = requests.filter((request) => !isLive(request) && !isStylesheet(request));
     t.same(others, [url], 'the page makes no other request');
     t.same(errors, [], url);
     await act?.(page);
@@ -122,6 +122,8 @@ export async function assertNoMarkup(
   );
   t.equal(count, 0, `${place}: no text is markup`);
 }
+
+const isStylesheet = (url: string): boolean => new URL(url).pathname.startsWith('/assets/');
 
 const isLive = (url: string): boolean =>
   /\/(?:overview\/live|progress)$/.test(new URL(url).pathname);

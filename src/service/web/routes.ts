@@ -16,6 +16,7 @@ import { createLiveUpdates } from './frame/live.ts';
 import { createPages } from './frame/pages.ts';
 import { acceptSockets } from './frame/sockets.ts';
 import { addSignInRoutes } from './frame/sign-in.ts';
+import { addStylesheetRoute } from './frame/stylesheet.ts';
 import { createViewers, type ViewerOptions } from './frame/viewer.ts';
 import { addKeyRoutes } from './keys/routes.ts';
 import { addOpenApiRoute } from './openapi.ts';
@@ -62,6 +63,7 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
   const pages = createPages(app, viewers, live);
   const addFormPaths = collectFormPaths(pages);
   addSignInRoutes(app, { authentication, clock });
+  addStylesheetRoute(app);
   addOpenApiRoute(app, { apiKeyHeader });
   const { rejectedRequests, acceptedTraces, sdkSettings, solutions } = parts;
   addOverviewRoutes(pages, {

@@ -23,7 +23,7 @@ void t.test('/ describes the service in JSON and says where to send traces', asy
   t.match(await admin('GET /requests'), { total: 0 }, 'requests for / are not in the journal');
 });
 
-void t.test('/ is a page for browsers that loads no other resources', async (t) => {
+void t.test('/ is a page for browsers that loads its stylesheet only', async (t) => {
   const { send, service } = await withService(t);
   for (const accept of [BROWSER, 'text/html', 'TEXT/HTML', 'application/json;q=0.1, text/*']) {
     const { status, headers, text } = await send('GET /', { key: null, headers: { accept } });
@@ -35,7 +35,21 @@ void t.test('/ is a page for browsers that loads no other resources', async (t) 
       /<title>Overview - sandbox-kit.*x-service-api-key.*\/v1\/traces.*docs\/service\.md/s,
     );
     t.notOk(text.includes(service.apiKey), 'no key');
-    t.notMatch(text, /<(link|img)|src=/);
+    t.notMatch(text, /<img|src=/);
+    const links = Array.from(text.matchAll(/<link rel="(\w+)" href="([^"]+)"/g));
+    t.equal(links.length, 1);
+    const [[, rel = '', path = ''] = []] = links;
+    t.equal(rel, 'stylesheet');
+    for (const [asked, caching] of [
+      [path, 'public, max-age=31536000, immutable'],
+      ['/assets/0123456789abcdef.css', 'no-store'],
+    ] as const) {
+      const stylesheet = await send(`GET ${asked}`, { key: null });
+      t.equal(stylesheet.status, 200);
+      t.equal(stylesheet.headers.get('cache-control'), caching, 'of this version');
+      t.equal(stylesheet.headers.get('content-type'), 'text/css; charset=utf-8');
+      t.match(stylesheet.text, /nav\.site/);
+    }
     t.equal(text.match(/<script/g)?.length, 1, 'the script for live updates');
   }
 });

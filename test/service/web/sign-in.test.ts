@@ -50,12 +50,13 @@ void t.test(
 );
 
 /**
- * What anyone may request: whether the service runs, its description, samples of files, and the sign-in.
+ * What anyone may request: whether the service runs, its description, samples of files, the stylesheet, and the
+ * sign-in.
  * The WebSocket of calls refuses what is no handshake; `browser-call.test.ts` tests who may open it.
  */
 const OPEN_ROUTES = [
   ...[/^GET \/(ready|openapi\.json|sign-in|transcripts\/sample\.\w+)$/, /^POST \/sign-(in|out)$/],
-  ...[/^\w+ \/v1\/(logs|metrics)$/, /\/socket$/],
+  ...[/^\w+ \/v1\/(logs|metrics)$/, /\/socket$/, /^GET \/assets\//],
 ];
 
 void t.test('beyond loopback, every route needs a key or a session', async (t) => {

@@ -6,7 +6,7 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import { hashSource, renderPage } from '../../../report-kit/page.ts';
 import type { Page, SessionKind } from '../../store/store.ts';
 import { CALL_PAGE_SCRIPT, PAGE_SCRIPT } from './page-script.ts';
-import { FRAME_CSS } from './style.ts';
+import { STYLESHEET_PATH } from './stylesheet.ts';
 
 /** The reader of a page. */
 export interface PageContext {
@@ -53,7 +53,7 @@ export const servicePageHeaders = {
   ...pageHeaders,
   'content-security-policy': [
     "default-src 'none'",
-    "style-src 'unsafe-inline'",
+    "style-src 'self' 'unsafe-inline'",
     `script-src ${hashSource(PAGE_SCRIPT)} ${hashSource(CALL_PAGE_SCRIPT)}`,
     ...["connect-src 'self'", "media-src 'self'", "form-action 'self'"],
     ...["base-uri 'none'", "frame-ancestors 'none'"],
@@ -98,12 +98,12 @@ export const SEARCH_PATH = '/search';
 /** The most characters of a search. */
 export const SEARCH_CHARS_MAX = 200;
 
-/** Renders a page of the service. It is complete without its script, and sends no request elsewhere. */
+/** Renders a page of the service. It is complete without its script, and requests its stylesheet only. */
 export function renderServicePage(page: ServicePage, context: PageContext): string {
   const { title, css = '', hasNavigation = true, placesCalls = false, main } = page;
   return renderPage({
     title: `${title} - sandbox-kit`,
-    css: `${FRAME_CSS}${css}`,
+    ...{ css, stylesheetPath: STYLESHEET_PATH },
     script: placesCalls ? CALL_PAGE_SCRIPT : PAGE_SCRIPT,
     usesServer: true,
     body: html`${hasNavigation && renderNavigation(page, context)}

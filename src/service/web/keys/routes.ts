@@ -5,7 +5,7 @@ import { readPage } from '../frame/list-filter.ts';
 import { goTo, type Pages, type Visit } from '../frame/pages.ts';
 import { renderKeysPage, renderNewKeyPage, type KeysPage } from './keys-page.ts';
 
-const KEYS_PER_PAGE = 100;
+const KEYS_PER_PAGE = 50;
 const PROBLEMS = { label: 'The label must have at most 100 characters on one line.' };
 
 /** `/keys`: lists, generates, and revokes the API keys of an owner. */

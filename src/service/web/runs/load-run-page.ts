@@ -1,5 +1,8 @@
 import { RequestError } from '../../domain/errors.ts';
-import { summarizeCounts } from '../../domain/simulation-results/scenario-results.ts';
+import {
+  sortByUrgency,
+  summarizeCounts,
+} from '../../domain/simulation-results/scenario-results.ts';
 import { listDocuments } from '../../operations/documents.ts';
 import type { Simulations } from '../../operations/simulations.ts';
 import type { RunDetails, RunRef, SessionKind, Store } from '../../store/store.ts';
@@ -43,7 +46,7 @@ export const unknownRun = (kind: SessionKind): RequestError =>
   );
 
 /** The most scenarios whose reasons a page shows, and the sessions of each. */
-const CAUSES_MAX = { scenarios: 20, sessions: 10 };
+const CAUSES_MAX = { scenarios: 10, sessions: 10 };
 
 /** Reads everything that the page of a run shows; undefined if the run was deleted. */
 export async function loadRunPage(
@@ -58,19 +61,18 @@ export async function loadRunPage(
   const { skip, limit } = readListFilter(query, ownerId).filter;
   const page = { skip, limit: Math.min(limit, SESSIONS_MAX) };
   const scenarios = watched?.scenarios ?? summarizeCounts(details.scenarios);
+  const urgent = sortByUrgency(scenarios).filter(({ scenario_id: id }) => hasUnpassed(details, id));
   const unpassed: RunPage['unpassed'] = await Promise.all(
-    scenarios
-      .filter(({ scenario_id: id }) => hasUnpassed(details, id))
-      .slice(0, CAUSES_MAX.scenarios)
-      .map(async (scenario) => ({
-        scenario,
-        sessions: await store.runs.listSamples(
-          { ...ref, scenarioId: scenario.scenario_id },
-          ['failed', 'undecided'],
-          CAUSES_MAX.sessions,
-        ),
-      })),
+    urgent.slice(0, CAUSES_MAX.scenarios).map(async (scenario) => ({
+      scenario,
+      sessions: await store.runs.listSamples(
+        { ...ref, scenarioId: scenario.scenario_id },
+        ['failed', 'undecided'],
+        CAUSES_MAX.sessions,
+      ),
+    })),
   );
+  const omittedCauses = urgent.length - unpassed.length;
   const found = await store.runs.listSessions(ref, page);
   const neighbors = await store.runs.findNeighbors(ref);
   const tested = watched?.plan.agent ?? found.sessions.find((session) => session.agent)?.agent;
@@ -84,7 +86,8 @@ export async function loadRunPage(
     storedEvals: new Set(evals.map(({ id }) => id)),
   };
   const list = { ...found, ...page, query };
-  return { kind, details, watched, scenarios, ...stored, unpassed, list, neighbors, agent };
+  const causes = { unpassed, omittedCauses };
+  return { kind, details, watched, scenarios, ...stored, ...causes, list, neighbors, agent };
 }
 
 /** Finds the stored agent with this name, preferably at this URL. */

@@ -55,6 +55,8 @@ export interface RunPage {
   storedEvals: ReadonlySet<string>;
   /** Sessions that did not pass, by scenario. */
   unpassed: readonly Unpassed[];
+  /** How many further scenarios have sessions that did not pass. */
+  omittedCauses: number;
   list: Page & { sessions: readonly Session[]; total: number; query: URLSearchParams };
   neighbors: RunNeighbors;
   /** The tested agent, with its id if it is stored. */
@@ -112,6 +114,12 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
               })}`
     }
     ${renderCauses(page.unpassed, context)}
+    ${
+      page.omittedCauses > 0 &&
+      html`<p class="soft">
+        and ${formatCount(page.omittedCauses, 'more scenario')}: the ids above lead to the sessions.
+      </p>`
+    }
     <h2>Evals</h2>
     ${renderEvals(evals, page, context)}
     <h2>Sessions</h2>

@@ -3,7 +3,7 @@
  * with a bare undici loop that sends the same requests. Usage: `node bench/simulate.ts [ROUNDS]`
  * (default: 9; about half a minute).
  *
- * The agent runs in its own process. Each round runs the simulator (users, evals, user review,
+ * The agent runs in its own process. Each round runs the simulator (users, evals, adherence,
  * report), then replays the recorded requests with the same concurrency and reads the responses.
  */
 import { fork, type ChildProcess } from 'node:child_process';

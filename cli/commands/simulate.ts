@@ -26,11 +26,7 @@ import { UsageError } from '../errors.ts';
 import { findVoiceFlag } from '../flags/voice-options.ts';
 import { readCa, readSandboxConnection } from '../input/connection.ts';
 import { readSandboxKey } from '../input/keys.ts';
-import {
-  readModelEndpoint,
-  readSpeechEndpoint,
-  readTranscriptionEndpoint,
-} from '../input/model-endpoints.ts';
+import { readEndpoint, readModelEndpoint } from '../input/model-endpoints.ts';
 import { readEarlierReport } from '../input/report-files.ts';
 import {
   createAudioDirectory,
@@ -174,8 +170,8 @@ async function prepareCalls(
     channel: values.byVoice ? 'voice' : undefined,
     voice: {
       ...resolveCallTarget(values.voice),
-      speech: readSpeechEndpoint(process.env),
-      transcription: readTranscriptionEndpoint(process.env),
+      speech: readEndpoint('SPEECH', process.env),
+      transcription: readEndpoint('TRANSCRIBE', process.env),
       onAudio:
         audio &&
         (({ scenario, sample }, recorded) =>

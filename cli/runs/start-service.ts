@@ -8,11 +8,7 @@ import { readDatabaseUrl } from '../flags/environment.ts';
 import { readSeedFile } from '../../library/input/documents.ts';
 import { createKitFunctions } from '../../library/kit-functions.ts';
 import { describeServiceKey, readServiceKey, type KeyFlags } from '../input/keys.ts';
-import {
-  readModelEndpoint,
-  readSpeechEndpoint,
-  readTranscriptionEndpoint,
-} from '../input/model-endpoints.ts';
+import { readEndpoint, readModelEndpoint } from '../input/model-endpoints.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { isPortInUse, portInUseError } from './servers.ts';
@@ -50,8 +46,8 @@ export async function startServiceFor(
   const databaseUrl = readDatabaseUrl(values, process);
   const judge = readModelEndpoint('JUDGE', env);
   const userModel = readModelEndpoint('USER', env);
-  const speech = readSpeechEndpoint(env);
-  const transcription = readTranscriptionEndpoint(env);
+  const speech = readEndpoint('SPEECH', env);
+  const transcription = readEndpoint('TRANSCRIBE', env);
   const service = await import('../../src/service/index.ts');
   if (key !== undefined && !service.isKey(key)) {
     throw new UsageError(`${describeServiceKey(values)} must be ${service.KEY_FORM}.`);

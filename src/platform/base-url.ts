@@ -63,6 +63,10 @@ const PORT_MAX = 65_535;
 const hasInvalidPort = (text: string): boolean =>
   Number(/^https?:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/i.exec(text)?.[1]) > PORT_MAX;
 
+/** Returns whether a text is a URL to which HTTP requests can be sent. */
+export const isHttpUrl = (text: string): boolean =>
+  /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+
 /** Paths of the interface, which the kit appends to a base URL. */
 const ENDPOINTS = [
   ...['/v1/chat/completions', '/v1/traces'],

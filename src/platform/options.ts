@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import * as z from 'zod';
-import { quoteUrl } from './base-url.ts';
+import { isHttpUrl, quoteUrl } from './base-url.ts';
 import { formatPath } from './format-path.ts';
 import { describeType, isObject } from './json.ts';
 import { didYouMean } from './suggest.ts';
@@ -176,7 +176,7 @@ export const functionOption = z.custom((value) => typeof value === 'function', '
 export const objectOption = z.custom(isObject, 'an object');
 export const portOption = integerOption(0, 65_535);
 export const urlOption = z.custom(
-  (value) => typeof value === 'string' && /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
+  (value) => typeof value === 'string' && isHttpUrl(value),
   'a URL such as https://example.com',
 );
 export const clockOption = objectWithFunctions('a clock, such as manualClock(Date.now())', [

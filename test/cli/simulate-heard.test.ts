@@ -30,7 +30,7 @@ void t.test(
       },
     );
     assertPlain(t, result);
-    t.match(result.stdout, /^Turn-taking in 1 call:\n {2}Answers after +p50 /m);
+    t.match(result.stdout, /^Turn-taking in 1 call:\n {2}Response latency +p50 /m);
     t.match(result.stdout, /^Heard: 1 call; /m);
     t.match(server.requests[0], { authorization: 'Bearer sk-of-transcription', model: 'small' });
     const report = readSimulationReport(t, json);

@@ -324,8 +324,13 @@ const services: Row[] = [
   ],
   [
     ['serve', '--port', '0'],
-    /SANDBOX_KIT_TRANSCRIBE_API_KEY is set, but SANDBOX_KIT_TRANSCRIBE_URL is not\. Set the URL too\./,
+    /SANDBOX_KIT_TRANSCRIBE_API_KEY is set, but SANDBOX_KIT_TRANSCRIBE_URL is not\. Set both or n/,
     { SANDBOX_KIT_TRANSCRIBE_API_KEY: 'a-key' },
+  ],
+  [
+    ['serve', '--port', '0'],
+    /The key in SANDBOX_KIT_JUDGE_API_KEY must be /,
+    { SANDBOX_KIT_JUDGE_URL: 'http://a', SANDBOX_KIT_JUDGE_MODEL: 'a', SANDBOX_KIT_JUDGE_API_KEY: 'ä' },
   ],
   [['exec', '--drain', '15s', '--', 'true'], /Unknown option --drain\./],
 ];

@@ -139,7 +139,7 @@ export type ResentVerdict = 'pass' | 'fail' | 'warn' | 'not_judged';
  */
 export type PauseInLine = number;
 /**
- * What the user says while the agent answers the line, to show that it listens, e.g. uh-huh. It must not stop the agent. Only by voice.
+ * What the user says while the agent replies to the line, to show that it listens, e.g. uh-huh. It must not stop the agent. Only by voice.
  */
 export type Backchannel = string;
 /**
@@ -173,7 +173,7 @@ export type EndReason =
 export type SimulationSessionStatus =
   'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'canceled';
 /**
- * From the end of a line to the first sound of the answer; null without one. An answer that began before the end of the line is an interruption or a false endpoint.
+ * From the end of a line to the first sound of the reply; null without one. A reply that began before the end of the line is an interruption or a false endpoint.
  */
 export type ResponseTimes = {
   p50: number;
@@ -2441,7 +2441,7 @@ export interface Persona {
  */
 export interface PersonaVoice {
   /**
-   * How often the user interrupts the agent's answer by repeating its line: never, about 1 answer in 5, or about every other one. An answer that the scenario interrupts is interrupted only once. Default: never.
+   * How often the user interrupts the agent's reply by repeating its line: never, about 1 reply in 5, or about every other one. A reply that the scenario interrupts is interrupted only once. Default: never.
    */
   interruptions?: 'never' | 'rare' | 'often';
   /**
@@ -2916,11 +2916,11 @@ export interface SandboxErrorDetail {
   [k: string]: unknown;
 }
 /**
- * The user speaks while the agent answers the line, after_ms or when is true. Only by voice. It is a turn of its own, which belongs to the line whose answer it interrupts. If the agent finishes its answer first, there is no interruption, and a note says so.
+ * The user speaks while the agent replies to the line, after_ms or when is true. Only by voice. It is a turn of its own, which belongs to the line whose reply it interrupts. If the agent finishes its reply first, there is no interruption, and a note says so.
  */
 export interface Interruption {
   /**
-   * Milliseconds after the agent began to answer the line.
+   * Milliseconds after the agent began to reply to the line.
    */
   after_ms?: number;
   when?: ReplyCondition;
@@ -3517,7 +3517,7 @@ export interface SessionVerdict {
   end_reason?: string;
   outcomes: VerdictOutcome[];
   /**
-   * Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, notes, and the turn_taking and heard of a call.
+   * Details of a simulated session: scenario_id, channel, sample, user_id, error, review (whether the user followed its scenario), notes, and the turn_taking and heard of a call.
    */
   simulated?: {
     [k: string]: unknown;
@@ -3594,7 +3594,7 @@ export interface SimulatedToolCall {
 export interface TurnTaking {
   response_ms: ResponseTimes;
   /**
-   * The same for each turn with such an answer.
+   * The same for each turn with such a reply.
    */
   responses: MeasuredResponse[];
   /**
@@ -3602,7 +3602,7 @@ export interface TurnTaking {
    */
   interruptions: MeasuredInterruption[];
   /**
-   * Each time the user said something short to show that it listens.
+   * Each backchannel: something short that the user said to show that it listens.
    */
   backchannels: MeasuredBackchannel[];
   /**
@@ -3771,13 +3771,13 @@ export interface RunTurnTaking {
   not_proven: number;
 }
 /**
- * Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.
+ * Whether the simulated user followed its scenario. It never changes a verdict; it shows how far the verdict can be trusted.
  */
-export interface UserReview {
+export interface UserAdherence {
   followed_scenario: boolean;
-  findings: ReviewFinding[];
+  findings: Deviation[];
 }
-export interface ReviewFinding {
+export interface Deviation {
   rule: 'fact_unasked' | 'went_on' | 'stopped_early' | 'off_script' | 'out_of_character';
   turn: number;
   message: string;
@@ -3927,7 +3927,7 @@ export interface SimulatedSessionReport {
    */
   errored_evals: ErroredEval[];
   outcome_summary: OutcomeSummary;
-  review: UserReview;
+  review: UserAdherence;
   /**
    * Other observations, e.g. that the user could not be deleted.
    */
@@ -4238,7 +4238,7 @@ export interface SimulationSessionState {
    * URL of the session page; null if the simulation was deleted.
    */
   url?: string | null;
-  review?: UserReview;
+  review?: UserAdherence;
 }
 /**
  * Sent by the service to start a call. The full form has audio_config under metadata, the minimal form at the top level; both are legal.

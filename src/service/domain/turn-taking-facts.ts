@@ -36,8 +36,8 @@ export function listTurnTaking(measured: TurnTaking): TurnTakingFact[] {
 /** The counts that are worth a line only if they are not 0. */
 const COUNTED = [
   ['agent_interruptions', 'agent spoke over the user', 'time'],
-  ['false_endpoints', 'pauses taken for the end of a line', undefined],
-  ['missed_turns', 'lines without an answer', undefined],
+  ['false_endpoints', 'false endpoints', undefined],
+  ['missed_turns', 'lines without a reply', undefined],
   ['gaps', "gaps in the agent's audio", undefined],
 ] as const;
 
@@ -47,7 +47,7 @@ function listFigures(figures: Figures): TurnTakingFact[] {
   if (response) {
     const { p50, p95, max } = response;
     facts.push([
-      'answers after',
+      'response latency',
       `p50 ${formatDuration(p50)}, p95 ${formatDuration(p95)}, max ${formatDuration(max)}`,
     ]);
   }
@@ -66,11 +66,11 @@ function listFigures(figures: Figures): TurnTakingFact[] {
     if (figures[key] > 0) facts.push([name, figure]);
   }
   if (figures.overlap_ms > 0) {
-    facts.push(['both spoke at the same time', formatDuration(figures.overlap_ms)]);
+    facts.push(['both spoke at once', formatDuration(figures.overlap_ms)]);
   }
   if (figures.dead_air_ms > 0) {
     facts.push([
-      `silences over ${formatDuration(DEAD_AIR_MS_MIN)}`,
+      `dead air over ${formatDuration(DEAD_AIR_MS_MIN)}`,
       `${formatDuration(figures.dead_air_ms)} in total`,
     ]);
   }
@@ -86,12 +86,12 @@ type EventKind = TurnTaking['events'][number]['kind'];
 /** How the waveform of a call shows each kind of event. */
 const EVENTS: Record<EventKind, Pick<WaveformEvent, 'name' | 'side' | 'isFault'>> = {
   interruption: { name: 'user interrupts', side: 'user', isFault: false },
-  backchannel: { name: 'user listens aloud', side: 'user', isFault: false },
+  backchannel: { name: 'backchannel', side: 'user', isFault: false },
   pause: { name: 'user pauses', side: 'user', isFault: false },
   agent_interruption: { name: 'agent speaks over the user', side: 'agent', isFault: true },
-  false_endpoint: { name: 'agent answers in a pause', side: 'agent', isFault: true },
-  missed_turn: { name: 'line without an answer', side: 'user', isFault: true },
-  dead_air: { name: 'silence', side: 'both', isFault: true },
+  false_endpoint: { name: 'false endpoint', side: 'agent', isFault: true },
+  missed_turn: { name: 'line without a reply', side: 'user', isFault: true },
+  dead_air: { name: 'dead air', side: 'both', isFault: true },
   gap: { name: 'gap in the audio', side: 'agent', isFault: true },
 };
 

@@ -119,7 +119,7 @@ async function post(
 ): Promise<EndpointResponse | 'unreachable' | 'unreadable'> {
   let response: Response;
   try {
-    response = await fetch(`${baseUrl.replace(/\/$/, '')}/chat/completions`, {
+    response = await fetch(`${baseUrl.replace(/\/+$/, '')}/chat/completions`, {
       method: 'POST',
       headers: {
         accept: 'application/json',

@@ -17,10 +17,11 @@ export function scoreYieldsWithinMs({ params, session }: Scoring): Score {
       const slowestMs = Math.max(...interruptions.map(({ yield_ms: ms }) => ms ?? 0));
       return createScore(true, `${expectation}: it stopped within ${slowestMs} ms.`);
     }
-    // A delay only makes the measured time longer. Without one, the agent went on for at least the
-    // time after the interruption in which it could have yielded.
-    const isProven = slow.some(
-      ({ yield_ms: ms }) => (ms ?? max + YIELD_AFTER_MS_MAX) - lateMsOf(notProven) > max,
+    // A delay of the kit makes a measured time longer. An agent that did not yield spoke for at least
+    // YIELD_AFTER_MS_MAX after the interruption.
+    const lateMs = lateMsOf(notProven);
+    const isProven = slow.some(({ yield_ms: ms }) =>
+      ms === null ? lateMs < YIELD_AFTER_MS_MAX : ms - lateMs > max,
     );
     if (!isProven) return createUnproven(expectation, notProven);
     const described = slow.map(({ turn, yield_ms: ms }) =>
@@ -34,17 +35,17 @@ export function scoreYieldsWithinMs({ params, session }: Scoring): Score {
   });
 }
 
-/** `responds_within_ms`: every line got an answer, and its first sound came within `ms`. */
+/** `responds_within_ms`: every line got a reply, and its first sound came within `ms`. */
 export function scoreRespondsWithinMs({ params, session }: Scoring): Score {
   const max = params.readNumber('ms');
-  const expectation = `Expected answers to start within ${max} ms`;
+  const expectation = `Expected replies to start within ${max} ms`;
   return scoreCall(session.turnTaking, expectation, (call) => {
     const { response_ms: response, responses, missed_turns: missed, not_proven: notProven } = call;
     if (missed === 0 && response && response.max <= max) {
       return createScore(true, `${expectation}: the slowest started after ${response.max} ms.`);
     }
     if (missed > 0) {
-      return createScore(false, `${expectation}: ${formatCount(missed, 'line')} got no answer.`);
+      return createScore(false, `${expectation}: ${formatCount(missed, 'line')} got no reply.`);
     }
     if (response && response.max - lateMsOf(notProven) <= max) {
       return createUnproven(expectation, notProven);
@@ -56,7 +57,7 @@ export function scoreRespondsWithinMs({ params, session }: Scoring): Score {
           `${expectation}: the slowest started after ${response.max} ms.`,
           slow.map(({ turn }) => ({ turn, part: 'latency' })),
         )
-      : createErrorScore(`${expectation}: no answer started after the end of a line.`);
+      : createErrorScore(`${expectation}: no reply started after the end of a line.`);
   });
 }
 
@@ -84,7 +85,7 @@ export function scoreNoFalseEndpoint({ session }: Scoring): Score {
     }
     if (!isCountProven(call, 'false_endpoint')) return createUnproven(expectation, call.not_proven);
     const all = formatCount(pauses, 'pause');
-    const result = count === 0 ? `it waited in ${all}` : `it answered in ${count} of ${all}`;
+    const result = count === 0 ? `it waited in ${all}` : `it replied in ${count} of ${all}`;
     return createScore(count === 0, `${expectation}: ${result}.`);
   });
 }

@@ -9,7 +9,7 @@ import type { Channel, CompareReplies, OpenChannel } from './channel.ts';
 import { openChatChannel } from './chat-channel.ts';
 import { createGraphUser } from './graph-user.ts';
 import { createLlmUser } from './llm-user.ts';
-import { reviewUser } from './review.ts';
+import { checkAdherence } from './adherence.ts';
 import type { Sandbox, SandboxConnections } from './sandbox.ts';
 import {
   createCallTraceparent,
@@ -101,10 +101,10 @@ export async function runSession(
   const { turns, notes, users } = progress;
   const userId = users.find((user) => user.isCreated && user.userId === plan.userId)?.userId;
   const { scenario, evals } = plan;
-  const review = await reviewUser({ scenario, turns, endReason });
+  const adherence = await checkAdherence({ scenario, turns, endReason });
   const scorable = progress.reportsTools ? { evals, notes: [] } : skipToolEvals(scenario, evals);
   return {
-    ...{ status, endReason, error, turns, review, userId, startedAtMs, traceIds },
+    ...{ status, endReason, error, turns, adherence, userId, startedAtMs, traceIds },
     evals: scorable.evals,
     otherSession: progress.other && { id: progress.other.id, turns: progress.other.turns },
     notes: [

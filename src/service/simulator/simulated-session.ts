@@ -3,7 +3,7 @@ import type {
   EvalDefinition,
   HeardReplies,
   TurnTaking,
-  UserReview,
+  UserAdherence,
 } from '../../contract/index.ts';
 import type { SimulatedTurn, ToolCall } from '../turns/turn-types.ts';
 
@@ -36,7 +36,7 @@ export interface SimulatedSession {
   /** What went wrong, without text of the conversation. */
   error: string | undefined;
   turns: SimulatedTurn[];
-  review: UserReview;
+  adherence: UserAdherence;
   /** Undefined if the sandbox has no `POST /users`. */
   userId: string | undefined;
   /** The session of the other user of the scenario. */

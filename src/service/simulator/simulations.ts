@@ -6,7 +6,7 @@ import {
   type SimulationRequest,
   type SimulationSessionState,
   type TestedAgent,
-  type UserReview,
+  type UserAdherence,
 } from '../../contract/index.ts';
 import { isoTime, type Clock } from '../../platform/clock.ts';
 import { randomSeed } from '../../platform/random.ts';
@@ -334,7 +334,7 @@ const nameStatus = ({ state }: SimulationPlan, isScoring: boolean) =>
 
 function toStoredState(session: Session, appUrl: string) {
   const { status, endReason, startedAtMs, endedAtMs, simulated = {} } = session;
-  const { error, review } = simulated as { error?: string; review?: UserReview };
+  const { error, review } = simulated as { error?: string; review?: UserAdherence };
   return {
     status,
     ...(endReason !== undefined && {

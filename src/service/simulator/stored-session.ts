@@ -9,7 +9,7 @@ export function toStoredSession(
   result: SimulatedSession,
 ): NewSession {
   const { scenario, persona, channel, sample } = session;
-  const { userId, error, review, notes, traceIds, turnTaking, heard } = result;
+  const { userId, error, adherence, notes, traceIds, turnTaking, heard } = result;
   return {
     id: session.sessionId,
     kind: 'simulation',
@@ -24,7 +24,7 @@ export function toStoredSession(
     endReason: result.endReason,
     metadata: scenario.metadata,
     simulated: {
-      ...{ scenario_id: scenario.id, channel, sample, review, notes },
+      ...{ scenario_id: scenario.id, channel, sample, review: adherence, notes },
       ...(userId !== undefined && { user_id: userId }),
       ...(error !== undefined && { error }),
       ...(traceIds.length > 0 && { trace_ids: traceIds }),

@@ -227,7 +227,7 @@ class VoiceChannel implements Channel {
     const { interruption, backchannel } = planned;
     if (backchannel && !interjections.hasSaidBackchannel) {
       this.#notes.push(
-        `The agent had answered in turn ${this.#turns} before the user said it listens.`,
+        `The agent had replied in turn ${this.#turns} before the backchannel of the user.`,
       );
     }
     if (turn.wasStopped && interruption && clips.interruption) {
@@ -235,7 +235,7 @@ class VoiceChannel implements Channel {
     }
     if (interruption) {
       this.#notes.push(
-        `The agent had answered in turn ${this.#turns} before the user could interrupt it.`,
+        `The agent had replied in turn ${this.#turns} before the user could interrupt it.`,
       );
     }
     return this.#finishTurn(reply);

@@ -6,11 +6,11 @@ import type { SessionPlan } from './session-plan.ts';
 /** How a scenario says that a line is spoken. */
 export type Delivery = Pick<ScenarioStep, 'interrupt' | 'pause_ms' | 'backchannel' | 'silence_s'>;
 
-/** When the user interrupts the answer to a line, and with which words. */
+/** When the user interrupts the reply to a line, and with which words. */
 export interface PlannedInterruption {
   say: string;
   reason: string;
-  /** After the agent began to answer; exactly one of the two. */
+  /** After the agent began to reply; exactly one of the two. */
   afterMs?: number;
   when?: ReplyCondition;
 }
@@ -20,18 +20,18 @@ export interface PlannedDelivery {
   /** The parts of the line in order; only the last one has no pause after it. */
   parts: readonly { text: string; pauseMs: number }[];
   interruption: PlannedInterruption | undefined;
-  /** Said while the agent answers, this long after it began. */
+  /** Said while the agent replies, this long after it began. */
   backchannel: { say: string; afterMs: number } | undefined;
   /** How long the user says nothing before the line. */
   silenceMs: number;
 }
 
-/** How often a persona interrupts an answer, and hesitates in a line. */
+/** How often a persona interrupts a reply, and hesitates in a line. */
 const INTERRUPTION_SHARES = { never: 0, rare: 0.2, often: 0.5 } as const;
 const PAUSE_SHARES = { none: 0, some: 1 / 3, many: 1 } as const;
 
 const PAUSE_MS = [300, 1_500] as const;
-/** When a persona interrupts, and when the user shows that it listens, after the agent began. */
+/** When a persona interrupts, and when the user says its backchannel, after the agent began. */
 const INTERRUPTION_MS = [500, 2_500] as const;
 const BACKCHANNEL_MS = [600, 1_200] as const;
 /** A persona does not hesitate in shorter lines. */
@@ -40,7 +40,7 @@ const PAUSE_WORDS_MIN = 4;
 const TWO_PAUSES_WORDS_MIN = 12;
 
 const INTERRUPTION_REASON = 'interrupts the agent';
-/** The user repeats its line, so the answer is as useful to the scenario as the interrupted one. */
+/** The user repeats its line, so the new reply is as useful to the scenario as the interrupted one. */
 const PERSONA_REASON = `${INTERRUPTION_REASON}, as the persona does`;
 
 /**

@@ -20,7 +20,7 @@ export interface InterjectionOptions {
   sayBackchannel: () => void;
 }
 
-/** What the user says while the agent answers a line. Ask `isInterruptionDue` every few milliseconds. */
+/** What the user says while the agent replies to a line. Ask `isInterruptionDue` every few milliseconds. */
 export class Interjections {
   readonly #options: InterjectionOptions;
   #beganMs: number | undefined;

@@ -10,7 +10,7 @@ export interface TurnTimeouts {
   quietMs: number;
   /** Time for the agent to start a greeting. */
   greetMs: number;
-  /** The user interrupts an agent that speaks longer than this. */
+  /** The user starts its line even if the agent still speaks after this time. */
   listenMsMax: number;
   /** From the end of the user's line to the end of the reply. */
   replyMsMax: number;
@@ -95,7 +95,7 @@ export class VoiceTurn {
     this.#line = line;
     const { clock, callEnded, hasHungUp, timeouts } = this.#options;
     const until = AbortSignal.any([signal, callEnded]);
-    while (!until.aborted && !this.#isComplete() && !this.#isUnanswered()) {
+    while (!until.aborted && !this.#isComplete() && !this.#isIgnored()) {
       await clock.sleep(timeouts.pollMs, until).catch(() => undefined);
       if (stopsListening && (await stopsListening(signal))) {
         this.#isStopped = true;
@@ -121,7 +121,7 @@ export class VoiceTurn {
   }
 
   /** Whether the agent ignores an interruption. */
-  #isUnanswered(): boolean {
+  #isIgnored(): boolean {
     const { isInterruption = false, timeouts } = this.#options;
     return isInterruption && this.#getQuietMs() >= timeouts.missingPartMsMax;
   }
@@ -154,7 +154,7 @@ export class VoiceTurn {
   /** Ends a turn that waits too long. @throws SessionError. */
   #checkTimeouts(): void {
     const { clock, error, timeouts, callEnded } = this.#options;
-    if (callEnded.aborted || this.#isComplete() || this.#isUnanswered()) return;
+    if (callEnded.aborted || this.#isComplete() || this.#isIgnored()) return;
     const { quietMs, replyMsMax, missingPartMsMax } = timeouts;
     const isLate = clock.monotonicMs() - this.#line.endMs >= replyMsMax;
     const missingPartMs = isLate ? quietMs : missingPartMsMax;

@@ -44,14 +44,14 @@ const YIELD_SILENCE_MS = 700;
 const SENTENCE_PAUSE_MS_MAX = 500;
 /** An agent may need this long after the interruption to stop. */
 export const YIELD_AFTER_MS_MAX = 1_000;
-/** A pause leads to an answer up to this much later, because the agent needs time to speak. */
+/** A pause leads to a reply up to this much later, because the agent needs time to speak. */
 const AFTER_PAUSE_MS_MAX = 500;
 /** An agent that a backchannel stops does so within this time. */
 const BACKCHANNEL_STOP_MS_MAX = 1_000;
 /** Shorter silences are not in the measurement. */
 export const DEAD_AIR_MS_MIN = 2_000;
-/** After a line, the caller waits at least this long before the answer counts as missing. */
-const ANSWER_WAIT_MS_MIN = 1_000;
+/** After a line, the caller waits at least this long before the reply counts as missing. */
+const REPLY_WAIT_MS_MIN = 1_000;
 const EVENTS_MAX = 1_000;
 
 type TurnTakingEvent = TurnTaking['events'][number];
@@ -127,7 +127,7 @@ export function summarizeMs(values: readonly number[]): TurnTaking['response_ms'
 
 interface MeasuredTurn {
   line: Utterance;
-  /** Undefined if no answer began after the line. */
+  /** Undefined if no reply began after the line. */
   responseMs: number | undefined;
   /** Only for an interruption; undefined if the agent did not yield. */
   yieldMs: number | undefined;
@@ -154,21 +154,21 @@ function measureTurn(line: Utterance, next: Utterance | undefined, lanes: CallLa
     line.pauses.some(
       (pause) => startMs >= pause.startMs && startMs <= pause.endMs + AFTER_PAUSE_MS_MAX,
     );
-  const answer = speech.find(({ startMs }) => startMs >= line.endMs - EDGE_MS && startMs < untilMs);
+  const reply = speech.find(({ startMs }) => startMs >= line.endMs - EDGE_MS && startMs < untilMs);
   const isUnderway = speech.some(
     ({ startMs, endMs }) => startMs < line.endMs - EDGE_MS && endMs > line.endMs + EDGE_MS,
   );
-  const isAnswered = answer !== undefined || starts.length > 0 || isUnderway;
+  const hasReply = reply !== undefined || starts.length > 0 || isUnderway;
   const waitedMs = Math.min(untilMs, lanes.endMs) - line.endMs;
-  const isTimed = answer !== undefined && hasYielded && (line.kind !== 'line' || !isUnderway);
+  const isTimed = reply !== undefined && hasYielded && (line.kind !== 'line' || !isUnderway);
   const clip = ({ startMs, endMs }: SpeechSpan): SpeechSpan => ({
     startMs,
     endMs: Math.min(endMs, line.endMs),
   });
   return {
     ...{ line, yieldMs },
-    responseMs: isTimed ? Math.max(0, answer.startMs - line.endMs) : undefined,
-    isMissed: !isAnswered && waitedMs >= ANSWER_WAIT_MS_MIN,
+    responseMs: isTimed ? Math.max(0, reply.startMs - line.endMs) : undefined,
+    isMissed: !hasReply && waitedMs >= REPLY_WAIT_MS_MIN,
     agentInterruptions: starts.filter((start) => !isInPause(start)).map(clip),
     falseEndpoints: starts.filter(isInPause).map(clip),
   };

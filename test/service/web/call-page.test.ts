@@ -91,8 +91,8 @@ void t.test('the page of a call, and its audio', async (t) => {
       );
       t.ok(Math.abs(at - seconds / 2) < 1, `a click plays from there: ${at} of ${seconds} s`);
       const text = await page.innerText('main');
-      t.match(text, /answers after/, 'how they took turns');
-      t.match(text, /Expected answers to start within 60000 ms: the slowest started after/);
+      t.match(text, /response latency/, 'how they took turns');
+      t.match(text, /Expected replies to start within 60000 ms: the slowest started after/);
       t.match(text, /heard in turn 1\s+It was shipped\./, 'what was heard');
       t.match(text, /Expected a word error rate of at most 20%: 2 of 6 words \(33\.3%\)/);
       await page.click('text=Turns of the call');

@@ -38,17 +38,15 @@ function linesOf(turnTaking: RunTurnTaking): string[] {
 void t.test('each property has a line of its own', (t) => {
   t.same(linesOf(measured), [
     'Turn-taking in 8 calls:',
-    '  Answers after                       p50 640 ms, p95 910 ms, max 1.2 s',
-    '  Agent yielded                       5 of 6 interruptions, after p50 310 ms,',
-    '                                      p95 420 ms',
-    '  Agent spoke over the user           2 times',
-    '  Pauses taken for the end of a line  1',
-    '  Lines without an answer             1',
-    "  Gaps in the agent's audio           16",
-    '  Both spoke at the same time         1.9 s',
-    '  Silences over 2 s                   4.1 s in total',
-    '  Not proven                          in 8 of 8 calls, because this machine was',
-    '                                      busy',
+    '  Response latency           p50 640 ms, p95 910 ms, max 1.2 s',
+    '  Agent yielded              5 of 6 interruptions, after p50 310 ms, p95 420 ms',
+    '  Agent spoke over the user  2 times',
+    '  False endpoints            1',
+    '  Lines without a reply      1',
+    "  Gaps in the agent's audio  16",
+    '  Both spoke at once         1.9 s',
+    '  Dead air over 2 s          4.1 s in total',
+    '  Not proven                 in 8 of 8 calls, because this machine was busy',
   ]);
   t.end();
 });
@@ -60,7 +58,7 @@ void t.test('what did not happen has no line', (t) => {
   };
   t.same(linesOf(quiet), [
     'Turn-taking in 8 calls:',
-    '  Answers after  p50 640 ms, p95 910 ms, max 1.2 s',
+    '  Response latency  p50 640 ms, p95 910 ms, max 1.2 s',
   ]);
   t.end();
 });

@@ -158,7 +158,7 @@ void t.test('an agent that goes on during an interruption does not start again',
   ];
   const never = measure({ agent: talksOn, caller: [say([0, 1_000]), interruption] });
   t.equal(never.agent_interruptions, 0);
-  t.same(never.responses, [{ turn: 1, response_ms: 500 }], 'and its next sentence is no answer');
+  t.same(never.responses, [{ turn: 1, response_ms: 500 }], 'and its next sentence is no reply');
   const again = measure({
     agent: [
       [1_500, 3_200],

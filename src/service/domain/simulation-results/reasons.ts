@@ -1,4 +1,4 @@
-import type { EndReason, SimulatedSessionReport, UserReview } from '../../../contract/index.ts';
+import type { EndReason, SimulatedSessionReport, UserAdherence } from '../../../contract/index.ts';
 import type { Session, SessionStatus, Verdict } from '../../store/store.ts';
 import { decideVerdict } from '../sessions.ts';
 
@@ -26,7 +26,7 @@ export interface ExplainedSession {
 export function explainSession(session: Session): ExplainedSession {
   const { error, review, notes } = (session.simulated ?? {}) as {
     error?: string;
-    review?: UserReview;
+    review?: UserAdherence;
     notes?: string[];
   };
   const ofOutcome = session.outcomes.map(({ evalName, outcome, reasoning, required }) => ({

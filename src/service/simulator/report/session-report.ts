@@ -71,7 +71,7 @@ export function buildSessionReport(
       failed_count: judged.length - passed,
       pass_rate: judged.length === 0 ? 0 : passed / judged.length,
     },
-    review: session.review,
+    review: session.adherence,
     notes: session.notes,
   };
 }

@@ -79,7 +79,7 @@ const renderCall = (agent: StoredAgent, token: string, context: PageContext): Ht
   </div>`;
 
 /** The columns of the turns, whose rows the script of the page adds. */
-const TURN_COLUMNS = ['you', 'agent', 'replied after'].map((name) => ({
+const TURN_COLUMNS = ['you', 'agent', 'response latency'].map((name) => ({
   name,
   content: () => undefined,
 }));

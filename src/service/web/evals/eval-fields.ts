@@ -155,7 +155,7 @@ export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
   },
   yields_within_ms: {
     name: 'Stops when interrupted',
-    passesIf: 'the agent stops within this time whenever the caller interrupts it',
+    passesIf: 'the agent stops within this time whenever the user interrupts it',
     fields: [
       {
         pointer: '/params/ms',
@@ -167,12 +167,12 @@ export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
   },
   never_interrupts: {
     name: 'Never interrupts',
-    passesIf: 'the agent never starts to speak while the caller speaks',
+    passesIf: 'the agent never starts to speak while the user speaks',
     fields: [],
   },
   responds_within_ms: {
     name: 'Responds quickly in calls',
-    passesIf: 'every answer starts within this time after the line of the caller',
+    passesIf: 'every reply starts within this time after the line of the user',
     fields: [
       {
         pointer: '/params/ms',
@@ -183,8 +183,8 @@ export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
     ],
   },
   no_false_endpoint: {
-    name: 'Waits while the caller pauses',
-    passesIf: 'the agent never answers in a pause within a line of the caller',
+    name: 'Waits while the user pauses',
+    passesIf: 'the agent never takes a pause within a line of the user for its end',
     fields: [],
   },
   no_dead_air: {

@@ -70,7 +70,7 @@ for (const part of document.querySelectorAll('[data-call]')) {
     if (!started || loudMs === undefined || silent < SPEECH_STEPS || state.repliedTo === loudMs) return;
     state.repliedTo = loudMs;
     state.latencyMs = Math.max(0, Math.round((state.theirs.startedMs - loudMs) / STEP_MS) * STEP_MS);
-    say('In the call. The agent replied after ' + state.latencyMs + ' ms.');
+    say('In the call. The response latency was ' + state.latencyMs + ' ms.');
     const last = state.turns.at(-1);
     if (last && last.latencyMs === undefined && state.untimed > 0) setLatency(state, last);
   };

@@ -15,7 +15,7 @@ import type { EditedText } from './document-editor.ts';
 import {
   emptyRun,
   readRunForm,
-  renderReviewPage,
+  renderConfirmationPage,
   REQUEST_ID_FIELD,
   RUN_PATH,
   type RunDraft,
@@ -199,7 +199,7 @@ function addRunRoute({ form }: Pages, options: ScenarioPageOptions): void {
       }
       const estimate = await simulations.estimate(ownerId, run);
       const agent = await findDocument(store, ownerId, 'agent', draft.values.agent ?? '');
-      return renderReviewPage({ agent, draft, estimate }, context);
+      return renderConfirmationPage({ agent, draft, estimate }, context);
     },
     async (problem, sent) => {
       if (!(problem instanceof InvalidDocumentError)) throw problem;

@@ -151,7 +151,7 @@ export const renderStart = (label: string): Html =>
     <button name="start" value="yes">${label}</button>`;
 
 /** Renders the page that says what a run costs before it starts. */
-export function renderReviewPage(
+export function renderConfirmationPage(
   { agent, draft, estimate }: { agent: StoredAgent; draft: RunDraft; estimate: SimulationEstimate },
   context: PageContext,
 ): string {

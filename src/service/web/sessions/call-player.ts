@@ -54,7 +54,7 @@ export function renderCall(
           },
           { name: 'user ends', isNumber: true, content: ({ endMs }) => formatDuration(endMs) },
           {
-            name: 'agent responds after',
+            name: 'response latency',
             isNumber: true,
             content: ({ turn }) => {
               const latencyMs = turns.find(({ sequence }) => sequence === turn)?.latencyMs;

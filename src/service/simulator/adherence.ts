@@ -1,11 +1,11 @@
-import type { EndReason, ReviewFinding, Scenario, UserReview } from '../../contract/index.ts';
+import type { EndReason, Deviation, Scenario, UserAdherence } from '../../contract/index.ts';
 import { formatCount } from '../../report-kit/format.ts';
 import { asksForFact, containsText, meetsCondition, stateFact } from './reply-conditions.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
 import type { AgentMessage } from './simulated-user.ts';
 
-/** A session to review: its scenario, what was said, and how it ended. */
-export interface ReviewedSession {
+/** A session: its scenario, what was said, and how it ended. */
+export interface PlayedSession {
   scenario: Scenario;
   turns: readonly SimulatedTurn[];
   endReason: EndReason;
@@ -14,11 +14,11 @@ export interface ReviewedSession {
 const neverAborted = new AbortController().signal;
 
 /**
- * Reviews whether the simulated user followed its scenario: it stated no fact without being asked, stopped when
- * it was done and not earlier, said only lines of its script, and stayed in its role. The review reads only the
+ * Checks whether the simulated user followed its scenario: it stated no fact without being asked, stopped when
+ * it was done and not earlier, said only lines of its script, and stayed in its role. It reads only the
  * transcript, so it can find faults of the user itself. A pattern that takes too long finds nothing.
  */
-export async function reviewUser(session: ReviewedSession): Promise<UserReview> {
+export async function checkAdherence(session: PlayedSession): Promise<UserAdherence> {
   const findings = [
     ...findUnaskedFacts(session),
     ...(await findLateStop(session)),
@@ -29,7 +29,7 @@ export async function reviewUser(session: ReviewedSession): Promise<UserReview> 
   return { followed_scenario: findings.length === 0, findings };
 }
 
-function findUnaskedFacts({ scenario, turns }: ReviewedSession): ReviewFinding[] {
+function findUnaskedFacts({ scenario, turns }: PlayedSession): Deviation[] {
   const initial = (scenario.initial_messages ?? []).map(({ content }) => content);
   return (scenario.user.facts ?? []).flatMap((fact) => {
     const turn = turns.find(({ userInput }) => containsText(userInput, fact.value));
@@ -45,7 +45,7 @@ function findUnaskedFacts({ scenario, turns }: ReviewedSession): ReviewFinding[]
   });
 }
 
-async function findLateStop({ scenario, turns }: ReviewedSession): Promise<ReviewFinding[]> {
+async function findLateStop({ scenario, turns }: PlayedSession): Promise<Deviation[]> {
   for (const [index, turn] of turns.slice(0, -1).entries()) {
     // If the agent speaks first, its greeting responds to nothing yet.
     if (turn.userInput === '') continue;
@@ -63,7 +63,7 @@ async function findLateStop({ scenario, turns }: ReviewedSession): Promise<Revie
 }
 
 /** A user with lines left, and without a reply that ends the conversation, is not done. */
-function findEarlyStop({ scenario, turns, endReason }: ReviewedSession): ReviewFinding[] {
+function findEarlyStop({ scenario, turns, endReason }: PlayedSession): Deviation[] {
   const { mode = 'graph', steps = [], stop_when: stopConditions = [] } = scenario.user;
   const last = turns.at(-1);
   if (endReason !== 'goal_achieved' || !last || stopConditions.length > 0) return [];
@@ -77,7 +77,7 @@ function findEarlyStop({ scenario, turns, endReason }: ReviewedSession): ReviewF
 }
 
 /** A user that no model plays says only the lines of its scenario. */
-function findOffScriptLine({ scenario, turns }: ReviewedSession): ReviewFinding[] {
+function findOffScriptLine({ scenario, turns }: PlayedSession): Deviation[] {
   const { mode = 'graph', opening = '', steps = [], reactions = [], facts = [] } = scenario.user;
   const { opening_delivery: opened = {} } = scenario.user;
   if (mode === 'llm') return [];
@@ -99,7 +99,7 @@ function findOffScriptLine({ scenario, turns }: ReviewedSession): ReviewFinding[
 const ASSISTANT_PHRASES =
   /\b(?:as an ai\b|(?:large )?language model|i(?:'m| am) (?:an? )?(?:ai|virtual|customer (?:service|support)) (?:assistant|agent)|how (?:can|may) i (?:help|assist) you)/i;
 
-function findOutOfCharacterLine({ scenario, turns }: ReviewedSession): ReviewFinding[] {
+function findOutOfCharacterLine({ scenario, turns }: PlayedSession): Deviation[] {
   if (scenario.user.mode !== 'llm') return [];
   const turn = turns.find(({ userInput }) => ASSISTANT_PHRASES.test(userInput));
   return turn ? [toFinding('out_of_character', turn, 'speaks like an assistant')] : [];
@@ -112,10 +112,10 @@ const toAgentMessage = ({ sequence, agentResponse, toolCalls }: SimulatedTurn): 
 });
 
 const toFinding = (
-  rule: ReviewFinding['rule'],
+  rule: Deviation['rule'],
   { sequence }: SimulatedTurn,
   description: string,
-): ReviewFinding => ({
+): Deviation => ({
   rule,
   turn: sequence,
   message: `The user ${description} (turn ${sequence}).`,

@@ -1,7 +1,7 @@
-/** The review of simulated users, on transcripts that the kit's own users would not produce. */
+/** Whether simulated users followed their scenarios, on transcripts that the kit's own users would not produce. */
 import t from 'tap';
-import type { EndReason, ReviewFinding, Scenario } from '../../../src/contract/index.ts';
-import { reviewUser } from '../../../src/service/simulator/review.ts';
+import type { EndReason, Deviation, Scenario } from '../../../src/contract/index.ts';
+import { checkAdherence } from '../../../src/service/simulator/adherence.ts';
 import type { SimulatedTurn } from '../../../src/service/turns/turn-types.ts';
 import { makeUserScenario } from '../../helpers/simulation.ts';
 
@@ -26,7 +26,7 @@ const user: Scenario['user'] = {
   reactions: [{ when: { contains: 'refund' }, say: 'No refund.' }],
 };
 
-type Row = [what: string, lines: string[], end: EndReason, findings: Partial<ReviewFinding>[]];
+type Row = [what: string, lines: string[], end: EndReason, findings: Partial<Deviation>[]];
 
 const rows: Row[] = [
   [
@@ -67,9 +67,9 @@ void t.test(
   async (t) => {
     for (const [what, lines, endReason, findings] of rows) {
       const scenario = makeUserScenario(user);
-      const review = await reviewUser({ scenario, turns: makeTurns(...lines), endReason });
-      t.match(review, { followed_scenario: findings.length === 0, findings }, what);
-      t.equal(review.findings.length, findings.length, what);
+      const adherence = await checkAdherence({ scenario, turns: makeTurns(...lines), endReason });
+      t.match(adherence, { followed_scenario: findings.length === 0, findings }, what);
+      t.equal(adherence.findings.length, findings.length, what);
     }
   },
 );
@@ -77,8 +77,8 @@ void t.test(
 void t.test('Continuing after stop_when is met is a finding', async (t) => {
   const scenario = makeUserScenario({ opening: 'Hello', stop_when: [{ contains: 'done' }] });
   const turns = makeTurns('Hello', 'It is DONE.', 'Hello', 'Well?');
-  const review = await reviewUser({ scenario, turns, endReason: 'max_turns' });
-  t.match(review, { followed_scenario: false, findings: [{ rule: 'went_on', turn: 2 }] });
-  const last = await reviewUser({ scenario, turns: turns.slice(0, 1), endReason: 'goal_achieved' });
+  const adherence = await checkAdherence({ scenario, turns, endReason: 'max_turns' });
+  t.match(adherence, { followed_scenario: false, findings: [{ rule: 'went_on', turn: 2 }] });
+  const last = await checkAdherence({ scenario, turns: turns.slice(0, 1), endReason: 'goal_achieved' });
   t.ok(last.followed_scenario);
 });

@@ -118,8 +118,9 @@ const SENT_AGAIN_MAX = 3;
 const LOST_USERS_MAX = 4;
 
 /**
- * Deletes users: the first one alone, so that a deletion that removes others is always that of the oldest
- * user. If a deletion is refused, tries other connections: another process may know the user.
+ * Deletes users: the last but one first, alone. If the last one is gone then, too, deletions remove other
+ * users; a sandbox that keeps only the latest user still has that one. If a deletion is refused, tries
+ * other connections: another process may know the user.
  */
 export async function deleteUsers(
   context: SandboxContext,
@@ -131,9 +132,13 @@ export async function deleteUsers(
     if (exchange && isAccepted(exchange)) users.existing.delete(userId);
     return { userId, status: exchange?.response?.status ?? 0 };
   };
-  const [first, ...others] = userIds;
-  if (first === undefined) return;
-  const deletions = [await remove(first), ...(await Promise.all(others.map(remove)))];
+  const all = [...userIds];
+  const first = all.at(-2);
+  const others = all.filter((userId) => userId !== first);
+  const deletions = [
+    ...(first === undefined ? [] : [await remove(first)]),
+    ...(await Promise.all(others.map(remove))),
+  ];
   // One after another, so that a sandbox that knows no user gets few requests.
   for (const { userId, status } of deletions) {
     const isRefused = status >= 400 && status < 500 && status !== 405 && status !== 429;

@@ -162,6 +162,21 @@ export default defineConfig(
     },
   },
   {
+    // Scripts of pages, which run one after the other in one scope. The compiler knows their names.
+    files: ['shipped/browser/*.{js,d.ts}'],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: { sourceType: 'script', parserOptions: { projectService: true } },
+    rules: {
+      'no-undef': 'off',
+      'no-redeclare': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { vars: 'local', ignoreRestSiblings: true }],
+      '@typescript-eslint/no-redeclare': ['error', { builtinGlobals: false }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      'max-lines-per-function': ['error', { max: 70, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  {
     // The templates of `sandbox-kit init` are plain JavaScript.
     files: ['shipped/templates/**/*.js'],
     languageOptions: {

@@ -1,7 +1,7 @@
 /** The templates of `sandbox-kit init`, each a combination of directories of `shipped/templates/`. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
+import { shippedPath } from '../../src/platform/shipped-path.ts';
 
 interface Template {
   /** Name of the framework, as `init` prints it. */
@@ -63,7 +63,7 @@ export function readTemplate(
   name: TemplateName,
   { hasVoice, values }: { hasVoice: boolean; values: Readonly<Record<string, string>> },
 ): ProjectFile[] {
-  const root = findTemplates();
+  const root = shippedPath('templates');
   const layers = [...TEMPLATES[name].layers, ...(hasVoice ? [VOICE_LAYER] : [])];
   const textByPath = new Map<string, string>();
   for (const layer of layers) {
@@ -92,9 +92,4 @@ function fillPlaceholders(text: string, values: Readonly<Record<string, string>>
     /__([A-Z_]+)__/g,
     (placeholder, key: string) => values[key] ?? placeholder,
   );
-}
-
-function findTemplates(): string {
-  const require = createRequire(import.meta.url);
-  return join(dirname(require.resolve('sandbox-kit/package.json')), 'shipped/templates');
 }

@@ -1,18 +1,15 @@
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import type { Persona, Scenario } from '../../src/contract/index.ts';
 import { createFileError } from '../../src/platform/sandbox-kit-error.ts';
+import { shippedPath } from '../../src/platform/shipped-path.ts';
 import { didYouMean } from '../../src/platform/suggest.ts';
 import { listFiles } from './list-files.ts';
 import { readYamlFile } from './documents.ts';
 
 /** Reads the personas that the package contains. @throws {SandboxKitError} if a file is damaged. */
 export function readShippedPersonas(): Persona[] {
-  const require = createRequire(import.meta.url);
-  const directory = join(dirname(require.resolve('sandbox-kit/package.json')), 'shipped/personas');
   const problems: string[] = [];
   const context = { option: '--persona', problems, name: 'Persona' } as const;
-  const personas = listFiles(directory, '.persona.yaml').flatMap((path) =>
+  const personas = listFiles(shippedPath('personas'), '.persona.yaml').flatMap((path) =>
     readYamlFile(path, context),
   );
   if (problems.length > 0) throw createFileError(problems);

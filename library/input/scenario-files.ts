@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join, sep } from 'node:path';
+import { dirname, sep } from 'node:path';
 import type { EvalDefinition, Persona, Scenario } from '../../src/contract/index.ts';
 import { createFileError, SandboxKitError } from '../../src/platform/sandbox-kit-error.ts';
+import { shippedPath } from '../../src/platform/shipped-path.ts';
 import { didYouMean } from '../../src/platform/suggest.ts';
 import {
   DEFAULT_SET,
@@ -157,13 +157,9 @@ function readScenarios(path: string, context: ReadContext): LocatedScenario[] {
 
 /** Reads a set of scenarios that the package contains. */
 function readShippedScenarios(name: ScenarioSetName, context: ReadContext): LocatedScenario[] {
-  const require = createRequire(import.meta.url);
-  const directory = join(
-    dirname(require.resolve('sandbox-kit/package.json')),
-    'shipped/scenarios',
-    name,
+  return listFiles(shippedPath('scenarios', name), SCENARIO_SUFFIX).flatMap((path) =>
+    readScenarios(path, context),
   );
-  return listFiles(directory, SCENARIO_SUFFIX).flatMap((path) => readScenarios(path, context));
 }
 
 function rejectDuplicateIds(

@@ -1,7 +1,7 @@
 /** The frame of every HTML report of a run: verdict, navigation, filters, sections, and the JSON. */
 import { html, Html } from './html.ts';
 import { renderPage } from './page.ts';
-import { TABLE_SCRIPT } from './table.ts';
+import { readScripts, type ScriptName } from './scripts.ts';
 
 /** How good a result is; decides its color. */
 export type Standing = 'pass' | 'fail' | 'warn';
@@ -27,8 +27,8 @@ export interface RunReport {
   sections: readonly (ReportSection | undefined)[];
   /** CSS rules in addition to those of the frame. */
   css?: string;
-  /** A constant script in addition to that of tables and the search. */
-  script?: string;
+  /** Scripts in addition to those of tables and the search. */
+  scripts?: readonly ScriptName[];
   /** The JSON report. The page contains it for programs, unless it is very large. */
   json: object;
 }
@@ -44,7 +44,7 @@ export interface ReportSection {
 /** The most characters of the JSON in a page. */
 const JSON_LENGTH_MAX = 16_000_000;
 
-/** The class of rows that the search field searches. */
+/** The class of rows that the search field searches (`search-rows.js`). */
 export const SEARCHABLE = 'searchable';
 
 /**
@@ -53,12 +53,12 @@ export const SEARCHABLE = 'searchable';
  */
 export function renderRunReport(report: RunReport): string {
   const { command, headline, standing, subject, sentence, tally, facts } = report;
-  const { css = '', script = '' } = report;
+  const { css = '', scripts = [] } = report;
   const sections = report.sections.filter((section) => section !== undefined);
   return renderPage({
     title: `${headline}: ${subject}`,
     css: `${FRAME_CSS}${css}`,
-    script: `${TABLE_SCRIPT}${SEARCH_SCRIPT}${script}`,
+    script: readScripts(['find-elements', 'label-tables', 'search-rows', ...scripts]),
     body: html`<header>
         <p class="kind">${command}</p>
         <h1 class="${standing}">${headline}</h1>
@@ -113,45 +113,6 @@ function renderJson(value: object): Html | undefined {
   );
   return new Html(`<script type="application/json" id="report">${inert}</script>`);
 }
-
-/**
- * Shows the rows that contain every word of the search, also folded ones. The key / goes to the field,
- * and a link to a row that the search hides clears the search.
- */
-const SEARCH_SCRIPT = `
-const field = document.getElementById('search');
-if (field) {
-  const rows = [...document.querySelectorAll('.${SEARCHABLE}')];
-  const texts = rows.map((row) => row.textContent.toLowerCase());
-  const search = field.closest('search');
-  const apply = () => {
-    const words = field.value.toLowerCase().split(/\\s+/).filter(Boolean);
-    let count = 0;
-    for (const fold of document.querySelectorAll('details.fold')) fold.open = words.length > 0;
-    for (const [index, row] of rows.entries()) {
-      row.hidden = !words.every((word) => texts[index].includes(word));
-      if (!row.hidden) count += 1;
-    }
-    search.querySelector('output').textContent = words.length ? count + ' of ' + rows.length : '';
-  };
-  search.hidden = false;
-  field.addEventListener('input', apply);
-  document.addEventListener('keydown', (event) => {
-    if (event.key !== '/' || event.target === field) return;
-    event.preventDefault();
-    field.focus();
-  });
-  addEventListener('hashchange', () => {
-    const target = document.getElementById(location.hash.slice(1));
-    if (!target || !target.closest('[hidden]')) return;
-    field.value = '';
-    apply();
-    const fold = target.closest('details.fold');
-    if (fold) fold.open = true;
-    target.scrollIntoView();
-  });
-}
-`;
 
 const FRAME_CSS = `
 html { scroll-padding-top: 3rem; }

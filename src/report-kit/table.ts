@@ -39,7 +39,7 @@ const NARROW_COLUMNS_MAX = 7;
 
 /**
  * Renders a table of items. On a narrow screen its rows are stacked: each cell is a line that starts with
- * the name of its column, which `TABLE_SCRIPT` copies from the heading. Without the script the table
+ * the name of its column, which `label-tables.js` copies from the heading. Without the script the table
  * scrolls. Roles are not needed: current browsers keep the meaning of a table whose `display` changes
  * (Safari since version 17).
  */
@@ -108,20 +108,6 @@ function showCount<Item>(
     content: content?.(item) ?? formatNumber(value),
   };
 }
-
-/** Names the cells of tables by their columns, so that the rows can be stacked; also those in a part of a page. */
-export const TABLE_SCRIPT = `
-const labelTables = (root) => {
-  for (const table of root.querySelectorAll('table:not(.heat)')) {
-    const names = [...table.tHead.rows[0].cells].map(({ firstChild }) => firstChild?.textContent.trim());
-    for (const { cells } of table.tBodies[0].rows) {
-      for (const [index, cell] of [...cells].entries()) cell.dataset.label = names[index] ?? '';
-    }
-    table.classList.add('labeled');
-  }
-};
-labelTables(document);
-`;
 
 /** Returns the rules that stack the rows of the tables that a selector finds. */
 const stackRows = (table: string): string => `

@@ -168,28 +168,3 @@ export const WAVEFORM_CSS = `
 .timeline.played .playhead { visibility: visible; }
 .turn-tick { stroke: var(--soft-ink); stroke-dasharray: 2 3; stroke-width: 1; }
 `;
-
-/** Moves the line of a waveform with its audio, and plays from where the reader clicks. */
-export const TIMELINE_SCRIPT = `
-for (const timeline of document.querySelectorAll('.timeline')) {
-  const audio = timeline.querySelector('audio');
-  if (!audio) continue;
-  const show = () => {
-    timeline.classList.add('played');
-    for (const head of timeline.querySelectorAll('.playhead')) {
-      const share = Math.min(1, audio.currentTime / Number(head.dataset.seconds));
-      head.setAttribute('transform', 'translate(' + share * Number(head.dataset.width) + ' 0)');
-    }
-  };
-  for (const name of ['play', 'timeupdate', 'seeking']) audio.addEventListener(name, show);
-  for (const svg of timeline.querySelectorAll('svg')) {
-    svg.addEventListener('click', ({ clientX, clientY }) => {
-      const { left, width, seconds } = svg.querySelector('.playhead').dataset;
-      const point = new DOMPoint(clientX, clientY).matrixTransform(svg.getScreenCTM().inverse());
-      const share = Math.min(1, Math.max(0, (point.x - Number(left)) / Number(width)));
-      audio.currentTime = share * Number(seconds);
-      show();
-    });
-  }
-}
-`;

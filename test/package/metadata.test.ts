@@ -55,6 +55,7 @@ void t.test('the package contains its licenses and instructions', async (t) => {
     'dist/bundle/LICENSES.md',
     'dist/bundle/sbom.cdx.json',
     'llms.txt',
+    'shipped/browser/call.js',
     'shipped/skills/sandbox-kit/SKILL.md',
   ];
   for (const file of files) t.ok(existsSync(join(root, file)), file);

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
+import { shippedPath } from '../../platform/shipped-path.ts';
 import { readOgg } from './ogg.ts';
 
 /** Who speaks a clip: a simulated user, or the reference agent. */
@@ -30,20 +29,12 @@ export function readClips(): Promise<readonly Clip[]> {
 let clips: Promise<readonly Clip[]> | undefined;
 
 async function readAll(): Promise<Clip[]> {
-  const directory = findClipsDirectory();
-  const entries = JSON.parse(
-    await readFile(new URL('clips.json', directory), 'utf8'),
-  ) as ClipMetadata[];
+  const list = await readFile(shippedPath('clips', 'clips.json'), 'utf8');
+  const entries = JSON.parse(list) as ClipMetadata[];
   return Promise.all(
     entries.map(async (metadata) => {
-      const file = await readFile(new URL(`${metadata.id}.opus`, directory));
+      const file = await readFile(shippedPath('clips', `${metadata.id}.opus`));
       return { ...metadata, packets: readOgg(file) };
     }),
   );
-}
-
-/** Returns `shipped/clips/` of the package, both from `src` and from `dist`. */
-function findClipsDirectory(): URL {
-  const require = createRequire(import.meta.url);
-  return new URL('shipped/clips/', pathToFileURL(require.resolve('sandbox-kit/package.json')));
 }

@@ -36,7 +36,7 @@ import {
   TRANSCRIPT_CSS,
   type ShownTurn,
 } from '../../../report-kit/transcript.ts';
-import { TIMELINE_SCRIPT, WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
+import { WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
 import {
   changeNames,
   describeEvidence,
@@ -112,7 +112,7 @@ export function htmlReport(original: SimulationReport, calls: RecordedCalls = {}
       sessionsSection(report, shown, calls),
     ],
     css: `${FACT_LIST_CSS}${TRANSCRIPT_CSS}${CHART_CSS}${WAVEFORM_CSS}${CSS}${createFilterRules(shown, facets)}`,
-    script: TIMELINE_SCRIPT,
+    scripts: ['play-timelines'],
     json: original,
   });
 }

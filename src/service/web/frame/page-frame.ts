@@ -4,8 +4,8 @@ import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { hashSource, renderPage } from '../../../report-kit/page.ts';
+import { readScripts } from '../../../report-kit/scripts.ts';
 import type { Page, SessionKind } from '../../store/store.ts';
-import { CALL_PAGE_SCRIPT, PAGE_SCRIPT } from './page-script.ts';
 import { STYLESHEET_PATH } from './stylesheet.ts';
 
 /** The reader of a page. */
@@ -47,6 +47,15 @@ export interface ServicePage {
   placesCalls?: boolean;
   main: Html;
 }
+
+/** The script of all pages. Every page is complete without it. */
+const PAGE_SCRIPT = readScripts([
+  ...(['find-elements', 'label-tables', 'live-parts', 'keyboard'] as const),
+  ...(['send-with-enter', 'play-timelines'] as const),
+]);
+
+/** The script of a page that places calls. */
+const CALL_PAGE_SCRIPT = `${PAGE_SCRIPT}${readScripts(['call-levels', 'call', 'call-page'])}`;
 
 /** Headers of every page: it can reach nothing but this service, and runs no script but the kit's own. */
 export const servicePageHeaders = {

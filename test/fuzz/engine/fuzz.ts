@@ -79,8 +79,8 @@ class Run {
   readonly #errors: ProcessErrors;
   readonly #watchdog: Watchdog;
   readonly #heap = createHeapMeter();
-  readonly #startMs = performance.now();
-  readonly #startCpuMs = cpuMs();
+  #startMs = performance.now();
+  #startCpuMs = cpuMs();
 
   constructor(
     target: Target<unknown>,
@@ -105,6 +105,7 @@ class Run {
     }
     let [measuredMs, reportedMs] = [-Infinity, performance.now()];
     let session = await this.#target.open();
+    [this.#startMs, this.#startCpuMs] = [performance.now(), cpuMs()];
     while (!this.result.find && (this.result.rounds === 0 || this.#isDue(seconds))) {
       const roundSeed = (seed + this.result.rounds) | 0;
       const failed = await this.#sendRound(session, roundSeed, seconds);

@@ -38,8 +38,8 @@ export function createConnection(port: number): Connection {
         const left = requests.slice(responses.length);
         const answered = await open.send(left);
         responses.push(...answered);
-        // The server may close a connection after a response that says so.
-        const isExpected = answered.at(-1)?.headers['connection'] === 'close' || endsHere(answered);
+        const last = answered.at(-1);
+        const isExpected = last !== undefined && isLast(last);
         if (answered.length < left.length && !isExpected) responses.push(undefined);
       }
       return responses;
@@ -48,11 +48,9 @@ export function createConnection(port: number): Connection {
   };
 }
 
-/** Whether the last response goes on, so that the connection was closed from here. */
-const endsHere = (responses: readonly (Response | undefined)[]): boolean => {
-  const last = responses.at(-1);
-  return last !== undefined && isEndless(last);
-};
+/** Whether a response is the last one of its connection. */
+const isLast = (response: Response): boolean =>
+  response.headers['connection'] === 'close' || isEndless(response);
 
 const isEndless = ({ status, headers }: Pick<Response, 'status' | 'headers'>): boolean =>
   status === 101 || (headers['content-type'] ?? '').startsWith('text/event-stream');
@@ -101,7 +99,9 @@ class Pipeline {
 
   close(): void {
     this.isUsable = false;
+    this.#waiting = [];
     this.#socket.destroy();
+    this.#done.resolve(undefined);
   }
 
   #read(isClosed: boolean): void {
@@ -113,7 +113,7 @@ class Pipeline {
         if (parsed.response.status === 100) continue;
         this.#waiting.shift();
         this.#responses.push(parsed.response);
-        if (isEndless(parsed.response)) this.close();
+        if (isLast(parsed.response)) this.close();
       }
       this.#done.resolve(undefined);
     } catch (error) {

@@ -9,9 +9,7 @@ export interface ResponseRules {
   /** The body of errors. */
   errorShape: MessageName;
   /** Whether a 5xx is one that the server announces, such as an injected fault. */
-  isAnnounced: (request: Request, response: Response) => boolean;
-  /** Whether a request may get no response at all. */
-  mayBeDropped?: (request: Request) => boolean;
+  isAnnounced: (response: Response) => boolean;
   /** Returns what else is wrong with a response; nothing if it is right. */
   findProblems?: (request: Request, response: Response) => string[];
 }
@@ -31,21 +29,18 @@ export function checkResponse(
     const status = response ? ` responded with ${response.status}` : '';
     throw new Violation(`${method} ${path.slice(0, 200)}${status}: ${problem}. ${text}`);
   };
-  if (!response) {
-    if (rules.mayBeDropped?.(request) === true) return;
-    return fail('the connection was closed without a response');
-  }
+  if (!response) return fail('the connection was closed without a response');
   const { status, headers, body } = response;
   const type = headers['content-type'] ?? '';
   const isRetry = status === 503 && headers['retry-after'] !== undefined;
-  if (status >= 500 && !isRetry && !rules.isAnnounced(request, response)) fail('a 5xx');
+  if (status >= 500 && !isRetry && !rules.isAnnounced(response)) fail('a 5xx');
   const isHtml = type.startsWith('text/html');
   if (isHtml && FOREIGN_MARKUP.test(body.toString('utf8'))) fail('text is shown as markup');
   const isHead = request.method === 'HEAD';
   if (status >= 400 && !isHead && !isHtml && type !== 'text/event-stream') {
     if (!type.startsWith('application/json')) fail(`an error of type ${type || 'nothing'}`);
     const isShaped = isMessage(rules.errorShape, parse(body));
-    if (!isShaped && !rules.isAnnounced(request, response)) fail(`not a ${rules.errorShape}`);
+    if (!isShaped && !rules.isAnnounced(response)) fail(`not a ${rules.errorShape}`);
   }
   const [problem] = rules.findProblems?.(request, response) ?? [];
   if (problem !== undefined) fail(problem);

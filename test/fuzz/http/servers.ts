@@ -8,9 +8,7 @@ import { startService, type RunningService } from '../../../src/service/index.ts
 import type { ServiceSetup } from '../../../src/service/app/options.ts';
 import { readDocument } from '../../helpers/contract-documents.ts';
 import { createProblemFinder } from '../../helpers/contract-exchanges.ts';
-import type { Response } from './connection.ts';
 import type { ResponseRules } from './rules.ts';
-import type { Request } from './requests.ts';
 import type { ServerUnderTest } from './session.ts';
 
 /** The time at which the clocks start. */
@@ -37,7 +35,10 @@ export async function openService(
   });
   const to = options.seed ? 'seed' : 'empty';
   return {
-    ...{ service, url: service.url, clock, logged, rules: serviceRules },
+    ...{ service, url: service.url, healthPath: '/__admin/health', clock, logged, rules: serviceRules },
+    // Responses with an injected fault say so.
+    injectsFaults: () => false,
+    clearFaults: () => service.clearFaults(),
     async reset() {
       service.clearFaults();
       service.clearRequests();
@@ -53,7 +54,14 @@ export async function openAgent(options: Partial<AgentOptions> = {}): Promise<Se
   const { log, logged } = collectErrors();
   const agent = await startAgent({ clock, log, ...options });
   return {
-    ...{ url: agent.url, clock, logged, rules: agentRules },
+    ...{ url: agent.url, healthPath: '/health', clock, logged, rules: agentRules },
+    injectsFaults: (requests) =>
+      requests.some(
+        ({ path, headers }) =>
+          path.startsWith('/__admin/faults') ||
+          headers.some(([name]) => name === 'x-sandbox-kit-fault'),
+      ),
+    clearFaults: () => agent.clearFaults(),
     reset: () => agent.reset(),
     stop: () => agent.stop(),
   };
@@ -62,15 +70,16 @@ export async function openAgent(options: Partial<AgentOptions> = {}): Promise<Se
 /** Checks the responses of the interface with its OpenAPI document. */
 function createDocumentRule(document: string, routes: Routes): ResponseRules['findProblems'] {
   const findProblems = createProblemFinder(readDocument(document));
-  const operations = Object.entries(routes).map(([id, { method, path }]: [string, Route]) => ({
-    ...{ id, method },
+  const operations = Object.entries(routes).map(([id, { method, path, body }]: [string, Route]) => ({
+    ...{ id, method, hasBody: body !== undefined },
     pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   }));
-  return ({ method, path }, response) => {
+  return ({ method, path, body }, response) => {
     const [pathname = ''] = path.split('?');
     const operation = operations.find((each) => each.method === method && each.pattern.test(pathname));
-    // No client that follows the document sends a path that is not percent-encoded.
-    if (!operation || !isDecodable(pathname)) return [];
+    if (!operation) return [];
+    // The document says nothing about paths that are not percent-encoded, and superfluous bodies.
+    if (!isDecodable(pathname) || (body && !operation.hasBody)) return [];
     const text = response.body.toString('utf8');
     const { status, headers } = response;
     const received = { status, text, json: parse(text), headers: { get: (name: string) => headers[name.toLowerCase()] ?? null } };
@@ -94,18 +103,14 @@ function parse(text: string): unknown {
   }
 }
 
-const isFaulty = (_request: Request, { body, headers }: Response): boolean =>
-  'x-sandbox-kit-fault' in headers || /\bfault is set on this /.test(body.toString('utf8'));
-
 const serviceRules: ResponseRules = {
   errorShape: 'ServiceError',
-  isAnnounced: isFaulty,
+  isAnnounced: ({ headers }) => 'x-sandbox-kit-fault' in headers,
   findProblems: createDocumentRule('openapi-service.json', serviceRoutes),
 };
 
 const agentRules: ResponseRules = {
   errorShape: 'SandboxError',
-  isAnnounced: (request, response) =>
-    isFaulty(request, response) || (request.path.startsWith('/health') && response.status === 503),
+  isAnnounced: () => false,
   findProblems: createDocumentRule('openapi-sandbox.json', sandboxRoutes),
 };

@@ -2,13 +2,18 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { IDS, LARGE_VALUES, NUMBERS, WORDS } from './words.ts';
 
-/** JSON values of a few parts. */
-export const smallJson: Arbitrary<unknown> = fc.oneof(
-  { weight: 4, arbitrary: fc.constantFrom(...WORDS) },
+const scalar: Arbitrary<unknown> = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...WORDS, ...IDS) },
   { weight: 3, arbitrary: fc.constantFrom(...NUMBERS) },
   { weight: 3, arbitrary: fc.constantFrom(null, true, false, [], {}, [[]], [null], { a: {} }) },
-  { weight: 1, arbitrary: fc.constantFrom(...IDS) },
-  { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 1, stringUnit: 'binary' }) },
+  { weight: 1, arbitrary: fc.oneof(fc.double({ noNaN: true }), fc.string({ maxLength: 6 })) },
+);
+
+/** JSON values of a few parts. */
+export const smallJson: Arbitrary<unknown> = fc.oneof(
+  { weight: 9, arbitrary: scalar },
+  { weight: 1, arbitrary: fc.array(scalar, { maxLength: 3 }) },
+  { weight: 1, arbitrary: fc.dictionary(fc.constantFrom(...IDS, ''), scalar, { maxKeys: 3 }) },
 );
 
 /** Any JSON value: small ones, and those that are deep or have many parts. */
@@ -81,18 +86,26 @@ function applyEdit(root: { value: unknown }, edit: JsonEdit): void {
       write(holder, edit.key, current);
       return;
     case 'repeat':
-      if (Array.isArray(holder)) {
-        const copies = Array.from({ length: edit.times - 1 }, () => cloneJson(current));
-        holder.splice(Number(key), 0, ...copies);
-      } else if (typeof current === 'string') {
-        write(holder, key, current.slice(0, 1_000).repeat(edit.times));
-      } else write(holder, key, Array.from({ length: edit.times }, () => cloneJson(current)));
+      repeat({ holder, key }, edit.times);
       return;
     case 'copy': {
       const source = pick(edit.from);
       write(holder, key, cloneJson(read(source.holder, source.key)));
     }
   }
+}
+
+/** Repetitions make nothing larger than this. */
+const REPEATED_CHARS_MAX = 200_000;
+
+/** Repeats an element of an array, or a text; makes an array of anything else. */
+function repeat({ holder, key }: Place, times: number): void {
+  const current = read(holder, key);
+  const text = JSON.stringify(current) ?? '';
+  const count = Math.max(1, Math.min(times, Math.floor(REPEATED_CHARS_MAX / (text.length + 1))));
+  const copies = Array.from({ length: count }, () => JSON.parse(text) as unknown);
+  if (Array.isArray(holder)) holder.splice(Number(key), 1, ...copies);
+  else write(holder, key, typeof current === 'string' ? current.repeat(count) : copies);
 }
 
 /** A limit, because each change looks at all places. */

@@ -85,6 +85,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   if (connectionsPerAddressMax !== undefined) {
     limitConnectionsPerAddress(app.server, connectionsPerAddressMax);
   }
+  // Node would respond to an unknown `Expect` with a 417 without a body. It may also be ignored (RFC
+  // 9110, 10.1.1).
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response);
+  });
   app.setReplySerializer((payload) => JSON.stringify(payload));
   app.removeAllContentTypeParsers();
   app.addHook('onRequest', (request, _reply, done) => {

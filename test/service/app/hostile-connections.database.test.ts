@@ -60,6 +60,18 @@ void t.test(
   },
 );
 
+void t.test('A request with an unknown expectation is handled like every other', async (t) => {
+  const app = await withServer(t);
+  for (const [path, response] of [
+    ['/', /^HTTP\/1\.1 200 [\s\S]*"ok":true/],
+    ['/unknown', /^HTTP\/1\.1 400 [\s\S]*refused/],
+  ] as const) {
+    const socket = await open(t, app, `GET ${path} HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n`);
+    const [bytes] = (await once(socket, 'data')) as [Buffer];
+    t.match(String(bytes), response, path);
+  }
+});
+
 void t.test('An address has a limited number of connections', async (t) => {
   const app = await withServer(t, 3);
   const sockets = await Promise.all([1, 2, 3].map(() => open(t, app)));

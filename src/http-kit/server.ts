@@ -62,7 +62,11 @@ class HostError extends Error {
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { contentType, bodyBytesMax, tls, toHttpError, sendError } = options;
-  const serverOptions = { connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS };
+  const serverOptions = {
+    connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+    // `findHostProblem` requires it; Node would respond without a body.
+    requireHostHeader: false,
+  };
   const app: FastifyInstance = fastify({
     ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
     requestTimeout: REQUEST_TIMEOUT_MS,

@@ -15,7 +15,7 @@ export interface ResponseRules {
 }
 
 /** Markup that only hostile text has. */
-const FOREIGN_MARKUP = /<img|<base|<meta http-equiv/i;
+const FOREIGN_MARKUP = /<img|<base|<meta http-equiv="refresh/i;
 
 /** Checks a response. @throws Violation. */
 export function checkResponse(

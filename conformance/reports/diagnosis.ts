@@ -85,7 +85,7 @@ export function diagnosisJson({
       : {}),
     ...(remark === undefined ? {} : { remark }),
     requests: exchanges.map((exchange) => ({
-      request: `${exchange.request.method} ${exchange.request.path}`,
+      request: describeRequest(exchange, target),
       outcome: describeOutcome(exchange),
       tookMs: Math.round(durationMs(exchange)),
     })),

@@ -9,9 +9,10 @@ import type { BlockingCause, Preflight } from './blocking-cause.ts';
  * refuse unknown paths with another 4xx, which counts if the chat route was found without its prefix.
  */
 export function findMissingInterface(
-  { run, exchanges: sent }: Preflight,
+  preflight: Preflight,
   { peer, cures }: Suite,
 ): BlockingCause | undefined {
+  const { run, exchanges: sent } = preflight;
   const exchanges = sent.filter(({ endpoint }) => endpoint !== 'elsewhere');
   const elsewhere = sent.find(({ endpoint }) => endpoint === 'elsewhere');
   const [first] = exchanges;
@@ -30,10 +31,20 @@ export function findMissingInterface(
   }
   return {
     id: 'no_interface',
-    message: `No ${peer} found at ${run.target}: every endpoint is unknown${exchanges.every(isMissing) ? '' : ' or refused'} there.`,
+    message: `No ${peer} found at ${run.target}: ${describeUnknown(preflight)}.`,
     cure: `${describePrefix(run.target, elsewhere)}${cures.noInterface}`,
     evidence: first,
   };
+}
+
+/** Says which chat route responds, with the URLs that were sent; otherwise, that no endpoint does. */
+function describeUnknown({ run: { target }, exchanges }: Preflight): string {
+  const chat = exchanges.find(({ endpoint }) => endpoint === 'chat');
+  const elsewhere = exchanges.find(({ endpoint }) => endpoint === 'elsewhere');
+  if (!chat || !elsewhere || !isAccepted(elsewhere)) return 'every endpoint is unknown there';
+  const describe = ({ request, response }: Exchange): string =>
+    `${request.method} ${target}${request.path} responds with ${response?.status}`;
+  return `${describe(chat)}, but ${describe(elsewhere)}`;
 }
 
 const isMissing = (exchange: Exchange): boolean =>

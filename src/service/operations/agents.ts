@@ -138,11 +138,10 @@ function summarizeConnection(
     const detail = `GET /health reports that the sandbox is ${health}.`;
     return { standing: 'warn', verdict: 'Reachable, not healthy', detail };
   }
-  // The whole URL shows a path too much in the URL of the agent.
-  const base = target.replace(/\/+$/, '');
+  const { origin } = new URL(target);
   const failures = requests
     .filter(isFailed)
-    .map(({ request, outcome }) => `${request.replace(' ', () => ` ${base}`)}: ${outcome}`);
+    .map(({ request, outcome }) => `${request.replace(' ', ` ${origin}`)}: ${outcome}`);
   // A request that failed was sent again.
   const failed = [...new Set(failures)];
   if (failed.length > 0 || health === undefined) {

@@ -113,7 +113,7 @@ void t.test('A failed connection check says what happened and what to do', async
       'v1',
       `${double.url}/v1`,
       'Not a sandbox',
-      '/v1: every endpoint is unknown',
+      '/v1/v1/chat/completions responds with 404',
       'Remove /v1 from',
     ],
   ] as const;

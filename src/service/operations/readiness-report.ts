@@ -89,7 +89,7 @@ function describePart(
     ...{ id, name, standing, verdict, detail },
     ...(atMs !== undefined && { ended_at: isoTime(atMs) }),
     ...(report && { kit_version: report.summary.kitVersion }),
-    ...(attempt && {
+    ...(attempt?.kind === id && {
       newest_attempt: { ended_at: attempt.summary.endedAt, detail: attempt.summary.detail },
     }),
     ...(found?.kind === 'check' && describeCheck(found.report as CheckReport)),

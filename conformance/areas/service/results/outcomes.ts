@@ -340,7 +340,9 @@ function hasSeededOutcomes(): Check {
         findWrongOutcomes(
           page,
           session,
-          seeded.outcomes.map(({ eval_name: name, outcome }) => [name, outcome === 'pass'] as const),
+          seeded.outcomes.map(
+            ({ eval_name: name, outcome }) => [name, outcome === 'pass'] as const,
+          ),
         ),
       ),
     requireControlApi(needsSessions('The results list no seeded session.')),

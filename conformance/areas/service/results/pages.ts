@@ -520,7 +520,9 @@ const BEYOND_HINT =
 
 /** Returns the keys of the sessions of the seed with many sessions. */
 function readManyKeys(endpoint: ResultsEndpoint, { exchanges }: Transcript): string[] {
-  const seed = exchanges.find((exchange) => isStep(exchange, 'admin', 'many') && isAccepted(exchange));
+  const seed = exchanges.find(
+    (exchange) => isStep(exchange, 'admin', 'many') && isAccepted(exchange),
+  );
   const groups = listAt(seed?.sent, endpoint === 'production' ? '/runs' : '/simulations');
   return groups
     .flatMap((group) => listAt(group, '/sessions'))

@@ -259,7 +259,8 @@ export function listsAfterScoring(): Check {
       const count = ids.length - 1 - others.length;
       const finding = wrongValue(page, '/items', expected, `${count} of them${seen}`);
       const isKnown = transcript.exchanges.some(
-        (other) => other.id < page.id && other.probe === page.probe && listIds(other).includes(first),
+        (other) =>
+          other.id < page.id && other.probe === page.probe && listIds(other).includes(first),
       );
       if (isKnown) return [{ ...finding, hint: CACHE_HINT }];
       return [unknown.length > others.length ? { ...finding, hint: OWN_ID_HINT } : finding];

@@ -125,8 +125,9 @@ const ofProduction = withDefaults(
         'response-cut': editsProduction('Truncates agent_response.', (turn) => {
           turn['agent_response'] = String(turn['agent_response']).slice(0, 20);
         }),
-        'response-cut-late': changesReplies('Truncates agent_response to 20,000 characters.', (text) =>
-          text.slice(0, 20_000),
+        'response-cut-late': changesReplies(
+          'Truncates agent_response to 20,000 characters.',
+          (text) => text.slice(0, 20_000),
         ),
         'response-escaped': changesReplies('Escapes HTML in agent_response.', (text) =>
           text.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
@@ -138,8 +139,9 @@ const ofProduction = withDefaults(
         'response-on-one-line': changesReplies('Collapses white space in agent_response.', (text) =>
           text.replaceAll(/\s+/g, ' '),
         ),
-        'response-without-returns': changesReplies('Changes CRLF to LF in agent_response.', (text) =>
-          text.replaceAll('\r\n', '\n'),
+        'response-without-returns': changesReplies(
+          'Changes CRLF to LF in agent_response.',
+          (text) => text.replaceAll('\r\n', '\n'),
         ),
       },
     },
@@ -154,12 +156,9 @@ const ofProduction = withDefaults(
         hasSentTexts('agent_response', ['failed']),
       ),
       mutants: {
-        'empty-text-null': editsProduction(
-          'Returns null for an empty agent_response.',
-          (turn) => {
-            if (turn['agent_response'] === '') turn['agent_response'] = null;
-          },
-        ),
+        'empty-text-null': editsProduction('Returns null for an empty agent_response.', (turn) => {
+          if (turn['agent_response'] === '') turn['agent_response'] = null;
+        }),
       },
     },
     'SERVICE-196': {
@@ -258,7 +257,8 @@ const ofProduction = withDefaults(
       level: 'should',
       rule: 'Turns that start in the same millisecond are numbered in the order of their nanoseconds.',
       statements: ['2.1.r3b', '2.5.13'],
-      reason: 'An agent that calls models in quick succession would seem to reply before it is asked.',
+      reason:
+        'An agent that calls models in quick succession would seem to reply before it is asked.',
       observability: 'provoked',
       probes: ['service/conversations'],
       check: requirePlainRight(
@@ -523,10 +523,7 @@ const TEXT_HINT =
   'Store and return texts as they are sent: do not trim, escape, normalize, or truncate them.';
 
 /** Requires the texts of the span's messages in the conversations of some steps. */
-function hasSentTexts(
-  key: 'user_input' | 'agent_response',
-  steps: readonly string[],
-): Check {
+function hasSentTexts(key: 'user_input' | 'agent_response', steps: readonly string[]): Check {
   const attribute = key === 'user_input' ? 'gen_ai.input.messages' : 'gen_ai.output.messages';
   const check = checkConversations(steps, hasAllTurns, ({ id, session, spans }) => {
     const texts = turnsOf(session).map((turn) => resolvePointer(turn, `/${key}`));
@@ -580,11 +577,12 @@ function describeWrongText(
   if (part.startsWith(rest)) {
     return { expected: `all ${part.length} characters`, received: `${rest.length} characters` };
   }
-  const at = [...part].findIndex((character, index) => character !== [...rest][index]);
+  let at = 0;
+  while (part[at] === rest[at]) at++;
+  const start = Math.max(0, at - SHOWN_BEFORE);
+  // The cut may separate the halves of a surrogate pair.
   const shown = (text: string): string =>
-    formatValue(
-      [...text].slice(Math.max(0, at - SHOWN_BEFORE), at - SHOWN_BEFORE + SHOWN_LENGTH).join(''),
-    );
+    formatValue(text.slice(start, start + SHOWN_LENGTH).toWellFormed());
   return { expected: shown(part), received: shown(rest) };
 }
 

@@ -190,7 +190,7 @@ const others: readonly (readonly [title: string, mutant: string, fails: string])
     'failed-lists-passed',
     'SERVICE-113',
   ],
-  ['sessions under internal ids belong to no other owner', 'own-session-id', 'SERVICE-120'],
+  ['sessions under internal ids belong to no other owner', 'own-session-id', 'SERVICE-219'],
 ];
 
 for (const [title, id, fails] of others) {

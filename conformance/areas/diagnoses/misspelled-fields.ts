@@ -74,10 +74,25 @@ export function findMisspelledNames({ exchanges }: Transcript): Diagnosis[] {
         : 'Send the names as the specification writes them',
       repair: (exchange) => ({
         ...{ status: 200, headers: {}, ...exchange.response },
-        body: JSON.stringify(rename(exchange.json, misspelledFieldsOf(exchange))),
+        body: JSON.stringify(renameAll(exchange)),
       }),
     },
   ];
+}
+
+/** Fields of the interface are nested no deeper. */
+const DEPTH_MAX = 6;
+
+/** Returns a body in which all fields have their names, also those inside a renamed one. */
+function renameAll(exchange: Exchange): unknown {
+  const message = messageOf(exchange);
+  let body = rename(exchange.json, misspelledFieldsOf(exchange));
+  for (let depth = 1; message !== undefined && depth < DEPTH_MAX; depth++) {
+    const inner = findMisspelledFields(message, body);
+    if (inner.length === 0) break;
+    body = rename(body, inner);
+  }
+  return body;
 }
 
 /** Returns a copy of a body in which fields have their names. */

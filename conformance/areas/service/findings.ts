@@ -15,8 +15,7 @@ export const CONFIGURE_EVALS =
 export function needsScores(reason: string): Check['unjudged'] {
   const configured = unjudgedAs('not_observed', reason);
   const unknown = unjudgedAs('not_observed', reason, CONFIGURE_EVALS);
-  return (transcript) =>
-    hasControlApi(transcript) ? configured(transcript) : unknown(transcript);
+  return (transcript) => (hasControlApi(transcript) ? configured(transcript) : unknown(transcript));
 }
 
 /** Reports that no listed session was suitable, and how to change that unless the run has seeded some. */

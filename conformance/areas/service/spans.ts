@@ -209,7 +209,10 @@ export function createSplitExport([first, second, third, fourth]: readonly [
 
 /** Returns a copy of a request with the fields of OTLP that the specification does not name. */
 export function withOtherFields({ resourceSpans }: TraceExport): TraceExport {
-  const about = { attributes: [stringAttribute('shop.region', 'north')], droppedAttributesCount: 0 };
+  const about = {
+    attributes: [stringAttribute('shop.region', 'north')],
+    droppedAttributesCount: 0,
+  };
   const addToSpan = (span: Span): Span => {
     const { traceId, spanId, startTimeUnixNano: timeUnixNano } = span;
     const others = {

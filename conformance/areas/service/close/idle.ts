@@ -3,11 +3,7 @@ import { formatValue } from '../../../../src/contract/index.ts';
 import { DAY_MS } from '../../../../src/platform/clock.ts';
 import { unjudgedAs, type Check, type Unjudged } from '../../../engine/checks/check.ts';
 import { drop, editBody, withBody } from '../../../engine/mutants/combinators.ts';
-import type {
-  ProxyResponse,
-  Transform,
-  TransformFactory,
-} from '../../../engine/mutants/mutant.ts';
+import type { ProxyResponse, Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
 import {
@@ -28,13 +24,7 @@ import {
 import { CLOSE_OF_IDLE, lists, runOf } from './evidence.ts';
 import { AFTER_23_HOURS, AFTER_24_HOURS } from './probes.ts';
 import { marksRepeatedClose } from './response.ts';
-import {
-  conversationIdOf,
-  findTraces,
-  isStep,
-  lastAccepted,
-  sessionsById,
-} from '../transcript.ts';
+import { conversationIdOf, findTraces, isStep, lastAccepted, sessionsById } from '../transcript.ts';
 
 export const idleConversations: Subject = {
   requirements: withDefaults(
@@ -81,7 +71,8 @@ export const idleConversations: Subject = {
       'SERVICE-215': {
         rule: 'An end call after the service closed an idle conversation returns `already_closed: true`.',
         statements: ['2.3.7', '3.1.9', '3.1.10', '3.1.11'],
-        reason: 'The client would believe that its call closed the conversation, and wait for results.',
+        reason:
+          'The client would believe that its call closed the conversation, and wait for results.',
         check: requireListed(marksRepeatedClose(CLOSE_OF_IDLE)),
         mutants: {
           'idle-close-not-told': {

@@ -350,9 +350,7 @@ async function endIgnoredAlone(
   const ignoredSpan = createSiblingSpan(context.service, alone, IGNORED_SPAN, [
     stringAttribute('gen_ai.conversation.id', alone.id),
   ]);
-  await context.send(
-    createTracesStep(context, IGNORED_ALONE, createTraceExport([ignoredSpan])),
-  );
+  await context.send(createTracesStep(context, IGNORED_ALONE, createTraceExport([ignoredSpan])));
   const { close, exchange } = control;
   const path = encodeURIComponent(alone.id);
   await context.send(createRefusedStep(exchange, close, { step: CLOSE_OF_IGNORED, path }));

@@ -424,7 +424,10 @@ function repeatsStatus(): Check {
         : [wrongValue(exchange, '/status', '"evaluating"')],
     (transcript) =>
       lastAccepted(transcript, 'end', 'close again')
-        ? { verdict: 'not_applicable', reason: 'The response to a repeated end call has no status.' }
+        ? {
+            verdict: 'not_applicable',
+            reason: 'The response to a repeated end call has no status.',
+          }
         : notClosed(transcript),
   );
 }

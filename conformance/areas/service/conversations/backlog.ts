@@ -207,7 +207,14 @@ function separatesOwners(): Check {
       const [older = [], newer = []] = sessions;
       const hasTurn = (session: ResultsObject): boolean => turnsOf(session).length > 0;
       return page && older.some(hasTurn) && !newer.some(hasTurn)
-        ? [wrongValue(page, '/items', 'a session with a turn, which another owner has sent, too', 'none')]
+        ? [
+            wrongValue(
+              page,
+              '/items',
+              'a session with a turn, which another owner has sent, too',
+              'none',
+            ),
+          ]
         : [];
     },
     unjudged: noBacklog,

@@ -212,7 +212,11 @@ function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Find
       !sent.has(other),
   );
   // If no session has the id that was sent, another requirement reports it.
-  if (changed === undefined || !listed.some((other) => typeof other === 'string' && sent.has(other))) return [];
+  if (
+    changed === undefined ||
+    !listed.some((other) => typeof other === 'string' && sent.has(other))
+  )
+    return [];
   const isScored = ({ json }: Exchange): boolean => {
     const queued = resolvePointer(json, '/evaluations_queued');
     // An object with a field `valueOf` or `toString` can't be converted to a number.

@@ -1,12 +1,7 @@
 import { DAY_MS } from '../../../../src/platform/clock.ts';
 import { SAME_ID } from '../close/evidence.ts';
 import { conversations } from '../close/probes.ts';
-import type {
-  ExpectedSession,
-  OwnerName,
-  ServiceProbe,
-  ServiceProbeContext,
-} from '../context.ts';
+import type { ExpectedSession, OwnerName, ServiceProbe, ServiceProbeContext } from '../context.ts';
 import {
   createControlStep,
   createEndStep,

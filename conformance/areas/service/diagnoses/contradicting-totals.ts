@@ -3,14 +3,15 @@ import { isObject } from '../../../../src/platform/json.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
 import { listCompletePages, listPages } from '../results/listing.ts';
+import { countManySessions } from '../results/pages.ts';
 import { sessionsOf } from '../transcript.ts';
 
 /** Recognizes pages whose `total` is not the number of sessions that match the filters. */
 export function findContradictingTotals(transcript: Transcript): Diagnosis[] {
-  const pages = listPages(transcript).filter(isJudged);
+  const pages = listPages(transcript);
   const counts = new Map(
     pages.flatMap((page) => {
-      const count = findContradiction(page, pages);
+      const count = findContradiction(page, pages, transcript);
       return count === undefined ? [] : [[page.id, count] as const];
     }),
   );
@@ -33,18 +34,21 @@ export function findContradictingTotals(transcript: Transcript): Diagnosis[] {
   ];
 }
 
-/** The many sessions of the last pages have a requirement of their own, because the run has seeded them. */
-const isJudged = ({ probe }: Exchange): boolean => probe !== 'service/many';
-
 /**
  * Returns how many sessions match the filters of a page whose `total` is another number. The sessions
  * become more during a run: there are at least as many as on an earlier complete page, and at most as
  * many as on a later one, or on one of the same probe, which has waited for its results. A page may also
  * lack sessions, so the largest one counts.
  */
-function findContradiction(page: Exchange, pages: readonly Exchange[]): number | undefined {
+function findContradiction(
+  page: Exchange,
+  pages: readonly Exchange[],
+  transcript: Transcript,
+): number | undefined {
   const total = totalOf(page);
   if (typeof total !== 'number') return undefined;
+  const seeded = countManySessions(page, transcript);
+  if (seeded !== undefined) return total === seeded ? undefined : seeded;
   const complete = listCompletePages(page, pages);
   const count = (isDue: (other: Exchange) => boolean): number[] =>
     complete.filter(isDue).map((other) => sessionsOf(other).length);

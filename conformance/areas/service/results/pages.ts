@@ -40,6 +40,7 @@ import {
 import { findForeignIndex, ownerOf } from '../owners.ts';
 import {
   queryParameter,
+  resultsEndpoints,
   resultsPaths,
   sessionsIn,
   type ResultsEndpoint,
@@ -551,14 +552,23 @@ const isManyPage = (endpoint: ResultsEndpoint, page: Exchange): boolean =>
   isStep(page, endpoint, 'many', OVER_CAP) &&
   page.probe === 'service/many';
 
+/**
+ * Returns how many sessions the run has seeded for the owner of a page; undefined for owners with other
+ * sessions, and if the page lists none of them: a service need not support every kind of seed data.
+ */
+export function countManySessions(page: Exchange, transcript: Transcript): number | undefined {
+  const endpoint = resultsEndpoints.find((name) => name === page.endpoint);
+  if (!endpoint || !isManyPage(endpoint, page)) return undefined;
+  const isListed = listManyKeys(endpoint, page, transcript).length > 0;
+  return isListed ? readManyKeys(endpoint, transcript).length : undefined;
+}
+
 /** Requires the number of seeded sessions as the total of pages that list only some of them. */
 function countsManySessions(endpoint: ResultsEndpoint): Check {
   return checkEach(
-    // A service need not support every kind of seed data.
     (page, transcript) =>
-      isManyPage(endpoint, page) && listManyKeys(endpoint, page, transcript).length > 0,
-    (page, transcript) =>
-      findWrongNumber(page, '/total', readManyKeys(endpoint, transcript).length),
+      page.endpoint === endpoint && countManySessions(page, transcript) !== undefined,
+    (page, transcript) => findWrongNumber(page, '/total', countManySessions(page, transcript) ?? 0),
     noManySessions,
   );
 }

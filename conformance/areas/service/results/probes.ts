@@ -106,7 +106,8 @@ async function choosePeriod(
       .slice(0, PERIOD_SESSIONS_MAX)
       .flatMap((session) => startedAtMs(session) ?? []);
     const wideMs = instantMs(wide['started_after'] ?? '') ?? Infinity;
-    const oldestMs = Math.min(...starts) - SECOND_MS;
+    // A whole second, so that a filter can name it without a fraction.
+    const oldestMs = Math.floor(Math.min(...starts) / SECOND_MS - 1) * SECOND_MS;
     const afterMs = isWhole ? Math.min(wideMs, oldestMs) : oldestMs;
     return Number.isFinite(afterMs)
       ? { started_after: isoTime(afterMs), started_before: before }

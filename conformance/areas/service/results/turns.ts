@@ -577,14 +577,13 @@ function describeWrongText(
   if (part.startsWith(rest)) {
     return { expected: `all ${part.length} characters`, received: `${rest.length} characters` };
   }
-  const sent = Array.from(part);
-  const listed = Array.from(rest);
-  const at = sent.findIndex((character, index) => character !== listed[index]);
-  const show = (characters: readonly string[]): string =>
-    formatValue(
-      characters.slice(Math.max(0, at - SHOWN_BEFORE), at - SHOWN_BEFORE + SHOWN_LENGTH).join(''),
-    );
-  return { expected: show(sent), received: show(listed) };
+  let at = 0;
+  while (part[at] === rest[at]) at++;
+  const start = Math.max(0, at - SHOWN_BEFORE);
+  // The cut may separate the halves of a surrogate pair.
+  const shown = (text: string): string =>
+    formatValue(text.slice(start, start + SHOWN_LENGTH).toWellFormed());
+  return { expected: shown(part), received: shown(rest) };
 }
 
 const sequenceOf = (turn: unknown): unknown => resolvePointer(turn, '/session_sequence');

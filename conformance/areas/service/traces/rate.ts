@@ -227,7 +227,8 @@ function limitsRate(): Check {
       const minute = ['rate', EARLY_STEP].flatMap((step) => answeredOf(transcript, step));
       const minuteMs = EARLY_ROUNDS * EARLY_MS + burstMs(minute);
       const lastOfMinute = answeredOf(transcript, EARLY_STEP).findLast(isAccepted);
-      const isOverInMinute = minuteMs < MINUTE_MS && admittedCount(minute) > admittedMax(2, minuteMs);
+      const isOverInMinute =
+        minuteMs < MINUTE_MS && admittedCount(minute) > admittedMax(2, minuteMs);
       if (lastOfMinute && isOverInMinute) {
         const expected = `429 after ${MAX} requests in a minute, not after ${admittedCount(minute)}`;
         return [outcomeFinding(lastOfMinute, expected)];

@@ -57,13 +57,13 @@ export function fuzzInProcess(
 
 /** Describes what was sent so far in a line. */
 export function formatResult(result: FuzzResult): string {
-  const { name, sent, rounds, elapsedMs, cpuMs, slowestCpuMs, heap } = result;
+  const { name, sent, rounds, elapsedMs, cpuMs, slowest, heap } = result;
   const perSecond = (ms: number): string => Math.round(sent / Math.max(0.001, ms / 1_000)).toLocaleString('en');
   const mib = (bytes: number): string => (bytes / 1_048_576).toFixed(1);
   return [
     `${name}: ${sent.toLocaleString('en')} inputs in ${(elapsedMs / 1_000).toFixed(0)} s`,
     `${perSecond(elapsedMs)}/s (${perSecond(cpuMs)} per second of the processor)`,
-    `${rounds} rounds, slowest ${Math.round(slowestCpuMs)} ms`,
+    `${rounds} rounds, slowest ${Math.round(slowest.cpuMs)} ms (--seed ${slowest.seed} --path ${slowest.path})`,
     `heap ${mib(heap.bytes)} MiB, ${heap.growthBytes < 0 ? '' : '+'}${mib(heap.growthBytes)} MiB, ${heap.bytesPerInput.toFixed(1)} bytes per input`,
   ].join(', ');
 }

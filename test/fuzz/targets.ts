@@ -9,7 +9,7 @@ const load =
   };
 
 /** The names of all targets, in the order in which they run. */
-export const TARGET_NAMES = ['service-interface', 'agent', 'service-admin', 'raw-http'] as const;
+export const TARGET_NAMES = ['service-interface', 'agent', 'service-admin', 'raw-http', 'service-pages', 'otlp', 'documents', 'audio', 'media'] as const;
 
 /** Returns a target by its name. */
 export const loadTarget = (name: string): Promise<Target<unknown>> => load(name)();

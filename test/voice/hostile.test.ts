@@ -161,6 +161,9 @@ void t.test('the agent survives random packets on the media port', async (t) => 
   t.teardown(() => socket.close());
   // First bytes that distinguish STUN, DTLS, RTP, and RTCP (RFC 7983).
   const firstBytes = [0, 1, 3, 20, 22, 23, 63, 64, 128, 129, 191, 200, 255];
+  // An RTP header extension that announces more than a packet can contain.
+  const extension = Buffer.from([0x90, 111, 0, 1, ...Buffer.alloc(8), 0xbe, 0xde, 0xff, 0xff]);
+  socket.send(Buffer.concat([extension, Buffer.alloc(20, 0x10)]), port, '127.0.0.1');
   for (let nth = 0; nth < FEW_ROUNDS * 10; nth += 1) {
     const bytes = Buffer.from(
       Array.from({ length: chance.integer(1, 60) }, () => chance.integer(0, 255)),

@@ -38,8 +38,9 @@ export const byteEdit: Arbitrary<ByteEdit> = fc.record({
     { weight: 1, arbitrary: fc.constantFrom<Uint8Array>(...BYTES) },
   ),
   times: fc.oneof(
-    { weight: 9, arbitrary: fc.constant(1) },
-    { weight: 1, arbitrary: fc.constantFrom(2, 50, 1_000) },
+    { weight: 40, arbitrary: fc.constant(1) },
+    { weight: 4, arbitrary: fc.constantFrom(2, 50) },
+    { weight: 1, arbitrary: fc.constant(1_000) },
   ),
 });
 

@@ -18,7 +18,7 @@ export const smallJson: Arbitrary<unknown> = fc.oneof(
 
 /** Any JSON value: small ones, and those that are deep or have many parts. */
 export const anyJson: Arbitrary<unknown> = fc.oneof(
-  { weight: 30, arbitrary: smallJson },
+  { weight: 60, arbitrary: smallJson },
   { weight: 1, arbitrary: fc.constantFrom(...LARGE_VALUES) },
 );
 
@@ -42,7 +42,10 @@ export const jsonEdit: Arbitrary<JsonEdit> = fc.oneof(
   }),
   fc.record({
     ...{ at: place, change: fc.constant('repeat' as const) },
-    times: fc.constantFrom(2, 3, 20, 101, 1_001),
+    times: fc.oneof(
+      { weight: 20, arbitrary: fc.constantFrom(2, 3, 20) },
+      { weight: 1, arbitrary: fc.constantFrom(101, 1_001) },
+    ),
   }),
   fc.record({ at: place, change: fc.constant('copy' as const), from: place }),
 );

@@ -115,7 +115,7 @@ const request: Arbitrary<Request> = fc.oneof(
 
 export default defineTarget<Request[]>({
   about: 'chats, users, health, and test controls, to the reference agent',
-  inputs: fc.array(request, { minLength: 1, maxLength: 32 }),
+  inputs: fc.array(request, { minLength: 1, maxLength: 32, size: 'max' }),
   inputsPerRound: 150,
   countOf: ({ length }) => length,
   async open() {

@@ -127,7 +127,7 @@ function checkResponses(input: RawRequest, received: Buffer, server: ServerUnder
 
 export default defineTarget<RawRequest[]>({
   about: 'bytes that are nearly HTTP, to the service and to the reference agent',
-  inputs: fc.array(rawRequest, { minLength: 1, maxLength: 48 }),
+  inputs: fc.array(rawRequest, { minLength: 1, maxLength: 48, size: 'max' }),
   inputsPerRound: 40,
   countOf: ({ length }) => length,
   async open() {

@@ -109,7 +109,7 @@ const request: Arbitrary<Request> = fc.oneof(
 
 export default defineTarget<Request[]>({
   about: 'test controls, to the service',
-  inputs: fc.array(request, { minLength: 1, maxLength: 24 }),
+  inputs: fc.array(request, { minLength: 1, maxLength: 24, size: 'max' }),
   inputsPerRound: 40,
   countOf: ({ length }) => length,
   async open() {

@@ -89,7 +89,7 @@ const request = fc.oneof(
 
 export default defineTarget<Request[]>({
   about: 'traces, ends, and results, to the service',
-  inputs: fc.array(request, { minLength: 1, maxLength: 24 }),
+  inputs: fc.array(request, { minLength: 1, maxLength: 24, size: 'max' }),
   inputsPerRound: 60,
   countOf: ({ length }) => length,
   async open() {

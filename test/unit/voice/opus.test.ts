@@ -103,6 +103,13 @@ void t.test('the decoder accepts valid packets only, and works after an invalid 
     t.equal(samples?.length, countPacketTicks(bytes), bytes.toString('hex'));
   }
   t.equal(decoder.decode(Buffer.alloc(9_000)), undefined);
+  // A frame of 20 ms and more padding than the library can read.
+  const padded = Buffer.concat([
+    Buffer.from([0xfb, 0x41, ...Array<number>(20).fill(255), 0]),
+    Buffer.alloc(5_081),
+  ]);
+  t.equal(countPacketTicks(padded), FRAME_TICKS);
+  t.equal(decoder.decode(padded), undefined, 'a valid packet that is too large');
   t.equal(decoder.decode(silentFrame)?.length, FRAME_TICKS);
   t.equal(measureLevelDb(new Float32Array(10)), -Infinity);
 });

@@ -30,6 +30,7 @@ export async function findCounts({
       ['never more than #', chatRequests],
       ['# requests are calls', calls],
     ],
+    'docs/ci.md': [['A check sends # requests', modelCalls]],
     'docs/trust.md': [
       ['# requirements have no mutant in this run', await countUnkilled({ only: 'chat/content' })],
     ],

@@ -101,7 +101,8 @@ function formatArea(
   ]);
 }
 
-const code = (text: string): string => `\`${text}\``;
+/** Returns text as code. */
+export const code = (text: string): string => `\`${text}\``;
 
 const fence = (lines: readonly string[]): string => ['```sh', ...lines, '```'].join('\n');
 
@@ -123,5 +124,6 @@ function escapeCell(cell: string): string {
     .replaceAll('|', '\\|');
 }
 
-const joinBlocks = (blocks: readonly string[]): string =>
+/** Joins the paragraphs of a page; empty ones are left out. */
+export const joinBlocks = (blocks: readonly string[]): string =>
   blocks.filter((block) => block !== '').join('\n\n');

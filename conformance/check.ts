@@ -88,8 +88,8 @@ export async function diagnose(
   const transcript = await runProbes(suite, settings);
   const closed = findClosedVoice(transcript, needsVoice);
   const blockedBy = findBlockingCause(suite, transcript) ?? (needsVoice ? closed : undefined);
-  const { exchanges } = transcript;
-  return { peer: suite.peer, blockedBy, remark: closed?.message, exchanges };
+  const { run, exchanges } = transcript;
+  return { peer: suite.peer, target: run.target, blockedBy, remark: closed?.message, exchanges };
 }
 
 /** Judges a transcript and returns the report from which every other view is made. */

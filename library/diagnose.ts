@@ -19,5 +19,5 @@ export async function diagnose(options: DiagnoseOptions): Promise<DiagnosisRepor
   rejectExposure('diagnose', options);
   const { diagnosisJson } = await import('../conformance/index.ts');
   const url = normalizeBaseUrl(options.url);
-  return diagnosisJson(await runDiagnosis({ ...options, url }), url);
+  return diagnosisJson(await runDiagnosis({ ...options, url }));
 }

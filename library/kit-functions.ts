@@ -13,7 +13,7 @@ export function createKitFunctions(): KitFunctions {
       const diagnosis = await runDiagnosis({ url, apiKey, timeoutMs, signal, voice });
       const body = diagnosis.exchanges.find(({ endpoint }) => endpoint === 'health')?.json;
       return {
-        ...diagnosisJson(diagnosis, url),
+        ...diagnosisJson(diagnosis),
         ...(isMessage('Health', body) && { health: body.status }),
         hasVoice: diagnosis.exchanges.some(
           ({ endpoint, response }) => endpoint === 'voice' && response?.status === 101,

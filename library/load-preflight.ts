@@ -46,7 +46,11 @@ export async function runLoadPreflight(
   ];
   const cause = blockedBy ?? causes.find((each) => each !== undefined);
   return {
-    blockedBy: cause && { message: cause.message, cure: cause.cure },
+    blockedBy: cause && {
+      ...('id' in cause && { id: cause.id }),
+      message: cause.message,
+      cure: cause.cure,
+    },
     hasUsers: users.hasUsers,
   };
 }
@@ -68,7 +72,7 @@ function findUsers(exchanges: readonly Exchange[]): Preflight {
     hasUsers: false,
     blockedBy: {
       message: describeFailure(last),
-      cure: 'Check the endpoint with sandbox-kit check --area users, or choose a profile without users, such as chat.',
+      cure: 'Run a check to see what is wrong with the endpoint, or choose a profile without users, such as chat.',
     },
   };
 }
@@ -89,7 +93,7 @@ function findEndpointProblem(
     message: last
       ? describeFailure(last)
       : `No request to ${endpoint} was sent, so the load test was not started.`,
-    cure: 'Check that the URL is the base URL of the sandbox, and run sandbox-kit check first.',
+    cure: 'Check that the URL is the base URL of the sandbox, and run a check first.',
   };
 }
 

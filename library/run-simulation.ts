@@ -61,15 +61,19 @@ async function runPreflight(
   access: Omit<Parameters<typeof conformanceModule.diagnose>[0], 'areas'>,
 ): Promise<SimulationBlocker | undefined> {
   const needsVoice = access.voice !== undefined;
-  const diagnose = async (areas: Area[]): Promise<SimulationBlocker | undefined> => {
-    const { blockedBy } = await conformance.diagnose({
-      ...{ ...access, areas },
-      needsVoice: areas.includes('voice'),
-    });
+  const diagnose = (areas: Area[]): ReturnType<typeof conformance.diagnose> =>
+    conformance.diagnose({ ...access, areas, needsVoice: areas.includes('voice') });
+  const findBlocker = async (areas: Area[]): Promise<SimulationBlocker | undefined> => {
+    const { blockedBy } = await diagnose(areas);
     return blockedBy && { message: blockedBy.message, cure: blockedBy.cure };
   };
-  if (await diagnose(['health', 'users'])) return diagnose(['chat', 'health', 'users']);
-  return needsVoice ? diagnose(['voice']) : undefined;
+  const { blockedBy, exchanges } = await diagnose(['health', 'users']);
+  const isRefused = exchanges.every(({ response }) => (response?.status ?? 0) >= 400);
+  if (blockedBy || isRefused) {
+    const blocker = await findBlocker(['chat', 'health', 'users']);
+    if (blocker) return blocker;
+  }
+  return needsVoice && !blockedBy ? findBlocker(['voice']) : undefined;
 }
 
 /** Returns where and how calls are placed, in the form of the conformance package. */

@@ -65,9 +65,17 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
   const parts = { options, startedAtMs, warmUp, hasUsers: preflight.hasUsers };
   const late = findLateStart(options);
   if (late) return buildBlockedReport(options, { plan, startedAtMs }, late);
+  if (isStopped(signal) && !options.findMax) {
+    return buildBlockedReport(options, { plan, startedAtMs }, interruptedDuring('warm-up'));
+  }
   if (options.findMax) return searchMaxRate(parts, plan, chance);
-  if (plan.calls === undefined)
-    return buildReport(options, await runRequests(parts, plan, chance.fork('run')));
+  if (plan.calls === undefined) {
+    const run = await runRequests(parts, plan, chance.fork('run'));
+    const { stopped, ranMs } = run.requests;
+    return stopped?.kind === 'interrupted' && ranMs === 0
+      ? buildBlockedReport(options, run, interruptedDuring('ramp-up'))
+      : buildReport(options, run);
+  }
   return loadRequestsAndCalls(parts, plan, chance);
 }
 
@@ -210,6 +218,11 @@ const isStopped = (signal: AbortSignal): boolean => signal.aborted;
 
 /** Why a search has no report of a step. */
 const INTERRUPTED = { message: 'The run was interrupted.', cure: 'Run it again.' };
+
+const interruptedDuring = (phase: 'warm-up' | 'ramp-up'): LoadBlocker => ({
+  ...INTERRUPTED,
+  message: `The run was interrupted during the ${phase}, before anything was measured.`,
+});
 
 function profileFor(
   { profile: name, simulatedUsers, apiKey, connection, lines, shard }: LoadRun,

@@ -107,7 +107,7 @@ function introduce(
     `  API key   ${apiKey === null ? 'not required' : 'required, as configured'}`,
     ...(voiceUrl === null ? [] : [`  voice     ${voiceUrl}`]),
     `  faults    ${url}/__admin/faults`,
-    `  check     sandbox-kit check ${url}${caPem === null ? '' : ` --ca ${caFile}`}`,
+    `  check     ${out.program} check ${url}${caPem === null ? '' : ` --ca ${caFile}`}`,
     'Press Ctrl-C to stop.',
   ];
   out.write(`${lines.join('\n')}\n`);

@@ -92,8 +92,11 @@ async function runDemo(keep: boolean, process: CommandProcess): Promise<boolean>
     out.write(`\n${result}\n`);
     out.write(
       keep
-        ? describeServers({ agent: agent.url, mutant: mutant.url, admin: service.adminUrl })
-        : NEXT_STEPS,
+        ? describeServers(
+            { agent: agent.url, mutant: mutant.url, admin: service.adminUrl },
+            out.program,
+          )
+        : describeNextSteps(out.program),
     );
     if (keep) await listenForStop(process).received;
     return isOk;
@@ -385,20 +388,31 @@ function showSimulation(report: SimulationReport | Error, out: Terminal): boolea
   return session.verdict === 'passed';
 }
 
-const NEXT_STEPS = `Next steps:
-  sandbox-kit check URL      Check your sandbox
-  sandbox-kit agent          Start a sandbox to build against
-  sandbox-kit simulate URL   Let simulated users talk to your sandbox
-  sandbox-kit serve          Run the service on this machine
-  sandbox-kit selftest       Prove that the checks detect every planted fault
-  sandbox-kit explain        List every requirement
-`;
+const nextSteps: readonly (readonly [command: string, effect: string])[] = [
+  ['check URL', 'Check your sandbox'],
+  ['agent', 'Start a sandbox to build against'],
+  ['simulate URL', 'Let simulated users talk to your sandbox'],
+  ['serve', 'Run the service on this machine'],
+  ['selftest', 'Prove that the checks detect every planted fault'],
+  ['explain', 'List every requirement'],
+];
 
-function describeServers(urls: { agent: string; mutant: string; admin: string }): string {
+function describeNextSteps(program: string): string {
+  const width = Math.max(...nextSteps.map(([command]) => command.length));
+  const lines = nextSteps.map(
+    ([command, effect]) => `  ${program} ${command.padEnd(width)}   ${effect}\n`,
+  );
+  return `Next steps:\n${lines.join('')}`;
+}
+
+function describeServers(
+  urls: { agent: string; mutant: string; admin: string },
+  program: string,
+): string {
   return `The servers run until Ctrl-C:
   ${urls.agent}/health               health of the sandbox
   ${urls.agent}/__admin/requests     requests to the sandbox
   ${urls.admin}/ingest-log   ingest log of the service
-  sandbox-kit check ${urls.mutant}   check of the sandbox with a fault
+  ${program} check ${urls.mutant}   check of the sandbox with a fault
 `;
 }

@@ -5,6 +5,7 @@ import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { exitCodes } from '../errors.ts';
 import { libraryValues } from '../../src/options/table.ts';
 import { sandboxUrl } from '../../src/options/values.ts';
+import { typeCommand } from '../../src/report-kit/program-name.ts';
 import { readAccess } from '../input/connection.ts';
 import { writeJsonOutput } from '../input/files.ts';
 import { openOutputs } from '../output/outputs.ts';
@@ -34,9 +35,15 @@ export const doctor = defineCommand({
     const options = libraryValues(diagnoseOptions, values);
     const diagnosis = await runDiagnosis({ ...options, ...access, url });
     progress.live('');
-    out.write(conformance.diagnosisText(diagnosis, formatCheckCommand(values), out));
+    out.write(
+      conformance.diagnosisText(
+        diagnosis,
+        typeCommand(formatCheckCommand(values), out.program),
+        out,
+      ),
+    );
     if (json !== undefined) {
-      writeJsonOutput(json, conformance.diagnosisJson(diagnosis, url), '--json', process.stdout);
+      writeJsonOutput(json, conformance.diagnosisJson(diagnosis), '--json', process.stdout);
     }
     return diagnosis.blockedBy ? exitCodes.notJudged : exitCodes.ok;
   },

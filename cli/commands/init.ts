@@ -6,7 +6,13 @@ import { option, switchOption } from '../../src/options/option.ts';
 import * as values from '../../src/options/values.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
-import { findKitDependency, packageNameOf } from '../project/package-json.ts';
+import {
+  findKitDependency,
+  isNpmOnOldNode,
+  NODE_PACKAGE,
+  packageNameOf,
+  type KitDependency,
+} from '../project/package-json.ts';
 import {
   describeTemplate,
   readTemplate,
@@ -79,10 +85,16 @@ function dependenciesOf(files: readonly ProjectFile[]): string[] {
   return Object.keys({ ...dependencies, ...devDependencies });
 }
 
+/** Where a project gets a kit that no registry may have. */
+const ORIGINS = {
+  tarball: 'It installs sandbox-kit from the same tarball as this installation:',
+  clone: "It uses the sandbox-kit of this clone, which its CI workflow can't reach:",
+};
+
 interface CreatedProject {
   directory: string;
   projectName: string;
-  kit: ReturnType<typeof findKitDependency>;
+  kit: KitDependency;
   files: readonly ProjectFile[];
 }
 
@@ -92,11 +104,13 @@ function introduce(
   { directory, projectName, kit, files }: CreatedProject,
   { stdout, env }: CommandProcess,
 ): void {
-  const { framework, agentFile, installCommand } = describeTemplate(name);
+  const { framework, agentFile, setUp, install } = describeTemplate(name);
+  const npmInstall = isNpmOnOldNode(env) ? `npm install --save-dev ${NODE_PACKAGE}` : 'npm install';
   const isHere = join(directory) === '.';
   const commands = [
     ...(isHere ? [] : [`cd ${quoteArgument(directory)}`]),
-    installCommand,
+    ...(setUp === undefined ? [] : [setUp]),
+    install === undefined ? npmInstall : `${install} && ${npmInstall}`,
     'npm test',
     ...(isHere ? ['npm start'] : []),
   ];
@@ -112,12 +126,7 @@ function introduce(
   const lines = [
     `Created ${style('bold', made)} in ${place}: ${files.length} files.`,
     `Your agent goes in ${join(directory, agentFile)}.`,
-    ...(kit.tarball === undefined
-      ? []
-      : [
-          'It installs sandbox-kit from the same tarball as this installation:',
-          `  ${kit.tarball}`,
-        ]),
+    ...(kit.local === undefined ? [] : [ORIGINS[kit.local.kind], `  ${kit.local.path}`]),
     '',
     'Next:',
     ...commands.map((command) => `  ${command}`),

@@ -17,6 +17,7 @@ import {
 import * as values from '../../src/options/values.ts';
 import { writeDocumentText } from '../../library/input/documents.ts';
 import { reserveFile, writeOutput } from '../input/files.ts';
+import { findProgramName } from '../output/program-name.ts';
 import type { Variables } from '../process.ts';
 
 const SERVICE_URL = 'http://127.0.0.1:9090';
@@ -69,7 +70,7 @@ export const scenario = defineCommand({
     if (out !== '-') {
       stderr.write(
         `Wrote ${out}. Review the user's messages, then run\n` +
-          `sandbox-kit simulate URL --scenario ${out}\n`,
+          `${findProgramName(env)} simulate URL --scenario ${out}\n`,
       );
     }
     return exitCodes.ok;

@@ -158,7 +158,7 @@ function introduce(
           `  ${appUrl}/evals and ${appUrl}/settings`,
         ]),
     'See received data, results, and reasons for missing data:',
-    `  open ${appUrl}/ in a browser, or run sandbox-kit lint-traces FILE`,
+    `  open ${appUrl}/ in a browser, or run ${out.program} lint-traces FILE`,
     'Press Ctrl-C to stop.',
   ];
   out.write(`${lines.join('\n')}\n`);

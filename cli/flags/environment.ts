@@ -32,6 +32,9 @@ const environment = z.object({
   NO_PROXY: variable,
   NO_COLOR: z.string().optional(),
   TERM: z.string().optional(),
+  PATH: z.string().optional(),
+  npm_command: variable,
+  npm_lifecycle_event: variable,
 });
 
 /** The environment variables of sandbox-kit. */

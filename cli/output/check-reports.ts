@@ -34,16 +34,17 @@ export function writeCheckReports(
     recording?: string;
   },
 ): void {
-  const { style, width } = out;
+  const { style, width, program } = out;
   if (note !== undefined) out.write(`${wrap(note, width).join('\n')}\n\n`);
   const duration = durationMs === undefined ? {} : { tookMs: durationMs };
   const resendFile = outputs.json ?? outputs.record ?? recording;
-  out.write(conformance.terminalReport(report, { style, width, verbose, resendFile, ...duration }));
+  const layout = { style, width, program, verbose, resendFile };
+  out.write(conformance.terminalReport(report, { ...layout, ...duration }));
   const views = {
     json: report,
-    junit: () => conformance.junitReport(report, resendFile),
-    markdown: () => conformance.markdownReport(report, resendFile),
-    html: () => conformance.htmlReport(report, transcript, resendFile),
+    junit: () => conformance.junitReport(report, resendFile, program),
+    markdown: () => conformance.markdownReport(report, resendFile, program),
+    html: () => conformance.htmlReport(report, transcript, resendFile, program),
   };
   writeViews(outputs, views, { out, stdout: process.stdout });
 }

@@ -2,12 +2,15 @@ import { ansiStyle, cutTo, plainStyle, type ApplyStyle } from '../../src/report-
 import { readEnvironment } from '../flags/environment.ts';
 import type { OutputStream, Variables } from '../process.ts';
 import { fill } from './help-layout.ts';
+import { findProgramName } from './program-name.ts';
 
 /** Where a command writes text for people. */
 export interface Terminal {
   style: ApplyStyle;
   /** Characters per line, 60 to 100. */
   width: number;
+  /** How the user types the name of the program in commands to copy. */
+  program: string;
   write: (text: string) => void;
   /** Whether `live` shows anything. */
   isLive: boolean;
@@ -31,6 +34,7 @@ export function createTerminal(stream: OutputStream, env: Variables): Terminal {
   return {
     style: hasCodes && NO_COLOR === '' ? ansiStyle : plainStyle,
     width,
+    program: findProgramName(env),
     isLive: hasCodes,
     write(text) {
       clear();

@@ -10,11 +10,13 @@ interface Template {
   layers: readonly string[];
   /** The file that users replace with their own agent. */
   agentFile: string;
-  /** Shell command that installs the packages of the project. */
-  installCommand: string;
+  /** Shell command before those that install packages. */
+  setUp?: string;
+  /** Shell command that installs other packages than those of npm. */
+  install?: string;
 }
 
-const javascript = { agentFile: 'src/agent.js', installCommand: 'npm install' };
+const javascript = { agentFile: 'src/agent.js' };
 
 const TEMPLATES = {
   node: { ...javascript, framework: "Node's HTTP server", layers: ['javascript', 'node'] },
@@ -25,8 +27,8 @@ const TEMPLATES = {
     framework: 'FastAPI (Python)',
     layers: ['fastapi'],
     agentFile: 'sandbox/agent.py',
-    installCommand:
-      'python3 -m venv .venv && . .venv/bin/activate && pip install -r requirements.txt && npm install',
+    setUp: 'python3 -m venv .venv && . .venv/bin/activate',
+    install: 'pip install -r requirements.txt',
   },
 } as const satisfies Record<string, Template>;
 
@@ -39,7 +41,7 @@ export const templateNames = Object.keys(TEMPLATES) as [TemplateName, ...Templat
 export const VOICE_TEMPLATE: TemplateName = 'node';
 const VOICE_LAYER = 'voice';
 
-/** Returns the framework, the agent file, and the install command of a template. */
+/** Returns the framework, the agent file, and the first commands of a template. */
 export function describeTemplate(name: TemplateName): Omit<Template, 'layers'> {
   return TEMPLATES[name];
 }

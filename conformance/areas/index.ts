@@ -9,7 +9,6 @@ import { client, findSilence } from './client/index.ts';
 import { hideText } from './client/shown.ts';
 import { health } from './health/index.ts';
 import { diagnoseSandbox } from './diagnoses/index.ts';
-import { findMisspelledNotices } from './diagnoses/misspelled-fields.ts';
 import { sandboxRepairs } from './sandbox-repairs.ts';
 import { createSandboxState } from './sandbox-state.ts';
 import { NEEDS_CONTROL_API } from './service/findings.ts';
@@ -42,7 +41,6 @@ export const sandboxSuite: Suite = createSuite({
   isBlockedByErrors: false,
   diagnose: diagnoseSandbox,
   repairs: sandboxRepairs,
-  findNotices: findMisspelledNotices,
   cures: {
     keyRefused: 'Set SANDBOX_KIT_API_KEY to the bearer key, or pass --api-key-file FILE.',
     noInterface:

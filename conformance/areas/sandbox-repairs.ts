@@ -20,6 +20,7 @@ import {
   respondWithError,
 } from './diagnoses/conforming-response.ts';
 import { describeSeen, nonEmpty, quoteBody } from './diagnoses/seen.ts';
+import { AT_ONCE, isCreateStep } from './users/requests.ts';
 
 /** Some routes with a change in common, and their name in a sentence. */
 type Routes = readonly [endpoints: readonly Endpoint[], name: string];
@@ -82,10 +83,18 @@ function validateInput([endpoints, name]: Routes, exchanges: readonly Exchange[]
   ];
 }
 
+/** Returns whether a create request was refused because of its user, perhaps with another type than that of a duplicate. */
+const isOfExistingUser = (exchange: Exchange): boolean =>
+  exchange.endpoint === 'create' &&
+  isRefused(exchange) &&
+  !isRateLimited(exchange) &&
+  (isCreateStep(AT_ONCE)(exchange) || errorOf(exchange)?.code === 'user_exists');
+
 /** Returns the code of the error table for an error response; undefined if the table has none. */
 function errorCodeOf(exchange: Exchange): SandboxErrorCode | undefined {
   const status = exchange.response?.status ?? 0;
   if (isDuplicate(exchange) && status >= 400) return 'user_exists';
+  if (isOfExistingUser(exchange)) return 'user_exists';
   switch (status) {
     case 400:
       return 'bad_request';
@@ -136,7 +145,7 @@ function nameErrors([endpoints, name]: Routes, exchanges: readonly Exchange[]): 
   const names = new Map(
     wrong.map(({ exchange, code, found }) => [
       `${code} ${found?.type} ${found?.code}`,
-      `for ${isDuplicate(exchange) ? 'an existing user' : describeOutcome(exchange)} the type ${sandboxErrors[code].type} and the code ${code} instead of ${toPrintable(found?.type ?? '', 30)} and ${toPrintable(found?.code ?? '', 30)}`,
+      `for ${code === 'user_exists' ? 'an existing user' : describeOutcome(exchange)} the type ${sandboxErrors[code].type} and the code ${code} instead of ${toPrintable(found?.type ?? '', 30)} and ${toPrintable(found?.code ?? '', 30)}`,
     ]),
   );
   return [

@@ -75,8 +75,6 @@ export interface SuiteOptions {
   diagnose(transcript: Transcript): readonly Repair[];
   /** Returns changes that may clear many failures of a recording. "Fix first" tries each of them. */
   repairs(transcript: Transcript): readonly Repair[];
-  /** Returns sentences about the run as a whole that the report shows next to the verdict. */
-  findNotices?(transcript: Transcript): readonly string[];
   /** Returns the cause that prevents the judgment of a recording without a preflight. */
   findRecordingCause?(transcript: Transcript): BlockingCause | undefined;
   /** Returns an exchange without content that a page must not show, such as conversation text. */

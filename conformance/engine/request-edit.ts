@@ -1,8 +1,15 @@
 import { resolvePointer } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
-import type { RefusalHint } from './checks/refusal-hints.ts';
+import { malformedBodyHint, type RefusalHint } from './checks/refusal-hints.ts';
 import type { When } from './mutants/combinators.ts';
-import { isEmptyBody, isJsonArray, isNotJson } from './mutants/requests.ts';
+import {
+  hasSingleQuotes,
+  hasTextAfterJson,
+  isEmptyBody,
+  isJsonArray,
+  isNotJson,
+  TEXT_AFTER_JSON,
+} from './mutants/requests.ts';
 import type { Step } from './probe.ts';
 
 /** One edit that makes a valid request malformed, in both directions: to make it and to recognize it. */
@@ -77,6 +84,23 @@ export const bodyEdits = {
   'body not JSON': {
     edit: (accepted) => ({ text: JSON.stringify(accepted).slice(0, -1) }),
     isIn: isNotJson,
+  },
+  'body with text after the JSON': {
+    edit: (accepted) => ({ text: `${JSON.stringify(accepted)}${TEXT_AFTER_JSON}` }),
+    isIn: hasTextAfterJson,
+    hint: {
+      accepted:
+        'Refuse a body with anything after its JSON object. Decoders that read a stream, such as json.NewDecoder in Go, stop after the first value.',
+      crashed: malformedBodyHint.crashed,
+    },
+  },
+  'body with single quotes': {
+    edit: (accepted) => ({ text: JSON.stringify(accepted).replaceAll('"', "'") }),
+    isIn: hasSingleQuotes,
+    hint: {
+      accepted: 'Use a strict JSON parser: JSON has only double quotes.',
+      crashed: malformedBodyHint.crashed,
+    },
   },
   'body empty': { edit: () => ({ text: '' }), isIn: isEmptyBody },
   'body an array': { edit: (accepted) => ({ json: [accepted] }), isIn: isJsonArray },

@@ -141,6 +141,17 @@ export const unreachable: readonly PeerTemplate[] = [
       response.write('{"choices": [', () => response.destroy());
     }),
   ),
+  definePeer(
+    'length-too-large',
+    'Sends a Content-Length that is larger than the body.',
+    'wrong_length',
+    () =>
+      serveHttp((_request, response) => {
+        const headers = { 'content-type': 'application/json', 'content-length': '16' };
+        response.writeHead(200, headers);
+        response.write('{"choices": []}', () => response.destroy());
+      }),
+  ),
   definePeer('not-http', 'Speaks a protocol other than HTTP.', 'protocol', () =>
     serveSocket((socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n')),
   ),

@@ -240,11 +240,11 @@ async function selectProbes(
   return [...probes, ...(distortion.intrusive ? intrusiveProbesFor(distortion) : [])];
 }
 
-/** Returns the probes that only an intrusive run has and that show what a mutant breaks. */
+/** Returns the probes that only an intrusive run has and that show what a mutant breaks, with what they need. */
 function intrusiveProbesFor({ kills }: Mutant): Probe[] {
-  return service.probes.filter(
-    ({ intrusive, exercises }) => intrusive && kills.some((id) => exercises.includes(id)),
-  );
+  return service.probes
+    .filter(({ intrusive, exercises }) => intrusive && kills.some((id) => exercises.includes(id)))
+    .flatMap((probe) => [probe, ...(probe.needs ?? [])]);
 }
 
 /** Calls take long, so a voice mutant gets only the probes that exercise the requirements it breaks. */

@@ -1,5 +1,5 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
-import { formatCount } from '../../src/report-kit/format.ts';
+import { formatNumber } from '../../src/report-kit/format.ts';
 
 type Coverage = NonNullable<CheckReport['coverage']>;
 
@@ -25,11 +25,12 @@ export function coverageOf(rows: readonly RequirementVerdict[]): Coverage {
   };
 }
 
-/** Says what share of the requirements was judged. */
+/** Says what share of the requirements was judged. Those that do not apply are not counted. */
 export function describeCoverage({ judged, total }: Coverage): string {
   // Rounded down, so that 100% means all.
   const percent = total === 0 ? 0 : Math.floor((100 * judged) / total);
-  return `Judged ${judged} of ${formatCount(total, 'requirement')} (${percent}%).`;
+  const [noun, verb] = total === 1 ? ['requirement', 'applies'] : ['requirements', 'apply'];
+  return `Judged ${judged} of ${formatNumber(total)} ${noun} that ${verb} (${percent}%).`;
 }
 
 /** Returns a sentence for each reason why requirements were not judged, and what would change that. */

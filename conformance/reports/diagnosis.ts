@@ -1,6 +1,7 @@
 import type { Suite } from '../engine/area.ts';
 import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
 import { shorten, wrapBreakingWords, type TextLayout } from '../../src/report-kit/terminal.ts';
+import { isVoice } from '../engine/transcript/call-messages.ts';
 import { type Exchange, describeOutcome, durationMs } from '../engine/transcript/reading.ts';
 
 /** Width of the margin and the longest time with its unit. */
@@ -10,6 +11,8 @@ const TIME_WIDTH = 12;
 export interface Diagnosis {
   /** What the preflight looked for. */
   peer: Suite['peer'];
+  /** The base URL to which the requests were sent. */
+  target: string;
   blockedBy: BlockingCause | undefined;
   /** A problem with the voice endpoint when voice was not selected. */
   remark?: string | undefined;
@@ -18,7 +21,7 @@ export interface Diagnosis {
 
 /** Lays out the diagnosis for people: each request of the preflight, then the cause or the next step. */
 export function diagnosisText(
-  { peer, blockedBy, remark, exchanges }: Diagnosis,
+  { peer, target, blockedBy, remark, exchanges }: Diagnosis,
   checkCommand: string,
   { style, width }: TextLayout,
 ): string {
@@ -26,8 +29,9 @@ export function diagnosisText(
     2 + Math.max(10, ...exchanges.map((exchange) => describeOutcome(exchange).length));
   const requestWidth = width - outcomeWidth - TIME_WIDTH;
   const lines = exchanges.map((exchange) => {
-    const path = `${exchange.request.method} ${exchange.request.path}`;
-    const request = shorten(path, requestWidth - 2).padEnd(Math.min(42, requestWidth));
+    const request = shorten(describeRequest(exchange, target), requestWidth - 2).padEnd(
+      Math.min(42, requestWidth),
+    );
     const isExpected =
       exchange.response && (exchange.response.status < 400 || exchange.intent === 'open');
     const color = isExpected ? 'green' : 'yellow';
@@ -48,6 +52,13 @@ export function diagnosisText(
   return [style('bold', `Connection to the ${peer}`), ...lines, '', ...ending, ''].join('\n');
 }
 
+/** Returns the method and the path that was sent. A voice address has a path of its own. */
+function describeRequest(exchange: Exchange, target: string): string {
+  const { method, path } = exchange.request;
+  const base = isVoice(exchange) ? '' : new URL(target).pathname.replace(/\/+$/, '');
+  return `${method} ${base}${path}`;
+}
+
 /** Whether a peer can be reached, with the requests of the diagnosis. */
 export interface DiagnosisReport {
   target: string;
@@ -60,10 +71,12 @@ export interface DiagnosisReport {
 }
 
 /** Returns the diagnosis for programs. */
-export function diagnosisJson(
-  { blockedBy, remark, exchanges }: Diagnosis,
-  target: string,
-): DiagnosisReport {
+export function diagnosisJson({
+  target,
+  blockedBy,
+  remark,
+  exchanges,
+}: Diagnosis): DiagnosisReport {
   return {
     target,
     ok: blockedBy === undefined,
@@ -72,7 +85,7 @@ export function diagnosisJson(
       : {}),
     ...(remark === undefined ? {} : { remark }),
     requests: exchanges.map((exchange) => ({
-      request: `${exchange.request.method} ${exchange.request.path}`,
+      request: describeRequest(exchange, target),
       outcome: describeOutcome(exchange),
       tookMs: Math.round(durationMs(exchange)),
     })),

@@ -41,6 +41,7 @@ export function htmlReport(
   original: CheckReport,
   recorded: Transcript,
   resendFile?: ResendFile,
+  program?: string,
 ): string {
   const report = toVisible(original);
   const { peer, toShown = (exchange: Exchange) => exchange } = suiteOf(recorded.run);
@@ -58,7 +59,7 @@ export function htmlReport(
     facts:
       `Suite ${describeSuite(report)}, ${isClientReport(report) ? '' : `seed ${seed}, `}` +
       `sandbox-kit ${kitVersion}, ${formatInstant(startedAt)} to ${formatInstant(endedAt)}.`,
-    remarks: remarks(report, resendFile),
+    remarks: remarks(report, resendFile, program),
     sections: [
       causesSection(report),
       changesSection(report),
@@ -67,7 +68,7 @@ export function htmlReport(
         title: 'Requirements',
         body: renderFindings(report, {
           shown,
-          resendCommand: (row) => resendCommandOf(row.evidence, report, resendFile),
+          resendCommand: (row) => resendCommandOf(row.evidence, report, resendFile, program),
         }),
       },
       unjudgedSection(report),
@@ -83,15 +84,15 @@ export function htmlReport(
 const standings = { conforming: 'pass', 'not-conforming': 'fail', 'not-judged': 'warn' } as const;
 
 /** Renders the remarks on the whole run: blocking cause, waivers, notices, outdated known failures. */
-function remarks(report: CheckReport, resendFile: ResendFile): Html[] {
+function remarks(report: CheckReport, resendFile: ResendFile, program?: string): Html[] {
   const { blockedBy, waived, notices = [], staleKnownFailures: stale = [] } = report;
-  const resendHint = describeMissingFile(report, resendFile);
+  const resendHint = describeMissingFile(report, resendFile, program);
   return [
     ...(blockedBy ? [renderRemark('fail', blocker(blockedBy))] : []),
     ...waived.map((waiver) => renderRemark('warn', `Waived: ${waiver}.`)),
     ...notices.map((notice) => renderRemark('warn', withCode(notice))),
     ...(stale.length > 0 ? [renderRemark('fail', staleSentence(stale))] : []),
-    ...listSuspectCommands(report, resendFile).map(({ sentence, commands }) =>
+    ...listSuspectCommands(report, resendFile, program).map(({ sentence, commands }) =>
       renderRemark(
         'warn',
         html`${sentence}

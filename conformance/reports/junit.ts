@@ -18,6 +18,7 @@ import { resendCommandOf, type ResendFile } from './resend-commands.ts';
 export function junitReport(
   { requirements, ...report }: CheckReport,
   resendFile?: ResendFile,
+  program?: string,
 ): string {
   const fixes = new Map(
     openCauses({ ...report, requirements }).flatMap((cause) =>
@@ -26,7 +27,7 @@ export function junitReport(
   );
   const run: RunResult = {
     ...report,
-    resendCommand: (row) => resendCommandOf(row.evidence, report, resendFile),
+    resendCommand: (row) => resendCommandOf(row.evidence, report, resendFile, program),
   };
   const selected = requirements.filter(({ verdict }) => verdict !== 'not_selected');
   const suites = [...Map.groupBy(selected, ({ area }) => area)].map(([area, rows]): TestSuite => ({

@@ -42,7 +42,7 @@ function summarizePlan(plan: Plan, alternative = ''): string {
 }
 
 const CLOCK_SENTENCE =
-  'If the service has a control API, the run advances its clock by a day and a few minutes and resets it at the end; this closes conversations that are still open.';
+  'If the service has a control API, the run advances its clock by about 25 hours and resets it at the end; this closes conversations that are still open.';
 
 const isForService = ({ peer }: Plan): boolean => peer === 'service';
 

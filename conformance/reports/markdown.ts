@@ -35,7 +35,11 @@ import {
 } from './summary.ts';
 
 /** Writes the report as Markdown for the summary of a CI step: the verdict, then what to fix. */
-export function markdownReport(original: CheckReport, resendFile?: ResendFile): string {
+export function markdownReport(
+  original: CheckReport,
+  resendFile?: ResendFile,
+  program?: string,
+): string {
   const report = toPrintable(original);
   const {
     notices = [],
@@ -47,8 +51,8 @@ export function markdownReport(original: CheckReport, resendFile?: ResendFile): 
   const withVerdict = (verdict: string): RequirementVerdict[] =>
     requirements.filter((row) => row.verdict === verdict && row.accepted === undefined);
   const findings = (title: string, rows: readonly RequirementVerdict[]): Block =>
-    listFindings(title, rows, (row) => resendCommandOf(row.evidence, report, resendFile));
-  const hint = describeMissingFile(report, resendFile);
+    listFindings(title, rows, (row) => resendCommandOf(row.evidence, report, resendFile, program));
+  const hint = describeMissingFile(report, resendFile, program);
   const seed = isClientReport(report) ? '' : `, seed ${report.seed}`;
   const counts = countVerdicts(report).map(([, text]) => text);
   return renderMarkdown(`${commandOf(report)}: ${headlines[headlineOf(report)].toLowerCase()}`, [
@@ -59,7 +63,7 @@ export function markdownReport(original: CheckReport, resendFile?: ResendFile): 
     hint !== undefined && { quote: hint },
     stale.length > 0 && line`**${staleSentence(stale)}**`,
     blockedBy && line`**${blockedBy.message}** ${blockedBy.cure}`,
-    ...listSuspectCommands(report, resendFile).map(({ sentence, commands }) => ({
+    ...listSuspectCommands(report, resendFile, program).map(({ sentence, commands }) => ({
       list: [{ text: sentence, command: commands.join('\n') }],
     })),
     ...changes(report),

@@ -58,7 +58,6 @@ export function createReport(
     ...(run.proxy === undefined ? [] : [`Requests went through the proxy ${run.proxy}.`]),
     ...describeCrashes(suite.peer, crashes, judgment.blockedBy),
     ...suite.areas.flatMap((area) => area.notices?.(transcript, { isBlocked }) ?? []),
-    ...(isBlocked ? [] : (suite.findNotices?.(transcript) ?? [])),
     ...describeSelection(suite, judgment),
     ...describeLater(judgment, options),
   ];

@@ -4,17 +4,18 @@ import { describeResend, formatResendCommand } from '../../src/report-kit/resend
 /** The file from which requests can be sent again, as the user named it: a JSON report or a recording. */
 export type ResendFile = string | undefined;
 
-type Report = Pick<CheckReport, 'resendable' | 'requirements'>;
+type Report = Pick<CheckReport, 'resendable' | 'requirements' | 'blockedBy'>;
 
 /** Returns the command that sends the first of some exchanges again; undefined if it can't be. */
 export function resendCommandOf(
   [first]: readonly EvidenceItem[],
   { resendable }: Pick<CheckReport, 'resendable'>,
   file: ResendFile,
+  program?: string,
 ): string | undefined {
   if (file === undefined || !first || !resendable) return undefined;
   const isKept = resendable.exchanges.some(({ exchange }) => exchange.id === first.exchange);
-  return isKept ? formatResendCommand(file, first.exchange) : undefined;
+  return isKept ? formatResendCommand(file, first.exchange, program) : undefined;
 }
 
 /** How to find the request that stopped a sandbox. */
@@ -31,11 +32,12 @@ const SUSPECTS_MAX = 6;
 export function listSuspectCommands(
   report: Pick<CheckReport, 'crashes' | 'resendable'>,
   file: ResendFile,
+  program?: string,
 ): SuspectCommands[] {
   return (report.crashes ?? []).flatMap(({ suspects, crashedAgain, cameBack }) => {
     if (crashedAgain.length > 0) return [];
     const commands = suspects.slice(0, SUSPECTS_MAX).flatMap((suspect) => {
-      const command = resendCommandOf([suspect], report, file);
+      const command = resendCommandOf([suspect], report, file, program);
       return command === undefined ? [] : [`${command}  # ${suspect.step}`];
     });
     if (commands.length === 0) return [];
@@ -50,8 +52,9 @@ export function listSuspectCommands(
 
 /** Says how to send requests again, if no file was written; undefined if one was, or nothing is broken. */
 export function describeMissingFile(
-  { resendable, requirements }: Report,
+  { resendable, requirements, blockedBy }: Report,
   file: ResendFile,
+  program?: string,
 ): string | undefined {
   if (file !== undefined || !resendable) return undefined;
   const kept = new Set(resendable.exchanges.map(({ exchange }) => exchange.id));
@@ -59,6 +62,8 @@ export function describeMissingFile(
     ({ verdict, evidence: [first] }) =>
       /^(fail|warn)$/.test(verdict) && first !== undefined && kept.has(first.exchange),
   );
-  const id = broken?.evidence[0]?.exchange ?? [...kept][0];
-  return id === undefined ? undefined : describeResend(id);
+  // If nothing could be judged, the same request would only fail again, unless it stopped the sandbox.
+  const isInVain = blockedBy !== undefined && blockedBy.id !== 'unreachable';
+  const id = broken?.evidence[0]?.exchange ?? (isInVain ? undefined : [...kept][0]);
+  return id === undefined ? undefined : describeResend(id, program);
 }

@@ -12,6 +12,7 @@ import {
   formatNumber,
 } from '../../src/report-kit/format.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
+import { typeCommand } from '../../src/report-kit/program-name.ts';
 import {
   hangingIndent,
   labeled,
@@ -38,7 +39,7 @@ import {
   type Headline,
 } from './summary.ts';
 import { comparisonLines } from './comparison.ts';
-import { describeCoverage, describeUnjudged } from './coverage.ts';
+import { coverageOf, describeCoverage, describeUnjudged } from './coverage.ts';
 import {
   describeMissingFile,
   listSuspectCommands,
@@ -109,8 +110,11 @@ function blockingLines({ blockedBy }: CheckReport, { style, width }: TextLayout)
 }
 
 /** Lists the commands by which the cause of a crash is found. They are unbroken, so that they can be copied. */
-function suspectLines(report: CheckReport, { width, resendFile }: TerminalOptions): string[] {
-  return listSuspectCommands(report, resendFile).flatMap(({ sentence, commands }) => [
+function suspectLines(
+  report: CheckReport,
+  { width, resendFile, program }: TerminalOptions,
+): string[] {
+  return listSuspectCommands(report, resendFile, program).flatMap(({ sentence, commands }) => [
     ...wrapBreakingWords(sentence, width),
     ...commands.map((command) => `  ${command}`),
   ]);
@@ -127,7 +131,8 @@ function findingBlocks(report: CheckReport, layout: TerminalOptions): string[][]
   return rows.map((row) => {
     const firstId = repeated.get(row.id);
     if (firstId === undefined) {
-      const command = resendCommandOf(row.evidence, report, layout.resendFile);
+      const { resendFile, program } = layout;
+      const command = resendCommandOf(row.evidence, report, resendFile, program);
       return findingLines({ ...row, command }, layout);
     }
     return findingLines({ ...row, curl: `the same request as ${firstId}` }, layout);
@@ -154,7 +159,8 @@ type Detail = Pick<
 > & { example?: string; exchange: EvidenceItem | undefined; command?: string | undefined };
 
 /** Lists what is known about a finding, and the command that shows it again. */
-function detailLines(detail: Detail, { style, width }: TextLayout, indent: number): string[] {
+function detailLines(detail: Detail, layout: TextLayout, indent: number): string[] {
+  const { style, width, program } = layout;
   const { exchange, findings: count = 0, curl, command } = detail;
   const where = exchange && describeExchange(exchange);
   const fields: [string, string | undefined][] = [
@@ -175,7 +181,7 @@ function detailLines(detail: Detail, { style, width }: TextLayout, indent: numbe
     ),
     // Unbroken lines, so that they can be copied.
     ...[curl, command].flatMap((line) =>
-      line === undefined ? [] : [`${margin}${style('dim', line)}`],
+      line === undefined ? [] : [`${margin}${style('dim', typeCommand(line, program))}`],
     ),
   ];
 }
@@ -194,7 +200,7 @@ function causeLines(report: CheckReport, layout: TerminalOptions): string[] {
       ...(example && row
         ? exampleLines(example, row, {
             ...layout,
-            command: resendCommandOf([example.exchange], report, layout.resendFile),
+            command: resendCommandOf([example.exchange], report, layout.resendFile, layout.program),
           })
         : []),
     ];
@@ -273,8 +279,11 @@ function triedLines(report: CheckReport, { style, width }: TextLayout): string[]
   return [style('bold', sectionTitles.tried), ...lines];
 }
 
-function missingFileLines(report: CheckReport, { resendFile, width }: TerminalOptions): string[] {
-  const hint = describeMissingFile(report, resendFile);
+function missingFileLines(
+  report: CheckReport,
+  { resendFile, width, program }: TerminalOptions,
+): string[] {
+  const hint = describeMissingFile(report, resendFile, program);
   return hint === undefined ? [] : wrapBreakingWords(hint, width);
 }
 
@@ -286,17 +295,27 @@ function summaryLines(report: CheckReport, { style, width }: TextLayout): string
   const { requirements, blockedBy, observedBehavior } = report;
   const notes = requirements.filter(({ verdict }) => verdict === 'note').map(({ id }) => id);
   const observed = Object.entries(observedBehavior).map(([name, value]) => `${name} ${value}`);
-  const unjudged = blockedBy
+  const { judged, total } = coverageOf(requirements);
+  // The same number as in the sentence about the coverage, which does not count what does not apply.
+  const unjudged = blockedBy ? 0 : total - judged;
+  const inapplicable = blockedBy
     ? 0
-    : requirements.filter(({ verdict }) => /^not_(applicable|observed)$/.test(verdict)).length;
+    : requirements.filter(({ verdict }) => verdict === 'not_applicable').length;
   const folded = foldedFailures(report).length;
-  if (notes.length + observed.length + unjudged + folded === 0) return [];
+  if (notes.length + observed.length + unjudged + inapplicable + folded === 0) return [];
   const rest = observed.length - OBSERVED_MAX;
   const label = (name: string): string => `${style('bold', name)}${' '.repeat(10 - name.length)}`;
   const details = [
     ...(folded === 0 ? [] : [`each of the ${folded} failures with a common cause`]),
     ...(notes.length === 0 ? [] : ['the notes']),
-    ...(unjudged === 0 ? [] : [`why ${formatCount(unjudged, 'requirement')} got no verdict`]),
+    ...(unjudged === 0
+      ? []
+      : [
+          `why ${formatCount(unjudged, 'requirement')} ${unjudged === 1 ? 'was' : 'were'} not judged`,
+        ]),
+    ...(inapplicable === 0
+      ? []
+      : [`why ${inapplicable} ${inapplicable === 1 ? 'does' : 'do'} not apply`]),
     ...(observed.length === 0 ? [] : ['all observed behavior']),
   ];
   const shown = [...observed.slice(0, OBSERVED_MAX), ...(rest > 0 ? [`${rest} more`] : [])];

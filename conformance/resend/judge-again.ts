@@ -127,12 +127,20 @@ const checkAgain = (target: string, ids: readonly string[]): string =>
 export const companionsOf = ({ exchanges, companions = [] }: ResendSource): Exchange[] =>
   exchanges.filter(({ id }) => companions.includes(id));
 
+/** Says that a request did not reach the sandbox, and what to do; undefined if it did. */
+export function describeUnsent(exchange: Exchange): string | undefined {
+  const { failure } = exchange;
+  if (!failure || !isUnsent(exchange)) return undefined;
+  return failure.kind === 'refused'
+    ? `Nothing accepts connections (${failure.message}). Start the sandbox, or check the URL, and run this command again.`
+    : `The request could not be sent: ${failure.message}.`;
+}
+
 /** Returns why a response says nothing about the request; undefined if it can be judged. */
 function findUnjudgeable({ before }: ResendSource, now: Exchange): string | undefined {
-  const { failure, response } = now;
-  if (failure && isUnsent(now)) {
-    return `The request could not be sent: ${failure.message}. Is the sandbox running?`;
-  }
+  const { response } = now;
+  const unsent = describeUnsent(now);
+  if (unsent !== undefined) return unsent;
   if (isRateLimited(now)) return 'The sandbox limits the rate (429). Try again later.';
   const isRefused = ({ response }: Exchange): boolean => response?.status === 401;
   const isKeyed = now.intent === 'valid' && !isRefused(before);

@@ -23,7 +23,7 @@ import {
 import type { Exchange } from '../engine/transcript/transcript.ts';
 import { sendTogether } from './companions.ts';
 import { concludeEvals } from './conclude-evals.ts';
-import { companionsOf, judgeAgain } from './judge-again.ts';
+import { companionsOf, describeUnsent, judgeAgain } from './judge-again.ts';
 import { findPreparations, userIdOf, type Preparation } from './preparation.ts';
 import { findGap, rebuildRequest, type CredentialNames, type Credentials } from './rebuild.ts';
 import type { ResendSource } from './source.ts';
@@ -272,6 +272,8 @@ function createState(source: ResendSource, steps: readonly Preparation[], sender
         note(sent);
         prepared.push({ ...(isNumbered && { exchange: exchange.id }), ...toSide(sent, purpose) });
         if (isAccepted(sent) || isDuplicate(sent)) continue;
+        const unsent = describeUnsent(sent);
+        if (unsent !== undefined) return unsent;
         const outcome = sent.failure?.message ?? describeOutcome(sent);
         const { method, path } = exchange.request;
         return `The request depends on ${method} ${path}, which ${purpose} and failed now: ${outcome}.`;

@@ -1,6 +1,7 @@
 import type { LoadReport } from '../../src/contract/index.ts';
 import { comparisonBlocks } from '../../src/report-kit/comparison.ts';
 import { formatNumber, formatQuantity } from '../../src/report-kit/format.ts';
+import { nameTargetVerdict } from '../../src/report-kit/load-standings.ts';
 import { line, markdownLink, renderMarkdown, type Block } from '../../src/report-kit/markdown.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import { changeNames } from './comparison.ts';
@@ -31,11 +32,12 @@ const icons = {
 export function markdownReport(original: LoadReport): string {
   const report = toPrintable(original);
   const { verdict, sentence, blockedBy, aborted, selfCheck, plan, notes, seed } = report;
+  const selfCheckText = selfCheck.figures.length > 0 ? describeSelfCheck(report) : undefined;
   return renderMarkdown(`sandbox-kit load: ${verdict}`, [
     sentence,
     blockedBy?.cure,
     aborted !== undefined && line`**${aborted}**`,
-    !blockedBy && selfCheck.figures.length > 0 && { quote: describeSelfCheck(report) },
+    !blockedBy && selfCheckText !== undefined && { quote: selfCheckText },
     hasRun(report) && targetTable(report),
     examples(report),
     ...calls(report),
@@ -56,7 +58,7 @@ const targetTable = ({ targets }: LoadReport): Block => ({
     statement,
     ...[target, measured, bound95].map((value) => figure(value, unit)),
     samples === 0 ? '' : formatNumber(samples),
-    `${icons[verdict]} ${verdict}`,
+    `${icons[verdict]} ${nameTargetVerdict(verdict)}`,
     reason,
   ]),
 });

@@ -282,9 +282,8 @@ function runSelfCheck({ generatorLimits }: LoadRun, run: CompletedRun): SelfChec
   const localFaults = profile.streams
     .map((name) => record.log(name).errors['local'] ?? 0)
     .reduce((sum, times) => sum + times, 0);
-  const ranS = Math.floor(requests.ranMs / 1000);
   const reasons = {
-    interrupted: [`The run was interrupted after ${ranS} s of ${plan.windowMs / 1000} s.`],
+    interrupted: [describeInterruption(requests.ranMs, plan)],
     unauthorized: [keyRevoked(stopped?.detail ?? '').message],
     unreadable: [UNREADABLE],
     down: [],
@@ -299,6 +298,12 @@ function runSelfCheck({ generatorLimits }: LoadRun, run: CompletedRun): SelfChec
         stopReasons,
       );
 }
+
+/** Says when a run was interrupted. */
+export const describeInterruption = (ranMs: number, { windowMs }: LoadPlan): string =>
+  ranMs === 0
+    ? 'The run was interrupted before the steady state, which alone is measured.'
+    : `The run was interrupted after ${Math.floor(ranMs / 1000)} s of ${windowMs / 1000} s.`;
 
 /** autocannon keeps the parser of a connection after a response that did not end. */
 const UNREADABLE =

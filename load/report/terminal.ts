@@ -8,6 +8,7 @@ import type {
 } from '../../src/contract/index.ts';
 import { comparisonHeading } from '../../src/report-kit/comparison.ts';
 import { formatNumber, formatQuantity } from '../../src/report-kit/format.ts';
+import { nameTargetVerdict } from '../../src/report-kit/load-standings.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import {
   hangingIndent,
@@ -33,6 +34,7 @@ import {
   formatTime,
   describeTraceId,
   hasRun,
+  listSentStreams,
   requestTimesOf,
 } from './wording.ts';
 
@@ -64,11 +66,11 @@ export function terminalReport(original: LoadReport, layout: TextLayout): string
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-/** Says why the run was not judged or ended early. Only the verdict repeats it. */
+/** Says why the run ended early, and what to do about it. */
 function blockingLines(report: LoadReport, { style, width }: TextLayout): string[] {
-  const { verdict, sentence, blockedBy, aborted } = report;
+  const { sentence, blockedBy, aborted } = report;
   return [
-    ...(verdict === 'INVALID RUN' ? wrap(sentence, width).map((line) => style('red', line)) : []),
+    ...(blockedBy ? wrap(sentence, width).map((line) => style('red', line)) : []),
     ...(blockedBy ? wrap(blockedBy.cure, width) : []),
     ...(aborted === undefined ? [] : wrap(aborted, width).map((line) => style('red', line))),
   ];
@@ -80,22 +82,29 @@ function targetLines(report: LoadReport, { style, width }: TextLayout): string[]
   // Only the merged report judges the targets.
   if (!hasRun(report) || report.shard) return [];
   const textWidth = width - VERDICT_WIDTH - 2;
-  return report.targets.flatMap((target) => {
-    const { verdict, statement, reason } = target;
-    const label = `${style(verdictStyles[verdict], verdict.padEnd(VERDICT_WIDTH))}  `;
-    const details = wrap(`${reason} ${describeBound(target)}`.trimEnd(), textWidth);
-    return hangingIndent(label, [
-      ...wrap(statement, textWidth),
-      ...details.map((line) => style('dim', line)),
-    ]);
-  });
+  const labelOf = (verdict: LoadVerdict): string =>
+    `${style(verdictStyles[verdict], nameTargetVerdict(verdict).padEnd(VERDICT_WIDTH))}  `;
+  // The measurements of an invalid run show nothing about the sandbox.
+  const invalid = report.targets.filter(({ verdict }) => verdict === 'INVALID RUN');
+  const others = report.targets.filter(({ verdict }) => verdict !== 'INVALID RUN');
+  const statements = invalid.flatMap(({ statement }) => wrap(statement, textWidth));
+  return [
+    ...(invalid.length === 0 ? [] : hangingIndent(labelOf('INVALID RUN'), statements)),
+    ...others.flatMap((target) => {
+      const { verdict, statement, reason } = target;
+      const details = wrap(`${reason} ${describeBound(target)}`.trimEnd(), textWidth);
+      return hangingIndent(labelOf(verdict), [
+        ...wrap(statement, textWidth),
+        ...details.map((line) => style('dim', line)),
+      ]);
+    }),
+  ];
 }
 
 function streamBlocks(report: LoadReport, layout: TextLayout): string[][] {
-  return report.streams.flatMap((name) => {
-    const stream = report[name];
-    return stream ? [streamLines(name, stream, report.plan, layout)] : [];
-  });
+  return listSentStreams(report).map(({ name, stream }) =>
+    streamLines(name, stream, report.plan, layout),
+  );
 }
 
 function streamLines(
@@ -245,7 +254,7 @@ function comparisonLines({ comparison }: LoadReport, { style, width }: TextLayou
 function selfCheckLines(report: LoadReport, { style, width }: TextLayout): string[] {
   const { valid, figures } = report.selfCheck;
   if (figures.length === 0) return [];
-  const summary = wrap(describeSelfCheck(report), width);
+  const summary = wrap(describeSelfCheck(report) ?? 'The load generator:', width);
   const values = figures.map(({ name, value, unit }) => `${name} ${formatQuantity(value, unit)}`);
   return [
     ...summary.map((line) => style(valid ? 'green' : 'yellow', line)),

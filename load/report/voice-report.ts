@@ -23,7 +23,7 @@ import { judgeConnections, judgeVoiceLatency, type CallMeasurements } from '../v
 import { judgeCallThreshold } from '../thresholds/judge-calls.ts';
 import type { CallOutcome } from '../voice/fleet-messages.ts';
 import type { VoiceRun } from '../voice/voice-run.ts';
-import { describeMachine } from './report.ts';
+import { describeInterruption, describeMachine } from './report.ts';
 import { describeVerdict } from './wording.ts';
 import { SAMPLES_PER_KIND } from '../record/recorder.ts';
 import { roundTo } from '../../src/platform/round.ts';
@@ -86,8 +86,7 @@ function earlyEndReasons(
       `The run was interrupted before the steady state, when ${connected} of ${formatCount(plan.calls ?? 0, 'call')} had connected.`,
     ];
   }
-  const ranS = Math.floor(ranMs / 1_000);
-  return [...crashed, `The run was interrupted after ${ranS} s of ${plan.windowMs / 1_000} s.`];
+  return [...crashed, describeInterruption(ranMs, plan)];
 }
 
 function networkNotes({ network }: LoadReport['plan']): string[] {

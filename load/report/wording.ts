@@ -171,6 +171,13 @@ export function describeStream(
   return `${formatNumber(offered)} due (${formatNumber(offeredPerSecond, 2)}/s), ${formatNumber(sent)} sent, ${formatNumber(ok)} ok${withinTarget}`;
 }
 
+/** Returns the streams of which something was due. A run that ended in the ramp-up has none. */
+export const listSentStreams = (report: LoadReport): { name: string; stream: StreamReport }[] =>
+  report.streams.flatMap((name) => {
+    const stream = report[name];
+    return stream && stream.offered > 0 ? [{ name, stream }] : [];
+  });
+
 /** Returns the names of the times of a request that a run measures. */
 export function requestTimesOf(plan: LoadReport['plan']): (typeof REQUEST_TIMES)[number][] {
   return REQUEST_TIMES.filter(
@@ -224,18 +231,23 @@ export const callTimes = [
 export const formatTime = (ms: VoiceSummary['p50'], unknown = '-'): string =>
   ms === null ? unknown : formatDuration(ms);
 
-/** States whether the load generator kept up: "The load generator kept up (send lag p99 1.2 ms)." */
-export function describeSelfCheck({ selfCheck, targets }: LoadReport): string {
+/**
+ * States whether the load generator kept up: "The load generator kept up (send lag p99 1.2 ms)." The
+ * sentence of an invalid run says so itself.
+ */
+export function describeSelfCheck({ selfCheck, targets }: LoadReport): string | undefined {
   const { valid, figures } = selfCheck;
   if (isGeneratorBusy({ selfCheck })) {
     const busy = figures.filter(({ holds }) => !holds);
     const values = busy.map(({ name, value, unit }) => `${name} ${formatQuantity(value, unit)}`);
     return `The load generator was busy (${values.join(', ')}), so the sandbox may reach a higher rate.`;
   }
-  if (!valid && targets.some(({ verdict }) => verdict === 'PASS')) {
-    return 'The run is invalid, so only latency targets that pass with the lag included are judged.';
+  if (!valid) {
+    const isJudged = targets.some(({ verdict }) => verdict === 'PASS');
+    return isJudged
+      ? 'Only latency targets that pass with the lag included are judged.'
+      : undefined;
   }
-  if (!valid) return 'The run is invalid, so no target is judged.';
   const [first] = figures;
   const figure = first ? ` (${first.name} ${formatQuantity(first.value, first.unit)})` : '';
   return `The load generator kept up${figure}.`;

@@ -71,7 +71,12 @@ export function checkGenerator(
     ...costFigures(cost, limits),
   ];
   const exceeded = figures.filter(({ holds }) => !holds);
-  const check = selfCheckOf(figures, stopReasons.length > 0 ? [] : exceeded, '--rate', stopReasons);
+  const check = selfCheckOf(
+    figures,
+    stopReasons.length > 0 ? [] : exceeded,
+    'requests per second',
+    stopReasons,
+  );
   const isOnlyLate = stopReasons.length === 0 && losses.every(({ holds }) => holds);
   return check.valid ? check : { ...check, isOnlyLate };
 }
@@ -88,7 +93,7 @@ export function checkClosedLoop(
   const local = figure('local errors', localFaults, 0, '');
   const exceeded = local.holds || stopReasons.length > 0 ? [] : [local];
   const figures = [...costFigures(cost, limits), local];
-  return selfCheckOf(figures, exceeded, '--connections', stopReasons);
+  return selfCheckOf(figures, exceeded, 'connections', stopReasons);
 }
 
 const costFigures = (cost: Cost, limits: GeneratorLimits): SelfCheckFigure[] => [
@@ -118,7 +123,7 @@ export function checkCallers(
   ];
   // Each process that exited early has its own reason.
   const exceeded = figures.filter((each) => !each.holds && each !== ended);
-  return selfCheckOf(figures, stop.wasInterrupted ? [] : exceeded, '--calls', stop.reasons);
+  return selfCheckOf(figures, stop.wasInterrupted ? [] : exceeded, 'calls', stop.reasons);
 }
 
 /** Combines the self-checks of requests and of calls. */
@@ -167,7 +172,7 @@ function figure(name: string, value: number, limit: number, unit: string): SelfC
 function selfCheckOf(
   figures: SelfCheckFigure[],
   exceeded: readonly SelfCheckFigure[],
-  option: string,
+  load: string,
   otherReasons: readonly string[],
 ): SelfCheck {
   const measured = exceeded.map(
@@ -179,7 +184,7 @@ function selfCheckOf(
     ...(measured.length === 0
       ? []
       : [
-          `The load generator could not keep up: ${measured.join(', ')}. Run it on a faster or less busy machine, or with a lower ${option}.`,
+          `The load generator could not keep up: ${measured.join(', ')}. Run it on a faster or less busy machine, or with fewer ${load}.`,
         ]),
   ];
   return { valid: reasons.length === 0, reasons, figures };

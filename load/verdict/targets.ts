@@ -129,11 +129,7 @@ export function applySelfCheck(targets: readonly LoadTarget[], check: SelfCheck)
     if (check.isOnlyLate === true && verdict === 'PASS' && isRequestTime(target)) {
       return { ...target, reason: `${reason} This includes the lag of the load generator.` };
     }
-    return {
-      ...target,
-      verdict: 'INVALID RUN',
-      reason: `Not judged, because the run is invalid. ${reason}`,
-    };
+    return { ...target, verdict: 'INVALID RUN' };
   });
 }
 

@@ -52,7 +52,7 @@ export {
   TOOL_CALL_ID_KEY,
   TOOL_DETAIL_KEYS,
   TOOL_NAME_KEY,
-  TURN_OPERATIONS,
+  CONVERSATION_OPERATIONS,
   type TimeFault,
 } from './span-rules.ts';
 export {

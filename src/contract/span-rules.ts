@@ -25,7 +25,7 @@ export function readOperation({ attributes }: TraceSpan): string | undefined {
 }
 
 /** The operations of turns and their tool calls. Spans with another one are part of no turn. */
-export const TURN_OPERATIONS: ReadonlySet<string> = new Set([
+export const CONVERSATION_OPERATIONS: ReadonlySet<string> = new Set([
   'chat',
   'execute_tool',
   'invoke_agent',

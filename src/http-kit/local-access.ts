@@ -58,16 +58,14 @@ function hasSeveralHosts({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): b
   return hosts > 1;
 }
 
-/** The message of the 400 to a request with several `Host` headers (RFC 9112, 3.2). */
-const SEVERAL_HOSTS_MESSAGE = 'The request has more than one Host header.';
-
 /**
- * Returns why the host of a request is unclear; undefined if it is clear. The URL of a request to a proxy
- * names a host as well (RFC 9112, 3.2.2).
+ * Returns why the host of a request is unclear; undefined if it is clear. HTTP/1.1 requires one `Host`
+ * header (RFC 9112, 3.2), and the URL of a request to a proxy names a host as well (3.2.2).
  */
 export function findHostProblem(request: IncomingMessage): string | undefined {
-  if (hasSeveralHosts(request)) return SEVERAL_HOSTS_MESSAGE;
-  const { url = '', headers } = request;
+  const { url = '', headers, httpVersion } = request;
+  if (hasSeveralHosts(request)) return 'The request has more than one Host header.';
+  if (headers.host === undefined && httpVersion === '1.1') return 'The request has no Host header.';
   if (url.startsWith('/') || url === '*') return undefined;
   const [, authority] = /^https?:\/\/([^/?#]*)/i.exec(url) ?? [];
   if (authority?.toLowerCase() === headers.host?.toLowerCase()) return undefined;

@@ -62,7 +62,11 @@ class HostError extends Error {
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { contentType, bodyBytesMax, tls, toHttpError, sendError } = options;
-  const serverOptions = { connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS };
+  const serverOptions = {
+    connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+    // `findHostProblem` requires it; Node would respond without a body.
+    requireHostHeader: false,
+  };
   const app: FastifyInstance = fastify({
     ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -85,6 +89,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   if (connectionsPerAddressMax !== undefined) {
     limitConnectionsPerAddress(app.server, connectionsPerAddressMax);
   }
+  // Node would respond to an unknown `Expect` with a 417 without a body. It may also be ignored (RFC
+  // 9110, 10.1.1).
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response);
+  });
   app.setReplySerializer((payload) => JSON.stringify(payload));
   app.removeAllContentTypeParsers();
   app.addHook('onRequest', (request, _reply, done) => {

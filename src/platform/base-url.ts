@@ -23,6 +23,9 @@ export function parseBaseUrl(
   { expected, keyHint }: { expected: string; keyHint: string },
 ): ParsedBaseUrl {
   const url = URL.parse(text);
+  if (!url && hasInvalidPort(text)) {
+    return { problem: `must have a port of at most ${PORT_MAX}, got ${quoteUrl(text)}.` };
+  }
   if (!url || !/^https?:\/\//i.test(text)) {
     return { problem: `must be ${expected}, got ${quoteUrl(text)}.${suggestScheme(text)}` };
   }
@@ -31,10 +34,10 @@ export function parseBaseUrl(
   if (url.username !== '' || url.password !== '') {
     return { problem: `must not contain a user name or password. ${keyHint}` };
   }
+  const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '');
   if (url.search !== '' || url.hash !== '') {
-    return { problem: `must not contain ? or #, got ${quoteUrl(text)} and more.` };
+    return { problem: `must not contain ? or #. Did you mean ${base}?` };
   }
-  const base = url.href.replace(/\/+$/, '');
   const endpoint = ENDPOINTS.find((path) => base.endsWith(path));
   if (endpoint !== undefined) {
     const problem = `must be ${expected}, got the address of an endpoint, ${quoteUrl(text)}.`;
@@ -49,11 +52,16 @@ export function parseBaseUrl(
  */
 export function findUrlProblem(text: string): string | undefined {
   const url = URL.parse(text);
-  if (!url) return `must be a valid URL with a port of at most 65535, got ${quoteUrl(text)}`;
+  if (!url) return `must be a valid URL with a port of at most ${PORT_MAX}, got ${quoteUrl(text)}`;
   const isReserved = findAddressScope(url.hostname) === 'reserved' && url.hostname !== '0.0.0.0';
   if (!isReserved) return undefined;
   return `must not be a link-local, multicast, or metadata address, got ${quoteUrl(text)}`;
 }
+
+const PORT_MAX = 65_535;
+
+const hasInvalidPort = (text: string): boolean =>
+  Number(/^https?:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/i.exec(text)?.[1]) > PORT_MAX;
 
 /** Returns whether a text is a URL to which HTTP requests can be sent. */
 export const isHttpUrl = (text: string): boolean =>

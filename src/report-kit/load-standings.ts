@@ -9,3 +9,7 @@ export const LOAD_STANDINGS: Readonly<Record<LoadVerdict, Standing>> = {
   'INVALID RUN': 'warn',
   'NOT TESTED': 'warn',
 };
+
+/** Names the verdict of a target. That the run is invalid is said once, as the verdict of the run. */
+export const nameTargetVerdict = (verdict: LoadVerdict): string =>
+  verdict === 'INVALID RUN' ? 'NOT JUDGED' : verdict;

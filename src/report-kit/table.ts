@@ -140,5 +140,5 @@ th:last-child, td:last-child { padding-right: 0; }
 @media (min-width: 72rem) { .when { white-space: nowrap; } }
 @media screen and (max-width: 48rem) {${stackRows('table:where(.labeled)')}}
 @media screen and (max-width: 63rem) {${stackRows('table.wide:where(.labeled)')}
-table:where(:not(.heat, .labeled)) { display: block; overflow-x: auto; } }
+table:where(:not(.heat, .labeled)) { display: block; overflow-wrap: normal; overflow-x: auto; } }
 `;

@@ -12,6 +12,8 @@ export interface TextLayout {
   style: ApplyStyle;
   /** Characters per line. Only lines to copy, such as a curl command, may be longer. */
   width: number;
+  /** How the user types the name of the program in commands to copy (default: its name). */
+  program?: string;
 }
 
 /** Applies styles as ANSI codes, for a terminal. */

@@ -12,7 +12,7 @@ import { findViolations, type CheckReport, type ExchangeRecord } from '../../src
 import { systemClock } from '../../src/platform/clock.ts';
 import { run, runInBackground, start, type CommandResult } from '../helpers/command.ts';
 import { startLocally } from '../helpers/local-server.ts';
-import { hang, refusal, withSandboxDouble } from '../helpers/sandbox-double.ts';
+import { hang, refusal, respondWith, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { atNight } from '../helpers/nightly.ts';
 import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
 import { until } from '../helpers/until.ts';
@@ -77,7 +77,7 @@ void t.test(
     );
     t.match(
       short.stdout,
-      /\nMore {6}--verbose shows the notes, why \d+ requirements got no verdict, and all\n {10}observed behavior\.\n/,
+      /\nMore {6}--verbose shows the notes, why \d+ requirements were not judged, why\s+\d+\s+do\s+not\s+apply,\s+and\s+all\s+observed\s+behavior\.\n/,
     );
     t.match(lines.at(-1), /^CONFORMING {2}\d+ pass, 4 note, \d+ not applicable, .* m?s$/);
     assertPlain(t, short);
@@ -156,7 +156,7 @@ void t.test('Ctrl-C: the verdicts so far are reported, and the rest is blocked',
   t.match(
     stdoutSoFar(),
     new RegExp(
-      `\\nJudged ${judged.length} of ${judged.length + blocked.length} requirements \\(\\d+%\\)\\.\\n`,
+      `\\nJudged ${judged.length} of ${judged.length + blocked.length} requirements that apply \\(\\d+%\\)\\.\\n`,
     ),
   );
   const verdicts = new Map(requirements.map(({ id, verdict }) => [id, verdict]));
@@ -282,7 +282,7 @@ void t.test('--list needs no URL, and --dry-run sends nothing', async (t) => {
   const dry = await run(['check', NOWHERE, '--dry-run', '--prompt', 'one', '--prompt', 'two']);
   t.equal(dry.code, 0, dry.stderr);
   t.match(dry.stdout, /chat\/prompts +accepted +2 +2 /, 'a request for each prompt');
-  t.match(dry.stdout.replaceAll(/\s+/g, ' '), /creates 31 users and deletes them at the end\./);
+  t.match(dry.stdout.replaceAll(/\s+/g, ' '), /creates 34 users and deletes them at the end\./);
   const chat = await run(['check', NOWHERE, '--dry-run', '--area', 'chat']);
   t.match(chat.stdout.replaceAll(/\s+/g, ' '), /creates 6 users and deletes them at the end\./);
   t.match(chat.stdout, /users\/cleanup +cleanup +6 /, 'a request for each of these users');
@@ -310,6 +310,23 @@ void t.test('doctor reports a reachable sandbox, or one cause, as text and as JS
   t.equal(locked.code, 3, locked.stderr);
   t.match(locked.stdout, /requires a key[^]*SANDBOX_KIT_API_KEY/);
 });
+
+void t.test(
+  'each command says to remove /v1 from the URL, however unknown paths are refused',
+  async (t) => {
+    const refuse = { health: respondWith(400, '{}'), create: respondWith(404, '{}') };
+    const { url } = await withSandboxDouble(t, refuse);
+    for (const command of ['doctor', 'check', 'load', 'simulate']) {
+      const ran = await run([command, `${url}/v1`]);
+      t.equal(ran.code, 3, command);
+      t.match(ran.stdout.replaceAll(/\s+/g, ' '), 'Remove /v1 from the end of the URL.', command);
+    }
+    const { stdout } = await run(['doctor', `${url}/v1`]);
+    t.match(stdout, /^ {2}GET \/v1\/health +400 /m, 'the path that was sent');
+    t.match(stdout, /^ {2}POST \/v1\/v1\/chat\/completions +404 /m);
+    t.match(stdout, /^ {2}POST \/v1\/chat\/completions +200 /m);
+  },
+);
 
 void t.test('known failures are accepted, and outdated once they are fixed', async (t) => {
   const folder = t.testdir({});

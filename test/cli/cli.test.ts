@@ -331,16 +331,18 @@ void t.test(
 const OLD_NODE = '/usr/bin/node';
 
 void t.test(
-  'an old Node version gives one line with the required version',
+  'an old Node version says which one is required, and whether npm installed one',
   { skip: whyNoOldNode() },
   (t) => {
-    const { status, stdout, stderr } = spawnSync(OLD_NODE, [join(ROOT, 'bin/sandbox-kit.js')]);
-    t.equal(status, 2);
-    t.equal(String(stdout), '');
-    t.match(
-      String(stderr),
-      /^sandbox-kit needs Node 22\.19 or newer, but this is Node [^\n]+\.\n$/,
-    );
+    const args = [join(ROOT, 'bin/sandbox-kit.js')];
+    const needed = 'sandbox-kit needs Node 22\\.19 or newer, but this is Node [^\\n]+\\.\n';
+    for (const [cwd, advice] of [
+      [ROOT, 'npm installed a newer Node here, which npx sandbox-kit and npm run use\\.'],
+      ['/', 'Install a newer Node, then try again\\.'],
+    ] as const) {
+      const ran = spawnSync(OLD_NODE, args, { cwd, encoding: 'utf8' });
+      t.match(ran, { status: 2, stdout: '', stderr: new RegExp(`^${needed}${advice}\n$`) }, cwd);
+    }
     t.end();
   },
 );

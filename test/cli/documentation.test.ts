@@ -225,7 +225,10 @@ void t.test('links lead to existing files and headings', (t) => {
 
 void t.test('the front page and the guides are at most 100 columns wide, except tables', (t) => {
   for (const { path, text } of pages) {
-    const longLines = text.split('\n').filter((line) => line.length > 100 && !line.startsWith('|'));
+    // A text in JSON can't be wrapped.
+    const longLines = text
+      .split('\n')
+      .filter((line) => line.length > 100 && !/^\||^ +[{"]/.test(line));
     t.same(longLines, [], path);
   }
   t.end();

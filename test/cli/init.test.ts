@@ -4,7 +4,7 @@ import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
-import { findTarball, packageNameOf } from '../../cli/project/package-json.ts';
+import { findKitDependency, findTarball, packageNameOf } from '../../cli/project/package-json.ts';
 import { templateNames } from '../../cli/project/templates.ts';
 import { assertUsageError, run, type CommandResult } from '../helpers/command.ts';
 import { ROOT } from '../helpers/repository.ts';
@@ -42,7 +42,7 @@ for (const [name = '', ...more] of variants) {
     t.equal(code, 0, stderr);
     const created = JSON.parse(stdout) as Created;
     const { files } = created;
-    t.match(created, { directory: 'my-sandbox', name: 'my-sandbox', kit: `^${version}` });
+    t.match(created, { directory: 'my-sandbox', name: 'my-sandbox', kit: `file:${ROOT}` });
     t.equal(created.commands[0], 'cd my-sandbox');
     const read = (path: string): string => readFileSync(join(cwd, 'my-sandbox', path), 'utf8');
     for (const path of files) t.notMatch(read(path), /__[A-Z_]+__/, `${path} has no placeholder`);
@@ -56,7 +56,7 @@ for (const [name = '', ...more] of variants) {
     );
     const manifest = JSON.parse(read('package.json')) as { devDependencies: object };
     t.match(manifest, { name: 'my-sandbox', private: true });
-    t.same(manifest.devDependencies, { 'sandbox-kit': `^${version}` });
+    t.same(manifest.devDependencies, { 'sandbox-kit': `file:${ROOT}` });
     for (const file of [...read('README.md').matchAll(/`((?:src|sandbox)\/[\w.-]+)`/g)]) {
       t.ok(files.includes(file[1] ?? ''), `README.md names ${file[1] ?? ''}`);
     }
@@ -91,6 +91,10 @@ void t.test('prints the agent file and the next commands', async (t) => {
   const named = await init(t, ['my-sandbox', '--template', 'express']);
   t.match(named.stdout, /^Created a sandbox with Express in my-sandbox: \d+ files\.\n/);
   t.match(named.stdout, /Your agent goes in my-sandbox\/src\/agent\.js\./);
+  t.match(
+    named.stdout,
+    `\nIt uses the sandbox-kit of this clone, which its CI workflow can't reach:\n  ${ROOT}\n`,
+  );
   t.match(named.stdout, /Next:\n {2}cd my-sandbox\n {2}npm install\n {2}npm test\n$/);
   const here = await init(t, ['--template', 'node', '--voice']);
   t.match(
@@ -101,6 +105,20 @@ void t.test('prints the agent file and the next commands', async (t) => {
   const spaced = await init(t, ["it's mine", '--template', 'fastapi']);
   t.match(spaced.stdout, String.raw`cd 'it'\''s mine'`);
   t.match(spaced.stdout, /pip install -r requirements\.txt && npm install\n {2}npm test\n$/);
+});
+
+void t.test('for an npm on an old Node, the project gets a newer one', async (t) => {
+  for (const [node, install] of [
+    ['20.20.2', 'npm install --save-dev node@26'],
+    ['22.18.0', 'npm install --save-dev node@26'],
+    ['22.19.0', 'npm install'],
+    ['26.0.0', 'npm install'],
+  ] as const) {
+    const env = { npm_config_user_agent: `npm/10.8.2 node/v${node} linux x64 workspaces/false` };
+    const cwd = t.testdir({});
+    const { stdout } = await run(['init', '--template', 'hono', '--json'], { cwd, env });
+    t.same((JSON.parse(stdout) as Created).commands, [install, 'npm test', 'npm start'], node);
+  }
 });
 
 void t.test('existing files are kept without --force', async (t) => {
@@ -196,5 +214,11 @@ void t.test('a kit that was installed from a tarball is installed from it again'
   t.equal(installFrom('https://registry.npmjs.org/sandbox-kit/-/sandbox-kit-0.1.0.tgz'), undefined);
   t.equal(installFrom(undefined), undefined);
   t.equal(findTarball(directory), undefined, 'a clone');
+  const kit = join(modules, 'sandbox-kit');
+  installFrom('file:../kit.tgz');
+  const local = { kind: 'tarball', path: '../kit.tgz' };
+  t.same(findKitDependency(join(directory, 'new'), kit), { spec: 'file:../kit.tgz', local });
+  installFrom('https://registry.npmjs.org/sandbox-kit/-/sandbox-kit-0.1.0.tgz');
+  t.same(findKitDependency(join(directory, 'new'), kit), { spec: `^${version}` });
   t.end();
 });

@@ -146,11 +146,24 @@ void t.test(
       /\nINVALID RUN {2}Not judged: The run was interrupted\s+after[^]*7\s+targets:/,
       'the last lines name the cause',
     );
-    for (const { verdict, reason } of report.targets.filter((row) => row.measured !== null)) {
-      t.match({ verdict, reason }, { verdict: 'INVALID RUN', reason: /^Not judged, because / });
+    t.equal(stdoutSoFar().match(/INVALID RUN|The run was interrupted/g)?.length, 2, 'once each');
+    for (const { verdict } of report.targets.filter((row) => row.measured !== null)) {
+      t.equal(verdict, 'INVALID RUN');
     }
   },
 );
+
+void t.test('after Ctrl-C in the warm-up, the report says so and has no tables', async (t) => {
+  const target = await withTarget(t);
+  const args = ['load', target.url, '--rate', '50', '--duration', '5m', '--warm-up', '60s'];
+  const { end, stdoutSoFar } = await runInBackground(t, args);
+  await until('some requests', () => target.chats > 5);
+  t.equal(await end('SIGINT'), 3);
+  t.match(
+    stdoutSoFar(),
+    /\n\nNot judged: The run was interrupted during the warm-up, before anything was\nmeasured\.\nRun it again\.\n\nINVALID RUN {2}7 targets: [^\n]*\n$/,
+  );
+});
 
 const whyNoScript =
   spawnSync('script', ['--version']).status !== 0 &&

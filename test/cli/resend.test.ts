@@ -259,7 +259,10 @@ void t.test('what one response does not decide is not judged', async (t) => {
   t.equal((await run(['resend', reportPath, String(id)])).code, 3, 'a rate limit');
   const away = await run(['resend', reportPath, String(id), '--url', 'http://127.0.0.1:1']);
   t.equal(away.code, 3, 'nothing listens');
-  t.match(unwrap(away.stdout), /could not be sent: .* Is the sandbox running\?/);
+  t.match(
+    unwrap(away.stdout),
+    /Nothing accepts connections \(.*\)\. Start the sandbox, or check the URL/,
+  );
 });
 
 void t.test('a request without a response says whether the sandbox still runs', async (t) => {

@@ -19,7 +19,7 @@ void t.test(
       reachable.stdout,
       /^Connection to the service\n {2}GET \/api\/[^]*\nThe service is reachable\. To check it, run:/,
     );
-    t.match(reachable.stdout, /\n {2}sandbox-kit check http:\S+ --area service\n$/);
+    t.match(reachable.stdout, /\n {2}(?:npx )?sandbox-kit check http:\S+ --area service\n$/);
     t.notMatch(reachable.stdout, /[Tt]he sandbox/);
     const keys = await fetch(`${service.url}/__admin/keys`);
     t.notMatch(await keys.text(), /check-/, 'it creates nothing');

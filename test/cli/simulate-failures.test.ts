@@ -68,7 +68,7 @@ void t.test('a failed turn shows both lines, why it matters, and how to repeat i
   await shell('sh', ['-c', command], { env: { ...process.env, ...env } });
   assertSentAgain(0);
   const withReport = await run([...args, '--json', json], { env });
-  t.match(withReport.stdout, `\n    sandbox-kit resend ${json} hello-1/2\n`);
+  t.match(withReport.stdout, `sandbox-kit resend ${json} hello-1/2\n`);
   t.notMatch(withReport.stdout, 'curl', 'the report is the better source');
   await run(['resend', json, 'hello-1/2'], { env });
   assertSentAgain(1);
@@ -85,7 +85,7 @@ void t.test('a long request is not printed; the report has it', async (t) => {
   t.equal(ran.code, 1, ran.stderr);
   t.match(
     unwrap(ran.stdout),
-    /To send a request again, add --json report\.json, then run sandbox-kit resend/,
+    /To send a request again, add --json report\.json, then run (npx )?sandbox-kit resend/,
   );
   assertPlain(t, ran);
 });

@@ -81,6 +81,14 @@ const addresses: Row[] = [
   [['check', `${URL}/#a`], /URL must not contain \? or #/],
   [['check', 'http://me:secret@127.0.0.1:1'], /must not contain a user name or password/],
   [['check', URL, URL], /Unexpected argument "http:/],
+  [
+    ['check', 'http://127.0.0.1:99999'],
+    /URL must have a port of at most 65535, got "http:\S+:99999"\./,
+  ],
+  [
+    ['check', 'http://127.0.0.1:1/?x=1'],
+    /URL must not contain \? or #\. Did you mean http:\/\/127\.0\.0\.1:1\?\n/,
+  ],
   [['doctor'], /URL is missing/],
   [['doctor', 'x'], /URL must be the base URL of a sandbox/],
 ];

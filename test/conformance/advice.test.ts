@@ -343,7 +343,7 @@ void t.test('a page in front of everything is the cause, not the key', async (t)
   t.match(blockedBy, { id: 'key_refused', message: /\(401: "The key has expired\."\)/ });
 });
 
-void t.test('optional fields with another name are a notice, and no failure', async (t) => {
+void t.test('optional fields with another name are a warning, and no failure', async (t) => {
   const report = await reportOnDefect(
     t,
     changeBody(
@@ -353,9 +353,14 @@ void t.test('optional fields with another name are a notice, and no failure', as
     ),
   );
   t.equal(report.verdict, 'conforming');
-  t.match(report.notices, [
-    /^POST \/v1\/chat\/completions: the service doesn't read .*`sessionId` \(the name is `session_id`\)/,
-  ]);
+  const row = report.requirements.find(({ id }) => id === 'CHAT-039');
+  t.match(row, {
+    verdict: 'warn',
+    pointer: '/choices/0/finish_reason',
+    received: 'nothing: found `finishReason`; the name is `finish_reason`',
+  });
+  const echo = report.requirements.find(({ id }) => id === 'CHAT-031');
+  t.match(echo?.received, /^nothing: found `sessionId`/);
 });
 
 void t.test('CHAT-047 says that no reply names its tools', async (t) => {

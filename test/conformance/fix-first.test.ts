@@ -7,6 +7,7 @@ import { judgeTranscript } from '../../conformance/engine/judge/judge.ts';
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import {
   chain,
+  changeResponse,
   delay,
   drop,
   editChat,
@@ -69,6 +70,22 @@ void t.test('errors in another shape are one cause, even on several routes', asy
     ],
   );
   t.same(report.causes[0]?.clears, failedIds(report), 'it clears every failure');
+});
+
+void t.test('refused duplicates have one right name, also those at the same moment', async (t) => {
+  const error = { message: 'It exists.', type: 'invalid_request_error', code: 'user_exists' };
+  const report = await reportOf(
+    t,
+    changeResponse(to('create'), (response) =>
+      response.body.includes('user_exists') ? jsonResponse(400, { error }) : response,
+    ),
+    { areas: ['users'] },
+  );
+  t.same(failedIds(report), ['USERS-075']);
+  t.match(
+    report.causes[0]?.description,
+    /: send for an existing user the type duplicate_user_error and the code user_exists instead of invalid_request_error and user_exists$/,
+  );
 });
 
 void t.test('missing validation is one cause per route', async (t) => {

@@ -77,6 +77,14 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
     ['chat/tool-calls-null', 'CHAT-040', /^Omit the field/],
     ['chat/tool-call-a-string', 'CHAT-040', /array of objects/],
     ['chat/waits-for-tools', 'CHAT-046', /^Add the result of the tool/],
+    ['chat/call-arguments-encoded-twice', 'CHAT-045', /^Encode the arguments once/],
+    ['chat/accepts-body-with-text-after-the-json', 'CHAT-066', /json\.NewDecoder in Go/],
+    ['users/accepts-body-with-single-quotes', 'USERS-065', /^Use a strict JSON parser/],
+    ['chat/greets-the-latest-user', 'CHAT-050', /^Look up the profile by the `user_id`/],
+    ['chat/collects-tool-calls', 'CHAT-050', /^Start an empty list of tool calls/],
+    ['chat/finish-reason-camel-case', 'CHAT-039', /without a conversion to camel case/],
+    ['chat/session-id-escaped', 'CHAT-030', /^Echo the session id unchanged: .* as HTML\.$/],
+    ['chat/session-id-ascii', 'CHAT-030', /^Echo the session id as UTF-8: .* were replaced\./],
     ['chat/session-id-upper-case', 'CHAT-030', /uppercase or lowercase/],
     ['chat/session-id-cut', 'CHAT-030', /^Echo the whole session id/],
     ['chat/session-id-prefixed', 'CHAT-030', /without a prefix/],
@@ -91,6 +99,12 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
     ['service/no-id-422', 'SERVICE-020', /change it to 400/],
     ['service/rate-503', 'SERVICE-026', /^Respond with 429 and Retry-After/],
     ['service/too-large-dropped', 'SERVICE-023', /^Respond with 413 as soon as/],
+    ['service/response-trimmed', 'SERVICE-101', /^Store and return texts as they are sent/],
+    ['service/own-session-id', 'SERVICE-219', /^Return the conversation id of the spans/],
+    ['service/production-eval-ascii-case', 'SERVICE-111', /^Ignore the case of all letters/],
+    ['service/production-after-by-second', 'SERVICE-117', /fractions of a second/],
+    ['service/production-beyond-wraps', 'SERVICE-206', /^Apply skip also without limit/],
+    ['service/idle-since-first-span', 'SERVICE-059', /^Count the 24 hours from the arrival/],
     ['service/ids-told-folded', 'SERVICE-065', /^Return the id as the spans have it/],
   ];
 
@@ -129,6 +143,7 @@ const skews: readonly (readonly [offMs: number, received: RegExp, hint: RegExp])
   [-200_000, /^3 min (19|20|21) s behind$/, /NTP/],
   [7_200_000, /^(2 h|1 h 59 min|2 h 1 s) ahead$/, /local time/],
   [-5.5 * 3_600_000, /^5 h (30|29) min behind$/, /local time/],
+  [12 * 3_600_000, /^(12 h|11 h 59 min|12 h 1 s) ahead$/, /12-hour clock/],
   [-40 * 86_400_000, /^(40 d|39 d 23 h) behind$/, /NTP/],
 ];
 

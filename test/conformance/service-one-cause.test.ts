@@ -34,6 +34,29 @@ const OWNERS = /: a key (sees sessions|closes a conversation) of another owner \
 const SUMMARIES = /: `outcome_summary` contradicts `eval_outcomes`: /;
 const TOTALS = /: `total` contradicts the listed sessions: /;
 const causes = [ERRORS, OWNERS, SUMMARIES, TOTALS];
+const WRAPPED = /: the body is wrapped in "data" \(.*Send its fields at the top level$/;
+const RENAMED = /: found `sessions`, the name is `items` \(/;
+const CAMEL = /: found `\w+`, the name is .*without a conversion to camel case$/;
+
+/** Edits the JSON bodies of successful responses of the specified interface, except to traces. */
+const onBodies = (edit: (body: unknown) => unknown): TransformFactory =>
+  changeResponse(isSpecified, (response, { endpoint }) => {
+    const isEdited = response.status < 300 && endpoint !== 'traces' && response.body !== '';
+    const body = (): string => JSON.stringify(edit(JSON.parse(response.body)));
+    return isEdited ? { ...response, body: body() } : response;
+  });
+
+/** Returns a copy of a JSON value whose keys are in camel case. */
+function toCamelCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toCamelCase);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key.replaceAll(/_(.)/g, (_all, letter: string) => letter.toUpperCase()),
+      toCamelCase(item),
+    ]),
+  );
+}
 
 const swapCounts: Parameters<typeof onSessions>[1] = (session) => {
   const summary = session['outcome_summary'] as Record<string, unknown>;
@@ -63,6 +86,27 @@ const defects: readonly {
     transform: chain(onSessions('production', swapCounts), onSessions('simulations', swapCounts)),
     says: SUMMARIES,
     clears: ['SERVICE-112', 'SERVICE-113', 'SERVICE-123', 'SERVICE-149', 'SERVICE-159'],
+  },
+  {
+    title: 'a wrapped body',
+    transform: onBodies((data) => ({ data })),
+    says: WRAPPED,
+    clears: ['SERVICE-041', 'SERVICE-071', 'SERVICE-131'],
+  },
+  {
+    title: 'a list with another name',
+    transform: onBodies((body) => {
+      const { items, ...others } = body as ResultsObject;
+      return items === undefined ? body : { ...others, sessions: items };
+    }),
+    says: RENAMED,
+    clears: ['SERVICE-071', 'SERVICE-131'],
+  },
+  {
+    title: 'names in camel case',
+    transform: onBodies(toCamelCase),
+    says: CAMEL,
+    clears: ['SERVICE-041', 'SERVICE-084', 'SERVICE-092', 'SERVICE-142'],
   },
   {
     title: 'a total of one session too many',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { ROOT } from './repository.ts';
 
 /** A media type of an OpenAPI document. */
@@ -65,8 +65,10 @@ export type FindProblems = (pointer: string, value: unknown) => string[];
 export function createDocumentValidator(document: object): FindProblems {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
   ajv.addSchema(document, 'document.json');
+  const compiled = new Map<string, ValidateFunction>();
   return (pointer, value) => {
-    const validate = ajv.compile({ $ref: `document.json${pointer}` });
+    const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `document.json${pointer}` });
+    compiled.set(pointer, validate);
     validate(value);
     return (validate.errors ?? []).map(describeError);
   };

@@ -26,19 +26,11 @@ export interface ExchangeChecker {
   assertComplete: (exceptions: Readonly<Record<string, string>>) => void;
 }
 
-/** Creates a checker for the operations of a document. */
-export function createExchangeChecker(t: Test, document: OpenApiFile): ExchangeChecker {
+/** Returns a function that finds out why an operation of a document may not respond like this. */
+export function createProblemFinder(document: OpenApiFile): ExchangeChecker['findProblems'] {
   const validate = createDocumentValidator(document);
-  const operations = new Map(
-    listOperations(document).map((listed) => [listed.operation.operationId, listed]),
-  );
-  const find = (operationId: string) => {
-    const listed = operations.get(operationId);
-    if (!listed) throw new Error(`There is no operation ${operationId}.`);
-    return listed;
-  };
-  const seen = new Set<string>();
-  const findProblems: ExchangeChecker['findProblems'] = (operationId, received) => {
+  const find = createOperationFinder(document);
+  return (operationId, received) => {
     const { operation, pointer } = find(operationId);
     const { status, headers, text, json } = received;
     const response = operation.responses[String(status)];
@@ -59,6 +51,25 @@ export function createExchangeChecker(t: Test, document: OpenApiFile): ExchangeC
     const body = type === 'application/json' ? json : text;
     return [...problems, ...validate(`${at}/content/${escapeKey(type)}/schema`, body)];
   };
+}
+
+function createOperationFinder(document: OpenApiFile) {
+  const operations = new Map(
+    listOperations(document).map((listed) => [listed.operation.operationId, listed]),
+  );
+  return (operationId: string) => {
+    const listed = operations.get(operationId);
+    if (!listed) throw new Error(`There is no operation ${operationId}.`);
+    return listed;
+  };
+}
+
+/** Creates a checker for the operations of a document. */
+export function createExchangeChecker(t: Test, document: OpenApiFile): ExchangeChecker {
+  const validate = createDocumentValidator(document);
+  const find = createOperationFinder(document);
+  const findProblems = createProblemFinder(document);
+  const seen = new Set<string>();
   return {
     findProblems,
     check(operationId, response) {
@@ -71,7 +82,7 @@ export function createExchangeChecker(t: Test, document: OpenApiFile): ExchangeC
       t.same(validate(schema, body), [], `the request of ${operationId}`);
     },
     assertComplete(exceptions) {
-      const listed = [...operations.values()].flatMap(({ operation }) =>
+      const listed = listOperations(document).flatMap(({ operation }) =>
         Object.keys(operation.responses).map((status) => `${operation.operationId} ${status}`),
       );
       const unseen = listed.filter((title) => !seen.has(title));

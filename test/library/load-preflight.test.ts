@@ -43,7 +43,7 @@ void t.test('if POST /users fails, the run does not start without it', async (t)
   for (const [create, message] of failures) {
     const report = await runWith(t, create);
     t.match(report, { verdict: 'INVALID RUN', exitCode: 3, blockedBy: { message }, streams: [] });
-    t.match(report.blockedBy?.cure, /sandbox-kit check --area users, or choose a profile without/);
+    t.match(report.blockedBy?.cure, /^Run a check to see .*, or choose a profile without/);
   }
   const chat = await runWith(t, refusal(500, 'server_error'), 'chat');
   t.same(chat.streams, ['chat'], 'other profiles create no users');

@@ -1,6 +1,7 @@
 /**
  * An old Node gets the same message from the library, its matchers, and the tests of a template. The
- * machine must have an old Node; CI images and this repository bring newer ones.
+ * machine must have an old Node; CI images and this repository bring newer ones. The folders are
+ * inside the repository, so the message names its Node.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -16,7 +17,8 @@ const [, major = '99', minor = '0'] = /^v(\d+)\.(\d+)/.exec(version) ?? [];
 const isOld = Number(major) < 22 || (Number(major) === 22 && Number(minor) < 19);
 const skip = isOld ? false : `no Node older than 22.19 at ${OLD_NODE}`;
 
-const MESSAGE = /sandbox-kit needs Node 22\.19 or newer, but this is Node [\d.]+\. Install a newer/;
+const MESSAGE =
+  /sandbox-kit needs Node 22\.19 or newer, but this is Node [\d.]+\.[\s#]+npm installed a newer/;
 
 /** The runners that the matchers import; only their existence matters here. */
 const runners: Record<string, string> = {

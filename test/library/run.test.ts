@@ -202,7 +202,7 @@ const wrongChecks: [options: object, message: RegExp][] = [
   ],
   [
     { url: 'http://127.0.0.1:1/?key=secret' },
-    /url must not contain \? or #, got ".*:1\/" and more/,
+    /url must not contain \? or #\. Did you mean http:\/\/127\.0\.0\.1:1\?/,
   ],
   [{ url, area: ['chat'] }, /Unknown option "area"\. Did you mean areas\?$/],
   [{ url, areas: [] }, /areas must be an array of chat, .*, got an empty array\.$/],

@@ -1,13 +1,17 @@
 /** What a reply may know about other sessions (spec 2.8). */
 import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
+import { isSameJson } from '../../../src/platform/json.ts';
 import { type Check, checkEach, type Finding } from '../../engine/checks/check.ts';
-import { drop, editBody, set } from '../../engine/mutants/combinators.ts';
-import type { ProxyRequest } from '../../engine/mutants/mutant.ts';
+import { combineEdits, drop, editBody, isAccepted, set } from '../../engine/mutants/combinators.ts';
+import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { messagesTextOf, stringAt } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
-import type { Exchange } from '../../engine/transcript/reading.ts';
+import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 import { closestTo } from '../../engine/transcript/repetitions.ts';
+import { familyNamesIn } from '../users/requests.ts';
+import { sentUserId } from '../users/user-id.ts';
 import { CONTENT, isReply, noReply, noReplyHasField, replies } from './replies.ts';
+import { callsOf, CALLS, type ToolCall } from './tool-calls.ts';
 import {
   changeReplies,
   lastMessageOf,
@@ -22,8 +26,8 @@ const userOf = (request: ProxyRequest): string | undefined => stringAt('user_id'
 export const leaks: Subject = {
   requirements: {
     'CHAT-050': {
-      rule: 'A reply contains nothing that only another session sent, unless both sessions have the same user.',
-      statements: ['2.8.12', '2.7.7', '2.8.2'],
+      rule: 'A reply contains nothing of another session, unless both have the same user: no text or id that only it sent, none of its tool calls, and no profile of its user.',
+      statements: ['2.8.12', '2.7.7', '2.8.2', '2.8.26', '2.7.5'],
       reason:
         'A conversation that leaks into another one makes both scores worthless. Requests without a session must not share a conversation either.',
       probes: ['chat/forms', 'chat/overlap', 'chat/anonymous'],
@@ -74,6 +78,23 @@ export const leaks: Subject = {
             };
           }),
         },
+        'greets-the-latest-user': {
+          description: 'Greets every caller with the name of the user that was created last.',
+          transform: greet((names) => [...names.values()].at(-1)),
+        },
+        'collects-tool-calls': {
+          description: 'Collects the tool calls of all sessions in a list that requests share.',
+          transform: changeReplies(() => {
+            const calls: object[] = [];
+            return (response, request) => {
+              const id = `call_${(0x1a2b3c4d + 7_919 * calls.length).toString(16)}`;
+              const called = { name: 'look_up', arguments: '{"order":"A-1"}', result: {} };
+              calls.push({ id, type: 'function', function: called });
+              const edit = combineEdits(set(CALLS, [...calls]), drop('/metadata/tools_used'));
+              return editBody(response, request, edit);
+            };
+          }),
+        },
         'leaks-a-session-id': {
           description: 'Sends the session id of another session.',
           transform: changeReplies(() => {
@@ -90,6 +111,31 @@ export const leaks: Subject = {
         'memory-per-user': {
           description: 'Repeats what the same user said in any session.',
           transform: rememberBy((request) => userOf(request) ?? sessionOf(request)),
+        },
+        'greets-by-name': {
+          description: 'Greets every caller with the name of its own user.',
+          transform: greet((names, request) => names.get(userOf(request) ?? '')),
+        },
+        'tool-calls-numbered': {
+          description: 'Numbers the tool calls of each reply from 1, and calls a tool twice.',
+          transform: changeReplies(() => (response, request) => {
+            const called = { name: 'look_up', arguments: '{"order":"A-1"}', result: {} };
+            const calls = ['call_1', 'call_2'].map((id) => ({
+              ...{ id, type: 'function' },
+              function: called,
+            }));
+            const edit = combineEdits(set(CALLS, calls), drop('/metadata/tools_used'));
+            return editBody(response, request, edit);
+          }),
+        },
+        'tool-calls-by-content': {
+          description: 'Derives the id of a tool call from its content.',
+          transform: changeReplies(() => (response, request) => {
+            const called = { name: 'look_up', arguments: '{"order":"A-1"}', result: {} };
+            const call = { id: 'call_4f1c9a27d0e3', type: 'function', function: called };
+            const edit = combineEdits(set(CALLS, [call]), drop('/metadata/tools_used'));
+            return editBody(response, request, edit);
+          }),
         },
         repeats: replies(
           'Repeats the whole conversation and its session id.',
@@ -115,10 +161,7 @@ export const leaks: Subject = {
   },
 };
 
-/**
- * Requires that no reply contains a marker of another session, except of the same user: a sandbox may
- * remember users. CHAT-030 judges the echo in `session_id`.
- */
+/** Requires that no reply contains anything of another session or another user. */
 function checkLeaks(): Check {
   return checkEach(
     (exchange, { exchanges }) =>
@@ -126,32 +169,131 @@ function checkLeaks(): Check {
       isReply(exchange) &&
       exchange.sent !== undefined &&
       exchanges.some((other) => isOtherSession(exchange, other)),
-    (exchange, { exchanges }) => {
-      const own = new Set(markersIn(exchange.request.body ?? ''));
-      const hasSession = typeof sentSessionId(exchange) === 'string';
-      const reply = { ...(exchange.json as object), ...(hasSession && { session_id: undefined }) };
-      return [...new Set(markersIn(JSON.stringify(reply)))].flatMap((marker): Finding[] => {
-        if (own.has(marker)) return [];
-        const sources = exchanges.filter(({ request }) => request.body?.includes(marker));
-        const [source] = sources;
-        if (!source || !sources.every((other) => isOtherSession(exchange, other))) return [];
-        return [
-          {
-            exchange: exchange.id,
-            pointer: '',
-            expected: 'nothing from another session',
-            received: `"${marker}", which only exchange ${source.id} sent`,
-            hint:
-              typeof sentSessionId(exchange) === 'string'
-                ? 'Look for state that requests share, such as a global variable or a cache.'
-                : 'Start an empty conversation for every request without a session id.',
-            others: closestTo(exchange, sources).map(({ id }) => id),
-          },
-        ];
-      });
-    },
+    (exchange, transcript) => [
+      ...findForeignMarkers(exchange, transcript),
+      ...findForeignProfiles(exchange, transcript),
+      ...findForeignCalls(exchange, transcript),
+    ],
     noReply,
   );
+}
+
+/**
+ * Finds markers of another session, except of the same user: a sandbox may remember users. CHAT-030
+ * judges the echo in `session_id`.
+ */
+function findForeignMarkers(exchange: Exchange, { exchanges }: Transcript): Finding[] {
+  const own = new Set(markersIn(exchange.request.body ?? ''));
+  const hasSession = typeof sentSessionId(exchange) === 'string';
+  const reply = { ...(exchange.json as object), ...(hasSession && { session_id: undefined }) };
+  return [...new Set(markersIn(JSON.stringify(reply)))].flatMap((marker): Finding[] => {
+    if (own.has(marker)) return [];
+    const sources = exchanges.filter(({ request }) => request.body?.includes(marker));
+    const [source] = sources;
+    if (!source || !sources.every((other) => isOtherSession(exchange, other))) return [];
+    return [
+      {
+        exchange: exchange.id,
+        pointer: '',
+        expected: 'nothing from another session',
+        received: `"${marker}", which only exchange ${source.id} sent`,
+        hint: hasSession
+          ? 'Look for state that requests share, such as a global variable or a cache.'
+          : 'Start an empty conversation for every request without a session id.',
+        others: closestTo(exchange, sources).map(({ id }) => id),
+      },
+    ];
+  });
+}
+
+/** Finds names in the profiles of other users. */
+function findForeignProfiles(exchange: Exchange, { exchanges }: Transcript): Finding[] {
+  const user = sentUserId(exchange);
+  return [...familyNamesIn(JSON.stringify(exchange.json))].flatMap((name): Finding[] => {
+    const creations = exchanges.filter(
+      ({ endpoint, request }) =>
+        endpoint === 'create' && request.body?.toLowerCase().includes(name) === true,
+    );
+    const [creation] = creations;
+    if (!creation || creations.some((other) => sentUserId(other) === user)) return [];
+    return [
+      {
+        exchange: exchange.id,
+        pointer: '',
+        expected: typeof user === 'string' ? `only the profile of ${user}` : 'no profile of a user',
+        received: `"${name}", from the profile of ${String(sentUserId(creation))} (exchange ${creation.id})`,
+        hint: 'Look up the profile by the `user_id` of the request, and use none if it has none.',
+        others: [creation.id],
+      },
+    ];
+  });
+}
+
+/**
+ * Finds a tool call of another session. Ids may be numbers, or depend on what is called, and a sandbox
+ * may keep results: a call counts only if its id is long, and if the reply has the same call under
+ * another id as well, which the other reply lacks.
+ */
+function findForeignCalls(exchange: Exchange, { exchanges }: Transcript): Finding[] {
+  const calls = callsOf(exchange);
+  for (const call of calls.filter(hasLongId)) {
+    const twins = calls.filter(
+      ({ id, called }) => id !== call.id && isSameCall(called, call.called),
+    );
+    const source = exchanges.find(
+      (other) =>
+        isReply(other) &&
+        other.endedMs <= exchange.startedMs &&
+        isOtherSession(exchange, other) &&
+        callsOf(other).some(
+          ({ id, called }) => id === call.id && isSameJson(called, call.called),
+        ) &&
+        twins.some((twin) => callsOf(other).every(({ id }) => id !== twin.id)),
+    );
+    if (!source) continue;
+    return [
+      {
+        exchange: exchange.id,
+        pointer: call.pointer,
+        expected: 'only tool calls of this session',
+        received: `${formatValue(call.id)}, a tool call of exchange ${source.id}`,
+        hint: 'Start an empty list of tool calls for every request: one that requests share collects those of all sessions.',
+        others: [source.id],
+      },
+    ];
+  }
+  return [];
+}
+
+/** Returns whether an id has a part that is hardly the same by chance: many letters and digits, mixed. */
+const hasLongId = ({ id }: ToolCall): boolean =>
+  typeof id === 'string' &&
+  (id.match(/[a-z\d]{8,}/gi) ?? []).some(
+    (part) => /\d.*\d/.test(part) && /[a-z].*[a-z]/i.test(part),
+  );
+
+const isSameCall = (one: ToolCall['called'], other: ToolCall['called']): boolean =>
+  one?.['name'] === other?.['name'] && isSameJson(one?.['arguments'], other?.['arguments']);
+
+/** Greets callers with the name that a function selects from those of all users, by user id. */
+function greet(
+  nameOf: (names: ReadonlyMap<string, string>, request: ProxyRequest) => string | undefined,
+): TransformFactory {
+  return () => {
+    const names = new Map<string, string>();
+    return async (request, forward) => {
+      const response = await forward(request);
+      if (!isAccepted(response)) return response;
+      const name = resolvePointer(request.json, '/profile/name');
+      if (request.endpoint === 'create' && typeof name === 'string') {
+        names.set(userOf(request) ?? '', name);
+      }
+      const greeted = request.endpoint === 'chat' ? nameOf(names, request) : undefined;
+      return greeted === undefined
+        ? response
+        : editBody(response, request, set(CONTENT, `Dear ${greeted}, how can I help?`));
+    };
+  };
 }
 
 /**

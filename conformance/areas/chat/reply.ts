@@ -5,6 +5,7 @@ import { type Check, checkEach } from '../../engine/checks/check.ts';
 import { checkTypicalValue } from '../../engine/checks/targets.ts';
 import {
   changeResponse,
+  drop,
   isAccepted,
   jsonResponse,
   set,
@@ -13,10 +14,12 @@ import {
 import { hasKeys } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
+import { fieldNames } from '../field-names.ts';
 import { missing } from '../fields.ts';
 import {
   CONTENT,
   isReply,
+  noReply,
   noReplyHasField,
   optionalField,
   replies,
@@ -193,6 +196,20 @@ export const reply: Subject = {
         ),
       },
     },
+    'CHAT-039': fieldNames({
+      rule: 'The optional fields of a reply have the names of the specification, such as `finish_reason` and `chat_id`.',
+      statements: ['2.8.9', '2.8.11', '2.8.13'],
+      probes: ['chat/forms'],
+      isResponse: isReply,
+      unjudged: noReply,
+      mutants: {
+        'finish-reason-camel-case': replies(
+          'Sends `finishReason`.',
+          drop('/choices/0/finish_reason'),
+          set('/choices/0/finishReason', 'stop'),
+        ),
+      },
+    }),
   },
   legal: {
     bare: {

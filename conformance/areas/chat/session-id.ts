@@ -1,5 +1,10 @@
 /** `session_id` of the reply (spec 2.8). */
-import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
+import {
+  describeMisspelled,
+  findMisspelled,
+  formatValue,
+  resolvePointer,
+} from '../../../src/contract/index.ts';
 import { type Check, checkEach } from '../../engine/checks/check.ts';
 import { describeEcho } from '../../engine/checks/echo.ts';
 import { drop, editBody, editChat, set } from '../../engine/mutants/combinators.ts';
@@ -72,6 +77,10 @@ export const sessionId: Subject = {
         ),
         'session-id-escaped': echoes('Echoes the session id as HTML.', (id) =>
           id.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
+        ),
+        'session-id-ascii': echoes(
+          'Echoes the session id in ASCII, with question marks for other characters.',
+          (id) => id.replaceAll(/[\u0080-\u{10ffff}]/gu, '?'),
         ),
         'session-id-latin-1': echoes('Echoes the bytes of the session id as Latin-1.', (id) =>
           Buffer.from(id).toString('latin1'),
@@ -164,12 +173,18 @@ function checkPresence(): Check {
               exchange: exchange.id,
               pointer: '/session_id',
               expected: 'the session id of the request',
-              received: 'no session_id',
+              received: describeAbsence(exchange),
             },
           ]
         : [],
     noReply,
   );
+}
+
+/** Says that a reply has no session id, or under which name it has one. */
+function describeAbsence({ json }: Exchange): string {
+  const found = findMisspelled('session_id', Object.keys(json as object), []);
+  return found === undefined ? 'no session_id' : describeMisspelled(found, 'session_id');
 }
 
 function keepByConnection(): ReturnType<TransformFactory> {

@@ -6,6 +6,7 @@ import {
   listAt,
   resolvePointer,
 } from '../../../src/contract/index.ts';
+import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { type Check, checkEach, type Finding, unjudgedAs } from '../../engine/checks/check.ts';
 import { combineEdits, drop, type Edit, set } from '../../engine/mutants/combinators.ts';
@@ -13,8 +14,10 @@ import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
 import { fieldsOf, missing } from '../fields.ts';
 import { CONTENT, isReply, optionalField, replies } from './replies.ts';
+import { sentSessionId } from './sessions.ts';
 
-const CALLS = '/choices/0/message/tool_calls';
+/** Where the tool calls of a reply are. */
+export const CALLS = '/choices/0/message/tool_calls';
 const FUNCTION = `${CALLS}/0/function`;
 
 const validCall = {
@@ -138,6 +141,10 @@ export const toolCalls: Subject = {
       wrong: {
         'call-arguments-an-object': ['Sends `arguments` as an object.', { order: 'A-1' }],
         'call-arguments-not-json': ['Sends `arguments` that are not JSON.', "order='A-1'"],
+        'call-arguments-encoded-twice': [
+          'Encodes `arguments` twice.',
+          JSON.stringify(validCall.function.arguments),
+        ],
         'call-arguments-missing': ['Omits `arguments`.', missing],
       },
     }),
@@ -209,6 +216,15 @@ export const toolCalls: Subject = {
         },
       },
     },
+    'CHAT-049': {
+      level: 'may',
+      rule: 'Each tool call has an `id` of its own.',
+      statements: ['2.8.20'],
+      reason:
+        "An id that two tool calls share identifies neither. The specification doesn't forbid it, so it is only reported.",
+      observability: 'provoked',
+      check: checkOwnIds(),
+    },
   },
   legal: {
     'tools-everywhere': replies(
@@ -222,9 +238,10 @@ export const toolCalls: Subject = {
 };
 
 /** A tool call in a reply, well-formed or not. */
-interface ToolCall {
+export interface ToolCall {
   /** JSON pointer into the reply. */
   pointer: string;
+  id: unknown;
   called: Record<string, unknown> | undefined;
 }
 
@@ -242,16 +259,18 @@ function messagesOf({ json }: Exchange): ReplyMessage[] {
       if (!isObject(call)) return [];
       const called = call['function'];
       const pointer = `/choices/${index}/message/tool_calls/${at}`;
-      return [{ pointer, called: isObject(called) ? called : undefined }];
+      return [{ pointer, id: call['id'], called: isObject(called) ? called : undefined }];
     });
     return [{ message, calls }];
   });
 }
 
-const callsOf = (exchange: Exchange): ToolCall[] =>
-  messagesOf(exchange).flatMap(({ calls }) => calls);
+/** Returns the tool calls of a reply. */
+export const callsOf = computeOnce((exchange: Exchange): readonly ToolCall[] =>
+  messagesOf(exchange).flatMap(({ calls }) => calls),
+);
 
-/** Extends a check for the type of `function.arguments`: the string must contain JSON. */
+/** Extends a check for the type of `function.arguments`: the string must contain JSON, encoded once. */
 function checkArguments(typeCheck: Check): Check {
   return {
     ...typeCheck,
@@ -260,18 +279,60 @@ function checkArguments(typeCheck: Check): Check {
       ...evidence.flatMap((exchange) =>
         callsOf(exchange).flatMap(({ pointer, called }): Finding[] => {
           const text = called?.['arguments'];
-          if (typeof text !== 'string' || parseJson(text) !== undefined) return [];
+          if (typeof text !== 'string') return [];
+          const value = parseJson(text);
+          const isEncodedTwice = typeof value === 'string' && isObject(parseJson(value));
+          if (value !== undefined && !isEncodedTwice) return [];
           return [
             {
               exchange: exchange.id,
               pointer: `${pointer}/function/arguments`,
               expected: 'a string that contains JSON',
               received: formatValue(text),
+              ...(isEncodedTwice && {
+                expected: 'a string that contains a JSON object',
+                hint: 'Encode the arguments once: they are a JSON string inside a JSON string.',
+              }),
             },
           ];
         }),
       ),
     ],
+  };
+}
+
+/** Reports the first id of each reply that another tool call has, too: in the reply or in an earlier session. */
+function checkOwnIds(): Check {
+  const idsOf = (exchange: Exchange): string[] =>
+    callsOf(exchange).flatMap(({ id }) => (typeof id === 'string' && id !== '' ? [id] : []));
+  return {
+    evidence: ({ exchanges }) =>
+      exchanges.filter((exchange) => isReply(exchange) && idsOf(exchange).length > 0),
+    judge(evidence) {
+      const firstOf = new Map<string, Exchange>();
+      return evidence.flatMap((exchange): Finding[] => {
+        const ids = idsOf(exchange);
+        const isTaken = (id: string, index: number): boolean => {
+          const first = firstOf.get(id);
+          const isOfSession =
+            first !== undefined && sentSessionId(first) === sentSessionId(exchange);
+          return ids.indexOf(id) !== index || (first !== undefined && !isOfSession);
+        };
+        const taken = ids.find(isTaken);
+        for (const id of ids) if (!firstOf.has(id)) firstOf.set(id, exchange);
+        if (taken === undefined) return [];
+        const first = firstOf.get(taken) ?? exchange;
+        return [
+          {
+            exchange: exchange.id,
+            pointer: CALLS,
+            expected: 'a different id for each tool call',
+            received: `${formatValue(taken)}${first === exchange ? ' twice' : `, as in exchange ${first.id}`}`,
+          },
+        ];
+      });
+    },
+    unjudged,
   };
 }
 

@@ -1,6 +1,6 @@
 import { formatList } from '../../../src/report-kit/format.ts';
 import { serviceEndpoints } from '../../engine/checks/route-names.ts';
-import type { Transcript } from '../../engine/transcript/transcript.ts';
+import { isRateLimited, type Transcript } from '../../engine/transcript/reading.ts';
 import { isInjected, isUnavailable } from './attempts.ts';
 
 /** What a client did not do that never used a route. */
@@ -22,8 +22,7 @@ export function listNotices(
   );
   const omissions = unused.map((endpoint) => OMISSIONS[endpoint]);
   const isRefused = exchanges.some(
-    (exchange) =>
-      isInjected(exchange) || isUnavailable(exchange) || exchange.response?.status === 429,
+    (exchange) => isInjected(exchange) || isUnavailable(exchange) || isRateLimited(exchange),
   );
   const { length: unrecorded } = exchanges.filter(({ request }) => request.bodyBytes !== undefined);
   const { droppedRequests = 0 } = run;

@@ -9,7 +9,7 @@ import {
   OUTPUT_KEY,
   readOperation,
   TOOL_DETAIL_KEYS,
-  TURN_OPERATIONS,
+  CONVERSATION_OPERATIONS,
   type TimeFault,
   type TraceSpan,
 } from '../../../src/contract/index.ts';
@@ -17,6 +17,7 @@ import { describeType, isObject } from '../../../src/platform/json.ts';
 import type { Check, Finding } from '../../engine/checks/check.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
+import { hasSpans } from './attempts.ts';
 import { checkSpans, listSome, notObserved, type SpanFault, toFinding } from './checks.ts';
 import { secondBatch } from './reference.ts';
 import { conversationSpansOf, hasOperation, nameSpan, rawJsonOf, spansOf } from './sent-traces.ts';
@@ -35,11 +36,14 @@ const NO_SPANS = notObserved('The client sent no spans that can be read.');
 /** Attributes that only spans of a conversation have. */
 const CONTENT = [INPUT_KEY, OUTPUT_KEY, ...TOOL_DETAIL_KEYS];
 
-const OPERATION_LIST = 'chat, execute_tool, or invoke_agent';
+/** "chat, execute_tool, or invoke_agent". */
+const OPERATION_LIST = [...CONVERSATION_OPERATIONS].join(', ').replace(/\w+$/, 'or $&');
+const QUOTED_OPERATION_LIST = OPERATION_LIST.replace(/\w+(?=,|$)/g, '`$&`');
 
 const hasContent = ({ attributes }: TraceSpan): boolean => CONTENT.some((key) => key in attributes);
 
-const isOfTurn = (span: TraceSpan): boolean => TURN_OPERATIONS.has(readOperation(span) ?? '');
+const isOfConversation = (span: TraceSpan): boolean =>
+  CONVERSATION_OPERATIONS.has(readOperation(span) ?? '');
 
 export const spans: Subject = {
   requirements: {
@@ -57,14 +61,15 @@ export const spans: Subject = {
     },
     'CLIENT-018': {
       level: 'may',
-      rule: '`gen_ai.operation.name` is `chat`, `execute_tool`, or `invoke_agent`.',
+      rule: `\`gen_ai.operation.name\` is ${QUOTED_OPERATION_LIST}.`,
       statements: ['2.1.5', '2.1.6', '2.1.7'],
       reason:
         'Turns and tool calls come only from these spans; the results do not contain other spans.',
       check: checkSpans(conversationSpansOf, notObserved(`No span has ${OPERATION_KEY}.`), {
         expected: OPERATION_LIST,
         // CLIENT-028 judges spans with content.
-        findFault: (span) => (isOfTurn(span) || hasContent(span) ? undefined : 'another operation'),
+        findFault: (span) =>
+          isOfConversation(span) || hasContent(span) ? undefined : 'another operation',
       }),
       legal: {
         'other-operation': {
@@ -84,7 +89,7 @@ export const spans: Subject = {
     },
     'CLIENT-028': {
       level: 'should',
-      rule: 'The operation of a span with messages or a tool call is `chat`, `execute_tool`, or `invoke_agent`.',
+      rule: `The operation of a span with messages or a tool call is ${QUOTED_OPERATION_LIST}.`,
       statements: ['2.1.5', '2.1.6', '2.1.7'],
       reason: 'The service stores the span, but no turn has its text.',
       check: checkSpans(
@@ -92,7 +97,8 @@ export const spans: Subject = {
         notObserved(`No span with ${OPERATION_KEY} has messages or a tool call.`),
         {
           expected: OPERATION_LIST,
-          findFault: (span) => (isOfTurn(span) ? findToolCallAsTurn(span) : 'another operation'),
+          findFault: (span) =>
+            isOfConversation(span) ? findToolCallAsTurn(span) : 'another operation',
           hint: 'Set gen_ai.operation.name to chat for a model call, or to execute_tool for a tool call.',
         },
       ),
@@ -201,7 +207,7 @@ export const spans: Subject = {
       statements: ['3.1.2', '3.1.3'],
       reason: 'Spans are stored by span id, so the service keeps only the first one.',
       check: {
-        evidence: ({ exchanges }) => exchanges.filter((exchange) => spansOf(exchange).length > 0),
+        evidence: ({ exchanges }) => exchanges.filter(hasSpans),
         judge: findReusedIds,
         unjudged: NO_SPANS,
       },
@@ -239,12 +245,12 @@ function checkOperation(): Check {
     expected: 'gen_ai.operation.name, such as chat',
     findFault(span) {
       const { attributes } = span;
-      if (hasOperation(span) || !CONTENT.some((key) => key in attributes)) return undefined;
+      if (hasOperation(span) || !hasContent(span)) return undefined;
       return OPERATION_KEY in attributes
         ? `${OPERATION_KEY} is ${describeType(attributes[OPERATION_KEY])}`
         : `no ${OPERATION_KEY}`;
     },
-    hint: 'Set gen_ai.operation.name to chat, execute_tool, or invoke_agent.',
+    hint: `Set gen_ai.operation.name to ${OPERATION_LIST}.`,
   });
   return {
     ...check,

@@ -3,15 +3,15 @@ import {
   type MessageName,
   type MisspelledField,
 } from '../../../src/contract/index.ts';
+import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { isObject } from '../../../src/platform/json.ts';
-import { formatList } from '../../../src/report-kit/format.ts';
 import {
   isAccepted,
   toPrintable,
   type Exchange,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
-import { describeRoutes, describeSeen, nonEmpty, type Diagnosis } from './seen.ts';
+import { describeSeen, isToService, nonEmpty, type Diagnosis } from './seen.ts';
 
 /** The message that the body of a successful response is, by endpoint. */
 const messages: Readonly<Partial<Record<Exchange['endpoint'], MessageName>>> = {
@@ -19,23 +19,26 @@ const messages: Readonly<Partial<Record<Exchange['endpoint'], MessageName>>> = {
   health: 'Health',
   create: 'UserCreated',
   delete: 'UserDeleted',
+  end: 'ClosedConversation',
+  simulations: 'SimulationSessionPage',
+  production: 'ProductionSessionPage',
 };
 
-const cache = new WeakMap<Exchange, MisspelledField[]>();
-
-function fieldsOf(exchange: Exchange): MisspelledField[] {
+/** Returns the fields of the body of an exchange that have their names in another spelling. */
+export const misspelledFieldsOf = computeOnce((exchange: Exchange): readonly MisspelledField[] => {
   const message = messageOf(exchange);
-  if (message === undefined || !isObject(exchange.json)) return [];
-  const fields = cache.get(exchange) ?? findMisspelledFields(message, exchange.json);
-  cache.set(exchange, fields);
-  return fields;
-}
+  return message === undefined || !isObject(exchange.json)
+    ? []
+    : findMisspelledFields(message, exchange.json);
+});
 
 function messageOf(exchange: Exchange): MessageName | undefined {
   const { endpoint, response } = exchange;
   const status = response?.status ?? 0;
   const isReport = endpoint === 'health' && status === 503;
   if (isAccepted(exchange) || isReport) return messages[endpoint];
+  // The specification does not show the errors of the service.
+  if (isToService(exchange)) return undefined;
   return messages[endpoint] !== undefined && status >= 400 ? 'SandboxError' : undefined;
 }
 
@@ -58,9 +61,9 @@ function describeNames(fields: readonly MisspelledField[]): string {
 
 /** Recognizes fields with the right content and another name, such as `userId`. */
 export function findMisspelledNames({ exchanges }: Transcript): Diagnosis[] {
-  const seen = nonEmpty(exchanges.filter((exchange) => fieldsOf(exchange).length > 0));
+  const seen = nonEmpty(exchanges.filter((exchange) => misspelledFieldsOf(exchange).length > 0));
   if (!seen) return [];
-  const fields = seen.flatMap(fieldsOf);
+  const fields = seen.flatMap(misspelledFieldsOf);
   const isCamel = fields.some(({ found }) => /[a-z][A-Z]/.test(found));
   return [
     {
@@ -71,7 +74,7 @@ export function findMisspelledNames({ exchanges }: Transcript): Diagnosis[] {
         : 'Send the names as the specification writes them',
       repair: (exchange) => ({
         ...{ status: 200, headers: {}, ...exchange.response },
-        body: JSON.stringify(rename(exchange.json, fieldsOf(exchange))),
+        body: JSON.stringify(rename(exchange.json, misspelledFieldsOf(exchange))),
       }),
     },
   ];
@@ -90,24 +93,4 @@ function rename(body: unknown, fields: readonly MisspelledField[]): unknown {
     Reflect.deleteProperty(parent, found);
   }
   return copy;
-}
-
-/**
- * Says that optional fields have another name, because the sandbox conforms without them and the service
- * never reads them. Names of required fields are failures.
- */
-export function findMisspelledNotices({ exchanges }: Transcript): readonly string[] {
-  const seen = exchanges.filter(
-    (exchange) => isAccepted(exchange) && fieldsOf(exchange).length > 0,
-  );
-  if (seen.flatMap(fieldsOf).some(({ isRequired }) => isRequired)) return [];
-  const groups = Map.groupBy(seen, ({ endpoint }) => endpoint);
-  return [...groups.values()].map((group) => {
-    const fields = group.flatMap(fieldsOf);
-    const names = new Map(fields.map(({ found, name }) => [found, name]));
-    const listed = [...names].map(
-      ([found, name]) => `\`${toPrintable(found, 40)}\` (the name is \`${name}\`)`,
-    );
-    return `${describeRoutes(group)}: the service doesn't read ${formatList(listed, NAMED_MAX)}.`;
-  });
 }

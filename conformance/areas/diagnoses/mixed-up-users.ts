@@ -37,8 +37,8 @@ export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
     const [refused, forgotten] = findSimilarIds(supposed.map(sentUserId), lost.map(pathUserId));
     return diagnose(transcript, [...duplicates, ...supposed, ...lost], {
       describe: (seen) =>
-        `the new user ${refused} is refused because it exists, and ${forgotten} is unknown afterwards (${seen})`,
-      cure: 'Compare whole ids, with upper and lower case: two ids are taken for the same user',
+        `the new user ${refused} is refused because it exists, and ${refused === forgotten ? 'it' : forgotten} is unknown afterwards (${seen})`,
+      cure: 'Compare whole ids as texts, with upper and lower case: two ids are taken for the same user',
     });
   }
   const wrongDeletions = findWrongDeletions(transcript);

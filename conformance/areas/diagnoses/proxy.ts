@@ -43,11 +43,13 @@ function hasForeignId({ json, request }: Exchange): boolean {
   );
 }
 
+const bodyOf = ({ response }: Exchange): string => response?.body ?? '';
+
 /** Returns the exchanges whose body is the same as that of an earlier one with a different request. */
 function findRepeatedBodies(exchanges: readonly Exchange[]): Exchange[] {
   const firstByBody = new Map<string, Exchange>();
   return exchanges.filter((exchange) => {
-    const body = exchange.response?.body ?? '';
+    const body = bodyOf(exchange);
     const first = firstByBody.get(body) ?? exchange;
     firstByBody.set(body, first);
     return body !== '' && first.request.body !== exchange.request.body;
@@ -60,9 +62,15 @@ function findCachedResponses({ run, exchanges }: Transcript): Diagnosis[] {
   );
   const marked = candidates.filter((exchange) => cacheHeaderOf(exchange) !== undefined);
   // A sandbox may send the same text to everyone, but not the id of another request.
-  const foreign = new Set(candidates.filter(hasForeignId).map(({ response }) => response?.body));
+  const foreign = new Set(candidates.filter(hasForeignId).map(bodyOf));
+  const hasOneBody = (endpoint: Exchange['endpoint']): boolean =>
+    new Set(candidates.filter((one) => one.endpoint === endpoint).map(bodyOf)).size === 1;
   const repeated = findRepeatedBodies(candidates).filter(
-    ({ response }) => marked.length > 0 || foreign.has(response?.body),
+    (exchange) =>
+      marked.length > 0 ||
+      foreign.has(bodyOf(exchange)) ||
+      // A cache that answers other routes may have only one response for this one.
+      (foreign.size > 0 && hasOneBody(exchange.endpoint)),
   );
   const seen = nonEmpty([...new Set([...marked, ...repeated])]);
   if (!seen) return [];

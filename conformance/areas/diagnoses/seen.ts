@@ -5,10 +5,13 @@ import { routeNames, serviceEndpoints } from '../../engine/checks/route-names.ts
 import { findOwnMessage } from '../../engine/transcript/own-message.ts';
 import { PREFLIGHT, toPrintable, type Exchange } from '../../engine/transcript/reading.ts';
 
+/** Returns whether an exchange is with the service. */
+export const isToService = ({ endpoint }: Exchange): boolean =>
+  serviceEndpoints.some((name) => name === endpoint);
+
 /** Names the routes of exchanges: "POST /users and DELETE /users/{user_id}". */
 export function describeRoutes(seen: readonly Exchange[]): string {
-  const isService = seen.some(({ endpoint }) => serviceEndpoints.some((name) => name === endpoint));
-  const endpoints: readonly Endpoint[] = isService
+  const endpoints: readonly Endpoint[] = seen.some(isToService)
     ? serviceEndpoints
     : ['chat', 'health', 'create', 'delete'];
   const shown = endpoints.filter((endpoint) =>

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../../src/contract/index.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../engine/transcript/reading.ts';
-import { diagnoseBodies, type Diagnosis } from './seen.ts';
+import { diagnoseBodies, isToService, type Diagnosis } from './seen.ts';
 
 /** A key that the body of a successful response must have, by endpoint. */
 const requiredKeys: Readonly<Partial<Record<Endpoint, string>>> = {
@@ -9,11 +9,16 @@ const requiredKeys: Readonly<Partial<Record<Endpoint, string>>> = {
   health: 'status',
   create: 'user_id',
   delete: 'user_id',
+  end: 'conversation_id',
+  simulations: 'items',
+  production: 'items',
 };
 
 /** Returns a key that the body must have; undefined if the diagnosis does not concern the exchange. */
 function requiredKeyOf(exchange: Exchange): string | undefined {
   const key = requiredKeys[exchange.endpoint];
+  // The specification does not show the errors of the service.
+  if (isToService(exchange)) return isAccepted(exchange) ? key : undefined;
   const isReport = exchange.endpoint === 'health' && exchange.response?.status === 503;
   return key === undefined || isAccepted(exchange) || isReport ? key : 'error';
 }

@@ -4,8 +4,10 @@ import { type Check, checkEach, unjudgedAs } from '../../engine/checks/check.ts'
 import { checkTypicalValue, hasStatus } from '../../engine/checks/targets.ts';
 import { drop, type Edit, editHealth, set } from '../../engine/mutants/combinators.ts';
 import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
+import { fieldNames } from '../field-names.ts';
 import { fieldsOf, missing } from '../fields.ts';
 import { error, isHealthReport, noReport, noReportHasField, reports } from './reports.ts';
+import { countNanoseconds, requireSeconds } from './uptime.ts';
 
 const field = fieldsOf({
   endpoint: 'health',
@@ -72,11 +74,20 @@ export const fields: Subject = {
       },
     }),
     'HEALTH-013': field('/uptime', {
-      rule: '`uptime` is an integer, if present.',
+      rule: '`uptime` is an integer number of seconds, if present.',
       statements: ['2.10.7', '2.10.8'],
+      wrapCheck: requireSeconds,
       wrong: {
         'uptime-a-string': ['Sends `uptime` in words.', '3 days'],
         'uptime-fraction': ['Sends `uptime` with a fraction.', 17.25],
+      },
+      mutants: {
+        'uptime-nanoseconds': {
+          description: 'Sends `uptime` in nanoseconds.',
+          transform: countNanoseconds,
+          // The unit shows only if some time passes between the health requests.
+          areas: ['chat', 'health'],
+        },
       },
       legal: {
         'uptime-zero': sends(
@@ -229,6 +240,20 @@ export const fields: Subject = {
         'unhealthy-silent': reports('Reports "unhealthy" without an error.', 'unhealthy', 503),
       },
     },
+    'HEALTH-024': fieldNames({
+      rule: 'The optional fields of a health response have the names of the specification, such as `webrtc_status`.',
+      statements: ['2.10.9', '2.10.16'],
+      probes: ['preflight'],
+      isResponse: isHealthReport,
+      unjudged: noReport,
+      mutants: {
+        'webrtc-status-camel-case': sends(
+          'Sends `webrtcStatus`.',
+          drop('/webrtc_status'),
+          set('/webrtcStatus', 'operational'),
+        ),
+      },
+    }),
   },
   legal: {
     bare: reports('Sends only the required fields.', 'healthy', 200),

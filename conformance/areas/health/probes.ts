@@ -44,12 +44,19 @@ const forms: HealthProbe = {
   id: 'health/forms',
   area: 'health',
   phase: 'accepted',
-  cost: cost(2),
+  cost: cost(1),
   async run(context) {
-    await Promise.all([
-      context.send(get('with Accept', { accept: 'application/json' })),
-      context.send(get('during chat')),
-    ]);
+    await context.send(get('with Accept', { accept: 'application/json' }));
+  },
+};
+
+const during: HealthProbe = {
+  id: 'health/during',
+  area: 'health',
+  phase: 'refused',
+  cost: cost(1),
+  async run(context) {
+    await context.send(get('during chat'));
   },
 };
 
@@ -64,4 +71,4 @@ const after: HealthProbe = {
 };
 
 /** The probes of `GET /health`. */
-export const healthProbes: readonly HealthProbe[] = [preflight, forms, after];
+export const healthProbes: readonly HealthProbe[] = [preflight, forms, during, after];

@@ -1,12 +1,11 @@
 /** How long `GET /health` takes, and whether its clock is right (spec 2.10, 8). */
 import { HEALTH_RESPONSE_MS_TARGET, HEALTH_TIMEOUT_MS } from '../../../src/contract/index.ts';
-import { instantMs, HOUR_MS } from '../../../src/platform/clock.ts';
-import { isObject } from '../../../src/platform/json.ts';
 import { type Check, checkEach } from '../../engine/checks/check.ts';
 import { checkMedianTime, explainLateness, isSpoiled } from '../../engine/checks/targets.ts';
 import { delay, to } from '../../engine/mutants/combinators.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import { durationMs, type Exchange } from '../../engine/transcript/reading.ts';
+import { checkClockSkew } from '../clock-skew.ts';
 import {
   hasAccept,
   isHealth,
@@ -66,7 +65,7 @@ export const times: Subject = {
       statements: ['2.10.3'],
       reason:
         "A wrong clock puts events in the wrong order. The specification doesn't require the current time, so a difference is only reported.",
-      check: checkClockSkew(),
+      check: checkClockSkew(isHealthReport, () => '/timestamp', noReportHasField),
     },
   },
 };
@@ -94,54 +93,4 @@ function checkTimeout(): Check {
       return timed.length > 0 ? explainLateness(timed) : noResponse(transcript);
     },
   );
-}
-
-function checkClockSkew(): Check {
-  const timestampOf = (exchange: Exchange): number | undefined => {
-    const timestamp = isObject(exchange.json) ? exchange.json['timestamp'] : undefined;
-    return typeof timestamp === 'string' ? instantMs(timestamp) : undefined;
-  };
-  return checkEach(
-    (exchange) => isHealthReport(exchange) && timestampOf(exchange) !== undefined,
-    (exchange, { run }) => {
-      const kitMs = (instantMs(run.startedAt) ?? 0) + exchange.endedMs;
-      const skewMs = (timestampOf(exchange) ?? kitMs) - kitMs;
-      if (Math.abs(skewMs) < 60_000) return [];
-      return [
-        {
-          exchange: exchange.id,
-          pointer: '/timestamp',
-          expected: 'within 60 s of the clock of this machine',
-          received: formatSkew(skewMs),
-          hint: skewHint(skewMs),
-        },
-      ];
-    },
-    noReportHasField,
-  );
-}
-
-/** Returns the skew in its two largest units, e.g. "3 min 20 s ahead". */
-function formatSkew(skewMs: number): string {
-  const seconds = Math.round(Math.abs(skewMs) / 1000);
-  const units = [
-    [Math.floor(seconds / 86_400), 'd'],
-    [Math.floor(seconds / 3_600) % 24, 'h'],
-    [Math.floor(seconds / 60) % 60, 'min'],
-    [seconds % 60, 's'],
-  ] as const;
-  const first = units.findIndex(([count]) => count > 0);
-  const shown = units.slice(first, first + 2).filter(([count]) => count > 0);
-  const words = shown.map(([count, unit]) => `${count} ${unit}`).join(' ');
-  return `${words} ${skewMs > 0 ? 'ahead' : 'behind'}`;
-}
-
-/** Returns the likely cause: time zones differ by quarters of an hour, drifting clocks don't. */
-function skewHint(skewMs: number): string {
-  const remainderMs = Math.abs(skewMs) % (HOUR_MS / 4);
-  const isZone =
-    Math.min(remainderMs, HOUR_MS / 4 - remainderMs) < 30_000 && Math.abs(skewMs) < 15 * HOUR_MS;
-  return isZone
-    ? 'This looks like local time marked as UTC. Send UTC with Z, or the offset of the time zone.'
-    : "Synchronize the clock of the sandbox with NTP, and don't cache the response.";
 }

@@ -50,6 +50,8 @@ export interface ServiceContext {
   ownerId(name: OwnerName): string;
   /** Returns the key of an owner; without a control API, the key that the user provided is used. */
   keyFor(name: OwnerName): Pick<Step, 'key'>;
+  /** Returns another key of an owner, which only some owners have. */
+  secondKeyFor(name: OwnerName): Pick<Step, 'key'>;
   /** Returns every key that the run creates, so that recordings can redact them. */
   runKeys(): string[];
   pause(ms: number): Promise<void>;
@@ -77,6 +79,8 @@ export interface ServiceContextOptions {
 
 const STARTED_AGO_MS = 5 * 60_000;
 
+const secondNameOf = (name: OwnerName): string => `${name}/second`;
+
 /** Creates the context of a run that has not sent anything yet. */
 export function createServiceContext({
   clock,
@@ -85,7 +89,9 @@ export function createServiceContext({
   signal,
 }: ServiceContextOptions): ServiceContext {
   const marker = random.fork('marker').id(8);
-  const secretOf = (name: OwnerName): string => `sk_check_${random.fork(`key/${name}`).id(20)}`;
+  const secretOf = (name: string): string => `sk_check_${random.fork(`key/${name}`).id(20)}`;
+  const createKey = (owner: OwnerName, name: string): Pick<Step, 'key'> =>
+    context.hasControlApi ? { key: { own: secretOf(name), owner } } : {};
   const context: ServiceContext = {
     // A whole second survives whatever precision the service stores.
     baseMs: Math.floor(clock.nowMs() / 1000) * 1000 - STARTED_AGO_MS,
@@ -96,8 +102,9 @@ export function createServiceContext({
     clockAdvancedMs: 0,
     awaited: [],
     ownerId: (name) => `check-${marker}-${name}`,
-    keyFor: (name) => (context.hasControlApi ? { key: { own: secretOf(name), owner: name } } : {}),
-    runKeys: () => ownerNames.map(secretOf),
+    keyFor: (name) => createKey(name, name),
+    secondKeyFor: (name) => createKey(name, secondNameOf(name)),
+    runKeys: () => ownerNames.flatMap((name) => [name, secondNameOf(name)]).map(secretOf),
     // An interrupted run sends nothing more, so a pause may end early without an error.
     pause: (ms) => clock.sleep(ms, signal).catch(() => undefined),
     nowMs: () => clock.nowMs(),

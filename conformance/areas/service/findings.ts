@@ -7,19 +7,27 @@ import { hasControlApi } from './transcript.ts';
 export const NEEDS_CONTROL_API =
   'The check needs a control API to set up the service, and the service has none.';
 
-/** Reports that nothing was scored, and how to change that. */
-export const needsScores = (reason: string): Check['unjudged'] =>
-  unjudgedAs(
-    'not_observed',
-    reason,
-    'Configure evals for live traces, so that the service scores what the run closes.',
-  );
+/** What to do if nothing is scored because no evals are configured. */
+export const CONFIGURE_EVALS =
+  'Configure evals for live traces, so that the service scores what the run closes.';
 
-/** Reports that no listed session was suitable, and how to change that. */
-export const needsSessions = (
+/** Reports that nothing was scored, and how to change that unless the run itself has configured evals. */
+export function needsScores(reason: string): Check['unjudged'] {
+  const configured = unjudgedAs('not_observed', reason);
+  const unknown = unjudgedAs('not_observed', reason, CONFIGURE_EVALS);
+  return (transcript) =>
+    hasControlApi(transcript) ? configured(transcript) : unknown(transcript);
+}
+
+/** Reports that no listed session was suitable, and how to change that unless the run has seeded some. */
+export function needsSessions(
   reason: string,
   remedy = 'Use a key that sees scored sessions: configure evals, or run a simulation.',
-): Check['unjudged'] => unjudgedAs('not_observed', reason, remedy);
+): Check['unjudged'] {
+  const seeded = unjudgedAs('not_observed', reason);
+  const unknown = unjudgedAs('not_observed', reason, remedy);
+  return (transcript) => (hasControlApi(transcript) ? seeded(transcript) : unknown(transcript));
+}
 
 /** Creates a finding about one value of a response body (default: the value at the pointer). */
 export function wrongValue(

@@ -9,10 +9,10 @@ export const ownerOf = ({ owner = 'main' }: Exchange): string => owner;
 
 /** The owners of what the run sent, uploaded, and seeded. */
 interface KnownOwners {
-  /** By conversation id. */
-  conversations: ReadonlyMap<unknown, string>;
+  /** By conversation id, which two owners can share. */
+  conversations: ReadonlyMap<unknown, ReadonlySet<string>>;
   /** By the name of the simulation. */
-  simulations: ReadonlyMap<unknown, string>;
+  simulations: ReadonlyMap<unknown, ReadonlySet<string>>;
 }
 
 const cache = new WeakMap<Transcript, KnownOwners>();
@@ -24,40 +24,43 @@ function knownOwners(transcript: Transcript): KnownOwners {
 }
 
 function findKnownOwners(transcript: Transcript): KnownOwners {
-  const conversations = new Map<unknown, string>();
-  const simulations = new Map<unknown, string>();
+  const conversations = new Map<unknown, Set<string>>();
+  const simulations = new Map<unknown, Set<string>>();
+  const addOwner = (owners: Map<unknown, Set<string>>, key: unknown, owner: string): void => {
+    owners.set(key, (owners.get(key) ?? new Set()).add(owner));
+  };
   for (const exchange of transcript.exchanges) {
     if (exchange.endpoint === 'traces' && isAccepted(exchange)) {
       for (const { attributes } of sentSpans(exchange)) {
         const id =
           attributes['gen_ai.conversation.id'] ?? exchange.request.headers['x-conversation-id'];
-        if (!conversations.has(id)) conversations.set(id, ownerOf(exchange));
+        addOwner(conversations, id, ownerOf(exchange));
       }
     }
     const owner = exchange.step === 'many' ? 'paged' : 'main';
     if (exchange.endpoint !== 'admin' || !['make main', 'many'].includes(exchange.step)) continue;
     for (const simulation of listAt(exchange.sent, '/simulations')) {
-      simulations.set(resolvePointer(simulation, '/name'), owner);
+      addOwner(simulations, resolvePointer(simulation, '/name'), owner);
     }
     for (const run of listAt(exchange.sent, '/runs')) {
       for (const session of listAt(run, '/sessions')) {
-        conversations.set(resolvePointer(session, '/source_session_id'), owner);
+        addOwner(conversations, resolvePointer(session, '/source_session_id'), owner);
       }
     }
   }
   const uploadId = findUpload(transcript)?.['session_id'];
-  if (uploadId !== undefined) conversations.set(uploadId, 'main');
+  if (uploadId !== undefined) addOwner(conversations, uploadId, 'main');
   return { conversations, simulations };
 }
 
 /** Returns whether a listed session is known to belong to another owner than that of the page. */
 export function isForeign(session: ResultsObject, page: Exchange, transcript: Transcript): boolean {
   const { conversations, simulations } = knownOwners(transcript);
-  const owner =
+  const owners =
     page.endpoint === 'production'
       ? conversations.get(session['source_session_id'])
       : simulations.get(session['simulation']);
-  return owner !== undefined && owner !== ownerOf(page);
+  return owners !== undefined && !owners.has(ownerOf(page));
 }
 
 /** Returns the index of the first session of another owner on a page; -1 if there is none. */

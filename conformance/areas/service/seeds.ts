@@ -5,19 +5,22 @@ import { PASSING_PHRASE } from './spans.ts';
 
 type Eval = NonNullable<SeedDocument['evals']>[number];
 
+/** A word in names whose case only a comparison of all letters ignores, not only of ASCII letters. */
+const CITY = 'Zürich';
+
 /** Returns the two evals that score the run: every conversation passes the first. */
 export function seedEvals({ marker }: ServiceContext): [first: Eval, second: Eval] {
   return [
     {
       id: 'parcel',
-      name: `Check Parcel ${marker}`,
+      name: `Check Parcel ${CITY} ${marker}`,
       category: 'check',
       kind: 'contains',
       params: { text: 'parcel', in: 'any' },
     },
     {
       id: 'promise',
-      name: `Check Promise ${marker}`,
+      name: `Check Promise ${CITY} ${marker}`,
       category: 'check',
       kind: 'contains',
       params: { text: PASSING_PHRASE, in: 'agent' },
@@ -32,7 +35,8 @@ export function seedLiveEvals(service: ServiceContext): SeedDocument {
 }
 
 /** Returns the name of the agent whose simulation is not deleted. */
-export const seededAgentName = ({ marker }: ServiceContext): string => `Check Agent ${marker}`;
+export const seededAgentName = ({ marker }: ServiceContext): string =>
+  `Check Agent ${CITY} ${marker}`;
 
 /** Returns part of the URL of that agent, in another case than the seed has it. */
 export const seededAgentUrlPart = ({ marker }: ServiceContext): string => `FIRST-${marker}.example`;
@@ -41,16 +45,17 @@ export const seededAgentUrlPart = ({ marker }: ServiceContext): string => `FIRST
 export const uploadSessionId = ({ marker }: ServiceContext): string => `sk-${marker}-upload`;
 
 /** Returns the run name of the transcript that the run uploads. */
-export const uploadRunName = ({ marker }: ServiceContext): string => `Check upload ${marker}`;
+export const uploadRunName = ({ marker }: ServiceContext): string =>
+  `Check upload ${CITY} ${marker}`;
 
 const MINUTE_MS = 60_000;
 
 /**
- * Returns when a seeded session in the middle of the others starts: at noon of the previous day, so
- * that an earlier session of the same day exists.
+ * Returns when a seeded session in the middle of the others starts: after noon of the previous day, so
+ * that an earlier session of the same day exists. Only the fraction shows that it is not at noon.
  */
 export const middleSessionMs = ({ baseMs }: ServiceContext): number =>
-  Math.floor(baseMs / DAY_MS) * DAY_MS - DAY_MS / 2;
+  Math.floor(baseMs / DAY_MS) * DAY_MS - DAY_MS / 2 + 125;
 
 /** Returns the seed document of an owner, without its key. */
 export function seedOwner(service: ServiceContext, owner: OwnerName): SeedDocument {
@@ -76,15 +81,11 @@ export function seedOwner(service: ServiceContext, owner: OwnerName): SeedDocume
 function seedSimulations(service: ServiceContext): SeedDocument {
   const { marker, baseMs } = service;
   const [first, second] = seedEvals(service);
-  const outcomes = (
-    firstOutcome: SeedOutcome['outcome'],
-    secondOutcome?: SeedOutcome['outcome'],
-  ): SeedOutcome[] => [
-    { eval_name: first.name, outcome: firstOutcome, reasoning: 'Made up.' },
-    ...(secondOutcome === undefined
-      ? []
-      : [{ eval_name: second.name, outcome: secondOutcome, reasoning: 'Made up.' }]),
-  ];
+  const names = [first.name, second.name, `Check Tone ${marker}`];
+  const outcomes = (...results: SeedOutcome['outcome'][]): SeedOutcome[] =>
+    results.map((outcome, index) => ({
+      ...{ eval_name: names[index] ?? '', outcome, reasoning: 'Made up.' },
+    }));
   const hoursAgo = (hours: number): number => baseMs - hours * HOUR_MS;
   const middleMs = middleSessionMs(service);
   return {
@@ -94,12 +95,14 @@ function seedSimulations(service: ServiceContext): SeedDocument {
     ],
     simulations: [
       {
-        name: `Check nightly ${marker}`,
+        // The name contains the scenario, so that a filter by it finds simulations by name, too.
+        name: `Check ${SCENARIO} ${marker}`,
         agent: seededAgentName(service),
         sessions: [
           // Fails, but the second eval did not score it.
           seedSession('early', hoursAgo(60), outcomes('fail')),
-          seedSession('patient', hoursAgo(49), outcomes('pass', 'fail')),
+          // Its pass rate is not a whole number of tenths.
+          seedSession('patient', hoursAgo(49), outcomes('pass', 'fail', 'fail')),
           // Still running when the next session starts, so start and end times can be confused.
           seedSession('lasting', middleMs - 5 * MINUTE_MS, outcomes('pass', 'fail'), 10),
           seedSession('calm', middleMs, outcomes('pass', 'pass')),
@@ -120,6 +123,7 @@ type SeedSession = NonNullable<
   NonNullable<SeedDocument['simulations']>[number]['sessions']
 >[number];
 
+const SCENARIO = 'late-parcel';
 const TURNS_PER_SESSION = 3;
 
 function seedSession(
@@ -134,7 +138,7 @@ function seedSession(
     agent_response: `There, as I told the ${persona} user ${index} times.`,
   });
   return {
-    scenario: 'late-parcel',
+    scenario: SCENARIO,
     persona,
     started_at: isoTime(startMs),
     ended_at: isoTime(startMs + durationMinutes * MINUTE_MS),
@@ -146,24 +150,34 @@ function seedSession(
 /** More sessions than the largest page holds. */
 const MANY_SESSIONS = 505;
 
-/** Returns a seed document with more sessions than the largest page holds. */
+/** Ten of the sessions start in each second. */
+const MANY_APART_MS = 100;
+
+/**
+ * Returns a seed document with more sessions than the largest page holds. The newest ones are last in the
+ * document, and start and end last. The scenario or the id of a session is its start.
+ */
 export function seedManySessions({ baseMs }: ServiceContext): SeedDocument {
-  const startTimes = Array.from({ length: MANY_SESSIONS }, (_, index) =>
-    isoTime(baseMs - index * 1000),
-  );
+  const times = Array.from({ length: MANY_SESSIONS }, (_, index) => {
+    const startMs = baseMs - (MANY_SESSIONS - index) * MANY_APART_MS;
+    return { started_at: isoTime(startMs), ended_at: isoTime(startMs + MINUTE_MS) };
+  });
   const outcomes: SeedOutcome[] = [{ eval_name: 'Any', outcome: 'pass' }];
   return {
     simulations: [
       {
         name: 'Many',
         agent: 'Any',
-        sessions: startTimes.map((at) => ({ scenario: 's', persona: 'p', started_at: at })),
+        sessions: times.map((time) => ({ scenario: time.started_at, persona: 'p', ...time })),
       },
     ],
     runs: [
       {
         name: 'Many',
-        sessions: startTimes.map((at) => ({ source_session_id: at, started_at: at, outcomes })),
+        sessions: times.map((time) => ({
+          ...{ source_session_id: time.started_at, outcomes },
+          ...time,
+        })),
       },
     ],
   };

@@ -1,12 +1,24 @@
 import { gzipSync } from 'node:zlib';
+import { listAt } from '../../../src/contract/index.ts';
+import type { When } from '../../engine/mutants/combinators.ts';
 import type { Step } from '../../engine/probe.ts';
 import type { ServiceContext } from './context.ts';
 
 /** An OTLP/JSON attribute. */
 export interface Attribute {
   key: string;
-  value: { stringValue: string } | { intValue: string } | { arrayValue: unknown };
+  value: AttributeValue;
 }
+
+type AttributeValue =
+  | { stringValue: string }
+  | { intValue: string | number }
+  | { boolValue: boolean }
+  | { doubleValue: number }
+  | { bytesValue: string }
+  | { arrayValue: { values: AttributeValue[] } }
+  | { kvlistValue: { values: Attribute[] } }
+  | Record<string, never>;
 
 /** An OTLP/JSON span (spec 2.1). */
 export interface Span {
@@ -34,8 +46,12 @@ export interface Conversation {
   passesSecondEval: boolean;
   /** What the user asks about (default: parcel, which passes the first eval). */
   subject?: string;
-  /** Where its texts have a long detail with letters outside ASCII, if they have one. */
-  detail?: 'same part' | 'own part';
+  /** Adds to its texts what services often change, or a part of 30,000 characters. */
+  detail?: 'peculiar text' | 'long part';
+  /** The agent's replies are empty, as after a failed model call. */
+  isUnanswered?: boolean;
+  /** The agent's messages have no `finish_reason`, which is optional. */
+  omitsFinishReason?: boolean;
 }
 
 /** What the user says in a turn, and how the agent replies. */
@@ -63,13 +79,13 @@ export function createConversation(
 
 /** Returns the texts of a turn. No other turn has the same texts. */
 export function turnTexts(
-  { id, passesSecondEval, subject = 'parcel' }: Conversation,
+  { id, passesSecondEval, subject = 'parcel', isUnanswered = false }: Conversation,
   turn = 1,
 ): TurnTexts {
   const status = passesSecondEval ? `is ${PASSING_PHRASE}` : 'is late';
   return {
     user: `Where is ${subject} ${id}/${turn}?`,
-    agent: `The ${subject} ${id}/${turn} ${status}.`,
+    agent: isUnanswered ? '' : `The ${subject} ${id}/${turn} ${status}.`,
   };
 }
 
@@ -85,7 +101,8 @@ export const integerAttribute = (key: string, value: number): Attribute => ({
   value: { intValue: String(value) },
 });
 
-const TURN_MS = 2_000;
+/** Turns start within one second, so that only the fraction of their times shows their order. */
+const TURN_MS = 240;
 
 function createSpanIds(
   { random }: Pick<ServiceContext, 'random'>,
@@ -99,20 +116,28 @@ function createSpanIds(
   return { traceId: `a${hex(31)}`, spanId: `b${hex(15)}`, siblingSpanId: `c${hex(15)}` };
 }
 
-/** About 4,000 characters, some of which need two, three, and four bytes in UTF-8. */
-const LONG_DETAIL = ' It goes to Görlitzer Straße 7, 東京, in a 📦.'.repeat(100);
+/** Letters that need two, three, and four bytes in UTF-8. */
+const ADDRESS = ' It goes to Görlitzer Straße 7, 東京, in a 📦.';
+
+/** White space at both ends, runs of white space, line breaks of both kinds, markup, and a ligature. */
+const toPeculiarText = (text: string): string =>
+  `  ${text}${ADDRESS}\r\n<b>"Fragile"</b>  &amp; it's\n\n\tﬁrst class. \n`;
+
+/** About 30,000 characters. */
+const LONG_PART = ADDRESS.repeat(700);
 
 /** Serializes one message as spec 2.1 asks: a string that holds a JSON array. */
 function serializeMessage(
   role: 'user' | 'assistant',
   text: string,
-  detail: Conversation['detail'],
+  { detail, omitsFinishReason = false }: Conversation,
 ): string {
-  const finish = role === 'assistant' ? { finish_reason: 'stop' } : {};
-  const contents =
-    detail === 'own part'
-      ? [text, LONG_DETAIL]
-      : [detail === 'same part' ? text + LONG_DETAIL : text];
+  const finish = role === 'assistant' && !omitsFinishReason ? { finish_reason: 'stop' } : {};
+  const contents = [
+    detail === 'peculiar text' ? toPeculiarText(text) : text,
+    // One long text is enough, and every page with turns repeats it.
+    ...(detail === 'long part' && role === 'assistant' ? [LONG_PART] : []),
+  ];
   const parts = contents.map((content) => ({ type: 'text', content }));
   return JSON.stringify([{ role, parts, ...finish }]);
 }
@@ -126,7 +151,6 @@ export function createChatSpan(
 ): Span {
   const { traceId, spanId } = createSpanIds(context, conversation, turn);
   const { user, agent } = turnTexts(conversation, turn);
-  const { detail } = conversation;
   const startMs = conversation.startMs + (turn - 1) * TURN_MS;
   return {
     traceId,
@@ -137,8 +161,8 @@ export function createChatSpan(
     attributes: [
       stringAttribute('gen_ai.conversation.id', conversation.id),
       stringAttribute('gen_ai.operation.name', 'chat'),
-      stringAttribute('gen_ai.input.messages', serializeMessage('user', user, detail)),
-      stringAttribute('gen_ai.output.messages', serializeMessage('assistant', agent, detail)),
+      stringAttribute('gen_ai.input.messages', serializeMessage('user', user, conversation)),
+      stringAttribute('gen_ai.output.messages', serializeMessage('assistant', agent, conversation)),
     ],
     ...overrides,
   };
@@ -163,7 +187,10 @@ export function withoutAttributes(span: Span, ...keys: string[]): Span {
 }
 
 /** Creates a trace export request with one resource that has a service name. */
-export function createTraceExport(spans: Span[], resourceTags: Attribute[] = []): TraceExport {
+export function createTraceExport(
+  spans: Span[],
+  resourceTags: readonly Attribute[] = [],
+): TraceExport {
   const attributes = [stringAttribute('service.name', 'sandbox-kit-check'), ...resourceTags];
   return { resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans }] }] };
 }
@@ -180,6 +207,67 @@ export function createSplitExport([first, second, third, fourth]: readonly [
   return { resourceSpans: [...resourceSpans, ...createTraceExport([fourth]).resourceSpans] };
 }
 
+/** Returns a copy of a request with the fields of OTLP that the specification does not name. */
+export function withOtherFields({ resourceSpans }: TraceExport): TraceExport {
+  const about = { attributes: [stringAttribute('shop.region', 'north')], droppedAttributesCount: 0 };
+  const addToSpan = (span: Span): Span => {
+    const { traceId, spanId, startTimeUnixNano: timeUnixNano } = span;
+    const others = {
+      ...{ kind: 3, flags: 257, traceState: 'shop=1', status: { code: 1, message: 'done' } },
+      events: [{ timeUnixNano, name: 'first token', ...about }],
+      links: [{ traceId, spanId: spanId.replace(/^./, 'e'), traceState: '', ...about }],
+      ...{ droppedAttributesCount: 1, droppedEventsCount: 0, droppedLinksCount: 0 },
+    };
+    return { ...span, ...others };
+  };
+  const schema = { schemaUrl: 'https://opentelemetry.io/schemas/1.37.0' };
+  const scope = { scope: { name: 'shop', version: '1.0.0', ...about }, ...schema };
+  return {
+    resourceSpans: resourceSpans.map(({ resource, scopeSpans }) => ({
+      resource: { ...resource, droppedAttributesCount: 0 },
+      scopeSpans: scopeSpans.map(({ spans }) => ({ spans: spans.map(addToSpan), ...scope })),
+      ...schema,
+    })),
+  };
+}
+
+/** A field that no version of OTLP has. Receivers ignore unknown fields, so that senders can be newer. */
+export const UNKNOWN_FIELD = 'sandboxKitFuture';
+
+/** Returns a copy of a request with an unknown field at each level. */
+export function withUnknownFields({ resourceSpans }: TraceExport): TraceExport {
+  const unknown = { [UNKNOWN_FIELD]: { values: [1, 'two', null] } };
+  const added = resourceSpans.map(({ resource, scopeSpans }) => ({
+    resource: { ...resource, ...unknown },
+    scopeSpans: scopeSpans.map(({ spans }) => ({
+      spans: spans.map((span) => ({ ...span, ...unknown })),
+      ...unknown,
+    })),
+    ...unknown,
+  }));
+  return { resourceSpans: added, ...unknown };
+}
+
+/** Attributes with a value of every OTLP type. In JSON, an integer is a string or a number. */
+export const valuesOfEveryType: readonly Attribute[] = [
+  { key: 'gen_ai.usage.input_tokens', value: { intValue: 12 } },
+  { key: 'shop.weight', value: { doubleValue: 0.5 } },
+  { key: 'shop.fragile', value: { boolValue: true } },
+  { key: 'shop.label', value: { bytesValue: 'AAEC/w==' } },
+  { key: 'shop.note', value: {} },
+  { key: 'shop.stops', value: { arrayValue: { values: [{ stringValue: 'north' }, {}] } } },
+  { key: 'shop.size', value: { kvlistValue: { values: [integerAttribute('height', 7)] } } },
+];
+
+/** Matches the requests of `createSplitExport` in JSON. */
+export const isSplit: When = ({ json }) => listAt(json, '/resourceSpans').length > 1;
+
+/** Returns the spans in the body of a JSON request of the run. */
+export const spansIn = (json: unknown): Span[] =>
+  listAt(json, '/resourceSpans')
+    .flatMap((group) => listAt(group, '/scopeSpans'))
+    .flatMap((scope) => listAt(scope, '/spans') as Span[]);
+
 const PROTOBUF_TYPE = { 'content-type': 'application/x-protobuf' };
 const GZIP_ENCODING = { 'content-encoding': 'gzip' };
 
@@ -190,6 +278,10 @@ export const encodings = {
   gzip: (request) => ({
     body: { bytes: gzipSync(JSON.stringify(request)) },
     headers: GZIP_ENCODING,
+  }),
+  protobufWithUnknownFields: (request) => ({
+    body: { bytes: encodeProtobuf(request, unknownFields()) },
+    headers: PROTOBUF_TYPE,
   }),
   gzipProtobuf: (request) => ({
     body: { bytes: gzipSync(encodeProtobuf(request)) },
@@ -203,19 +295,31 @@ export type Encoding = keyof typeof encodings;
  * Encodes a trace export request as protobuf, with the field numbers of opentelemetry-proto. It is
  * independent of the OTLP codec because the checks decode recorded requests with that codec.
  */
-function encodeProtobuf({ resourceSpans }: TraceExport): Uint8Array {
-  return Buffer.concat(
-    resourceSpans.map(({ resource, scopeSpans }) =>
-      encodeMessage(
-        1,
-        encodeMessage(1, ...resource.attributes.map((tag) => encodeAttribute(1, tag))),
-        ...scopeSpans.map(({ spans }) => encodeMessage(2, ...spans.map(encodeSpan))),
+function encodeProtobuf({ resourceSpans }: TraceExport, others: Buffer = NOTHING): Uint8Array {
+  const groups = resourceSpans.map(({ resource, scopeSpans }) =>
+    encodeMessage(
+      1,
+      encodeMessage(1, ...resource.attributes.map((tag) => encodeAttribute(1, tag)), others),
+      ...scopeSpans.map(({ spans }) =>
+        encodeMessage(2, ...spans.map((span) => encodeSpan(span, others)), others),
       ),
+      others,
     ),
   );
+  return Buffer.concat([...groups, others]);
 }
 
-function encodeSpan(span: Span): Buffer {
+const NOTHING = Buffer.alloc(0);
+
+/** Encodes fields of each wire type with numbers that OTLP does not use. */
+const unknownFields = (): Buffer =>
+  Buffer.concat([
+    encodeVarintField(1901, 300n),
+    encodeFixed64(1902, '1'),
+    encodeBytes(1903, Buffer.from(UNKNOWN_FIELD)),
+  ]);
+
+function encodeSpan(span: Span, others: Buffer): Buffer {
   const { parentSpanId, status } = span;
   return encodeMessage(
     2,
@@ -227,6 +331,7 @@ function encodeSpan(span: Span): Buffer {
     encodeFixed64(8, span.endTimeUnixNano),
     ...span.attributes.map((attribute) => encodeAttribute(9, attribute)),
     ...(status ? [encodeMessage(15, encodeVarintField(3, BigInt(status.code)))] : []),
+    others,
   );
 }
 
@@ -236,7 +341,7 @@ function encodeAttribute(field: number, { key, value }: Attribute): Buffer {
       ? encodeBytes(1, Buffer.from(value.stringValue))
       : 'intValue' in value
         ? encodeVarintField(3, BigInt(value.intValue))
-        : Buffer.alloc(0);
+        : NOTHING;
   return encodeMessage(field, encodeBytes(1, Buffer.from(key)), encodeMessage(2, anyValue));
 }
 

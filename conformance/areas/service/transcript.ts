@@ -233,12 +233,16 @@ export function seededEvalCount(transcript: Transcript, owner: OwnerName): numbe
 
 /** A simulation session that the run seeded. */
 export interface SeededSession {
+  simulation: unknown;
+  agent: unknown;
+  scenario: unknown;
   /** Unique among the seeded sessions. */
   persona: unknown;
   startMs: number;
   /** Whether its simulation was deleted. */
   isDeleted: boolean;
   turns: unknown[];
+  outcomes: ResultsObject[];
 }
 
 /** Returns the simulation sessions that the run seeded. */
@@ -246,10 +250,14 @@ export function seededSessions(transcript: Transcript): SeededSession[] {
   const simulations = listAt(sentSeed(transcript, 'main'), '/simulations');
   return simulations.flatMap((simulation) =>
     listAt(simulation, '/sessions').map((session) => ({
+      simulation: resolvePointer(simulation, '/name'),
+      agent: resolvePointer(simulation, '/agent'),
+      scenario: resolvePointer(session, '/scenario'),
       persona: resolvePointer(session, '/persona'),
       startMs: instantMs(String(resolvePointer(session, '/started_at'))) ?? 0,
       isDeleted: resolvePointer(simulation, '/deleted') === true,
       turns: listAt(session, '/turns'),
+      outcomes: listAt(session, '/outcomes').filter(isObject),
     })),
   );
 }

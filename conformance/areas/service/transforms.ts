@@ -165,6 +165,10 @@ export const listOnly =
     });
   };
 
+/** Returns the body of a request as text; of protobuf, also what is not UTF-8. */
+export const textOf = ({ body, bytes }: ProxyRequest): string =>
+  bytes === undefined ? body : Buffer.from(bytes).toString('utf8');
+
 /** Returns the conversation ids of the run in a text, without duplicates. */
 export function conversationIdsIn(text: string): string[] {
   return [...new Set(text.match(/sk-[a-z0-9]{8}-[a-z0-9]{8}/g) ?? [])];

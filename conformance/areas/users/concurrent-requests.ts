@@ -46,13 +46,22 @@ function checkTwins(
     isAccepted(exchange) &&
     (endpoint === 'create' ? isCreateStep('full') : isDeleteStep('delete'))(exchange);
   const isStep = endpoint === 'create' ? isCreateStep(AT_ONCE) : isDeleteStep(AT_ONCE);
+  const showsRace = (exchange: Exchange, { exchanges }: Transcript): boolean =>
+    !isRateLimited(exchange) && !(isServerError(exchange) && exchanges.some(isOtherFailure));
+  const isOtherFailure = (other: Exchange): boolean =>
+    other.endpoint === endpoint && other.intent === 'valid' && isServerError(other);
   return unlessAbsent(
     endpoint,
     checkEach(
       (exchange, transcript) => {
         const twin = twinOf(exchange, transcript);
-        const areAnswered = twin && !isRateLimited(exchange) && !isRateLimited(twin);
-        return isStep(exchange) && areAnswered === true && transcript.exchanges.some(isUsual);
+        return (
+          isStep(exchange) &&
+          twin !== undefined &&
+          [exchange, twin].every((each) => showsRace(each, transcript)) &&
+          transcript.exchanges.some(isUsual) &&
+          (endpoint === 'delete' || !isBrokenLater(transcript))
+        );
       },
       (exchange, transcript) => {
         const twin = twinOf(exchange, transcript);
@@ -69,6 +78,12 @@ function checkTwins(
       unjudgedAs('not_observed', 'No two requests for one user were sent at the same moment.'),
     ),
   );
+}
+
+/** Returns whether a sandbox that created users refuses every new one after malformed requests. */
+function isBrokenLater({ exchanges }: Transcript): boolean {
+  const later = exchanges.filter(isCreateStep('after refusals'));
+  return later.length > 0 && !later.some(isAccepted);
 }
 
 const describeBoth = (one: Exchange, other: Exchange): string =>
@@ -138,7 +153,7 @@ export const concurrentRequests: Subject = {
       statements: ['7.b8', '4.7.6', '3.2.1'],
       reason: 'Parallel simulations that both succeed would share one user.',
       observability: 'provoked',
-      probes: ['users/forms'],
+      probes: ['users/at-once'],
       check: checkTwins('create', judgeCreations),
       mutants: {
         'creates-twice-at-once': {
@@ -164,7 +179,7 @@ export const concurrentRequests: Subject = {
       statements: ['4.8.2', '3.2.2', '7.b7'],
       reason: 'The service deletes users while simulations end in parallel.',
       observability: 'provoked',
-      probes: ['users/forms'],
+      probes: ['users/at-once'],
       check: checkTwins('delete', judgeDeletions),
       mutants: {
         'concurrent-deletion-500': {

@@ -20,7 +20,7 @@ import { withKnownUsers } from './known-users.ts';
 import { malformed } from './refusals.ts';
 import { exceptRefusedAsNew } from './new-users.ts';
 import { formerUserProperties, USER_BODY_BYTES, userProperties } from './request-properties.ts';
-import { isAboutUsers, isCreateStep, LONG_IDS, SHORTER_ID } from './requests.ts';
+import { isAboutUsers, isCreateStep, LEADING_ZERO, LONG_IDS, SHORTER_ID } from './requests.ts';
 
 const OPTIONAL_REASON =
   'The service may omit optional fields; a sandbox that requires them has no user for the simulation.';
@@ -181,6 +181,7 @@ const accepted = defineAccepted(
       reason:
         'The prefix is customary, not required; a sandbox that requires it refuses valid users.',
       probes: ['users/forms'],
+      steps: [LEADING_ZERO],
       plain: 'full',
       mutants: {
         'refuses-leading-digit': refuses('a `user_id` that starts with a digit', id(/^\d\w*$/)),

@@ -5,6 +5,7 @@ import { isObjectFrom } from '../../engine/checks/shape.ts';
 import {
   chain,
   changeResponse,
+  drop,
   editAccepted,
   isAccepted,
   replaceParts,
@@ -16,6 +17,7 @@ import type { ProxyRequest } from '../../engine/mutants/mutant.ts';
 import { stringAt } from '../../engine/mutants/requests.ts';
 import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
+import { fieldNames } from '../field-names.ts';
 import { fieldsOf, missing } from '../fields.ts';
 import { reportStatus, unlessAbsent } from './absence.ts';
 import { isAboutUsers } from './requests.ts';
@@ -126,6 +128,21 @@ export const createResponse: Subject = {
       },
       legal: {
         'capabilities-empty': replies('Sends an empty `capabilities`.', set('/capabilities', [])),
+      },
+    }),
+    'USERS-027': fieldNames({
+      rule: 'The optional fields of the create response have the names of the specification, such as `profile_id`.',
+      statements: ['2.9.18', '2.9.19'],
+      probes: ['preflight'],
+      isResponse: isObjectFrom('create'),
+      unjudged: explainNoValidResponse('create'),
+      wrapCheck: (check) => unlessAbsent('create', check),
+      mutants: {
+        'profile-id-camel-case': replies(
+          'Sends `profileId`.',
+          drop('/profile_id'),
+          set('/profileId', 'profile-1'),
+        ),
       },
     }),
     'USERS-080': {

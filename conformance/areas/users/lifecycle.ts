@@ -96,6 +96,17 @@ export interface Deletions {
   lost: Exchange[];
 }
 
+/** Returns whether another request deleted the user of a deletion at the same time. */
+const isDeletedMeanwhile = (exchange: Exchange, { exchanges }: Transcript): boolean =>
+  exchanges.some(
+    (other) =>
+      other.endpoint === 'delete' &&
+      isAccepted(other) &&
+      other.request.path === exchange.request.path &&
+      other.startedMs < exchange.endedMs &&
+      exchange.startedMs < other.endedMs,
+  );
+
 /** Returns how the first deletions of users ended that the run had created. */
 export function findDeletions(transcript: Transcript): Deletions {
   const deletions: Deletions = { deleted: [], lost: [] };
@@ -105,6 +116,8 @@ export function findDeletions(transcript: Transcript): Deletions {
     const { endpoint, repeats } = exchange;
     if (isCreated(exchange)) existing.add(sentUserId(exchange));
     if (endpoint !== 'delete' || repeats !== undefined) continue;
+    // Of two deletions at the same moment, the one that finds no user may end first.
+    if (!isAccepted(exchange) && isDeletedMeanwhile(exchange, transcript)) continue;
     if (!existing.delete(pathUserId(exchange))) continue;
     if (isAccepted(exchange)) deletions.deleted.push(exchange);
     else if (isNotFound(exchange)) deletions.lost.push(exchange);

@@ -126,7 +126,7 @@ const refusesSimilar =
 export const newUsers: Subject = {
   requirements: {
     'USERS-011': {
-      rule: "A create request for a new user isn't refused as a duplicate, even if another id starts the same.",
+      rule: "A create request for a new user isn't refused as a duplicate, even if another id starts the same or is the same number.",
       section: '7',
       statements: ['7.b8', '4.7.6', '2.9.4'],
       reason: 'The service generates new ids; a simulation whose user is refused does not start.',
@@ -145,6 +145,12 @@ export const newUsers: Subject = {
           description: 'Compares only the first 32 characters of ids.',
           transform: refusesSimilar(
             (id, other) => id.length > 32 && id.slice(0, 32) === other.slice(0, 32),
+          ),
+        },
+        'exists-as-a-number': {
+          description: 'Compares ids of digits as numbers.',
+          transform: refusesSimilar(
+            (id, other) => /^\d+$/.test(id) && /^\d+$/.test(other) && BigInt(id) === BigInt(other),
           ),
         },
         'thirteenth-user-exists': {

@@ -13,9 +13,10 @@ import {
   AT_ONCE,
   create,
   createDeletion,
+  createFullUser,
   createUserId,
   deleteUsers,
-  fullUser,
+  LEADING_ZERO,
   LONG_IDS,
   OTHER_CASE,
   SHORTER_ID,
@@ -23,8 +24,6 @@ import {
 import { GENERATED_USERS, sweepUsers } from './sweep.ts';
 
 type UsersProbe = Omit<SandboxProbe, 'exercises'>;
-
-const { metadata, profile } = fullUser;
 
 /** Creates the user that the other requests name. */
 const preflight: UsersProbe = {
@@ -36,7 +35,7 @@ const preflight: UsersProbe = {
   cost: cost(1, 0, 1),
   async run(context) {
     const userId = createUserId(context);
-    const exchange = await create(context, 'full', { user_id: userId, ...fullUser });
+    const exchange = await create(context, 'full', createFullUser(userId));
     const { users } = context;
     users.isUnsupported = exchange !== undefined && isNotFound(exchange);
     if (exchange && (isAccepted(exchange) || users.isUnsupported)) users.chatAs = userId;
@@ -51,23 +50,26 @@ const forms: UsersProbe = {
   id: 'users/forms',
   area: 'users',
   phase: 'accepted',
-  cost: cost(7 + 8 + GENERATED_USERS, 0, 5 + 5 + GENERATED_USERS),
+  cost: cost(7 + 4 + GENERATED_USERS + 1, 0, 5 + 4 + GENERATED_USERS + 1),
   async run(context) {
     if (context.users.isUnsupported) return;
     const userId = createUserId(context);
     const minimal = await create(context, 'minimal', { user_id: userId });
-    await create(context, 'with metadata', { user_id: createUserId(context), metadata });
-    await create(context, 'with profile', { user_id: createUserId(context), profile });
+    const { profile: _profile, ...withMetadata } = createFullUser(createUserId(context));
+    await create(context, 'with metadata', withMetadata);
+    const { metadata: _metadata, ...withProfile } = createFullUser(createUserId(context));
+    await create(context, 'with profile', withProfile);
     await deleteAndCreateAgain(context);
     await createSimilar(context, userId);
-    await createAndDeleteAtOnce(context);
-    if (minimal && isAccepted(minimal)) await sweepUsers(context);
+    if (!minimal || !isAccepted(minimal)) return;
+    await sweepUsers(context);
+    await createWithLeadingZero(context);
   },
 };
 
 /** Deletes a user twice and creates it again. */
 async function deleteAndCreateAgain(context: SandboxContext): Promise<void> {
-  const request = { user_id: createUserId(context), ...fullUser };
+  const request = createFullUser(createUserId(context));
   const created = await create(context, 'to be deleted', request);
   if (!created || !isAccepted(created)) return;
   const { existing } = context.users;
@@ -86,8 +88,8 @@ async function deleteAndCreateAgain(context: SandboxContext): Promise<void> {
 async function createSimilar(context: SandboxContext, id: string): Promise<void> {
   const [longer, common] = LONG_IDS;
   const longest = id.padEnd(USER_ID_LENGTH_MAX, '0');
-  await create(context, longer, { user_id: longest, ...fullUser });
-  await create(context, common, { user_id: `${longest.slice(0, -1)}1`, ...fullUser });
+  await create(context, longer, createFullUser(longest));
+  await create(context, common, createFullUser(`${longest.slice(0, -1)}1`));
   await create(context, SHORTER_ID, { user_id: id.slice(0, -1) });
   const otherCase = await context.send({
     endpoint: 'create',
@@ -98,25 +100,53 @@ async function createSimilar(context: SandboxContext, id: string): Promise<void>
   if (otherCase && isAccepted(otherCase)) context.users.existing.add(swapCase(id));
 }
 
+/** Creates a user whose id is the same number as that of an existing one. */
+async function createWithLeadingZero(context: SandboxContext): Promise<void> {
+  const id = [...context.users.existing].find((each) => DIGITS.test(each));
+  if (id !== undefined) await create(context, LEADING_ZERO, { user_id: `0${id}` });
+}
+
+/** The generated id of only digits. A shorter one may be somebody else's. */
+const DIGITS = /^\d{16}$/;
+
 const swapCase = (id: string): string => id.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 
-/** Creates one user twice at the same moment, and deletes it twice at the same moment. */
-async function createAndDeleteAtOnce(context: SandboxContext): Promise<void> {
-  const userId = createUserId(context);
-  const sendTwice = (step: Step): Promise<(Exchange | undefined)[]> =>
-    Promise.all([1, 2].map(() => context.send({ ...step, order: 'together', atOnce: 2 })));
-  const created = await sendTwice({
-    endpoint: 'create',
-    step: AT_ONCE,
-    intent: 'open',
-    body: { json: { user_id: userId, ...fullUser } },
-  });
-  if (!created.some((exchange) => exchange && isAccepted(exchange))) return;
-  const { existing } = context.users;
-  existing.add(userId);
-  const deleted = await sendTwice(createDeletion(AT_ONCE, 'open', userId));
-  if (deleted.some((exchange) => exchange && isAccepted(exchange))) existing.delete(userId);
-}
+/** A race may show only now and then. */
+const PAIRS = 3;
+
+/**
+ * Creates users twice at the same moment, one after another while few other requests are in flight, and
+ * deletes the first one twice at the same moment.
+ */
+const atOnce: UsersProbe = {
+  id: 'users/at-once',
+  area: 'users',
+  phase: 'after',
+  cost: cost(2 * PAIRS + 2, 0, PAIRS),
+  async run(context) {
+    if (context.users.isUnsupported) return;
+    const { existing } = context.users;
+    const sendTwice = (step: Step): Promise<(Exchange | undefined)[]> =>
+      Promise.all([1, 2].map(() => context.send({ ...step, order: 'together', atOnce: 2 })));
+    const isAnyAccepted = (exchanges: readonly (Exchange | undefined)[]): boolean =>
+      exchanges.some((exchange) => exchange && isAccepted(exchange));
+    for (let pair = 1; pair <= PAIRS; pair++) {
+      const request = createFullUser(createUserId(context));
+      const { user_id: userId } = request;
+      const created = await sendTwice({
+        endpoint: 'create',
+        step: AT_ONCE,
+        intent: 'open',
+        body: { json: request },
+      });
+      if (!isAnyAccepted(created)) return;
+      existing.add(userId);
+      if (pair > 1) continue;
+      const deleted = await sendTwice(createDeletion(AT_ONCE, 'open', userId));
+      if (isAnyAccepted(deleted)) existing.delete(userId);
+    }
+  },
+};
 
 /** Sends a request that succeeds, then the same with one edit at a time, and the same again. */
 const refusals: UsersProbe = {
@@ -126,7 +156,7 @@ const refusals: UsersProbe = {
   cost: cost(Object.keys(malformed.edits).length + 2, 0, 1),
   async run(context) {
     if (context.users.isUnsupported) return;
-    const request = { user_id: createUserId(context), ...fullUser };
+    const request = createFullUser(createUserId(context));
     const control = await create(context, 'control', request);
     if (!control) return;
     const refuse = (step: string, body: NonNullable<Step['body']>) =>
@@ -180,7 +210,7 @@ const after: UsersProbe = {
   cost: cost(1, 0, 1),
   async run(context) {
     if (context.users.isUnsupported) return;
-    await create(context, 'after refusals', { user_id: createUserId(context), ...fullUser });
+    await create(context, 'after refusals', createFullUser(createUserId(context)));
   },
 };
 
@@ -215,5 +245,6 @@ export const usersProbes: readonly UsersProbe[] = [
   refusals,
   silences,
   after,
+  atOnce,
   cleanup,
 ];

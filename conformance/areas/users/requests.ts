@@ -1,4 +1,5 @@
 import { sandboxErrors, type UserCreateRequest } from '../../../src/contract/index.ts';
+import { seededRandom } from '../../../src/platform/random.ts';
 import { type Step, stepsOf } from '../../engine/probe.ts';
 import {
   errorOf,
@@ -24,6 +25,8 @@ export const LONG_IDS = ['longer id', 'id with a common prefix'] as const;
 export const SHORTER_ID = 'shorter id';
 /** The step whose id differs from that of an existing user only in case. */
 export const OTHER_CASE = 'id in another case';
+/** The step whose id of digits differs from that of an existing user only in a zero before it. */
+export const LEADING_ZERO = 'id with a leading zero';
 /** The step of two equal requests at the same moment. */
 export const AT_ONCE = 'at the same moment';
 /** The step that deletes a user which an earlier run may have left. */
@@ -42,22 +45,41 @@ export const REFUSE_DUPLICATE = `respond with 409, the type ${sandboxErrors.user
 /** Returns a new user id in the shape that the service generates (spec 2.9). */
 export const createUserId = ({ random }: SandboxContext): string => `sim_user_${random.id(12)}`;
 
-/** A create request with every optional field, except the id. */
-export const fullUser = {
-  metadata: {
-    scenario_id: 'late-parcel',
-    persona: 'friendly',
-    session_type: 'support',
-    preferences: { language: 'en', newsletter: false },
-    history: { orders: ['A-1001'] },
-  },
-  profile: {
-    name: 'Ada Example',
-    email: 'ada@example.com',
-    tier: 'gold',
-    location: 'Zurich',
-  },
-};
+/** The pattern of family names, which hardly occur in other texts. */
+const FAMILY_NAME = /\bsk(?:[aeiou][bcdfghjklmnpqrstvwxyz]){5}\b/g;
+
+/** Returns the family name of a user, which no other user has. */
+export function familyNameOf(userId: string): string {
+  const random = seededRandom(userId);
+  const draw = (letters: string): string => letters.charAt(random.integer(0, letters.length - 1));
+  const syllables = Array.from({ length: 5 }, () => draw('aeiou') + draw('bcdfghjklmnpqrstvwxyz'));
+  return `Sk${syllables.join('')}`;
+}
+
+/** Returns the family names in a text, in lowercase, as an email address has them. */
+export const familyNamesIn = (text: string): ReadonlySet<string> =>
+  new Set(text.toLowerCase().match(FAMILY_NAME));
+
+/** Returns a create request with every optional field. Its profile shows whose it is. */
+export function createFullUser(userId: string) {
+  const familyName = familyNameOf(userId);
+  return {
+    user_id: userId,
+    metadata: {
+      scenario_id: 'late-parcel',
+      persona: 'friendly',
+      session_type: 'support',
+      preferences: { language: 'en', newsletter: false },
+      history: { orders: ['A-1001'] },
+    },
+    profile: {
+      name: `Ada ${familyName}`,
+      email: `${familyName.toLowerCase()}@example.com`,
+      tier: 'gold',
+      location: 'Zurich',
+    },
+  };
+}
 
 /** Extends the body of a create request with a text in `history`, which is any object. */
 export const extendUserTo = (bytes: number, request: UserCreateRequest): UserCreateRequest =>
@@ -95,19 +117,28 @@ export async function create(
 const SENT_AGAIN_MAX = 3;
 const LOST_USERS_MAX = 4;
 
-/** Deletes users. If that is refused, tries other connections: another process may know the user. */
+/**
+ * Deletes users: the last but one first, alone. If the last one is gone then, too, deletions remove other
+ * users; a sandbox that keeps only the latest user still has that one. If a deletion is refused, tries
+ * other connections: another process may know the user.
+ */
 export async function deleteUsers(
   context: SandboxContext,
   userIds: Iterable<string>,
 ): Promise<void> {
   const { users } = context;
-  const deletions = await Promise.all(
-    [...userIds].map(async (userId) => {
-      const exchange = await context.send(createDeletion('delete', 'valid', userId));
-      if (exchange && isAccepted(exchange)) users.existing.delete(userId);
-      return { userId, status: exchange?.response?.status ?? 0 };
-    }),
-  );
+  const remove = async (userId: string): Promise<{ userId: string; status: number }> => {
+    const exchange = await context.send(createDeletion('delete', 'valid', userId));
+    if (exchange && isAccepted(exchange)) users.existing.delete(userId);
+    return { userId, status: exchange?.response?.status ?? 0 };
+  };
+  const all = [...userIds];
+  const first = all.at(-2);
+  const others = all.filter((userId) => userId !== first);
+  const deletions = [
+    ...(first === undefined ? [] : [await remove(first)]),
+    ...(await Promise.all(others.map(remove))),
+  ];
   // One after another, so that a sandbox that knows no user gets few requests.
   for (const { userId, status } of deletions) {
     const isRefused = status >= 400 && status < 500 && status !== 405 && status !== 429;

@@ -1,6 +1,8 @@
 /** Requests that a sandbox may accept or refuse, because the specification defines no response. */
 import { isObject } from '../../../src/platform/json.ts';
+import { unjudgedAs } from '../../engine/checks/check.ts';
 import { checkWrongKey } from '../../engine/checks/responses.ts';
+import { isObjectFrom } from '../../engine/checks/shape.ts';
 import {
   acceptInstead,
   errorResponse,
@@ -12,6 +14,7 @@ import {
 import type { ProxyRequest } from '../../engine/mutants/mutant.ts';
 import { hasWrongKey, where } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
+import { checkClockSkew } from '../clock-skew.ts';
 import { unlessAbsent } from './absence.ts';
 
 /** A create request for which the specification defines no response. */
@@ -33,6 +36,21 @@ export const silences: Subject = {
       observability: 'provoked',
       probes: ['users/silences'],
       check: unlessAbsent('create', checkWrongKey('create')),
+    },
+    'USERS-084': {
+      level: 'may',
+      rule: '`created_at` and `deleted_at` are within 60 s of the clock of the machine that runs the check.',
+      statements: ['2.9.15', '2.9.22'],
+      reason:
+        "A wrong clock puts events in the wrong order. The specification doesn't require the current time, so a difference is only reported.",
+      check: unlessAbsent(
+        'create',
+        checkClockSkew(
+          (exchange) => isObjectFrom('create')(exchange) || isObjectFrom('delete')(exchange),
+          ({ endpoint }) => (endpoint === 'create' ? '/created_at' : '/deleted_at'),
+          unjudgedAs('not_applicable', 'No response has a time with a time zone.'),
+        ),
+      ),
     },
   },
   legal: {

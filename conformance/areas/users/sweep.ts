@@ -5,7 +5,7 @@ import { sweep } from '../../engine/sweep/sweep.ts';
 import { errorOf, isAccepted, type Exchange } from '../../engine/transcript/reading.ts';
 import { GENERATED } from '../accepted.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
-import { create, createUserId, extendUserTo, fullUser } from './requests.ts';
+import { create, createFullUser, createUserId, extendUserTo } from './requests.ts';
 import {
   arePaired,
   isExclusive,
@@ -32,7 +32,7 @@ export function generateUser(
   random: Random,
   usual: string,
 ): UserCreateRequest {
-  const draft: UserDraft = structuredClone({ ...fullUser, nameUser: [], bytes: 0 });
+  const draft: UserDraft = { ...createFullUser(usual), nameUser: [], bytes: 0 };
   const { nameUser, metadata, profile, bytes } = applyProperties(
     draft,
     sized,

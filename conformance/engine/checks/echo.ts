@@ -1,4 +1,5 @@
 import { formatValue } from '../../../src/contract/index.ts';
+import { unescapeHtml } from '../transcript/html-page.ts';
 import type { Finding } from './check.ts';
 
 /** The longest common start of two long values to show in full. */
@@ -39,16 +40,11 @@ const changes: readonly (readonly [change: (id: string) => string, cure: string]
   [(id) => decodeUrl(id), "unchanged: don't URL-decode it"],
   [(id) => decodeUrl(id.replaceAll('+', ' ')), "unchanged: don't URL-decode it"],
   [encodeUrl, "unchanged: don't URL-encode it"],
-  [
-    (id) => id.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
-    "unchanged: don't escape it as HTML",
-  ],
   [(id) => id.replaceAll(/['"\\]/g, '\\$&'), "unchanged: don't put backslashes before quotes"],
   [(id) => Buffer.from(id).toString('latin1'), 'as UTF-8: it was encoded twice'],
   [(id) => id.normalize('NFC'), "unchanged: don't normalize it"],
   [(id) => id.normalize('NFD'), "unchanged: don't normalize it"],
   [(id) => id.replaceAll(/[^\x20-\x7e]/g, ''), 'with all of its characters'],
-  [(id) => id.replaceAll(/[^\x20-\x7e]/g, '?'), 'as UTF-8'],
   [(id) => id.replaceAll(/\p{Cc}/gu, ''), 'with all of its characters'],
   [(id) => id.toLowerCase(), 'without changing uppercase or lowercase'],
   [(id) => id.toUpperCase(), 'without changing uppercase or lowercase'],
@@ -67,14 +63,25 @@ function decodeUrl(id: string): string {
   }
 }
 
+/** Returns whether characters outside ASCII became question marks or replacement characters, one or several each. */
+function isReplaced(sent: string, received: string): boolean {
+  const countReplacements = (text: string): number => text.match(/[?\ufffd]/g)?.length ?? 0;
+  // A server may escape some of them, so that they survive.
+  const shape = (text: string): string => text.replaceAll(/(?:[\u0080-\uffff]|\?)+/g, '?');
+  return countReplacements(received) > countReplacements(sent) && shape(received) === shape(sent);
+}
+
 /** Returns what to do about an id of a response that is not the one of its request. */
 function hintForEcho(sent: unknown, received: unknown, name: string): string | undefined {
   if (typeof sent !== 'string' || received === undefined || received === null) return undefined;
   if (typeof received !== 'string') return `Send the ${name} as a string, as in the request.`;
-  // HTML escapes quotes in several ways.
-  const plain = received.replaceAll(/&(?:#0?39|#x27|apos);/g, "'").replaceAll('&quot;', '"');
-  const change = changes.find(([apply]) => [received, plain].includes(apply(sent)));
+  const change = changes.find(([apply]) => apply(sent) === received);
   if (change) return `Echo the ${name} ${change[1]}.`;
+  if (unescapeHtml(received) === sent)
+    return `Echo the ${name} unchanged: don't escape it as HTML.`;
+  if (isReplaced(sent, received)) {
+    return `Echo the ${name} as UTF-8: characters outside ASCII were replaced. Decode requests and encode responses as UTF-8, not in the default charset.`;
+  }
   if (sent.includes(received) || received.includes(sent)) {
     return `Echo the whole ${name}, without a prefix or suffix.`;
   }

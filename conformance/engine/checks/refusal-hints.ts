@@ -13,7 +13,7 @@ export interface RefusalHint {
 export type RefusalHints = Readonly<Partial<Record<string, RefusalHint>>>;
 
 /** The hint for a body that is not a JSON object. */
-export const malformedBodyHint: RefusalHint = {
+export const malformedBodyHint: Required<RefusalHint> = {
   accepted: 'Check that the body is a JSON object before you use it.',
   crashed: 'Catch the error of the JSON parser and respond with 400.',
 };

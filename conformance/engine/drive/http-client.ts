@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { Agent, buildConnector, request } from 'undici';
@@ -7,6 +8,7 @@ import { limitSignal } from '../../../src/platform/abort.ts';
 import { keepTlsAlert, throughProxy } from '../../../src/http-kit/connect.ts';
 import { tlsOptionsOf, type Connection } from '../../../src/platform/connection.ts';
 import { toRecordedBody } from '../transcript/body-encoding.ts';
+import { describeShorterBody } from '../transcript/body-length.ts';
 import { describeFailure, isError, toError } from '../../../src/platform/error-origin.ts';
 
 /** The response to a request, or the failure to get one. */
@@ -16,6 +18,7 @@ export type Outcome = Pick<ExchangeRecord, 'response' | 'failure' | 'call'>;
 export interface Outgoing {
   method: string;
   path: string;
+  /** With `transfer-encoding: chunked`, the body is sent in two chunks. */
   headers: Record<string, string>;
   body?: string | Uint8Array;
 }
@@ -75,20 +78,28 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const { deadlineMs, signal = new AbortController().signal } = limits;
     using limit = limitSignal(clock, deadlineMs, signal);
     let status: number | undefined;
+    let contentLength = '';
+    const chunks: Buffer[] = [];
     try {
       const response = await request(`${base}${path}`, {
         method,
-        headers,
-        body: body ?? null,
+        ...frameBody(headers, body),
         dispatcher: agent,
         signal: limit.signal,
       });
       status = response.statusCode;
       const responseHeaders = flattenHeaders(response.headers);
-      const bytes = await readBody(response.body, responseHeaders['content-encoding'] ?? '');
+      contentLength = responseHeaders['content-length'] ?? '';
+      await readBody(response.body, chunks);
+      const encoding = responseHeaders['content-encoding'] ?? '';
+      const bytes = decodeBody(Buffer.concat(chunks), encoding);
       return { response: { status, headers: responseHeaders, ...toRecordedBody(bytes) } };
     } catch (error) {
-      return { failure: toFailure(error, status) };
+      const failure = toFailure(error, status);
+      // A server that keeps the connection open lets the kit wait for the rest.
+      const mayBeShorter = ['reset', 'timeout'].includes(failure.kind) && !signal.aborted;
+      const message = mayBeShorter && describeShorterBody(Buffer.concat(chunks), contentLength);
+      return { failure: message ? { ...failure, message } : failure };
     }
   };
   const sendAlone = async (outgoing: Outgoing, limits: Limits): Promise<Outcome> => {
@@ -113,6 +124,19 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     },
     close: () => keepAliveAgent.destroy(),
   };
+}
+
+/** Returns a body as undici has to get it: of a chunked one, it sets the header and needs a stream. */
+function frameBody(
+  headers: Record<string, string>,
+  body: string | Uint8Array | undefined,
+): { headers: Record<string, string>; body: string | Uint8Array | Readable | null } {
+  const { 'transfer-encoding': framing, ...others } = headers;
+  if (framing === undefined || body === undefined) return { headers, body: body ?? null };
+  const bytes = Buffer.from(body);
+  const middle = Math.ceil(bytes.length / 2);
+  const chunks = [bytes.subarray(0, middle), bytes.subarray(middle)];
+  return { headers: others, body: Readable.from(chunks.filter(({ length }) => length > 0)) };
 }
 
 /** The peer accepts the connection but does not complete the TLS handshake. */
@@ -162,8 +186,8 @@ class WrongEncodingError extends Error {}
 
 type ResponseBody = AsyncIterable<Buffer> & { destroy(): unknown };
 
-async function readBody(body: ResponseBody, encoding: string): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+/** Adds the chunks of a body to a list, which has those that arrived also if the body does not end. */
+async function readBody(body: ResponseBody, chunks: Buffer[]): Promise<void> {
   let bytes = 0;
   for await (const chunk of body) {
     chunks.push(chunk);
@@ -173,7 +197,6 @@ async function readBody(body: ResponseBody, encoding: string): Promise<Buffer> {
       throw new ResponseTooLargeError();
     }
   }
-  return decodeBody(Buffer.concat(chunks), encoding);
 }
 
 const decoders: Partial<Record<string, (bytes: Buffer, options: ZlibOptions) => Buffer>> = {

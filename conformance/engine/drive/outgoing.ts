@@ -21,8 +21,8 @@ const VOICE_PROTOCOL = 'voice-agent';
 /** The key of requests that send a wrong one. */
 export const WRONG_KEY = 'sandbox-kit-wrong-key';
 
-/** What follows the right key in requests that send a longer one. */
-export const LONGER_KEY_END = '-longer';
+/** The one character that follows the right key in requests that send a longer one. */
+export const LONGER_KEY_END = '~';
 
 /** Builds the request of a step. A step may set any header itself. */
 export function toOutgoing(step: Step, settings: RequestSettings, traceparent?: string): Outgoing {

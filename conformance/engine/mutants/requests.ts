@@ -42,6 +42,17 @@ export function userIdOf({ path }: ProxyRequest): string {
 /** The body is text other than JSON. */
 export const isNotJson: When = ({ json, body }) => json === undefined && body !== '';
 
+/** A second value after the JSON object of a body. */
+export const TEXT_AFTER_JSON = ' {"and": "more"}';
+
+/** The body is a JSON object that is followed by other text. */
+export const hasTextAfterJson: When = (request) =>
+  isNotJson(request) && request.body.endsWith(TEXT_AFTER_JSON);
+
+/** The body is JSON except that its strings stand in single quotes. */
+export const hasSingleQuotes: When = (request) =>
+  isNotJson(request) && request.body.startsWith("{'");
+
 /** The request has no body. */
 export const isEmptyBody: When = ({ body }) => body === '';
 

@@ -23,6 +23,7 @@ export interface BlockingCause {
     | 'server_error'
     | 'all_refused'
     | 'wrongly_encoded'
+    | 'wrong_length'
     | 'rate_limited'
     | 'too_large'
     | 'no_interface'

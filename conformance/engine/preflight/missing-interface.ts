@@ -1,21 +1,24 @@
 import { isObject } from '../../../src/platform/json.ts';
 import type { Suite } from '../area.ts';
 import { isVoice } from '../transcript/call-messages.ts';
-import { type Exchange, isNotFound } from '../transcript/reading.ts';
+import { type Exchange, isAccepted, isNotFound } from '../transcript/reading.ts';
 import type { BlockingCause, Preflight } from './blocking-cause.ts';
 
-/** Every path is unknown. A missing `/health` or another single missing path is a finding. */
+/**
+ * Every path is unknown. A missing `/health` or another single missing path is a finding. Some servers
+ * refuse unknown paths with another 4xx, which counts if the chat route was found without its prefix.
+ */
 export function findMissingInterface(
-  { run, exchanges: sent }: Preflight,
+  preflight: Preflight,
   { peer, cures }: Suite,
 ): BlockingCause | undefined {
+  const { run, exchanges: sent } = preflight;
   const exchanges = sent.filter(({ endpoint }) => endpoint !== 'elsewhere');
   const elsewhere = sent.find(({ endpoint }) => endpoint === 'elsewhere');
   const [first] = exchanges;
-  const isMissing = (exchange: Exchange): boolean =>
-    isNotFound(exchange) || (isVoice(exchange) && exchange.failure !== undefined);
+  const isUnknown = elsewhere && isAccepted(elsewhere) ? isRefused : isMissing;
   const isHealthOnly = exchanges.every(({ endpoint }) => endpoint === 'health');
-  if (!first || isHealthOnly || !exchanges.every(isMissing) || !exchanges.some(isNotFound)) {
+  if (!first || isHealthOnly || !exchanges.every(isUnknown) || !exchanges.some(isNotFound)) {
     return undefined;
   }
   if (peer === 'sandbox' && exchanges.some(isOfService)) {
@@ -28,10 +31,28 @@ export function findMissingInterface(
   }
   return {
     id: 'no_interface',
-    message: `No ${peer} found at ${run.target}: every endpoint is unknown there.`,
+    message: `No ${peer} found at ${run.target}: ${describeUnknown(preflight)}.`,
     cure: `${describePrefix(run.target, elsewhere)}${cures.noInterface}`,
     evidence: first,
   };
+}
+
+/** Says which chat route responds, with the URLs that were sent; otherwise, that no endpoint does. */
+function describeUnknown({ run: { target }, exchanges }: Preflight): string {
+  const chat = exchanges.find(({ endpoint }) => endpoint === 'chat');
+  const elsewhere = exchanges.find(({ endpoint }) => endpoint === 'elsewhere');
+  if (!chat || !elsewhere || !isAccepted(elsewhere)) return 'every endpoint is unknown there';
+  const describe = ({ request, response }: Exchange): string =>
+    `${request.method} ${target}${request.path} responds with ${response?.status}`;
+  return `${describe(chat)}, but ${describe(elsewhere)}`;
+}
+
+const isMissing = (exchange: Exchange): boolean =>
+  isNotFound(exchange) || (isVoice(exchange) && exchange.failure !== undefined);
+
+function isRefused(exchange: Exchange): boolean {
+  const { status = 0 } = exchange.response ?? {};
+  return isMissing(exchange) || (status >= 400 && status < 500);
 }
 
 /** Returns whether `sandbox-kit serve` refused an unknown route. */

@@ -3,6 +3,7 @@ import { isObject } from '../../../src/platform/json.ts';
 import { endOnce } from '../../../src/platform/sandbox-kit-error.ts';
 import type { Suite } from '../area.ts';
 import { routeNames } from '../checks/route-names.ts';
+import { isShorterBody } from '../transcript/body-length.ts';
 import { findBodyFault } from '../transcript/json-fault.ts';
 import { isOpened, isVoice } from '../transcript/call-messages.ts';
 import { crashesOf, isReproduced } from '../transcript/crashes.ts';
@@ -85,6 +86,8 @@ interface TextContext {
   /** What was specific to this run: an error message, a status, the start of a body. */
   detail: string;
   certificateGiven?: boolean | undefined;
+  /** A response began, so the peer does speak HTTP. */
+  isHttp?: boolean;
   /** What to do about a body that is almost JSON. */
   cure?: string | undefined;
 }
@@ -233,11 +236,20 @@ const commonFailureTexts: Texts = {
       ...(target.startsWith('https:') ? [tryOtherScheme(target)] : []),
     ].join(' '),
   ],
-  reset: ({ peer, target, certificateGiven }) => [
+  reset: ({ peer, target, certificateGiven, isHttp }) => [
     'Every connection was closed before the response was complete.',
-    certificateGiven
-      ? `${checkLogs(peer)} It may refuse the client certificate.`
-      : `${checkLogs(peer)} ${tryOtherScheme(target)}`,
+    [
+      checkLogs(peer),
+      ...(isHttp
+        ? []
+        : certificateGiven
+          ? ['It may refuse the client certificate.']
+          : [tryOtherScheme(target)]),
+    ].join(' '),
+  ],
+  wrong_length: ({ detail }) => [
+    `Every response has a wrong Content-Length: ${detail}.`,
+    'Let the HTTP library set Content-Length, or set it to the number of bytes of the body.',
   ],
   protocol: () => [
     'The server at this address does not speak HTTP.',
@@ -300,15 +312,15 @@ function findCommonFailure(
     target: run.target,
     detail: detailOf(kind, exchanges),
     certificateGiven: run.certificateGiven,
+    isHttp: exchanges.some(({ failure }) => failure?.status !== undefined),
     cure: fault && `${fault.cure}.`,
   });
   return { id: kind, message, cure, evidence: first };
 }
 
-function classifyFailure(
-  { failure, response, json }: Exchange,
-  isBlockedByErrors: boolean,
-): CauseId | undefined {
+function classifyFailure(exchange: Exchange, isBlockedByErrors: boolean): CauseId | undefined {
+  const { failure, response, json } = exchange;
+  if (isShorterBody(exchange)) return 'wrong_length';
   if (failure) {
     // If a status was read, the peer does speak HTTP.
     const isEncoding = failure.kind === 'protocol' && failure.status !== undefined;
@@ -331,7 +343,7 @@ function detailOf(kind: CauseId, exchanges: readonly Exchange[]): string {
     const fault = first?.response && findBodyFault(first.response);
     return fault ? `${body} (${fault.reason})` : body;
   }
-  if (kind === 'too_large') return first?.failure?.message ?? '';
+  if (kind === 'too_large' || kind === 'wrong_length') return first?.failure?.message ?? '';
   const outcomes = [...new Set(exchanges.map(describeOutcome))].join(', ');
   return body === '""' ? outcomes : `${outcomes} (${body})`;
 }

@@ -150,13 +150,19 @@ function isAlike(other: Exchange, suspect: Exchange): boolean {
   return isSameStep && (suspect.properties ?? []).every((property) => known.includes(property));
 }
 
-/** Returns whether the connection of a request failed at the first attempt and at the repetition. */
+/**
+ * Returns whether the connection of a request failed at the first attempt and at the repetition. One that
+ * was refused both times never reached the peer.
+ */
 export function isReproduced(exchange: Exchange, exchanges: readonly Exchange[]): boolean {
   if (isVoice(exchange)) return false;
-  const repetition = repetitionOf(exchange, { exchanges });
-  if (repetition) return isConnectionFailure(repetition);
-  const first = exchanges.find(({ id }) => id === exchange.repeats);
-  return first !== undefined && isConnectionFailure(first);
+  const other =
+    repetitionOf(exchange, { exchanges }) ?? exchanges.find(({ id }) => id === exchange.repeats);
+  return (
+    other !== undefined &&
+    isConnectionFailure(other) &&
+    [exchange, other].some(({ failure }) => failure?.kind !== 'refused')
+  );
 }
 
 /** A connection that breaks this close to another one is taken to break for the same reason. */

@@ -221,16 +221,20 @@ const entities: Readonly<Record<string, string>> = {
 
 /** Returns the text of markup. */
 function toText(markup: string): string {
-  return markup
+  const text = markup
     .replaceAll(/<(style|script)\b.*?<\/\1>/gis, ' ')
     .replaceAll(/<\/?(?:b|i|em|strong|span|code)\b[^>]*>/gi, '')
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll(/&(?:#(\d{1,6})|#x([\da-f]{1,5})|(\w+));/gi, (entity, decimal, hex, name) =>
-      name === undefined
-        ? toCharacter(Number(decimal ?? `0x${String(hex)}`))
-        : (entities[String(name)] ?? entity),
-    );
+    .replaceAll(/<[^>]*>/g, ' ');
+  return unescapeHtml(text);
 }
+
+/** Returns a text with characters in place of their HTML entities. */
+export const unescapeHtml = (text: string): string =>
+  text.replaceAll(/&(?:#(\d{1,6})|#x([\da-f]{1,5})|(\w+));/gi, (entity, decimal, hex, name) =>
+    name === undefined
+      ? toCharacter(Number(decimal ?? `0x${String(hex)}`))
+      : (entities[String(name)] ?? entity),
+  );
 
 const toCharacter = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : ' ');
 

@@ -19,16 +19,39 @@ export function findBodyFault(recorded: RecordedBody): JsonFault | undefined {
   return findEncodingFault(recorded) ?? findJsonFault(recorded.body);
 }
 
+const UTF8_CURE = 'Encode the body as UTF-8, even if Content-Type names another charset';
+
 /** JSON is UTF-8; a charset in Content-Type has no effect (RFC 8259, 8.1). */
 function findEncodingFault(recorded: RecordedBody): JsonFault | undefined {
+  const wide = findUtf16(recorded);
+  if (wide) return wide;
   const invalid = findInvalidByte(recorded);
   return (
     invalid && {
       reason: `${invalid.byte} at byte offset ${invalid.offset} is not UTF-8`,
-      cure: 'Encode the body as UTF-8, even if Content-Type names another charset',
+      cure: UTF8_CURE,
       value: parseObject(new TextDecoder('windows-1252').decode(invalid.bytes)),
     }
   );
+}
+
+/** Every second byte of ASCII characters in UTF-16 is 0, which JSON never contains. */
+function findUtf16({ body, bodyBase64 }: RecordedBody): JsonFault | undefined {
+  if (!body.includes('\0')) return undefined;
+  const bytes =
+    bodyBase64 === undefined ? Buffer.from(body, 'utf8') : Buffer.from(bodyBase64, 'base64');
+  for (const encoding of ['utf-16le', 'utf-16be']) {
+    // The decoder removes a byte order mark.
+    const value = parseObject(new TextDecoder(encoding).decode(bytes));
+    if (value) {
+      return {
+        reason: 'the body is UTF-16, not UTF-8',
+        cure: UTF8_CURE,
+        value,
+      };
+    }
+  }
+  return undefined;
 }
 
 function findJsonFault(text: string): JsonFault | undefined {

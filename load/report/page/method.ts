@@ -132,7 +132,7 @@ const glossary: [string, string][] = [
   ],
   [
     'INVALID RUN',
-    'The load generator was the bottleneck, or the run ended early. The run shows nothing about the sandbox.',
+    'The load generator was the bottleneck, or the run ended early. The run shows nothing about the sandbox, so its targets are not judged.',
   ],
   ['NOT TESTED', 'The profile does not include this target, or the engine does not measure it.'],
   [

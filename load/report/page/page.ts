@@ -6,7 +6,7 @@ import {
 import { comparisonSection } from '../../../src/report-kit/comparison.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
 import { formatInstant, formatQuantity } from '../../../src/report-kit/format.ts';
-import { LOAD_STANDINGS } from '../../../src/report-kit/load-standings.ts';
+import { LOAD_STANDINGS, nameTargetVerdict } from '../../../src/report-kit/load-standings.ts';
 import { toPrintable } from '../../../src/report-kit/printable.ts';
 import {
   renderRemark,
@@ -14,7 +14,13 @@ import {
   type ReportSection,
 } from '../../../src/report-kit/run-report.ts';
 import { renderItems } from '../../../src/report-kit/table.ts';
-import { describeLoad, describeOutages, describeSelfCheck, hasRun } from '../wording.ts';
+import {
+  describeLoad,
+  describeOutages,
+  describeSelfCheck,
+  hasRun,
+  listSentStreams,
+} from '../wording.ts';
 import {
   curveFigure,
   errorFigure,
@@ -75,7 +81,8 @@ function countTargets(report: LoadReport): (readonly [className: string, text: s
   if (!hasRun(report)) return [];
   const byVerdict = Map.groupBy(report.targets, ({ verdict }) => verdict);
   return [...byVerdict].map(
-    ([verdict, { length }]) => [LOAD_STANDINGS[verdict], `${length} ${verdict}`] as const,
+    ([verdict, { length }]) =>
+      [LOAD_STANDINGS[verdict], `${length} ${nameTargetVerdict(verdict)}`] as const,
   );
 }
 
@@ -94,7 +101,7 @@ function callouts({ blockedBy, aborted }: LoadReport): Html[] {
 function selfCheckSection(report: LoadReport): ReportSection | undefined {
   const { valid, figures } = report.selfCheck;
   if (figures.length === 0) return undefined;
-  const summary = html`<strong>${describeSelfCheck(report)}</strong>`;
+  const summary = describeSelfCheck(report);
   const table = renderItems({
     ...{ label: 'Load generator', items: figures },
     columns: [
@@ -114,7 +121,10 @@ function selfCheckSection(report: LoadReport): ReportSection | undefined {
       },
     ],
   });
-  const body = html`${renderRemark(valid ? 'pass' : 'fail', summary)} ${table}`;
+  const remark =
+    summary !== undefined &&
+    renderRemark(valid ? 'pass' : 'fail', html`<strong>${summary}</strong>`);
+  const body = html`${remark} ${table}`;
   return { id: 'generator', title: 'Load generator', body };
 }
 
@@ -216,7 +226,7 @@ const key = (className: string, label: string): Html =>
   html`<span class="key ${className}">${label}</span>`;
 
 function timesSection(report: LoadReport): ReportSection | undefined {
-  if (report.streams.length === 0) return undefined;
+  if (listSentStreams(report).length === 0) return undefined;
   return { id: 'times', title: 'Times', body: html`${requestTimesTables(report)}` };
 }
 

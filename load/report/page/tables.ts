@@ -7,12 +7,14 @@ import type {
 } from '../../../src/contract/index.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
 import { formatDuration, formatNumber, formatQuantity } from '../../../src/report-kit/format.ts';
+import { nameTargetVerdict } from '../../../src/report-kit/load-standings.ts';
 import { renderItems, type ItemColumn } from '../../../src/report-kit/table.ts';
 import { faultDescriptions } from '../../record/fault-descriptions.ts';
 import {
   describeStream,
   formatRunTime,
   formatTime,
+  listSentStreams,
   requestTimesOf,
   targetColumns,
   describeTraceId,
@@ -26,10 +28,10 @@ const looks: Record<LoadVerdict, { className: string; icon: string }> = {
   'NOT TESTED': { className: 'untested', icon: '–' },
 };
 
-/** Renders a verdict as a badge with a color, an icon, and text. */
+/** Renders the verdict of a target or a call as a badge with a color, an icon, and text. */
 export function badge(verdict: LoadVerdict): Html {
   const { className, icon } = looks[verdict];
-  return html`<span class="badge ${className}">${icon} ${verdict}</span>`;
+  return html`<span class="badge ${className}">${icon} ${nameTargetVerdict(verdict)}</span>`;
 }
 
 /** Formats a value for a narrow column. */
@@ -106,14 +108,10 @@ const REQUEST_COLUMNS = ['p50', 'p90', 'p99', 'p999', 'max', 'mean'] as const;
 
 /** Renders the times of every stream. */
 export const requestTimesTables = (report: LoadReport): Html[] =>
-  report.streams.flatMap((name) => {
-    const stream = report[name];
-    if (!stream) return [];
+  listSentStreams(report).map(({ name, stream }) => {
     const rows = requestTimesOf(report.plan).map(([key, title]) => ({ title, times: stream[key] }));
-    return [
-      html`<h3>${name}: ${describeStream(name, stream, report.plan)}</h3>
-        ${timesTable(`Times of requests: ${name}`, REQUEST_COLUMNS, rows)}`,
-    ];
+    return html`<h3>${name}: ${describeStream(name, stream, report.plan)}</h3>
+      ${timesTable(`Times of requests: ${name}`, REQUEST_COLUMNS, rows)}`;
   });
 
 /** The errors of a kind, with the first examples. */

@@ -1725,6 +1725,10 @@ export interface LoadReport {
  * Why the run was not started or did not continue, and what to do about it.
  */
 export interface LoadBlocker {
+  /**
+   * The cause, by the name that it has in reports of check.
+   */
+  id?: string;
   message: string;
   cure: string;
   [k: string]: unknown;

@@ -10,7 +10,7 @@ import {
   readMessagesAttribute,
   readOperation,
   TOOL_DETAIL_KEYS,
-  TURN_OPERATIONS,
+  CONVERSATION_OPERATIONS,
   type Attributes,
   type AttributeValue,
   type TraceSpan,
@@ -40,7 +40,7 @@ export function toSpanRow(span: TraceSpan, context: RowContext, log: RequestLogE
   const { conversationId, operation } = context;
   const { traceId, spanId, name } = span;
   const about = { conversation_id: conversationId, trace_id: traceId, span_id: spanId };
-  if (!TURN_OPERATIONS.has(operation) && !log.addDialect('withoutTurn', span, about))
+  if (!CONVERSATION_OPERATIONS.has(operation) && !log.addDialect('withoutTurn', span, about))
     log.add('operation_without_turn', { ...about, operation: operation.slice(0, 100) });
   const time = findTimeFault(span, context.receivedAtMs);
   if (time) log.add(timeCodes[time.kind], { ...about, time: time.name });

@@ -129,7 +129,7 @@ const REFUSALS: Partial<Record<string, string>> = {
 function summarizeConnection(
   report: ConnectionReport,
 ): Pick<AgentReportSummary, 'standing' | 'verdict' | 'detail'> {
-  const { blockedBy, health, remark, requests } = report;
+  const { target, blockedBy, health, remark, requests } = report;
   if (blockedBy) {
     const verdict = REFUSALS[blockedBy.id] ?? 'Not reachable';
     return { standing: 'fail', verdict, detail: blockedBy.message };
@@ -138,7 +138,12 @@ function summarizeConnection(
     const detail = `GET /health reports that the sandbox is ${health}.`;
     return { standing: 'warn', verdict: 'Reachable, not healthy', detail };
   }
-  const failed = requests.filter(isFailed).map(({ request, outcome }) => `${request}: ${outcome}`);
+  const { origin } = new URL(target);
+  const failures = requests
+    .filter(isFailed)
+    .map(({ request, outcome }) => `${request.replace(' ', ` ${origin}`)}: ${outcome}`);
+  // A request that failed was sent again.
+  const failed = [...new Set(failures)];
   if (failed.length > 0 || health === undefined) {
     const reasons = health === undefined ? [...failed, 'GET /health reports no status'] : failed;
     return {
@@ -181,21 +186,25 @@ const CURES: Partial<Record<string, string>> = {
     '`sandbox-kit check --cert FILE --key FILE`.',
   key_refused: 'Enter the key that the sandbox expects in the settings of this agent.',
   rate_limited: 'Raise the rate limit of the sandbox for this key, or try again later.',
-  interrupted: 'Check that the sandbox is running and responds within seconds.',
+  no_voice: 'Check the key and the voice URL in the settings of this agent.',
 };
+
+/** Returns what people who read a page can do about the cause of a report. */
+export const findCure = ({ id = '', cure }: { id?: string; cure: string }): string =>
+  CURES[id] ?? cure;
 
 /** Words the cause of a failed check for people who read a page. */
 function explainForService(report: ConnectionReport): ConnectionReport {
   const { blockedBy } = report;
   if (!blockedBy) return report;
-  const message =
+  const texts =
     blockedBy.id === 'interrupted'
-      ? `The sandbox did not respond to all requests within ${CHECK_TIMEOUT_MS / 1000} s.`
-      : blockedBy.message;
-  return {
-    ...report,
-    blockedBy: { ...blockedBy, message, cure: CURES[blockedBy.id] ?? blockedBy.cure },
-  };
+      ? {
+          message: `The sandbox did not respond to all requests within ${CHECK_TIMEOUT_MS / 1000} s.`,
+          cure: 'Check that the sandbox is running and responds within seconds.',
+        }
+      : { cure: findCure(blockedBy) };
+  return { ...report, blockedBy: { ...blockedBy, ...texts } };
 }
 
 /**

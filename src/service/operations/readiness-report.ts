@@ -13,6 +13,7 @@ import { LOAD_TARGETS_MAX } from '../domain/agent-reports.ts';
 import type { ConnectionReport } from '../domain/kit-functions.ts';
 import type { AgentReport, Store } from '../store/store.ts';
 import type { AgentReadiness } from './agent-readiness.ts';
+import { findCure } from './agents.ts';
 import type { ReadinessPart } from './readiness-part.ts';
 
 /** The most causes, targets, and scenarios of a part. */
@@ -62,13 +63,21 @@ export function describeReadiness({ parts, readiness }: AgentReadiness): {
   if (readiness === 'yes') return { headline: 'Ready to onboard.', reasons: '' };
   if (readiness === 'unknown') {
     const open = parts.filter(({ standing }) => standing !== 'pass');
-    const names = formatList(open.map(({ name }) => name.toLowerCase()));
-    return { headline: 'Not judged yet:', reasons: `evidence is missing for ${names}.` };
+    const missing = open.filter(({ atMs }) => atMs === undefined);
+    const judged = open.filter(({ atMs }) => atMs !== undefined);
+    const names = formatList(missing.map(({ name }) => name.toLowerCase()));
+    const absence = missing.length === 0 ? [] : [`evidence is missing for ${names}.`];
+    return {
+      headline: 'Not judged yet:',
+      reasons: [...absence, ...nameVerdicts(judged)].join(' '),
+    };
   }
   const failed = parts.filter(({ standing }) => standing === 'fail');
-  const reasons = failed.map(({ name, verdict }) => `${name}: ${verdict.toLowerCase()}.`);
-  return { headline: 'Not ready:', reasons: reasons.join(' ') };
+  return { headline: 'Not ready:', reasons: nameVerdicts(failed).join(' ') };
 }
+
+const nameVerdicts = (parts: readonly ReadinessPart[]): string[] =>
+  parts.map(({ name, verdict }) => `${name}: ${verdict.toLowerCase()}.`);
 
 function describePart(
   part: ReadinessPart,
@@ -80,7 +89,7 @@ function describePart(
     ...{ id, name, standing, verdict, detail },
     ...(atMs !== undefined && { ended_at: isoTime(atMs) }),
     ...(report && { kit_version: report.summary.kitVersion }),
-    ...(attempt && {
+    ...(attempt?.kind === id && {
       newest_attempt: { ended_at: attempt.summary.endedAt, detail: attempt.summary.detail },
     }),
     ...(found?.kind === 'check' && describeCheck(found.report as CheckReport)),
@@ -153,14 +162,14 @@ const NEXT_STEPS = {
 } as const;
 
 function findNextStep(
-  { id, standing, report, run }: ReadinessPart,
+  { id, standing, atMs, report, run }: ReadinessPart,
   found: (AgentReport & { report: object }) | undefined,
 ): string {
-  const cure =
-    found?.kind === 'connection'
-      ? (found.report as ConnectionReport).blockedBy?.cure
-      : (found?.report as CheckReport | LoadReport | undefined)?.blockedBy?.cure;
+  const { blockedBy } = (found?.report ?? {}) as Partial<
+    ConnectionReport | CheckReport | LoadReport
+  >;
   const [first, again] = NEXT_STEPS[id];
-  if (cure !== undefined) return cure;
-  return standing === 'fail' && (report ?? run) ? again : first;
+  if (blockedBy) return id === 'connection' ? blockedBy.cure : findCure(blockedBy);
+  const isDone = id === 'connection' ? atMs !== undefined : standing === 'fail' && (report ?? run);
+  return isDone ? again : first;
 }

@@ -141,7 +141,11 @@ void t.test(
       [{ health: health('degraded') }, { standing: 'warn', detail: /sandbox is degraded\.$/ }],
       [
         { chat: respondWith(500, '{}') },
-        { standing: 'warn', verdict: 'Reachable, with errors', detail: /completions: 500\./ },
+        {
+          standing: 'warn',
+          verdict: 'Reachable, with errors',
+          detail: /^POST http:\S+\/v1\/chat\/completions: 500\.$/,
+        },
       ],
       [{ health: respondWith(404, '{}') }, { standing: 'warn', detail: /reports no status\.$/ }],
       [{ create: respondWith(404, '{}') }, { standing: 'pass' }],

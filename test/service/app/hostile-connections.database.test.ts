@@ -60,6 +60,13 @@ void t.test(
   },
 );
 
+void t.test('A request with an unknown expectation is handled like every other', async (t) => {
+  const app = await withServer(t);
+  const socket = await open(t, app, 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n');
+  const [bytes] = (await once(socket, 'data')) as [Buffer];
+  t.match(String(bytes), /^HTTP\/1\.1 200 [\s\S]*"ok":true/);
+});
+
 void t.test('An address has a limited number of connections', async (t) => {
   const app = await withServer(t, 3);
   const sockets = await Promise.all([1, 2, 3].map(() => open(t, app)));
@@ -71,6 +78,22 @@ void t.test('An address has a limited number of connections', async (t) => {
   const accepted = await open(t, app, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   const [bytes] = (await once(accepted, 'data')) as [Buffer];
   t.match(String(bytes), /^HTTP\/1\.1 200/);
+});
+
+void t.test('A request without a Host header is refused with a message', async (t) => {
+  const { service } = await withService(t);
+  const { port } = new URL(service.url);
+  for (const [version, response] of [
+    ['1.1', /^HTTP\/1\.1 400 [\s\S]*"message":"The request has no Host header\."/],
+    ['1.0', /^HTTP\/1\.1 403 [\s\S]*"message":"Host must be/],
+  ] as const) {
+    const socket = connect({ port: Number(port), host: '127.0.0.1' });
+    t.teardown(() => socket.destroy());
+    socket.write(`GET /__admin/health HTTP/${version}\r\nConnection: close\r\n\r\n`);
+    let text = '';
+    for await (const chunk of socket) text += String(chunk);
+    t.match(text, response, version);
+  }
 });
 
 void t.test('A request whose URL names another host than Host is refused', async (t) => {

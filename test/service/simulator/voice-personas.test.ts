@@ -1,39 +1,35 @@
-/** The general scenarios by voice with the shipped personas: how a user speaks does not fail a good agent. */
+/** `simulate --voice --persona`: how a user speaks does not fail a good agent in the general scenarios. */
+import { join } from 'node:path';
 import t from 'tap';
-import { assignPersona, readShippedPersonas } from '../../../library/input/personas.ts';
-import { readScenarioSet } from '../../../library/input/scenario-files.ts';
+import { readShippedPersonas } from '../../../library/input/personas.ts';
 import { withAgent } from '../../helpers/agent.ts';
+import { run } from '../../helpers/command.ts';
 import { atNight } from '../../helpers/nightly.ts';
 import { runOnQuietMachine } from '../../helpers/quiet-machine.ts';
-import { simulateOn } from '../../helpers/simulation.ts';
+import { readSimulationReport } from '../../helpers/simulate-command.ts';
 
-const { scenarios, evals } = readScenarioSet('general');
-const byVoice = scenarios.filter(({ channel }) => channel !== 'chat');
-const personas = readShippedPersonas();
-
-/** Their evals are about one line, and this user interrupts. */
-const interrupted = byVoice.filter(({ id }) => ['goodbye', 'remembers'].includes(id));
-const rows = atNight(
-  personas.map(({ id }) => [id, byVoice] as const),
-  [['rushed', interrupted] as const],
+/** At a push, the user who interrupts, in scenarios whose evals are about one line. */
+const personas = atNight(
+  readShippedPersonas().map(({ id }) => id),
+  ['rushed'],
 );
+const selection = atNight([], ['--scenario', 'goodbye', '--scenario', 'remembers']);
 
-for (const [id, some] of rows) {
-  void t.test(`the reference agent passes with the persona ${id}`, async (t) => {
+for (const persona of personas) {
+  void t.test(`the reference agent passes with the persona ${persona}`, async (t) => {
     const { agent } = await withAgent(t);
-    const assigned = assignPersona(some, personas, id);
-    if ('problem' in assigned) throw new Error(assigned.problem);
-    const options = { personas, evals, seed: 'b7da86e2ee', channel: 'voice' } as const;
-    const report = await runOnQuietMachine(
+    const json = join(t.testdir(), 'run.json');
+    const users = ['--voice', '--persona', persona, '--seed', 'b7da86e2ee', ...selection];
+    const ran = await runOnQuietMachine(
       t,
-      () => simulateOn(t, agent.url, assigned.scenarios, options),
-      ({ verdict }) => verdict === 'passed',
+      () => run(['simulate', agent.url, ...users, '--json', json]),
+      ({ code }) => code === 0,
     );
-    if (!report) return;
-    t.equal(report.verdict, 'passed', JSON.stringify(report.sessions));
-    const turns = report.sessions.flatMap(({ traces }) => traces);
+    if (!ran) return;
+    t.equal(ran.code, 0, ran.stdout);
+    const turns = readSimulationReport(t, json).sessions.flatMap(({ traces }) => traces);
     const interruptions = turns.filter(({ interrupts }) => interrupts).length;
-    if (id === 'rushed') t.ok(interruptions > 0, 'the user interrupts');
+    if (persona === 'rushed') t.ok(interruptions > 0, 'the user interrupts');
     else t.equal(interruptions, 0);
   });
 }

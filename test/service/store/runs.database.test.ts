@@ -67,6 +67,39 @@ testStore('A simulation without sessions is listed by its own start', async (t) 
   });
 });
 
+testStore('Simulations have their agent, their channels, and their scenarios', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const simulation = { id: 'sim', name: 'Sim', deleted: false };
+  const add = (id: string, scenarioId: string, channel: string, startedAtMs: number) =>
+    store.sessions.add(
+      newSimulatedSession(ownerId, id, {
+        ...{ simulation, startedAtMs, simulated: { channel, scenario_id: scenarioId } },
+        agent: { name: 'Shop', url: 'http://127.0.0.1:9' },
+      }),
+    );
+  await add('one', 'a', 'voice', NOON_MS);
+  await add('two', 'b', 'chat', NOON_MS + 1_000);
+  await add('three', 'b', 'chat', NOON_MS + 2_000);
+  const filter = { ownerId, kind: 'simulation', skip: 0, limit: 10 } as const;
+  const sums = { sessions: 3, oldestStartMs: NOON_MS, newestStartMs: NOON_MS + 2_000 };
+  const tested = { agent: 'Shop', channel: 'chat and voice' };
+  const [plain] = (await store.runs.list(filter)).runs;
+  t.match(plain, { ...sums, ...tested });
+  t.equal(plain?.scenarios, undefined);
+  const [judged] = (await store.runs.list({ ...filter, judgedMax: 1 })).runs;
+  const { scenarios = [], ...others } = judged ?? {};
+  t.same(others, plain, 'the same sums');
+  t.match(
+    scenarios.map(({ scenarioId, passed, failed, undecided }) => [
+      ...[scenarioId, passed + failed + undecided],
+    ]),
+    [
+      ['a', 1],
+      ['b', 2],
+    ],
+  );
+});
+
 testStore('Outcomes are counted by the id of their eval', async (t) => {
   const { store, ownerId } = await withStore(t);
   const named = (evalId: string, evalName: string, outcome: 'pass' | 'fail', version = '') => ({

@@ -6,7 +6,7 @@ import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { withEmptyService } from '../../helpers/empty-service.ts';
 import { clickButton, follow } from '../../helpers/service-page.ts';
-import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 
 const KEY = 'sandbox-key-1234';
 const json = { accept: 'application/json' };
@@ -96,6 +96,19 @@ void t.test('A sandbox without voice is not asked for calls', async (t) => {
   t.match(question, 'The connection check found no voice endpoint.');
   t.notOk(await page.isChecked('[name=calls]'));
   t.notMatch(question, /\d calls/);
+});
+
+void t.test('A connection that was checked is not missing evidence', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  const double = await withSandboxDouble(t, { chat: respondWith(500, '{}') });
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: double.url });
+  await admin('POST /agents/shop/connection', {});
+  const response = await fetch(`${service.url}/agents/shop/readiness`, { headers: json });
+  t.match(await response.json(), {
+    sentence:
+      'Not judged yet: evidence is missing for conformance, load, and simulations. Connection: reachable, with errors.',
+    parts: [{ id: 'connection', next_step: 'Mend the connection, and check it again.' }],
+  });
 });
 
 void t.test('The readiness is a page, JSON, and a badge', async (t) => {

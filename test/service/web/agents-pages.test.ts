@@ -8,7 +8,7 @@ import { withAgent } from '../../helpers/agent.ts';
 import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { failed, report, row } from '../../helpers/check-report.ts';
-import { respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { reply, respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { clickButton, follow, inspectPage, writeUpload } from '../../helpers/service-page.ts';
 import { makeContainsEval, type Bench } from '../../helpers/service.ts';
 
@@ -109,10 +109,18 @@ void t.test('A failed connection check says what happened and what to do', async
     ['tls', tlsUrl, 'Not reachable', 'plain HTTP, not TLS', 'Use an http:// URL'],
     ['html', `${double.url}/html`, 'Not a sandbox', 'is an HTML page', 'A login page or a proxy'],
     ['shop', `${double.url}/shop`, 'Not a sandbox', 'No sandbox found at', 'Check the path'],
+    [
+      'v1',
+      `${double.url}/v1`,
+      'Not a sandbox',
+      '/v1/v1/chat/completions responds with 404',
+      'Remove /v1 from',
+    ],
   ] as const;
   for (const [id, url, verdict, problem, cure] of rows) {
     const behavior = id === 'html' ? login : shop;
-    double.setBehavior({ health: behavior, create: behavior, chat: behavior, delete: behavior });
+    const chat = id === 'v1' ? reply('Hello.') : behavior;
+    double.setBehavior({ health: behavior, create: behavior, chat, delete: behavior });
     await admin('POST /agents', { id, name: id, url, api_key: 'another-key' });
     const { page } = await openPage(t, `${service.url}/agents/${id}`);
     const text = await clickButton(page, 'Check connection');

@@ -1,5 +1,6 @@
 /** The reason why a body is not JSON, and the place. */
 import t from 'tap';
+import { toRecordedBody } from '../../../conformance/engine/transcript/body-encoding.ts';
 import { findBodyFault } from '../../../conformance/engine/transcript/json-fault.ts';
 
 const body = { id: 'ü', list: [1, { text: 'a "b" \\ {' }] };
@@ -64,6 +65,18 @@ void t.test('a body that ends too early', (t) => {
     `the body ends at byte offset ${bytes - 3}, before the JSON object is complete`,
   );
   t.equal(fault?.value, undefined);
+  t.end();
+});
+
+void t.test('a body in UTF-16', (t) => {
+  const little = Buffer.from(json, 'utf16le');
+  const big = Buffer.from(little).swap16();
+  const marked = Buffer.concat([Buffer.from([0xff, 0xfe]), little]);
+  for (const sent of [little, big, marked, Buffer.from('{"id":"a"}', 'utf16le')]) {
+    const fault = findBodyFault(toRecordedBody(sent));
+    t.equal(fault?.reason, 'the body is UTF-16, not UTF-8');
+    t.match(fault?.value, { id: /^[üa]$/ });
+  }
   t.end();
 });
 

@@ -80,7 +80,7 @@ void t.test(
     const text = terminalReport(given, { style: plainStyle, width: 80 });
     t.match(text, /Without a verdict\n {2}blocked: The plain request was refused\. \[CHAT-001\]\n/);
     t.notMatch(text, /not seen/);
-    t.match(text, /^More {6}--verbose shows why 1 requirement got no verdict\.$/m);
+    t.match(text, /^More {6}--verbose shows why 2 requirements were not judged\.$/m);
     for (let width = 60; width <= 100; width++) {
       const text = terminalReport(given, { style: plainStyle, width, tookMs: 12_345 });
       t.match(text, /\b1 not observed, *\n? *12\.3 s\n$/, `${width} columns`);

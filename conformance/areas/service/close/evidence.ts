@@ -4,7 +4,13 @@ import { isObject } from '../../../../src/platform/json.ts';
 import { checkEach, explainNoValidResponse, type Check } from '../../../engine/checks/check.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
-import { conversationIdOf, hasControlApi, isStep, sessionsById } from '../transcript.ts';
+import {
+  conversationIdOf,
+  hasControlApi,
+  isStep,
+  lastAccepted,
+  sessionsById,
+} from '../transcript.ts';
 
 /** Why no close was judged. */
 export const notClosed = explainNoValidResponse('end');
@@ -22,6 +28,14 @@ export const LEFT_OPEN = 'left open';
 export const CLOSE_OF_LEFT_OPEN = `close ${LEFT_OPEN}`;
 /** What it is about, by which mutants recognize it. */
 export const LEFT_OPEN_SUBJECT = 'parcel unsent';
+/** The trace request of another owner with the ids that the backlog uses later, and the end call for them. */
+export const SAME_ID = 'same ids of another owner';
+export const CLOSE_OF_SAME_ID = 'close backlog';
+/** The conversation of spans that are ignored, and the end call for it. */
+export const IGNORED_ALONE = 'ignored alone';
+export const CLOSE_OF_IGNORED = `close ${IGNORED_ALONE}`;
+/** The end call after the service has closed a conversation by itself. */
+export const CLOSE_OF_IDLE = 'close idle';
 /** The step of two end calls that are sent at the same moment. */
 export const CONCURRENT_CLOSE_STEP = 'close at the same moment';
 /** What that conversation is about, by which mutants recognize it. */
@@ -29,7 +43,7 @@ export const CLOSED_TWICE_SUBJECT = 'parcel pair';
 /** Closes of conversations that are closed already, or that another end call may close. */
 export const laterCloses: readonly string[] = [
   'close bare again',
-  'close idle',
+  CLOSE_OF_IDLE,
   'close late again',
   CLOSE_OF_LEFT_OPEN,
   CONCURRENT_CLOSE_STEP,
@@ -41,6 +55,7 @@ export const idCloses: readonly string[] = [
   'close reserved',
   'close slash',
   'close own',
+  CLOSE_OF_SAME_ID,
 ];
 
 export const isClosed = (exchange: Exchange): boolean =>
@@ -79,28 +94,28 @@ export function closesWith(
   );
 }
 
-/** Requires a conversation to be, or not to be, on a page of its owner. */
+/** Requires a conversation to be, or not to be, on the last page of its owner that a step read. */
 export function lists(
   sentStep: string,
   pageStep: string,
   isListed: boolean,
   unjudged: Check['unjudged'],
+  hint?: string,
 ): Check {
   return checkEach(
-    (page, { exchanges }) =>
-      isStep(page, 'production', pageStep) &&
-      isAccepted(page) &&
+    (page, transcript) =>
+      page === lastAccepted(transcript, 'production', pageStep) &&
       isObject(page.json) &&
-      exchanges.some((sent) => sent.step === sentStep && isAccepted(sent)),
+      transcript.exchanges.some((sent) => sent.step === sentStep && isAccepted(sent)),
     (page, { exchanges }) => {
       const sent = exchanges.find((exchange) => isStep(exchange, 'traces', sentStep));
       const id = sent && conversationIdOf(sent);
       const describe = (isThere: boolean): string => (isThere ? 'listed' : 'not listed');
       const isThere = sessionsById(page, id).length > 0;
       if (isThere === isListed) return [];
-      return [
-        wrongValue(page, '/items', `${formatValue(id)} ${describe(isListed)}`, describe(isThere)),
-      ];
+      const expected = `${formatValue(id)} ${describe(isListed)}`;
+      const finding = wrongValue(page, '/items', expected, describe(isThere));
+      return [hint === undefined ? finding : { ...finding, hint }];
     },
     unjudged,
   );

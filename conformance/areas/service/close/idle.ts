@@ -1,15 +1,40 @@
 /** Conversations that are closed after 24 hours without activity (spec 3.1, 8). */
+import { formatValue } from '../../../../src/contract/index.ts';
 import { DAY_MS } from '../../../../src/platform/clock.ts';
-import { unjudgedAs, type Check } from '../../../engine/checks/check.ts';
-import { withBody } from '../../../engine/mutants/combinators.ts';
-import type { Transform } from '../../../engine/mutants/mutant.ts';
+import { unjudgedAs, type Check, type Unjudged } from '../../../engine/checks/check.ts';
+import { drop, editBody, withBody } from '../../../engine/mutants/combinators.ts';
+import type {
+  ProxyResponse,
+  Transform,
+  TransformFactory,
+} from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
-import { requireControlApi, requireIntrusiveRun } from '../findings.ts';
-import { sessionsIn } from '../results-api.ts';
-import { clockAdvanceMs, intrusiveOnly, onPages } from '../transforms.ts';
-import { lists } from './evidence.ts';
-import { isStep } from '../transcript.ts';
+import {
+  requireControlApi,
+  requireIntrusiveRun,
+  requirePlainRight,
+  wrongValue,
+} from '../findings.ts';
+import { sessionsIn, type ResultsObject } from '../results-api.ts';
+import { listsAfterScoring, startsWithFirstSpan } from '../results/scored-conversations.ts';
+import {
+  clockAdvanceMs,
+  conversationIdIn,
+  emptyTraceResponse,
+  intrusiveOnly,
+  onPages,
+} from '../transforms.ts';
+import { CLOSE_OF_IDLE, lists, runOf } from './evidence.ts';
+import { AFTER_23_HOURS, AFTER_24_HOURS } from './probes.ts';
+import { marksRepeatedClose } from './response.ts';
+import {
+  conversationIdOf,
+  findTraces,
+  isStep,
+  lastAccepted,
+  sessionsById,
+} from '../transcript.ts';
 
 export const idleConversations: Subject = {
   requirements: withDefaults(
@@ -19,7 +44,10 @@ export const idleConversations: Subject = {
         rule: 'The service closes and scores a conversation after 24 idle hours.',
         statements: ['3.1.8', '3.1.9', '8.a5'],
         reason: 'A conversation that no client closes would never be scored.',
-        check: listsWhenIdle('after 24 hours', true),
+        check: requirePlainRight(
+          [listsAfterScoring(), startsWithFirstSpan()],
+          listsWhenIdle(AFTER_24_HOURS, true),
+        ),
         mutants: {
           'never-idle': {
             description: 'Never closes idle conversations.',
@@ -29,14 +57,57 @@ export const idleConversations: Subject = {
         },
       },
       'SERVICE-059': {
-        rule: 'The service does not close a conversation after 23 idle hours.',
+        rule: 'The service does not close a conversation 23 hours after its last span.',
         statements: ['8.a5'],
         reason: 'Turns that arrive after the close would not be scored.',
-        check: listsWhenIdle('after 23 hours', false),
+        check: listsWhenIdle(
+          AFTER_23_HOURS,
+          false,
+          'Count the 24 hours from the arrival of the last span, not of the first one.',
+        ),
         mutants: {
           'idle-too-soon': {
             description: 'Closes conversations after 12 idle hours.',
             transform: doubleClockAdvance,
+            ...intrusiveOnly,
+          },
+          'idle-since-first-span': {
+            description: 'Closes conversations 24 hours after their first span.',
+            transform: keepFirstIdleSpan,
+            ...intrusiveOnly,
+          },
+        },
+      },
+      'SERVICE-215': {
+        rule: 'An end call after the service closed an idle conversation returns `already_closed: true`.',
+        statements: ['2.3.7', '3.1.9', '3.1.10', '3.1.11'],
+        reason: 'The client would believe that its call closed the conversation, and wait for results.',
+        check: requireListed(marksRepeatedClose(CLOSE_OF_IDLE)),
+        mutants: {
+          'idle-close-not-told': {
+            description: 'Omits already_closed after it closed an idle conversation.',
+            transform: afterADay((request, response) =>
+              request.endpoint === 'end'
+                ? editBody(response, request, drop('/already_closed'))
+                : response,
+            ),
+            ...intrusiveOnly,
+          },
+        },
+      },
+      'SERVICE-216': {
+        rule: 'A conversation that the service closes after 24 idle hours joins the run of its own date.',
+        statements: ['3.1.7', '3.1.9'],
+        reason: 'Conversations would be grouped under the wrong date.',
+        check: requireListed(joinsOwnRun()),
+        mutants: {
+          'idle-run-of-close': {
+            description: 'Adds an idle conversation to the run of the day on which it closes.',
+            transform: afterADay((request, response) =>
+              request.endpoint === 'production'
+                ? editBody(response, request, (page) => sessionsIn(page).forEach(moveToOtherRun))
+                : response,
+            ),
             ...intrusiveOnly,
           },
         },
@@ -45,28 +116,81 @@ export const idleConversations: Subject = {
   ),
 };
 
-/** Judges idle conversations only if every request that advances the clock was accepted. */
-function listsWhenIdle(pageStep: string, isListed: boolean): Check {
-  const check = lists(
-    'idle',
-    pageStep,
-    isListed,
-    requireIntrusiveRun(
-      requireControlApi(
-        unjudgedAs(
-          'not_observed',
-          'The check needs a control API that can advance the clock.',
-          'Serve the route of the clock.',
-        ),
-      ),
-    ),
+function explainNoIdleClose(transcript: Transcript): Unjudged {
+  const noClock = unjudgedAs(
+    'not_observed',
+    'The check needs a control API that can advance the clock.',
+    'Serve the route of the clock.',
   );
+  return requireIntrusiveRun(requireControlApi(noClock))(transcript);
+}
+
+/** Judges idle conversations only if every request that advances the clock was accepted. */
+function listsWhenIdle(pageStep: string, isListed: boolean, hint?: string): Check {
+  const check = lists('idle', pageStep, isListed, explainNoIdleClose, hint);
   const isAdvanced = ({ exchanges }: Transcript): boolean =>
     exchanges.filter((exchange) => isStep(exchange, 'admin', 'clock')).every(isAccepted);
   return {
     ...check,
     evidence: (transcript) => (isAdvanced(transcript) ? check.evidence(transcript) : []),
   };
+}
+
+/** Returns the session of the idle conversation after the service has closed it. */
+function findIdleSession(transcript: Transcript): ResultsObject | undefined {
+  const request = findTraces(transcript, 'idle');
+  const page = lastAccepted(transcript, 'production', AFTER_24_HOURS);
+  return sessionsById(page, request && conversationIdOf(request))[0];
+}
+
+/** Judges what follows an automatic close only if the service closed the conversation. */
+function requireListed(check: Check): Check {
+  return {
+    ...check,
+    evidence: (transcript) => (findIdleSession(transcript) ? check.evidence(transcript) : []),
+    unjudged: explainNoIdleClose,
+  };
+}
+
+/** Requires the run that another conversation of the same date joined. Both owners have the default name. */
+function joinsOwnRun(): Check {
+  const findRun = (transcript: Transcript): unknown => {
+    const close = lastAccepted(transcript, 'end', 'close json');
+    return close && runOf(close);
+  };
+  return {
+    evidence(transcript) {
+      const page = lastAccepted(transcript, 'production', AFTER_24_HOURS);
+      const runs = [findRun(transcript), findIdleSession(transcript)?.['run']];
+      return page && runs.every((run) => typeof run === 'string') ? [page] : [];
+    },
+    judge([page], transcript) {
+      const run = findIdleSession(transcript)?.['run'];
+      if (!page || run === findRun(transcript)) return [];
+      const index = sessionsIn(page.json).findIndex((session) => session['run'] === run);
+      const expected = `${formatValue(findRun(transcript))}, the run of the date on which it starts`;
+      return [wrongValue(page, `/items/${index}/run`, expected)];
+    },
+    unjudged: explainNoIdleClose,
+  };
+}
+
+/** Changes responses once the clock was advanced by a day. */
+function afterADay(
+  change: (request: Parameters<Transform>[0], response: ProxyResponse) => ProxyResponse,
+): TransformFactory {
+  return () => {
+    let advancedMs = 0;
+    return async (request, forward) => {
+      advancedMs += clockAdvanceMs(request);
+      const response = await forward(request);
+      return advancedMs >= DAY_MS ? change(request, response) : response;
+    };
+  };
+}
+
+function moveToOtherRun(session: ResultsObject): void {
+  session['run'] = String(session['run']).replace(/[0-9]{4}-[0-9-]*$/, '2026-01-01');
 }
 
 /** Hides the only session of an owner after the clock was advanced by a day. */
@@ -88,5 +212,19 @@ function doubleClockAdvance(): Transform {
   return async (request, forward) => {
     const ms = clockAdvanceMs(request);
     return forward(ms === 0 ? request : withBody(request, JSON.stringify({ advance_ms: ms * 2 })));
+  };
+}
+
+/** Discards later spans of conversations that are open when the clock is advanced, so that their first one counts. */
+function keepFirstIdleSpan(): Transform {
+  const ids = new Set<string>();
+  let isAdvanced = false;
+  return async (request, forward) => {
+    if (clockAdvanceMs(request) > 0) isAdvanced = true;
+    const id = request.endpoint === 'traces' ? conversationIdIn(request.body) : undefined;
+    if (id === undefined) return forward(request);
+    if (isAdvanced && ids.has(id)) return emptyTraceResponse;
+    ids.add(id);
+    return forward(request);
   };
 }

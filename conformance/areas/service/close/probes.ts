@@ -1,9 +1,12 @@
 import { DAY_MS, HOUR_MS } from '../../../../src/platform/clock.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
+import type { When } from '../../../engine/mutants/combinators.ts';
+import type { Exchange } from '../../../engine/transcript/reading.ts';
 import type { ExpectedSession, OwnerName, ServiceProbe, ServiceProbeContext } from '../context.ts';
 import {
   createControlStep,
   createEndStep,
+  createRefusedStep,
   createResultsStep,
   createTracesStep,
   expectedSessions,
@@ -12,14 +15,17 @@ import {
   waitUntilScored,
   advanceClock,
 } from '../requests.ts';
-import { seedLiveEvals, uploadSessionId } from '../seeds.ts';
+import { seedEvals, seedLiveEvals, uploadSessionId } from '../seeds.ts';
 import {
+  CLOSE_OF_IDLE,
+  CLOSE_OF_IGNORED,
   CLOSED_LAST,
   CLOSED_LAST_SUBJECT,
   CLOSED_TWICE,
   CLOSED_TWICE_SUBJECT,
   CONCURRENT_CLOSE_STEP,
   HEADER_AS_PROTOBUF,
+  IGNORED_ALONE,
   LEFT_OPEN,
   LEFT_OPEN_SUBJECT,
 } from './evidence.ts';
@@ -30,14 +36,20 @@ import {
   createSplitExport,
   createTraceExport,
   integerAttribute,
+  spansIn,
   stringAttribute,
+  withOtherFields,
   withoutAttributes,
+  withUnknownFields,
   type Conversation,
   type Encoding,
 } from '../spans.ts';
 
-/** When the conversation `re-sent` starts; others start before and after it. */
-export const RESENT_OFFSET_MS = 4_000;
+/**
+ * When the conversation `re-sent` starts. Others start before and after it in the same second. A number
+ * with 53 bits can't hold this time in nanoseconds: it would be less than the millisecond.
+ */
+export const RESENT_OFFSET_MS = 4_125;
 
 /** A conversation and the trace requests that carry it. */
 interface PlannedConversation {
@@ -49,28 +61,58 @@ function planConversations(context: ServiceProbeContext): PlannedConversation[] 
   const { service } = context;
   const create = (name: string, offsetMs: number, passesSecondEval = true): Conversation =>
     createConversation(service, name, { offsetMs, passesSecondEval });
-  const inOneRequest = (conversation: Conversation, encoding: Encoding): PlannedConversation => {
-    const request = createTraceExport([createChatSpan(service, conversation)]);
-    return {
-      conversation,
-      requests: [createTracesStep(context, conversation.name, request, { encoding })],
-    };
-  };
   return [
     planSeveralTurns(context, create('json', 0)),
     planSplitRequest(context, create('protobuf', 1000, false), 'protobuf'),
-    inOneRequest(create('gzip', 1000), 'gzip'),
-    inOneRequest({ ...create('gzip protobuf', 2000, false), detail: 'same part' }, 'gzipProtobuf'),
-    planHeaderId(context, create('header', 3000)),
+    planManyTurns(context, create('gzip', 1000)),
+    planPeculiarTexts(context, create('gzip protobuf', 2000, false)),
+    planHeaderId(
+      context,
+      createConversation(service, 'header', { offsetMs: 3000, idSuffix: '-Hd' }),
+    ),
     planResentSpans(context, create('re-sent', RESENT_OFFSET_MS, false)),
-    planIgnoredSpan(context, create('ignored', 5000)),
-    planToolCall(context, { ...create('tools', 6000), detail: 'own part' }),
-    planFailedTurn(context, { ...create('failed', 7000, false), subject: 'order' }),
+    planIgnoredSpan(context, { ...create('ignored', 4_050), omitsFinishReason: true }),
+    planToolCall(context, { ...create('tools', 4_500), detail: 'long part' }),
+    planFailedTurn(context, {
+      ...create('failed', 7000, false),
+      ...{ subject: 'order', isUnanswered: true },
+    }),
     planWrappedTurn(context, create('wrapper', 8000)),
     planOneTrace(context, create('one trace', 9000)),
-    planSplitRequest(context, create('split', 9000)),
+    planSplitRequest(context, create('split', 9000), 'json', TYPE_IN_OTHER_CASE),
     planTwoIds(context, create('attribute and header', 10_000)),
   ];
+}
+
+/** More spans in one request than a careless limit of a page or a batch. */
+const MANY_SPANS = 120;
+
+/** Many turns in one request. */
+function planManyTurns(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
+  const spans = Array.from({ length: MANY_SPANS }, (_, index) =>
+    createChatSpan(context.service, conversation, index + 1),
+  );
+  const request = createTraceExport(spans);
+  return {
+    conversation,
+    requests: [createTracesStep(context, 'gzip', request, { encoding: 'gzip' })],
+  };
+}
+
+/** A turn whose texts have what services often change. */
+function planPeculiarTexts(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
+  const span = createChatSpan(context.service, { ...conversation, detail: 'peculiar text' });
+  const request = createTraceExport([span]);
+  return {
+    conversation,
+    requests: [createTracesStep(context, 'gzip protobuf', request, { encoding: 'gzipProtobuf' })],
+  };
 }
 
 /** Three turns in two requests, so that only the conversation id connects them. The first turn arrives last. */
@@ -88,25 +130,41 @@ function planSeveralTurns(
   };
 }
 
-/** Two turns, whose spans arrive again: in a later request, twice in a request, and as protobuf. */
+/** Matches the first request of `planSeveralTurns`, whose turns are in reverse. */
+export const hasReversedTurns: When = ({ json }) => {
+  const [first, second] = spansIn(json);
+  return first && second ? first.startTimeUnixNano > second.startTimeUnixNano : false;
+};
+
+/**
+ * Two turns, whose spans arrive again: in a later request with another attribute, twice in a request, and
+ * as protobuf.
+ */
 function planResentSpans(
   context: ServiceProbeContext,
   conversation: Conversation,
 ): PlannedConversation {
   const first = createChatSpan(context.service, conversation);
   const second = createChatSpan(context.service, conversation, 2);
-  const again = createTraceExport([first, second, second]);
+  const changed = {
+    ...first,
+    attributes: [...first.attributes, stringAttribute(RETRY_TAG, 'second attempt')],
+  };
+  const again = createTraceExport([changed, second, second]);
   return {
     conversation,
     requests: [
       createTracesStep(context, 're-sent', createTraceExport([first])),
       createTracesStep(context, 're-sent again', again),
-      createTracesStep(context, 're-sent as protobuf', createTraceExport([second]), {
+      createTracesStep(context, 're-sent as protobuf', createTraceExport([first]), {
         encoding: 'protobuf',
       }),
     ],
   };
 }
+
+/** The attribute that a span has only when it arrives again. */
+export const RETRY_TAG = 'http.retry';
 
 /** Three turns whose conversation id is only in the header. */
 function planHeaderId(
@@ -129,19 +187,25 @@ function planHeaderId(
   return { conversation, requests: [json, protobuf].map(withId) };
 }
 
+/** The name of spans without an operation name, by which mutants recognize them. */
+export const IGNORED_SPAN = 'GET /orders';
+
 /** A turn and a span without an operation name, which is not a turn. */
 function planIgnoredSpan(
   context: ServiceProbeContext,
   conversation: Conversation,
 ): PlannedConversation {
   const { service } = context;
-  const ignored = createSiblingSpan(service, conversation, 'GET /orders', [
+  const ignored = createSiblingSpan(service, conversation, IGNORED_SPAN, [
     stringAttribute('gen_ai.conversation.id', conversation.id),
     stringAttribute('http.request.method', 'GET'),
   ]);
   const request = createTraceExport([createChatSpan(service, conversation), ignored]);
   return { conversation, requests: [createTracesStep(context, 'ignored', request)] };
 }
+
+/** The name of the span of a tool call, by which mutants recognize it. */
+export const TOOL_SPAN = 'execute_tool look_up';
 
 /** A turn with all optional attributes and a tool call. */
 function planToolCall(
@@ -150,7 +214,7 @@ function planToolCall(
 ): PlannedConversation {
   const { service } = context;
   const chat = createChatSpan(service, conversation);
-  const toolCall = createSiblingSpan(service, conversation, 'execute_tool look_up', [
+  const toolCall = createSiblingSpan(service, conversation, TOOL_SPAN, [
     stringAttribute('gen_ai.conversation.id', conversation.id),
     stringAttribute('gen_ai.operation.name', 'execute_tool'),
     stringAttribute('gen_ai.tool.name', 'look_up'),
@@ -200,30 +264,98 @@ function planWrappedTurn(
   return { conversation, requests: [createTracesStep(context, 'wrapper', request)] };
 }
 
-/** Two turns with the same trace id, as a client has them that traces a whole conversation. */
+/**
+ * Two turns with the same trace id, as a client has them that traces a whole conversation. They start in the
+ * same millisecond, and the second one is first in the request, which has unknown fields.
+ */
 function planOneTrace(
   context: ServiceProbeContext,
   conversation: Conversation,
 ): PlannedConversation {
   const first = createChatSpan(context.service, conversation);
-  const { traceId } = first;
-  const second = createChatSpan(context.service, conversation, 2, { traceId });
-  const request = createTraceExport([first, second]);
+  const { traceId, startTimeUnixNano } = first;
+  const later = startTimeUnixNano.replace(/\d{6}$/, '300000');
+  const second = createChatSpan(context.service, conversation, 2, {
+    ...{ traceId, startTimeUnixNano: later },
+  });
+  const request = withUnknownFields(createTraceExport([second, first]));
   return { conversation, requests: [createTracesStep(context, 'one trace', request)] };
 }
+
+/** Matches requests with two chat spans of one trace, such as the one of `planOneTrace`. */
+export const hasTurnsOfOneTrace: When = ({ json }) => {
+  const chats = spansIn(json).filter(({ name }) => name === 'chat');
+  const count = (key: 'traceId' | 'spanId'): number => new Set(chats.map((span) => span[key])).size;
+  return count('traceId') < count('spanId');
+};
 
 /** Four turns: two in a scope, one in another scope of its resource, and one in another resource. */
 function planSplitRequest(
   context: ServiceProbeContext,
   conversation: Conversation,
   encoding: Encoding = 'json',
+  headers?: Record<string, string>,
 ): PlannedConversation {
   const turn = (number: number) => createChatSpan(context.service, conversation, number);
   const request = createSplitExport([turn(1), turn(2), turn(3), turn(4)]);
-  return {
-    conversation,
-    requests: [createTracesStep(context, conversation.name, request, { encoding })],
+  const step = createTracesStep(context, conversation.name, request, { encoding });
+  return { conversation, requests: [headers ? { ...step, headers } : step] };
+}
+
+const TYPE_IN_OTHER_CASE = { 'content-type': 'Application/JSON' };
+
+/** Two turns of days ago in a chunked body. The second span has a parent that is never sent. */
+function planOldTurns(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
+  const { service } = context;
+  const first = createChatSpan(service, conversation);
+  const second = createChatSpan(service, conversation, 2, {
+    parentSpanId: first.spanId.replace(/^./, 'f'),
+  });
+  const request = createTracesStep(context, 'old', createTraceExport([first, second]));
+  const headers = { 'transfer-encoding': 'chunked' };
+  return { conversation, requests: [{ ...request, headers }] };
+}
+
+/** A turn of days ago, as protobuf with unknown fields. */
+function planClosedLast(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
+  const span = createChatSpan(context.service, { ...conversation, subject: CLOSED_LAST_SUBJECT });
+  const request = createTracesStep(context, CLOSED_LAST, createTraceExport([span]), {
+    encoding: 'protobufWithUnknownFields',
+  });
+  return { conversation, requests: [request] };
+}
+
+/** A turn that is closed only at the end of the run. Its request has all fields of OTLP. */
+function createOpenTurn(context: ServiceProbeContext): Step {
+  const open = {
+    ...createConversation(context.service, LEFT_OPEN, { offsetMs: 9_000 }),
+    subject: LEFT_OPEN_SUBJECT,
   };
+  const request = createTraceExport([createChatSpan(context.service, open)]);
+  return createTracesStep(context, LEFT_OPEN, withOtherFields(request));
+}
+
+/** Sends a span without an operation name alone, and an end call for its conversation. */
+async function endIgnoredAlone(
+  context: ServiceProbeContext,
+  control: { close: Step; exchange: Exchange },
+): Promise<void> {
+  const alone = createConversation(context.service, IGNORED_ALONE);
+  const ignoredSpan = createSiblingSpan(context.service, alone, IGNORED_SPAN, [
+    stringAttribute('gen_ai.conversation.id', alone.id),
+  ]);
+  await context.send(
+    createTracesStep(context, IGNORED_ALONE, createTraceExport([ignoredSpan])),
+  );
+  const { close, exchange } = control;
+  const path = encodeURIComponent(alone.id);
+  await context.send(createRefusedStep(exchange, close, { step: CLOSE_OF_IGNORED, path }));
 }
 
 /** A turn whose conversation id is in its attribute, with another id in the header. */
@@ -282,39 +414,30 @@ export const conversations: ServiceProbe = {
   id: 'service/conversations',
   area: 'service',
   phase: 'accepted',
-  cost: cost(47),
+  cost: cost(48),
   async run(context) {
     const { service } = context;
-    const plan = (name: string, days: number, subject?: string): PlannedConversation => {
-      const conversation = createConversation(service, name, { offsetMs: -days * DAY_MS });
-      const about = { ...conversation, ...(subject !== undefined && { subject }) };
-      const request = createTraceExport([createChatSpan(service, about)]);
-      return { conversation, requests: [createTracesStep(context, name, request)] };
-    };
+    const daysAgo = (name: string, days: number): Conversation =>
+      createConversation(service, name, { offsetMs: -days * DAY_MS });
     // Sent before the others, so that it is also the oldest by time of arrival.
-    const oldSession = await sendAndClose(context, plan('old', 3));
+    const oldSession = await sendAndClose(context, planOldTurns(context, daysAgo('old', 3)));
     const planned = planConversations(context);
     const sessions = await Promise.all([
       closeTwiceAtOnce(context),
       ...planned.map((each) => sendAndClose(context, each)),
     ]);
     // Sent and closed after the others, so that only its start makes it older.
-    const lastSession = await sendAndClose(context, plan(CLOSED_LAST, 2, CLOSED_LAST_SUBJECT));
-    const alone = createConversation(service, 'ignored alone');
-    const ignoredSpan = createSiblingSpan(service, alone, 'GET /orders', [
-      stringAttribute('gen_ai.conversation.id', alone.id),
-    ]);
-    await context.send(
-      createTracesStep(context, 'ignored alone', createTraceExport([ignoredSpan])),
+    const lastSession = await sendAndClose(
+      context,
+      planClosedLast(context, daysAgo(CLOSED_LAST, 2)),
     );
-    const open = {
-      ...createConversation(service, LEFT_OPEN, { offsetMs: 9_000 }),
-      subject: LEFT_OPEN_SUBJECT,
-    };
-    const openRequest = createTraceExport([createChatSpan(service, open)]);
-    await context.send(createTracesStep(context, open.name, openRequest));
+    await context.send(createOpenTurn(context));
     const [first] = planned;
-    if (first) await context.send(createEndStep(context, 'close again', first.conversation.id));
+    if (first) {
+      const close = createEndStep(context, 'close again', first.conversation.id);
+      const exchange = await context.send(close);
+      if (exchange) await endIgnoredAlone(context, { close, exchange });
+    }
     const upload = service.hasControlApi
       ? [{ id: uploadSessionId(service), evaluations: 1, startMs: service.baseMs }]
       : [];
@@ -357,19 +480,33 @@ async function sendAndCloseAs(
   return conversation;
 }
 
-/** Reads the results after a conversation has been idle for 23 and for 24 hours. */
+/** The steps that read the results of a conversation whose last span arrived some hours before. */
+export const AFTER_23_HOURS = 'after 23 hours';
+export const AFTER_24_HOURS = 'after 24 hours';
+
+/**
+ * Sends a span, another one an hour later, and reads the results after the conversation has been idle for
+ * 23 and for 24 hours. A service may close idle conversations only every few seconds.
+ */
 export async function probeIdleClose(context: ServiceProbeContext): Promise<void> {
   const { service } = context;
   const owner = 'idle';
   const conversation = createConversation(service, 'idle');
-  const request = createTraceExport([createChatSpan(service, conversation)]);
-  await context.send(createTracesStep(context, 'idle', request, { owner }));
-  const readAfter = async (advanceMs: number, step: string): Promise<void> => {
-    await advanceClock(context, 'clock', advanceMs);
-    await context.send(createControlStep('drain', '/drain'));
-    await context.send(createResultsStep(context, 'production', step, runPeriod(service), owner));
+  const sendTurn = (turn: number) => {
+    const request = createTraceExport([createChatSpan(service, conversation, turn)]);
+    return context.send(createTracesStep(context, 'idle', request, { owner }));
   };
-  await readAfter(23 * HOUR_MS, 'after 23 hours');
-  await readAfter(HOUR_MS + 60_000, 'after 24 hours');
-  await context.send(createEndStep(context, 'close idle', conversation.id, owner));
+  await sendTurn(1);
+  await advanceClock(context, 'clock', HOUR_MS);
+  await sendTurn(2);
+  await advanceClock(context, 'clock', 23 * HOUR_MS);
+  await context.send(createControlStep('drain', '/drain'));
+  const query = runPeriod(service);
+  await context.send(createResultsStep(context, 'production', AFTER_23_HOURS, query, owner));
+  await advanceClock(context, 'clock', HOUR_MS + 60_000);
+  await context.send(createControlStep('drain', '/drain'));
+  const { length: evaluations } = seedEvals(service);
+  const expected = [{ id: conversation.id, evaluations, startMs: conversation.startMs }];
+  await waitUntilScored(context, expected, AFTER_24_HOURS, owner);
+  await context.send(createEndStep(context, CLOSE_OF_IDLE, conversation.id, owner));
 }

@@ -5,7 +5,8 @@ import { editAccepted, isAccepted } from '../../../engine/mutants/combinators.ts
 import type { Transform } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
-import { requireControlApi, wrongValue, needsScores } from '../findings.ts';
+import { needsScores, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
+import { listsAllOutcomes } from '../results/outcomes.ts';
 import {
   conversationIdOf,
   hasControlApi,
@@ -24,6 +25,7 @@ import {
   notClosed,
   queuedOf,
 } from './evidence.ts';
+import { doesNotMarkFirstClose } from './response.ts';
 
 /** Replaces the number of queued evals in the responses to first closes. */
 const queues = (description: string, count: number, replacement: number): MutantEntry => ({
@@ -43,7 +45,7 @@ export const queuedEvals: Subject = {
       statements: ['3.1.12'],
       reason: 'Duplicate outcomes distort the pass rate, and each eval costs a model call.',
       observability: 'provoked',
-      check: scoresOnce(),
+      check: requirePlainRight([listsAllOutcomes('production')], scoresOnce()),
       mutants: {
         'scores-again': {
           description: 'Scores a conversation again on a repeated end call.',
@@ -57,7 +59,7 @@ export const queuedEvals: Subject = {
       statements: ['1.10', '2.2.2', '3.1.6'],
       reason: 'The results would lack an eval, and nothing would report it.',
       observability: 'provoked',
-      check: queuesAllEvals(),
+      check: requirePlainRight([doesNotMarkFirstClose()], queuesAllEvals()),
       mutants: { 'queues-less': queues('Queues only one of two evals.', 2, 1) },
     },
     'SERVICE-050': {

@@ -36,15 +36,24 @@ import { fieldsOf, missing } from '../../fields.ts';
 import { requirePlainRight, wrongValue, needsScores } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
 import { accepts } from '../traces/trace-requests.ts';
-import { conversationIdOf, isConversationAccepted, isStep, sessionsById } from '../transcript.ts';
+import {
+  conversationIdOf,
+  isConversationAccepted,
+  isStep,
+  lastAccepted,
+  sessionsById,
+} from '../transcript.ts';
 import {
   conversationIdIn,
   conversationIdsIn,
   emptyTraceResponse,
   errorResponse,
 } from '../transforms.ts';
+import { IGNORED_SPAN } from './probes.ts';
 import {
+  CLOSE_OF_IGNORED,
   CLOSE_OF_LEFT_OPEN,
+  CLOSED_LAST,
   CLOSED_TWICE_SUBJECT,
   CONCURRENT_CLOSE_STEP,
   idCloses,
@@ -59,7 +68,12 @@ import {
 const end = to('end');
 
 /** Closes of conversations that were not sent as plain JSON. */
-const encodedCloses: readonly string[] = ['close protobuf', 'close gzip', 'close gzip protobuf'];
+const encodedCloses: readonly string[] = [
+  'close protobuf',
+  'close gzip',
+  'close gzip protobuf',
+  `close ${CLOSED_LAST}`,
+];
 /** Closes that other requirements judge than the one for a plain close. */
 const specialCloses: readonly string[] = [
   'close again',
@@ -210,13 +224,7 @@ export const closeResponse: Subject = {
       reason: 'The client would not notice that its spans never arrived.',
       observability: 'provoked',
       probes: ['service/refusals'],
-      check: checkRefused('end', ['unknown'], 404, notClosed, {
-        unknown: {
-          accepted: 'Close only conversations that have spans, and return 404 for others.',
-          crashed:
-            'Look the conversation up before you close it, and respond with 404 if it has no spans.',
-        },
-      }),
+      check: refusesUnknown('unknown'),
       mutants: {
         'unknown-200': {
           description: 'Closes unknown conversations.',
@@ -228,6 +236,35 @@ export const closeResponse: Subject = {
           description: 'Refuses unknown conversations with 400.',
           transform: replaceParts(end, { status: 400 }, ({ status }) => status === 404),
         },
+      },
+    },
+    'SERVICE-199': {
+      rule: 'Spans without `gen_ai.operation.name` create no conversation: an end call for their id gets 404.',
+      section: '2.1',
+      statements: ['2.1.r2', '3.1.19', '3.1.20'],
+      reason: 'Each request of a web server would look like a conversation without turns.',
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: requirePlainRight([refusesUnknown('unknown')], refusesUnknown(CLOSE_OF_IGNORED)),
+      mutants: {
+        'nameless-conversation': {
+          description: 'Creates a conversation for spans without an operation name.',
+          transform: createFromIgnoredSpans,
+        },
+      },
+    },
+    'SERVICE-218': {
+      level: 'should',
+      rule: '`status` in the response to a repeated end call is `evaluating`, if it has one.',
+      statements: ['2.3.3'],
+      reason: 'Clients wait for results only if they read this status.',
+      observability: 'provoked',
+      check: repeatsStatus(),
+      mutants: {
+        'repeat-completed': replies(
+          'Returns status completed on a repeated call.',
+          onRepeatedClose(set('/status', 'completed')),
+        ),
       },
     },
     'SERVICE-167': {
@@ -356,18 +393,74 @@ export const closeResponse: Subject = {
       transform: replaceParts(end, { status: 201 }, ({ status }) => status === 200),
     },
     'end-unscored': replies('Returns status closed and no run when nothing is queued.', (body) => {
-      if (body['evaluations_queued'] !== 0) return;
+      if (body['evaluations_queued'] !== 0 || body['already_closed'] === true) return;
       body['status'] = 'closed';
       Reflect.deleteProperty(body, 'run');
     }),
   },
 };
 
+/** Requires 404 for the end call of a conversation without spans. */
+function refusesUnknown(step: string): Check {
+  return checkRefused('end', [step], 404, notClosed, {
+    [step]: {
+      accepted: 'Close only conversations that have spans, and return 404 for others.',
+      crashed:
+        'Look the conversation up before you close it, and respond with 404 if it has no spans.',
+    },
+  });
+}
+
+/** Requires the status of first closes in the response to a repeated one, which may omit it. */
+function repeatsStatus(): Check {
+  return checkEach(
+    (exchange) =>
+      isClosed(exchange) &&
+      isStep(exchange, 'end', 'close again') &&
+      resolvePointer(exchange.json, '/status') !== undefined,
+    (exchange) =>
+      resolvePointer(exchange.json, '/status') === 'evaluating'
+        ? []
+        : [wrongValue(exchange, '/status', '"evaluating"')],
+    (transcript) =>
+      lastAccepted(transcript, 'end', 'close again')
+        ? { verdict: 'not_applicable', reason: 'The response to a repeated end call has no status.' }
+        : notClosed(transcript),
+  );
+}
+
+/** Accepts end calls for conversations of which only spans without an operation name were sent. */
+function createFromIgnoredSpans(): Transform {
+  let ignoredId: string | undefined;
+  return async (request, forward) => {
+    const { endpoint, body, path } = request;
+    const isAlone = body.includes(IGNORED_SPAN) && !body.includes('gen_ai.operation.name');
+    if (endpoint === 'traces' && isAlone) ignoredId = conversationIdIn(body);
+    const id = conversationIdIn(path);
+    return endpoint === 'end' && id !== undefined && id === ignoredId
+      ? jsonResponse(200, { conversation_id: id, status: 'evaluating', evaluations_queued: 0 })
+      : forward(request);
+  };
+}
+
+const IGNORED_HINT =
+  'Ignore only the spans without gen_ai.operation.name, and store the others of the request.';
+
 /** Requires a JSON object for end calls whose spans were accepted. */
 function closes(matches: (exchange: Exchange) => boolean): Check {
   const check = checkAccepted('end', () => true, notClosed);
   return {
     ...check,
+    judge: (evidence, transcript) => {
+      const ids = evidence
+        .filter((exchange) => isStep(exchange, 'end', 'close ignored'))
+        .map(({ id }) => id);
+      return check
+        .judge(evidence, transcript)
+        .map((finding) =>
+          ids.includes(finding.exchange) ? { ...finding, hint: IGNORED_HINT } : finding,
+        );
+    },
     evidence: (transcript) =>
       check
         .evidence(transcript)
@@ -399,7 +492,8 @@ function returnsConversationId(): Check {
   );
 }
 
-function marksRepeatedClose(step: string): Check {
+/** Requires `already_closed: true` in the response to an end call. */
+export function marksRepeatedClose(step: string): Check {
   const repeated = closes((exchange) => isStep(exchange, 'end', step));
   return {
     ...repeated,
@@ -505,13 +599,19 @@ function closesOnceAtSameMoment(): Check {
   };
 }
 
-function doesNotMarkFirstClose(): Check {
+/** The hint for conversations of days ago, which arrived just now. */
+const ARRIVAL_HINT = 'Count the 24 idle hours from the arrival of spans, not from their times.';
+
+/** Requires that the first end call for a conversation does not say that it was closed before. */
+export function doesNotMarkFirstClose(): Check {
   return checkEach(
     isFirstClose,
-    (exchange) =>
-      resolvePointer(exchange.json, '/already_closed') === true
-        ? [wrongValue(exchange, '/already_closed', 'absent or false')]
-        : [],
+    (exchange) => {
+      if (resolvePointer(exchange.json, '/already_closed') !== true) return [];
+      const finding = wrongValue(exchange, '/already_closed', 'absent or false');
+      const isOld = isStep(exchange, 'end', 'close old', `close ${CLOSED_LAST}`);
+      return [isOld ? { ...finding, hint: ARRIVAL_HINT } : finding];
+    },
     notClosed,
   );
 }
@@ -584,7 +684,8 @@ function replaceHeaderId(): Transform {
 function preferHeaderId(): Transform {
   return async (request, forward) => {
     const id = request.headers['x-conversation-id'];
-    const [sentId] = request.endpoint === 'traces' ? conversationIdsIn(request.body) : [];
+    const hasAttribute = request.body.includes('gen_ai.conversation.id');
+    const [sentId] = hasAttribute ? conversationIdsIn(request.body) : [];
     if (id === undefined || sentId === undefined || id === sentId) return forward(request);
     return forward(withBody(request, request.body.replaceAll(sentId, id)));
   };

@@ -4,8 +4,9 @@ import { type Check } from '../../../engine/checks/check.ts';
 import { chain, editAccepted } from '../../../engine/mutants/combinators.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
-import { wrongValue, needsScores } from '../findings.ts';
+import { needsScores, requirePlainRight, wrongValue } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
+import { startsWithFirstSpan } from '../results/scored-conversations.ts';
 import { isStep, sentSeed } from '../transcript.ts';
 import { onSessions } from '../transforms.ts';
 import { closesWith, isScoringClose, runOf } from './evidence.ts';
@@ -16,7 +17,10 @@ export const runs: Subject = {
       rule: 'Conversations of different dates join different runs.',
       statements: ['2.3.5', '3.1.7'],
       reason: 'Conversations of several days would look like the results of one day.',
-      check: comparesRuns(['close old', 'close json'], false),
+      check: requirePlainRight(
+        [startsWithFirstSpan()],
+        comparesRuns(['close old', 'close json'], false),
+      ),
       mutants: {
         'one-run': renames('Adds all days to one run.', (run) =>
           isLiveRun(run) ? 'Live traces 2026-01-01' : run,

@@ -71,9 +71,13 @@ export const controlSetup: ServiceProbe = {
 
 async function createOwner(context: ServiceProbeContext, name: OwnerName): Promise<boolean> {
   const { service } = context;
-  const { key } = service.keyFor(name);
-  if (typeof key !== 'object') return false;
-  const document = { keys: [{ key: key.own }], ...seedOwner(service, name) };
+  const keys = [
+    service.keyFor(name),
+    // The rate is limited for each key, also of one owner.
+    ...(name === 'rate' ? [service.secondKeyFor(name)] : []),
+  ].flatMap(({ key }) => (typeof key === 'object' ? [{ key: key.own }] : []));
+  if (keys.length === 0) return false;
+  const document = { keys, ...seedOwner(service, name) };
   const path = `/seed${ownerQuery(service, name)}`;
   const response = await context.send(createControlStep(`make ${name}`, path, document));
   return response !== undefined && isAccepted(response);

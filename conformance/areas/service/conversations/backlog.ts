@@ -4,8 +4,14 @@ import { type Check, outcomeFinding, unjudgedAs } from '../../../engine/checks/c
 import { jsonResponse, replaceParts, type When } from '../../../engine/mutants/combinators.ts';
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type Subject } from '../../../engine/requirement.ts';
-import { type Exchange, isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
-import { requireControlApi, wrongValue } from '../findings.ts';
+import {
+  type Exchange,
+  isAccepted,
+  isRateLimited,
+  type Transcript,
+} from '../../../engine/transcript/reading.ts';
+import { CLOSE_OF_SAME_ID, SAME_ID } from '../close/evidence.ts';
+import { requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
 import {
   conversationIdOf,
@@ -17,7 +23,15 @@ import {
   summaryNumber,
   turnsOf,
 } from '../transcript.ts';
-import { closesUnscored, conversationIdIn, onSessions } from '../transforms.ts';
+import { isPlainJson } from '../traces/trace-requests.ts';
+import {
+  closesUnscored,
+  conversationIdIn,
+  doubleOutcomes,
+  emptyTraceResponse,
+  hasValidKey,
+  onSessions,
+} from '../transforms.ts';
 
 const backlogSteps = ['backlog old', 'backlog'] as const;
 
@@ -32,16 +46,20 @@ export const backlogScoring: Subject = {
     { observability: 'provoked', probes: ['service/backlog'] },
     {
       'SERVICE-062': {
-        rule: 'Scoring the backlog uses all configured evals and adds each conversation to the run of its date.',
+        rule: 'Scoring the backlog uses all configured evals once, and adds each conversation to the run of its date.',
         statements: ['3.1.22', '3.1.23'],
         reason: 'A backlog of several days would look like the results of one day.',
-        check: scoresBacklogByDate(),
+        check: requirePlainRight([separatesOwners()], scoresBacklogByDate()),
         mutants: {
           'backlog-in-one-run': {
             description: 'Adds the whole backlog to one run.',
             transform: onBacklog((session) => {
               session['run'] = 'Live traces 2026-01-01';
             }),
+          },
+          'backlog-scored-twice': {
+            description: 'Scores the backlog again when it is requested again.',
+            transform: onBacklog(doubleOutcomes),
           },
           'backlog-left': {
             description: 'Reports that it scores the backlog but does not.',
@@ -61,11 +79,24 @@ export const backlogScoring: Subject = {
           },
         },
       },
+      'SERVICE-205': {
+        rule: 'Two owners can have conversations with the same id, and spans with the same ids.',
+        section: '5',
+        statements: ['3.1.2', '5.a3'],
+        reason: 'The spans of one customer would be lost or join the conversation of another one.',
+        check: separatesOwners(),
+        mutants: {
+          'ids-of-all-owners': {
+            description: 'Loses spans that another owner has sent before.',
+            transform: loseKnownRequests,
+          },
+        },
+      },
       'SERVICE-064': {
         rule: 'A conversation that closed without configured evals keeps its turns until it is scored.',
         statements: ['3.1.15'],
         reason: 'There would be nothing left to score.',
-        check: keepsTurns(),
+        check: requirePlainRight([separatesOwners()], keepsTurns()),
         mutants: {
           'backlog-traces-gone': {
             description: 'Discards the turns of unscored conversations.',
@@ -93,7 +124,7 @@ function readBacklog(transcript: Transcript): {
 }
 
 const isScoringRequested = (transcript: Transcript): boolean =>
-  transcript.exchanges.some((exchange) => isStep(exchange, 'admin', 'score backlog')) &&
+  transcript.exchanges.some((exchange) => isStep(exchange, 'admin', 'score backlog again')) &&
   backlogSteps.every((step) => lastAccepted(transcript, 'end', `close ${step}`));
 
 /** If regular conversations are not listed under their ids, that is the cause. */
@@ -146,6 +177,52 @@ function refusesWithoutEvals(): Check {
           outcomeFinding(exchange, 'a refusal that asks to configure evals first'),
         ),
     unjudged: noBacklog,
+  };
+}
+
+/**
+ * Requires that an owner can send and close a conversation whose ids another owner has used before, and that
+ * it has its turn when it is scored.
+ */
+function separatesOwners(): Check {
+  const hasSameIds = ({ exchanges }: Transcript): boolean =>
+    exchanges.some((exchange) => isStep(exchange, 'traces', SAME_ID) && isAccepted(exchange));
+  const isRequest = (exchange: Exchange): boolean =>
+    (isStep(exchange, 'traces', 'backlog') || isStep(exchange, 'end', CLOSE_OF_SAME_ID)) &&
+    !isRateLimited(exchange);
+  const expected = 'a 2xx response, because only another owner has used the same ids';
+  return {
+    evidence: (transcript) => {
+      // If the conversation before is not closed, ids are not the cause.
+      const isPlainClosed = lastAccepted(transcript, 'end', 'close backlog old') !== undefined;
+      const { page } = readBacklog(transcript);
+      return isPlainClosed && hasSameIds(transcript)
+        ? [...transcript.exchanges.filter(isRequest), ...(page ? [page] : [])]
+        : [];
+    },
+    judge: (evidence, transcript) => {
+      const refused = evidence.find((exchange) => isRequest(exchange) && !isAccepted(exchange));
+      if (refused) return [outcomeFinding(refused, expected)];
+      const { page, sessions } = readBacklog(transcript);
+      const [older = [], newer = []] = sessions;
+      const hasTurn = (session: ResultsObject): boolean => turnsOf(session).length > 0;
+      return page && older.some(hasTurn) && !newer.some(hasTurn)
+        ? [wrongValue(page, '/items', 'a session with a turn, which another owner has sent, too', 'none')]
+        : [];
+    },
+    unjudged: noBacklog,
+  };
+}
+
+/** Discards trace requests whose body was sent before. */
+function loseKnownRequests(): Transform {
+  const known = new Set<string>();
+  return async (request, forward) => {
+    const isValid = request.endpoint === 'traces' && isPlainJson(request) && hasValidKey(request);
+    if (!isValid) return forward(request);
+    if (known.has(request.body)) return emptyTraceResponse;
+    known.add(request.body);
+    return forward(request);
   };
 }
 

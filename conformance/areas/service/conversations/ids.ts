@@ -190,36 +190,40 @@ function returnsPlainId({ exchanges }: Transcript): boolean {
   return !plain || resolvePointer(plain.json, '/conversation_id') === conversationIdOf(plain);
 }
 
+/** The part of an id that all conversations of a run have in common, such as `sk-abcdefgh-`. */
+const RUN_PREFIX = /^sk-[a-z0-9]{8}-/i;
+
 /**
- * Finds scored conversations that are not listed under their id although others are that the probe
- * closed later. Without those, the service may still be scoring.
+ * Finds scored conversations that are not listed under their id, if the page lists another id of the run
+ * that was never sent. Without one, the service may still be scoring.
  */
 function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Finding[] {
   const page = lastAccepted(transcript, 'production', 'ids');
-  if (!page) return [];
-  const listed = new Set(sessionsOf(page).map((session) => session['source_session_id']));
-  const isListed = (close: Exchange): boolean => listed.has(conversationIdOf(close));
+  const [close] = closes;
+  const id = close && conversationIdOf(close);
+  if (!page || id === undefined) return [];
+  const [prefix = id] = RUN_PREFIX.exec(id) ?? [];
+  const listed = sessionsOf(page).map((session) => session['source_session_id']);
+  const sent = new Set(transcript.exchanges.map(conversationIdOf));
+  const changed = listed.find(
+    (other) =>
+      typeof other === 'string' &&
+      other.toLowerCase().includes(prefix.toLowerCase()) &&
+      !sent.has(other),
+  );
+  // If no session has the id that was sent, another requirement reports it.
+  if (changed === undefined || !listed.some((other) => typeof other === 'string' && sent.has(other))) return [];
   const isScored = ({ json }: Exchange): boolean => {
     const queued = resolvePointer(json, '/evaluations_queued');
     // An object with a field `valueOf` or `toString` can't be converted to a number.
     return typeof queued === 'number' && queued > 0;
   };
-  const allCloses = transcript.exchanges.filter(
-    (exchange) =>
-      exchange.probe === page.probe && exchange.endpoint === 'end' && isAccepted(exchange),
-  );
-  const isDue = (close: Exchange): boolean =>
-    allCloses.some((later) => later.id > close.id && isListed(later));
   return closes
-    .filter((close) => isScored(close) && !isListed(close) && isDue(close))
-    .map((close) =>
-      wrongValue(
-        page,
-        '/items',
-        `${formatValue(conversationIdOf(close))} listed by its id`,
-        'not listed',
-      ),
-    );
+    .filter((each) => isScored(each) && !listed.includes(conversationIdOf(each)))
+    .map((each) => {
+      const expected = `${formatValue(conversationIdOf(each))} listed by its id`;
+      return wrongValue(page, '/items', expected, `not listed, but ${formatValue(changed)}`);
+    });
 }
 
 /** If unknown conversations can be closed or plain ones can't, other requirements report it. */
@@ -299,7 +303,8 @@ function closeForOthers(isReallyClosed: boolean): TransformFactory {
     return async (request, forward) => {
       const { endpoint, headers, body, path } = request;
       const id = conversationIdIn(endpoint === 'traces' ? body : path);
-      if (endpoint === 'traces' && hasValidKey(request) && id !== undefined) {
+      const isStored = hasValidKey(request) && body.includes('gen_ai.operation.name');
+      if (endpoint === 'traces' && isStored && id !== undefined) {
         keyById.set(id, headers[SERVICE_API_KEY_HEADER] ?? '');
       }
       const response = await forward(request);

@@ -1,6 +1,12 @@
 import { DAY_MS } from '../../../../src/platform/clock.ts';
+import { SAME_ID } from '../close/evidence.ts';
 import { conversations } from '../close/probes.ts';
-import type { ExpectedSession, ServiceProbe, ServiceProbeContext } from '../context.ts';
+import type {
+  ExpectedSession,
+  OwnerName,
+  ServiceProbe,
+  ServiceProbeContext,
+} from '../context.ts';
 import {
   createControlStep,
   createEndStep,
@@ -19,7 +25,7 @@ import {
   createConversation,
   createTraceExport,
 } from '../spans.ts';
-import { cost } from '../../../engine/probe.ts';
+import { cost, type Step } from '../../../engine/probe.ts';
 import { isAccepted } from '../../../engine/transcript/reading.ts';
 import { resolvePointer } from '../../../../src/contract/index.ts';
 
@@ -84,32 +90,51 @@ export const backlog: ServiceProbe = {
   phase: 'accepted',
   // Their sessions show whether run names differ between days.
   needs: [conversations, production],
-  cost: cost(9),
+  cost: cost(12),
   async run(context) {
     const { service } = context;
     if (!service.hasControlApi) return;
-    await closeUnscored(context, 'backlog old', -3 * DAY_MS);
-    await closeUnscored(context, 'backlog', -DAY_MS);
+    await closeUnscored(context, { name: 'backlog old', offsetMs: -3 * DAY_MS });
+    const second = { name: 'backlog', offsetMs: -DAY_MS } as const;
+    // Another owner has sent the same spans before.
+    await context.send(createUnscoredTraces(context, second, { step: SAME_ID, owner: 'limits' }));
+    await closeUnscored(context, second);
     const scorePath = `/score-backlog${ownerQuery(service, 'backlog')}`;
     await context.send(createControlStep('score no evals', scorePath, {}));
     const seedPath = `/seed${ownerQuery(service, 'backlog')}`;
     await context.send(createControlStep('evals for backlog', seedPath, seedLiveEvals(service)));
-    await context.send(createControlStep('score backlog', scorePath, {}));
-    await context.send(createControlStep('drain', '/drain'));
+    // When they are scored, there is no backlog left.
+    for (const step of ['score backlog', 'score backlog again']) {
+      await context.send(createControlStep(step, scorePath, {}));
+      await context.send(createControlStep('drain', '/drain'));
+    }
     const query = { ...runPeriod(service), include_traces: 'true' };
     await context.send(createResultsStep(context, 'production', 'backlog', query, 'backlog'));
   },
 };
 
-async function closeUnscored(
+/** A conversation of the backlog. */
+interface Unscored {
+  name: 'backlog old' | 'backlog';
+  offsetMs: number;
+}
+
+function createUnscoredTraces(
   context: ServiceProbeContext,
-  name: 'backlog old' | 'backlog',
-  offsetMs: number,
-): Promise<void> {
+  { name, offsetMs }: Unscored,
+  { step, owner }: { step: string; owner: OwnerName },
+): Step {
   const conversation = createConversation(context.service, name, { offsetMs });
   const request = createTraceExport([createChatSpan(context.service, conversation)]);
-  await context.send(createTracesStep(context, name, request, { owner: 'backlog' }));
-  await context.send(createEndStep(context, `close ${name}`, conversation.id, 'backlog'));
+  return createTracesStep(context, step, request, { owner });
+}
+
+async function closeUnscored(context: ServiceProbeContext, unscored: Unscored): Promise<void> {
+  const { name } = unscored;
+  const owner = 'backlog';
+  await context.send(createUnscoredTraces(context, unscored, { step: name, owner }));
+  const { id } = createConversation(context.service, name);
+  await context.send(createEndStep(context, `close ${name}`, id, owner));
 }
 
 /** A slash and letters, with which an id has 64 characters. */

@@ -1,5 +1,9 @@
 /** Which conversation the spans of a request join, and what late spans change (spec 1, 3.1). */
-import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
+import {
+  formatValue,
+  resolvePointer,
+  SERVICE_API_KEY_HEADER,
+} from '../../../../src/contract/index.ts';
 import {
   type Check,
   explainNoValidResponse,
@@ -28,7 +32,7 @@ import {
 } from '../../../engine/transcript/reading.ts';
 import { requirePlainRight, wrongValue, needsScores } from '../findings.ts';
 import { objectsAt, type ResultsObject } from '../results-api.ts';
-import { hasTurnPerSpan } from '../results/turns.ts';
+import { hasTurnPerSpan, onceTurnsAreListed } from '../results/turns.ts';
 import {
   conversationIdOf,
   findTraces,
@@ -115,7 +119,7 @@ export const conversationSpans: Subject = {
       statements: ['1.8', '3.1.1'],
       reason: 'Exporters batch spans of all conversations; their turns would be mixed or lost.',
       probes: ['service/late'],
-      check: separatesConversations(),
+      check: onceTurnsAreListed(separatesConversations()),
       mutants: {
         'two-ids-as-one': {
           description: 'Assigns all spans of a request to one conversation.',
@@ -295,7 +299,9 @@ function onLateConversations(
     })();
     return async (request, forward, clock) => {
       const sentIds = isValidTraces(request) ? conversationIdsIn(request.body) : [];
-      if (sentIds.some((id) => closed.has(id))) {
+      // Another owner may have a conversation with the same id.
+      const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
+      if (sentIds.some((id) => closed.has(`${key} ${id}`))) {
         for (const id of sentIds) late.add(id);
         return respond(request, forward);
       }
@@ -307,7 +313,7 @@ function onLateConversations(
         response !== 'dropped' &&
         isAcceptedResponse(response)
       ) {
-        closed.add(id);
+        closed.add(`${key} ${id}`);
       }
       return response;
     };

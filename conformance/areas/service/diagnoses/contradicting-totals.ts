@@ -7,7 +7,7 @@ import { sessionsOf } from '../transcript.ts';
 
 /** Recognizes pages whose `total` is not the number of sessions that match the filters. */
 export function findContradictingTotals(transcript: Transcript): Diagnosis[] {
-  const pages = listPages(transcript);
+  const pages = listPages(transcript).filter(isJudged);
   const counts = new Map(
     pages.flatMap((page) => {
       const count = findContradiction(page, pages);
@@ -33,10 +33,14 @@ export function findContradictingTotals(transcript: Transcript): Diagnosis[] {
   ];
 }
 
+/** The many sessions of the last pages have a requirement of their own, because the run has seeded them. */
+const isJudged = ({ probe }: Exchange): boolean => probe !== 'service/many';
+
 /**
  * Returns how many sessions match the filters of a page whose `total` is another number. The sessions
  * become more during a run: there are at least as many as on an earlier complete page, and at most as
- * many as on a later one, or on one of the same probe, which has waited for its results.
+ * many as on a later one, or on one of the same probe, which has waited for its results. A page may also
+ * lack sessions, so the largest one counts.
  */
 function findContradiction(page: Exchange, pages: readonly Exchange[]): number | undefined {
   const total = totalOf(page);
@@ -45,9 +49,9 @@ function findContradiction(page: Exchange, pages: readonly Exchange[]): number |
   const count = (isDue: (other: Exchange) => boolean): number[] =>
     complete.filter(isDue).map((other) => sessionsOf(other).length);
   const min = Math.max(...count(({ id }) => id <= page.id));
-  const max = Math.min(...count(({ id, probe }) => id >= page.id || probe === page.probe));
+  const due = count(({ id, probe }) => id >= page.id || probe === page.probe);
   if (total < min) return min;
-  return total > max ? max : undefined;
+  return due.length > 0 && total > Math.max(...due) ? Math.max(...due) : undefined;
 }
 
 const totalOf = ({ json }: Exchange): unknown => resolvePointer(json, '/total');

@@ -1,14 +1,20 @@
 import type { Repair } from '../../../engine/checks/check.ts';
 import type { Transcript } from '../../../engine/transcript/reading.ts';
+import { findMisspelledNames } from '../../diagnoses/misspelled-fields.ts';
 import { toRepair } from '../../diagnoses/seen.ts';
+import { findWrappedBodies } from '../../diagnoses/wrapped-body.ts';
 import { findErrorsSentAsSuccess } from './error-status.ts';
 import { findMixedUpOwners } from './mixed-up-owners.ts';
 import { findContradictingSummaries } from './contradicting-summaries.ts';
 import { findContradictingTotals } from './contradicting-totals.ts';
+import { findRenamedItems } from './renamed-items.ts';
 
 /** Recognizes defects of a service that spoil many responses in the same way, and returns the repair of each. */
 export function diagnoseService(transcript: Transcript): Repair[] {
   return [
+    findWrappedBodies,
+    findRenamedItems,
+    findMisspelledNames,
     findErrorsSentAsSuccess,
     findMixedUpOwners,
     findContradictingSummaries,

@@ -8,7 +8,7 @@ import {
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { checkShape } from '../../../engine/checks/shape.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
-import { wrongValue, needsSessions } from '../findings.ts';
+import { CONFIGURE_EVALS, needsSessions, wrongValue } from '../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
 import {
   hasControlApi,
@@ -32,10 +32,17 @@ export const OBSERVED_VALUE =
 
 /** The step of a filter whose time has an offset instead of Z. */
 export const OFFSET_STEP = 'started after with an offset';
+/** The step of a read with turns. It repeats the query by which the run waits for results. */
+export const TRACES_STEP = 'traces asked for';
 /** The step of a read that declines turns and the filter `failed_only`. */
 export const DECLINED_STEP = 'declined';
 /** The step of a page of filtered sessions. */
 export const FILTERED_PAGE_STEP = 'page of failed only';
+
+/** The step of a read that skips more sessions than there are, without a limit. */
+export const BEYOND_STEP = 'beyond the end';
+/** The step of two filters together. The times of its period have no fraction of a second. */
+export const NO_FRACTION_STEP = 'eval and failed only';
 
 /** Timestamps may be truncated or rounded to whole seconds. */
 export const TIME_PRECISION_MS = 1_000;
@@ -98,14 +105,14 @@ export const noWholeList =
   (transcript) => ({ verdict: 'not_observed', ...explainNoWholeList(transcript, endpoint) });
 
 const remedies = {
-  production: 'Configure evals for live traces, so that the service scores what the run closes.',
+  production: CONFIGURE_EVALS,
   simulations: 'Use the key of an owner with simulation sessions, or serve the control API.',
 } as const satisfies Record<ResultsEndpoint, string>;
 
 function explainNoWholeList(
   transcript: Transcript,
   endpoint: ResultsEndpoint,
-): { reason: string; remedy: string } {
+): { reason: string; remedy?: string } {
   const pages = ['whole', 'whole again'].flatMap(
     (step) => lastAccepted(transcript, endpoint, step) ?? [],
   );
@@ -119,7 +126,8 @@ function explainNoWholeList(
   if (pages.every((page) => sessionsOf(page).length === 0)) {
     return {
       reason: `The service listed no ${kind} session to compare with.`,
-      remedy: remedies[endpoint],
+      // Otherwise the run has configured evals and seeded simulations itself.
+      ...(!hasControlApi(transcript) && { remedy: remedies[endpoint] }),
     };
   }
   return {

@@ -16,6 +16,7 @@ import {
   DECLINED_STEP,
   FILTERED_PAGE_STEP,
   identify,
+  NO_FRACTION_STEP,
   PAGING,
 } from './evidence.ts';
 import { keepFirstOutcome } from './scored-conversations.ts';
@@ -173,7 +174,7 @@ export const failedOnly: Subject = {
       observability: 'provoked',
       check: requirePlainRight(
         [filtersSessions(endpoint, ['eval'], matchesEval), ...plainFailures(endpoint)],
-        filtersSessions(endpoint, ['eval and failed only'], matchesBoth),
+        filtersSessions(endpoint, [NO_FRACTION_STEP], matchesBoth),
       ),
       mutants: named({
         'eval-lost': {

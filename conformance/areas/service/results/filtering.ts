@@ -56,6 +56,9 @@ function findFilterFaults(
   return [wrongValue(page, '/items', expected, `${listed.size}, ${example}`)];
 }
 
+/** The step of a read with the name of a run or an agent, and of an eval that does not exist. */
+export const nameAndEvalStep = (filter: 'run' | 'agent'): string => `${filter} and eval none`;
+
 /** The probes page with smaller limits; those reads stay as they are. */
 export const isFilterRead = hasQuery('limit', '500');
 

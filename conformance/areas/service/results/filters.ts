@@ -52,6 +52,7 @@ import {
   findWholeList,
   identify,
   isIdentifiablePage,
+  NO_FRACTION_STEP,
   noWholeList,
   OFFSET_STEP,
   TIME_PRECISION_MS,
@@ -60,13 +61,14 @@ import {
   filtersSessions,
   ignoreParameter,
   isFilterRead,
+  nameAndEvalStep,
   WRONG_FILTER,
   type FilterRule,
 } from './filtering.ts';
+import { hasSeededNames } from './sessions.ts';
 
 type TimeFilter = 'started_after' | 'started_before';
 
-/** Matches reads with a time that has an offset instead of Z. */
 /** Reads the time of a filter before its offset as UTC. */
 const ignoreOffset = (
   endpoint: ResultsEndpoint,
@@ -79,6 +81,7 @@ const ignoreOffset = (
     hasOffset,
   );
 
+/** Matches reads with a time that has an offset instead of Z. */
 const hasOffset: When = ({ path }) =>
   queryParameter(path, 'started_after')?.endsWith('+02:00') === true;
 
@@ -91,9 +94,15 @@ export const filters: Subject = {
         rule: `The filter \`${name}\` keeps the ${kind} sessions whose ${name} name contains the value, ignoring case.`,
         statements: [either('4.4.3', '4.3.5')],
         reason: WRONG_FILTER,
-        check: filtersSessions(endpoint, nameFilterSteps(name), either(matchesRun, matchesAgent)),
+        check: ignoresCase(
+          filtersSessions(endpoint, nameFilterSteps(name), either(matchesRun, matchesAgent)),
+        ),
         mutants: {
-          ...named({ ...wrongMatches(endpoint, name), [`${name}-elsewhere`]: elsewhere }),
+          ...named({
+            ...wrongMatches(endpoint, name),
+            [`${name}-elsewhere`]: elsewhere,
+            ...either({}, { 'agent-by-simulation': searchElsewhere(endpoint, name, 'simulation') }),
+          }),
           ...either({}, { 'strange-agent-elsewhere': onForeignService(elsewhere) }),
         },
       };
@@ -102,8 +111,51 @@ export const filters: Subject = {
       rule: `The filter \`eval\` keeps the ${kind} sessions that have an eval whose name contains the value, ignoring case.`,
       statements: either(['4.4.4'], ['4.3.9', '4.3.10']),
       reason: WRONG_FILTER,
-      check: filtersSessions(endpoint, nameFilterSteps('eval'), matchesEval),
+      check: ignoresCase(filtersSessions(endpoint, nameFilterSteps('eval'), matchesEval)),
       mutants: named(wrongMatches(endpoint, 'eval')),
+    })),
+    ...both('SERVICE-210', 'SERVICE-211', ({ endpoint, kind, either, named }) => {
+      const name = either('run', 'agent');
+      const matchesName: FilterRule = either(matchesRun, matchesAgent);
+      return {
+        rule: `\`${name}\` together with \`eval\` keeps the ${kind} sessions that fulfil both.`,
+        section: either('4.4', '4.3'),
+        statements: either(['4.4.3', '4.4.4'], ['4.3.5', '4.3.9']),
+        reason: WRONG_FILTER,
+        observability: 'provoked',
+        check: requirePlainRight(
+          [
+            filtersSessions(endpoint, nameFilterSteps(name), matchesName),
+            filtersSessions(endpoint, nameFilterSteps('eval'), matchesEval),
+          ],
+          filtersSessions(
+            endpoint,
+            [nameAndEvalStep(name)],
+            (session, page, transcript) =>
+              matchesEval(session, page) && matchesName(session, page, transcript),
+          ),
+        ),
+        mutants: named({
+          [`${name}-or-eval`]: {
+            description: `Keeps sessions that fulfil ${name} or eval.`,
+            // The eval does not exist, so the other filter alone decides.
+            transform: rewriteQuery(endpoint, (query) => query.delete('eval'), hasQuery(name)),
+          },
+        }),
+      };
+    }),
+    ...both('SERVICE-220', 'SERVICE-221', ({ endpoint, kind, either, named }) => ({
+      rule: `The time filters of ${kind} sessions accept a time without a fraction of a second.`,
+      statements: either(['4.4.6', '4.4.7'], ['4.3.7', '4.3.8']),
+      reason: 'Many programs write times in whole seconds.',
+      observability: 'provoked',
+      check: acceptsWholeSeconds(endpoint),
+      mutants: named({
+        'whole-second-refused': {
+          description: 'Refuses times without a fraction.',
+          transform: respondInstead(to(endpoint, hasWholeSeconds), () => errorResponse(400)),
+        },
+      }),
     })),
     ...both('SERVICE-117', 'SERVICE-153', (rules) => ({
       ...byTime('after', rules),
@@ -220,17 +272,50 @@ function byTime(
           description: `Truncates ${filter} to the day.`,
           transform: truncateToDay(endpoint, filter),
         },
+        // No simulation session starts between the bound and its whole second.
+        ...(order === 'before' || endpoint === 'production'
+          ? {
+              [`${order}-by-second`]: {
+                description: `Truncates ${filter} to the second.`,
+                transform: truncateToSecond(endpoint, filter),
+              },
+            }
+          : {}),
       }),
       ...either({}, { [`strange-${order}-by-end`]: onForeignService(byEnd) }),
     },
   };
 }
 
+/** Matches reads of a period whose start has no fraction of a second. */
+function hasWholeSeconds({ path }: { path: string }): boolean {
+  return /:\d\dZ$/.test(queryParameter(path, 'started_after') ?? '');
+}
+
+/** Requires that a read is accepted whose times have no fraction, if both of its filters are accepted alone. */
+function acceptsWholeSeconds(endpoint: ResultsEndpoint): Check {
+  const isWholeSecond = (page: Exchange): boolean => hasWholeSeconds({ path: page.request.path });
+  const arePlainAccepted = (transcript: Transcript): boolean =>
+    ['eval', 'failed only'].every((step) => lastAccepted(transcript, endpoint, step) !== undefined);
+  return checkEach(
+    (page, transcript) =>
+      isStep(page, endpoint, NO_FRACTION_STEP) &&
+      page.response !== undefined &&
+      isWholeSecond(page) &&
+      arePlainAccepted(transcript),
+    (page) =>
+      isAcceptedRead(page)
+        ? []
+        : [outcomeFinding(page, 'a 2xx response to times without a fraction, such as 09:30:00Z')],
+    noWholeList(endpoint),
+  );
+}
+
 /** Returns the steps that use a name filter. */
 function nameFilterSteps(filter: NameFilter): readonly string[] {
   return [
     filter,
-    `${filter} none`,
+    ...(filter === 'eval' ? [] : [`${filter} none`]),
     `${filter} with %`,
     `${filter} with _`,
     `${filter} with .`,
@@ -296,9 +381,28 @@ function seededAgentUrls(transcript: Transcript): Map<unknown, unknown> {
   );
 }
 
+const CASE_HINT =
+  'Ignore the case of all letters, such as Ü and ü, not only of ASCII letters, and read + in a query as a space.';
+
+/** Adds a hint to the findings of a name filter that finds nothing, and whose value has letters outside ASCII. */
+function ignoresCase(check: Check): Check {
+  const hasOtherLetters = (page: Exchange): boolean =>
+    sessionsOf(page).length === 0 &&
+    (['run', 'agent', 'eval'] as const).some((name) => /[^ -~]/.test(queryOf(page, name) ?? ''));
+  return {
+    ...check,
+    judge: (evidence, transcript) => {
+      const ids = new Set(evidence.filter(hasOtherLetters).map(({ id }) => id));
+      return check
+        .judge(evidence, transcript)
+        .map((finding) => (ids.has(finding.exchange) ? { ...finding, hint: CASE_HINT } : finding));
+    },
+  };
+}
+
 /** Requires exactly the sessions of the agent whose URL was requested. */
 function filtersByAgentUrl(): Check {
-  return checkEach(
+  const check = checkEach(
     isIdentifiablePage('agent by URL'),
     (page, transcript) => {
       const expected = seededSessions(transcript).filter(({ isDeleted }) => !isDeleted);
@@ -312,6 +416,7 @@ function filtersByAgentUrl(): Check {
     },
     requireControlApi(noWholeList('simulations')),
   );
+  return requirePlainRight([hasSeededNames()], check);
 }
 
 /** Returns the exact start of a session that the run sent; undefined for other sessions. */
@@ -345,6 +450,9 @@ function matchesTime(filter: TimeFilter): FilterRule {
   };
 }
 
+const TIME_HINT =
+  'Compare starts and bounds with their fractions of a second, and read nanoseconds as 64-bit integers: a floating-point number rounds them.';
+
 /**
  * Requires a time filter to select exactly the right sessions. The period of the run is a time filter
  * too: sessions in the period that are listed without it must also be listed with it. Times without
@@ -368,10 +476,11 @@ function filtersByTime(endpoint: ResultsEndpoint, filter: TimeFilter): Check {
     },
     judge(evidence, transcript) {
       const whole = findWholeList(transcript, endpoint)?.page;
-      const findings = check.judge(
+      const filtered = check.judge(
         evidence.filter((page) => page !== whole),
         transcript,
       );
+      const findings = filtered.map((finding) => ({ ...finding, hint: TIME_HINT }));
       return whole && evidence.includes(whole)
         ? [...findings, ...findMissingInPeriod(endpoint, filter, whole, transcript)]
         : findings;
@@ -445,6 +554,12 @@ function wrongMatches(endpoint: ResultsEndpoint, filter: NameFilter): Record<str
   if (endpoint === 'simulations') return mutants;
   return {
     ...mutants,
+    [`${filter}-ascii-case`]: {
+      description: `Ignores the case of ASCII letters alone in ${filter}.`,
+      transform: replaceFilter(endpoint, filter, (session, value) =>
+        namesOf(session, filter).some((name) => toAsciiLower(name).includes(toAsciiLower(value))),
+      ),
+    },
     [`${filter}-by-start`]: matches(`Matches ${filter} only at the start.`, (text, value) =>
       text.startsWith(value),
     ),
@@ -466,14 +581,20 @@ function replaceMatch(
   filter: NameFilter,
   isMatch: TextMatch,
 ): TransformFactory {
-  return replaceFilter(endpoint, filter, (session, value) => {
-    const names =
-      filter === 'eval'
-        ? objectsAt(session, 'eval_outcomes').map(({ eval_name: name }) => name)
-        : [session[filter]];
-    return names.some((name) => isMatch(String(name).toLowerCase(), value.toLowerCase()));
-  });
+  return replaceFilter(endpoint, filter, (session, value) =>
+    namesOf(session, filter).some((name) => isMatch(name.toLowerCase(), value.toLowerCase())),
+  );
 }
+
+/** Returns the names of a session that a filter compares. */
+function namesOf(session: ResultsObject, filter: NameFilter): string[] {
+  return filter === 'eval'
+    ? objectsAt(session, 'eval_outcomes').map(({ eval_name: name }) => String(name))
+    : [String(session[filter])];
+}
+
+const toAsciiLower = (text: string): string =>
+  text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /** Treats one character of the value as a wildcard. */
 function matchWildcard(wildcard: string, pattern: string): TextMatch {
@@ -533,6 +654,15 @@ function shiftTime(endpoint: ResultsEndpoint, filter: TimeFilter, ms: number): T
       if (boundMs !== undefined) query.set(filter, isoTime(boundMs + ms));
     },
     isFilterRead,
+  );
+}
+
+/** Moves the time of a filter to the start of its second. */
+function truncateToSecond(endpoint: ResultsEndpoint, filter: TimeFilter): TransformFactory {
+  return rewriteQuery(
+    endpoint,
+    (query) => query.set(filter, (query.get(filter) ?? '').replace(/\.\d+/, '.000')),
+    (request) => isFilterRead(request) && hasQuery(filter)(request),
   );
 }
 

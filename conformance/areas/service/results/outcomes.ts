@@ -1,10 +1,21 @@
 /** The evals of a session: its summary and its outcomes (spec 2.6). */
-import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
-import { checkEach, type Check } from '../../../engine/checks/check.ts';
+import { formatValue, listAt, resolvePointer } from '../../../../src/contract/index.ts';
+import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import type { Subject } from '../../../engine/requirement.ts';
-import { wrongValue, needsSessions } from '../findings.ts';
+import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
+import { needsSessions, requireControlApi, wrongValue } from '../findings.ts';
 import { objectsAt, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
-import { isResultsPage, queryOf, sessionsOf, summaryNumber } from '../transcript.ts';
+import {
+  findSeededSession,
+  findSession,
+  hasControlApi,
+  isResultsPage,
+  lastPolledPage,
+  queryOf,
+  sentSeed,
+  sessionsOf,
+  summaryNumber,
+} from '../transcript.ts';
 import {
   fastClock,
   hasQuery,
@@ -19,6 +30,7 @@ import {
   checkSessions,
   hasSessionFields,
   hasTypicalValue,
+  isSeededPage,
   OBSERVED_VALUE,
   WRONG_TYPE,
 } from './evidence.ts';
@@ -114,7 +126,7 @@ export const outcomes: Subject = {
         },
       },
     })),
-    ...both('SERVICE-123', 'SERVICE-159', ({ endpoint, kind, named, editsSessions }) => ({
+    ...both('SERVICE-123', 'SERVICE-159', ({ endpoint, kind, either, named, editsSessions }) => ({
       rule: `\`pass_rate\` of a ${kind} session is the share of its evaluations that passed.`,
       statements: ['2.6.4'],
       reason: WRONG_COUNTS,
@@ -133,6 +145,44 @@ export const outcomes: Subject = {
             summary['pass_rate'] = Number(summary['passed_count']) / total;
           }),
         ),
+        // Only a seeded simulation session has a rate with more decimals.
+        ...either(
+          {},
+          {
+            'rate-of-one-digit': editsSessions(
+              'Rounds pass_rate to one decimal.',
+              onSummary((summary) => {
+                summary['pass_rate'] = roundTo(Number(summary['pass_rate']), 1);
+              }),
+            ),
+          },
+        ),
+      }),
+    })),
+    ...both('SERVICE-213', 'SERVICE-214', ({ kind, either, named, editsSessions }) => ({
+      rule: `\`eval_name\` of an outcome of a ${kind} session is the name of the eval that gave it.`,
+      section: '2.6',
+      statements: ['2.6.6', either('4.4.4', '4.3.9')],
+      reason: 'People would look for the cause of a failure in the wrong eval.',
+      observability: 'provoked',
+      check: either(hasConfiguredNames(), hasSeededOutcomes()),
+      mutants: named({
+        'eval-as-id': {
+          ...editsSessions('Returns an id as eval_name.', (session) => {
+            for (const outcome of objectsAt(session, 'eval_outcomes')) {
+              outcome['eval_name'] = `eval-${String(outcome['eval_name']).length}`;
+            }
+          }),
+          // The filter still finds the names.
+          alsoKills: [either('SERVICE-111', 'SERVICE-148')],
+        },
+        'eval-names-swapped': editsSessions('Swaps the names of two outcomes.', (session) => {
+          const [first, second] = objectsAt(session, 'eval_outcomes');
+          if (!first || !second) return;
+          const { eval_name: name } = first;
+          first['eval_name'] = second['eval_name'];
+          second['eval_name'] = name;
+        }),
       }),
     })),
     'SERVICE-107': {
@@ -177,8 +227,8 @@ function hasPossibleCounts(endpoint: ResultsEndpoint): Check {
   });
 }
 
-/** Some services round the rate to one decimal. */
-const RATE_TOLERANCE = 0.051;
+/** Some services round the rate to two decimals. */
+const RATE_TOLERANCE = 0.0051;
 
 /** Returns whether a rate is the expected one, except that it may be rounded. */
 export const isMatchingRate = (rate: number, expected: number): boolean =>
@@ -212,8 +262,95 @@ function hasMatchingRate(endpoint: ResultsEndpoint): Check {
   );
 }
 
+/** Returns the outcome of an eval in a session; undefined if the session does not list it. */
+const outcomeOf = (session: ResultsObject, name: unknown): unknown =>
+  objectsAt(session, 'eval_outcomes').find((outcome) => outcome['eval_name'] === name)?.['outcome'];
+
+/** Returns the words for passed evals, which are those in sessions that passed every eval. */
+const readPassWords = (page: Exchange): Set<unknown> =>
+  new Set(
+    sessionsOf(page)
+      .filter((session) => summaryNumber(session, 'failed_count') === 0)
+      .flatMap((session) => objectsAt(session, 'eval_outcomes'))
+      .map(({ outcome }) => outcome),
+  );
+
+/** Requires the outcomes of a session by the names of their evals: passed, or not. */
+function findWrongOutcomes(
+  page: Exchange,
+  session: ResultsObject,
+  expected: readonly (readonly [name: unknown, hasPassed: boolean])[],
+): Finding[] {
+  const passWords = readPassWords(page);
+  const names = objectsAt(session, 'eval_outcomes').map(({ eval_name: name }) => name);
+  // A number of outcomes other than the expected one violates another requirement.
+  if (names.length !== expected.length || passWords.size === 0) return [];
+  const pointer = `/items/${sessionsOf(page).indexOf(session)}/eval_outcomes`;
+  const unknown = expected.find(([name]) => !names.includes(name));
+  if (unknown) return [wrongValue(page, pointer, formatValue(unknown[0]), formatValue(names))];
+  const wrong = expected.find(
+    ([name, hasPassed]) => passWords.has(outcomeOf(session, name)) !== hasPassed,
+  );
+  if (!wrong) return [];
+  const [name, hasPassed] = wrong;
+  const description = `${formatValue(name)} ${hasPassed ? 'passed' : 'failed'}`;
+  return [wrongValue(page, pointer, description, formatValue(outcomeOf(session, name)))];
+}
+
+/** Requires the names of the evals that the run configured. All conversations pass the first one. */
+function hasConfiguredNames(): Check {
+  const find = (transcript: Transcript): { session: ResultsObject; page: Exchange } | undefined => {
+    const session = findSession(transcript, MIXED_STEP);
+    const page = lastPolledPage(transcript);
+    return session && page && hasControlApi(transcript) ? { session, page } : undefined;
+  };
+  return {
+    evidence: (transcript) => {
+      const found = find(transcript);
+      return found ? [found.page] : [];
+    },
+    judge: (_evidence, transcript) => {
+      const found = find(transcript);
+      if (!found) return [];
+      const [first, second] = listAt(sentSeed(transcript, 'main'), '/evals').map((each) =>
+        resolvePointer(each, '/name'),
+      );
+      const expected = [[first, true] as const, [second, false] as const];
+      return findWrongOutcomes(found.page, found.session, expected);
+    },
+    unjudged: requireControlApi(needsSessions('The results list no conversation of the run.')),
+  };
+}
+
+/** A conversation that passes the first eval and fails the second one. */
+const MIXED_STEP = 'protobuf';
+
+/** Requires the names of the outcomes that the run seeded. */
+function hasSeededOutcomes(): Check {
+  const listSeeded = (page: Exchange, transcript: Transcript) =>
+    sessionsOf(page).flatMap((session) => {
+      const seeded = findSeededSession(session, transcript);
+      return seeded && seeded.outcomes.length > 0 ? [{ session, seeded }] : [];
+    });
+  return checkEach(
+    (page, transcript) =>
+      isSeededPage('whole')(page, transcript) && listSeeded(page, transcript).length > 0,
+    (page, transcript) =>
+      listSeeded(page, transcript).flatMap(({ session, seeded }) =>
+        findWrongOutcomes(
+          page,
+          session,
+          seeded.outcomes.map(
+            ({ eval_name: name, outcome }) => [name, outcome === 'pass'] as const,
+          ),
+        ),
+      ),
+    requireControlApi(needsSessions('The results list no seeded session.')),
+  );
+}
+
 /** Requires as many outcomes as evaluations on pages that do not filter outcomes. */
-function listsAllOutcomes(endpoint: ResultsEndpoint): Check {
+export function listsAllOutcomes(endpoint: ResultsEndpoint): Check {
   return checkSessions(
     endpoint,
     (session, page) =>

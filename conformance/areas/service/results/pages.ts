@@ -1,6 +1,7 @@
 /** The pages of both results endpoints: their fields, size, order, and owner (spec 2.6, 4.3, 4.4, 8). */
 import {
   formatValue,
+  listAt,
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
   resolvePointer,
@@ -10,6 +11,7 @@ import {
   checkEach,
   explainNoValidResponse,
   outcomeFinding,
+  unjudgedAs,
   type Check,
   type Finding,
 } from '../../../engine/checks/check.ts';
@@ -20,13 +22,21 @@ import {
   replaceParts,
   respondInstead,
   to,
+  type When,
 } from '../../../engine/mutants/combinators.ts';
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { UPPER_CASE_HEADER } from '../authentication/keys.ts';
 import { CLOSED_LAST, CLOSED_LAST_SUBJECT } from '../close/evidence.ts';
-import { requireControlApi, wrongValue, needsScores, needsSessions } from '../findings.ts';
+import {
+  needsScores,
+  needsSessions,
+  requireControlApi,
+  requireIntrusiveRun,
+  requirePlainRight,
+  wrongValue,
+} from '../findings.ts';
 import { findForeignIndex, ownerOf } from '../owners.ts';
 import {
   queryParameter,
@@ -58,12 +68,15 @@ import {
   removeKey,
   rewriteQuery,
   setKey,
+  textOf,
 } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
 import {
+  BEYOND_STEP,
   findWholeList,
   identify,
   isSeededPage,
+  NO_FRACTION_STEP,
   noWholeList,
   OFFSET_STEP,
   PAGING,
@@ -80,6 +93,11 @@ const PAGE_STEP = 'page';
 
 const hasLimit = hasQuery('limit');
 const hasSkip = hasQuery('skip');
+const wantsFailures = hasQuery('failed_only', 'true');
+
+/** Matches reads that skip sessions without a limit. */
+const isBeyondEnd: When = ({ path }) =>
+  queryParameter(path, 'skip') !== undefined && queryParameter(path, 'limit') === undefined;
 
 /** A mutant that refuses reads with a value of a query parameter. */
 const refuses = (
@@ -91,6 +109,12 @@ const refuses = (
   description,
   transform: respondInstead(to(endpoint, hasQuery(query, value)), () => errorResponse(400)),
 });
+
+const noManySessions = requireIntrusiveRun(
+  requireControlApi(
+    unjudgedAs('not_observed', 'The service did not list the sessions that the run seeded.'),
+  ),
+);
 
 export const pages: Subject = {
   requirements: {
@@ -220,8 +244,63 @@ export const pages: Subject = {
           (page) => {
             page['total'] = sessionsIn(page).length;
           },
-          hasSkip,
+          (request) => hasSkip(request) && !wantsFailures(request),
         ),
+      }),
+    })),
+    ...both('SERVICE-206', 'SERVICE-207', ({ endpoint, kind, either, named }) => ({
+      rule: `A ${kind} page beyond the last session has no items, also without \`limit\`.`,
+      section: either('4.4', '4.3'),
+      statements: either(['2.6.12', '4.4.9'], ['2.6.12', '4.3.14', '4.3.r3']),
+      reason: 'A program that reads one page too many would fail or see sessions twice.',
+      observability: 'provoked',
+      check: requirePlainRight([echoesLimits(endpoint)], endsAfterLastPage(endpoint)),
+      mutants: named({
+        'beyond-404': {
+          description: 'Refuses a skip beyond the last session.',
+          transform: respondInstead(to(endpoint, isBeyondEnd), () => errorResponse(404)),
+        },
+        'beyond-wraps': {
+          description: 'Starts again at the first session beyond the last one.',
+          transform: changeSkip(endpoint, (skip, limit) => (limit === 0 ? 0 : skip)),
+        },
+      }),
+    })),
+    ...both('SERVICE-208', 'SERVICE-209', ({ endpoint, kind, either, named, editsPages }) => ({
+      rule: `\`total\` of a ${kind} page counts the sessions of all pages, not only of one.`,
+      section: '2.6',
+      statements: ['2.6.11', either('4.4.12', '4.3.17')],
+      reason: PAGING,
+      observability: 'provoked',
+      probes: ['service/many'],
+      check: countsManySessions(endpoint),
+      mutants: named({
+        'total-50': {
+          ...editsPages('Counts at most 50 sessions.', (page) => {
+            page['total'] = Math.min(Number(page['total']), 50);
+          }),
+          ...intrusiveOnly,
+        },
+      }),
+    })),
+    ...both('SERVICE-193', 'SERVICE-194', ({ endpoint, either, named, editsPages }) => ({
+      rule: `${either('Production', 'Simulation')} sessions that start within one second are sorted from newest to oldest, too.`,
+      ...either(
+        { section: '4.4', statements: ['1.14', '4.4.13'] },
+        { section: '4.3', statements: ['1.14', '4.3.4'] },
+      ),
+      reason: 'Sessions of parallel simulations would change their places from page to page.',
+      observability: 'provoked',
+      probes: ['service/many'],
+      check: sortsWithinSecond(endpoint),
+      mutants: named({
+        'order-by-second': {
+          ...editsPages('Sorts only by whole seconds.', (page) => {
+            const [first, second, ...others] = sessionsIn(page);
+            if (first && second && others.length > 40) page['items'] = [second, first, ...others];
+          }),
+          ...intrusiveOnly,
+        },
       }),
     })),
     ...both('SERVICE-081', 'SERVICE-136', ({ endpoint, either, named, editsPages }) => ({
@@ -235,9 +314,11 @@ export const pages: Subject = {
       mutants: named({
         'order-of-each-page': {
           description: 'Sorts only the sessions of each page.',
+          // Most production sessions of a run start within the same hour, as those on its first pages.
           transform: changeSkip(endpoint, (skip, limit) => {
-            if (skip === 0) return limit;
-            return skip === limit ? 0 : skip;
+            const other = either(3, 1) * limit;
+            if (skip === 0) return other;
+            return skip === other ? 0 : skip;
           }),
         },
         'oldest-first': editsPages('Lists the oldest session first.', (page) => {
@@ -321,7 +402,8 @@ export const pages: Subject = {
 function answersReads(endpoint: ResultsEndpoint): Check {
   return checkAccepted(
     endpoint,
-    (step) => ![OVER_CAP, OFFSET_STEP, UPPER_CASE_HEADER].includes(step),
+    (step) =>
+      ![OVER_CAP, OFFSET_STEP, NO_FRACTION_STEP, BEYOND_STEP, UPPER_CASE_HEADER].includes(step),
     explainNoValidResponse(endpoint),
   );
 }
@@ -420,6 +502,84 @@ function echoesLimits(endpoint: ResultsEndpoint): Check {
   );
 }
 
+/** Requires an empty page for a skip beyond the last session. */
+function endsAfterLastPage(endpoint: ResultsEndpoint): Check {
+  return checkEach(
+    (page) => isStep(page, endpoint, BEYOND_STEP) && page.response !== undefined,
+    (page) => {
+      if (!isAccepted(page)) return [outcomeFinding(page, 'a 2xx response without items')];
+      const skip = Number(queryOf(page, 'skip'));
+      return [
+        ...findWrongNumber(page, '/skip', skip),
+        ...findTooManyItems(page, 0).map((finding) => ({ ...finding, hint: BEYOND_HINT })),
+      ];
+    },
+    noWholeList(endpoint),
+  );
+}
+
+const BEYOND_HINT =
+  'Apply skip also without limit, and return no items if it is at least the number of sessions.';
+
+/** Returns the keys of the sessions of the seed with many sessions. */
+function readManyKeys(endpoint: ResultsEndpoint, { exchanges }: Transcript): string[] {
+  const seed = exchanges.find(
+    (exchange) => isStep(exchange, 'admin', 'many') && isAccepted(exchange),
+  );
+  const groups = listAt(seed?.sent, endpoint === 'production' ? '/runs' : '/simulations');
+  return groups
+    .flatMap((group) => listAt(group, '/sessions'))
+    .map((session) => manyKeyOf(endpoint, isObject(session) ? session : {}));
+}
+
+/** Returns what identifies a session of that seed: its id or scenario, which is its start. */
+function manyKeyOf(endpoint: ResultsEndpoint, session: ResultsObject): string {
+  const key = session[endpoint === 'production' ? 'source_session_id' : 'scenario'];
+  return typeof key === 'string' ? key : '';
+}
+
+/** Returns the keys of the seeded sessions on a page, in the order of the page. */
+function listManyKeys(endpoint: ResultsEndpoint, page: Exchange, transcript: Transcript): string[] {
+  const known = new Set(readManyKeys(endpoint, transcript));
+  return sessionsOf(page)
+    .map((session) => manyKeyOf(endpoint, session))
+    .filter((key) => known.has(key));
+}
+
+const isManyPage = (endpoint: ResultsEndpoint, page: Exchange): boolean =>
+  isResultsPage(endpoint)(page) &&
+  isStep(page, endpoint, 'many', OVER_CAP) &&
+  page.probe === 'service/many';
+
+/** Requires the number of seeded sessions as the total of pages that list only some of them. */
+function countsManySessions(endpoint: ResultsEndpoint): Check {
+  return checkEach(
+    // A service need not support every kind of seed data.
+    (page, transcript) =>
+      isManyPage(endpoint, page) && listManyKeys(endpoint, page, transcript).length > 0,
+    (page, transcript) =>
+      findWrongNumber(page, '/total', readManyKeys(endpoint, transcript).length),
+    noManySessions,
+  );
+}
+
+/** Requires seeded sessions in their order, which is the same by start, by end, and by creation. */
+function sortsWithinSecond(endpoint: ResultsEndpoint): Check {
+  return checkEach(
+    (page, transcript) =>
+      isManyPage(endpoint, page) && listManyKeys(endpoint, page, transcript).length > 1,
+    (page, transcript) => {
+      const keys = listManyKeys(endpoint, page, transcript);
+      // The keys are times in one format, so their order as text is their order in time.
+      const index = keys.findIndex((key, position) => key < (keys[position + 1] ?? ''));
+      if (index < 0) return [];
+      const expected = `no session that starts at ${keys[index + 1]} after one that starts at ${keys[index]}`;
+      return [wrongValue(page, `/items/${index}/started_at`, expected)];
+    },
+    noManySessions,
+  );
+}
+
 /** Requires consecutive pages to list every session once, with the same total. If sessions were added between the pages, every session is on at least one of them. */
 function pagesCompletely(endpoint: ResultsEndpoint): Check {
   return {
@@ -494,18 +654,25 @@ function findOrderFault(page: Exchange, ignoredId: string | undefined): Finding[
   return [wrongValue(page, pointer, 'no newer session after this one')];
 }
 
+/** Returns the pages before a page, if the run read the list page by page. */
+const listEarlierPages = (page: Exchange, { exchanges }: Transcript): Exchange[] =>
+  page.step === PAGE_STEP
+    ? exchanges.filter(
+        ({ endpoint, step, id }) =>
+          endpoint === page.endpoint && step === PAGE_STEP && id < page.id,
+      )
+    : [];
+
 /** Finds a session that is more than an hour newer than one on an earlier page of the same list. */
 function findLateNewer(
   page: Exchange,
   ignoredId: string | undefined,
-  { exchanges }: Transcript,
+  transcript: Transcript,
 ): Finding[] {
   const startOf = (session: ResultsObject): number | undefined =>
     session['source_session_id'] === ignoredId ? undefined : startedAtMs(session);
-  const earlier = exchanges.filter(
-    ({ endpoint, step, id }) => endpoint === page.endpoint && step === PAGE_STEP && id < page.id,
-  );
-  if (page.step !== PAGE_STEP || earlier.length === 0) return [];
+  const earlier = listEarlierPages(page, transcript);
+  if (earlier.length === 0) return [];
   const known = earlier.flatMap(sessionsOf);
   const oldestMs = Math.min(...known.map((session) => startOf(session) ?? Infinity));
   // Pages that overlap repeat sessions, which is the subject of another requirement.
@@ -531,7 +698,8 @@ function listsNewestFirst(endpoint: ResultsEndpoint): Check {
   return checkEach(
     (page, transcript) => {
       if (!isPage(page) || page.intent !== 'valid') return false;
-      const starts = sessionsOf(page)
+      const starts = [page, ...listEarlierPages(page, transcript)]
+        .flatMap(sessionsOf)
         .filter((session) => session['source_session_id'] !== ignoredIdOf(transcript))
         .flatMap((session) => startedAtMs(session) ?? []);
       const latest = Math.max(...starts);
@@ -578,9 +746,8 @@ function sortByClose(): Transform {
     page['items'] = [...sessions.filter(isLast), ...sessions.filter((each) => !isLast(each))];
   })();
   return async (request, forward, clock) => {
-    const { endpoint, body } = request;
-    if (endpoint === 'traces' && body.includes(CLOSED_LAST_SUBJECT))
-      lastId = conversationIdIn(body);
+    const text = request.endpoint === 'traces' ? textOf(request) : '';
+    if (text.includes(CLOSED_LAST_SUBJECT)) lastId = conversationIdIn(text);
     return moveFirst(request, forward, clock);
   };
 }

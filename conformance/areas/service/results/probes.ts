@@ -20,7 +20,15 @@ import {
   uploadRunName,
 } from '../seeds.ts';
 import { createConversation } from '../spans.ts';
-import { DECLINED_STEP, FILTERED_PAGE_STEP, OFFSET_STEP } from './evidence.ts';
+import {
+  BEYOND_STEP,
+  DECLINED_STEP,
+  FILTERED_PAGE_STEP,
+  NO_FRACTION_STEP,
+  OFFSET_STEP,
+  TRACES_STEP,
+} from './evidence.ts';
+import { nameAndEvalStep } from './filtering.ts';
 import { CLOSE_OF_LEFT_OPEN, LEFT_OPEN } from '../close/evidence.ts';
 import {
   createControlStep,
@@ -52,16 +60,18 @@ async function readSessions(
   if (!whole || !isAccepted(whole)) return;
   await readPages(context, endpoint, period, countSessions(whole));
   const queries: QueryByStep = [
-    ['traces asked for', { include_traces: 'true' }],
     [DECLINED_STEP, { include_traces: 'false', failed_only: 'false' }],
     ['failed only', { failed_only: 'true' }],
     ...createFilterQueries(context, endpoint, sessionsOf(whole), period),
   ];
-  await Promise.all(
-    queries
+  await Promise.all([
+    ...queries
       .filter(([, query]) => Object.values(query).every((value) => value !== ''))
       .map(([step, query]) => read(step, { ...all, ...query })),
-  );
+    // The same text as the query by which the run waits for results, so that a cached response shows.
+    read(TRACES_STEP, { ...period, include_traces: 'true', limit: '500' }),
+    read(BEYOND_STEP, { ...period, skip: String(countSessions(whole) + BEYOND) }),
+  ]);
   const filtered = { failed_only: 'true', include_traces: 'true', limit: '2', skip: '1' };
   await read(FILTERED_PAGE_STEP, { ...all, ...filtered });
   // Intrusive runs with a control API test the cap with more than 500 sessions instead.
@@ -69,6 +79,9 @@ async function readSessions(
   if (!intrusive || !hasControlApi) await read('over the cap', { limit: '501' });
   await read('whole again', all);
 }
+
+/** How far a read skips beyond the last session, so that it stays there if some are added meanwhile. */
+const BEYOND = 100;
 
 /** With more sessions, a page of 500 might not hold those that are added during the run. */
 const PERIOD_SESSIONS_MAX = 300;
@@ -142,7 +155,7 @@ function createFilterQueries(
   { service }: ServiceProbeContext,
   endpoint: ResultsEndpoint,
   sessions: readonly ResultsObject[],
-  { started_before: end = '' }: Query,
+  { started_after: start = '', started_before: end = '' }: Query,
 ): QueryByStep {
   const { filter, step, otherField } = nameFilters[endpoint];
   const runName = endpoint === 'production' ? uploadRunName(service) : seededAgentName(service);
@@ -156,7 +169,7 @@ function createFilterQueries(
   const bound = chooseTimeBound(service, endpoint, sessions);
   return [
     [`${filter} none`, { [filter]: 'no such name' }],
-    ['eval none', { eval: 'no such eval' }],
+    [nameAndEvalStep(filter), { [filter]: name, eval: 'no such eval' }],
     [filter, { [filter]: name.toUpperCase() }],
     ['eval', { eval: evalName.toUpperCase() }],
     ...createWildcardQueries(filter, name, ['%', '.']),
@@ -168,7 +181,14 @@ function createFilterQueries(
       OFFSET_STEP,
       { started_after: withOffset(bound, 2), ...(end && { started_before: withOffset(end, -3) }) },
     ],
-    ['eval and failed only', { eval: evalName, failed_only: 'true' }],
+    [
+      NO_FRACTION_STEP,
+      {
+        ...{ eval: evalName, failed_only: 'true' },
+        ...(start && { started_after: withoutFraction(start) }),
+        ...(end && { started_before: withoutFraction(end) }),
+      },
+    ],
   ];
 }
 
@@ -207,6 +227,9 @@ function findForeignText(
     sessions.map((session) => trimEnds(textAt(session, `/${otherField}`))).find(isForeign) ?? ''
   );
 }
+
+/** Writes a time without its fraction if it is a whole second. */
+const withoutFraction = (time: string): string => time.replace('.000Z', 'Z');
 
 /** Writes a time with an offset of some hours, such as +02:00, instead of Z. */
 function withOffset(time: string, hours: number): string {
@@ -286,7 +309,7 @@ export const production: ServiceProbe = {
   area: 'service',
   phase: 'after',
   needs: [conversations],
-  cost: cost(29),
+  cost: cost(30),
   async run(context) {
     const { hasControlApi, awaited } = context.service;
     if (hasControlApi) await context.send(createControlStep('drain', '/drain'));
@@ -304,7 +327,7 @@ export const simulations: ServiceProbe = {
   id: 'service/simulations',
   area: 'service',
   phase: 'after',
-  cost: cost(27),
+  cost: cost(28),
   async run(context) {
     const { service } = context;
     await readSessions(context, 'simulations');

@@ -1,19 +1,21 @@
 /** What the production results show of conversations that the run closed, or uploaded (spec 1, 2.3, 2.5). */
 import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
-import { type Check } from '../../../engine/checks/check.ts';
+import { checkEach, type Check } from '../../../engine/checks/check.ts';
 import { editAccepted, type When } from '../../../engine/mutants/combinators.ts';
 import type { Transform } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { queuedOf } from '../close/evidence.ts';
 import { onForeignService } from '../control-api/foreign-service.ts';
-import { requireControlApi, wrongValue, needsScores } from '../findings.ts';
-import { objectsAt, type ResultsObject } from '../results-api.ts';
+import { needsScores, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
+import { objectsAt, sessionsIn, type ResultsObject } from '../results-api.ts';
 import {
   conversationIdOf,
   findUpload,
   hasControlApi,
   isBeyond,
+  isCutOff,
+  isResultsPage,
   isStep,
   lastAccepted,
   lastPolledPage,
@@ -30,13 +32,14 @@ import {
   hasQuery,
   listOnly,
   objectAt,
+  onPages,
   onSessions,
   setKey,
   wantsTraces,
 } from '../transforms.ts';
 import { editsProduction } from './both-endpoints.ts';
 import { checkConversations, countableSteps } from './sent-conversations.ts';
-import { noSessions, TIME_PRECISION_MS } from './evidence.ts';
+import { noSessions, TIME_PRECISION_MS, TRACES_STEP } from './evidence.ts';
 
 const isPolling: When = (request) => wantsTraces(request) && hasQuery('limit', '500')(request);
 
@@ -71,11 +74,33 @@ export const scoredConversations: Subject = {
       probes: ['service/conversations'],
       check: listsClosedConversations(),
       mutants: {
+        'scored-late': {
+          description: 'Lists sessions only after more than 10 seconds.',
+          transform: hideWhilePolling,
+          ...fastClock,
+        },
+      },
+    },
+    'SERVICE-219': {
+      rule: 'A closed conversation is in the production results under its own id once its evals have run.',
+      section: '4.4',
+      statements: ['1.2', '1.8', '1.10', '2.5.4', '2.5.5', '4.4.17'],
+      reason: 'Nobody would see how the conversation was scored.',
+      observability: 'provoked',
+      probes: ['service/production'],
+      check: listsAfterScoring(),
+      mutants: {
         'own-session-id': {
           ...editsProduction('Lists sessions under internal ids.', (session) => {
             session['source_session_id'] = `svc-${String(session['source_session_id'])}`;
           }),
-          alsoKills: ['SERVICE-120'],
+          alsoKills: ['SERVICE-087'],
+        },
+        'live-traces-hidden': {
+          description: 'Lists only uploaded transcripts.',
+          transform: () => listOnly(({ run }) => !isLiveRun(run)),
+          ...fastClock,
+          alsoKills: ['SERVICE-087'],
         },
       },
     },
@@ -98,7 +123,8 @@ export const scoredConversations: Subject = {
       statements: ['1.11', '4.4.17'],
       reason: 'Customers who upload transcripts would not find their results.',
       observability: 'provoked',
-      check: listsUpload(),
+      // If no session has its own id, that is the cause.
+      check: requirePlainRight([listsAfterScoring()], listsUpload()),
       mutants: {
         'upload-hidden': {
           description: 'Does not list uploaded transcripts.',
@@ -142,6 +168,19 @@ export const scoredConversations: Subject = {
   },
 };
 
+/** Lists no live traces until the run reads all sessions without turns. */
+function hideWhilePolling(): Transform {
+  let isScored = false;
+  const hide = onPages('production', (page) => {
+    const items = sessionsIn(page).filter(({ run }) => !isLiveRun(run));
+    Object.assign(page, { items, total: items.length });
+  })();
+  return async (request, forward, clock) => {
+    if (hasQuery('limit', '500')(request) && !wantsTraces(request)) isScored = true;
+    return isScored || !isPolling(request) ? forward(request) : hide(request, forward, clock);
+  };
+}
+
 const isAboveZero = (value: unknown): boolean => typeof value === 'number' && value > 0;
 
 /** First closes of the main conversations that queued evals. */
@@ -149,6 +188,7 @@ const scoringCloses = ({ exchanges }: Transcript): Exchange[] =>
   exchanges.filter(
     (exchange) =>
       exchange.endpoint === 'end' &&
+      exchange.intent === 'valid' &&
       exchange.probe === 'service/conversations' &&
       !isStep(exchange, 'end', 'close again') &&
       isAccepted(exchange) &&
@@ -180,6 +220,62 @@ function listsClosedConversations(): Check {
   };
 }
 
+/** Steps that read all sessions after the run has waited until no eval is queued. */
+const scoredPageSteps = ['whole', TRACES_STEP];
+
+const CACHE_HINT =
+  'Another read listed it before. If results are cached, drop them when an eval has run.';
+
+const OWN_ID_HINT =
+  'Return the conversation id of the spans as source_session_id, without changes, not an id of the service.';
+
+/**
+ * Requires every closed conversation on the pages that are read after the service has run all queued evals,
+ * in runs that can wait for this. One of the pages repeats a query from the time before.
+ */
+export function listsAfterScoring(): Check {
+  const isScored = (page: Exchange, { exchanges }: Transcript): boolean =>
+    exchanges.some(
+      (exchange) =>
+        isStep(exchange, 'admin', 'drain') && exchange.probe === page.probe && isAccepted(exchange),
+    );
+  return checkEach(
+    (page, transcript) =>
+      isResultsPage('production')(page) &&
+      isStep(page, 'production', ...scoredPageSteps) &&
+      !isCutOff(page) &&
+      isScored(page, transcript) &&
+      scoringCloses(transcript).length > 0,
+    (page, transcript) => {
+      const ids = scoringCloses(transcript).map((close) => conversationIdOf(close) ?? '');
+      const listed = listIds(page);
+      const [first, ...others] = ids.filter((id) => !listed.includes(id));
+      if (first === undefined) return [];
+      const expected = `${ids.length} conversations by their ids, such as ${formatValue(first)}`;
+      // Of all sessions, one whose id contains the id of the conversation shows most.
+      const unknown = listed.filter((id) => !ids.includes(id));
+      const example = unknown.find((id) => id.includes(first)) ?? unknown[0];
+      const seen = example === undefined ? '' : `, and sessions such as ${formatValue(example)}`;
+      const count = ids.length - 1 - others.length;
+      const finding = wrongValue(page, '/items', expected, `${count} of them${seen}`);
+      const isKnown = transcript.exchanges.some(
+        (other) =>
+          other.id < page.id && other.probe === page.probe && listIds(other).includes(first),
+      );
+      if (isKnown) return [{ ...finding, hint: CACHE_HINT }];
+      return [unknown.length > others.length ? { ...finding, hint: OWN_ID_HINT } : finding];
+    },
+    requireControlApi(needsScores('No close response queued any evals.')),
+  );
+}
+
+const listIds = (page: Exchange): string[] =>
+  sessionsOf(page)
+    .map(({ source_session_id: id }) => id)
+    .filter((id) => typeof id === 'string');
+
+const isLiveRun = (run: unknown): boolean => String(run).startsWith('Live traces');
+
 /** Requires the run name of the close response in the results. */
 function listsSameRun(): Check {
   return {
@@ -200,7 +296,7 @@ function listsSameRun(): Check {
 }
 
 /** Requires sessions to start when their first span starts. */
-function startsWithFirstSpan(): Check {
+export function startsWithFirstSpan(): Check {
   return checkConversations(
     [...countableSteps, 'wrapper'],
     ({ session }) => startedAtMs(session) !== undefined,

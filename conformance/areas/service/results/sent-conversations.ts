@@ -4,7 +4,7 @@ import { type Check } from '../../../engine/checks/check.ts';
 import type { Transcript } from '../../../engine/transcript/reading.ts';
 import { wrongValue, needsScores } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
-import { findSession, lastPolledPage, sentChatSpans } from '../transcript.ts';
+import { findSession, lastPolledPage, sentChatSpans, turnsOf } from '../transcript.ts';
 
 /** A conversation as the run sent it and as the results list it. */
 export interface ListedConversation {
@@ -26,6 +26,14 @@ export const countableSteps: readonly string[] = [
   'failed',
   'old',
 ];
+
+/** Returns whether a page was read with the turns of a conversation. */
+export const hasTurns = ({ session }: ListedConversation): boolean =>
+  Array.isArray(session['traces']);
+
+/** Returns whether a page has one turn per chat span of a conversation. */
+export const hasAllTurns = (conversation: ListedConversation): boolean =>
+  hasTurns(conversation) && turnsOf(conversation.session).length === conversation.spans.length;
 
 function findConversations(transcript: Transcript, steps: readonly string[]): ListedConversation[] {
   return steps.flatMap((step) => {

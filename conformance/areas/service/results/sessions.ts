@@ -1,14 +1,20 @@
 /** The fields of a session, except its evals and its turns (spec 2.4, 2.5). */
 import { formatValue } from '../../../../src/contract/index.ts';
-import { instantMs } from '../../../../src/platform/clock.ts';
+import { instantMs, isoTime } from '../../../../src/platform/clock.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { chain, type When } from '../../../engine/mutants/combinators.ts';
 import type { ProxyRequest, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
-import { requireControlApi, wrongValue, needsSessions } from '../findings.ts';
+import { needsSessions, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import { objectsAt, sessionsIn, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
-import { findSeededSession, seededSessions, sessionsOf } from '../transcript.ts';
+import {
+  findSeededSession,
+  seededSessions,
+  sessionsOf,
+  startedAtMs,
+  type SeededSession,
+} from '../transcript.ts';
 import {
   hasQuery,
   not,
@@ -21,6 +27,7 @@ import {
   type SessionEdit,
 } from '../transforms.ts';
 import { both, editsProduction } from './both-endpoints.ts';
+import { checkConversations, countableSteps, hasAllTurns } from './sent-conversations.ts';
 import {
   checkSessions,
   hasSessionFields,
@@ -55,14 +62,14 @@ const simulations = (description: string, edit: SessionEdit, when?: When): Mutan
 });
 
 const roundRate = onSummary((summary) => {
-  summary['pass_rate'] = Math.round(Number(summary['pass_rate']) * 10) / 10;
+  summary['pass_rate'] = Math.round(Number(summary['pass_rate']) * 100) / 100;
 });
 
 const useHashRoutes = onLink((url) => url.replace('/production-eval', '/#/production-eval'));
 
 export const sessions: Subject = {
   requirements: {
-    ...both('SERVICE-083', 'SERVICE-137', ({ endpoint, either, named, editsSessions }) => ({
+    ...both('SERVICE-083', 'SERVICE-137', ({ either, named, editsSessions }) => ({
       rule: either(
         '`url` of a production session is absolute, ends in `/production-eval/{id}?sessionId={id}`, and is unique.',
         '`url` of a simulation session is null, or it is absolute, ends in `/simulation/{id}?sessionId={id}`, and is unique.',
@@ -80,10 +87,10 @@ export const sessions: Subject = {
             'Returns the same link for every session.',
             onLink((url) => url.replace(/[^/]+\?.*/, 'one?sessionId=one')),
           ),
-          'url-same-session-id': {
-            description: 'Uses the same session id in every link.',
-            transform: () => onSessions(endpoint, numberLinks())(),
-          },
+          'url-same-session-id': editsSessions(
+            'Uses the same session id in every link.',
+            onLink((url) => url.replace(/\?.*/, '?sessionId=one')),
+          ),
         }),
         ...either(wrongProductionLinks(), wrongSimulationLinks()),
       },
@@ -153,7 +160,7 @@ export const sessions: Subject = {
             removeKey('source_session_id'),
             not(wantsTraces),
           ),
-          alsoKills: ['SERVICE-120'],
+          alsoKills: ['SERVICE-219'],
         },
       },
     },
@@ -174,7 +181,7 @@ export const sessions: Subject = {
       statements: ['2.4.3', '2.4.4'],
       reason: 'Deleting a simulation would also delete its findings or leave broken links.',
       observability: 'provoked',
-      check: keepsDeletedSimulations(),
+      check: requirePlainRight([hasSeededNames()], keepsDeletedSimulations()),
       mutants: {
         'simulation-deleted-link': simulations('Links to a deleted simulation.', (session) => {
           if (isOfDeleted(session)) {
@@ -184,7 +191,7 @@ export const sessions: Subject = {
         'simulation-deleted-hidden': {
           description: 'Does not list sessions of deleted simulations.',
           transform: onPages('simulations', hideDeletedSimulations),
-          alsoKills: ['SERVICE-135', 'SERVICE-155'],
+          alsoKills: ['SERVICE-155'],
         },
       },
     },
@@ -208,6 +215,39 @@ export const sessions: Subject = {
           setKey('agent', null),
           wantsTraces,
         ),
+      },
+    },
+    'SERVICE-192': {
+      rule: '`ended_at` of a production session is not before the end of its last span.',
+      statements: ['2.5.8', '2.1.r1', '2.1.r3b'],
+      reason: 'Reports would show sessions that end while the conversation goes on.',
+      check: endsAfterLastSpan(),
+      mutants: {
+        'ended-with-first-span': editsProduction(
+          'Returns the end of the first span as ended_at.',
+          (session) => {
+            session['ended_at'] = session['started_at'];
+          },
+        ),
+      },
+    },
+    'SERVICE-212': {
+      rule: 'A simulation session has the names of its simulation, agent, scenario, and persona.',
+      statements: ['2.4.5', '2.4.6', '2.4.7', '2.4.8'],
+      reason: 'People look for a session by these names.',
+      observability: 'provoked',
+      check: hasSeededNames(),
+      mutants: {
+        'simulation-agent-url': simulations('Returns the URL of the agent as agent.', (session) => {
+          session['agent'] = `https://${String(session['agent'])}.example/chat`;
+        }),
+        'simulation-as-id': simulations('Returns an id as simulation.', (session) => {
+          session['simulation'] = `sim-${String(session['simulation']).length}`;
+        }),
+        'simulation-persona-swapped': simulations('Swaps scenario and persona.', (session) => {
+          const { scenario, persona } = session;
+          Object.assign(session, { scenario: persona, persona: scenario });
+        }),
       },
     },
   },
@@ -244,7 +284,7 @@ export const sessions: Subject = {
     },
     'written-otherwise': {
       description:
-        'Rounds rates to one decimal, lists the last turn first, and links to hash routes.',
+        'Rounds rates to two decimals, lists the last turn first, and links to hash routes.',
       transform: chain(
         onSessions('simulations', roundRate),
         onSessions('production', (session) => {
@@ -347,6 +387,50 @@ function endsAfterStart(endpoint: ResultsEndpoint): Check {
   );
 }
 
+/** Requires sessions to end no earlier than their last span. A service may count until the close. */
+function endsAfterLastSpan(): Check {
+  const endMsOf = ({ ended_at: endedAt }: ResultsObject): number | undefined =>
+    typeof endedAt === 'string' ? instantMs(endedAt) : undefined;
+  return checkConversations(
+    countableSteps,
+    // An end before the start violates another requirement.
+    (conversation) => {
+      const endMs = endMsOf(conversation.session) ?? 0;
+      const startMs = startedAtMs(conversation.session) ?? Infinity;
+      return hasAllTurns(conversation) && endMs >= startMs - TIME_PRECISION_MS;
+    },
+    ({ id, session, spans }) => {
+      const lastNs = spans.map(({ endNs }) => endNs).reduce((a, b) => (a > b ? a : b), 0n);
+      const lastMs = Number(lastNs / 1_000_000n);
+      const endMs = endMsOf(session) ?? 0;
+      if (endMs > lastMs - TIME_PRECISION_MS) return [];
+      const expected = `ended_at of ${formatValue(id)} at or after ${isoTime(lastMs)}, the end of its last span`;
+      return [{ expected, received: formatValue(session['ended_at']) }];
+    },
+  );
+}
+
+const seededNames = ['simulation', 'agent', 'scenario', 'persona'] as const;
+
+/** Requires the seeded names in seeded simulation sessions, which are found by their start. */
+export function hasSeededNames(): Check {
+  const findFaults = (page: Exchange, seeded: SeededSession): Finding[] => {
+    const index = sessionsOf(page).findIndex(
+      (session) => Math.abs((startedAtMs(session) ?? 0) - seeded.startMs) < TIME_PRECISION_MS,
+    );
+    const session = sessionsOf(page)[index];
+    // A value of another type violates another requirement.
+    return seededNames
+      .filter((name) => typeof session?.[name] === 'string' && session[name] !== seeded[name])
+      .map((name) => wrongValue(page, `/items/${index}/${name}`, formatValue(seeded[name])));
+  };
+  return checkEach(
+    isSeededPage('whole'),
+    (page, transcript) => seededSessions(transcript).flatMap((seeded) => findFaults(page, seeded)),
+    requireControlApi(noWholeList('simulations')),
+  );
+}
+
 function hasNoSimulationKeys(): Check {
   return checkSessions(
     'production',
@@ -383,12 +467,6 @@ function keepsDeletedSimulations(): Check {
         }),
     requireControlApi(noWholeList('simulations')),
   );
-}
-
-/** Gives each link a different run but the same session id. */
-function numberLinks(): SessionEdit {
-  let links = 0;
-  return onLink((url) => url.replace(/[^/]+\?.*/, `run-${links++}?sessionId=one`));
 }
 
 function wrongProductionLinks(): Record<string, MutantEntry> {

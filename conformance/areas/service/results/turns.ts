@@ -1,12 +1,21 @@
 /** The turns that a session shows (spec 2.1, 2.4, 2.5, 3.1). */
-import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
+import { formatValue, resolvePointer, type TraceSpan } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
-import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import type { ProxyRequest, Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { CLOSED_TWICE, CLOSED_TWICE_SUBJECT } from '../close/evidence.ts';
+import {
+  hasReversedTurns,
+  hasTurnsOfOneTrace,
+  IGNORED_SPAN,
+  RETRY_TAG,
+  TOOL_SPAN,
+} from '../close/probes.ts';
 import { requireControlApi, requirePlainRight, wrongValue, needsSessions } from '../findings.ts';
+import { isSplit } from '../spans.ts';
+import { contains } from '../traces/trace-requests.ts';
 import { objectsAt, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import {
   findSeededSession,
@@ -28,11 +37,7 @@ import {
   wantsTraces,
 } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
-import {
-  checkConversations,
-  countableSteps,
-  type ListedConversation,
-} from './sent-conversations.ts';
+import { checkConversations, countableSteps, hasAllTurns, hasTurns } from './sent-conversations.ts';
 import {
   checkSessions,
   hasRequestedTurns,
@@ -55,7 +60,27 @@ const editsTurns = (
 const editsProduction = (description: string, edit: TurnEdit): MutantEntry =>
   editsTurns('production', description, edit);
 
+/** A mutant that edits the lists of turns. */
+const editsTurnLists = (
+  description: string,
+  edit: (turns: ResultsObject[]) => ResultsObject[],
+): MutantEntry => ({
+  description,
+  transform: onSessions('production', (session) => {
+    if (Array.isArray(session['traces'])) session['traces'] = edit(objectsAt(session, 'traces'));
+  }),
+});
+
+/** A mutant that changes the text of replies. */
+const changesReplies = (description: string, change: (text: string) => string): MutantEntry =>
+  editsProduction(description, (turn) => {
+    turn['agent_response'] = change(String(turn['agent_response']));
+  });
+
 const WRONG_TEXT = 'Evals judge the text of the turn.';
+
+/** Conversations whose agent replies with a text and a reason why it ended. */
+const withOrdinaryReply = countableSteps.filter((step) => !['failed', 'ignored'].includes(step));
 
 const ofProduction = withDefaults(
   { reason: 'Evals judge the turns, so a missing or extra turn changes the outcome.' },
@@ -68,10 +93,7 @@ const ofProduction = withDefaults(
       mutants: {
         'turns-of-one-request': {
           description: 'Keeps only the turns of the first request.',
-          transform: onTurnsOfRequests(
-            (body) => body.split('"chat"').length === 5 && body.includes('gen_ai.conversation.id'),
-            (turns) => turns.slice(0, 2),
-          ),
+          transform: onTurnsOfRequests(hasReversedTurns, (turns) => turns.slice(0, 2)),
         },
       },
     },
@@ -79,7 +101,7 @@ const ofProduction = withDefaults(
       rule: '`user_input` of a turn is the text of `gen_ai.input.messages`.',
       statements: ['2.1.8', '2.1.9', '2.1.10'],
       reason: WRONG_TEXT,
-      check: hasSentTexts('user_input'),
+      check: hasSentTexts('user_input', countableSteps),
       mutants: {
         'input-raw': editsProduction('Shows the raw input messages as user_input.', (turn) => {
           turn['user_input'] = toRawMessages(turn['user_input']);
@@ -98,22 +120,78 @@ const ofProduction = withDefaults(
       rule: '`agent_response` of a turn is the text of `gen_ai.output.messages`.',
       statements: ['2.1.11'],
       reason: WRONG_TEXT,
-      check: hasSentTexts('agent_response'),
+      check: hasSentTexts('agent_response', withOrdinaryReply),
       mutants: {
         'response-cut': editsProduction('Truncates agent_response.', (turn) => {
           turn['agent_response'] = String(turn['agent_response']).slice(0, 20);
         }),
+        'response-cut-late': changesReplies(
+          'Truncates agent_response to 20,000 characters.',
+          (text) => text.slice(0, 20_000),
+        ),
+        'response-escaped': changesReplies('Escapes HTML in agent_response.', (text) =>
+          text.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
+        ),
+        'response-normalized': changesReplies('Normalizes agent_response to NFKC.', (text) =>
+          text.normalize('NFKC'),
+        ),
+        'response-trimmed': changesReplies('Trims agent_response.', (text) => text.trim()),
+        'response-on-one-line': changesReplies('Collapses white space in agent_response.', (text) =>
+          text.replaceAll(/\s+/g, ' '),
+        ),
+        'response-without-returns': changesReplies(
+          'Changes CRLF to LF in agent_response.',
+          (text) => text.replaceAll('\r\n', '\n'),
+        ),
+      },
+    },
+    'SERVICE-195': {
+      level: 'should',
+      rule: 'A message with an empty text is an empty string in its turn.',
+      statements: ['2.1.11', '2.5.13'],
+      reason: 'Programs that read the turns may not expect null.',
+      observability: 'provoked',
+      check: requirePlainRight(
+        [hasSentTexts('agent_response', withOrdinaryReply)],
+        hasSentTexts('agent_response', ['failed']),
+      ),
+      mutants: {
+        'empty-text-null': editsProduction('Returns null for an empty agent_response.', (turn) => {
+          if (turn['agent_response'] === '') turn['agent_response'] = null;
+        }),
+      },
+    },
+    'SERVICE-196': {
+      rule: 'An output message without `finish_reason` is part of its turn.',
+      statements: ['2.1.12'],
+      reason: 'Most instrumentations omit it, and evals would judge turns without a reply.',
+      observability: 'provoked',
+      check: requirePlainRight(
+        [hasSentTexts('agent_response', withOrdinaryReply)],
+        hasSentTexts('agent_response', ['ignored']),
+      ),
+      mutants: {
+        'finish-reason-required': {
+          description: 'Loses output messages without finish_reason.',
+          transform: onTurnsOfRequests(contains(IGNORED_SPAN), (turns) =>
+            turns.map((turn) => ({ ...turn, agent_response: '' })),
+          ),
+        },
       },
     },
     'SERVICE-102': {
       rule: 'A span that is sent twice becomes one turn.',
       statements: ['3.1.2', '3.1.3'],
       observability: 'provoked',
-      check: hasTurnPerSpan('re-sent'),
+      check: onceTurnsAreListed(hasTurnPerSpan('re-sent')),
       mutants: {
         'resent-twice': {
           description: 'Adds a second turn for a span that is sent again.',
           transform: onTurnsOfRequests(repeatsSpan, addTurn),
+        },
+        'resent-changed-twice': {
+          description: 'Adds a second turn for a span that is sent again with another attribute.',
+          transform: onTurnsOfRequests(contains(RETRY_TAG), addTurn),
         },
       },
     },
@@ -128,14 +206,11 @@ const ofProduction = withDefaults(
       mutants: {
         'same-moment-lost': {
           description: 'Loses a turn of spans that arrive at the same moment.',
-          transform: onTurnsOfRequests(
-            (body) => body.includes(CLOSED_TWICE_SUBJECT),
-            (turns) => turns.slice(1),
-          ),
+          transform: onTurnsOfRequests(contains(CLOSED_TWICE_SUBJECT), (turns) => turns.slice(1)),
         },
         'same-moment-doubled': {
           description: 'Adds a turn for a span that arrives twice at the same moment.',
-          transform: onTurnsOfRequests((body) => body.includes(CLOSED_TWICE_SUBJECT), addTurn),
+          transform: onTurnsOfRequests(contains(CLOSED_TWICE_SUBJECT), addTurn),
         },
       },
     },
@@ -145,7 +220,7 @@ const ofProduction = withDefaults(
       statements: ['2.1.3', '4.1.6'],
       observability: 'provoked',
       probes: ['service/conversations'],
-      check: hasTurnPerSpan('header'),
+      check: onceTurnsAreListed(hasTurnPerSpan('header')),
       mutants: {
         'header-of-first-span': {
           description: 'Applies X-Conversation-Id only to the first span of a request.',
@@ -157,11 +232,11 @@ const ofProduction = withDefaults(
       rule: 'A span without `gen_ai.operation.name` does not become a turn.',
       statements: ['2.1.4', '2.1.r2'],
       observability: 'provoked',
-      check: hasTurnPerSpan('ignored'),
+      check: onceTurnsAreListed(hasTurnPerSpan('ignored')),
       mutants: {
         'nameless-turn': {
           description: 'Adds a turn for a span without an operation name.',
-          transform: onTurnsOfRequests((body) => body.includes('GET /orders'), addTurn),
+          transform: onTurnsOfRequests(contains(IGNORED_SPAN), addTurn),
         },
       },
     },
@@ -170,19 +245,70 @@ const ofProduction = withDefaults(
       statements: ['1.8', '2.1.5', '2.1.r1'],
       observability: 'provoked',
       probes: ['service/conversations'],
-      check: hasTurnPerSpan('one trace'),
+      check: onceTurnsAreListed(hasTurnPerSpan('one trace')),
       mutants: {
         'turn-per-trace': {
           description: 'Keeps only the first chat span of a trace.',
-          transform: onTurnsOfRequests(
-            (body) => {
-              const ids = [...body.matchAll(/"traceId":"(\w+)"/g)].map(([, id]) => id);
-              return (
-                body.split('"chat"').length > 4 && new Set(ids).size < new Set(spanIdsIn(body)).size
-              );
-            },
-            (turns) => turns.slice(0, 1),
+          transform: onTurnsOfRequests(hasTurnsOfOneTrace, (turns) => turns.slice(0, 1)),
+        },
+      },
+    },
+    'SERVICE-191': {
+      level: 'should',
+      rule: 'Turns that start in the same millisecond are numbered in the order of their nanoseconds.',
+      statements: ['2.1.r3b', '2.5.13'],
+      reason:
+        'An agent that calls models in quick succession would seem to reply before it is asked.',
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: requirePlainRight(
+        [hasTurnPerSpan('one trace'), numbersTurns('production', sentInputs)],
+        numbersTurns('production', inputsWithinMillisecond),
+      ),
+      mutants: {
+        'order-by-millisecond': {
+          description: 'Numbers turns that start in the same millisecond as they arrive.',
+          transform: onTurnsOfRequests(hasTurnsOfOneTrace, (turns) =>
+            turns.map((turn, index) => ({ ...turn, session_sequence: turns.length - index })),
           ),
+        },
+      },
+    },
+    'SERVICE-197': {
+      rule: 'A chat span with a parent becomes a turn, even if the parent is never sent.',
+      statements: ['2.1.5'],
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: onceTurnsAreListed(hasTurnPerSpan('old')),
+      mutants: {
+        'roots-alone': {
+          description: 'Ignores chat spans that have a parent.',
+          transform: onTurnsOfRequests(contains('parentSpanId'), (turns) => turns.slice(0, 1)),
+        },
+      },
+    },
+    'SERVICE-198': {
+      rule: 'Every chat span of a request with 120 spans becomes a turn.',
+      statements: ['2.1.5', '2.1.r3c', '4.1.7'],
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: onceTurnsAreListed(hasTurnPerSpan('gzip')),
+      mutants: {
+        'hundred-spans': editsTurnLists('Keeps only the first 100 turns.', (turns) =>
+          turns.slice(0, 100),
+        ),
+      },
+    },
+    'SERVICE-217': {
+      rule: 'A chat span with an error status becomes a turn.',
+      statements: ['2.1.5', '2.1.16'],
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: onceTurnsAreListed(hasTurnPerSpan('failed')),
+      mutants: {
+        'failed-turn-lost': {
+          description: 'Omits turns whose span has an error status.',
+          transform: onTurnsOfRequests(contains('"code":2'), () => []),
         },
       },
     },
@@ -191,20 +317,16 @@ const ofProduction = withDefaults(
       statements: ['2.1.r3c'],
       observability: 'provoked',
       probes: ['service/conversations'],
-      check: hasTurnPerSpan('split', 'protobuf'),
+      check: onceTurnsAreListed(hasTurnPerSpan('split', 'protobuf')),
       mutants: {
         'first-resource-alone': {
           description: 'Reads only the first resource of a request.',
-          transform: onTurnsOfRequests(
-            (body) => body.split('"resource":').length > 2,
-            (turns) => turns.slice(0, 2),
-          ),
+          transform: onTurnsOfRequests(isSplit, (turns) => turns.slice(0, 2)),
         },
         'first-scope-alone': {
           description: 'Reads only the first scope of a resource.',
-          transform: onTurnsOfRequests(
-            (body) => body.includes(']},{"spans":'),
-            (turns) => turns.filter((_turn, index) => index !== 1),
+          transform: onTurnsOfRequests(isSplit, (turns) =>
+            turns.filter((_turn, index) => index !== 1),
           ),
         },
       },
@@ -213,11 +335,11 @@ const ofProduction = withDefaults(
       rule: 'An `execute_tool` span does not become a turn.',
       statements: ['2.1.6'],
       observability: 'provoked',
-      check: hasTurnPerSpan('tools'),
+      check: onceTurnsAreListed(hasTurnPerSpan('tools')),
       mutants: {
         'tool-turn': {
           description: 'Adds a turn for a tool call.',
-          transform: onTurnsOfRequests((body) => body.includes('execute_tool'), addTurn),
+          transform: onTurnsOfRequests(contains(TOOL_SPAN), addTurn),
         },
       },
     },
@@ -383,10 +505,6 @@ function includesTraces(endpoint: ResultsEndpoint, keys: readonly string[]): Che
   );
 }
 
-function hasTurns({ session }: ListedConversation): boolean {
-  return Array.isArray(session['traces']);
-}
-
 /** Requires one turn per chat span. */
 export function hasTurnPerSpan(...steps: string[]): Check {
   return checkConversations(steps, hasTurns, ({ id, session, spans }) => {
@@ -396,12 +514,18 @@ export function hasTurnPerSpan(...steps: string[]): Check {
   });
 }
 
-/** Requires the texts of the span's messages. */
-function hasSentTexts(key: 'user_input' | 'agent_response'): Check {
+/** Judges turns in a special case only if the plain conversation has all its turns; else that is the cause. */
+export function onceTurnsAreListed(check: Check): Check {
+  return requirePlainRight([hasTurnPerSpan('json')], check);
+}
+
+const TEXT_HINT =
+  'Store and return texts as they are sent: do not trim, escape, normalize, or truncate them.';
+
+/** Requires the texts of the span's messages in the conversations of some steps. */
+function hasSentTexts(key: 'user_input' | 'agent_response', steps: readonly string[]): Check {
   const attribute = key === 'user_input' ? 'gen_ai.input.messages' : 'gen_ai.output.messages';
-  const hasAllTurns = (conversation: ListedConversation): boolean =>
-    hasTurns(conversation) && turnsOf(conversation.session).length === conversation.spans.length;
-  return checkConversations(countableSteps, hasAllTurns, ({ id, session, spans }) => {
+  const check = checkConversations(steps, hasAllTurns, ({ id, session, spans }) => {
     const texts = turnsOf(session).map((turn) => resolvePointer(turn, `/${key}`));
     return spans.flatMap((span) => {
       const parts = messageTexts(span, attribute);
@@ -410,6 +534,11 @@ function hasSentTexts(key: 'user_input' | 'agent_response'): Check {
       return [{ expected: `${key} with ${expected} in ${formatValue(id)}`, received }];
     });
   });
+  return {
+    ...check,
+    judge: (evidence, transcript) =>
+      check.judge(evidence, transcript).map((finding) => ({ ...finding, hint: TEXT_HINT })),
+  };
 }
 
 /**
@@ -421,20 +550,41 @@ function hasParts(text: unknown, parts: readonly string[]): boolean {
   return parts.length === 1 ? text === parts[0] : parts.every((part) => text.includes(part));
 }
 
-/** Enough characters to recognize a text of the run. */
-const TEXT_START = 40;
+/** The part of a text that no other turn has: the id of the conversation, and the number of the turn. */
+const TURN_ID = /sk-[a-z0-9]{8}-[a-z0-9]{8}[^\s?]*\/\d+/;
 
-/** Describes a text that no turn has, or that a turn has in part. */
+/** Enough characters to recognize where a part of a text begins. */
+const START_LENGTH = 12;
+/** How much is shown before and after the first difference. */
+const SHOWN_BEFORE = 8;
+const SHOWN_LENGTH = 32;
+
+/** Describes a text that no turn has, or that a turn has in another form. */
 function describeWrongText(
   parts: readonly string[],
   texts: readonly unknown[],
 ): { expected: string; received: string } {
-  const sent = parts.join('');
-  const start = sent.slice(0, TEXT_START);
-  const cut = texts.find((text) => typeof text === 'string' && text.startsWith(start));
-  return typeof cut === 'string' && sent.length > TEXT_START && cut.length !== sent.length
-    ? { expected: `all ${sent.length} characters`, received: `${cut.length} characters` }
-    : { expected: formatValue(sent), received: formatValue(texts) };
+  const [turnId] = TURN_ID.exec(parts.join('')) ?? [];
+  const similar = texts.find(
+    (text) => typeof text === 'string' && turnId !== undefined && text.includes(turnId),
+  );
+  if (typeof similar !== 'string') {
+    return { expected: formatValue(parts.join('')), received: formatValue(texts) };
+  }
+  // Between the parts, a service may add what it likes.
+  const part = parts.find((each) => !similar.includes(each)) ?? parts.join('');
+  const rest = similar.slice(Math.max(0, similar.indexOf(part.slice(0, START_LENGTH))));
+  if (part.startsWith(rest)) {
+    return { expected: `all ${part.length} characters`, received: `${rest.length} characters` };
+  }
+  const sent = Array.from(part);
+  const listed = Array.from(rest);
+  const at = sent.findIndex((character, index) => character !== listed[index]);
+  const show = (characters: readonly string[]): string =>
+    formatValue(
+      characters.slice(Math.max(0, at - SHOWN_BEFORE), at - SHOWN_BEFORE + SHOWN_LENGTH).join(''),
+    );
+  return { expected: show(sent), received: show(listed) };
 }
 
 const sequenceOf = (turn: unknown): unknown => resolvePointer(turn, '/session_sequence');
@@ -475,13 +625,31 @@ function numbersTurns(endpoint: ResultsEndpoint, inputsOf: InputsOf): Check {
   );
 }
 
-/** Returns the user inputs that the run sent in trace requests. */
-function sentInputs(
+const readInput = (span: TraceSpan): string[] => messageTexts(span, 'gen_ai.input.messages');
+
+const listSentSpans = (
   { source_session_id: id }: ResultsObject,
   transcript: Transcript,
+): TraceSpan[] => (typeof id === 'string' ? sentChatSpans(id, transcript) : []);
+
+const isInSameMillisecond = (span: TraceSpan, before: TraceSpan | undefined): boolean =>
+  before !== undefined && span.startNs / 1_000_000n === before.startNs / 1_000_000n;
+
+/** Returns the user inputs that the run sent. Turns that start in one millisecond are left to another requirement. */
+function sentInputs(session: ResultsObject, transcript: Transcript): ReturnType<InputsOf> {
+  return listSentSpans(session, transcript)
+    .filter((span, index, spans) => !isInSameMillisecond(span, spans[index - 1]))
+    .map(readInput);
+}
+
+/** Returns the user inputs of a conversation with turns that start in one millisecond. */
+function inputsWithinMillisecond(
+  session: ResultsObject,
+  transcript: Transcript,
 ): ReturnType<InputsOf> {
-  return typeof id === 'string'
-    ? sentChatSpans(id, transcript).map((span) => messageTexts(span, 'gen_ai.input.messages'))
+  const spans = listSentSpans(session, transcript);
+  return spans.some((span, index) => isInSameMillisecond(span, spans[index - 1]))
+    ? spans.map(readInput)
     : [];
 }
 
@@ -566,14 +734,14 @@ function keepFirstHeaderTurn(): Transform {
 }
 
 /** Returns whether a JSON trace request has the same span twice, or a span of an earlier request. */
-function repeatsSpan(body: string, knownIds: ReadonlySet<string>): boolean {
+function repeatsSpan({ body }: ProxyRequest, knownIds: ReadonlySet<string>): boolean {
   const ids = spanIdsIn(body);
   return new Set(ids).size < ids.length || ids.some((id) => knownIds.has(id));
 }
 
 /** Edits the turns of conversations with a trace request that matches. */
 function onTurnsOfRequests(
-  matches: (body: string, knownIds: ReadonlySet<string>) => boolean,
+  matches: (request: ProxyRequest, knownIds: ReadonlySet<string>) => boolean,
   edit: (turns: ResultsObject[]) => ResultsObject[],
 ): TransformFactory {
   return (): Transform => {
@@ -586,7 +754,7 @@ function onTurnsOfRequests(
     return async (request, forward, clock) => {
       if (request.endpoint === 'traces') {
         const id = conversationIdIn(request.body);
-        if (id !== undefined && matches(request.body, knownIds)) ids.add(id);
+        if (id !== undefined && matches(request, knownIds)) ids.add(id);
         for (const spanId of spanIdsIn(request.body)) knownIds.add(spanId);
       }
       return editMatching(request, forward, clock);

@@ -1,4 +1,5 @@
 /** `POST /v1/traces`: the requests that succeed, and the response to them (spec 2.1, 4.1). */
+import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { checkEach, outcomeFinding, type Check } from '../../../engine/checks/check.ts';
 import {
@@ -8,8 +9,15 @@ import {
 import type { ProxyResponse, Transform } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange } from '../../../engine/transcript/reading.ts';
-import { CLOSED_TWICE_SUBJECT, HEADER_AS_PROTOBUF } from '../close/evidence.ts';
+import {
+  CLOSED_LAST,
+  CLOSED_TWICE_SUBJECT,
+  HEADER_AS_PROTOBUF,
+  IGNORED_ALONE,
+  LEFT_OPEN,
+} from '../close/evidence.ts';
 import { bodyFinding } from '../findings.ts';
+import { UNKNOWN_FIELD } from '../spans.ts';
 import { errorResponse, hasValidKey, spanIdsIn } from '../transforms.ts';
 import {
   accepts,
@@ -24,6 +32,7 @@ import {
   noTraces,
   refuses,
   traces,
+  VALUES_STEP,
 } from './trace-requests.ts';
 import { isStep } from '../transcript.ts';
 
@@ -33,12 +42,18 @@ const special = {
   gzip: ['gzip', 'gzip protobuf'],
   header: ['header', HEADER_AS_PROTOBUF],
   twoIdsOfOne: ['attribute and header'],
-  ignored: ['ignored', 'ignored alone'],
+  ignored: ['ignored', IGNORED_ALONE],
   resent: ['re-sent again', 're-sent as protobuf', 'closed twice again'],
   otherSpans: ['tools', 'failed', 'wrapper'],
   large: ['under 10 MB', 'protobuf under 10 MB'],
   twoConversations: ['two ids'],
   charset: ['charset'],
+  typeCase: ['split'],
+  chunked: ['old'],
+  otherFields: [LEFT_OPEN],
+  unknownFields: ['one trace', CLOSED_LAST],
+  values: [VALUES_STEP],
+  sameIds: ['backlog'],
   unusualIds: ['case', 'other case', 'reserved', 'slash'],
 } as const satisfies Record<string, readonly string[]>;
 
@@ -206,6 +221,82 @@ export const acceptedTraces: Subject = {
           'wrappers-refused': refuses('Refuses invoke_agent spans.', contains('invoke_agent')),
         },
       },
+      'SERVICE-200': {
+        rule: '`POST /v1/traces` accepts the fields of OTLP that it does not need, such as events, links, and scopes.',
+        statements: ['2.1.r3c', '2.1.r3d', '4.1.7'],
+        observability: 'provoked',
+        probes: ['service/conversations'],
+        check: acceptsLikePlain(special.otherFields),
+        mutants: {
+          'events-refused': refuses('Refuses spans with events.', contains('"events":[{')),
+          'schema-url-refused': refuses('Refuses schema URLs.', contains('"schemaUrl"')),
+        },
+      },
+      'SERVICE-201': {
+        rule: '`POST /v1/traces` ignores unknown fields, in JSON and in protobuf.',
+        statements: ['4.1.7'],
+        reason: 'Exporters of a newer version of OTLP would lose all spans.',
+        observability: 'provoked',
+        probes: ['service/conversations'],
+        check: acceptsLike(special.unknownFields, (step) => [
+          step === CLOSED_LAST ? 'protobuf' : 'json',
+        ]),
+        mutants: {
+          'unknown-json-refused': refuses(
+            'Refuses JSON with unknown fields.',
+            (request) => isPlainJson(request) && contains(UNKNOWN_FIELD)(request),
+          ),
+          'unknown-protobuf-refused': refuses(
+            'Refuses protobuf with unknown fields.',
+            (request) =>
+              hasType('application/x-protobuf')(request) && contains(UNKNOWN_FIELD)(request),
+          ),
+        },
+      },
+      'SERVICE-202': {
+        rule: '`POST /v1/traces` accepts attribute values of every OTLP type, also bytes, empty values, and integers as JSON numbers.',
+        statements: ['2.1.14', '2.1.17', '4.1.7'],
+        observability: 'provoked',
+        probes: ['service/silences'],
+        check: acceptsLikePlain(special.values),
+        mutants: {
+          'bytes-refused': refuses('Refuses attributes with bytes.', contains('bytesValue')),
+          'integers-refused': refuses(
+            'Refuses integers that are JSON numbers.',
+            contains('"intValue":12}'),
+          ),
+          'empty-values-refused': refuses('Refuses empty values.', contains('"value":{}')),
+        },
+      },
+      'SERVICE-203': {
+        rule: '`POST /v1/traces` accepts a body with `Transfer-Encoding: chunked`.',
+        statements: ['4.1.7'],
+        observability: 'provoked',
+        probes: ['service/conversations'],
+        check: acceptsLike(special.chunked, () => ['json']),
+        mutants: {
+          'chunked-refused': refuses(
+            'Requires Content-Length.',
+            ({ headers }) => headers['transfer-encoding'] !== undefined,
+            411,
+          ),
+        },
+      },
+      'SERVICE-204': {
+        rule: 'The media type in `Content-Type` may have any case, such as `Application/JSON`.',
+        section: '4.1',
+        statements: ['4.1.3'],
+        observability: 'provoked',
+        probes: ['service/conversations'],
+        check: acceptsLikePlain(special.typeCase),
+        mutants: {
+          'type-case-refused': refuses(
+            'Refuses a media type in another case.',
+            ({ headers }) => /[A-Z]/.test((headers['content-type'] ?? '').split(';', 1)[0] ?? ''),
+            415,
+          ),
+        },
+      },
       'SERVICE-012': {
         rule: '`POST /v1/traces` accepts `Content-Type: application/json; charset=utf-8`.',
         statements: ['4.1.3'],
@@ -267,7 +358,8 @@ function refuseKnownSpans(): Transform {
       contains('gen_ai.conversation.id')(request) &&
       !contains(CLOSED_TWICE_SUBJECT)(request);
     if (request.endpoint !== 'traces' || !isPlain) return forward(request);
-    const ids = spanIdsIn(request.body);
+    const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
+    const ids = spanIdsIn(request.body).map((id) => `${key} ${id}`);
     if (ids.some((id) => known.has(id))) return errorResponse(409);
     for (const id of ids) known.add(id);
     return forward(request);

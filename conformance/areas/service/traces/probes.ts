@@ -16,9 +16,12 @@ import {
   stringAttribute,
   type Span,
   type TraceExport,
+  valuesOfEveryType,
   withoutAttributes,
 } from '../spans.ts';
 import { NO_TYPE, otherTypes } from './refusals.ts';
+import { AFTER_A_MINUTE, EARLY_MS, EARLY_STEP } from './rate.ts';
+import { VALUES_STEP } from './trace-requests.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
 import {
   type Exchange,
@@ -48,7 +51,9 @@ export const refusals: ServiceProbe = {
     const request = createTracesStep(context, 'control', createTraceExport([span]));
     const control = await context.send(request);
     if (!control) return;
-    const withoutId = createTraceExport([withoutAttributes(span, 'gen_ai.conversation.id')]);
+    // A service could accept the span only because it knows its id.
+    const other = createChatSpan(service, conversation, 2);
+    const withoutId = createTraceExport([withoutAttributes(other, 'gen_ai.conversation.id')]);
     const close = createEndStep(context, 'close control', conversation.id);
     await context.send({
       ...request,
@@ -81,6 +86,7 @@ function createUnusualTraces(context: ServiceProbeContext): Step[] {
   const { service } = context;
   const conversation = createConversation(service, 'odd', { offsetMs: -HOUR_MS });
   const span = createChatSpan(service, conversation);
+  const other = createChatSpan(service, conversation, 2);
   const withBody = (
     step: string,
     body: NonNullable<Step['body']>,
@@ -114,7 +120,14 @@ function createUnusualTraces(context: ServiceProbeContext): Step[] {
       createTraceExport([withInput({ arrayValue: { values: [message] } })]),
     ),
     withExport('ids in base64', createTraceExport([{ ...span, ...base64Ids }])),
-    withExport('tag beside', createTraceExport([span], [stringAttribute('shop', 'north')])),
+    createTracesStep(
+      context,
+      VALUES_STEP,
+      createTraceExport(
+        [{ ...other, attributes: [...other.attributes, ...valuesOfEveryType] }],
+        valuesOfEveryType,
+      ),
+    ),
     withBody('body not JSON', { text: '{"resourceSpans":' }),
     withBody('body empty', { text: '' }),
     withBody('body an array', { json: [] }),
@@ -225,8 +238,10 @@ export const limits: ServiceProbe = {
   id: 'service/limits',
   area: 'service',
   phase: 'cleanup',
+  // The run of an idle conversation is compared with that of another one.
+  needs: [conversations],
   intrusive: true,
-  cost: cost(13),
+  cost: cost(15),
   async run(context) {
     const { service } = context;
     const conversation = createConversation(service, 'limits', { offsetMs: -HOUR_MS });
@@ -245,7 +260,7 @@ const BURST_MAX = 2 * INGEST_REQUESTS_PER_MINUTE_MAX + 1;
 const BATCH_SIZE = 12;
 
 /** A service that keeps the rate receives one burst, and a second if its clock can't be advanced. */
-const REQUESTS = 2 * (INGEST_REQUESTS_PER_MINUTE_MAX + BATCH_SIZE) + 1;
+const REQUESTS = 2 * (INGEST_REQUESTS_PER_MINUTE_MAX + BATCH_SIZE) + 3;
 
 /** Two bursts this far apart cannot both cross the boundary of a fixed one-minute window. */
 const OUT_OF_PHASE_MS = 1.5 * MINUTE_MS;
@@ -283,26 +298,65 @@ function retryDelayMs(
   return ms === undefined || ms <= 0 || ms > HOUR_MS ? undefined : ms;
 }
 
-/**
- * Sends a burst until the service returns 429, waits as long as `Retry-After` says, and sends more.
- * If the clock can't be advanced, the probe waits at least a minute and measures the rate again,
- * because earlier requests of the run may have counted. A burst that exceeded the rate may have
- * crossed the boundary of a fixed window, so a burst out of phase with it follows.
- */
+/** Sends a burst until the service returns 429, and more when the key should be admitted again. */
 async function measureRate(context: ServiceProbeContext, request: Step): Promise<void> {
+  const { service } = context;
   const first = await sendBurst(context, { ...request, step: 'rate' });
-  if (context.service.hasControlApi && first.some(isRateLimited)) {
-    await context.send({ ...request, step: 'another key', ...context.service.keyFor('limits') });
+  if (service.hasControlApi && first.some(isRateLimited)) {
+    await context.send({ ...request, step: 'another key', ...service.secondKeyFor('rate') });
   }
-  const delayMs = retryDelayMs(first, context);
-  if (delayMs === undefined) return;
+  if (retryDelayMs(first, context) === undefined) return;
+  if (await advance(context, EARLY_MS)) await measureWithClock(context, request, first);
+  else await measureInRealTime(context, request, first);
+}
+
+/**
+ * Sends a request some seconds after a 429, and bursts if it is admitted: the minute may have ended, but
+ * not twice. Then the clock is advanced as far as the last `Retry-After` says.
+ */
+async function measureWithClock(
+  context: ServiceProbeContext,
+  request: Step,
+  first: readonly Exchange[],
+): Promise<void> {
+  const sent = [...first];
+  const early: Step = { ...request, step: EARLY_STEP };
+  const single = await context.send(early);
+  if (single) sent.push(single);
+  if (single && isAccepted(single)) {
+    sent.push(...(await sendBurst(context, early)));
+    if (await advance(context, EARLY_MS)) sent.push(...(await sendBurst(context, early)));
+  }
+  let delayMs = retryDelayMs(sent, context) ?? MINUTE_MS;
+  if (delayMs > MINUTE_MS + SECOND_MS && (await advance(context, MINUTE_MS + SECOND_MS))) {
+    await context.send({ ...request, step: AFTER_A_MINUTE });
+    delayMs -= MINUTE_MS;
+  }
   // `Retry-After` may be rounded, so a second is added.
-  if (await advance(context, delayMs + SECOND_MS)) {
-    await context.send({ ...request, step: 'after Retry-After' });
-    if (!isOverRate(first) || !(await advance(context, OUT_OF_PHASE_MS))) return;
-    await sendBurst(context, { ...request, step: 'rate again' });
-    return;
+  if (!(await advance(context, delayMs + SECOND_MS))) return;
+  const retry: Step = { ...request, step: 'after Retry-After' };
+  const retried = await context.send(retry);
+  if (retried && isRateLimited(retried) && delayMs <= OUT_OF_PHASE_MS) {
+    // The limit may follow real time instead of the clock that can be advanced.
+    const realMs = retryDelayMs([retried], context) ?? MINUTE_MS;
+    await context.service.pause(Math.min(realMs, OUT_OF_PHASE_MS) + SECOND_MS);
+    await context.send(retry);
   }
+  if (!isOverRate(first) || !(await advance(context, OUT_OF_PHASE_MS))) return;
+  await sendBurst(context, { ...request, step: 'rate again' });
+}
+
+/**
+ * Waits at least a minute and measures the rate again, because earlier requests of the run may have counted.
+ * A burst that exceeded the rate may have crossed the boundary of a fixed window, so a burst out of phase
+ * with it follows.
+ */
+async function measureInRealTime(
+  context: ServiceProbeContext,
+  request: Step,
+  first: readonly Exchange[],
+): Promise<void> {
+  const delayMs = retryDelayMs(first, context) ?? Infinity;
   if (delayMs > OUT_OF_PHASE_MS) return;
   if (delayMs <= SHORT_DELAY_MS) {
     await context.service.pause(delayMs + SECOND_MS);

@@ -26,11 +26,20 @@ const MINUTE_MS = 60_000;
 /** The bursts of trace requests. The later ones start in a new minute. */
 const bursts: readonly string[] = ['rate', 'rate again', 'rate once more'];
 
+/** The step of requests that are sent in the same minute after a 429, in two rounds. */
+export const EARLY_STEP = 'rate early';
+/** The time on the service clock before each round. */
+export const EARLY_MS = 20_000;
+const EARLY_ROUNDS = 2;
+
+/** The step of a request after a minute without an admitted one, if `Retry-After` asks for more time. */
+export const AFTER_A_MINUTE = 'after a minute';
+
 /** What is sent after the time in `Retry-After`. */
 const retries: readonly string[] = ['after Retry-After', 'rate again'];
 
 /** Returns whether a step belongs to a burst above the rate. */
-export const isRateStep = (step: string): boolean => bursts.includes(step);
+export const isRateStep = (step: string): boolean => [...bursts, EARLY_STEP].includes(step);
 
 const noBurst = requireIntrusiveRun(
   unjudgedAs('not_observed', 'The run could not send enough requests within a minute.'),
@@ -41,6 +50,9 @@ const limits = (description: string, limit: RateLimit): MutantEntry => ({
   transform: limitRate(limit),
   ...intrusiveOnly,
 });
+
+/** A key that is never admitted again would be given a real minute. */
+const skipWaiting = { sleepMsMax: 100 } as const;
 
 const isRefused = ({ status }: ProxyResponse): boolean => status === 429;
 
@@ -74,6 +86,11 @@ export const traceRate: Subject = {
             ...intrusiveOnly,
             alsoKills: ['SERVICE-011'],
           },
+          'rate-of-ten-seconds': limits('Returns 429 after 120 requests in 10 seconds.', {
+            max: 120,
+            windowMs: 10_000,
+            retryAfter: '10',
+          }),
           'rate-150': limits('Returns 429 after 150 requests.', { max: 150 }),
           'rate-250': limits('Returns 429 after 250 requests.', { max: 250 }),
         },
@@ -124,10 +141,15 @@ export const traceRate: Subject = {
         mutants: {
           'half-the-rate': limits('Returns 429 after 60 requests.', { max: 60 }),
           'rate-119': limits('Returns 429 after 119 requests.', { max: 119 }),
+          'rate-of-five-minutes': limits('Returns 429 after 120 requests in 5 minutes.', {
+            max: 120,
+            windowMs: 5 * MINUTE_MS,
+            retryAfter: '300',
+          }),
         },
       },
       'SERVICE-169': {
-        rule: 'A key that exceeds the rate does not limit the requests of another key.',
+        rule: 'A key that exceeds the rate does not limit the requests of another key, even of the same owner.',
         section: '8',
         statements: ['5.a4', '8.a2'],
         reason: 'One customer who sends too much would stop the ingestion of all others.',
@@ -146,14 +168,14 @@ export const traceRate: Subject = {
         reason: 'Exporters that wait as instructed would lose spans.',
         check: admitsAfterDelay(),
         mutants: {
-          'rate-never-again': limits('Never accepts a key again after 429.', {
-            max: 120,
-            resets: false,
-          }),
-          'retry-after-too-soon': limits('Promises a second but needs a minute.', {
-            max: 120,
-            retryAfter: '1',
-          }),
+          'rate-never-again': {
+            ...limits('Never accepts a key again after 429.', { max: 120, windowMs: Infinity }),
+            ...skipWaiting,
+          },
+          'retry-after-too-soon': {
+            ...limits('Promises a second but needs a minute.', { max: 120, retryAfter: '1' }),
+            ...skipWaiting,
+          },
         },
       },
     },
@@ -162,16 +184,15 @@ export const traceRate: Subject = {
 
 const isFirstBurst = (exchange: Exchange): boolean => isStep(exchange, 'traces', 'rate');
 
+/** Returns the answered trace requests of a step in the order in which they were sent. */
+const answeredOf = ({ exchanges }: Transcript, step: string): Exchange[] =>
+  exchanges
+    .filter((exchange) => isStep(exchange, 'traces', step) && exchange.response !== undefined)
+    .sort((left, right) => left.startedMs - right.startedMs);
+
 /** Returns the answered requests of each burst in the order in which they were sent. */
-function burstsOf({ exchanges }: Transcript): Exchange[][] {
-  return bursts
-    .map((step) =>
-      exchanges
-        .filter((exchange) => isStep(exchange, 'traces', step) && exchange.response !== undefined)
-        .sort((left, right) => left.startedMs - right.startedMs),
-    )
-    .filter((burst) => burst.length > 0);
-}
+const burstsOf = (transcript: Transcript): Exchange[][] =>
+  bursts.map((step) => answeredOf(transcript, step)).filter((burst) => burst.length > 0);
 
 const burstMs = (burst: readonly Exchange[]): number =>
   Math.max(...burst.map(({ endedMs }) => endedMs)) - (burst[0]?.startedMs ?? 0);
@@ -198,10 +219,19 @@ function limitsRate(): Check {
     evidence(transcript) {
       const all = burstsOf(transcript);
       const isEnough = all.some((burst) => burst.length > 2 * MAX && burstMs(burst) < MINUTE_MS);
-      return isEnough || all.flat().some(isRateLimited) ? all.flat() : [];
+      const isJudged = isEnough || all.flat().some(isRateLimited);
+      return isJudged ? [...all.flat(), ...answeredOf(transcript, EARLY_STEP)] : [];
     },
     judge(_evidence, transcript) {
       const all = burstsOf(transcript);
+      const minute = ['rate', EARLY_STEP].flatMap((step) => answeredOf(transcript, step));
+      const minuteMs = EARLY_ROUNDS * EARLY_MS + burstMs(minute);
+      const lastOfMinute = answeredOf(transcript, EARLY_STEP).findLast(isAccepted);
+      const isOverInMinute = minuteMs < MINUTE_MS && admittedCount(minute) > admittedMax(2, minuteMs);
+      if (lastOfMinute && isOverInMinute) {
+        const expected = `429 after ${MAX} requests in a minute, not after ${admittedCount(minute)}`;
+        return [outcomeFinding(lastOfMinute, expected)];
+      }
       const unlimited = all.find((burst) => !burst.some(isRateLimited) || isOver(burst, 2));
       // With one key for everything, earlier requests of the run count toward the first burst.
       const comparable = hasControlApi(transcript)
@@ -255,9 +285,16 @@ function admitsRate(): Check {
       return refused.toSorted((left, right) => right.endedMs - left.endedMs)[0] ?? [];
     });
   return {
-    evidence: refusedOf,
+    evidence: (transcript) => [
+      ...refusedOf(transcript),
+      ...answeredOf(transcript, AFTER_A_MINUTE).filter(isRateLimited),
+    ],
     judge: (evidence, transcript) =>
       evidence.flatMap((refused) => {
+        if (refused.step === AFTER_A_MINUTE) {
+          const expected = 'a 2xx response, because no request was admitted in the last minute';
+          return [outcomeFinding(refused, expected)];
+        }
         const hasOwnKey = !isFirstBurst(refused) || hasControlApi(transcript);
         const admitted = admittedBefore(refused, transcript, hasOwnKey);
         if (admitted >= MAX) return [];
@@ -345,38 +382,52 @@ function limitAllKeys(): Transform {
   };
 }
 
-/** How many requests reach the service, which also limits the rate. */
+/** How many requests of a minute reach the service, which also limits the rate. */
 const FORWARDED_MAX = 100;
 
 interface RateLimit {
-  /** Requests of a key within a fixed minute. */
+  /** Requests of a key within a fixed window. */
   max: number;
-  /** Whether a new minute resets the count (default: true). */
-  resets?: boolean;
+  /** The length of the window (default: a minute). */
+  windowMs?: number;
   retryAfter?: string;
 }
 
-/**
- * Applies another rate limit. Its minutes start with the first request and when the service
- * clock has been advanced by a minute.
- */
-function limitRate({ max, resets = true, retryAfter = '60' }: RateLimit): TransformFactory {
-  return () => {
-    const counts = new Map<string, number>();
-    let advancedMs = 0;
-    return async (request, forward) => {
-      advancedMs += clockAdvanceMs(request);
-      if (resets && advancedMs >= MINUTE_MS) {
-        counts.clear();
-        advancedMs = 0;
-      }
-      if (request.endpoint !== 'traces') return forward(request);
-      const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
+/** Counts by key, until the service clock has been advanced by the length of a window. */
+function createWindowedCount(windowMs: number) {
+  const counts = new Map<string, number>();
+  let advancedMs = 0;
+  return {
+    advance(ms: number): void {
+      advancedMs += ms;
+      if (advancedMs < windowMs) return;
+      counts.clear();
+      advancedMs = 0;
+    },
+    increment(key: string): number {
       const count = (counts.get(key) ?? 0) + 1;
       counts.set(key, count);
-      if (count > max)
+      return count;
+    },
+  };
+}
+
+/**
+ * Applies another rate limit. Its windows start with the first request and when the service
+ * clock has been advanced by the length of a window.
+ */
+function limitRate({ max, windowMs = MINUTE_MS, retryAfter = '60' }: RateLimit): TransformFactory {
+  return () => {
+    const admitted = createWindowedCount(windowMs);
+    const forwarded = createWindowedCount(MINUTE_MS);
+    return async (request, forward) => {
+      admitted.advance(clockAdvanceMs(request));
+      forwarded.advance(clockAdvanceMs(request));
+      if (request.endpoint !== 'traces') return forward(request);
+      const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
+      if (admitted.increment(key) > max)
         return jsonResponse(429, { message: 'Wait.' }, { 'retry-after': retryAfter });
-      return count > FORWARDED_MAX ? emptyTraceResponse : forward(request);
+      return forwarded.increment(key) > FORWARDED_MAX ? emptyTraceResponse : forward(request);
     };
   };
 }

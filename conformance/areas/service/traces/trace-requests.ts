@@ -10,11 +10,14 @@ import { always, respondInstead, to, type When } from '../../../engine/mutants/c
 import type { MutantEntry } from '../../../engine/requirement.ts';
 import { isAccepted, isRateLimited, type Exchange } from '../../../engine/transcript/reading.ts';
 import { isStep } from '../transcript.ts';
-import { errorResponse } from '../transforms.ts';
+import { errorResponse, textOf } from '../transforms.ts';
 
 /** The reason of requirements that trace requests are accepted. */
 export const LOST_SPANS =
   'Exporters drop refused spans, so parts of the conversation are never scored.';
+
+/** The step of a request with an attribute value of every type. */
+export const VALUES_STEP = 'values of every type';
 
 /** Why no trace request was judged. */
 export const noTraces = explainNoValidResponse('traces');
@@ -53,11 +56,11 @@ export function acceptsLike(
 /** Matches trace requests. */
 export const traces = (when: When = always): When => to('traces', when);
 
-/** Matches requests whose body contains a text. */
+/** Matches requests whose body contains a text, also as part of protobuf. */
 export const contains =
   (text: string): When =>
-  ({ body }) =>
-    body.includes(text);
+  (request) =>
+    textOf(request).includes(text);
 
 /** Matches requests with a content type. */
 export const hasType =

@@ -6,15 +6,19 @@ import { describeResend, formatResendCommand } from '../../../report-kit/resend-
  *
  * @param turn The number of the turn (default: the last one).
  * @param file The JSON report, as the user named it; undefined if none is written.
+ * @param program How the user types the name of the program.
  */
 export function describeTurnResend(
   { scenario_id: id, sample, traces, resendable }: SimulatedSessionReport,
   {
     turn = traces.at(-1)?.session_sequence,
     file,
-  }: { turn?: number | undefined; file: string | undefined },
+    program,
+  }: { turn?: number | undefined; file: string | undefined; program?: string | undefined },
 ): string | undefined {
   if (!resendable || turn === undefined) return undefined;
   const address = `${id}-${sample}/${turn}`;
-  return file === undefined ? describeResend(address) : formatResendCommand(file, address);
+  return file === undefined
+    ? describeResend(address, program)
+    : formatResendCommand(file, address, program);
 }

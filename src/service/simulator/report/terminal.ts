@@ -229,10 +229,10 @@ const findDecidingTurn = ({
 function formatRepetition(
   session: SimulatedSessionReport,
   report: SimulationReport,
-  { resendFile: file, style, width }: TextLayout & { resendFile: string | undefined },
+  { resendFile: file, style, width, program }: TextLayout & { resendFile: string | undefined },
 ): string[] {
   const turn = session.failed_turn?.session_sequence;
-  const resend = describeTurnResend(session, { turn, file });
+  const resend = describeTurnResend(session, { turn, file, program });
   const curl = file === undefined ? formatTurnCommand(report, session) : undefined;
   if (file === undefined && curl === undefined) {
     return resend === undefined ? [] : labeled('  - ', resend, width);

@@ -169,19 +169,22 @@ function renderPart(part: ReadinessPart, content: AgentNews, context: PageContex
         >
       </p>`
     }
-    ${attempt && renderAttempt(attempt, context)} ${renderNextStep(part, content, context)}
+    ${attempt && renderAttempt(part, attempt, context)} ${renderNextStep(part, content, context)}
   </li>`;
 }
 
-/** Renders a later run that judged nothing. */
-const renderAttempt = (attempt: AgentReport, context: PageContext): Html =>
-  html`<p class="soft">
-    Newest attempt:
-    <a href="${linkTo(context, pathOf(attempt))}"
-      >${reportKindNames[attempt.kind].toLowerCase()}, ended
-      ${formatInstant(attempt.summary.endedAt)}</a
-    >. It judged nothing: ${attempt.summary.detail}
-  </p>`;
+/** Renders a later run that judged nothing, or that shows the state of the connection. */
+function renderAttempt({ id }: ReadinessPart, attempt: AgentReport, context: PageContext): Html {
+  const { kind, summary } = attempt;
+  const link = html`<a href="${linkTo(context, pathOf(attempt))}"
+    >ended ${formatInstant(summary.endedAt)}</a
+  >`;
+  return kind === id
+    ? html`<p class="soft">The newest attempt, ${link}, judged nothing: ${summary.detail}</p>`
+    : html`<p class="soft">
+        Found later by a ${reportKindNames[kind].toLowerCase()} run, ${link}.
+      </p>`;
+}
 
 /** Renders what to do about a part of the readiness. */
 function renderNextStep(

@@ -10,10 +10,12 @@ import {
   formatQuantity,
 } from '../../../report-kit/format.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
+import { nameTargetVerdict } from '../../../report-kit/load-standings.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
 import { reportKindNames } from '../../domain/agent-reports.ts';
 import type { ConnectionReport } from '../../domain/kit-functions.ts';
+import { findCure } from '../../operations/agents.ts';
 import type { AgentReport, StoredAgent } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { classOf } from './agents-page.ts';
@@ -75,7 +77,7 @@ function renderCheck(report: CheckReport): Html {
   const open = requirements.filter(
     ({ verdict, accepted }) => ['fail', 'warn'].includes(verdict) && accepted === undefined,
   );
-  return html`${blockedBy && html`<p class="remark">${withCode(blockedBy.cure)}</p>`}
+  return html`${blockedBy && html`<p class="remark">${withCode(findCure(blockedBy))}</p>`}
     ${renderFirst([...waived, ...notices], (notice) => html`<p class="remark">${withCode(notice)}</p>`)}
     ${
       causes.length !== 0 &&
@@ -142,10 +144,9 @@ function renderRequirement(row: CheckReport['requirements'][number]): Html {
   </div>`;
 }
 
-function renderLoad({ blockedBy, aborted, targets, notes, selfCheck }: LoadReport): Html {
-  return html`${blockedBy && html`<p class="remark">${withCode(blockedBy.cure)}</p>`}
+function renderLoad({ blockedBy, aborted, targets, notes }: LoadReport): Html {
+  return html`${blockedBy && html`<p class="remark">${withCode(findCure(blockedBy))}</p>`}
     ${aborted !== undefined && html`<p class="remark">${aborted}</p>`}
-    ${renderFirst(selfCheck.reasons, (reason) => html`<p class="remark">${reason}</p>`)}
     <h2>Targets</h2>
     ${renderFirstRows('Targets', targets, [
       { name: 'target', content: ({ statement }) => statement },
@@ -153,7 +154,9 @@ function renderLoad({ blockedBy, aborted, targets, notes, selfCheck }: LoadRepor
         name: 'verdict',
         className: 'when',
         content: ({ verdict }) =>
-          html`<span class="${targetClass(verdict)}">${verdict.toLowerCase()}</span>`,
+          html`<span class="${targetClass(verdict)}"
+            >${nameTargetVerdict(verdict).toLowerCase()}</span
+          >`,
       },
       {
         name: 'required',

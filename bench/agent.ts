@@ -9,13 +9,13 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import { cpus } from 'node:os';
 import { fastify } from 'fastify';
 import { replyToChat } from '../reference-agent/chat.ts';
 import { startAgent } from '../reference-agent/index.ts';
 import { createAgentServer } from '../reference-agent/wire.ts';
 import { schemas, type ChatRequest } from '../src/contract/index.ts';
 import { silentLog } from '../src/platform/log.ts';
+import { describeMachine, median } from './machine.ts';
 
 interface LoadResult {
   requests: { average: number; total: number };
@@ -120,7 +120,7 @@ async function measure({ url, process: server }: ServerProcess, seconds: number)
 }
 
 async function run(seconds: number): Promise<void> {
-  console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`);
+  console.log(describeMachine());
   const running: ServerProcess[] = [];
   for (const name of Object.keys(servers)) running.push(await spawnServer(name));
   for (const server of running) await measure(server, seconds);
@@ -156,10 +156,6 @@ async function run(seconds: number): Promise<void> {
     ];
     console.log(columns.join(' '));
   }
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
 
 async function serve(name: string): Promise<void> {

@@ -7,11 +7,11 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { cpus } from 'node:os';
 import { startAgent } from '../reference-agent/index.ts';
 import type { Scenario, Simulation } from '../src/contract/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { startService, type RunningService } from '../src/service/index.ts';
+import { describeMachine } from './machine.ts';
 
 const scenario: Scenario = {
   id: 'bench',
@@ -72,7 +72,7 @@ async function run(calls: number, concurrency: number): Promise<void> {
     recordedBytes += audio.byteLength;
   }
   const reasons = Map.groupBy(simulation.sessions, ({ end_reason: reason }) => String(reason));
-  console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`);
+  console.log(describeMachine());
   console.log(`${calls} calls, ${(callS / elapsedS).toFixed(1)} at the same time on average`);
   console.log(Array.from(reasons, ([reason, ended]) => `${reason}: ${ended.length}`).join(', '));
   console.log(`a call takes ${(callS / calls).toFixed(1)} s`);

@@ -12,7 +12,7 @@
  * lets readers estimate the throughput with a machine for each.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../src/service/store/open-store.ts';
 import type { StoreLocation } from '../src/service/store/store.ts';
@@ -22,6 +22,7 @@ import type { NewSpan, TraceRequestRows } from '../src/service/store/store.ts';
 import { execute } from '../test/helpers/postgres.ts';
 import { measureHttp, type HttpResult } from './ingest-http.ts';
 import { createDatabase } from './postgres.ts';
+import { describeMachine, median } from './machine.ts';
 
 const REQUESTS_PER_MEASUREMENT = 512;
 const REQUESTS_PER_TRANSACTION = 64;
@@ -176,7 +177,7 @@ async function measure(targets: ReadonlyMap<string, Target>, rounds: number): Pr
   const [reference = ''] = names;
   const emptyBytes = new Map<string, number>();
   for (const [name, target] of targets) emptyBytes.set(name, await target.measureBytes());
-  console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`);
+  console.log(describeMachine());
   console.log(`spans/s by requests per transaction, and the ratio to ${reference}`);
   console.log(['spans/request', ...names].map((name) => name.padStart(20)).join(''));
   for (const size of SPANS_PER_REQUEST) {
@@ -204,10 +205,6 @@ async function measure(targets: ReadonlyMap<string, Target>, rounds: number): Pr
     ),
   );
   console.log('bytes/span'.padStart(20) + bytes.join(''));
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
 
 const [rounds = 9, seconds = 10] = process.argv.slice(2).map(Number);

@@ -9,6 +9,7 @@ import { schemas } from '../src/contract/index.ts';
 import { createKitFunctions } from '../library/kit-functions.ts';
 import { startService, type RunningService } from '../src/service/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
+import { median } from './machine.ts';
 
 const FEW = 1_000;
 const BATCH = 5_000;
@@ -260,9 +261,6 @@ async function measure(url: string): Promise<{ ms: number; bytes: number }> {
   if (!response.ok) throw new Error(`${url} responded with ${response.status}.`);
   return { ms: systemClock.monotonicMs() - startedMs, bytes: length };
 }
-
-const median = (values: number[]): number =>
-  values.sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 
 const count = Number(process.argv[2] ?? 100_000);
 const [small, large] = [await startWith(FEW), await startWith(count)];

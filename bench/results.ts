@@ -7,13 +7,14 @@
  * the server that `SANDBOX_KIT_TEST_DATABASE_URL` names; the next run uses it again.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../src/platform/clock.ts';
 import { startService, type RunningService } from '../src/service/index.ts';
 import { createDatabase } from './postgres.ts';
 import { prepareResults } from './result-data.ts';
+import { describeMachine, median } from './machine.ts';
 
 const ROUNDS = 15;
 const LIMIT = 50;
@@ -47,9 +48,6 @@ async function request({ url, apiKey }: RunningService, path: string): Promise<n
   if (!response.ok) throw new Error(`${path} responded with ${response.status}: ${text}`);
   return systemClock.monotonicMs() - startedMs;
 }
-
-const median = (values: number[]): number =>
-  values.sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? NaN;
 
 function print(name: string, [sqlite = NaN, postgres = NaN]: number[]): void {
   const columns = [`${sqlite.toFixed(2)} ms`, `${postgres.toFixed(2)} ms`];
@@ -101,7 +99,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { data: { type: 'string' } },
 });
-console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`);
+console.log(describeMachine());
 for (const count of positionals.length === 0 ? [10_000] : positionals.map(Number)) {
   await run(count, values.data);
 }

@@ -10,10 +10,10 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { cpus } from 'node:os';
 import { Pool } from 'undici';
 import type { Scenario } from '../src/contract/index.ts';
 import { simulate } from '../src/service/index.ts';
+import { describeMachine, median } from './machine.ts';
 
 const SESSIONS_PER_ROUND = 500;
 const SESSIONS_RECORDED = 20;
@@ -160,12 +160,8 @@ async function recordRequests(url: string, agent: ChildProcess): Promise<Recordi
   );
 }
 
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
-}
-
 async function run(rounds: number): Promise<void> {
-  console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`);
+  console.log(describeMachine());
   const agent = fork(import.meta.filename, ['serve']);
   const [port] = (await once(agent, 'message')) as [number];
   const url = `http://127.0.0.1:${port}`;

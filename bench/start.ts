@@ -11,6 +11,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packKit } from '../test/package/tarball.ts';
+import { median } from './machine.ts';
 
 const AIMOCK = '@copilotkit/aimock@1.43.0';
 const HELP_MS_MAX = 60;
@@ -35,12 +36,12 @@ try {
       if (round > 0) times.get(name)?.push(ms);
     }
   }
-  const median = (name: string): number => medianOf(times.get(name) ?? []);
+  const medianOf = (name: string): number => median(times.get(name) ?? []);
   for (const name of times.keys()) {
-    process.stdout.write(`${name.padEnd(20)} ${median(name).toFixed(0).padStart(5)} ms\n`);
+    process.stdout.write(`${name.padEnd(20)} ${medianOf(name).toFixed(0).padStart(5)} ms\n`);
   }
-  const ratio = median('sandbox-kit agent') / median('aimock');
-  const net = median('sandbox-kit --help') - median('node');
+  const ratio = medianOf('sandbox-kit agent') / medianOf('aimock');
+  const net = medianOf('sandbox-kit --help') - medianOf('node');
   process.stdout.write(
     `\nMedians of ${rounds} rounds. agent / aimock: ${ratio.toFixed(2)}, at most ${RATIO_MAX}. ` +
       `--help takes ${net.toFixed(0)} ms more than Node itself; its limit is ${HELP_MS_MAX} ms in total.\n`,
@@ -88,9 +89,4 @@ async function measureStart({ args, ready }: Program): Promise<number> {
   ms ??= ready ? undefined : performance.now() - startedAt;
   if (ms === undefined) throw new Error(`${args.join(' ')} did not start:\n${output}`);
   return ms;
-}
-
-function medianOf(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? NaN;
 }

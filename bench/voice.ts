@@ -9,7 +9,6 @@
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpus } from 'node:os';
 import wrtc from '@roamhq/wrtc';
 import { WebSocket } from 'ws';
 import { createPacer } from '../src/platform/pacer.ts';
@@ -18,6 +17,7 @@ import { findPercentile } from '../src/voice/latency/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { createPeer, type Peer } from '../src/voice/peer/index.ts';
 import { FRAME_MS, FRAME_TICKS } from '../src/voice/opus/frame.ts';
+import { describeMachine } from './machine.ts';
 
 const PAYLOAD_BYTES = 80;
 const LIBWEBRTC_CALLS_MAX = 20;
@@ -228,7 +228,7 @@ async function measure(name: CallerName, calls: number, seconds: number) {
 }
 
 async function run(calls: number, seconds: number, rounds: number): Promise<void> {
-  console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`);
+  console.log(describeMachine());
   console.log('caller     calls  packets back     lost  echo p50   p99   max  CPU caller  agent');
   for (let nth = 0; nth < rounds; nth += 1) {
     const callsPerCore = new Map<CallerName, number>();

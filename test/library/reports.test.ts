@@ -51,7 +51,8 @@ void t.test('check returns the object that check --json writes', async (t) => {
   t.teardown(() => mutant?.stop());
   const url = mutant?.url ?? '';
   // One request at a time, so that both runs send them in the same order.
-  const report = await check({ url, areas: ['chat', 'health'], seed: 'same', concurrency: 1 });
+  const areas = ['chat', 'health'] as const;
+  const report = await check({ url: `${url}/`, areas, seed: 'same', concurrency: 1 });
   assertJson(t, report);
   t.same(findViolations('CheckReport', report), []);
   t.equal(report.verdict, 'not-conforming');

@@ -1,4 +1,4 @@
-/** `check`, `load`, `simulate`, `grade`, and `diagnose` as functions: their results are the reports of the commands. */
+/** `check`, `load`, `simulate`, `grade`, and `diagnose` as functions. */
 import { getEventListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,11 +13,9 @@ import {
   load,
   simulate,
   type CheckOptions,
-  type CheckReport,
   type DiagnosisReport,
   type LoadOptions,
   type LoadProgress,
-  type LoadReport,
   type SimulateOptions,
 } from '../../library/index.ts';
 import { run } from '../helpers/command.ts';
@@ -34,24 +32,6 @@ async function withAgent(t: Test): Promise<RunningAgent> {
 /** Returns a report as JSON without times. */
 const withoutTimes = (report: object): string =>
   JSON.stringify(report, (key, value: unknown) => (/(At|Ms)$/.test(key) ? undefined : value));
-
-/** Returns the parts of a report that are equal for the same seed: requests can end in any order. */
-const verdictsOf = ({ requirements, startedAt, endedAt, ...report }: CheckReport): object => ({
-  ...report,
-  causes: report.causes,
-  requirements: requirements.map(({ id, verdict, rule, level }) => [id, verdict, rule, level]),
-});
-
-void t.test('check returns the report of check --json', async (t) => {
-  const { url } = await withAgent(t);
-  const report = await check({ url: `${url}/`, areas: ['health', 'users'], seed: 'same' });
-  t.same(findViolations('CheckReport', report), []);
-  t.equal(report.verdict, 'conforming');
-  t.equal(report.target, url, 'without the trailing slash');
-  const args = ['check', url, '--area', 'health,users', '--seed', 'same', '--json', '-'];
-  const { stdout } = await run(args);
-  t.same(verdictsOf(report), verdictsOf(JSON.parse(stdout) as CheckReport));
-});
 
 void t.test('check finds a fault, accepts known failures, compares, and records', async (t) => {
   const agent = await withAgent(t);
@@ -110,22 +90,6 @@ void t.test('diagnose returns the report of doctor --json', async (t) => {
   t.match(blocked, { ok: false, blockedBy: { message: /Nothing accepts connections at/ } });
 });
 
-void t.test('load returns a load report, with the plan of the command', async (t) => {
-  const { url } = await withAgent(t);
-  const phases = new Set<string>();
-  const report = await load({
-    ...{ ...shortLoad, url, acceptNotProven: true, seed: 'same' },
-    onProgress: ({ phase }) => phases.add(phase),
-  });
-  t.same(findViolations('LoadReport', report), []);
-  t.ok(phases.has('window'));
-  t.equal(report.plan.windowMs, 2_000);
-  const options = ['--profile', 'chat', '--rate', '20', '--duration', '2s', '--warm-up', '0s'];
-  const args = ['load', url, ...options, '--seed', 'same', '--accept-not-proven', '--json', '-'];
-  const { stdout } = await run(args);
-  t.same(report.plan, (JSON.parse(stdout) as LoadReport).plan);
-});
-
 void t.test('simulate returns a simulation report, the same for the same seed', async (t) => {
   const { url } = await withAgent(t);
   const sessions: string[] = [];
@@ -154,33 +118,6 @@ void t.test('simulate takes scenarios, personas, and evals as objects', async (t
   });
   t.equal(report.verdict, 'passed');
   t.match(report.sessions, [{ persona: 'Calm', eval_outcomes: [{ eval_name: 'Few turns' }] }]);
-});
-
-void t.test('several runs in one process do not affect each other', async (t) => {
-  const [first, second] = await Promise.all([withAgent(t), withAgent(t)]);
-  const mutant = await startMutant('users/status', second.url).catch(() => undefined);
-  t.teardown(() => mutant?.stop());
-  second.setFaults([{ kind: 'degraded' }]);
-  const [good, degraded, simulation, loads] = await Promise.all([
-    check({ url: first.url, areas: ['health', 'users'] }),
-    check({ url: second.url, areas: ['health'] }),
-    simulate({ url: first.url, scenarios: ['opening-hours'], seed: 'x' }),
-    Promise.all([
-      load({ url: first.url, ...shortLoad, acceptNotProven: true }),
-      load({ url: second.url, ...shortLoad, acceptNotProven: true }),
-    ]),
-  ]);
-  t.equal(good.verdict, 'conforming');
-  t.equal(degraded.observedBehavior['health status'] ?? degraded.verdict, degraded.verdict);
-  t.equal(simulation.verdict, 'passed');
-  for (const report of loads) t.same(findViolations('LoadReport', report), []);
-  t.same(
-    loads.map(
-      ({ target, sandbox }: LoadReport & { target?: string; sandbox?: string }) =>
-        target ?? sandbox,
-    ),
-    [first.url, second.url],
-  );
 });
 
 void t.test('a signal that outlives a check keeps no listener of it', async (t) => {

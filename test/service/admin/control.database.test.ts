@@ -44,15 +44,6 @@ void t.test(
   },
 );
 
-void t.test('/__admin accepts only JSON bodies', async (t) => {
-  const { send } = await withService(t);
-  const form = { 'content-type': 'text/plain' };
-  assertError(t, await send('POST /__admin/reset', { raw: '{"to":"empty"}', headers: form }), 415);
-  const headers = { 'content-type': 'application/json' };
-  assertError(t, await send('POST /__admin/reset', { raw: '{', headers }), 400, /JSON/);
-  assertError(t, await send('POST /__admin/nothing', { body: {} }), 404);
-});
-
 void t.test('Evals can be added, replaced, listed, and deleted', async (t) => {
   const bench = await withService(t);
   const { admin, send } = bench;

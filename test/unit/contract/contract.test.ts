@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t from 'tap';
 import {
   formatValue,
@@ -13,7 +11,6 @@ import {
   USER_ID_LENGTH_MAX,
   type MessageName,
 } from '../../../src/contract/index.ts';
-import { ROOT } from '../../helpers/repository.ts';
 
 interface Described {
   title: MessageName;
@@ -34,13 +31,6 @@ void t.test('Every schema has a title, a section, a description, and an example'
     t.ok(schema.examples.length > 0, `${schema.title}: examples`);
     t.ok(schema['x-near-misses'].length > 0, `${schema.title}: near-misses`);
   }
-  t.end();
-});
-
-void t.test('Every schema can be imported from the package by its title', (t) => {
-  const manifest = readFileSync(join(ROOT, 'package.json'), 'utf8');
-  const { exports } = JSON.parse(manifest) as { exports: Record<string, unknown> };
-  for (const { title, $id } of all) t.equal(exports[`./schemas/${title}.json`], `./schemas/${$id}`);
   t.end();
 });
 

@@ -8,7 +8,7 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 import { nightOnly } from '../../../helpers/nightly.ts';
 import { migrate } from '../../../../src/service/store/postgres/migrate.ts';
-import { execute, withPostgres, withPostgresServer } from '../../../helpers/postgres.ts';
+import { execute, withPostgres } from '../../../helpers/postgres.ts';
 import { ROOT } from '../../../helpers/repository.ts';
 import { until } from '../../../helpers/until.ts';
 
@@ -19,20 +19,6 @@ async function connect(t: Test, url: string): Promise<pg.Client> {
   t.teardown(() => client.end());
   return client;
 }
-
-void t.test('a test gets an empty database, owned by a role without other rights', async (t) => {
-  const { url, name } = await withPostgres(t);
-  const [role] = await execute(
-    url,
-    'create table kept (id text primary key)',
-    `select current_database() as database, rolname, rolsuper, rolcreatedb, rolcreaterole
-       from pg_roles where rolname = current_user`,
-  );
-  t.same(role, {
-    ...{ database: name, rolname: name },
-    ...{ rolsuper: false, rolcreatedb: false, rolcreaterole: false },
-  });
-});
 
 void t.test('commits are durable', async (t) => {
   const { url } = await withPostgres(t);
@@ -78,53 +64,6 @@ void t.test('two databases are independent, and are dropped after their tests', 
   const { superuserUrl } = await withPostgres(t);
   t.same(await execute(superuserUrl, `select from pg_database where datname = '${dropped}'`), []);
   t.same(await execute(superuserUrl, `select from pg_roles where rolname = '${dropped}'`), []);
-});
-
-void t.test(
-  'a server that stops and starts again keeps its data and its URL',
-  nightOnly,
-  async (t) => {
-    const { url, restart, stop, start } = await withPostgresServer(t);
-    await execute(url, 'create table kept (n int)', 'insert into kept values (7)');
-    const client = await connect(t, url);
-    const ended = once(client, 'error');
-    await restart();
-    await ended;
-    t.same(await execute(url, 'select * from kept'), [{ n: 7 }]);
-    await stop();
-    await t.rejects(execute(url, 'select 1'), { code: 'ECONNREFUSED' });
-    await start();
-    t.same(await execute(url, 'select * from kept'), [{ n: 7 }]);
-  },
-);
-
-void t.test('a killed server recovers what it acknowledged', nightOnly, async (t) => {
-  const { url, kill, start } = await withPostgresServer(t);
-  await execute(url, 'create table kept (n int)');
-  let acknowledged = 0;
-  for (let round = 0; round < 3; round++) {
-    const writer = await connect(t, url);
-    const writing = (async () => {
-      for (;;) {
-        await writer.query('insert into kept values ($1)', [acknowledged]);
-        acknowledged++;
-      }
-    })();
-    const failing = t.rejects(writing);
-    const enough = acknowledged + 20;
-    await until('some rows are written', () => acknowledged >= enough);
-    await kill();
-    await failing;
-    await start();
-    const [row] = await execute(url, 'select count(distinct n)::int as count from kept');
-    const count = Number(row?.count);
-    t.ok(count >= acknowledged, `${count} of ${acknowledged}`);
-  }
-});
-
-void t.test('a server has its own settings', nightOnly, async (t) => {
-  const { url } = await withPostgresServer(t, { settings: { max_connections: '12' } });
-  t.same(await execute(url, 'show max_connections'), [{ max_connections: '12' }]);
 });
 
 void t.test(

@@ -141,23 +141,10 @@ export function startSpreadOf(shards: readonly NamedReport<ShardReport>[]): numb
 const startOf = ({ report }: NamedReport<ShardReport>): number =>
   Date.parse(report.shard.measurements?.windowStartedAt ?? '');
 
-/** Returns whether a signal stopped a shard. Other early ends have their own field. */
-const wasInterrupted = ({ report }: NamedReport<ShardReport>): boolean =>
-  report.aborted === undefined &&
-  report.blockedBy === undefined &&
-  (report.shard.measurements?.ranMs ?? Infinity) < report.plan.windowMs;
-
 function rejectLateStarts(shards: readonly NamedReport<ShardReport>[]): void {
   const [first] = shards;
   const spreadMs = startSpreadOf(shards);
   if (!first || spreadMs <= startSpreadMaxOf(first.report.plan)) return;
-  // An interrupted warm-up is short, so the steady state begins early.
-  const interrupted = shards.find(wasInterrupted);
-  if (interrupted) {
-    throw new MergeError(
-      `${interrupted.name} is the report of ${describeShard(interrupted.report.shard)}, which was interrupted. Run all shards again.`,
-    );
-  }
   const ordered = shards
     .filter(hasStarted)
     .toSorted((left, right) => startOf(left) - startOf(right));

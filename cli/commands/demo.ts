@@ -400,7 +400,7 @@ const nextSteps: readonly (readonly [command: string, effect: string])[] = [
 function describeNextSteps(program: string): string {
   const width = Math.max(...nextSteps.map(([command]) => command.length));
   const lines = nextSteps.map(
-    ([command, effect]) => `  ${program} ${command.padEnd(width)}   ${effect}\n`,
+    ([command, effect]) => `  ${program} ${command.padEnd(width)}  ${effect}\n`,
   );
   return `Next steps:\n${lines.join('')}`;
 }

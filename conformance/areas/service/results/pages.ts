@@ -239,13 +239,16 @@ export const pages: Subject = {
           description: 'Skips one session too many.',
           transform: changeSkip(endpoint, (skip) => (skip > 0 ? skip + 1 : skip)),
         },
-        'total-of-page': editsPages(
-          'Counts only the sessions of the page as total.',
-          (page) => {
-            page['total'] = sessionsIn(page).length;
-          },
-          hasSkip,
-        ),
+        'total-of-page': {
+          ...editsPages(
+            'Counts only the sessions of the page as total.',
+            (page) => {
+              page['total'] = sessionsIn(page).length;
+            },
+            hasSkip,
+          ),
+          alsoKills: [either('SERVICE-174', 'SERVICE-175')],
+        },
       }),
     })),
     ...both('SERVICE-206', 'SERVICE-207', ({ endpoint, kind, either, named }) => ({
@@ -318,8 +321,10 @@ export const pages: Subject = {
         'order-of-each-page': {
           description: 'Sorts only the sessions of each page.',
           transform: changeSkip(endpoint, (skip, limit) => {
-            if (skip === 0) return limit;
-            return skip === limit ? 0 : skip;
+            // The first page changes places with one whose sessions are hours older.
+            const other = either(3, 1) * limit;
+            if (skip === 0) return other;
+            return skip === other ? 0 : skip;
           }),
         },
         'oldest-first': editsPages('Lists the oldest session first.', (page) => {
@@ -663,19 +668,27 @@ function findOrderFault(page: Exchange, ignoredId: string | undefined): Finding[
   return [wrongValue(page, pointer, 'no newer session after this one')];
 }
 
+/** Returns the sessions on earlier pages of the list to which a page belongs. */
+const listEarlier = (page: Exchange, { exchanges }: Transcript): ResultsObject[] =>
+  exchanges
+    .filter(
+      ({ endpoint, step, id }) =>
+        page.step === PAGE_STEP &&
+        endpoint === page.endpoint &&
+        step === PAGE_STEP &&
+        id < page.id,
+    )
+    .flatMap(sessionsOf);
+
 /** Finds a session that is more than an hour newer than one on an earlier page of the same list. */
 function findLateNewer(
   page: Exchange,
   ignoredId: string | undefined,
-  { exchanges }: Transcript,
+  transcript: Transcript,
 ): Finding[] {
   const startOf = (session: ResultsObject): number | undefined =>
     session['source_session_id'] === ignoredId ? undefined : startedAtMs(session);
-  const earlier = exchanges.filter(
-    ({ endpoint, step, id }) => endpoint === page.endpoint && step === PAGE_STEP && id < page.id,
-  );
-  if (page.step !== PAGE_STEP || earlier.length === 0) return [];
-  const known = earlier.flatMap(sessionsOf);
+  const known = listEarlier(page, transcript);
   const oldestMs = Math.min(...known.map((session) => startOf(session) ?? Infinity));
   // Pages that overlap repeat sessions, which is the subject of another requirement.
   const identities = new Set(known.map(identify));
@@ -700,7 +713,7 @@ function listsNewestFirst(endpoint: ResultsEndpoint): Check {
   return checkEach(
     (page, transcript) => {
       if (!isPage(page) || page.intent !== 'valid') return false;
-      const starts = sessionsOf(page)
+      const starts = [...listEarlier(page, transcript), ...sessionsOf(page)]
         .filter((session) => session['source_session_id'] !== ignoredIdOf(transcript))
         .flatMap((session) => startedAtMs(session) ?? []);
       const latest = Math.max(...starts);

@@ -89,7 +89,10 @@ export const sessions: Subject = {
           ),
           'url-same-session-id': {
             description: 'Uses the same session id in every link.',
-            transform: () => onSessions(endpoint, numberLinks())(),
+            transform: onSessions(
+              endpoint,
+              onLink((url) => url.replace(/[^/]+\?sessionId=(.*)/, '$1?sessionId=one')),
+            ),
           },
         }),
         ...either(wrongProductionLinks(), wrongSimulationLinks()),
@@ -191,7 +194,7 @@ export const sessions: Subject = {
         'simulation-deleted-hidden': {
           description: 'Does not list sessions of deleted simulations.',
           transform: onPages('simulations', hideDeletedSimulations),
-          alsoKills: ['SERVICE-135', 'SERVICE-155'],
+          alsoKills: ['SERVICE-155'],
         },
       },
     },
@@ -467,12 +470,6 @@ function keepsDeletedSimulations(): Check {
         }),
     requireControlApi(noWholeList('simulations')),
   );
-}
-
-/** Gives each link a different run but the same session id. */
-function numberLinks(): SessionEdit {
-  let links = 0;
-  return onLink((url) => url.replace(/[^/]+\?.*/, `run-${links++}?sessionId=one`));
 }
 
 function wrongProductionLinks(): Record<string, MutantEntry> {

@@ -673,10 +673,7 @@ const listEarlier = (page: Exchange, { exchanges }: Transcript): ResultsObject[]
   exchanges
     .filter(
       ({ endpoint, step, id }) =>
-        page.step === PAGE_STEP &&
-        endpoint === page.endpoint &&
-        step === PAGE_STEP &&
-        id < page.id,
+        page.step === PAGE_STEP && endpoint === page.endpoint && step === PAGE_STEP && id < page.id,
     )
     .flatMap(sessionsOf);
 

@@ -8,6 +8,7 @@ import {
   sessionsOf,
   turnsOf,
 } from './transcript.ts';
+import type { TracesStep } from './steps.ts';
 import { observeEach } from '../../engine/judge/observed.ts';
 import {
   type Exchange,
@@ -22,7 +23,7 @@ import {
 } from '../../../src/contract/index.ts';
 
 const isTraces =
-  (step: string) =>
+  (step: TracesStep) =>
   (exchange: Exchange): boolean =>
     isStep(exchange, 'traces', step);
 

@@ -1,5 +1,6 @@
 import type { ExpectedSession, OwnerName, ServiceContext, ServiceProbeContext } from './context.ts';
 import { type ResultsEndpoint, resultsPaths, sessionsIn } from './results-api.ts';
+import type { EndStep, TracesStep } from './steps.ts';
 import { isBeyond, isCutOff } from './transcript.ts';
 import { type Conversation, type Encoding, encodings, type TraceExport } from './spans.ts';
 import type { Step } from '../../engine/probe.ts';
@@ -10,7 +11,7 @@ import { DAY_MS, isoTime } from '../../../src/platform/clock.ts';
 /** Creates a trace request that the service must accept. */
 export function createTracesStep(
   { service }: ServiceProbeContext,
-  step: string,
+  step: TracesStep,
   request: TraceExport,
   { encoding = 'json', owner = 'main' }: { encoding?: Encoding; owner?: OwnerName } = {},
 ): Step {
@@ -26,7 +27,7 @@ export function createTracesStep(
 /** Creates an end call that the service must accept. */
 export function createEndStep(
   { service }: ServiceProbeContext,
-  step: string,
+  step: EndStep,
   conversationId: string,
   owner: OwnerName = 'main',
 ): Step {
@@ -75,7 +76,11 @@ export function createControlStep(
 }
 
 /** Returns a request that is one edit away from an accepted one and must be refused. */
-export const createRefusedStep = (control: Exchange, request: Step, edit: Partial<Step>): Step => ({
+export const createRefusedStep = (
+  control: Exchange,
+  request: Step,
+  edit: Partial<Step<TracesStep | EndStep>>,
+): Step => ({
   ...request,
   ...edit,
   intent: 'refuse',

@@ -75,7 +75,7 @@ export const responses: Subject = {
         ),
         'odd-dropped': {
           description: 'Drops the connection when messages are structured values.',
-          transform: dropInstead(traces(contains('kvlistValue'))),
+          transform: dropInstead(traces(contains('"gen_ai.input.messages","value":{"arrayValue"'))),
         },
       },
       legal: {

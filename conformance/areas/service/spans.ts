@@ -3,6 +3,7 @@ import { listAt } from '../../../src/contract/index.ts';
 import type { When } from '../../engine/mutants/combinators.ts';
 import type { Step } from '../../engine/probe.ts';
 import type { ServiceContext } from './context.ts';
+import type { ConversationName } from './steps.ts';
 
 /** An OTLP/JSON attribute. */
 export interface Attribute {
@@ -38,8 +39,8 @@ export interface TraceExport {
 }
 
 /** A conversation that a probe makes up. */
-export interface Conversation {
-  name: string;
+export interface Conversation<Name extends string = ConversationName> {
+  name: Name;
   id: string;
   startMs: number;
   /** Whether the agent's replies pass the second eval of the run. */
@@ -64,22 +65,22 @@ export interface TurnTexts {
 export const PASSING_PHRASE = 'on its way';
 
 /** Creates a conversation with an id that belongs to this run alone. */
-export function createConversation(
+export function createConversation<Name extends ConversationName>(
   { random, marker, baseMs }: ServiceContext,
-  name: string,
+  name: Name,
   {
     offsetMs = 0,
     passesSecondEval = true,
     idSuffix = '',
   }: { offsetMs?: number; passesSecondEval?: boolean; idSuffix?: string } = {},
-): Conversation {
+): Conversation<Name> {
   const id = `sk-${marker}-${random.fork(`conversation/${name}`).id(8)}${idSuffix}`;
   return { name, id, startMs: baseMs + offsetMs, passesSecondEval };
 }
 
 /** Returns the texts of a turn. No other turn has the same texts. */
 export function turnTexts(
-  { id, passesSecondEval, subject = 'parcel', isUnanswered = false }: Conversation,
+  { id, passesSecondEval, subject = 'parcel', isUnanswered = false }: Conversation<string>,
   turn = 1,
 ): TurnTexts {
   const status = passesSecondEval ? `is ${PASSING_PHRASE}` : 'is late';
@@ -106,7 +107,7 @@ const TURN_MS = 240;
 
 function createSpanIds(
   { random }: Pick<ServiceContext, 'random'>,
-  { name }: Conversation,
+  { name }: Pick<Conversation<string>, 'name'>,
   turn: number,
 ) {
   const fork = random.fork(`span/${name}/${turn}`);
@@ -130,7 +131,7 @@ const LONG_PART = ADDRESS.repeat(700);
 function serializeMessage(
   role: 'user' | 'assistant',
   text: string,
-  { detail, omitsFinishReason = false }: Conversation,
+  { detail, omitsFinishReason = false }: Conversation<string>,
 ): string {
   const finish = role === 'assistant' && !omitsFinishReason ? { finish_reason: 'stop' } : {};
   const contents = [
@@ -145,7 +146,7 @@ function serializeMessage(
 /** Creates the span of one chat turn; `overrides` replace its fields. */
 export function createChatSpan(
   context: Pick<ServiceContext, 'random'>,
-  conversation: Conversation,
+  conversation: Conversation<string>,
   turn = 1,
   overrides: Partial<Span> = {},
 ): Span {

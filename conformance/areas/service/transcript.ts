@@ -5,6 +5,7 @@ import {
   PAGE_LIMIT_MAX,
   readTraceRequest,
   resolvePointer,
+  type Endpoint,
   type TraceSpan,
 } from '../../../src/contract/index.ts';
 import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
@@ -17,6 +18,7 @@ import {
   type Transcript,
 } from '../../engine/transcript/reading.ts';
 import type { OwnerName } from './context.ts';
+import type { StepOf, TracesStep } from './steps.ts';
 import {
   queryParameter,
   sessionsIn,
@@ -37,17 +39,17 @@ export const isResultsPage =
     Array.isArray(resolvePointer(exchange.json, '/items'));
 
 /** Returns whether an exchange is one of these steps of an endpoint. */
-export const isStep = (
+export const isStep = <Of extends Endpoint>(
   exchange: Exchange,
-  endpoint: Exchange['endpoint'],
-  ...steps: readonly string[]
-): boolean => exchange.endpoint === endpoint && steps.includes(exchange.step);
+  endpoint: Of,
+  ...steps: readonly StepOf<Of>[]
+): boolean => exchange.endpoint === endpoint && steps.some((step) => step === exchange.step);
 
 /** Returns the last exchange of a step that the service accepted. */
-export function lastAccepted(
+export function lastAccepted<Of extends Endpoint>(
   { exchanges }: Transcript,
-  endpoint: Exchange['endpoint'],
-  step: string,
+  endpoint: Of,
+  step: StepOf<Of>,
 ): Exchange | undefined {
   return exchanges.findLast(
     (exchange) => exchange.endpoint === endpoint && exchange.step === step && isAccepted(exchange),
@@ -89,7 +91,7 @@ function decodeSpans({ request, sent }: Exchange): readonly TraceSpan[] {
 }
 
 /** Returns the first trace request of a step that was not refused because of its rate. */
-export const findTraces = ({ exchanges }: Transcript, step: string): Exchange | undefined =>
+export const findTraces = ({ exchanges }: Transcript, step: TracesStep): Exchange | undefined =>
   exchanges.find((exchange) => isStep(exchange, 'traces', step) && !isRateLimited(exchange));
 
 /** Returns the conversation id of a trace request or an end call. */
@@ -127,7 +129,7 @@ export const lastPolledPage = (transcript: Transcript): Exchange | undefined =>
   lastAccepted(transcript, 'production', 'results');
 
 /** Returns the polled session of the conversation that a trace request sent. */
-export function findSession(transcript: Transcript, step: string): ResultsObject | undefined {
+export function findSession(transcript: Transcript, step: TracesStep): ResultsObject | undefined {
   const page = lastPolledPage(transcript);
   const request = transcript.exchanges.find((exchange) => isStep(exchange, 'traces', step));
   const id = request && conversationIdOf(request);

@@ -186,7 +186,11 @@ function isRefusedByRedirect(exchange: Exchange, { exchanges }: Transcript): boo
   if (status < 300 || status >= 400) return false;
   if (exchange.endpoint !== 'traces') return true;
   const isKept = exchanges.some(
-    (end) => isStep(end, 'end', `close ${exchange.step}`) && isAccepted(end) && isObject(end.json),
+    (end) =>
+      end.endpoint === 'end' &&
+      end.step === `close ${exchange.step}` &&
+      isAccepted(end) &&
+      isObject(end.json),
   );
   return !isKept;
 }

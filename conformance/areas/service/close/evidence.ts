@@ -4,6 +4,7 @@ import { isObject } from '../../../../src/platform/json.ts';
 import { checkEach, explainNoValidResponse, type Check } from '../../../engine/checks/check.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
+import type { EndStep, TracesStep } from '../steps.ts';
 import {
   conversationIdOf,
   hasControlApi,
@@ -41,7 +42,7 @@ export const CONCURRENT_CLOSE_STEP = 'close at the same moment';
 /** What that conversation is about, by which mutants recognize it. */
 export const CLOSED_TWICE_SUBJECT = 'parcel pair';
 /** Closes of conversations that are closed already, or that another end call may close. */
-export const laterCloses: readonly string[] = [
+export const laterCloses: readonly EndStep[] = [
   'close bare again',
   CLOSE_OF_IDLE,
   'close late again',
@@ -49,7 +50,7 @@ export const laterCloses: readonly string[] = [
   CONCURRENT_CLOSE_STEP,
 ];
 /** Closes that the requirements of ids judge. */
-export const idCloses: readonly string[] = [
+export const idCloses: readonly EndStep[] = [
   'close case',
   'close other case',
   'close reserved',
@@ -75,7 +76,7 @@ export const isScoringClose = (exchange: Exchange): boolean =>
 
 /** Requires a value in the close responses of some steps, in runs with a control API. */
 export function closesWith(
-  steps: readonly string[],
+  steps: readonly EndStep[],
   pointer: '/run' | '/evaluations_queued',
   isRight: (exchange: Exchange, transcript: Transcript) => boolean,
   expected: string,
@@ -96,7 +97,7 @@ export function closesWith(
 
 /** Requires a conversation to be, or not to be, on the last page of its owner that a step read. */
 export function lists(
-  sentStep: string,
+  sentStep: TracesStep,
   pageStep: string,
   isListed: boolean,
   unjudged: Check['unjudged'],

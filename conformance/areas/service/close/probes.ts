@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS } from '../../../../src/platform/clock.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
 import type { When } from '../../../engine/mutants/combinators.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
-import type { ExpectedSession, OwnerName, ServiceProbe, ServiceProbeContext } from '../context.ts';
+import type { ExpectedSession, ServiceProbe, ServiceProbeContext } from '../context.ts';
 import {
   createControlStep,
   createEndStep,
@@ -29,6 +29,7 @@ import {
   LEFT_OPEN,
   LEFT_OPEN_SUBJECT,
 } from './evidence.ts';
+import type { ConversationName, TracesStep } from '../steps.ts';
 import {
   createChatSpan,
   createConversation,
@@ -59,8 +60,11 @@ interface PlannedConversation {
 
 function planConversations(context: ServiceProbeContext): PlannedConversation[] {
   const { service } = context;
-  const create = (name: string, offsetMs: number, passesSecondEval = true): Conversation =>
-    createConversation(service, name, { offsetMs, passesSecondEval });
+  const create = (
+    name: ConversationName,
+    offsetMs: number,
+    passesSecondEval = true,
+  ): Conversation => createConversation(service, name, { offsetMs, passesSecondEval });
   return [
     planSeveralTurns(context, create('json', 0)),
     planSplitRequest(context, create('protobuf', 1000, false), 'protobuf'),
@@ -386,7 +390,7 @@ async function closeTwiceAtOnce(context: ServiceProbeContext): Promise<ExpectedS
     ...createConversation(context.service, CLOSED_TWICE, { offsetMs: 9_000 }),
     subject: CLOSED_TWICE_SUBJECT,
   };
-  const sendTurn = (turn: number, step: string, atOnce = 4) => {
+  const sendTurn = (turn: number, step: TracesStep, atOnce = 4) => {
     const request = createTraceExport([createChatSpan(context.service, conversation, turn)]);
     const traces = createTracesStep(context, step, request);
     return context.send({ ...traces, order: 'together', atOnce });
@@ -415,7 +419,7 @@ export const conversations: ServiceProbe = {
   cost: cost(48),
   async run(context) {
     const { service } = context;
-    const daysAgo = (name: string, days: number): Conversation =>
+    const daysAgo = (name: ConversationName, days: number): Conversation =>
       createConversation(service, name, { offsetMs: -days * DAY_MS });
     // Sent before the others, so that it is also the oldest by time of arrival.
     const oldSession = await sendAndClose(context, planOldTurns(context, daysAgo('old', 3)));
@@ -469,7 +473,7 @@ export const settings: ServiceProbe = {
 
 async function sendAndCloseAs(
   context: ServiceProbeContext,
-  owner: OwnerName,
+  owner: 'bare' | 'deleted' | 'named',
 ): Promise<Conversation> {
   const conversation = createConversation(context.service, owner);
   const request = createTraceExport([createChatSpan(context.service, conversation)]);

@@ -35,6 +35,7 @@ import { isRateLimited, type Exchange } from '../../../engine/transcript/reading
 import { fieldsOf, missing } from '../../fields.ts';
 import { requirePlainRight, wrongValue, needsScores } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
+import type { EndStep } from '../steps.ts';
 import { accepts } from '../traces/trace-requests.ts';
 import {
   conversationIdOf,
@@ -68,14 +69,14 @@ import {
 const end = to('end');
 
 /** Closes of conversations that were not sent as plain JSON. */
-const encodedCloses: readonly string[] = [
+const encodedCloses: readonly EndStep[] = [
   'close protobuf',
   'close gzip',
   'close gzip protobuf',
   `close ${CLOSED_LAST}`,
 ];
 /** Closes that other requirements judge than the one for a plain close. */
-const specialCloses: readonly string[] = [
+const specialCloses: readonly EndStep[] = [
   'close again',
   'close header',
   'close attribute and header',
@@ -401,7 +402,7 @@ export const closeResponse: Subject = {
 };
 
 /** Requires 404 for the end call of a conversation without spans. */
-function refusesUnknown(step: string): Check {
+function refusesUnknown(step: EndStep): Check {
   return checkRefused('end', [step], 404, notClosed, {
     [step]: {
       accepted: 'Close only conversations that have spans, and return 404 for others.',
@@ -414,10 +415,16 @@ function refusesUnknown(step: string): Check {
 /** Requires the status of first closes in the response to a repeated one, which may omit it. */
 function repeatsStatus(): Check {
   return checkEach(
-    (exchange) =>
-      isClosed(exchange) &&
-      isStep(exchange, 'end', 'close again') &&
-      resolvePointer(exchange.json, '/status') !== undefined,
+    (exchange, transcript) => {
+      const first = lastAccepted(transcript, 'end', 'close json');
+      return (
+        isClosed(exchange) &&
+        isStep(exchange, 'end', 'close again') &&
+        resolvePointer(exchange.json, '/status') !== undefined &&
+        // Another status of the first close violates another requirement.
+        resolvePointer(first?.json, '/status') === 'evaluating'
+      );
+    },
     (exchange) =>
       resolvePointer(exchange.json, '/status') === 'evaluating'
         ? []
@@ -426,7 +433,7 @@ function repeatsStatus(): Check {
       lastAccepted(transcript, 'end', 'close again')
         ? {
             verdict: 'not_applicable',
-            reason: 'The response to a repeated end call has no status.',
+            reason: 'The response to a repeated end call, or to the first one, has no such status.',
           }
         : notClosed(transcript),
   );
@@ -496,7 +503,7 @@ function returnsConversationId(): Check {
 }
 
 /** Requires `already_closed: true` in the response to an end call. */
-export function marksRepeatedClose(step: string): Check {
+export function marksRepeatedClose(step: EndStep): Check {
   const repeated = closes((exchange) => isStep(exchange, 'end', step));
   return {
     ...repeated,

@@ -7,6 +7,7 @@ import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts
 import { needsScores, requirePlainRight, wrongValue } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
 import { startsWithFirstSpan } from '../results/scored-conversations.ts';
+import type { EndStep } from '../steps.ts';
 import { isStep, sentSeed } from '../transcript.ts';
 import { onSessions } from '../transforms.ts';
 import { closesWith, isScoringClose, runOf } from './evidence.ts';
@@ -93,7 +94,7 @@ export const runs: Subject = {
 };
 
 /** Compares the runs of two conversations. */
-function comparesRuns(steps: readonly [string, string], isSame: boolean): Check {
+function comparesRuns(steps: readonly [EndStep, EndStep], isSame: boolean): Check {
   const closesOf = ({ exchanges }: Transcript): Exchange[] =>
     exchanges.filter(
       (exchange) =>

@@ -142,7 +142,7 @@ export const conversationIds: Subject = {
 
 /** Judges unusual ids only if a conversation with a plain id was accepted and closed. */
 function closesById(names: readonly IdName[], hint: string): Check {
-  const closeSteps = names.map((name) => `close ${name}`);
+  const closeSteps = names.map((name) => `close ${name}` as const);
   const check: Check = {
     evidence: ({ exchanges }) =>
       exchanges.filter(

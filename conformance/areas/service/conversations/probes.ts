@@ -20,6 +20,7 @@ import {
   createConversation,
   createTraceExport,
 } from '../spans.ts';
+import type { TracesStep } from '../steps.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
 import { isAccepted } from '../../../engine/transcript/reading.ts';
 import { resolvePointer } from '../../../../src/contract/index.ts';
@@ -117,7 +118,7 @@ interface Unscored {
 function createUnscoredTraces(
   context: ServiceProbeContext,
   { name, offsetMs }: Unscored,
-  { step, owner }: { step: string; owner: OwnerName },
+  { step, owner }: { step: TracesStep; owner: OwnerName },
 ): Step {
   const conversation = createConversation(context.service, name, { offsetMs });
   const request = createTraceExport([createChatSpan(context.service, conversation)]);

@@ -255,7 +255,10 @@ export const pages: Subject = {
       statements: either(['2.6.12', '4.4.9'], ['2.6.12', '4.3.14', '4.3.r3']),
       reason: 'A program that reads one page too many would fail or see sessions twice.',
       observability: 'provoked',
-      check: requirePlainRight([echoesLimits(endpoint)], endsAfterLastPage(endpoint)),
+      check: requirePlainRight(
+        [echoesLimits(endpoint), usesDefaults(endpoint)],
+        endsAfterLastPage(endpoint),
+      ),
       mutants: named({
         'beyond-404': {
           description: 'Refuses a skip beyond the last session.',
@@ -539,12 +542,11 @@ function manyKeyOf(endpoint: ResultsEndpoint, session: ResultsObject): string {
   return typeof key === 'string' ? key : '';
 }
 
-/** Returns the keys of the seeded sessions on a page, in the order of the page. */
+/** Returns the keys of the seeded sessions on a page, each once, in the order of the page. */
 function listManyKeys(endpoint: ResultsEndpoint, page: Exchange, transcript: Transcript): string[] {
   const known = new Set(readManyKeys(endpoint, transcript));
-  return sessionsOf(page)
-    .map((session) => manyKeyOf(endpoint, session))
-    .filter((key) => known.has(key));
+  const listed = new Set(sessionsOf(page).map((session) => manyKeyOf(endpoint, session)));
+  return [...listed].filter((key) => known.has(key));
 }
 
 const isManyPage = (endpoint: ResultsEndpoint, page: Exchange): boolean =>

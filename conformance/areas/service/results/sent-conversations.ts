@@ -4,6 +4,7 @@ import { type Check } from '../../../engine/checks/check.ts';
 import type { Transcript } from '../../../engine/transcript/reading.ts';
 import { wrongValue, needsScores } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
+import type { ConversationName } from '../steps.ts';
 import { findSession, lastPolledPage, sentChatSpans, turnsOf } from '../transcript.ts';
 
 /** A conversation as the run sent it and as the results list it. */
@@ -15,7 +16,7 @@ export interface ListedConversation {
 }
 
 /** Conversations with a specified number of turns, which excludes the one with a wrapper span. */
-export const countableSteps: readonly string[] = [
+export const countableSteps: readonly ConversationName[] = [
   'json',
   'protobuf',
   'gzip',
@@ -35,7 +36,10 @@ export const hasTurns = ({ session }: ListedConversation): boolean =>
 export const hasAllTurns = (conversation: ListedConversation): boolean =>
   hasTurns(conversation) && turnsOf(conversation.session).length === conversation.spans.length;
 
-function findConversations(transcript: Transcript, steps: readonly string[]): ListedConversation[] {
+function findConversations(
+  transcript: Transcript,
+  steps: readonly ConversationName[],
+): ListedConversation[] {
   return steps.flatMap((step) => {
     const session = findSession(transcript, step);
     const id = session?.['source_session_id'];
@@ -47,7 +51,7 @@ function findConversations(transcript: Transcript, steps: readonly string[]): Li
 
 /** Judges conversations of the run on the last page that was polled. */
 export function checkConversations(
-  steps: readonly string[],
+  steps: readonly ConversationName[],
   applies: (conversation: ListedConversation) => boolean,
   findFaults: (conversation: ListedConversation) => { expected: string; received: string }[],
 ): Check {

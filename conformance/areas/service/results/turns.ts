@@ -15,6 +15,7 @@ import {
 } from '../close/probes.ts';
 import { requireControlApi, requirePlainRight, wrongValue, needsSessions } from '../findings.ts';
 import { isSplit } from '../spans.ts';
+import type { ConversationName } from '../steps.ts';
 import { contains } from '../traces/trace-requests.ts';
 import { objectsAt, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import {
@@ -506,7 +507,7 @@ function includesTraces(endpoint: ResultsEndpoint, keys: readonly string[]): Che
 }
 
 /** Requires one turn per chat span. */
-export function hasTurnPerSpan(...steps: string[]): Check {
+export function hasTurnPerSpan(...steps: ConversationName[]): Check {
   return checkConversations(steps, hasTurns, ({ id, session, spans }) => {
     const { length } = turnsOf(session);
     if (length === spans.length) return [];
@@ -523,7 +524,10 @@ const TEXT_HINT =
   'Store and return texts as they are sent: do not trim, escape, normalize, or truncate them.';
 
 /** Requires the texts of the span's messages in the conversations of some steps. */
-function hasSentTexts(key: 'user_input' | 'agent_response', steps: readonly string[]): Check {
+function hasSentTexts(
+  key: 'user_input' | 'agent_response',
+  steps: readonly ConversationName[],
+): Check {
   const attribute = key === 'user_input' ? 'gen_ai.input.messages' : 'gen_ai.output.messages';
   const check = checkConversations(steps, hasAllTurns, ({ id, session, spans }) => {
     const texts = turnsOf(session).map((turn) => resolvePointer(turn, `/${key}`));

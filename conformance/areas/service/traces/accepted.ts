@@ -34,6 +34,7 @@ import {
   traces,
   VALUES_STEP,
 } from './trace-requests.ts';
+import type { TracesStep } from '../steps.ts';
 import { isStep } from '../transcript.ts';
 
 /** Steps that a requirement names. The first requirement judges all others. */
@@ -55,7 +56,7 @@ const special = {
   values: [VALUES_STEP],
   sameIds: ['backlog'],
   unusualIds: ['case', 'other case', 'reserved', 'slash'],
-} as const satisfies Record<string, readonly string[]>;
+} as const satisfies Record<string, readonly TracesStep[]>;
 
 const responds = (description: string, parts: Partial<ProxyResponse>): MutantEntry => ({
   description,
@@ -316,8 +317,8 @@ export const acceptedTraces: Subject = {
 
 /** Judges some steps only if a plain request was accepted. */
 function acceptsLikePlain(
-  steps: readonly string[],
-  plain: readonly string[] = ['json', 'old'],
+  steps: readonly TracesStep[],
+  plain: readonly TracesStep[] = ['json', 'old'],
 ): Check {
   return acceptsLike(steps, () => plain);
 }

@@ -20,6 +20,7 @@ import {
   withoutAttributes,
 } from '../spans.ts';
 import { NO_TYPE, otherTypes } from './refusals.ts';
+import type { EndStep, TracesStep } from '../steps.ts';
 import { AFTER_A_MINUTE, EARLY_MS, EARLY_STEP } from './rate.ts';
 import { VALUES_STEP } from './trace-requests.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
@@ -88,7 +89,7 @@ function createUnusualTraces(context: ServiceProbeContext): Step[] {
   const span = createChatSpan(service, conversation);
   const other = createChatSpan(service, conversation, 2);
   const withBody = (
-    step: string,
+    step: TracesStep,
     body: NonNullable<Step['body']>,
     headers?: Record<string, string>,
   ): Step => ({
@@ -97,7 +98,7 @@ function createUnusualTraces(context: ServiceProbeContext): Step[] {
     body,
     ...(headers && { headers }),
   });
-  const withExport = (step: string, request: TraceExport): Step =>
+  const withExport = (step: TracesStep, request: TraceExport): Step =>
     withBody(step, { json: request });
   const toBase64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64');
   const withInput = (value: object) => ({
@@ -172,7 +173,7 @@ export const unspecified: ServiceProbe = {
       }),
     ]);
     const { id } = createConversation(service, 'json');
-    const closeAgain = (step: string, edit: Partial<Step>): Step => ({
+    const closeAgain = (step: EndStep, edit: Partial<Step>): Step => ({
       ...createEndStep(context, step, id),
       ...edit,
       intent: 'open',

@@ -16,6 +16,7 @@ import {
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, requireIntrusiveRun } from '../findings.ts';
+import type { TracesStep } from '../steps.ts';
 import { hasControlApi, isStep } from '../transcript.ts';
 import { clockAdvanceMs, emptyTraceResponse, intrusiveOnly } from '../transforms.ts';
 import { traces } from './trace-requests.ts';
@@ -24,7 +25,7 @@ const MAX = INGEST_REQUESTS_PER_MINUTE_MAX;
 const MINUTE_MS = 60_000;
 
 /** The bursts of trace requests. The later ones start in a new minute. */
-const bursts: readonly string[] = ['rate', 'rate again', 'rate once more'];
+const bursts: readonly TracesStep[] = ['rate', 'rate again', 'rate once more'];
 
 /** The step of requests that are sent in the same minute after a 429, in two rounds. */
 export const EARLY_STEP = 'rate early';
@@ -36,10 +37,11 @@ const EARLY_ROUNDS = 2;
 export const AFTER_A_MINUTE = 'after a minute';
 
 /** What is sent after the time in `Retry-After`. */
-const retries: readonly string[] = ['after Retry-After', 'rate again'];
+const retries: readonly TracesStep[] = ['after Retry-After', 'rate again'];
 
 /** Returns whether a step belongs to a burst above the rate. */
-export const isRateStep = (step: string): boolean => [...bursts, EARLY_STEP].includes(step);
+export const isRateStep = (step: string): boolean =>
+  [...bursts, EARLY_STEP].some((name) => name === step);
 
 const noBurst = requireIntrusiveRun(
   unjudgedAs('not_observed', 'The run could not send enough requests within a minute.'),
@@ -185,7 +187,7 @@ export const traceRate: Subject = {
 const isFirstBurst = (exchange: Exchange): boolean => isStep(exchange, 'traces', 'rate');
 
 /** Returns the answered trace requests of a step in the order in which they were sent. */
-const answeredOf = ({ exchanges }: Transcript, step: string): Exchange[] =>
+const answeredOf = ({ exchanges }: Transcript, step: TracesStep): Exchange[] =>
   exchanges
     .filter((exchange) => isStep(exchange, 'traces', step) && exchange.response !== undefined)
     .sort((left, right) => left.startedMs - right.startedMs);
@@ -224,7 +226,9 @@ function limitsRate(): Check {
     },
     judge(_evidence, transcript) {
       const all = burstsOf(transcript);
-      const minute = ['rate', EARLY_STEP].flatMap((step) => answeredOf(transcript, step));
+      const minute = (['rate', EARLY_STEP] as const).flatMap((step) =>
+        answeredOf(transcript, step),
+      );
       const minuteMs = EARLY_ROUNDS * EARLY_MS + burstMs(minute);
       const lastOfMinute = answeredOf(transcript, EARLY_STEP).findLast(isAccepted);
       const isOverInMinute =

@@ -9,6 +9,7 @@ import { requirePlainAccepted } from '../../../engine/checks/responses.ts';
 import { always, respondInstead, to, type When } from '../../../engine/mutants/combinators.ts';
 import type { MutantEntry } from '../../../engine/requirement.ts';
 import { isAccepted, isRateLimited, type Exchange } from '../../../engine/transcript/reading.ts';
+import type { TracesStep } from '../steps.ts';
 import { isStep } from '../transcript.ts';
 import { errorResponse, textOf } from '../transforms.ts';
 
@@ -42,8 +43,8 @@ export function accepts(
  * that `plainOf` names was accepted; otherwise that request is the cause.
  */
 export function acceptsLike(
-  steps: readonly string[],
-  plainOf: (step: string) => readonly string[],
+  steps: readonly TracesStep[],
+  plainOf: (step: string) => readonly TracesStep[],
   unjudged?: Check['unjudged'],
 ): Check {
   return requirePlainAccepted(

@@ -31,7 +31,13 @@ export const strangeHeaders: Arbitrary<[string, string][]> = fc.oneof(
         fc.constantFrom(
           ...['accept', 'accept-encoding', 'cookie', 'origin', 'referer', 'range', 'if-none-match'],
           ...['x-forwarded-for', 'x-conversation-id', 'traceparent', 'user-agent', 'content-type'],
-          ...['content-encoding', 'authorization', 'x-service-api-key', 'date', 'x-http-method-override'],
+          ...[
+            'content-encoding',
+            'authorization',
+            'x-service-api-key',
+            'date',
+            'x-http-method-override',
+          ],
         ),
         headerValue,
       ),
@@ -47,7 +53,10 @@ export const pathPart: Arbitrary<string> = fc.oneof(
     weight: 2,
     arbitrary: fc.constantFrom(...WORDS).map((word) => encodeURIComponent(word.toWellFormed())),
   },
-  { weight: 1, arbitrary: fc.constantFrom('%', '%zz', '%00', '%c0%80', '%2f', '..', '.', '', ';a=b', '+') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('%', '%zz', '%00', '%c0%80', '%2f', '..', '.', '', ';a=b', '+'),
+  },
 );
 
 /** A query of known and unknown parameters. */
@@ -104,12 +113,17 @@ export function encodeBody(
 export const encodeJson = (value: unknown): Buffer => Buffer.from(JSON.stringify(value) ?? '');
 
 /** Writes a request with the length of its body. */
-export function encodeRequest({ method, path, headers, body }: Request, host: string): RequestBytes {
+export function encodeRequest(
+  { method, path, headers, body }: Request,
+  host: string,
+): RequestBytes {
   const lines = [
     `${method} ${path} HTTP/1.1`,
     `host: ${host}`,
     ...headers.map(([name, value]) => `${name}: ${value}`),
-    ...(body || method === 'POST' || method === 'PUT' ? [`content-length: ${body?.length ?? 0}`] : []),
+    ...(body || method === 'POST' || method === 'PUT'
+      ? [`content-length: ${body?.length ?? 0}`]
+      : []),
   ];
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
   return { bytes: body ? Buffer.concat([head, body]) : head, isHead: method === 'HEAD' };

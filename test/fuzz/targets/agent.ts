@@ -34,11 +34,20 @@ const faultHeader: Arbitrary<[string, string][]> = fc.oneof(
   { weight: 12, arbitrary: fc.constant([]) },
   {
     weight: 1,
-    arbitrary: fc.oneof(
-      fc.constantFrom('server_error', 'unhealthy', 'latency;min_ms=1;max_ms=5', 'rate_limit;times=1'),
-      structureOf('AgentFault').map((fault) => JSON.stringify(fault).replaceAll(/[^\x20-\x7e]/g, '')),
-      headerValue,
-    ).map((value) => [['x-sandbox-kit-fault', value]]),
+    arbitrary: fc
+      .oneof(
+        fc.constantFrom(
+          'server_error',
+          'unhealthy',
+          'latency;min_ms=1;max_ms=5',
+          'rate_limit;times=1',
+        ),
+        structureOf('AgentFault').map((fault) =>
+          JSON.stringify(fault).replaceAll(/[^\x20-\x7e]/g, ''),
+        ),
+        headerValue,
+      )
+      .map((value) => [['x-sandbox-kit-fault', value]]),
   },
 );
 
@@ -73,7 +82,10 @@ const chats = fc
         { minLength: 1, maxLength: 6 },
       ),
       ...{ user_id: fc.constantFrom(...IDS), session_id: fc.constantFrom(...IDS) },
-      metadata: fc.dictionary(fc.constantFrom('scenario_id', 'persona', 'x'), fc.constantFrom(...IDS)),
+      metadata: fc.dictionary(
+        fc.constantFrom('scenario_id', 'persona', 'x'),
+        fc.constantFrom(...IDS),
+      ),
     },
     { requiredKeys: ['messages'] },
   )
@@ -97,10 +109,22 @@ const request: Arbitrary<Request> = fc.oneof(
   { weight: 6, arbitrary: post('POST', '/v1/chat/completions', of('ChatRequest')) },
   { weight: 2, arbitrary: post('POST', '/users', users) },
   { weight: 4, arbitrary: post('POST', '/users', of('UserCreateRequest')) },
-  { weight: 3, arbitrary: without('DELETE', pathPart.map((id) => `/users/${id}`)) },
+  {
+    weight: 3,
+    arbitrary: without(
+      'DELETE',
+      pathPart.map((id) => `/users/${id}`),
+    ),
+  },
   { weight: 1, arbitrary: post('DELETE', '/users/a', of('UserCreateRequest')) },
   { weight: 3, arbitrary: without('GET', paths) },
-  { weight: 1, arbitrary: without('GET', pathPart.map((part) => `/${part}`)) },
+  {
+    weight: 1,
+    arbitrary: without(
+      'GET',
+      pathPart.map((part) => `/${part}`),
+    ),
+  },
   {
     weight: 1,
     arbitrary: fc
@@ -109,7 +133,10 @@ const request: Arbitrary<Request> = fc.oneof(
   },
   { weight: 1, arbitrary: post('POST', '/__admin/faults', faults) },
   { weight: 1, arbitrary: post('PUT', '/__admin/faults', faults) },
-  { weight: 2, arbitrary: without('DELETE', fc.constantFrom('/__admin/faults', '/__admin/requests')) },
+  {
+    weight: 2,
+    arbitrary: without('DELETE', fc.constantFrom('/__admin/faults', '/__admin/requests')),
+  },
   { weight: 1, arbitrary: without('POST', fc.constant('/__admin/reset')) },
 );
 

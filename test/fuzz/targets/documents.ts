@@ -15,8 +15,19 @@ const NAMES = ['Scenario', 'Persona', 'SeedDocument', 'EvalDefinition'] as const
 
 /** A document, or a file of transcripts. */
 type Input =
-  | { kind: 'document'; name: (typeof NAMES)[number]; isYaml: boolean; value: unknown; edits: ByteEdit[] }
-  | { kind: 'transcripts'; format: 'csv' | 'json' | 'jsonl' | undefined; text: string; edits: ByteEdit[] };
+  | {
+      kind: 'document';
+      name: (typeof NAMES)[number];
+      isYaml: boolean;
+      value: unknown;
+      edits: ByteEdit[];
+    }
+  | {
+      kind: 'transcripts';
+      format: 'csv' | 'json' | 'jsonl' | undefined;
+      text: string;
+      edits: ByteEdit[];
+    };
 
 const documents = (name: (typeof NAMES)[number]): Arbitrary<Input> =>
   fc.record({
@@ -31,7 +42,16 @@ const cell = fc
 
 const columns = fc.subarray(
   [
-    ...['session_id', 'user_input', 'agent_response', 'started_at', 'ended_at', 'metadata', 'run', 'evals'],
+    ...[
+      'session_id',
+      'user_input',
+      'agent_response',
+      'started_at',
+      'ended_at',
+      'metadata',
+      'run',
+      'evals',
+    ],
     ...['evaluation_metadata', 'Session ID', 'x', ''],
   ],
   { minLength: 1 },

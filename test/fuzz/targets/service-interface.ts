@@ -41,7 +41,10 @@ const sendTraces: Arbitrary<Request> = fc
     ...{ body: jsonBodies(traceInputs), key, more: strangeHeaders },
     type: fc.oneof(
       { weight: 20, arbitrary: fc.constantFrom(JSON_TYPE, PROTOBUF_TYPE) },
-      { weight: 1, arbitrary: fc.constantFrom('Application/JSON; charset=utf-16', 'text/plain', '') },
+      {
+        weight: 1,
+        arbitrary: fc.constantFrom('Application/JSON; charset=utf-16', 'text/plain', ''),
+      },
     ),
     conversation: fc.oneof(
       { weight: 3, arbitrary: fc.constant([]) },
@@ -70,12 +73,20 @@ const count = fc.constantFrom('0', '1', '500', '501', ...NUMBERS.map(String));
 
 const listSessions: Arbitrary<Request> = fc
   .record({
-    path: fc.constantFrom('/api/simulations/sessions/', '/api/prod-evaluations/sessions/', '/api/simulations/sessions'),
+    path: fc.constantFrom(
+      '/api/simulations/sessions/',
+      '/api/prod-evaluations/sessions/',
+      '/api/simulations/sessions',
+    ),
     query: queryOf({
       ...{ agent: name, run: name, eval: name, failed_only: flag, include_traces: flag },
       ...{ started_after: time, started_before: time, skip: count, limit: count },
     }),
-    ...{ key, more: strangeHeaders, method: fc.constantFrom('GET', 'GET', 'GET', 'HEAD', 'OPTIONS') },
+    ...{
+      key,
+      more: strangeHeaders,
+      method: fc.constantFrom('GET', 'GET', 'GET', 'HEAD', 'OPTIONS'),
+    },
   })
   .map(({ path, query, key, more, method }) => ({
     ...{ method, path: path + query, headers: [...key, ...more] },

@@ -94,11 +94,10 @@ async function main(): Promise<number> {
     },
     allowPositionals: true,
   });
-  const known: readonly string[] = TARGET_NAMES;
-  const unknown = positionals.find((name) => !known.includes(name));
+  const unknown = positionals.find((name) => !TARGET_NAMES.includes(name));
   if (unknown !== undefined)
-    throw new Error(`Unknown target ${unknown}. Targets: ${known.join(', ')}.`);
-  const names = positionals.length > 0 ? positionals : [...known];
+    throw new Error(`Unknown target ${unknown}. Targets: ${TARGET_NAMES.join(', ')}.`);
+  const names = positionals.length > 0 ? positionals : [...TARGET_NAMES];
   const [seconds, seed] = [Number(values.seconds), Number(values.seed)];
   const write = (line: string): void => void process.stdout.write(`${line}\n`);
   write(`${names.length} targets, ${seconds} s each, seed ${seed}`);

@@ -58,10 +58,15 @@ export function messageInputs(name: MessageName, patterns: PatternValues = {}): 
 
 /** Returns values that match the schema of a message, as far as its keywords can be followed. */
 export const structureOf = (name: MessageName, patterns: PatternValues = {}): Arbitrary<unknown> =>
-  new Structures(schemas[name] as unknown as Schema, patterns).of(
-    schemas[name] as unknown as Schema,
-    DEPTH_MAX,
-  );
+  structureOfSchema(schemas[name], patterns);
+
+/** Like `structureOf`, for any schema. */
+export function structureOfSchema(
+  schema: object,
+  patterns: PatternValues = {},
+): Arbitrary<unknown> {
+  return new Structures(schema as Schema, patterns).of(schema as Schema, DEPTH_MAX);
+}
 
 /** Creates arbitraries for the parts of a document. */
 class Structures {

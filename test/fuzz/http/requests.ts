@@ -2,14 +2,17 @@
 import { gzipSync } from 'node:zlib';
 import fc, { type Arbitrary } from 'fast-check';
 import { editBytes, rareByteEdits, type ByteEdit } from '../inputs/byte-edits.ts';
+import { writeJson } from '../inputs/json-edits.ts';
 import { IDS, WORDS } from '../inputs/words.ts';
 import type { RequestBytes } from './connection.ts';
 
 /** A request before it is sent. */
+export type Header = readonly [name: string, value: string];
+
 export interface Request {
   method: string;
   path: string;
-  headers: readonly (readonly [name: string, value: string])[];
+  headers: readonly Header[];
   body?: Uint8Array | undefined;
 }
 
@@ -22,8 +25,8 @@ const HEADER_VALUES = [...WORDS, ...IDS]
 export const headerValue: Arbitrary<string> = fc.constantFrom(...HEADER_VALUES);
 
 /** Headers that servers look at, with any value. Those that frame the body are not among them. */
-export const strangeHeaders: Arbitrary<[string, string][]> = fc.oneof(
-  { weight: 9, arbitrary: fc.constant([]) },
+export const strangeHeaders: Arbitrary<Header[]> = fc.oneof(
+  { weight: 9, arbitrary: fc.constant<Header[]>([]) },
   {
     weight: 1,
     arbitrary: fc.array(
@@ -110,7 +113,7 @@ export function encodeBody(
   return isGzip ? editBytes(gzipSync(plain), edits) : editBytes(plain, edits);
 }
 
-export const encodeJson = (value: unknown): Buffer => Buffer.from(JSON.stringify(value) ?? '');
+export const encodeJson = (value: unknown): Buffer => Buffer.from(writeJson(value));
 
 /** Writes a request with the length of its body. */
 export function encodeRequest(

@@ -80,7 +80,10 @@ export async function openAgent(options: Partial<AgentOptions> = {}): Promise<Se
 }
 
 /** Checks the responses of the interface with its OpenAPI document. */
-function createDocumentRule(document: string, routes: Routes): ResponseRules['findProblems'] {
+function createDocumentRule(
+  document: string,
+  routes: Routes,
+): NonNullable<ResponseRules['findProblems']> {
   const findProblems = createProblemFinder(readDocument(document));
   const operations = Object.entries(routes).map(
     ([id, { method, path, body }]: [string, Route]) => ({

@@ -75,7 +75,7 @@ export const byteEdit: Arbitrary<ByteEdit> = fc.record({
 
 /** No changes in most cases, else a few. */
 export const rareByteEdits: Arbitrary<ByteEdit[]> = fc.oneof(
-  { weight: 4, arbitrary: fc.constant([]) },
+  { weight: 4, arbitrary: fc.constant<ByteEdit[]>([]) },
   { weight: 1, arbitrary: fc.array(byteEdit, { minLength: 1, maxLength: 4 }) },
 );
 

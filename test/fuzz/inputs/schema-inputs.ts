@@ -89,13 +89,13 @@ class Structures {
     return made;
   }
 
-  #make(schema: Schema, depth: number): Arbitrary<unknown> {
+  #make(schema: Schema | boolean, depth: number): Arbitrary<unknown> {
     if (typeof schema === 'boolean') return schema ? smallJson : fc.constant(null);
     if (schema.$ref !== undefined) return this.#refer(schema, depth);
     if ('const' in schema) return fc.constant(schema['const']);
     if (Array.isArray(schema['enum'])) return fc.constantFrom(...(schema['enum'] as unknown[]));
-    const { anyOf, oneOf, ...rest } = schema as Schema & Record<'anyOf' | 'oneOf', Schema[]>;
-    const choices = (anyOf as Schema[] | undefined) ?? (oneOf as Schema[] | undefined);
+    const { anyOf, oneOf, ...rest } = schema as Schema & { anyOf?: Schema[]; oneOf?: Schema[] };
+    const choices = anyOf ?? oneOf;
     if (choices) return fc.oneof(...choices.map((each) => this.of(merge(rest, each), depth)));
     const branches = listBranches(schema);
     if (branches.length > 0) return fc.oneof(...branches.map((each) => this.of(each, depth)));
@@ -129,6 +129,7 @@ class Structures {
         return fc.boolean();
       case 'null':
         return fc.constant(null);
+      case undefined:
       default:
         return smallJson;
     }
@@ -253,7 +254,7 @@ const isoTimes: Arbitrary<string> = fc.oneof(
 /** A set of characters with a number of repetitions, after look-aheads. */
 const REPEATED_SET = /^\^(?:\(\?!.*?\))?\[((?:\\.|[^\]\\])+)\]\{(\d+),(\d+)\}\$$/;
 
-const ALPHABET = [...'abcZ019_.-+/=~ !"#$%&\'()*,:;<>?@[\\]^`{|}\t\n\r\0é٣👋\u202e'];
+const ALPHABET = Array.from('abcZ019_.-+/=~ !"#$%&\'()*,:;<>?@[\\]^`{|}\t\n\r\0é٣👋\u202e');
 
 /** Returns texts that match a pattern, mostly short ones. */
 function patternTexts(pattern: string): Arbitrary<string> {

@@ -9,6 +9,7 @@ import {
   pathPart,
   strangeHeaders,
   type BodyInput,
+  type Header,
   type Request,
 } from '../http/requests.ts';
 import { openAgent } from '../http/servers.ts';
@@ -18,10 +19,10 @@ import { IDS } from '../inputs/words.ts';
 
 const KEY = 'the-key-of-the-agent';
 
-const key: Arbitrary<[string, string][]> = fc.oneof(
-  { weight: 20, arbitrary: fc.constant([['authorization', `Bearer ${KEY}`]]) },
-  { weight: 1, arbitrary: headerValue.map((value) => [['authorization', value]]) },
-  { weight: 1, arbitrary: fc.constant([]) },
+const key: Arbitrary<Header[]> = fc.oneof(
+  { weight: 20, arbitrary: fc.constant<Header[]>([['authorization', `Bearer ${KEY}`]]) },
+  { weight: 1, arbitrary: headerValue.map((value): Header[] => [['authorization', value]]) },
+  { weight: 1, arbitrary: fc.constant<Header[]>([]) },
 );
 
 const type = fc.oneof(
@@ -30,8 +31,8 @@ const type = fc.oneof(
 );
 
 /** Faults in the short form of the header, and others. */
-const faultHeader: Arbitrary<[string, string][]> = fc.oneof(
-  { weight: 12, arbitrary: fc.constant([]) },
+const faultHeader: Arbitrary<Header[]> = fc.oneof(
+  { weight: 12, arbitrary: fc.constant<Header[]>([]) },
   {
     weight: 1,
     arbitrary: fc
@@ -47,7 +48,7 @@ const faultHeader: Arbitrary<[string, string][]> = fc.oneof(
         ),
         headerValue,
       )
-      .map((value) => [['x-sandbox-kit-fault', value]]),
+      .map((value): Header[] => [['x-sandbox-kit-fault', value]]),
   },
 );
 

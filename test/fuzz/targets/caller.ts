@@ -10,7 +10,7 @@ import { VoiceUpdates } from '../../../src/service/simulator/voice-updates.ts';
 import { until } from '../../helpers/until.ts';
 import { defineTarget, Violation } from '../engine/target.ts';
 import { editBytes, rareByteEdits, type ByteEdit } from '../inputs/byte-edits.ts';
-import { anyJson, editJson, jsonEdits, type JsonEdit } from '../inputs/json-edits.ts';
+import { anyJson, editJson, jsonEdits, type JsonEdit, writeJson } from '../inputs/json-edits.ts';
 import { messageInputs } from '../inputs/schema-inputs.ts';
 import { candidateLine, editSdp, sdpEdits, type SdpEdit } from '../inputs/sdp-edits.ts';
 
@@ -74,11 +74,11 @@ async function play(socket: WebSocket, plan: Sandbox, offer: string): Promise<vo
     if (each.kind === 'ready') {
       const ready = { type: 'call_ready', session_id: 's', call_id: 'c' };
       const value = { ...ready, webrtc_offer: { type: 'offer', sdp: editSdp(offer, each.sdp) } };
-      socket.send(JSON.stringify(editJson(value, each.edits)) ?? '');
+      socket.send(writeJson(editJson(value, each.edits)));
     } else if (each.kind === 'candidate') {
       socket.send(JSON.stringify({ type: 'ice_candidate', candidate: each.candidate }));
     } else {
-      const bytes = editBytes(Buffer.from(JSON.stringify(each.value) ?? ''), each.edits);
+      const bytes = editBytes(Buffer.from(writeJson(each.value)), each.edits);
       socket.send(bytes, { binary: each.isBinary });
     }
     await systemClock.sleep(PAUSE_MS);
@@ -129,9 +129,9 @@ export default defineTarget<Sandbox[]>({
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     await once(server, 'listening');
     let plans: readonly Sandbox[] = [];
-    server.on('connection', (socket, { url = '' }) => {
+    server.on('connection', (socket, { url }) => {
       socket.on('error', () => undefined);
-      const plan = plans[Number(url.slice(1))];
+      const plan = plans[Number(url?.slice(1))];
       if (plan) socket.once('message', () => void play(socket, plan, offer));
     });
     const { port } = server.address() as AddressInfo;

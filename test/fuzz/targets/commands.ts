@@ -10,7 +10,7 @@ import { run } from '../../helpers/command.ts';
 import { ROOT } from '../../helpers/repository.ts';
 import { defineTarget, Violation } from '../engine/target.ts';
 import { byteEdits, editBytes, rareByteEdits, type ByteEdit } from '../inputs/byte-edits.ts';
-import { editJson, jsonEdits, type JsonEdit } from '../inputs/json-edits.ts';
+import { editJson, jsonEdits, type JsonEdit, writeJson } from '../inputs/json-edits.ts';
 import { messageInputs, structureOfSchema, type PatternValues } from '../inputs/schema-inputs.ts';
 import { traceInputs } from '../inputs/trace-inputs.ts';
 
@@ -171,7 +171,7 @@ function write(value: unknown, isYaml: boolean): string {
   } catch {
     // Some values are too deep for YAML.
   }
-  return JSON.stringify(value) ?? '';
+  return writeJson(value);
 }
 
 /** Changes the lines of a recording, or a report as a whole. */
@@ -181,12 +181,10 @@ function change(
   changes: readonly JsonEdit[],
   isLines: boolean,
 ): string {
-  if (!isLines) return JSON.stringify(editJson(JSON.parse(text), changes)) ?? '';
+  if (!isLines) return writeJson(editJson(JSON.parse(text), changes));
   const lines = text.trimEnd().split('\n');
   const at = line % lines.length;
-  return lines
-    .with(at, JSON.stringify(editJson(JSON.parse(lines[at] ?? ''), changes)) ?? '')
-    .join('\n');
+  return lines.with(at, writeJson(editJson(JSON.parse(lines[at] ?? ''), changes))).join('\n');
 }
 
 /** What the files of real runs are. */
@@ -291,7 +289,7 @@ export default defineTarget<Input>({
   async open() {
     const base = mkdtempSync(join(tmpdir(), 'sandbox-kit-fuzz-'));
     // Deep, so that paths with .. stay below it.
-    const directory = join(base, ...'abcdefgh');
+    const directory = join(base, ...['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']);
     mkdirSync(directory, { recursive: true });
     const agent = await startAgent({ voice: null });
     const { otherShard, ...files } = await (shared ??= writeFiles());

@@ -198,7 +198,11 @@ function encrypt(sent: Packet, payload: Buffer, dtls: RTCDtlsTransport): Buffer 
     const elements = [{ id: 1, payload: Buffer.from(extension?.bytes ?? []) }];
     const rtp = new RtpHeader({
       ...{ ...fields, csrc, csrcLength: csrc.length },
-      ...(extension?.isWritten && { extensionProfile: extension.profile, extensions: elements }),
+      ...(extension?.isWritten && {
+        // Any number is written.
+        extensionProfile: extension.profile as RtpHeader['extensionProfile'],
+        extensions: elements,
+      }),
     });
     if (!extension || extension.isWritten) return dtls.srtp.encrypt(payload, rtp);
     // The library writes no wrong lengths, so the packet is changed after it was signed.

@@ -167,14 +167,14 @@ export default defineTarget<RawRequest[]>({
           })
           .join('\n'),
       async reset() {
-        for (const { reset, url, healthPath } of servers) {
-          await reset();
-          const { status } = await fetch(url + healthPath);
+        for (const server of servers) {
+          await server.reset();
+          const { status } = await fetch(server.url + server.healthPath);
           if (status !== 200) throw new Violation(`A server no longer responds: ${status}.`);
         }
       },
       async close() {
-        for (const { stop } of servers) await stop();
+        for (const server of servers) await server.stop();
       },
     };
   },

@@ -10,6 +10,7 @@ import {
   pathPart,
   queryOf,
   strangeHeaders,
+  type Header,
   type Request,
 } from '../http/requests.ts';
 import { openService } from '../http/servers.ts';
@@ -19,10 +20,13 @@ import { IDS, NUMBERS } from '../inputs/words.ts';
 
 const KEYS = ['the-key-of-the-first-owner', 'the-key-of-another-owner'];
 
-const key: Arbitrary<[string, string][]> = fc.oneof(
-  { weight: 20, arbitrary: fc.constantFrom(...KEYS).map((each) => [['x-service-api-key', each]]) },
-  { weight: 1, arbitrary: headerValue.map((each) => [['x-service-api-key', each]]) },
-  { weight: 1, arbitrary: fc.constant([]) },
+const key: Arbitrary<Header[]> = fc.oneof(
+  {
+    weight: 20,
+    arbitrary: fc.constantFrom(...KEYS).map((each): Header[] => [['x-service-api-key', each]]),
+  },
+  { weight: 1, arbitrary: headerValue.map((each): Header[] => [['x-service-api-key', each]]) },
+  { weight: 1, arbitrary: fc.constant<Header[]>([]) },
 );
 
 /** Encodes spans without their library; undefined for what has no protobuf. */
@@ -47,8 +51,8 @@ const sendTraces: Arbitrary<Request> = fc
       },
     ),
     conversation: fc.oneof(
-      { weight: 3, arbitrary: fc.constant([]) },
-      fc.constantFrom(...IDS).map((id): [string, string][] => [['x-conversation-id', id]]),
+      { weight: 3, arbitrary: fc.constant<Header[]>([]) },
+      fc.constantFrom(...IDS).map((id): Header[] => [['x-conversation-id', id]]),
     ),
   })
   .map(({ body, key, more, type, conversation }) => ({

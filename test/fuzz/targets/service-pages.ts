@@ -5,7 +5,7 @@ import { schemas, type MessageName, type SeedDocument } from '../../../src/contr
 import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 import { defineTarget, type Session } from '../engine/target.ts';
 import { mapPages, type FoundForm, type PageMap } from '../http/page-map.ts';
-import { pathPart, queryOf, strangeHeaders, type Request } from '../http/requests.ts';
+import { pathPart, queryOf, strangeHeaders, type Header, type Request } from '../http/requests.ts';
 import { openService } from '../http/servers.ts';
 import { createHttpSession } from '../http/session.ts';
 import { byteEdits, editBytes, rareByteEdits, type ByteEdit } from '../inputs/byte-edits.ts';
@@ -19,7 +19,7 @@ interface Sender {
   access: 'local' | 'admin' | 'reader' | 'key' | 'nobody' | 'broken';
   origin: 'own' | 'other' | 'none';
   accept: string;
-  more: [string, string][];
+  more: Header[];
 }
 
 const sender: Arbitrary<Sender> = fc.record({
@@ -223,9 +223,9 @@ interface Pages {
   browsers: Record<'local' | 'admin' | 'reader', Browser>;
 }
 
-function headersOf({ access, origin, accept, more }: Sender, pages: Pages): [string, string][] {
-  const proxied: [string, string] = ['x-forwarded-for', '203.0.113.7'];
-  const cookies: Record<Sender['access'], [string, string][]> = {
+function headersOf({ access, origin, accept, more }: Sender, pages: Pages): Header[] {
+  const proxied: Header = ['x-forwarded-for', '203.0.113.7'];
+  const cookies: Record<Sender['access'], Header[]> = {
     local: [],
     nobody: [proxied],
     key: [proxied, ['x-service-api-key', READER_KEY]],
@@ -233,7 +233,7 @@ function headersOf({ access, origin, accept, more }: Sender, pages: Pages): [str
     reader: [proxied, ['cookie', pages.browsers.reader.cookie]],
     broken: [proxied, ['cookie', `${pages.browsers.admin.cookie}0; a; =; sandbox_kit_session=...`]],
   };
-  const origins: Record<Sender['origin'], [string, string][]> = {
+  const origins: Record<Sender['origin'], Header[]> = {
     own: [['origin', pages.origin]],
     other: [['origin', 'https://evil.example']],
     none: [],

@@ -11,6 +11,7 @@ import { createAnswer, placeCall, readOfferSdp } from '../../helpers/caller.ts';
 import { until } from '../../helpers/until.ts';
 import { defineTarget, Violation } from '../engine/target.ts';
 import { byteEdits, editBytes, rareByteEdits, type ByteEdit } from '../inputs/byte-edits.ts';
+import { writeJson } from '../inputs/json-edits.ts';
 import { messageInputs } from '../inputs/schema-inputs.ts';
 import { candidateLine, editSdp, sdpEdits, type SdpEdit } from '../inputs/sdp-edits.ts';
 
@@ -252,7 +253,7 @@ async function send(
   { received, answer }: { received: Received; answer: CallParts['answer'] },
 ): Promise<void> {
   const sendJson = (value: unknown): void => {
-    socket.write(encodeFrame(Buffer.from(JSON.stringify(value) ?? '')));
+    socket.write(encodeFrame(Buffer.from(writeJson(value))));
   };
   const ids = received.ready ?? { call_id: 'call_x' };
   switch (each.kind) {
@@ -261,9 +262,7 @@ async function send(
       for (let turns = 0; turns < 10 && !received.ready; turns += 1) await wait();
       return;
     case 'message':
-      socket.write(
-        encodeFrame(editBytes(Buffer.from(JSON.stringify(each.value) ?? ''), each.edits)),
-      );
+      socket.write(encodeFrame(editBytes(Buffer.from(writeJson(each.value)), each.edits)));
       return;
     case 'frame':
       socket.write(

@@ -78,8 +78,8 @@ export function readScenarioSet(
           const document = (kind === '' ? scenarios : evals)[Number(index)];
           // In the message, pointers are also relative to the document.
           const message = problem
-            .replace(`${kind}/${index}/`, '/')
-            .replace(`/${index} `, 'The scenario ');
+            .replace(new RegExp(`^${kind}/${index}/`), '/')
+            .replace(new RegExp(`^/${index} `), 'The scenario ');
           return `${document?.locate(rest) ?? option}: ${message}`;
         }),
       ),

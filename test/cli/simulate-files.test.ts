@@ -55,6 +55,11 @@ const invalidFiles: [problem: string, text: string, message: RegExp][] = [
     `${HELLO}  - x\n`,
     /:6:5: \/evals\/1 must be .* eval, got "x"; known ids: kind\.$/m,
   ],
+  [
+    'an unknown eval that is the first one',
+    'id: a\nname: A\nuser: { opening: x }\nevals:\n  - x\n',
+    /:5:5: \/evals\/0 must be the id of an eval, got "x"/,
+  ],
   ['a misspelled eval', `${HELLO}  - kidn\n`, /:6:5: .*, got "kidn"; did you mean kind\?$/m],
   [
     'a misspelled placeholder',

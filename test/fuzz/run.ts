@@ -58,7 +58,8 @@ export function fuzzInProcess(
 /** Describes what was sent so far in a line. */
 export function formatResult(result: FuzzResult): string {
   const { name, sent, rounds, elapsedMs, cpuMs, slowest, heap } = result;
-  const perSecond = (ms: number): string => Math.round(sent / Math.max(0.001, ms / 1_000)).toLocaleString('en');
+  const perSecond = (ms: number): string =>
+    Math.round(sent / Math.max(0.001, ms / 1_000)).toLocaleString('en');
   const mib = (bytes: number): string => (bytes / 1_048_576).toFixed(1);
   return [
     `${name}: ${sent.toLocaleString('en')} inputs in ${(elapsedMs / 1_000).toFixed(0)} s`,
@@ -69,7 +70,10 @@ export function formatResult(result: FuzzResult): string {
 }
 
 /** Returns what is wrong with an outcome; undefined if nothing is. */
-export function describeFailure(name: string, { result, failure }: TargetOutcome): string | undefined {
+export function describeFailure(
+  name: string,
+  { result, failure }: TargetOutcome,
+): string | undefined {
   return failure ?? (result?.find && formatFind(name, result.find));
 }
 
@@ -81,16 +85,19 @@ async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     options: {
       seconds: { type: 'string', default: SANDBOX_KIT_FUZZ_SECONDS },
-      seed: { type: 'string', default: SANDBOX_KIT_FUZZ_SEED ?? String(Date.now() % 1_000_000_000) },
+      seed: {
+        type: 'string',
+        default: SANDBOX_KIT_FUZZ_SEED ?? String(Date.now() % 1_000_000_000),
+      },
       path: { type: 'string' },
       jobs: { type: 'string', default: '1' },
     },
     allowPositionals: true,
   });
-  const known: readonly string[] = TARGET_NAMES;
-  const unknown = positionals.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new Error(`Unknown target ${unknown}. Targets: ${known.join(', ')}.`);
-  const names = positionals.length > 0 ? positionals : [...known];
+  const unknown = positionals.find((name) => !TARGET_NAMES.includes(name));
+  if (unknown !== undefined)
+    throw new Error(`Unknown target ${unknown}. Targets: ${TARGET_NAMES.join(', ')}.`);
+  const names = positionals.length > 0 ? positionals : [...TARGET_NAMES];
   const [seconds, seed] = [Number(values.seconds), Number(values.seed)];
   const write = (line: string): void => void process.stdout.write(`${line}\n`);
   write(`${names.length} targets, ${seconds} s each, seed ${seed}`);

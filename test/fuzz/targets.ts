@@ -1,15 +1,16 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Target } from './engine/target.ts';
 
-/** Loads a target. */
-const load =
-  (name: string) =>
-  async (): Promise<Target<unknown>> => {
-    const module = (await import(`./targets/${name}.ts`)) as { default: Target<unknown> };
-    return module.default;
-  };
+const DIRECTORY = join(import.meta.dirname, 'targets');
 
-/** The names of all targets, in the order in which they run. */
-export const TARGET_NAMES = ['service-interface', 'agent', 'service-admin', 'raw-http', 'service-pages', 'otlp', 'documents', 'audio', 'media'] as const;
+/** The names of all targets: those of the files in `targets/`. */
+export const TARGET_NAMES: readonly string[] = readdirSync(DIRECTORY)
+  .map((file) => file.replace(/\.ts$/, ''))
+  .sort();
 
 /** Returns a target by its name. */
-export const loadTarget = (name: string): Promise<Target<unknown>> => load(name)();
+export async function loadTarget(name: string): Promise<Target<unknown>> {
+  const module = (await import(join(DIRECTORY, `${name}.ts`))) as { default: Target<unknown> };
+  return module.default;
+}

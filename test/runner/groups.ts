@@ -10,7 +10,7 @@ const GROUPS = join(ROOT, 'test/.groups');
 const UNTRACKED = join(ROOT, 'test/runner/untracked-promises.ts');
 
 /** Test files that need more than `npm ci`, or more time than a push has. */
-const SEPARATE = /^test\/(field|nightly|package)\//;
+const SEPARATE = /^test\/(field|fuzz|nightly|package)\//;
 
 /**
  * How many files run in one process, by the first pattern that matches their directory: those with the
@@ -21,7 +21,7 @@ const filesPerProcess: readonly (readonly [pattern: RegExp, count: number])[] = 
   // Measurements need a process for themselves. They mostly wait, while the linter still runs.
   [/^test\/load.*/, 1],
   // Crashes and installs need a process for themselves.
-  [/^test\/(field|nightly|package).*/, 1],
+  [/^test\/(field|fuzz|nightly|package).*/, 1],
   [/^test\/(conformance|cli|recipes).*/, 8],
   [/^test\/(?!unit\b).*/, 8],
   // Pure functions.

@@ -160,14 +160,14 @@ class Run {
     seed: number,
     seconds: number,
   ): Promise<FailedInput | undefined> {
-    const { inputs, inputsPerRound, countOf = () => 1 } = this.#target;
+    const { inputs, inputsPerRound } = this.#target;
     let index = -1;
     const property = fc.asyncProperty(inputs, async (input) => {
       index += 1;
       if (index > 0 && !this.#isDue(seconds)) return;
       this.#watchdog.beat({ seed, index });
       const usedMs = await this.#send(session, input);
-      this.result.sent += countOf(input);
+      this.result.sent += this.#target.countOf?.(input) ?? 1;
       if (usedMs <= this.result.slowest.cpuMs) return;
       this.result.slowest = { cpuMs: usedMs, seed, path: String(index) };
     });

@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
 import { isLoopbackHost } from '../../../src/platform/loopback.ts';
 
-type AnyFunction = (this: unknown, ...parameters: unknown[]) => unknown;
+type AnyFunction = (this: never, ...parameters: unknown[]) => unknown;
 
 /**
  * Keeps this process from reaching any other machine, whatever the inputs name: connections and look-ups
@@ -14,7 +14,8 @@ export function allowOnlyLoopback(): void {
   replace(Socket.prototype, 'connect', (connect) => {
     return function (this: Socket, ...parameters) {
       const host = readHost(parameters);
-      if (host === undefined || isLoopbackHost(host)) return connect.apply(this, parameters);
+      if (host === undefined || isLoopbackHost(host))
+        return Reflect.apply(connect, this, parameters) as unknown;
       process.nextTick(() => this.destroy(refuse(host)));
       return this;
     };
@@ -23,16 +24,17 @@ export function allowOnlyLoopback(): void {
     return function (this: UdpSocket, ...parameters) {
       const [, ...rest] = parameters;
       const host = rest.find((each) => typeof each === 'string');
-      if (host === undefined || isLoopbackHost(host)) return send.apply(this, parameters);
+      if (host === undefined || isLoopbackHost(host))
+        return Reflect.apply(send, this, parameters) as unknown;
       const done = rest.at(-1);
-      if (typeof done === 'function') process.nextTick(done as () => void);
+      if (typeof done === 'function') process.nextTick(done);
       return undefined;
     };
   });
   replace(dns, 'lookup', (lookup) => {
     return function (...parameters) {
       const [host, done] = [String(parameters[0]), parameters.at(-1)];
-      if (isLoopbackHost(host)) return lookup.apply(this, parameters);
+      if (isLoopbackHost(host)) return Reflect.apply(lookup, this, parameters);
       process.nextTick(done as (error: Error) => void, refuse(host));
       return undefined;
     };
@@ -40,7 +42,9 @@ export function allowOnlyLoopback(): void {
   replace(dns.promises, 'lookup', (lookup) => {
     return function (...parameters) {
       const host = String(parameters[0]);
-      return isLoopbackHost(host) ? lookup.apply(this, parameters) : Promise.reject(refuse(host));
+      return isLoopbackHost(host)
+        ? Reflect.apply(lookup, this, parameters)
+        : Promise.reject(refuse(host));
     };
   });
   syncBuiltinESMExports();
@@ -58,8 +62,8 @@ function readHost(parameters: readonly unknown[]): string | undefined {
   // `net.connect` passes its own parameters as one array.
   const [first, second] = Array.isArray(parameters[0]) ? (parameters[0] as unknown[]) : parameters;
   if (typeof first === 'object' && first !== null) {
-    const { path, host = 'localhost' } = first as { path?: string; host?: string };
-    return path === undefined || path === null ? host : undefined;
+    const { path, host } = first as { path?: string | null; host?: string };
+    return typeof path === 'string' ? undefined : (host ?? 'localhost');
   }
   if (typeof first === 'string' && Number.isNaN(Number(first))) return undefined;
   return typeof second === 'string' ? second : 'localhost';

@@ -54,19 +54,21 @@ function findLinks(html: string, page: string): string[] {
 }
 
 function findForms(html: string, page: string): FoundForm[] {
-  return [...html.matchAll(/<form([^>]*)>([\s\S]*?)<\/form>/g)].flatMap(([, head = '', body = '']) => {
-    if (!head.includes('method="post"')) return [];
-    const { pathname, search } = new URL(readAttribute(head, 'action') ?? page, BASE + page);
-    const fields = [...body.matchAll(/<(input|textarea|select|button)([^>]*)>/g)].flatMap(
-      ([, , attributes = '']) => {
-        const name = readAttribute(attributes, 'name');
-        if (name === undefined) return [];
-        const value = readAttribute(attributes, 'value') ?? '';
-        return [{ name, value, isFile: attributes.includes('type="file"') }];
-      },
-    );
-    return [{ action: pathname + search, isMultipart: head.includes('multipart'), fields }];
-  });
+  return [...html.matchAll(/<form([^>]*)>([\s\S]*?)<\/form>/g)].flatMap(
+    ([, head = '', body = '']) => {
+      if (!head.includes('method="post"')) return [];
+      const { pathname, search } = new URL(readAttribute(head, 'action') ?? page, BASE + page);
+      const fields = [...body.matchAll(/<(input|textarea|select|button)([^>]*)>/g)].flatMap(
+        ([, , attributes = '']) => {
+          const name = readAttribute(attributes, 'name');
+          if (name === undefined) return [];
+          const value = readAttribute(attributes, 'value') ?? '';
+          return [{ name, value, isFile: attributes.includes('type="file"') }];
+        },
+      );
+      return [{ action: pathname + search, isMultipart: head.includes('multipart'), fields }];
+    },
+  );
 }
 
 function readAttribute(attributes: string, name: string): string | undefined {

@@ -2,14 +2,17 @@
 import { gzipSync } from 'node:zlib';
 import fc, { type Arbitrary } from 'fast-check';
 import { editBytes, rareByteEdits, type ByteEdit } from '../inputs/byte-edits.ts';
+import { writeJson } from '../inputs/json-edits.ts';
 import { IDS, WORDS } from '../inputs/words.ts';
 import type { RequestBytes } from './connection.ts';
 
 /** A request before it is sent. */
+export type Header = readonly [name: string, value: string];
+
 export interface Request {
   method: string;
   path: string;
-  headers: readonly (readonly [name: string, value: string])[];
+  headers: readonly Header[];
   body?: Uint8Array | undefined;
 }
 
@@ -22,8 +25,8 @@ const HEADER_VALUES = [...WORDS, ...IDS]
 export const headerValue: Arbitrary<string> = fc.constantFrom(...HEADER_VALUES);
 
 /** Headers that servers look at, with any value. Those that frame the body are not among them. */
-export const strangeHeaders: Arbitrary<[string, string][]> = fc.oneof(
-  { weight: 9, arbitrary: fc.constant([]) },
+export const strangeHeaders: Arbitrary<Header[]> = fc.oneof(
+  { weight: 9, arbitrary: fc.constant<Header[]>([]) },
   {
     weight: 1,
     arbitrary: fc.array(
@@ -31,7 +34,13 @@ export const strangeHeaders: Arbitrary<[string, string][]> = fc.oneof(
         fc.constantFrom(
           ...['accept', 'accept-encoding', 'cookie', 'origin', 'referer', 'range', 'if-none-match'],
           ...['x-forwarded-for', 'x-conversation-id', 'traceparent', 'user-agent', 'content-type'],
-          ...['content-encoding', 'authorization', 'x-service-api-key', 'date', 'x-http-method-override'],
+          ...[
+            'content-encoding',
+            'authorization',
+            'x-service-api-key',
+            'date',
+            'x-http-method-override',
+          ],
         ),
         headerValue,
       ),
@@ -47,7 +56,10 @@ export const pathPart: Arbitrary<string> = fc.oneof(
     weight: 2,
     arbitrary: fc.constantFrom(...WORDS).map((word) => encodeURIComponent(word.toWellFormed())),
   },
-  { weight: 1, arbitrary: fc.constantFrom('%', '%zz', '%00', '%c0%80', '%2f', '..', '.', '', ';a=b', '+') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('%', '%zz', '%00', '%c0%80', '%2f', '..', '.', '', ';a=b', '+'),
+  },
 );
 
 /** A query of known and unknown parameters. */
@@ -101,15 +113,20 @@ export function encodeBody(
   return isGzip ? editBytes(gzipSync(plain), edits) : editBytes(plain, edits);
 }
 
-export const encodeJson = (value: unknown): Buffer => Buffer.from(JSON.stringify(value) ?? '');
+export const encodeJson = (value: unknown): Buffer => Buffer.from(writeJson(value));
 
 /** Writes a request with the length of its body. */
-export function encodeRequest({ method, path, headers, body }: Request, host: string): RequestBytes {
+export function encodeRequest(
+  { method, path, headers, body }: Request,
+  host: string,
+): RequestBytes {
   const lines = [
     `${method} ${path} HTTP/1.1`,
     `host: ${host}`,
     ...headers.map(([name, value]) => `${name}: ${value}`),
-    ...(body || method === 'POST' || method === 'PUT' ? [`content-length: ${body?.length ?? 0}`] : []),
+    ...(body || method === 'POST' || method === 'PUT'
+      ? [`content-length: ${body?.length ?? 0}`]
+      : []),
   ];
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
   return { bytes: body ? Buffer.concat([head, body]) : head, isHead: method === 'HEAD' };

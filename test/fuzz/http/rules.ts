@@ -18,12 +18,11 @@ export interface ResponseRules {
 const FOREIGN_MARKUP = /<img|<base|<meta http-equiv="refresh/i;
 
 /** Checks a response. @throws Violation. */
-export function checkResponse(/*NOTE*/
+export function checkResponse(
   rules: ResponseRules,
   request: Request,
   response: Response | undefined,
 ): void {
-  (globalThis as any).__note?.(`${request.method} ${request.path.split("?")[0]} ${response?.status}`);/*NOTE*/
   const fail = (problem: string): never => {
     const text = response?.body.toString('utf8').slice(0, 300) ?? '';
     const { method, path } = request;

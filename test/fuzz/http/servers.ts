@@ -1,7 +1,12 @@
 /** The servers of the kit, as they are fuzzed. */
 import { startAgent, type AgentOptions } from '../../../reference-agent/index.ts';
 import { createKitFunctions } from '../../../library/kit-functions.ts';
-import { sandboxRoutes, serviceRoutes, type Route, type Routes } from '../../../src/contract/index.ts';
+import {
+  sandboxRoutes,
+  serviceRoutes,
+  type Route,
+  type Routes,
+} from '../../../src/contract/index.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { silentLog, type Log } from '../../../src/platform/log.ts';
 import { startService, type RunningService } from '../../../src/service/index.ts';
@@ -35,7 +40,14 @@ export async function openService(
   });
   const to = options.seed ? 'seed' : 'empty';
   return {
-    ...{ service, url: service.url, healthPath: '/__admin/health', clock, logged, rules: serviceRules },
+    ...{
+      service,
+      url: service.url,
+      healthPath: '/__admin/health',
+      clock,
+      logged,
+      rules: serviceRules,
+    },
     // Responses with an injected fault say so.
     injectsFaults: () => false,
     clearFaults: () => service.clearFaults(),
@@ -68,21 +80,33 @@ export async function openAgent(options: Partial<AgentOptions> = {}): Promise<Se
 }
 
 /** Checks the responses of the interface with its OpenAPI document. */
-function createDocumentRule(document: string, routes: Routes): ResponseRules['findProblems'] {
+function createDocumentRule(
+  document: string,
+  routes: Routes,
+): NonNullable<ResponseRules['findProblems']> {
   const findProblems = createProblemFinder(readDocument(document));
-  const operations = Object.entries(routes).map(([id, { method, path, body }]: [string, Route]) => ({
-    ...{ id, method, hasBody: body !== undefined },
-    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-  }));
+  const operations = Object.entries(routes).map(
+    ([id, { method, path, body }]: [string, Route]) => ({
+      ...{ id, method, hasBody: body !== undefined },
+      pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    }),
+  );
   return ({ method, path, body }, response) => {
     const [pathname = ''] = path.split('?');
-    const operation = operations.find((each) => each.method === method && each.pattern.test(pathname));
+    const operation = operations.find(
+      (each) => each.method === method && each.pattern.test(pathname),
+    );
     if (!operation) return [];
     // The document says nothing about paths that are not percent-encoded, and superfluous bodies.
     if (!isDecodable(pathname) || (body && !operation.hasBody)) return [];
     const text = response.body.toString('utf8');
     const { status, headers } = response;
-    const received = { status, text, json: parse(text), headers: { get: (name: string) => headers[name.toLowerCase()] ?? null } };
+    const received = {
+      status,
+      text,
+      json: parse(text),
+      headers: { get: (name: string) => headers[name.toLowerCase()] ?? null },
+    };
     return findProblems(operation.id, received);
   };
 }

@@ -61,7 +61,10 @@ export function createHttpSession<Input>(
       const [event] = logged.splice(0);
       if (event !== undefined) throw new Violation(`The server logged an error: ${event}`);
     },
-    describe: (input) => render(input).map((request) => describeRequest(request, host)).join('\n'),
+    describe: (input) =>
+      render(input)
+        .map((request) => describeRequest(request, host))
+        .join('\n'),
     async reset() {
       await server.reset();
       const [response] = await exchange([healthy]);

@@ -15,14 +15,43 @@ export interface ByteEdit {
 /** What parsers of several formats treat specially. */
 const TOKENS = [
   ...WORDS,
-  ...['1e999', '-0', '{"a":1,"a":2}', '\\u0000', '\\ud800', '/*', '*/', '//', "'", ',', ':', ';', '='],
-  ...['\r\n\r\n', '\r', ': ', '- ', '&a ', '*a', '<<: *a', '!!js/function', '!!binary ', '---\n', '...\n'],
+  ...[
+    '1e999',
+    '-0',
+    '{"a":1,"a":2}',
+    '\\u0000',
+    '\\ud800',
+    '/*',
+    '*/',
+    '//',
+    "'",
+    ',',
+    ':',
+    ';',
+    '=',
+  ],
+  ...[
+    '\r\n\r\n',
+    '\r',
+    ': ',
+    '- ',
+    '&a ',
+    '*a',
+    '<<: *a',
+    '!!js/function',
+    '!!binary ',
+    '---\n',
+    '...\n',
+  ],
   ...['%YAML 9.9', '|', '>', '? ', '{{', '\x1b[31m', '\x7f', '\x80', '\xff\xfe'],
 ].map((text) => Buffer.from(text));
 
 const BYTES = [
   ...[[0], [0xff], [0x80], [0x7f], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]],
-  ...[[0xff, 0xff, 0xff, 0xff, 0x0f], [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]],
+  ...[
+    [0xff, 0xff, 0xff, 0xff, 0x0f],
+    [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
+  ],
   ...[[0x1f, 0x8b], [0x0a], [0x12, 0x00], [0x00, 0x00, 0x00, 0x00], [0x7f, 0xff, 0xff, 0xff]],
 ].map((bytes) => Buffer.from(bytes));
 
@@ -46,7 +75,7 @@ export const byteEdit: Arbitrary<ByteEdit> = fc.record({
 
 /** No changes in most cases, else a few. */
 export const rareByteEdits: Arbitrary<ByteEdit[]> = fc.oneof(
-  { weight: 4, arbitrary: fc.constant([]) },
+  { weight: 4, arbitrary: fc.constant<ByteEdit[]>([]) },
   { weight: 1, arbitrary: fc.array(byteEdit, { minLength: 1, maxLength: 4 }) },
 );
 

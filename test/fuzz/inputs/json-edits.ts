@@ -52,7 +52,7 @@ export const jsonEdit: Arbitrary<JsonEdit> = fc.oneof(
 
 /** No changes in half of the cases, else a few. */
 export const jsonEdits: Arbitrary<JsonEdit[]> = fc.oneof(
-  fc.constant([]),
+  fc.constant<JsonEdit[]>([]),
   fc.array(jsonEdit, { minLength: 1, maxLength: 4 }),
 );
 
@@ -104,7 +104,7 @@ const REPEATED_CHARS_MAX = 200_000;
 /** Repeats an element of an array, or a text; makes an array of anything else. */
 function repeat({ holder, key }: Place, times: number): void {
   const current = read(holder, key);
-  const text = JSON.stringify(current) ?? '';
+  const text = writeJson(current);
   const count = Math.max(1, Math.min(times, Math.floor(REPEATED_CHARS_MAX / (text.length + 1))));
   const copies = Array.from({ length: count }, () => JSON.parse(text) as unknown);
   if (Array.isArray(holder)) holder.splice(Number(key), 1, ...copies);
@@ -136,6 +136,10 @@ function write(holder: object, key: string, value: unknown): void {
     ...{ writable: true, enumerable: true, configurable: true },
   });
 }
+
+/** Writes JSON; nothing for what JSON can't represent. */
+export const writeJson = (value: unknown): string =>
+  value === undefined ? '' : JSON.stringify(value);
 
 function cloneJson(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;

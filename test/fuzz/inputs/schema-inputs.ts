@@ -48,17 +48,25 @@ export function messageInputs(name: MessageName, patterns: PatternValues = {}): 
     { weight: near.length > 0 ? 1 : 0, arbitrary: fc.constantFrom(...near, {}) },
   );
   return fc.oneof(
-    { weight: 20, arbitrary: fc.tuple(base, jsonEdits).map(([value, edits]) => editJson(value, edits)) },
+    {
+      weight: 20,
+      arbitrary: fc.tuple(base, jsonEdits).map(([value, edits]) => editJson(value, edits)),
+    },
     { weight: 1, arbitrary: anyJson },
   );
 }
 
 /** Returns values that match the schema of a message, as far as its keywords can be followed. */
 export const structureOf = (name: MessageName, patterns: PatternValues = {}): Arbitrary<unknown> =>
-  new Structures(schemas[name] as unknown as Schema, patterns).of(
-    schemas[name] as unknown as Schema,
-    DEPTH_MAX,
-  );
+  structureOfSchema(schemas[name], patterns);
+
+/** Like `structureOf`, for any schema. */
+export function structureOfSchema(
+  schema: object,
+  patterns: PatternValues = {},
+): Arbitrary<unknown> {
+  return new Structures(schema as Schema, patterns).of(schema as Schema, DEPTH_MAX);
+}
 
 /** Creates arbitraries for the parts of a document. */
 class Structures {
@@ -81,21 +89,19 @@ class Structures {
     return made;
   }
 
-  #make(schema: Schema, depth: number): Arbitrary<unknown> {
+  #make(schema: Schema | boolean, depth: number): Arbitrary<unknown> {
     if (typeof schema === 'boolean') return schema ? smallJson : fc.constant(null);
     if (schema.$ref !== undefined) return this.#refer(schema, depth);
     if ('const' in schema) return fc.constant(schema['const']);
     if (Array.isArray(schema['enum'])) return fc.constantFrom(...(schema['enum'] as unknown[]));
-    const { anyOf, oneOf, ...rest } = schema as Schema & Record<'anyOf' | 'oneOf', Schema[]>;
-    const choices = (anyOf as Schema[] | undefined) ?? (oneOf as Schema[] | undefined);
+    const { anyOf, oneOf, ...rest } = schema as Schema & { anyOf?: Schema[]; oneOf?: Schema[] };
+    const choices = anyOf ?? oneOf;
     if (choices) return fc.oneof(...choices.map((each) => this.of(merge(rest, each), depth)));
     const branches = listBranches(schema);
     if (branches.length > 0) return fc.oneof(...branches.map((each) => this.of(each, depth)));
     const [type, ...others] = [schema.type ?? guessType(schema)].flat();
     if (others.length === 0) return this.#ofType(schema, type, depth);
-    return fc.oneof(
-      ...[type, ...others].map((each) => this.#ofType(schema, each, depth)),
-    );
+    return fc.oneof(...[type, ...others].map((each) => this.#ofType(schema, each, depth)));
   }
 
   #refer(schema: Schema, depth: number): Arbitrary<unknown> {
@@ -123,6 +129,7 @@ class Structures {
         return fc.boolean();
       case 'null':
         return fc.constant(null);
+      case undefined:
       default:
         return smallJson;
     }
@@ -139,7 +146,9 @@ class Structures {
       names.map((name) => [name, this.of(properties[name] ?? {}, depth - 1)]),
     );
     const needsOne = Number(schema['minProperties'] ?? 0) > 0 && required.length === 0;
-    const requiredKeys = names.filter((name, nth) => required.includes(name) || (needsOne && nth === 0));
+    const requiredKeys = names.filter(
+      (name, nth) => required.includes(name) || (needsOne && nth === 0),
+    );
     const named = fc.record(model, { requiredKeys });
     if (others === false || depth <= 0) return named;
     const value = typeof others === 'object' ? this.of(others as Schema, depth - 1) : smallJson;
@@ -149,7 +158,10 @@ class Structures {
   }
 
   #array(schema: Schema, depth: number): Arbitrary<unknown> {
-    const { minItems = 0, maxItems = Infinity } = schema as { minItems?: number; maxItems?: number };
+    const { minItems = 0, maxItems = Infinity } = schema as {
+      minItems?: number;
+      maxItems?: number;
+    };
     const items = (schema['items'] ?? {}) as Schema;
     const maxLength = Math.max(minItems, Math.min(maxItems, ITEMS_MAX[depth] ?? 0));
     return fc.array(this.of(items, depth - 1), { minLength: minItems, maxLength });
@@ -214,26 +226,35 @@ function guessType(schema: Schema): string | undefined {
 }
 
 const texts: Arbitrary<string> = fc.oneof(
-  { weight: 4, arbitrary: fc.constantFrom('Where is my order?', 'Order 17, please.', 'yes', ...IDS) },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom('Where is my order?', 'Order 17, please.', 'yes', ...IDS),
+  },
   { weight: 2, arbitrary: fc.constantFrom(...WORDS) },
   { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 12 }) },
 );
 
 const isoTimes: Arbitrary<string> = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom('2026-11-20T09:30:00Z', '2026-11-21', '2026-11-20T10:00') },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom('2026-11-20T09:30:00Z', '2026-11-21', '2026-11-20T10:00'),
+  },
   {
     weight: 2,
     arbitrary: fc
       .date({ noInvalidDate: true, min: new Date('0001-01-01'), max: new Date('9999-12-31') })
       .map((date) => date.toISOString()),
   },
-  { weight: 1, arbitrary: fc.constantFrom('2026-W47-5', '20261120', '2026-11-20T09:30:00.123456789+05:30') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('2026-W47-5', '20261120', '2026-11-20T09:30:00.123456789+05:30'),
+  },
 );
 
 /** A set of characters with a number of repetitions, after look-aheads. */
 const REPEATED_SET = /^\^(?:\(\?!.*?\))?\[((?:\\.|[^\]\\])+)\]\{(\d+),(\d+)\}\$$/;
 
-const ALPHABET = [...'abcZ019_.-+/=~ !"#$%&\'()*,:;<>?@[\\]^`{|}\t\n\r\0é٣👋\u202e'];
+const ALPHABET = Array.from('abcZ019_.-+/=~ !"#$%&\'()*,:;<>?@[\\]^`{|}\t\n\r\0é٣👋\u202e');
 
 /** Returns texts that match a pattern, mostly short ones. */
 function patternTexts(pattern: string): Arbitrary<string> {
@@ -277,6 +298,12 @@ function numberOf(schema: Schema, type: string): Arbitrary<number> {
   return fc.oneof(
     { weight: 2, arbitrary: fc.constantFrom(min, max, ...fitting) },
     { weight: 1, arbitrary: any },
-    { weight: 1, arbitrary: fc.integer({ min: Math.ceil(Math.max(min, -10)), max: Math.max(Math.ceil(Math.max(min, -10)), Math.floor(Math.min(max, 10))) }) },
+    {
+      weight: 1,
+      arbitrary: fc.integer({
+        min: Math.ceil(Math.max(min, -10)),
+        max: Math.max(Math.ceil(Math.max(min, -10)), Math.floor(Math.min(max, 10))),
+      }),
+    },
   );
 }

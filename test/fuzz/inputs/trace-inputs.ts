@@ -1,6 +1,11 @@
 /** Trace export requests with spans of conversations, in any relation to each other. */
 import fc, { type Arbitrary } from 'fast-check';
-import { CONVERSATION_ID_KEY, INPUT_KEY, OPERATION_KEY, OUTPUT_KEY } from '../../../src/contract/index.ts';
+import {
+  CONVERSATION_ID_KEY,
+  INPUT_KEY,
+  OPERATION_KEY,
+  OUTPUT_KEY,
+} from '../../../src/contract/index.ts';
 import { editJson, jsonEdits, smallJson } from './json-edits.ts';
 import { messageInputs } from './schema-inputs.ts';
 import { IDS, NUMBERS, WORDS } from './words.ts';
@@ -9,14 +14,20 @@ import { IDS, NUMBERS, WORDS } from './words.ts';
 const hexIds = (digits: number): Arbitrary<string> =>
   fc.oneof(
     { weight: 12, arbitrary: fc.nat(6).map((id) => String(id).padStart(digits, '0')) },
-    { weight: 1, arbitrary: fc.constantFrom('', 'zz', '0'.repeat(digits), 'A'.repeat(digits), ...WORDS) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('', 'zz', '0'.repeat(digits), 'A'.repeat(digits), ...WORDS),
+    },
   );
 
 const START_NS = 1_795_167_000_000_000_000n;
 
 const times: Arbitrary<unknown> = fc.oneof(
   { weight: 8, arbitrary: fc.nat(20).map((s) => String(START_NS + BigInt(s) * 1_000_000_000n)) },
-  { weight: 1, arbitrary: fc.constantFrom('0', '18446744073709551615', '-1', 0, 1.5, 1e30, null, 'x') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('0', '18446744073709551615', '-1', 0, 1.5, 1e30, null, 'x'),
+  },
   { weight: 1, arbitrary: fc.maxSafeNat() },
 );
 
@@ -25,7 +36,10 @@ const message = fc.record(
     role: fc.constantFrom('user', 'assistant', 'system', 'tool'),
     parts: fc.array(
       fc.oneof(
-        fc.record({ type: fc.constant('text'), content: fc.constantFrom(...WORDS, 'Where is it?') }),
+        fc.record({
+          type: fc.constant('text'),
+          content: fc.constantFrom(...WORDS, 'Where is it?'),
+        }),
         fc.record({
           ...{ type: fc.constant('tool_call'), id: fc.constantFrom(...IDS) },
           ...{ name: fc.constantFrom('look_up', ...WORDS), arguments: smallJson },
@@ -73,8 +87,14 @@ const pair = (key: string, value: Arbitrary<unknown>): Arbitrary<unknown> =>
 
 /** Attributes that the service reads, and others. */
 const attribute: Arbitrary<unknown> = fc.oneof(
-  { weight: 6, arbitrary: pair(OPERATION_KEY, fc.oneof({ weight: 9, arbitrary: text(operations) }, anyValue)) },
-  { weight: 6, arbitrary: pair(CONVERSATION_ID_KEY, fc.oneof({ weight: 9, arbitrary: text(IDS) }, anyValue)) },
+  {
+    weight: 6,
+    arbitrary: pair(OPERATION_KEY, fc.oneof({ weight: 9, arbitrary: text(operations) }, anyValue)),
+  },
+  {
+    weight: 6,
+    arbitrary: pair(CONVERSATION_ID_KEY, fc.oneof({ weight: 9, arbitrary: text(IDS) }, anyValue)),
+  },
   { weight: 4, arbitrary: pair(INPUT_KEY, messages) },
   { weight: 4, arbitrary: pair(OUTPUT_KEY, messages) },
   {
@@ -82,7 +102,12 @@ const attribute: Arbitrary<unknown> = fc.oneof(
     arbitrary: fc
       .constantFrom(
         ...['gen_ai.tool.name', 'gen_ai.tool.call.id', 'gen_ai.tool.call.arguments'],
-        ...['gen_ai.tool.call.result', 'gen_ai.request.model', 'gen_ai.response.model', 'gen_ai.system'],
+        ...[
+          'gen_ai.tool.call.result',
+          'gen_ai.request.model',
+          'gen_ai.response.model',
+          'gen_ai.system',
+        ],
         ...['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens', 'traceloop.span.kind'],
         ...['evaluation_metadata', 'gen_ai.prompt.0.content', 'llm.request.type', 'service.name'],
         ...WORDS,
@@ -98,7 +123,9 @@ const span = fc.record(
     ...{ startTimeUnixNano: times, endTimeUnixNano: times },
     attributes: fc.array(attribute, { maxLength: 8 }),
     status: fc.record({ code: fc.constantFrom(0, 1, 2, 3, -1) }),
-    events: fc.array(fc.record({ name: fc.constantFrom('gen_ai.choice', ...WORDS) }), { maxLength: 2 }),
+    events: fc.array(fc.record({ name: fc.constantFrom('gen_ai.choice', ...WORDS) }), {
+      maxLength: 2,
+    }),
   },
   { requiredKeys: ['traceId', 'spanId', 'startTimeUnixNano', 'endTimeUnixNano', 'attributes'] },
 );
@@ -110,7 +137,9 @@ export const traces: Arbitrary<unknown> = fc
       resource: fc.record({ attributes: fc.array(attribute, { maxLength: 2 }) }),
       scopeSpans: fc.array(
         fc.record({
-          scope: fc.record({ name: fc.constantFrom('opentelemetry.instrumentation.openai', ...WORDS) }),
+          scope: fc.record({
+            name: fc.constantFrom('opentelemetry.instrumentation.openai', ...WORDS),
+          }),
           spans: fc.array(span, { maxLength: 5 }),
         }),
         { maxLength: 2 },
@@ -123,6 +152,9 @@ export const traces: Arbitrary<unknown> = fc
 /** Requests that are nearly or not at all readable, too. */
 export const traceInputs: Arbitrary<unknown> = fc.oneof(
   { weight: 6, arbitrary: traces },
-  { weight: 2, arbitrary: fc.tuple(traces, jsonEdits).map(([value, edits]) => editJson(value, edits)) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(traces, jsonEdits).map(([value, edits]) => editJson(value, edits)),
+  },
   { weight: 1, arbitrary: messageInputs('TraceExportRequest') },
 );

@@ -9,6 +9,7 @@ import {
   pathPart,
   strangeHeaders,
   type BodyInput,
+  type Header,
   type Request,
 } from '../http/requests.ts';
 import { openAgent } from '../http/servers.ts';
@@ -18,10 +19,10 @@ import { IDS } from '../inputs/words.ts';
 
 const KEY = 'the-key-of-the-agent';
 
-const key: Arbitrary<[string, string][]> = fc.oneof(
-  { weight: 20, arbitrary: fc.constant([['authorization', `Bearer ${KEY}`]]) },
-  { weight: 1, arbitrary: headerValue.map((value) => [['authorization', value]]) },
-  { weight: 1, arbitrary: fc.constant([]) },
+const key: Arbitrary<Header[]> = fc.oneof(
+  { weight: 20, arbitrary: fc.constant<Header[]>([['authorization', `Bearer ${KEY}`]]) },
+  { weight: 1, arbitrary: headerValue.map((value): Header[] => [['authorization', value]]) },
+  { weight: 1, arbitrary: fc.constant<Header[]>([]) },
 );
 
 const type = fc.oneof(
@@ -30,15 +31,24 @@ const type = fc.oneof(
 );
 
 /** Faults in the short form of the header, and others. */
-const faultHeader: Arbitrary<[string, string][]> = fc.oneof(
-  { weight: 12, arbitrary: fc.constant([]) },
+const faultHeader: Arbitrary<Header[]> = fc.oneof(
+  { weight: 12, arbitrary: fc.constant<Header[]>([]) },
   {
     weight: 1,
-    arbitrary: fc.oneof(
-      fc.constantFrom('server_error', 'unhealthy', 'latency;min_ms=1;max_ms=5', 'rate_limit;times=1'),
-      structureOf('AgentFault').map((fault) => JSON.stringify(fault).replaceAll(/[^\x20-\x7e]/g, '')),
-      headerValue,
-    ).map((value) => [['x-sandbox-kit-fault', value]]),
+    arbitrary: fc
+      .oneof(
+        fc.constantFrom(
+          'server_error',
+          'unhealthy',
+          'latency;min_ms=1;max_ms=5',
+          'rate_limit;times=1',
+        ),
+        structureOf('AgentFault').map((fault) =>
+          JSON.stringify(fault).replaceAll(/[^\x20-\x7e]/g, ''),
+        ),
+        headerValue,
+      )
+      .map((value): Header[] => [['x-sandbox-kit-fault', value]]),
   },
 );
 
@@ -73,7 +83,10 @@ const chats = fc
         { minLength: 1, maxLength: 6 },
       ),
       ...{ user_id: fc.constantFrom(...IDS), session_id: fc.constantFrom(...IDS) },
-      metadata: fc.dictionary(fc.constantFrom('scenario_id', 'persona', 'x'), fc.constantFrom(...IDS)),
+      metadata: fc.dictionary(
+        fc.constantFrom('scenario_id', 'persona', 'x'),
+        fc.constantFrom(...IDS),
+      ),
     },
     { requiredKeys: ['messages'] },
   )
@@ -97,10 +110,22 @@ const request: Arbitrary<Request> = fc.oneof(
   { weight: 6, arbitrary: post('POST', '/v1/chat/completions', of('ChatRequest')) },
   { weight: 2, arbitrary: post('POST', '/users', users) },
   { weight: 4, arbitrary: post('POST', '/users', of('UserCreateRequest')) },
-  { weight: 3, arbitrary: without('DELETE', pathPart.map((id) => `/users/${id}`)) },
+  {
+    weight: 3,
+    arbitrary: without(
+      'DELETE',
+      pathPart.map((id) => `/users/${id}`),
+    ),
+  },
   { weight: 1, arbitrary: post('DELETE', '/users/a', of('UserCreateRequest')) },
   { weight: 3, arbitrary: without('GET', paths) },
-  { weight: 1, arbitrary: without('GET', pathPart.map((part) => `/${part}`)) },
+  {
+    weight: 1,
+    arbitrary: without(
+      'GET',
+      pathPart.map((part) => `/${part}`),
+    ),
+  },
   {
     weight: 1,
     arbitrary: fc
@@ -109,7 +134,10 @@ const request: Arbitrary<Request> = fc.oneof(
   },
   { weight: 1, arbitrary: post('POST', '/__admin/faults', faults) },
   { weight: 1, arbitrary: post('PUT', '/__admin/faults', faults) },
-  { weight: 2, arbitrary: without('DELETE', fc.constantFrom('/__admin/faults', '/__admin/requests')) },
+  {
+    weight: 2,
+    arbitrary: without('DELETE', fc.constantFrom('/__admin/faults', '/__admin/requests')),
+  },
   { weight: 1, arbitrary: without('POST', fc.constant('/__admin/reset')) },
 );
 

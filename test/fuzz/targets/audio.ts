@@ -16,7 +16,15 @@ import { byteEdits, editBytes, type ByteEdit } from '../inputs/byte-edits.ts';
 type Input = { edits: ByteEdit[] } & (
   | { kind: 'packet'; packet: number; bytes: Uint8Array | undefined }
   | { kind: 'ogg'; packets: number }
-  | { kind: 'wav'; coding: number; channels: number; rate: number; bits: number; length: number; bytes: Uint8Array }
+  | {
+      kind: 'wav';
+      coding: number;
+      channels: number;
+      rate: number;
+      bits: number;
+      length: number;
+      bytes: Uint8Array;
+    }
 );
 
 const input: Arbitrary<Input> = fc.oneof(
@@ -40,7 +48,14 @@ const input: Arbitrary<Input> = fc.oneof(
 );
 
 /** Writes a WAV file with any values in its header. */
-function makeWav({ coding, channels, rate, bits, length, bytes }: Extract<Input, { kind: 'wav' }>): Buffer {
+function makeWav({
+  coding,
+  channels,
+  rate,
+  bits,
+  length,
+  bytes,
+}: Extract<Input, { kind: 'wav' }>): Buffer {
   const head = Buffer.alloc(44);
   head.write('RIFF\0\0\0\0WAVEfmt ', 'latin1');
   head.writeUInt32LE(16, 16);
@@ -71,8 +86,12 @@ export default defineTarget<Input>({
     const decoder = await createDecoder();
     const encode = (sent: Input): Buffer => {
       if (sent.kind === 'wav') return editBytes(makeWav(sent), sent.edits);
-      if (sent.kind === 'ogg') return editBytes(writeOgg(packets.slice(0, sent.packets)), sent.edits);
-      return editBytes(sent.bytes ?? packets[sent.packet % packets.length] ?? Buffer.alloc(0), sent.edits);
+      if (sent.kind === 'ogg')
+        return editBytes(writeOgg(packets.slice(0, sent.packets)), sent.edits);
+      return editBytes(
+        sent.bytes ?? packets[sent.packet % packets.length] ?? Buffer.alloc(0),
+        sent.edits,
+      );
     };
     return {
       send(sent) {
@@ -81,7 +100,8 @@ export default defineTarget<Input>({
         else if (sent.kind === 'ogg') read(() => readOgg(bytes), OggError);
         else {
           const ticks = countPacketTicks(bytes);
-          if (ticks !== undefined && ticks > 5_760) throw new Violation(`A packet of ${ticks} ticks.`);
+          if (ticks !== undefined && ticks > 5_760)
+            throw new Violation(`A packet of ${ticks} ticks.`);
           delimitPacket(bytes);
           decoder.decode(bytes);
         }

@@ -8,6 +8,7 @@ import { decodeText } from '../../../src/service/domain/transcript-file/decode-t
 import { readTranscripts } from '../../../src/service/domain/transcript-file/read-transcripts.ts';
 import { defineTarget, Violation } from '../engine/target.ts';
 import { byteEdits, editBytes, rareByteEdits, type ByteEdit } from '../inputs/byte-edits.ts';
+import { writeJson } from '../inputs/json-edits.ts';
 import { messageInputs } from '../inputs/schema-inputs.ts';
 import { WORDS } from '../inputs/words.ts';
 
@@ -15,8 +16,19 @@ const NAMES = ['Scenario', 'Persona', 'SeedDocument', 'EvalDefinition'] as const
 
 /** A document, or a file of transcripts. */
 type Input =
-  | { kind: 'document'; name: (typeof NAMES)[number]; isYaml: boolean; value: unknown; edits: ByteEdit[] }
-  | { kind: 'transcripts'; format: 'csv' | 'json' | 'jsonl' | undefined; text: string; edits: ByteEdit[] };
+  | {
+      kind: 'document';
+      name: (typeof NAMES)[number];
+      isYaml: boolean;
+      value: unknown;
+      edits: ByteEdit[];
+    }
+  | {
+      kind: 'transcripts';
+      format: 'csv' | 'json' | 'jsonl' | undefined;
+      text: string;
+      edits: ByteEdit[];
+    };
 
 const documents = (name: (typeof NAMES)[number]): Arbitrary<Input> =>
   fc.record({
@@ -31,7 +43,16 @@ const cell = fc
 
 const columns = fc.subarray(
   [
-    ...['session_id', 'user_input', 'agent_response', 'started_at', 'ended_at', 'metadata', 'run', 'evals'],
+    ...[
+      'session_id',
+      'user_input',
+      'agent_response',
+      'started_at',
+      'ended_at',
+      'metadata',
+      'run',
+      'evals',
+    ],
     ...['evaluation_metadata', 'Session ID', 'x', ''],
   ],
   { minLength: 1 },
@@ -64,7 +85,7 @@ const transcripts: Arbitrary<Input> = fc.record({
 function encode(sent: Input): Buffer {
   if (sent.kind === 'transcripts') return editBytes(Buffer.from(sent.text), sent.edits);
   const { value, isYaml, edits } = sent;
-  const text = isYaml ? writeYaml(value) : (JSON.stringify(value) ?? '');
+  const text = isYaml ? writeYaml(value) : writeJson(value);
   return editBytes(Buffer.from(text), edits);
 }
 
@@ -73,7 +94,7 @@ function writeYaml(value: unknown): string {
   try {
     return stringify(value, { lineWidth: 100 });
   } catch {
-    return JSON.stringify(value) ?? '';
+    return writeJson(value);
   }
 }
 
@@ -96,7 +117,7 @@ function checkAccepted(
   problem: string,
 ): void {
   if (isYaml || edits.length > 0) return;
-  const written: unknown = JSON.parse(JSON.stringify(value) ?? 'null');
+  const written: unknown = JSON.parse(writeJson(value));
   if (isMessage(name, written)) throw new Violation(`A valid ${name} is refused: ${problem}`);
 }
 

@@ -10,7 +10,12 @@ import { VoiceActivityDetector } from '../../../src/voice/activity/index.ts';
 import { CallRecording, defaultAnswerForm, OutgoingCall } from '../../../src/voice/call/index.ts';
 import { createDecoder, readClips } from '../../../src/voice/opus/index.ts';
 import { createPeerConfig } from '../../../src/voice/peer/peer-config.ts';
-import { createAnswer, openSignaling, readOfferSdp, type SignalingSocket } from '../../helpers/caller.ts';
+import {
+  createAnswer,
+  openSignaling,
+  readOfferSdp,
+  type SignalingSocket,
+} from '../../helpers/caller.ts';
 import { until } from '../../helpers/until.ts';
 import { defineTarget } from '../engine/target.ts';
 import { byteEdits, editBytes, type ByteEdit } from '../inputs/byte-edits.ts';
@@ -29,21 +34,36 @@ interface RtpFields {
   ssrc: number;
   marker: boolean;
   csrc: number[];
-  /** The bytes after the fixed header: profile, length, and elements of an extension. */
-  extension: { profile: number; length: number; bytes: Uint8Array } | undefined;
+  /** An extension of the header: written as the library does, or with any length. */
+  extension: { profile: number; length: number; bytes: Uint8Array; isWritten: boolean } | undefined;
 }
 
 /** What a packet starts with, by which STUN, DTLS, RTP, and RTCP are told apart (RFC 7983). */
 const STARTS: readonly (readonly number[])[] = [
   // STUN: binding request, response, error, indication.
-  ...[[0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42], [1, 1, 0, 8, 0x21, 0x12, 0xa4, 0x42, ...Array<number>(12).fill(7)]],
-  ...[[1, 0x11, 0, 4, 0x21, 0x12, 0xa4, 0x42], [0, 0x11, 0, 0, 0x21, 0x12, 0xa4, 0x42]],
+  ...[
+    [0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42],
+    [1, 1, 0, 8, 0x21, 0x12, 0xa4, 0x42, ...Array<number>(12).fill(7)],
+  ],
+  ...[
+    [1, 0x11, 0, 4, 0x21, 0x12, 0xa4, 0x42],
+    [0, 0x11, 0, 0, 0x21, 0x12, 0xa4, 0x42],
+  ],
   // DTLS: change cipher spec, alert, handshake, application data.
   ...[20, 21, 22, 23].map((type) => [type, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 1, 0]),
   [22, 0xfe, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
   // RTP, with an extension and contributing sources; RTCP.
-  ...[[0x80, 111, 0, 1], [0x90, 111, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0xbe, 0xde, 0xff, 0xff]],
-  ...[[0x9f, 111, 0, 1], [0xb0, 0xef, 0, 1], [0x80, 200, 0, 6], [0x81, 201, 0, 7], [0x8f, 205, 0, 3]],
+  ...[
+    [0x80, 111, 0, 1],
+    [0x90, 111, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0xbe, 0xde, 0xff, 0xff],
+  ],
+  ...[
+    [0x9f, 111, 0, 1],
+    [0xb0, 0xef, 0, 1],
+    [0x80, 200, 0, 6],
+    [0x81, 201, 0, 7],
+    [0x8f, 205, 0, 3],
+  ],
   ...[[], [0], [64], [127], [192], [255]],
 ];
 
@@ -83,7 +103,11 @@ const rtcpBytes = fc
 const header: Arbitrary<RtpFields> = fc.record({
   payloadType: fc.oneof({ weight: 5, arbitrary: fc.constant(111) }, fc.nat(127)),
   sequenceNumber: fc.oneof(fc.nat(300), fc.nat(65_535)),
-  timestamp: fc.oneof(fc.nat(100).map((nth) => nth * 960), fc.nat(2 ** 31), fc.constant(2 ** 32 - 1)),
+  timestamp: fc.oneof(
+    fc.nat(100).map((nth) => nth * 960),
+    fc.nat(2 ** 31),
+    fc.constant(2 ** 32 - 1),
+  ),
   ssrc: fc.oneof(fc.nat(20), fc.constantFrom(0, 2 ** 32 - 1)),
   marker: fc.boolean(),
   csrc: fc.array(fc.nat(9), { maxLength: 15 }),
@@ -91,14 +115,17 @@ const header: Arbitrary<RtpFields> = fc.record({
     fc.record({
       profile: fc.constantFrom(0xbede, 0x1000, 0, 0xffff),
       length: fc.constantFrom(0, 1, 4, 100, 65_535),
-      bytes: fc.uint8Array({ maxLength: 32 }),
+      ...{ bytes: fc.uint8Array({ maxLength: 32 }), isWritten: fc.boolean() },
     }),
     { nil: undefined, freq: 3 },
   ),
 });
 
 const packet: Arbitrary<Packet> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('raw' as const), bytes: rawBytes, edits: byteEdits }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('raw' as const), bytes: rawBytes, edits: byteEdits }),
+  },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -106,7 +133,14 @@ const packet: Arbitrary<Packet> = fc.oneof(
       payload: fc.option(fc.uint8Array({ maxLength: 200, size: 'max' }), { nil: undefined }),
     }),
   },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('rtcp' as const), bytes: rtcpBytes, edits: byteEdits }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('rtcp' as const),
+      bytes: rtcpBytes,
+      edits: byteEdits,
+    }),
+  },
 );
 
 interface Input {
@@ -147,7 +181,8 @@ class Attacker {
     if (!dtls || !this.isConnected) return;
     const bytes = encrypt(sent, payload, dtls);
     const { connection } = dtls.iceTransport;
-    if (bytes && bytes.length < DATAGRAM_BYTES_MAX) await connection.send(bytes).catch(() => undefined);
+    if (bytes && bytes.length < DATAGRAM_BYTES_MAX)
+      await connection.send(bytes).catch(() => undefined);
   }
 
   close(): Promise<void> {
@@ -160,9 +195,17 @@ function encrypt(sent: Packet, payload: Buffer, dtls: RTCDtlsTransport): Buffer 
   try {
     if (sent.kind === 'rtcp') return dtls.srtcp.encrypt(payload);
     const { extension, csrc, ...fields } = sent.header;
-    const rtp = new RtpHeader({ ...fields, csrc, csrcLength: csrc.length });
-    if (!extension) return dtls.srtp.encrypt(payload, rtp);
-    // The library writes only extensions that it can read, so this one is put into a packet that is not authentic.
+    const elements = [{ id: 1, payload: Buffer.from(extension?.bytes ?? []) }];
+    const rtp = new RtpHeader({
+      ...{ ...fields, csrc, csrcLength: csrc.length },
+      ...(extension?.isWritten && {
+        // Any number is written.
+        extensionProfile: extension.profile as RtpHeader['extensionProfile'],
+        extensions: elements,
+      }),
+    });
+    if (!extension || extension.isWritten) return dtls.srtp.encrypt(payload, rtp);
+    // The library writes no wrong lengths, so the packet is changed after it was signed.
     const encrypted = dtls.srtp.encrypt(payload, rtp);
     const at = 12 + csrc.length * 4;
     const block = Buffer.from([0, 0, 0, 0, ...extension.bytes]);
@@ -207,10 +250,19 @@ async function beCalled(): Promise<AttackedCall> {
   await once(server, 'listening');
   server.on('connection', (socket: WebSocket) => {
     socket.on('message', (data: Buffer) => {
-      const message = JSON.parse(data.toString()) as { type: string; webrtc_answer?: { sdp: string } };
+      const message = JSON.parse(data.toString()) as {
+        type: string;
+        webrtc_answer?: { sdp: string };
+      };
       if (message.type === 'start_call') {
         void attacker.offer().then((sdp) => {
-          socket.send(JSON.stringify({ type: 'call_ready', call_id: 'c', webrtc_offer: { type: 'offer', sdp } }));
+          socket.send(
+            JSON.stringify({
+              type: 'call_ready',
+              call_id: 'c',
+              webrtc_offer: { type: 'offer', sdp },
+            }),
+          );
         });
       }
       if (message.webrtc_answer) void attacker.accept(message.webrtc_answer.sdp);
@@ -223,7 +275,12 @@ async function beCalled(): Promise<AttackedCall> {
     clock: systemClock,
     target: {
       url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      ...{ apiKey: undefined, ca: undefined, mediaAddress: undefined, answerForm: defaultAnswerForm },
+      ...{
+        apiKey: undefined,
+        ca: undefined,
+        mediaAddress: undefined,
+        answerForm: defaultAnswerForm,
+      },
     },
     onPacket(received) {
       activity.addPacket(received);
@@ -270,7 +327,8 @@ export default defineTarget<Input>({
     const connect = { agent: () => callAgent(agent), caller: beCalled };
     let calls = { agent: await connect.agent(), caller: await connect.caller() };
     const payloadOf = (sent: Packet): Buffer => {
-      const bytes = sent.kind === 'rtp' ? (sent.payload ?? clips[sent.clip % clips.length]) : sent.bytes;
+      const bytes =
+        sent.kind === 'rtp' ? (sent.payload ?? clips[sent.clip % clips.length]) : sent.bytes;
       return editBytes(bytes ?? Buffer.alloc(0), sent.edits);
     };
     return {

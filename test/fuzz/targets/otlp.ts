@@ -51,7 +51,8 @@ function decode(bytes: Uint8Array, contentType: 'json' | 'protobuf', gzip = fals
   const read = decodeBody({ ownerId: 'o', receivedAtMs: 0, contentType, gzip, body });
   const decoded = read({ findConversations: () => new Map([['0'.repeat(32), 'c']]) });
   if (decoded.kind === 'failed') throw new Violation(`The decoder failed: ${decoded.message}`);
-  if ('message' in decoded && decoded.message === '') throw new Violation('An error has no message.');
+  if ('message' in decoded && decoded.message === '')
+    throw new Violation('An error has no message.');
   return decoded;
 }
 
@@ -83,10 +84,12 @@ export default defineTarget<Input>({
         const bytes = encode(sent);
         decode(bytes, sent.kind === 'protobuf' ? 'protobuf' : 'json', sent.kind === 'gzip');
         const { refused, spans } = lintTraces(bytes, {});
-        if (refused?.code === 'failed') throw new Violation(`lint-traces failed: ${refused.message}`);
+        if (refused?.code === 'failed')
+          throw new Violation(`lint-traces failed: ${refused.message}`);
         if (refused && spans > 0) throw new Violation('A refused request has spans.');
       },
-      describe: (sent) => `${sent.kind}: ${JSON.stringify(encode(sent).toString('latin1').slice(0, 4_000))}`,
+      describe: (sent) =>
+        `${sent.kind}: ${JSON.stringify(encode(sent).toString('latin1').slice(0, 4_000))}`,
       reset: () => undefined,
       close: () => undefined,
     }),

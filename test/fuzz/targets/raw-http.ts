@@ -37,7 +37,12 @@ const HEADERS = [
   ...['Connection: close', 'Connection: keep-alive', 'Connection: upgrade', 'Upgrade: websocket'],
   ...['Expect: 100-continue', 'Expect: x', 'TE: trailers', 'Trailer: X', 'Keep-Alive: timeout=0'],
   ...[' folded: line', 'no colon', ': empty name', 'X: \x00', 'X: \xff', 'Accept: text/html'],
-  ...['X-Forwarded-For: 1.2.3.4', 'Forwarded: for=_x', 'Range: bytes=0-', 'Cookie: sandbox_kit_session=a.b.c.d'],
+  ...[
+    'X-Forwarded-For: 1.2.3.4',
+    'Forwarded: for=_x',
+    'Range: bytes=0-',
+    'Cookie: sandbox_kit_session=a.b.c.d',
+  ],
   `X-Long: ${'a'.repeat(20_000)}`,
 ];
 
@@ -65,7 +70,9 @@ const rawRequest: Arbitrary<RawRequest> = fc.record({
 
 function encode({ request, headers, edits }: RawRequest, host: string): Buffer {
   const lines = headers.map((line) => `${line}\r\n`).join('');
-  const text = (REQUESTS[request] ?? '').replace(/\r\n/, () => `\r\n${lines}`).replaceAll('HOST', host);
+  const text = (REQUESTS[request] ?? '')
+    .replace(/\r\n/, () => `\r\n${lines}`)
+    .replaceAll('HOST', host);
   return editBytes(Buffer.from(text, 'latin1'), edits);
 }
 
@@ -90,7 +97,9 @@ async function sendRaw(input: RawRequest, { url }: ServerUnderTest): Promise<Buf
     clearTimeout(timer);
     timer = wait();
   });
-  const places = input.splits.map((at) => Math.floor((bytes.length * at) / 1_000_000)).sort((a, b) => a - b);
+  const places = input.splits
+    .map((at) => Math.floor((bytes.length * at) / 1_000_000))
+    .sort((a, b) => a - b);
   for (const [index, start] of [0, ...places].entries()) {
     socket.write(bytes.subarray(start, places[index] ?? bytes.length));
     // So that the server reads each part alone.
@@ -117,7 +126,11 @@ function checkResponses(input: RawRequest, received: Buffer, server: ServerUnder
     // What follows is no HTTP.
     if (response.status === 101) return;
     if (response.status >= 200) {
-      checkResponse({ ...server.rules, findProblems: () => [] }, { method: name, path: '', headers: [] }, response);
+      checkResponse(
+        { ...server.rules, findProblems: () => [] },
+        { method: name, path: '', headers: [] },
+        response,
+      );
     }
     // The response to HEAD has a length, but no body.
     rest = rest.subarray(length);
@@ -138,7 +151,9 @@ export default defineTarget<RawRequest[]>({
       async send(inputs) {
         for (const { clock } of servers) clock.advance(inputs.length * 500);
         await Promise.all(
-          inputs.map(async (input) => checkResponses(input, await sendRaw(input, pick(input)), pick(input))),
+          inputs.map(async (input) =>
+            checkResponses(input, await sendRaw(input, pick(input)), pick(input)),
+          ),
         );
         const [event] = servers.flatMap(({ logged }) => logged.splice(0));
         if (event !== undefined) throw new Violation(`A server logged an error: ${event}`);
@@ -152,14 +167,14 @@ export default defineTarget<RawRequest[]>({
           })
           .join('\n'),
       async reset() {
-        for (const { reset, url, healthPath } of servers) {
-          await reset();
-          const { status } = await fetch(url + healthPath);
+        for (const server of servers) {
+          await server.reset();
+          const { status } = await fetch(server.url + server.healthPath);
           if (status !== 200) throw new Violation(`A server no longer responds: ${status}.`);
         }
       },
       async close() {
-        for (const { stop } of servers) await stop();
+        for (const server of servers) await server.stop();
       },
     };
   },

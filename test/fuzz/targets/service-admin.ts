@@ -44,7 +44,9 @@ const WAITING = 'POST /__admin/drain';
 
 /** Addresses of agents: nothing may be reached but this machine. */
 const url = (scheme: string): Arbitrary<string> =>
-  fc.constantFrom(...[`${scheme}://127.0.0.1:9`, `${scheme}://localhost:9/a`, `${scheme}://[::1]:9`]);
+  fc.constantFrom(
+    ...[`${scheme}://127.0.0.1:9`, `${scheme}://localhost:9/a`, `${scheme}://[::1]:9`],
+  );
 
 const PATTERNS: PatternValues = {
   '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$': url('http'),
@@ -71,7 +73,10 @@ const query = queryOf({
 
 function bodiesOf({ method, path, messages }: ListedRoute): Arbitrary<BodyInput> {
   const other = OTHER_BODIES[`${method} ${path}`];
-  const values = [...messages.map((name) => messageInputs(name, PATTERNS)), ...(other ? [other] : [])];
+  const values = [
+    ...messages.map((name) => messageInputs(name, PATTERNS)),
+    ...(other ? [other] : []),
+  ];
   const valued = values.length > 0 ? fc.oneof(...values) : anyJson;
   return jsonBodies(valued).map((body) => ({ ...body, isGzip: false }));
 }
@@ -81,7 +86,9 @@ function requestsOf(route: ListedRoute): Arbitrary<Request> {
   const names = path.match(/\{\w+\}/g) ?? [];
   const paths = fc
     .array(pathPart, { minLength: names.length, maxLength: names.length })
-    .map((parts) => names.reduce((filled, name, nth) => filled.replace(name, parts[nth] ?? ''), path));
+    .map((parts) =>
+      names.reduce((filled, name, nth) => filled.replace(name, parts[nth] ?? ''), path),
+    );
   const type = fc.oneof(
     { weight: 20, arbitrary: fc.constant('application/json') },
     { weight: 1, arbitrary: fc.constantFrom('text/plain', '', 'multipart/form-data') },
@@ -90,7 +97,13 @@ function requestsOf(route: ListedRoute): Arbitrary<Request> {
   if (method === 'GET') {
     return bare.map(({ path, query, more }) => ({ method, path: path + query, headers: more }));
   }
-  const filled = fc.record({ path: paths, query, more: strangeHeaders, type, body: bodiesOf(route) });
+  const filled = fc.record({
+    path: paths,
+    query,
+    more: strangeHeaders,
+    type,
+    body: bodiesOf(route),
+  });
   return filled.map(({ path, query, more, type, body }) => ({
     ...{ method, path: path + query, headers: [['content-type', type] as const, ...more] },
     body: method === 'DELETE' ? undefined : encodeBody(body),

@@ -10,6 +10,7 @@ import {
   pathPart,
   queryOf,
   strangeHeaders,
+  type Header,
   type Request,
 } from '../http/requests.ts';
 import { openService } from '../http/servers.ts';
@@ -19,10 +20,13 @@ import { IDS, NUMBERS } from '../inputs/words.ts';
 
 const KEYS = ['the-key-of-the-first-owner', 'the-key-of-another-owner'];
 
-const key: Arbitrary<[string, string][]> = fc.oneof(
-  { weight: 20, arbitrary: fc.constantFrom(...KEYS).map((each) => [['x-service-api-key', each]]) },
-  { weight: 1, arbitrary: headerValue.map((each) => [['x-service-api-key', each]]) },
-  { weight: 1, arbitrary: fc.constant([]) },
+const key: Arbitrary<Header[]> = fc.oneof(
+  {
+    weight: 20,
+    arbitrary: fc.constantFrom(...KEYS).map((each): Header[] => [['x-service-api-key', each]]),
+  },
+  { weight: 1, arbitrary: headerValue.map((each): Header[] => [['x-service-api-key', each]]) },
+  { weight: 1, arbitrary: fc.constant<Header[]>([]) },
 );
 
 /** Encodes spans without their library; undefined for what has no protobuf. */
@@ -41,11 +45,14 @@ const sendTraces: Arbitrary<Request> = fc
     ...{ body: jsonBodies(traceInputs), key, more: strangeHeaders },
     type: fc.oneof(
       { weight: 20, arbitrary: fc.constantFrom(JSON_TYPE, PROTOBUF_TYPE) },
-      { weight: 1, arbitrary: fc.constantFrom('Application/JSON; charset=utf-16', 'text/plain', '') },
+      {
+        weight: 1,
+        arbitrary: fc.constantFrom('Application/JSON; charset=utf-16', 'text/plain', ''),
+      },
     ),
     conversation: fc.oneof(
-      { weight: 3, arbitrary: fc.constant([]) },
-      fc.constantFrom(...IDS).map((id): [string, string][] => [['x-conversation-id', id]]),
+      { weight: 3, arbitrary: fc.constant<Header[]>([]) },
+      fc.constantFrom(...IDS).map((id): Header[] => [['x-conversation-id', id]]),
     ),
   })
   .map(({ body, key, more, type, conversation }) => ({
@@ -70,12 +77,20 @@ const count = fc.constantFrom('0', '1', '500', '501', ...NUMBERS.map(String));
 
 const listSessions: Arbitrary<Request> = fc
   .record({
-    path: fc.constantFrom('/api/simulations/sessions/', '/api/prod-evaluations/sessions/', '/api/simulations/sessions'),
+    path: fc.constantFrom(
+      '/api/simulations/sessions/',
+      '/api/prod-evaluations/sessions/',
+      '/api/simulations/sessions',
+    ),
     query: queryOf({
       ...{ agent: name, run: name, eval: name, failed_only: flag, include_traces: flag },
       ...{ started_after: time, started_before: time, skip: count, limit: count },
     }),
-    ...{ key, more: strangeHeaders, method: fc.constantFrom('GET', 'GET', 'GET', 'HEAD', 'OPTIONS') },
+    ...{
+      key,
+      more: strangeHeaders,
+      method: fc.constantFrom('GET', 'GET', 'GET', 'HEAD', 'OPTIONS'),
+    },
   })
   .map(({ path, query, key, more, method }) => ({
     ...{ method, path: path + query, headers: [...key, ...more] },

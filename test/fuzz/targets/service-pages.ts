@@ -5,7 +5,7 @@ import { schemas, type MessageName, type SeedDocument } from '../../../src/contr
 import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 import { defineTarget, type Session } from '../engine/target.ts';
 import { mapPages, type FoundForm, type PageMap } from '../http/page-map.ts';
-import { pathPart, queryOf, strangeHeaders, type Request } from '../http/requests.ts';
+import { pathPart, queryOf, strangeHeaders, type Header, type Request } from '../http/requests.ts';
 import { openService } from '../http/servers.ts';
 import { createHttpSession } from '../http/session.ts';
 import { byteEdits, editBytes, rareByteEdits, type ByteEdit } from '../inputs/byte-edits.ts';
@@ -19,7 +19,7 @@ interface Sender {
   access: 'local' | 'admin' | 'reader' | 'key' | 'nobody' | 'broken';
   origin: 'own' | 'other' | 'none';
   accept: string;
-  more: [string, string][];
+  more: Header[];
 }
 
 const sender: Arbitrary<Sender> = fc.record({
@@ -33,7 +33,10 @@ const sender: Arbitrary<Sender> = fc.record({
   ),
   accept: fc.oneof(
     { weight: 6, arbitrary: fc.constant('text/html') },
-    { weight: 1, arbitrary: fc.constantFrom('application/json', 'text/event-stream', '*/*', ';;q=,') },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('application/json', 'text/event-stream', '*/*', ';;q=,'),
+    },
   ),
   more: strangeHeaders,
 });
@@ -55,11 +58,14 @@ const fieldText: Arbitrary<string> = fc.oneof(
     ...{ weight: 1 },
     arbitrary: fc
       .tuple(messageInputs(name), rareByteEdits)
-      .map(([value, edits]) => editBytes(Buffer.from(JSON.stringify(value)), edits).toString('utf8')),
+      .map(([value, edits]) =>
+        editBytes(Buffer.from(JSON.stringify(value)), edits).toString('utf8'),
+      ),
   })),
 );
 
-const CSV = 'session_id,user_input,agent_response,started_at,metadata\na,Hello,"Hi, there",2026-11-20T09:30:00Z,"{""k"":1}"\n';
+const CSV =
+  'session_id,user_input,agent_response,started_at,metadata\na,Hello,"Hi, there",2026-11-20T09:30:00Z,"{""k"":1}"\n';
 
 /** Files of transcripts, in each format. */
 const files: Arbitrary<{ name: string; bytes: Uint8Array }> = fc
@@ -68,9 +74,9 @@ const files: Arbitrary<{ name: string; bytes: Uint8Array }> = fc
     fc.oneof(
       fc.constant(Buffer.from(CSV)),
       messageInputs('TranscriptUpload').map((value) => Buffer.from(JSON.stringify(value))),
-      fc.array(messageInputs('TranscriptUpload'), { maxLength: 3 }).map((list) =>
-        Buffer.from(list.map((value) => JSON.stringify(value)).join('\n')),
-      ),
+      fc
+        .array(messageInputs('TranscriptUpload'), { maxLength: 3 })
+        .map((list) => Buffer.from(list.map((value) => JSON.stringify(value)).join('\n'))),
     ),
     byteEdits,
   )
@@ -82,7 +88,10 @@ const files: Arbitrary<{ name: string; bytes: Uint8Array }> = fc
 const field = fc.nat(200);
 
 const fieldChange: Arbitrary<FieldChange> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ field, change: fc.constant('set' as const), value: fieldText }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ field, change: fc.constant('set' as const), value: fieldText }),
+  },
   { weight: 1, arbitrary: fc.record({ field, change: fc.constant('drop' as const) }) },
   {
     weight: 1,
@@ -110,7 +119,11 @@ const query = queryOf({
   ...{ kind: fc.constantFrom('production', 'simulation', 'open'), id: fc.constantFrom(...IDS) },
   ...{ text: fc.constantFrom(...WORDS), tag: fc.constantFrom('k=v', '=', ...WORDS) },
   ...{ page: fc.constantFrom('0', '1', '2', '1e9', '-1'), list: fc.constantFrom('kind=open', '%') },
-  ...{ a: fc.constantFrom(...IDS), b: fc.constantFrom(...IDS), notice: fc.constantFrom('saved', 'x') },
+  ...{
+    a: fc.constantFrom(...IDS),
+    b: fc.constantFrom(...IDS),
+    notice: fc.constantFrom('saved', 'x'),
+  },
 });
 
 const input: Arbitrary<PageInput> = fc.oneof(
@@ -124,8 +137,20 @@ const input: Arbitrary<PageInput> = fc.oneof(
       ...{ sender, kind: fc.constant('path' as const) },
       path: fc
         .tuple(
-          fc.constantFrom('agents', 'evals', 'scenarios', 'personas', 'runs', 'simulation', 'production-eval', 'recordings'),
-          fc.array(fc.oneof(pathPart, fc.constantFrom('edit', 'new', 'chat', 'call', 'live', 'progress')), { maxLength: 3 }),
+          fc.constantFrom(
+            'agents',
+            'evals',
+            'scenarios',
+            'personas',
+            'runs',
+            'simulation',
+            'production-eval',
+            'recordings',
+          ),
+          fc.array(
+            fc.oneof(pathPart, fc.constantFrom('edit', 'new', 'chat', 'call', 'live', 'progress')),
+            { maxLength: 3 },
+          ),
         )
         .map(([section, parts]) => `/${[section, ...parts].join('/')}`),
     }),
@@ -149,7 +174,11 @@ interface SentField {
   fileName?: string;
 }
 
-function changeFields({ fields }: FoundForm, changes: readonly FieldChange[], token: string): SentField[] {
+function changeFields(
+  { fields }: FoundForm,
+  changes: readonly FieldChange[],
+  token: string,
+): SentField[] {
   const sent: SentField[][] = fields.map(({ name, value, isFile }) => [
     { name, value: name === '_token' ? token : value, ...(isFile && { fileName: '' }) },
   ]);
@@ -194,9 +223,9 @@ interface Pages {
   browsers: Record<'local' | 'admin' | 'reader', Browser>;
 }
 
-function headersOf({ access, origin, accept, more }: Sender, pages: Pages): [string, string][] {
-  const proxied: [string, string] = ['x-forwarded-for', '203.0.113.7'];
-  const cookies: Record<Sender['access'], [string, string][]> = {
+function headersOf({ access, origin, accept, more }: Sender, pages: Pages): Header[] {
+  const proxied: Header = ['x-forwarded-for', '203.0.113.7'];
+  const cookies: Record<Sender['access'], Header[]> = {
     local: [],
     nobody: [proxied],
     key: [proxied, ['x-service-api-key', READER_KEY]],
@@ -204,7 +233,7 @@ function headersOf({ access, origin, accept, more }: Sender, pages: Pages): [str
     reader: [proxied, ['cookie', pages.browsers.reader.cookie]],
     broken: [proxied, ['cookie', `${pages.browsers.admin.cookie}0; a; =; sandbox_kit_session=...`]],
   };
-  const origins: Record<Sender['origin'], [string, string][]> = {
+  const origins: Record<Sender['origin'], Header[]> = {
     own: [['origin', pages.origin]],
     other: [['origin', 'https://evil.example']],
     none: [],
@@ -226,7 +255,9 @@ function toRequest(sent: PageInput, pages: Pages): Request {
   const { access } = sent.sender;
   const { token } = pages.browsers[access === 'admin' || access === 'reader' ? access : 'local'];
   const isMultipart = form.isMultipart || sent.isMultipart;
-  const type = isMultipart ? `multipart/form-data; boundary=${BOUNDARY}` : 'application/x-www-form-urlencoded';
+  const type = isMultipart
+    ? `multipart/form-data; boundary=${BOUNDARY}`
+    : 'application/x-www-form-urlencoded';
   const fields = changeFields(form, sent.changes, token);
   return {
     ...{ method: 'POST', path: form.action },
@@ -305,4 +336,3 @@ export default defineTarget<PageInput[]>({
     };
   },
 });
-

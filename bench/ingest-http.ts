@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request, type IncomingMessage } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { systemClock } from '../src/platform/clock.ts';
 import { startService } from '../src/service/index.ts';
 import { execute } from '../test/helpers/postgres.ts';
@@ -132,8 +133,7 @@ async function post(
   });
   sent.end(body);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  let text = '';
-  for await (const chunk of response) text += String(chunk);
+  const text = await readText(response);
   if (response.statusCode !== 200) {
     throw new Error(`POST ${url} responded with ${response.statusCode}: ${text}`);
   }

@@ -10,8 +10,9 @@ import { once } from 'node:events';
 import { startAgent } from '../reference-agent/index.ts';
 import type { Scenario, Simulation } from '../src/contract/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
-import { startService, type RunningService } from '../src/service/index.ts';
+import { startService } from '../src/service/index.ts';
 import { describeMachine } from './machine.ts';
+import { post } from './post.ts';
 
 const scenario: Scenario = {
   id: 'bench',
@@ -30,15 +31,6 @@ const readCpuMs = (): number => {
   return (user + system) / 1_000;
 };
 
-async function send(service: RunningService, path: string, body?: object): Promise<Response> {
-  const response = await fetch(service.adminUrl + path, {
-    ...(body && { method: 'POST', body: JSON.stringify(body) }),
-    headers: { 'content-type': 'application/json' },
-  });
-  if (!response.ok) throw new Error(`${path} failed: ${await response.text()}`);
-  return response;
-}
-
 async function run(calls: number, concurrency: number): Promise<void> {
   const agent = fork(import.meta.filename, ['agent']);
   const [urls] = (await once(agent, 'message')) as [{ url: string; voice_url: string }];
@@ -47,10 +39,10 @@ async function run(calls: number, concurrency: number): Promise<void> {
     return ((await once(agent, 'message')) as [number])[0];
   };
   const service = await startService();
-  await send(service, '/agents', { id: 'shop', name: 'Shop', ...urls });
+  await post(`${service.adminUrl}/agents`, { id: 'shop', name: 'Shop', ...urls });
   const before = [readCpuMs(), await readAgentCpuMs()] as const;
   const startedMs = systemClock.monotonicMs();
-  const created = await send(service, '/simulations', {
+  const created = await post(`${service.adminUrl}/simulations`, {
     ...{ agent: 'shop', seed: 'bench', channel: 'voice', concurrency },
     scenarios: [{ ...scenario, samples: calls }],
   });
@@ -61,7 +53,9 @@ async function run(calls: number, concurrency: number): Promise<void> {
     readCpuMs() - before[0],
     (await readAgentCpuMs()) - before[1],
   ] as const;
-  const simulation = (await (await send(service, `/simulations/${id}`)).json()) as Simulation;
+  const simulation = (await (
+    await fetch(`${service.adminUrl}/simulations/${id}`)
+  ).json()) as Simulation;
   let [callS, recordedBytes, recorded] = [0, 0, 0];
   for (const session of simulation.sessions) {
     callS += (Date.parse(session.ended_at ?? '') - Date.parse(session.started_at ?? '')) / 1_000;

@@ -2,9 +2,11 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request, type IncomingMessage } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { systemClock } from '../src/platform/clock.ts';
 import { startService } from '../src/service/index.ts';
 import { execute } from '../test/helpers/postgres.ts';
+import { post } from './post.ts';
 
 const CONNECTIONS = 48;
 const SPANS_PER_REQUEST = 10;
@@ -88,12 +90,7 @@ const keyOf = (nth: number): string => `bench-key-${nth}`;
 
 async function addKeys(adminUrl: string): Promise<void> {
   const keys = Array.from({ length: KEYS }, (_, nth) => ({ key: keyOf(nth), label: 'bench' }));
-  const response = await fetch(`${adminUrl}/seed`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ keys }),
-  });
-  if (!response.ok) throw new Error(`Adding keys failed: ${await response.text()}`);
+  await post(`${adminUrl}/seed`, { keys });
 }
 
 let requestCount = 0;
@@ -109,7 +106,7 @@ async function send(replicas: readonly Replica[], seconds: number): Promise<numb
     while (systemClock.monotonicMs() < endMs) {
       requestCount += 1;
       const key = keyOf(Math.floor(requestCount / REQUESTS_PER_KEY) % KEYS);
-      await post(agent, { url, key, body: createBody() });
+      await sendTraces(agent, { url, key, body: createBody() });
       spans += SPANS_PER_REQUEST;
     }
   };
@@ -118,7 +115,7 @@ async function send(replicas: readonly Replica[], seconds: number): Promise<numb
   return spans;
 }
 
-async function post(
+async function sendTraces(
   agent: Agent,
   { url, key, body }: { url: string; key: string; body: string },
 ): Promise<void> {
@@ -132,8 +129,7 @@ async function post(
   });
   sent.end(body);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  let text = '';
-  for await (const chunk of response) text += String(chunk);
+  const text = await readText(response);
   if (response.statusCode !== 200) {
     throw new Error(`POST ${url} responded with ${response.statusCode}: ${text}`);
   }

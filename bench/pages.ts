@@ -10,6 +10,7 @@ import { createKitFunctions } from '../library/kit-functions.ts';
 import { startService, type RunningService } from '../src/service/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { median } from './machine.ts';
+import { post } from './post.ts';
 
 const FEW = 1_000;
 const BATCH = 5_000;
@@ -62,17 +63,17 @@ const paths = [
 
 async function startWith(count: number): Promise<RunningService> {
   const service = await startService({ kit: createKitFunctions() });
-  await post(service, '/seed', createDocuments(Math.min(1_000, count / 10)));
+  await post(`${service.adminUrl}/seed`, createDocuments(Math.min(1_000, count / 10)));
   for (let nth = 0; nth < REPORTS; nth += 1) {
-    await post(service, '/agents/agent-0/reports', schemas.LoadReport.examples[0]);
+    await post(`${service.adminUrl}/agents/agent-0/reports`, schemas.LoadReport.examples[0]);
   }
   for (let from = 0; from < count; from += BATCH) {
     const size = Math.min(BATCH, count - from);
-    await post(service, '/seed', createSeed(from, size));
+    await post(`${service.adminUrl}/seed`, createSeed(from, size));
     await sendOpenConversations(service, from, size / 5);
     process.stderr.write(`\r${from + size} of ${count} sessions `);
   }
-  await post(service, '/seed?owner=large', {});
+  await post(`${service.adminUrl}/seed?owner=large`, {});
   await addLargeRuns(service, count);
   process.stderr.write('\n');
   return service;
@@ -83,7 +84,7 @@ async function addLargeRuns(service: RunningService, count: number): Promise<voi
   for (let from = 0; from < count; from += BATCH) {
     const size = Math.min(BATCH, count - from);
     for (const name of ['a', 'b'] as const) {
-      await post(service, '/seed?owner=large', createLargeSeed(name, from, size));
+      await post(`${service.adminUrl}/seed?owner=large`, createLargeSeed(name, from, size));
     }
   }
 }
@@ -134,15 +135,6 @@ async function findLargeRuns({ url }: RunningService): Promise<readonly [string,
     ([, id = '']) => id,
   );
   return [earlier, later];
-}
-
-async function post(service: RunningService, path: string, body: unknown): Promise<void> {
-  const response = await fetch(service.adminUrl + path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`POST ${path} failed: ${await response.text()}`);
 }
 
 /** Returns scenarios with their personas, and agents, one of them with simulations. */
@@ -236,12 +228,8 @@ async function sendOpenConversations(service: RunningService, from: number, coun
       { key: 'tier', value: { stringValue: 'gold' } },
     ],
   }));
-  const response = await fetch(`${service.url}/v1/traces`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-service-api-key': service.apiKey },
-    body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }),
-  });
-  if (!response.ok) throw new Error(`Sending traces failed: ${await response.text()}`);
+  const body = { resourceSpans: [{ scopeSpans: [{ spans }] }] };
+  await post(`${service.url}/v1/traces`, body, { 'x-service-api-key': service.apiKey });
 }
 
 /** Returns the path of the tenth session that a search finds. */

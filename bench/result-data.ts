@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../src/platform/clock.ts';
 import { moveDataDir } from '../src/service/app/move-data-dir.ts';
-import { startService, type RunningService } from '../src/service/index.ts';
+import { startService } from '../src/service/index.ts';
+import { post } from './post.ts';
 
 const BATCH = 5_000;
 
@@ -29,7 +30,7 @@ export async function prepareResults(
     mkdirSync(dataDir, { recursive: true });
     const service = await startService({ dataDir });
     for (let from = 0; from < count; from += BATCH) {
-      await post(service, createSeed(from, Math.min(BATCH, count - from)));
+      await post(`${service.adminUrl}/seed`, createSeed(from, Math.min(BATCH, count - from)));
       showProgress(`${from} of ${count} sessions added`);
     }
     await service.stop();
@@ -61,15 +62,6 @@ async function measure(count: number, run: () => Promise<void>): Promise<number>
   const startedMs = systemClock.monotonicMs();
   await run();
   return (systemClock.monotonicMs() - startedMs) / count;
-}
-
-async function post({ adminUrl }: RunningService, seed: object): Promise<void> {
-  const response = await fetch(`${adminUrl}/seed`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(seed),
-  });
-  if (!response.ok) throw new Error(`Seeding failed: ${await response.text()}`);
 }
 
 /**

@@ -8,8 +8,9 @@
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
 import { Pool } from 'undici';
 import type { Scenario } from '../src/contract/index.ts';
 import { simulate } from '../src/service/index.ts';
@@ -63,12 +64,6 @@ function startMeasuring(sessions: number): () => Rate {
 
 /** The requests of each session, in order. */
 type Recording = RecordedRequest[][];
-
-async function readText(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
-  return text;
-}
 
 const timestamp = '2026-11-20T09:30:00Z';
 const responseBodies: Record<string, string> = {

@@ -26,8 +26,7 @@ import {
 import { withVoice } from './report/voice-report.ts';
 import { GENERATOR_LIMITS } from './self-check/self-check.ts';
 import { placementMs, waitForWindow, runCalls } from './voice/voice-run.ts';
-import { withMaxCalls } from './report/max-calls.ts';
-import { withMaxRate } from './report/max-rate.ts';
+import { withSearchResult } from './report/search-result.ts';
 import { createBreachTests } from './thresholds/stream-thresholds.ts';
 import { isClosedLoop } from './closed-loop.ts';
 
@@ -113,7 +112,7 @@ async function searchMaxCalls(options: LoadRun, run: CallRun, chance: Random): P
       return { report: stepReport, wasInterrupted: isStopped(options.signal) };
     },
   });
-  if (report) return withMaxCalls(report, maxCalls, options);
+  if (report) return withSearchResult(report, 'findMaxCalls', maxCalls, options);
   return { ...buildBlockedReport(options, run, INTERRUPTED), findMaxCalls: maxCalls };
 }
 
@@ -205,7 +204,7 @@ async function searchMaxRate(parts: RunParts, plan: LoadPlan, chance: Random): P
       );
     },
   });
-  if (run) return withMaxRate(buildReport(options, run), maxRate, options);
+  if (run) return withSearchResult(buildReport(options, run), 'findMax', maxRate, options);
   const { startedAtMs } = parts;
   return {
     ...buildBlockedReport(options, { plan, startedAtMs }, INTERRUPTED),

@@ -107,9 +107,6 @@ export interface UntestableStatements {
   reason: string;
 }
 
-/** The requirements of an area by id. Ids are never reused. */
-export type Ledger = Readonly<Record<RequirementId, Requirement>>;
-
 /** Completes the ledger's row of a requirement: `7.b3` is in section 7. */
 export function toRequirement(entry: RequirementEntry): Requirement {
   const { level = 'must', statements, rule, reason, observability = 'black-box', inMedia } = entry;

@@ -1,5 +1,5 @@
 import type { FaultKind } from '../../src/contract/index.ts';
-import { describeFailure, toError } from '../../src/platform/error-origin.ts';
+import { describeFailure, firstError } from '../../src/platform/error-origin.ts';
 
 /** The kind and the message of a failed request. */
 export interface Failure {
@@ -38,20 +38,13 @@ const kindByCode: Partial<Record<string, FaultKind>> = {
  * @param hasStatus Whether the status line had arrived, so that the response was cut off.
  */
 export function classifyFailure(error: unknown, hasStatus: boolean): Failure {
-  const { code = '', name, message } = firstErrorOf(error);
+  const { code = '', name, message } = firstError(error);
   const kind = kindOf(code, name, message);
   const isBreak = kind === 'reset' || kind === 'refused';
   return {
     kind: hasStatus && isBreak ? 'cut_off' : kind,
     message: describeFailure(message) || code || name,
   };
-}
-
-/** Returns the first of several errors, one for each address that was tried. */
-function firstErrorOf(error: unknown): Error & { code?: string } {
-  if (error instanceof AggregateError && error.errors.length > 0)
-    return firstErrorOf(error.errors[0]);
-  return toError(error);
 }
 
 function kindOf(code: string, name: string, message: string): FaultKind {

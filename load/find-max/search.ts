@@ -1,4 +1,4 @@
-/** The result of one rate. */
+/** The result of one value. */
 export interface Attempt {
   /** Undefined if the attempt did not complete. */
   holds: boolean | undefined;
@@ -8,54 +8,54 @@ export interface Attempt {
 
 /** The range of a search. */
 export interface SearchBounds {
-  /** The first rate to try. */
-  startPerSecond: number;
-  minPerSecond: number;
-  maxPerSecond: number;
+  /** The first value to try. */
+  start: number;
+  min: number;
+  max: number;
   /** Rounds what the search tries (default: to three digits). */
-  round?: (rate: number) => number;
+  round?: (value: number) => number;
 }
 
-/** The highest sustained rate and the lowest rate that failed; undefined if no rate did. */
+/** The highest sustained value and the lowest one that failed; undefined if none did. */
 export interface Bracket {
   sustains: number | undefined;
   fails: number | undefined;
 }
 
-/** The factor between consecutive rates. */
+/** The factor between consecutive values. */
 const GROWTH = 1.5;
-/** The search ends when the two rates are within 10%. */
+/** The search ends when the two values are within 10%. */
 const PRECISION = 1.1;
 /** A safety limit: 13 steps lead from 10 to 2,000 requests/s, and 5 more reach the precision. */
 const STEPS_MAX = 30;
 
 /**
- * Searches for the maximum sustained rate: increases the rate by half until one fails (or decreases it
- * until one is sustained), then bisects until the two rates are within 10%.
+ * Searches for the maximum sustained value: increases it by half until one fails (or decreases it until
+ * one is sustained), then bisects until the two values are within 10%.
  */
-export async function searchRate(
+export async function searchMaximum(
   bounds: SearchBounds,
-  attempt: (perSecond: number) => Promise<Attempt>,
+  attempt: (value: number) => Promise<Attempt>,
 ): Promise<Bracket> {
   let [low, high]: (number | undefined)[] = [undefined, undefined];
-  let rate: number | undefined = clamp(bounds.startPerSecond, bounds);
-  for (let step = 0; step < STEPS_MAX && rate !== undefined; step++) {
-    const { holds, last = false } = await attempt(rate);
-    if (holds === true) low = rate;
-    if (holds === false) high = rate;
+  let value: number | undefined = clamp(bounds.start, bounds);
+  for (let step = 0; step < STEPS_MAX && value !== undefined; step++) {
+    const { holds, last = false } = await attempt(value);
+    if (holds === true) low = value;
+    if (holds === false) high = value;
     if (last) break;
-    rate = nextRate(low, high, bounds);
+    value = nextValue(low, high, bounds);
   }
   return { sustains: low, fails: high };
 }
 
-function nextRate(
+function nextValue(
   low: number | undefined,
   high: number | undefined,
   bounds: SearchBounds,
 ): number | undefined {
   if (high === undefined) {
-    const up = clamp((low ?? bounds.minPerSecond) * GROWTH, bounds);
+    const up = clamp((low ?? bounds.min) * GROWTH, bounds);
     return low !== undefined && up <= low ? undefined : up;
   }
   if (low === undefined) {
@@ -68,9 +68,8 @@ function nextRate(
   return isClose ? undefined : middle;
 }
 
-const clamp = (
-  rate: number,
-  { minPerSecond, maxPerSecond, round = roundToThreeDigits }: SearchBounds,
-): number => round(Math.min(maxPerSecond, Math.max(minPerSecond, rate)));
+const clamp = (value: number, { min, max, round = roundToThreeDigits }: SearchBounds): number =>
+  round(Math.min(max, Math.max(min, value)));
 
-const roundToThreeDigits = (rate: number): number => Number(rate.toPrecision(3));
+/** Rounds to what a report shows of a rate. */
+export const roundToThreeDigits = (value: number): number => Number(value.toPrecision(3));

@@ -21,11 +21,6 @@ export interface AdjustableClock extends Clock {
    * its own time. Work that a timer starts may still be running afterwards.
    */
   advance(ms: number): void;
-  /**
-   * Sets the time of day. A later time is the same as `advance`. An earlier time changes only
-   * `nowMs`; no timer is delayed.
-   */
-  setNow(ms: number): void;
   offset(): ClockOffset;
   /** Returns the offset of the clock after a change, without changing it. */
   planOffset(from: ClockOffset, change: { advanceMs: number } | { setMs: number }): ClockOffset;
@@ -101,10 +96,6 @@ class OffsetClock implements AdjustableClock {
       next.fire();
     }
     this.#jumpTo(untilMs);
-  }
-
-  setNow(ms: number): void {
-    this.setOffset(this.planOffset(this.offset(), { setMs: ms }));
   }
 
   offset(): ClockOffset {

@@ -36,6 +36,13 @@ export function toError(error: unknown): Error {
   return isError(error) ? error : new Error(String(error));
 }
 
+/** Returns the first of several errors, one for each address that was tried. */
+export function firstError(error: unknown): Error & { code?: string } {
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return firstError(error.errors[0]);
+  return toError(error);
+}
+
 /**
  * Returns the message of a failed connection without Node's advice on its own options (a user of
  * sandbox-kit has `--ca`), and without the addresses and source files in errors of OpenSSL.

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { readTranscript, startMutant } from '../../conformance/index.ts';
-import { startAgent } from '../../reference-agent/index.ts';
+import { readTranscript } from '../../conformance/index.ts';
 import { run } from '../helpers/command.ts';
+import { withMutant, withReferenceAgent } from '../helpers/reference-agent.ts';
 
 /** Checks a mutant of the reference agent. Returns the output on one line, and the recording. */
 async function checkMutant(
@@ -12,13 +12,10 @@ async function checkMutant(
   id: string,
   area: string,
 ): Promise<{ text: string; record: string }> {
-  const agent = await startAgent({ voice: null });
-  t.teardown(() => agent.stop());
-  const mutant = await startMutant(id, agent.url);
-  if (!mutant) throw new Error(`Unknown mutant ${id}.`);
-  t.teardown(() => mutant.stop());
+  const agent = await withReferenceAgent(t, { voice: null });
+  const url = await withMutant(t, id, agent.url);
   const record = join(t.testdir({}), 'run.ndjson');
-  const args = ['check', mutant.url, '--area', area, '--seed', 'e7ead5b5ba', '--record', record];
+  const args = ['check', url, '--area', area, '--seed', 'e7ead5b5ba', '--record', record];
   const { code, stdout } = await run(args);
   t.equal(code, 1, stdout);
   return { text: stdout.replaceAll(/\s+/g, ' '), record };

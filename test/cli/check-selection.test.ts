@@ -2,21 +2,18 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { check, requirementIds, startMutant } from '../../conformance/index.ts';
-import { startAgent } from '../../reference-agent/index.ts';
+import { check, requirementIds } from '../../conformance/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { startService } from '../../src/service/index.ts';
 import { assertUsageError, run } from '../helpers/command.ts';
 import { rowOf } from '../helpers/check-report.ts';
+import { withMutant, withReferenceAgent } from '../helpers/reference-agent.ts';
 
 /** Starts an agent without voice that breaks one rule. Returns its URL. */
 async function startTestMutant(t: Test, id: string): Promise<string> {
-  const agent = await startAgent({ voice: null });
-  t.teardown(() => agent.stop());
-  const mutant = await startMutant(id, agent.url);
-  if (!mutant) throw new Error(`Unknown mutant ${id}.`);
-  t.teardown(() => mutant.stop());
-  return mutant.url;
+  const agent = await withReferenceAgent(t, { voice: null });
+  const url = await withMutant(t, id, agent.url);
+  return url;
 }
 
 function readReport(t: Test, path: string): CheckReport {

@@ -6,8 +6,8 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { requirementIds, startMutant } from '../../conformance/index.ts';
-import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
+import { requirementIds } from '../../conformance/index.ts';
+import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport, type ExchangeRecord } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { run, runInBackground, start, type CommandResult } from '../helpers/command.ts';
@@ -16,24 +16,17 @@ import { hang, refusal, respondWith, withSandboxDouble } from '../helpers/sandbo
 import { atNight } from '../helpers/nightly.ts';
 import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
 import { until } from '../helpers/until.ts';
+import { withMutant, withReferenceAgent } from '../helpers/reference-agent.ts';
 
 const NOWHERE = 'http://127.0.0.1:1';
 const KEY = 'sk-Very/secret~key.0123456789';
 
 /** Starts an agent without voice by default, because calls run in real time. Returns its URL. */
-async function startTestAgent(t: Test, options: Partial<AgentOptions> = {}): Promise<string> {
-  const agent = await startAgent({ voice: null, ...options });
-  t.teardown(() => agent.stop());
-  return agent.url;
-}
+const startTestAgent = async (t: Test, options: Partial<AgentOptions> = {}): Promise<string> =>
+  (await withReferenceAgent(t, { voice: null, ...options })).url;
 
-/** Starts a mutant of an agent. Returns its URL. */
-async function startTestMutant(t: Test, id: string): Promise<string> {
-  const mutant = await startMutant(id, await startTestAgent(t));
-  if (!mutant) throw new Error(`Unknown mutant ${id}.`);
-  t.teardown(() => mutant.stop());
-  return mutant.url;
-}
+const startTestMutant = async (t: Test, id: string): Promise<string> =>
+  withMutant(t, id, await startTestAgent(t));
 
 /** Asserts that a text is a valid check report, and returns it. */
 function parseReport(t: Test, text: string): CheckReport {

@@ -2,7 +2,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { startAgent } from '../../reference-agent/index.ts';
 import type { CheckReport } from '../../src/contract/index.ts';
 import {
   assertUsageError,
@@ -11,6 +10,7 @@ import {
   unwrap,
   type CommandResult,
 } from '../helpers/command.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 
 const KEY = 'sk-config-0123456789';
 
@@ -30,11 +30,8 @@ const judgedAreas = ({ requirements }: CheckReport): string[] => [
   ...new Set(requirements.flatMap((each) => (each.verdict === 'not_selected' ? [] : [each.area]))),
 ];
 
-async function startTestAgent(t: Test, apiKey: string | null = null): Promise<string> {
-  const agent = await startAgent({ voice: null, apiKey });
-  t.teardown(() => agent.stop());
-  return agent.url;
-}
+const startTestAgent = async (t: Test, apiKey: string | null = null): Promise<string> =>
+  (await withReferenceAgent(t, { voice: null, apiKey })).url;
 
 void t.test('check reads the URL, the key, and its options from the file', async (t) => {
   const url = await startTestAgent(t, KEY);

@@ -2,8 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { startMutant } from '../../conformance/index.ts';
-import { startAgent } from '../../reference-agent/index.ts';
 import type { CheckReport, ResendReport } from '../../src/contract/index.ts';
 import { run } from '../helpers/command.ts';
 import { createFolder } from '../helpers/folder.ts';
@@ -13,6 +11,7 @@ import {
   withSandboxDouble,
   type RouteBehavior,
 } from '../helpers/sandbox-double.ts';
+import { withMutant, withReferenceAgent } from '../helpers/reference-agent.ts';
 
 const FOLDER = createFolder(t);
 
@@ -21,14 +20,11 @@ for (const [mutantId, requirement] of [
   ['chat/sessions-swapped-in-overlap', 'CHAT-030'],
 ] as const) {
   void t.test(`${requirement} is judged again with both requests`, async (t) => {
-    const started = await startAgent({ voice: null });
-    t.teardown(() => started.stop());
-    const agent = started.url;
-    const mutant = await startMutant(mutantId, agent);
-    t.teardown(() => mutant?.stop());
+    const { url: agent } = await withReferenceAgent(t, { voice: null });
+    const mutant = await withMutant(t, mutantId, agent);
     const path = join(FOLDER, `${requirement}.json`);
     const area = mutantId.startsWith('users') ? 'users' : 'chat';
-    await run(['check', mutant?.url ?? '', '--area', area, '--seed', 'pairs', '--json', path]);
+    await run(['check', mutant, '--area', area, '--seed', 'pairs', '--json', path]);
     const report = JSON.parse(readFileSync(path, 'utf8')) as CheckReport;
     const row = report.requirements.find(({ id }) => id === requirement);
     const exchange = String(row?.evidence[0]?.exchange);

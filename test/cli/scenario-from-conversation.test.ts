@@ -2,11 +2,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { startAgent } from '../../reference-agent/index.ts';
 import { readYamlFile } from '../../library/input/documents.ts';
 import { assertUsageError, run } from '../helpers/command.ts';
 import { makeSpan } from '../helpers/otlp.ts';
 import { makeContainsEval, assertError, withService } from '../helpers/service.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 
 const lookUpEval = {
   id: 'looks',
@@ -67,8 +67,7 @@ void t.test(
     assertUsageError(t, await run(unknown), /Unknown conversation "none" at /);
     assertUsageError(t, await run(unknown), /Unknown conversation "none" at /);
 
-    const agent = await startAgent();
-    t.teardown(() => agent.stop());
+    const agent = await withReferenceAgent(t);
     const ran = await run(['simulate', agent.url, '--scenario', out]);
     t.equal(ran.code, 0, ran.stdout + ran.stderr);
     t.match(ran.stdout, /PASSED {2}1 of 1 scenario passed/);

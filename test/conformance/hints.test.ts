@@ -7,12 +7,12 @@ import { mutants, serviceMutants } from '../../conformance/areas/mutants.ts';
 import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
 import { replay } from '../../conformance/proof/replay.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
-import { startAgent } from '../../reference-agent/index.ts';
 import type { Area, CheckReport } from '../../src/contract/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import { withCheckedService } from '../helpers/checked-service.ts';
 import { recordSandboxOnce, recordServiceOnce } from '../helpers/recorded-runs.ts';
 import { rowOf } from '../helpers/check-report.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 
 async function reportThrough(
   t: Test,
@@ -109,8 +109,7 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
   ];
 
 void t.test('each failure has the hint for its cause', async (t) => {
-  const agent = await startAgent({ voice: null });
-  t.teardown(() => agent.stop());
+  const agent = await withReferenceAgent(t, { voice: null });
   const service = await withCheckedService(t);
   const recordings = {
     sandbox: await recordSandboxOnce(),
@@ -148,8 +147,7 @@ const skews: readonly (readonly [offMs: number, received: RegExp, hint: RegExp])
 ];
 
 void t.test('a clock skew is reported in readable units, with the likely cause', async (t) => {
-  const agent = await startAgent({ voice: null });
-  t.teardown(() => agent.stop());
+  const agent = await withReferenceAgent(t, { voice: null });
   for (const [offMs, received, hint] of skews) {
     const now = (): string => isoTime(systemClock.nowMs() + offMs);
     const off = editHealth(set('/timestamp', now));

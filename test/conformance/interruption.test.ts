@@ -8,7 +8,6 @@ import {
   check,
   readTranscript,
   reportOf,
-  startMutant,
   writeTranscript,
   type CheckResult,
 } from '../../conformance/index.ts';
@@ -17,19 +16,18 @@ import { withAgent } from '../helpers/agent.ts';
 import { atNight } from '../helpers/nightly.ts';
 import { recordSandboxOnce, recordServiceOnce } from '../helpers/recorded-runs.ts';
 import { idsWith } from '../helpers/check-report.ts';
+import { withMutant } from '../helpers/reference-agent.ts';
 
 const areas = ['chat', 'health', 'users'] as const;
 
 /** Checks the reference agent, or a mutant of it, and interrupts the run after some exchanges. */
 async function interrupt(t: Test, exchanges: number, mutantId?: string): Promise<CheckResult> {
   const { agent } = await withAgent(t, { voice: null });
-  const mutant = mutantId === undefined ? agent : await startMutant(mutantId, agent.url);
-  if (!mutant) throw new Error(`Unknown mutant ${mutantId}.`);
-  t.teardown(() => mutant.stop());
+  const target = mutantId === undefined ? agent.url : await withMutant(t, mutantId, agent.url);
   const controller = new AbortController();
   let seen = 0;
   return await check({
-    ...{ target: mutant.url, kitVersion: 'test', seed: 'interrupt', areas },
+    ...{ target, kitVersion: 'test', seed: 'interrupt', areas },
     signal: controller.signal,
     onExchange: () => {
       if (++seen === exchanges) controller.abort();

@@ -1,7 +1,6 @@
 /** A defect that spoils many responses is reported as one cause, with few failures besides. */
 import t, { type Test } from 'tap';
 import { check, terminalReport } from '../../conformance/index.ts';
-import { startAgent } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import {
@@ -23,6 +22,7 @@ import {
 import { nightOnly } from '../helpers/nightly.ts';
 import { withPlainSandbox } from '../helpers/plain-sandbox.ts';
 import { idsWith } from '../helpers/check-report.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 
 /** The most failed requirements that the cause of a defect may leave. */
 const UNRELATED_MAX = 3;
@@ -252,8 +252,7 @@ async function reportOf(
 }
 
 async function withAgent(t: Test): Promise<string> {
-  const agent = await startAgent({ voice: null });
-  t.teardown(() => agent.stop());
+  const agent = await withReferenceAgent(t, { voice: null });
   return agent.url;
 }
 

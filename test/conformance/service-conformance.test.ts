@@ -17,7 +17,6 @@ import {
   writeTranscript,
   type Transcript,
 } from '../../conformance/engine/transcript/transcript.ts';
-import { startAgent } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
@@ -27,6 +26,7 @@ import { atNight } from '../helpers/nightly.ts';
 import { damageJson, randomJson } from '../helpers/random-json.ts';
 import { ROOT } from '../helpers/repository.ts';
 import { recordServiceOnce } from '../helpers/recorded-runs.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 
 /** No server listens at this address. */
 const UNUSED_URL = 'http://127.0.0.1:1';
@@ -265,8 +265,7 @@ void t.test('a check of a sandbox recognizes the address of the service', async 
 });
 
 void t.test('a server that is not the service gets one cause', async (t) => {
-  const agent = await startAgent();
-  t.teardown(() => agent.stop());
+  const agent = await withReferenceAgent(t);
   const service = await withCheckedService(t);
   for (const [target, id, message] of [
     [{ url: agent.url, apiKey: 'a-key' }, 'no_interface', /No service found at/],

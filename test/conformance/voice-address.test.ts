@@ -4,11 +4,11 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import t, { type Test } from 'tap';
 import { check, diagnose, type CheckSettings } from '../../conformance/index.ts';
 import type { Area } from '../../src/contract/index.ts';
-import { startAgent } from '../../reference-agent/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
 import { generateKeyPair } from '../helpers/certificates.ts';
 import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
 import { rowOf } from '../helpers/check-report.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 
 /** No server listens at this address. */
 const UNUSED_URL = 'ws://127.0.0.1:1/voice';
@@ -43,8 +43,7 @@ async function startSandbox(
   claimsVoice: boolean,
   clockFactor = 1,
 ): Promise<CheckSettings> {
-  const agent = await startAgent(claimsVoice ? {} : { voice: null });
-  t.teardown(() => agent.stop());
+  const agent = await withReferenceAgent(t, claimsVoice ? {} : { voice: null });
   return {
     ...{ target: agent.url, kitVersion: 'test', seed: 'address', voice: { url } },
     clock: createScaledClock(clockFactor),

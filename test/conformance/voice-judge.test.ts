@@ -10,19 +10,19 @@ import { judgeTranscript, type Judgment } from '../../conformance/engine/judge/j
 import { startProxy } from '../../conformance/proof/proxy.ts';
 import type { VoiceTransform } from '../../conformance/engine/mutants/mutant.ts';
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
-import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
+import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type AgentFault, type CheckReport } from '../../src/contract/index.ts';
 import { createScaledClock, systemClock } from '../../src/platform/clock.ts';
 import { readOgg } from '../../src/voice/opus/index.ts';
 import { assertUsageError, run } from '../helpers/command.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 
 /** One call with two turns. */
 const CONVERSATION = [conversation];
 const KEY = 'sk-Very/secret~key.0123456789';
 
 async function withAgent(t: Test, options: Partial<AgentOptions> = {}) {
-  const agent = await startAgent(options);
-  t.teardown(() => agent.stop());
+  const agent = await withReferenceAgent(t, options);
   return agent;
 }
 

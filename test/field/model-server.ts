@@ -1,5 +1,6 @@
 /** A stand-in for the HTTP API of a model, without randomness. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { startLocally } from '../helpers/local-server.ts';
 
@@ -33,12 +34,6 @@ interface ModelRequest {
   messages?: unknown[];
   input?: unknown;
   contents?: unknown[];
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
-  return text;
 }
 
 function respond(path: string, body: ModelRequest, response: ServerResponse): void {

@@ -1,7 +1,8 @@
 /** Runs a program with a real SDK against the model server and a service, and reads the results. */
 import { spawn } from 'node:child_process';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { buffer as readBytes } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { manualClock } from '../../src/platform/manual-clock.ts';
 import { startLocally } from '../helpers/local-server.ts';
@@ -146,12 +147,6 @@ async function startRelay(
     });
   });
   return { url: await startLocally(t, server), requests };
-}
-
-async function readBytes(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
 }
 
 /** Runs a program in its own process, because SDKs register themselves globally. */

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { suiteOf } from '../../conformance/areas/index.ts';
 import { runProbes, type RunSettings } from '../../conformance/engine/drive/run.ts';
@@ -56,15 +57,14 @@ export async function withoutControl(
           .end('{"message":"Not found."}');
         return;
       }
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = await buffer(request);
       const { host: _host, 'transfer-encoding': _framing, ...headers } = request.headers;
       const upstreamResponse = await fetch(`${upstream}${request.url ?? ''}`, {
         method: request.method ?? 'GET',
         headers: Object.entries(headers)
           .filter(([name]) => !/^(connection|content-length|keep-alive)$/.test(name))
           .map(([name, value]) => [name, String(value)] as [string, string]),
-        body: chunks.length === 0 ? null : Buffer.concat(chunks),
+        body: body.length === 0 ? null : body,
       });
       const type = upstreamResponse.headers.get('content-type');
       response.writeHead(upstreamResponse.status, type === null ? {} : { 'content-type': type });

@@ -2,6 +2,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text as readText } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import type { CommandProcess } from '../../cli/process.ts';
 import { runCommandLine } from '../../cli/run.ts';
@@ -181,8 +182,8 @@ export async function runProcess(
   using deadline = systemClock.deadline(options.timeoutMs ?? 300_000);
   deadline.signal.addEventListener('abort', () => child.kill('SIGKILL'));
   const [stdout, stderr, code] = await Promise.all([
-    textOf(child.stdout),
-    textOf(child.stderr),
+    readText(child.stdout),
+    readText(child.stderr),
     exitOf(child),
   ]);
   return { code, stdout, stderr };
@@ -229,7 +230,7 @@ export async function start(
   child.stdout.on('data', (chunk) => (stdoutSoFar += String(chunk)));
   let stderrSoFar = '';
   child.stderr.on('data', (text: string) => (stderrSoFar += text));
-  const stderr = textOf(child.stderr);
+  const stderr = readText(child.stderr);
   const ended = exitOf(child);
   t.teardown(async () => {
     child.kill('SIGKILL');
@@ -267,12 +268,6 @@ function launch(args: readonly string[], options: ProcessOptions): ChildProcessW
   // POSIX ulimit counts blocks of 512 bytes.
   const limited = `ulimit -f ${Math.ceil(fileBytesMax / 512)}; exec env "$@"`;
   return spawn('sh', ['-c', limited, 'sh', ...command], settings);
-}
-
-async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
-  let text = '';
-  for await (const chunk of stream.setEncoding('utf8')) text += String(chunk);
-  return text;
 }
 
 async function exitOf(child: ChildProcessWithoutNullStreams): Promise<number | null> {

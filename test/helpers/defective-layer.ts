@@ -1,5 +1,6 @@
 /** A server in front of a sandbox that changes what its clients get. */
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
 import { startLocally } from './local-server.ts';
@@ -29,8 +30,7 @@ export async function withDefect(t: Test, upstream: string, defect: Defect): Pro
   const respond = defect();
   return listen(t, (request, response) => {
     void (async () => {
-      let body = '';
-      for await (const chunk of request) body += String(chunk);
+      const body = await readText(request);
       const { method = '', url = '' } = request;
       const forward: Forward = async (path = url) => {
         const answer = await fetch(`${upstream}${path}`, {

@@ -1,11 +1,11 @@
 /** What the tests of "Fix first" share: a defect in front of the reference agent, and its causes. */
 import type { Test } from 'tap';
 import { check, terminalReport } from '../../conformance/index.ts';
-import { startAgent } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { isObject, parseJson } from '../../src/platform/json.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import { CHAT, withDefect, type Defect } from './defective-layer.ts';
+import { withReferenceAgent } from './reference-agent.ts';
 
 /** Whether a request is a chat request. */
 export const isChat = ({ path }: { path: string }): boolean => path === CHAT;
@@ -36,8 +36,7 @@ export interface FixFirstCase {
 
 /** Starts the reference agent, and stops it after the test. Returns its URL. */
 export async function startReference(t: Test): Promise<string> {
-  const agent = await startAgent({ voice: null });
-  t.teardown(() => agent.stop());
+  const agent = await withReferenceAgent(t, { voice: null });
   return agent.url;
 }
 

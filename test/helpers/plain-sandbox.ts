@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { startLocally } from './local-server.ts';
 
@@ -26,19 +27,13 @@ export function createPlainServer(
 ): Server {
   const users = new Set<string>();
   return createServer((request, response) => {
-    void textOf(request).then(async (text) => {
+    void readText(request).then(async (text) => {
       await onRequest(request, text);
       const [status, body] = respondTo(users, request.method ?? '', request.url ?? '', text);
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(body));
     });
   });
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request) text += String(chunk);
-  return text;
 }
 
 function respondTo(users: Set<string>, method: string, path: string, text: string): Plain {

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { isMessage, type ChatRequest } from '../../src/contract/index.ts';
 import { startLocally } from './local-server.ts';
@@ -64,12 +65,6 @@ export async function withSandboxDouble(
         await arrival.promise;
     },
   };
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
-  return text;
 }
 
 function parseRequest(request: IncomingMessage, text: string): ReceivedRequest {

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { startLocally } from './local-server.ts';
 import { until } from './until.ts';
@@ -27,9 +28,7 @@ export async function startScriptedServer<Received>(
   let responders: Responder<Received>[] = [];
   let [open, openMax] = [0, 0];
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    const received = await read(request, Buffer.concat(parts));
+    const received = await read(request, await buffer(request));
     requests.push(received);
     const responder = responders.length > 1 ? responders.shift() : responders[0];
     responder?.(response, received);

@@ -1,7 +1,6 @@
 /** Results are exactly the JSON reports of the commands, also of concurrent runs. */
 import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
-import { startMutant } from '../../conformance/index.ts';
 import { findViolations } from '../../src/contract/index.ts';
 import {
   check,
@@ -13,6 +12,7 @@ import {
   type RunningAgent,
 } from '../../library/index.ts';
 import { run } from '../helpers/command.ts';
+import { withMutant } from '../helpers/reference-agent.ts';
 
 async function withAgent(t: Test): Promise<RunningAgent> {
   const agent = await startAgent({ voice: null });
@@ -47,9 +47,7 @@ const userIdsIn = (recorded: unknown): string[] => [
 
 void t.test('check returns the object that check --json writes', async (t) => {
   const agent = await withAgent(t);
-  const mutant = await startMutant('chat/content-null', agent.url);
-  t.teardown(() => mutant?.stop());
-  const url = mutant?.url ?? '';
+  const url = await withMutant(t, 'chat/content-null', agent.url);
   // One request at a time, so that both runs send them in the same order.
   const areas = ['chat', 'health'] as const;
   const report = await check({ url: `${url}/`, areas, seed: 'same', concurrency: 1 });
@@ -89,11 +87,10 @@ void t.test('load returns the object that load --json writes', async (t) => {
 
 void t.test('two checks in one process do not affect each other', async (t) => {
   const agents = await Promise.all([withAgent(t), withAgent(t)]);
-  const mutant = await startMutant('chat/content-null', agents[1].url);
-  t.teardown(() => mutant?.stop());
+  const mutant = await withMutant(t, 'chat/content-null', agents[1].url);
   const runs = agents.map((agent, index) => ({
     agent,
-    url: index === 0 ? agent.url : (mutant?.url ?? ''),
+    url: index === 0 ? agent.url : mutant,
     seed: `run-${index}`,
     failed: index === 0 ? [] : ['CHAT-024'],
     exchanges: new Array<ExchangeRecord>(),

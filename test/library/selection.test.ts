@@ -1,16 +1,12 @@
 /** Selected requirements and thresholds as options of `check`, `grade`, and `load`. */
 import { join } from 'node:path';
 import t from 'tap';
-import { startMutant } from '../../conformance/index.ts';
-import { startAgent } from '../../reference-agent/index.ts';
 import { check, grade, load } from '../../library/index.ts';
+import { withMutant, withReferenceAgent } from '../helpers/reference-agent.ts';
 
 void t.test('check and grade select requirements, and load judges thresholds', async (t) => {
-  const agent = await startAgent({ voice: null });
-  t.teardown(() => agent.stop());
-  const mutant = await startMutant('chat/content-null', agent.url);
-  t.teardown(() => mutant?.stop());
-  const url = mutant?.url ?? '';
+  const agent = await withReferenceAgent(t, { voice: null });
+  const url = await withMutant(t, 'chat/content-null', agent.url);
   const recordFile = join(t.testdir({}), 'run.ndjson');
   const only = ['CHAT-02*', 'HEALTH-010'];
   const report = await check({ url, only, requirements: '0.2', recordFile });

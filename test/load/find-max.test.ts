@@ -1,10 +1,10 @@
 /** The search for the maximum rate that a sandbox sustains, and its report. */
 import t from 'tap';
-import { searchRate, type Bracket } from '../../load/find-max/search.ts';
+import { searchMaximum, type Bracket } from '../../load/find-max/search.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
 import { runLoad, findTarget, withTarget, workers } from '../helpers/load.ts';
 
-const BOUNDS = { startPerSecond: 10, minPerSecond: 1, maxPerSecond: 2_000 };
+const BOUNDS = { start: 10, min: 1, max: 2_000 };
 
 /** Searches for a known capacity, and records the rates that the search tries. */
 async function searchCapacity(
@@ -12,7 +12,7 @@ async function searchCapacity(
   bounds = BOUNDS,
 ): Promise<Bracket & { tried: number[] }> {
   const tried: number[] = [];
-  const bracket = await searchRate(bounds, (rate) => {
+  const bracket = await searchMaximum(bounds, (rate) => {
     tried.push(rate);
     return Promise.resolve({ holds: rate <= capacity });
   });
@@ -21,13 +21,13 @@ async function searchCapacity(
 
 void t.test('the search finds any capacity within 10%, from below and from above', async (t) => {
   for (const capacity of [1, 3.3, 9.9, 10, 42, 100, 333, 1_234, 1_999]) {
-    for (const startPerSecond of [10, 500]) {
+    for (const start of [10, 500]) {
       const {
         sustains = 0,
         fails = 0,
         tried,
-      } = await searchCapacity(capacity, { ...BOUNDS, startPerSecond });
-      const title = `${capacity} from ${startPerSecond}: ${tried.join(', ')}`;
+      } = await searchCapacity(capacity, { ...BOUNDS, start });
+      const title = `${capacity} from ${start}: ${tried.join(', ')}`;
       t.ok(sustains <= capacity && capacity < fails, title);
       t.ok(fails / sustains <= 1.1 + 1e-9, title);
       t.ok(tried.length <= 25, title);
@@ -41,7 +41,7 @@ void t.test(
     t.match(await searchCapacity(5_000), { sustains: 2_000, fails: undefined });
     t.match(await searchCapacity(0.5), { sustains: undefined, fails: 1 });
     let tries = 0;
-    const stopped = await searchRate(BOUNDS, () =>
+    const stopped = await searchMaximum(BOUNDS, () =>
       Promise.resolve({ holds: ++tries < 3, last: tries === 3 }),
     );
     t.equal(tries, 3);

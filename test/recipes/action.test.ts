@@ -7,12 +7,12 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
-import { startAgent } from '../../reference-agent/index.ts';
 import type { CheckReport } from '../../src/contract/index.ts';
 import { startLocally } from '../helpers/local-server.ts';
 import { atNight } from '../helpers/nightly.ts';
 import { ROOT } from '../helpers/repository.ts';
 import { readAction, runAction, type ActionResult } from './action-runner.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   version: string;
@@ -29,11 +29,8 @@ const kit = {
 const readReport = ({ outputs }: ActionResult): CheckReport =>
   JSON.parse(readFileSync(outputs['report'] ?? '', 'utf8')) as CheckReport;
 
-async function startTestAgent(t: Test, apiKey: string | null = null): Promise<string> {
-  const agent = await startAgent({ voice: null, apiKey });
-  t.teardown(() => agent.stop());
-  return agent.url;
-}
+const startTestAgent = async (t: Test, apiKey: string | null = null): Promise<string> =>
+  (await withReferenceAgent(t, { voice: null, apiKey })).url;
 
 void t.test('a conforming sandbox passes, and the job gets outputs and a summary', async (t) => {
   const url = await startTestAgent(t, 'the-key');

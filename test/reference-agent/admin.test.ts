@@ -1,7 +1,4 @@
-import { request } from 'node:http';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
 import t from 'tap';
 import { readScript, startAgent } from '../../reference-agent/index.ts';
 import type { ChatResponse } from '../../src/contract/index.ts';
@@ -14,6 +11,7 @@ import {
   withAgent,
   type Send,
 } from '../helpers/agent.ts';
+import { sendHeaders } from '../helpers/send-headers.ts';
 
 interface JournalView {
   total: number;
@@ -110,15 +108,6 @@ void t.test('a reset restores users, faults, and the journal', async (t) => {
   assertResponse(t, await send('POST /users', user), 201, 'UserCreated');
 });
 
-/** Returns the status of a request with its own Host and Origin headers, which fetch does not allow. */
-async function statusWithHeaders(url: string, headers: Record<string, string>): Promise<number> {
-  const sent = request(url, { headers });
-  sent.end();
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  response.resume();
-  return response.statusCode ?? 0;
-}
-
 void t.test('on loopback, the control API refuses web pages of other origins', async (t) => {
   const { agent, send } = await withAgent(t, { apiKey: 'right' });
   const url = `${agent.url}/__admin/requests`;
@@ -142,7 +131,7 @@ void t.test('on loopback, the control API refuses web pages of other origins', a
     [{ host: 'localhost:80:80' }, 403],
   ];
   for (const [headers, status] of cases) {
-    t.equal(await statusWithHeaders(url, headers), status, JSON.stringify(headers));
+    t.equal((await sendHeaders(url, headers)).status, status, JSON.stringify(headers));
   }
   const answer = await send('GET /__admin/requests', {
     headers: { origin: 'http://evil.example' },
@@ -154,9 +143,9 @@ void t.test('on loopback, the control API refuses web pages of other origins', a
 void t.test('a fault header is ignored if the Host is not loopback', async (t) => {
   const { agent } = await withAgent(t, { apiKey: 'right' });
   const headers = { 'x-sandbox-kit-fault': 'unhealthy' };
-  t.equal(await statusWithHeaders(`${agent.url}/health`, headers), 503);
+  t.equal((await sendHeaders(`${agent.url}/health`, headers)).status, 503);
   t.equal(
-    await statusWithHeaders(`${agent.url}/health`, { ...headers, host: 'evil.example' }),
+    (await sendHeaders(`${agent.url}/health`, { ...headers, host: 'evil.example' })).status,
     200,
   );
 });

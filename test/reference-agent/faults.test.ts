@@ -11,6 +11,7 @@ import {
   withAgent,
   type Send,
 } from '../helpers/agent.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 
 const chat = { body: makeChatRequest('Hello') };
 const FAULTS_ROUTE = '/__admin/faults';
@@ -258,8 +259,7 @@ void t.test('beyond loopback, the fault header requires the key', async (t) => {
 });
 
 void t.test('null sets no faults and no script', async (t) => {
-  const agent = await startAgent({ voice: null, faults: null, script: null });
-  t.teardown(() => agent.stop());
+  const agent = await withReferenceAgent(t, { voice: null, faults: null, script: null });
   const response = await fetch(`${agent.url}/__admin/faults`);
   t.same(await response.json(), { faults: [] });
 });

@@ -1,6 +1,8 @@
 /** The WebSocket upgrade of a call: accepted and refused requests (spec 4.9, 5). */
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import type { Readable } from 'node:stream';
+import { text as readText } from 'node:stream/consumers';
 import t from 'tap';
 import { WebSocket } from 'ws';
 import {
@@ -19,10 +21,9 @@ async function requestRefusedUpgrade(url: string, options: SignalingOptions = {}
   const socket = new WebSocket(url, protocol === '' ? [] : [protocol], { headers });
   const [, response] = (await once(socket, 'unexpected-response')) as [
     unknown,
-    AsyncIterable<Buffer> & { statusCode: number; headers: Record<string, string> },
+    Readable & { statusCode: number; headers: Record<string, string> },
   ];
-  let text = '';
-  for await (const chunk of response) text += String(chunk);
+  const text = await readText(response);
   socket.on('error', () => undefined).terminate();
   return {
     status: response.statusCode,

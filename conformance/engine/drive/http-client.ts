@@ -9,7 +9,7 @@ import { keepTlsAlert, throughProxy } from '../../../src/http-kit/connect.ts';
 import { tlsOptionsOf, type Connection } from '../../../src/platform/connection.ts';
 import { toRecordedBody } from '../transcript/body-encoding.ts';
 import { describeShorterBody } from '../transcript/body-length.ts';
-import { describeFailure, isError, toError } from '../../../src/platform/error-origin.ts';
+import { describeFailure, firstError, isError } from '../../../src/platform/error-origin.ts';
 
 /** The response to a request, or the failure to get one. */
 export type Outcome = Pick<ExchangeRecord, 'response' | 'failure' | 'call'>;
@@ -266,19 +266,12 @@ export function toFailure(
   if (error instanceof WrongEncodingError) {
     return { kind: 'protocol', message: error.message, ...partial };
   }
-  const { code = codeOf(error), message: fullMessage } = firstCause(error);
+  const { code = codeOf(error), message: fullMessage } = firstError(error);
   const message = describeFailure(fullMessage);
   if (/HEADERS?_OVERFLOW/.test(code)) {
     return { kind: 'too_large', message: 'the response headers are larger than 16 kB' };
   }
   return { kind: kindOf(code, message), message: message || code, ...partial };
-}
-
-/** Returns the first error if several addresses were tried. */
-function firstCause(error: unknown): Error & { code?: string } {
-  if (error instanceof AggregateError && error.errors.length > 0)
-    return firstCause(error.errors[0]);
-  return toError(error);
 }
 
 /** Returns a code for the parser errors that have only a name. */

@@ -2,11 +2,12 @@ import type { EvalDefinition, OutcomeEvidence } from '../../contract/index.ts';
 import { containsJson, isObject, isSameJson } from '../../platform/json.ts';
 import { parsePath, findValues, type PathStep } from '../domain/json-path.ts';
 import { findFirstMatch } from '../../platform/pattern-match.ts';
+import { formatCount } from '../../report-kit/format.ts';
 import { scoreHeardWordErrorRateMax } from './heard.ts';
 import { scoreJudge } from './judge.ts';
 import { readParams, UnreadableParams, type Params } from './params.ts';
 import { scoreNoRepetition } from './repetition.ts';
-import { formatCount, quoteExcerpt, formatList, quote, quotePattern, shorten } from './quoting.ts';
+import { formatList, quote, quoteExcerpt, quotePattern, shorten } from './quoting.ts';
 import {
   createErrorScore,
   createScore,

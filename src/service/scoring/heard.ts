@@ -1,6 +1,6 @@
-import { formatShare } from '../../report-kit/format.ts';
+import { formatCount, formatShare } from '../../report-kit/format.ts';
 import { NOTHING_TRANSCRIBED } from '../domain/missing-models.ts';
-import { formatCount, formatList, quote } from './quoting.ts';
+import { formatList, quote } from './quoting.ts';
 import { createErrorScore, createScore, type Score, type Scoring } from './score.ts';
 
 /**

@@ -38,11 +38,6 @@ export function formatList(items: readonly string[]): string {
   return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
-/** Formats a count with its noun: `1 message`, `2 messages`. */
-export function formatCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 function toJson(value: unknown): string {
   try {
     return value === undefined ? 'nothing' : JSON.stringify(value);

@@ -1,7 +1,8 @@
 /** The evals that measure how the two sides of a call took turns. */
 import type { TurnTaking } from '../../contract/index.ts';
+import { formatCount } from '../../report-kit/format.ts';
 import { DEAD_AIR_MS_MIN, YIELD_AFTER_MS_MAX } from '../../voice/turn-taking/measure.ts';
-import { formatCount, formatList } from './quoting.ts';
+import { formatList } from './quoting.ts';
 import { createErrorScore, createScore, type Score, type Scoring } from './score.ts';
 
 /** `yields_within_ms`: at every interruption, the agent fell silent within `ms`. */

@@ -61,8 +61,6 @@ export function createReviewStore({ reader, read, write }: Connections) {
   };
 }
 
-export type ReviewStore = ReturnType<typeof createReviewStore>;
-
 async function putReview(
   db: WriteTransaction,
   { ownerId, sessionId }: { ownerId: string; sessionId: string },

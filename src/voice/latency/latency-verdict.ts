@@ -57,10 +57,6 @@ export interface LatencyEvidence {
   pathMs: number | undefined;
   /** The response latency of each turn that got a response, including negative ones. */
   turnResponsesMs: readonly number[];
-  /**
-   * 95th percentile of the time from the kit's audio to its echo; undefined for an agent without an echo.
-   */
-  echoMs?: number | undefined;
   /** Why delays of this process make the measurement unreliable; undefined if they don't. */
   localDelay?: string | undefined;
 }
@@ -74,15 +70,14 @@ export interface LatencyJudgment {
 /**
  * Judges whether voice audio latency is below 200 ms (spec 8).
  *
- * The network path latency is a lower bound: at 200 ms or more the target is missed. An echo and a
- * response latency are upper bounds, because they include everything the agent does: below 200 ms
- * the target is met, unless other evidence contradicts it. For turns the median counts, and only if
- * the agent never responded before the end of a turn: an agent that speaks at random sometimes hits
- * the end of a turn by chance. Delays of this process only make the measured values larger, never
+ * The network path latency is a lower bound: at 200 ms or more the target is missed. The response
+ * latency is an upper bound, because it includes everything the agent does: below 200 ms the target
+ * is met. The median of the turns counts, and only if the agent never responded before the end of a
+ * turn: an agent that speaks at random sometimes hits the end of a turn by chance. Delays of this process only make the measured values larger, never
  * smaller.
  */
 export function judgeAudioLatency(evidence: LatencyEvidence): LatencyJudgment {
-  const { pathMs, turnResponsesMs, echoMs, localDelay } = evidence;
+  const { pathMs, turnResponsesMs, localDelay } = evidence;
   if (pathMs === undefined) return notProven('the network path latency was not measured');
   if (pathMs >= VOICE_AUDIO_LATENCY_MS_TARGET) {
     return localDelay === undefined
@@ -90,12 +85,6 @@ export function judgeAudioLatency(evidence: LatencyEvidence): LatencyJudgment {
       : notProven(`the network path latency was ${formatMs(pathMs)}, but ${localDelay}`);
   }
   const path = `path ${formatMs(pathMs)}`;
-  if (echoMs !== undefined && echoMs >= VOICE_AUDIO_LATENCY_MS_TARGET) {
-    return notProven(`${path}; its echo takes ${formatMs(echoMs)} round trip`);
-  }
-  if (echoMs !== undefined && echoMs > 0) {
-    return { verdict: 'met', reason: `${path}; its echo takes ${formatMs(echoMs)} round trip` };
-  }
   const [earliestMs = Infinity, medianMs = Infinity] = [0, 50].map((percent) =>
     findPercentile(turnResponsesMs, percent),
   );

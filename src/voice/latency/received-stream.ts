@@ -22,8 +22,7 @@ export interface StreamStatistics {
   reordered: number;
   /** Depth of the jitter buffer at which 1% of the packets arrive too late. */
   transitP99Ms: number | undefined;
-  /** Time between two packets: 99th percentile and maximum. */
-  intervalP99Ms: number | undefined;
+  /** The longest time between two packets. */
   intervalMaxMs: number | undefined;
 }
 
@@ -73,7 +72,6 @@ export class ReceivedStream {
       lost: sum(segments.map((packets) => countSent(packets) - packets.length)),
       reordered: sum(segments.map(countReordered)),
       transitP99Ms: findPercentile(delaysMs, 99),
-      intervalP99Ms: findPercentile(intervals, 99),
       intervalMaxMs: findPercentile(intervals, 100),
     };
   }

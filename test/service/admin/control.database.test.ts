@@ -1,8 +1,6 @@
 /** `/__admin`: who may call it, and what its routes accept and reject. */
-import { request as httpRequest } from 'node:http';
-import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import t from 'tap';
+import { sendHeaders } from '../../helpers/send-headers.ts';
 import {
   makeContainsEval,
   assertError,
@@ -12,23 +10,14 @@ import {
   withService,
 } from '../../helpers/service.ts';
 
-/** Returns the status of a request with headers that fetch can't send. */
-async function fetchStatus(
-  url: string,
-  headers: Record<string, string>,
-): Promise<number | undefined> {
-  const request = httpRequest(url, { headers }).end();
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  response.resume();
-  return response.statusCode;
-}
-
 void t.test(
   'On loopback, /__admin needs no key but requires a local Host and Origin',
   async (t) => {
     const { service, send } = await withService(t);
     const url = `${service.adminUrl}/health`;
     const port = new URL(url).port;
+    const fetchStatus = async (to: string, headers: Record<string, string>): Promise<number> =>
+      (await sendHeaders(to, headers)).status;
     t.equal(await fetchStatus(url, {}), 200);
     t.equal(await fetchStatus(url, { host: `localhost:${port}` }), 200);
     t.equal(await fetchStatus(url, { host: `[::1]:${port}` }), 200);

@@ -1,8 +1,7 @@
 /** Every route of `/__admin` exists, separates owners, and rejects unauthorized callers. */
-import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
+import { sendHeaders } from '../../helpers/send-headers.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, assertError, START_MS, withService } from '../../helpers/service.ts';
 
@@ -97,12 +96,10 @@ void t.test('Cross-origin pages are rejected and learn nothing about the routes'
   const { host } = new URL(service.url);
   const status = async (route: string, headers: Record<string, string>): Promise<number> => {
     const [method = '', path = ''] = route.split(' ');
-    const request = httpRequest(service.adminUrl + path, { method, headers }).end();
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    response.resume();
+    const response = await sendHeaders(service.adminUrl + path, headers, method);
     const cors = Object.keys(response.headers).filter((name) => /^access-control/.test(name));
     t.same(cors, [], `${route}: no CORS headers`);
-    return response.statusCode ?? 0;
+    return response.status;
   };
   for (const [route] of [...allRoutes, ['GET /nothing'], ['OPTIONS /evals']] as const) {
     t.equal(await status(route, { host: 'evil.example' }), 403, `${route}, Host`);

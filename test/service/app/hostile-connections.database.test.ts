@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { promisify } from 'node:util';
+import { text } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import { createHttpServer } from '../../../src/http-kit/server.ts';
@@ -90,9 +91,7 @@ void t.test('A request without a Host header is refused with a message', async (
     const socket = connect({ port: Number(port), host: '127.0.0.1' });
     t.teardown(() => socket.destroy());
     socket.write(`GET /__admin/health HTTP/${version}\r\nConnection: close\r\n\r\n`);
-    let text = '';
-    for await (const chunk of socket) text += String(chunk);
-    t.match(text, response, version);
+    t.match(await text(socket), response, version);
   }
 });
 
@@ -103,9 +102,7 @@ void t.test('A request whose URL names another host than Host is refused', async
     const socket = connect({ port: Number(port), host: '127.0.0.1' });
     t.teardown(() => socket.destroy());
     socket.write(`GET ${url} HTTP/1.1\r\nHost: ${host}\r\n${headers}Connection: close\r\n\r\n`);
-    let text = '';
-    for await (const chunk of socket) text += String(chunk);
-    return text;
+    return text(socket);
   };
   t.match(await request('http://example.com/ready'), /^HTTP\/1\.1 400 [\s\S]*another host/);
   t.match(await request(`http://${host}@example.com/ready`), /^HTTP\/1\.1 400/);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { text as readText } from 'node:stream/consumers';
 import t from 'tap';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
 import { atNight } from '../../helpers/nightly.ts';
@@ -86,10 +87,7 @@ async function sendChunked(
   }
   request.end();
   const [response] = await responding;
-  response.setEncoding('utf8');
-  let text = '';
-  for await (const part of response) text += String(part);
-  return { status: response.statusCode, text };
+  return { status: response.statusCode, text: await readText(response) };
 }
 
 /** The statuses of requests that are refused before their body is read, with their headers. */

@@ -1,7 +1,6 @@
 /** Simulations in the service: started with `/__admin/simulations`, read like other sessions. */
 import t, { type Test } from 'tap';
 import { findViolations, type Scenario, type Simulation } from '../../../src/contract/index.ts';
-import { startAgent } from '../../../reference-agent/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import {
@@ -13,6 +12,7 @@ import {
 } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
 import { until } from '../../helpers/until.ts';
+import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 
 const saysYes = makeContainsEval('says', 'Yes');
 const parcel: Scenario = makeScenario({
@@ -41,8 +41,7 @@ void t.test(
   'A run of inline documents stores its sessions with traces in the results',
   async (t) => {
     const bench = await withService(t);
-    const agent = await startAgent();
-    t.teardown(() => agent.stop());
+    const agent = await withReferenceAgent(t);
     const id = await startSimulation(bench, {
       agent: { name: 'Shop agent', url: agent.url },
       scenarios: [parcel],

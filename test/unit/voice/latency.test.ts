@@ -62,7 +62,6 @@ void t.test(
       lost: 0,
       reordered: 0,
       transitP99Ms: 0,
-      intervalP99Ms: 20,
       intervalMaxMs: 20,
     });
     t.end();
@@ -229,12 +228,9 @@ void t.test('a path latency of 200 ms or more misses the target, unless the kit 
 void t.test('an agent that buffers 600 ms of audio never meets the target', (t) => {
   const pathMs = 12;
   for (const turnResponsesMs of [[], [740, 760, 745], [660, 150, 655], [-300, 120, 130, 140]]) {
-    for (const echoMs of [undefined, 615]) {
-      const evidence = { pathMs, turnResponsesMs, echoMs };
-      t.equal(judgeAudioLatency(evidence).verdict, 'not_proven', JSON.stringify(evidence));
-    }
+    const evidence = { pathMs, turnResponsesMs };
+    t.equal(judgeAudioLatency(evidence).verdict, 'not_proven', JSON.stringify(evidence));
   }
-  t.equal(judgeAudioLatency({ pathMs, turnResponsesMs: [150], echoMs: 615 }).verdict, 'not_proven');
   t.match(judgeAudioLatency({ pathMs, turnResponsesMs: [740] }), {
     reason:
       "path 12 ms; how long the agent buffers audio before it sends it can't be measured from outside",
@@ -242,11 +238,7 @@ void t.test('an agent that buffers 600 ms of audio never meets the target', (t) 
   t.end();
 });
 
-void t.test('an echo or a median response under 200 ms meets the target', (t) => {
-  t.match(judgeAudioLatency({ pathMs: 12, turnResponsesMs: [], echoMs: 45 }), {
-    verdict: 'met',
-    reason: 'path 12 ms; its echo takes 45 ms round trip',
-  });
+void t.test('a median response latency under 200 ms meets the target', (t) => {
   t.match(judgeAudioLatency({ pathMs: 12, turnResponsesMs: [160, 170, 400] }), {
     verdict: 'met',
     reason: 'path 12 ms; half of the turns took 170 ms or less',

@@ -1,0 +1,82 @@
+import {
+  CHAT_REQUESTS_PER_SECOND_TARGET,
+  VOICE_CONNECTIONS_TARGET,
+  type LoadReport,
+  type LoadTarget,
+} from '../../src/contract/index.ts';
+import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
+import type { LoadRun } from '../load-run.ts';
+import { decideRunVerdict, exitCodeOf } from '../verdict/targets.ts';
+import { describeVerdict } from './wording.ts';
+
+/** The target that a search judges, and how its result is said. The keys are fields of the report. */
+const SEARCHES = {
+  findMax: {
+    target: 'chat-throughput',
+    required: CHAT_REQUESTS_PER_SECOND_TARGET,
+    unit: 'requests/s',
+    nothingSustained: 'No rate was sustained.',
+    describeUnconfirmed: (rate: number) =>
+      `The sandbox sustained ${formatNumber(rate, 1)} requests/s for one step; this rate is not confirmed.`,
+  },
+  findMaxCalls: {
+    target: 'voice-connections',
+    required: VOICE_CONNECTIONS_TARGET,
+    unit: 'concurrent calls',
+    nothingSustained: 'No number of calls was sustained.',
+    describeUnconfirmed: (calls: number) =>
+      `The sandbox sustained ${formatCount(calls, 'concurrent call')} for one step; this number is not confirmed.`,
+  },
+} as const;
+
+type SearchName = keyof typeof SEARCHES;
+type SearchResult = NonNullable<LoadReport[SearchName]>;
+
+/** Adds the result of a search to the report of its last run. */
+export function withSearchResult<Name extends SearchName>(
+  report: LoadReport,
+  name: Name,
+  result: NonNullable<LoadReport[Name]>,
+  { acceptNotProven }: Pick<LoadRun, 'acceptNotProven'>,
+): LoadReport {
+  const { selfCheck, plan, blockedBy } = report;
+  const found = selfCheck.valid ? result : markUnconfirmed(name, result);
+  const targets = report.targets.map((target) =>
+    target.id === SEARCHES[name].target ? judgeBySearch(target, name, found) : target,
+  );
+  const verdict = decideRunVerdict(targets, selfCheck);
+  const sentence = describeVerdict({ verdict, targets, selfCheck, plan, blockedBy });
+  return {
+    ...report,
+    ...{ verdict, exitCode: exitCodeOf(verdict, acceptNotProven), targets },
+    // The summary of the search comes first, unless the run is invalid.
+    sentence:
+      verdict === 'INVALID RUN' ? `${sentence} ${found.summary}` : `${found.summary} ${sentence}`,
+    [name]: found,
+  };
+}
+
+/** Marks the result of a search as unconfirmed because its last run is invalid. */
+function markUnconfirmed<Result extends SearchResult>(name: SearchName, result: Result): Result {
+  const { nothingSustained, describeUnconfirmed } = SEARCHES[name];
+  const { sustains } = result;
+  const summary = sustains === null ? nothingSustained : describeUnconfirmed(sustains);
+  return { ...result, confirmed: false, summary };
+}
+
+/** Fails the target if the search failed at the required value or below. */
+function judgeBySearch(
+  target: LoadTarget,
+  name: SearchName,
+  { fails, sustains, summary }: SearchResult,
+): LoadTarget {
+  const { required, unit } = SEARCHES[name];
+  if (target.verdict === 'INVALID RUN' || fails === null || fails > required) return target;
+  return {
+    ...target,
+    target: required,
+    measured: sustains,
+    verdict: 'FAIL',
+    reason: `${summary} Required: ${required} ${unit}. ${target.reason}`,
+  };
+}

@@ -1,0 +1,21 @@
+import type { Test } from 'tap';
+import { startMutant } from '../../conformance/index.ts';
+import { startAgent, type AgentOptions, type RunningAgent } from '../../reference-agent/index.ts';
+
+/** Starts the reference agent, and stops it after the test. */
+export async function withReferenceAgent(
+  t: Test,
+  options: Partial<AgentOptions> = {},
+): Promise<RunningAgent> {
+  const agent = await startAgent(options);
+  t.teardown(() => agent.stop());
+  return agent;
+}
+
+/** Starts a mutant in front of a sandbox, and stops it after the test. Returns its URL. */
+export async function withMutant(t: Test, id: string, upstream: string): Promise<string> {
+  const mutant = await startMutant(id, upstream);
+  if (!mutant) throw new Error(`Unknown mutant ${id}.`);
+  t.teardown(() => mutant.stop());
+  return mutant.url;
+}

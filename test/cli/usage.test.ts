@@ -330,7 +330,11 @@ const services: Row[] = [
   [
     ['serve', '--port', '0'],
     /The key in SANDBOX_KIT_JUDGE_API_KEY must be /,
-    { SANDBOX_KIT_JUDGE_URL: 'http://a', SANDBOX_KIT_JUDGE_MODEL: 'a', SANDBOX_KIT_JUDGE_API_KEY: 'ä' },
+    {
+      SANDBOX_KIT_JUDGE_URL: 'http://a',
+      SANDBOX_KIT_JUDGE_MODEL: 'a',
+      SANDBOX_KIT_JUDGE_API_KEY: 'ä',
+    },
   ],
   [['exec', '--drain', '15s', '--', 'true'], /Unknown option --drain\./],
 ];

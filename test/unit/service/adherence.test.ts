@@ -79,6 +79,10 @@ void t.test('Continuing after stop_when is met is a finding', async (t) => {
   const turns = makeTurns('Hello', 'It is DONE.', 'Hello', 'Well?');
   const adherence = await checkAdherence({ scenario, turns, endReason: 'max_turns' });
   t.match(adherence, { followed_scenario: false, findings: [{ rule: 'went_on', turn: 2 }] });
-  const last = await checkAdherence({ scenario, turns: turns.slice(0, 1), endReason: 'goal_achieved' });
+  const last = await checkAdherence({
+    scenario,
+    turns: turns.slice(0, 1),
+    endReason: 'goal_achieved',
+  });
   t.ok(last.followed_scenario);
 });

@@ -70,7 +70,7 @@ function findCachedResponses({ run, exchanges }: Transcript): Diagnosis[] {
       marked.length > 0 ||
       foreign.has(bodyOf(exchange)) ||
       // A cache that answers other routes may have only one response for this one.
-      (foreign.size > 0 && hasOneBody(exchange.endpoint)),
+      (foreign.size > 0 && isAccepted(exchange) && hasOneBody(exchange.endpoint)),
   );
   const seen = nonEmpty([...new Set([...marked, ...repeated])]);
   if (!seen) return [];

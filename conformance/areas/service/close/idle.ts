@@ -1,6 +1,6 @@
 /** Conversations that are closed after 24 hours without activity (spec 3.1, 8). */
 import { formatValue } from '../../../../src/contract/index.ts';
-import { DAY_MS } from '../../../../src/platform/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../../../src/platform/clock.ts';
 import { unjudgedAs, type Check, type Unjudged } from '../../../engine/checks/check.ts';
 import { drop, editBody, withBody } from '../../../engine/mutants/combinators.ts';
 import type { ProxyResponse, Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
@@ -206,16 +206,16 @@ function doubleClockAdvance(): Transform {
   };
 }
 
-/** Discards later spans of conversations that are open when the clock is advanced, so that their first one counts. */
+/** Discards spans that arrive an hour or more after the first one of their conversation, so that the first one counts. */
 function keepFirstIdleSpan(): Transform {
-  const ids = new Set<string>();
-  let isAdvanced = false;
+  const firstSpansMs = new Map<string, number>();
+  let advancedMs = 0;
   return async (request, forward) => {
-    if (clockAdvanceMs(request) > 0) isAdvanced = true;
+    advancedMs += clockAdvanceMs(request);
     const id = request.endpoint === 'traces' ? conversationIdIn(request.body) : undefined;
     if (id === undefined) return forward(request);
-    if (isAdvanced && ids.has(id)) return emptyTraceResponse;
-    ids.add(id);
-    return forward(request);
+    const firstMs = firstSpansMs.get(id) ?? advancedMs;
+    firstSpansMs.set(id, firstMs);
+    return advancedMs - firstMs >= HOUR_MS ? emptyTraceResponse : forward(request);
   };
 }

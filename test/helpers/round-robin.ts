@@ -62,8 +62,9 @@ export async function withRoundRobinProxy(t: Test, targets: () => string[]): Pro
   const server = createServer((request, response) => {
     const urls = targets();
     const target = urls[count++ % urls.length] ?? '';
-    const { method, headers } = request;
-    const forwarded = sendRequest(target + (request.url ?? ''), { method, headers }, (from) => {
+    const { method, headers, url: path } = request;
+    // The path as it was sent: it may be an absolute URL of another host.
+    const forwarded = sendRequest(target, { method, headers, path }, (from) => {
       response.writeHead(from.statusCode ?? 502, from.statusMessage, from.rawHeaders);
       from.pipe(response);
       from.once('error', () => response.destroy());

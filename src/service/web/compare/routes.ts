@@ -13,14 +13,12 @@ export function addCompareRoutes({ page }: Pages, options: ComparisonOptions): v
   const { store } = options;
   page('/compare', async ({ ownerId, context, query }) => {
     const [a, b] = [query.get('a') ?? '', query.get('b') ?? ''];
-    const kind = await findKind(store, { ownerId, ids: [a, b], kind: query.get('kind') });
-    const refs = [a, b].map((id): RunRef => ({ ownerId, kind, id }));
-    const [before, after] = await store.runs.load(refs);
-    const [beforeRef, afterRef] = refs;
-    if (before && after && beforeRef && afterRef && a !== b) {
+    const { kind, runs: loaded } = await loadRuns(store, ownerId, [a, b], query.get('kind'));
+    const [before, after] = loaded;
+    if (before && after && a !== b) {
       const comparison = await loadComparison(options, [
-        { ref: beforeRef, details: before },
-        { ref: afterRef, details: after },
+        { ref: { ownerId, kind, id: a }, details: before },
+        { ref: { ownerId, kind, id: b }, details: after },
       ]);
       return renderComparePage(comparison, context);
     }
@@ -35,14 +33,25 @@ export function addCompareRoutes({ page }: Pages, options: ComparisonOptions): v
   });
 }
 
-/** Finds out whether ids are those of simulations or of production runs, if the query does not say it. */
-async function findKind(
+/**
+ * Loads runs by their ids. If the query does not say whether they are simulations or production runs, they
+ * are simulations if one of the ids is that of a simulation.
+ */
+async function loadRuns(
   store: Store,
-  { ownerId, ids, kind }: { ownerId: string; ids: readonly string[]; kind: string | null },
-): Promise<SessionKind> {
-  if (kind === 'production' || kind === 'simulation') return kind;
-  const simulations = await store.runs.load(ids.map((id) => ({ ownerId, kind: 'simulation', id })));
-  return simulations.some((simulation) => simulation !== undefined) ? 'simulation' : 'production';
+  ownerId: string,
+  ids: readonly string[],
+  kind: string | null,
+): Promise<{ kind: SessionKind; runs: readonly (RunDetails | undefined)[] }> {
+  const load = (refKind: SessionKind): Promise<readonly (RunDetails | undefined)[]> =>
+    store.runs.load(ids.map((id): RunRef => ({ ownerId, kind: refKind, id })));
+  if (kind !== 'production') {
+    const runs = await load('simulation');
+    if (kind === 'simulation' || runs.some((run) => run !== undefined)) {
+      return { kind: 'simulation', runs };
+    }
+  }
+  return { kind: 'production', runs: await load('production') };
 }
 
 /** Says why two runs can't be compared; undefined if one is still to be chosen. */

@@ -107,7 +107,7 @@ void t.test('shards find /users even if the users of other preflights exist', as
     const { method = '', url = '' } = request;
     if (method === 'DELETE') return void response.writeHead(204).end();
     void text(request)
-      .then((body) => send(`${method} ${url}`, body === '' ? {} : { text: body }))
+      .then((body) => send(`${method} ${url}`, body === '' ? {} : { raw: body }))
       .then((answer) =>
         response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.text),
       );

@@ -31,8 +31,8 @@ void t.test('the responses of the reference agent match its document', async (t)
   for (const body of [makeChatRequest('Hello'), chat, {}]) {
     check('createChatCompletion', await send(CHAT_ROUTE, { body }));
   }
-  check('createChatCompletion', await send(CHAT_ROUTE, { text: 'no JSON' }));
-  check('createChatCompletion', await send(CHAT_ROUTE, { text: TOO_LARGE }));
+  check('createChatCompletion', await send(CHAT_ROUTE, { raw: 'no JSON' }));
+  check('createChatCompletion', await send(CHAT_ROUTE, { raw: TOO_LARGE }));
   check('createChatCompletion', await send(CHAT_ROUTE, { body: chat, headers: FOREIGN }));
   check('createChatCompletion', await locked.send(CHAT_ROUTE, { body: chat }));
   for (const kind of ['rate_limit;retry_after_s=3', 'server_error']) {
@@ -51,7 +51,7 @@ void t.test('the responses of the reference agent match its document', async (t)
   for (const body of [user, user, { user_id: 'sim-user-1' }]) {
     check('createUser', await send('POST /users', { body }));
   }
-  check('createUser', await send('POST /users', { text: TOO_LARGE }));
+  check('createUser', await send('POST /users', { raw: TOO_LARGE }));
   check('createUser', await send('POST /users', { body: user, headers: FOREIGN }));
   check('createUser', await locked.send('POST /users', { body: user }));
   for (const id of ['sim_user_1', 'sim_user_1', 'sim-user-1']) {

@@ -1,25 +1,14 @@
-import { Agent, fetch } from 'undici';
+import { Agent } from 'undici';
 import type { Test } from 'tap';
 import { startAgent, type AgentOptions, type RunningAgent } from '../../reference-agent/index.ts';
-import { findViolations, type ChatRequest, type MessageName } from '../../src/contract/index.ts';
-
-/** A response of the agent. */
-export interface Answer {
-  status: number;
-  headers: Headers | Awaited<ReturnType<typeof fetch>>['headers'];
-  text: string;
-  /** The parsed body; undefined if it is not JSON. */
-  json: unknown;
-}
-
-/** A request: `body` is sent as JSON, `text` unchanged. */
-export interface SendOptions {
-  body?: unknown;
-  text?: string;
-  headers?: Record<string, string>;
-}
-
-export type Send = (route: string, sending?: SendOptions) => Promise<Answer>;
+import type { ChatRequest } from '../../src/contract/index.ts';
+import {
+  assertResponse,
+  createSend,
+  JSON_CONTENT,
+  type HttpResponse,
+  type Send,
+} from './send.ts';
 
 /** Starts an agent on a free port, and stops it after the test. `send` sends requests to it over HTTP. */
 export async function withAgent(
@@ -34,32 +23,14 @@ export async function withAgent(
     await dispatcher.close();
     await agent.stop();
   });
-  const send: Send = async (route, { body, text, headers = {} } = {}) => {
-    const [method = '', path = ''] = route.split(' ');
-    const payload = text ?? (body === undefined ? undefined : JSON.stringify(body));
-    const response = await fetch(agent.url + path, {
-      method,
-      dispatcher,
-      headers: { ...(payload !== undefined && { 'content-type': 'application/json' }), ...headers },
-      ...(payload !== undefined && { body: payload }),
+  const sendPlain = createSend(agent.url, dispatcher);
+  // Raw text has the content type of JSON too, so that the agent parses it.
+  const send: Send = (route, options = {}) =>
+    sendPlain(route, {
+      ...options,
+      headers: { ...(options.raw !== undefined && JSON_CONTENT), ...options.headers },
     });
-    const answer = await response.text();
-    return {
-      status: response.status,
-      headers: response.headers,
-      text: answer,
-      json: parseJson(answer),
-    };
-  };
   return { agent, send };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 export const CHAT_ROUTE = 'POST /v1/chat/completions';
@@ -75,21 +46,10 @@ export function makeChatRequest(...texts: string[]): ChatRequest {
   };
 }
 
-/** Asserts the status, and that the body conforms to the schema of the message. */
-export function assertResponse(
-  t: Test,
-  answer: Answer,
-  status: number,
-  message: MessageName,
-): void {
-  t.equal(answer.status, status, `status ${status}`);
-  t.same(findViolations(message, answer.json), [], `conforms to ${message}`);
-}
-
 /** Asserts an error response in the sandbox error shape (spec 7). */
-export function assertError(t: Test, answer: Answer, status: number, code: string): void {
-  assertResponse(t, answer, status, 'SandboxError');
-  t.match(answer.json, { error: { code } });
+export function assertError(t: Test, response: HttpResponse, status: number, code: string): void {
+  assertResponse(t, response, status, 'SandboxError');
+  t.match(response.json, { error: { code } });
 }
 
 /** Waits until a fault was injected once. */

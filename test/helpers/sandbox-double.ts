@@ -3,6 +3,7 @@ import { text as readText } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { isMessage, type ChatRequest } from '../../src/contract/index.ts';
 import { startLocally } from './local-server.ts';
+import { parseJson } from './send.ts';
 
 /** A request that the sandbox received. */
 export interface ReceivedRequest {
@@ -78,14 +79,6 @@ function parseRequest(request: IncomingMessage, text: string): ReceivedRequest {
 
 function isChat(route: ReceivedRequest['route'], body: unknown): body is ChatRequest {
   return route === 'chat' && isMessage('ChatRequest', body);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Responds with a status and a body: a value as JSON, a string unchanged. */

@@ -1,44 +1,32 @@
-import { Agent, fetch } from 'undici';
+import { Agent } from 'undici';
 import type { Test } from 'tap';
 import { startService, type RunningService } from '../../src/service/index.ts';
 import type { ServiceSetup } from '../../src/service/app/options.ts';
-import {
-  findViolations,
-  type ClosedConversation,
-  type EvalDefinition,
-  type MessageName,
-  type ProductionSessionPage,
-  type SimulationSessionPage,
+import type {
+  ClosedConversation,
+  EvalDefinition,
+  MessageName,
+  ProductionSessionPage,
+  SimulationSessionPage,
 } from '../../src/contract/index.ts';
 import { manualClock, type ManualClock } from '../../src/platform/manual-clock.ts';
 import { makeTraceRequest } from './otlp.ts';
 import { withServicesAsOne } from './round-robin.ts';
+import { assertResponse, createSend, type HttpResponse, type SendOptions } from './send.ts';
 import { newDatabaseOption, replicaCount } from './store.ts';
 
-/** A response of the service. */
-export interface ServiceResponse {
-  status: number;
-  headers: Awaited<ReturnType<typeof fetch>>['headers'];
-  text: string;
-  /** The parsed body; undefined if it is not JSON. */
-  json: unknown;
-}
-
-/** A request: `body` is sent as JSON, `raw` unchanged; a null `key` sends no key. */
-export interface SendOptions {
-  body?: unknown;
-  raw?: string | Uint8Array;
-  headers?: Record<string, string>;
+/** A request to the service: a null `key` sends no key. */
+export interface ServiceSendOptions extends SendOptions {
   key?: string | null;
 }
 
-export type Send = (route: string, options?: SendOptions) => Promise<ServiceResponse>;
+export type ServiceSend = (route: string, options?: ServiceSendOptions) => Promise<HttpResponse>;
 
 /** A service under test, and functions that send requests to it over HTTP. */
 export interface Bench {
   service: RunningService;
   clock: ManualClock;
-  send: Send;
+  send: ServiceSend;
   /** Sends a request to `/__admin`, and asserts a 200. */
   admin: (route: string, body?: unknown) => Promise<unknown>;
   /** Sends spans as OTLP/JSON, and asserts a 200. */
@@ -91,7 +79,7 @@ export function createBench(
 ): Bench {
   const dispatcher = new Agent();
   t.teardown(() => dispatcher.close());
-  const send = createSend({ url, apiKey: service.apiKey }, dispatcher);
+  const send = createServiceSend({ url, apiKey: service.apiKey }, dispatcher);
   const page = async <Page>(message: MessageName, path: string): Promise<Page> => {
     const response = await send(`GET ${path}`);
     assertResponse(t, response, 200, message);
@@ -127,48 +115,23 @@ export function createBench(
   };
 }
 
-function createSend(service: Pick<RunningService, 'url' | 'apiKey'>, dispatcher: Agent): Send {
-  return async (route, { body, raw, headers = {}, key = service.apiKey } = {}) => {
-    const [method = '', path = ''] = route.split(' ');
-    const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-    const response = await fetch(service.url + path, {
-      method,
-      dispatcher,
-      headers: {
-        ...(key !== null && { 'x-service-api-key': key }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(payload !== undefined && { body: payload }),
+/** Creates a function that sends requests with a key, by default that of the service. */
+function createServiceSend(
+  { url, apiKey }: Pick<RunningService, 'url' | 'apiKey'>,
+  dispatcher: Agent,
+): ServiceSend {
+  const send = createSend(url, dispatcher);
+  return (route, { key = apiKey, headers, ...request } = {}) =>
+    send(route, {
+      ...request,
+      headers: { ...(key !== null && { 'x-service-api-key': key }), ...headers },
     });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, text, json: parseJson(text) };
-  };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Asserts the status, and that the body conforms to the schema of the message. */
-export function assertResponse(
-  t: Test,
-  response: ServiceResponse,
-  status: number,
-  message: MessageName,
-): void {
-  t.equal(response.status, status, `status ${status}: ${response.text.slice(0, 200)}`);
-  t.same(findViolations(message, response.json), [], `conforms to ${message}`);
 }
 
 /** Asserts an error response: the status, exactly `application/json`, and the message. */
 export function assertError(
   t: Test,
-  response: ServiceResponse,
+  response: HttpResponse,
   status: number,
   message: RegExp = /./,
 ): void {

@@ -3,14 +3,8 @@ import t from 'tap';
 import { readScript, startAgent } from '../../reference-agent/index.ts';
 import type { ChatResponse } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
-import {
-  makeChatRequest,
-  CHAT_ROUTE,
-  assertResponse,
-  assertError,
-  withAgent,
-  type Send,
-} from '../helpers/agent.ts';
+import { makeChatRequest, CHAT_ROUTE, assertError, withAgent } from '../helpers/agent.ts';
+import { assertResponse, type Send } from '../helpers/send.ts';
 import { sendHeaders } from '../helpers/send-headers.ts';
 
 interface JournalView {

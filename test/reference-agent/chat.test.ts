@@ -4,15 +4,9 @@ import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
 import { schemas, type ChatResponse } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
-import {
-  makeChatRequest,
-  CHAT_ROUTE,
-  assertResponse,
-  assertError,
-  waitForInjection,
-  withAgent,
-} from '../helpers/agent.ts';
+import { makeChatRequest, CHAT_ROUTE, assertError, waitForInjection, withAgent } from '../helpers/agent.ts';
 import { generateKeyPair } from '../helpers/certificates.ts';
+import { assertResponse } from '../helpers/send.ts';
 
 void t.test('a request with only messages gets a complete response', async (t) => {
   const { send } = await withAgent(t);
@@ -55,20 +49,20 @@ void t.test('bad input is refused and never fails the agent', async (t) => {
   const chat = makeChatRequest('Hello');
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
   const cases: [string, Parameters<typeof send>[1], number][] = [
-    ['invalid JSON', { text: '{"messages": [' }, 400],
-    ['an empty body', { text: '' }, 400],
+    ['invalid JSON', { raw: '{"messages": [' }, 400],
+    ['an empty body', { raw: '' }, 400],
     ['no body', {}, 400],
-    ['a null body', { text: 'null' }, 400],
+    ['a null body', { raw: 'null' }, 400],
     ['an array as the body', { body: [chat] }, 400],
     ['a user_id of the wrong type', { body: { ...chat, user_id: 7 } }, 400],
     ['a session_id of the wrong type', { body: { ...chat, session_id: {} } }, 400],
     ['a persona of the wrong type', { body: { ...chat, metadata: { persona: 1 } } }, 400],
     ['null content', { body: { messages: [{ role: 'user', content: null }] } }, 400],
     ['a capitalized role', { body: { messages: [{ role: 'User', content: 'x' }] } }, 400],
-    ['a deeply nested body', { text: deep }, 400],
+    ['a deeply nested body', { raw: deep }, 400],
     ['text/plain', { body: chat, headers: { 'content-type': 'text/plain' } }, 400],
     ['an invalid content type', { body: chat, headers: { 'content-type': ';;' } }, 400],
-    ['a compressed body', { text: '\u001f\u008b', headers: { 'content-encoding': 'gzip' } }, 400],
+    ['a compressed body', { raw: '\u001f\u008b', headers: { 'content-encoding': 'gzip' } }, 400],
   ];
   for (const [name, request, status] of cases) {
     await t.test(name, async (t) => {
@@ -92,10 +86,10 @@ void t.test('a body up to the size limit is accepted', async (t) => {
 
 void t.test('unknown fields in a request are accepted', async (t) => {
   const { send } = await withAgent(t);
-  const text =
+  const raw =
     '{"messages":[{"role":"user","content":"Hello","name":"x"}],"model":"y",' +
     '"metadata":{"__proto__":{"a":1},"stress_level":4}}';
-  assertResponse(t, await send(CHAT_ROUTE, { text }), 200, 'ChatResponse');
+  assertResponse(t, await send(CHAT_ROUTE, { raw }), 200, 'ChatResponse');
   assertResponse(t, await send(CHAT_ROUTE, { body: { messages: [] } }), 200, 'ChatResponse');
 });
 

@@ -1,19 +1,14 @@
 import t from 'tap';
 import type { ChatRequest, ChatResponse } from '../../src/contract/index.ts';
-import {
-  makeChatRequest,
-  CHAT_ROUTE,
-  assertResponse,
-  withAgent,
-  type Answer,
-} from '../helpers/agent.ts';
+import { makeChatRequest, CHAT_ROUTE, withAgent } from '../helpers/agent.ts';
+import { assertResponse, type HttpResponse } from '../helpers/send.ts';
 
-const replyOf = ({ json }: Answer): string => (json as ChatResponse).choices[0].message.content;
+const replyOf = ({ json }: HttpResponse): string => (json as ChatResponse).choices[0].message.content;
 const toolCalls = ({
   json,
-}: Answer): NonNullable<ChatResponse['choices'][0]['message']['tool_calls']> =>
+}: HttpResponse): NonNullable<ChatResponse['choices'][0]['message']['tool_calls']> =>
   (json as ChatResponse).choices[0].message.tool_calls ?? [];
-const textWithoutTime = ({ text }: Answer): string => text.replace(/"response_time_ms":\d+/, '');
+const textWithoutTime = ({ text }: HttpResponse): string => text.replace(/"response_time_ms":\d+/, '');
 
 void t.test(
   'the dialogue gives the expected reply, tool calls, and evaluation metadata',

@@ -2,16 +2,9 @@ import t from 'tap';
 import { readFault, startAgent } from '../../reference-agent/index.ts';
 import { schemas, type AgentFault } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
-import {
-  makeChatRequest,
-  CHAT_ROUTE,
-  assertResponse,
-  assertError,
-  waitForInjection,
-  withAgent,
-  type Send,
-} from '../helpers/agent.ts';
+import { makeChatRequest, CHAT_ROUTE, assertError, waitForInjection, withAgent } from '../helpers/agent.ts';
 import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { assertResponse, type Send } from '../helpers/send.ts';
 
 const chat = { body: makeChatRequest('Hello') };
 const FAULTS_ROUTE = '/__admin/faults';

@@ -4,7 +4,7 @@ import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type ChatMessage, type ChatResponse } from '../../src/contract/index.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
 import { createSpeechSynthesizer } from '../../src/voice/speech/index.ts';
-import { withAgent, type Send } from '../helpers/agent.ts';
+import { withAgent } from '../helpers/agent.ts';
 import {
   fetchCalls,
   loadClip,
@@ -17,6 +17,7 @@ import {
   type ConnectedCall,
   type Message,
 } from '../helpers/caller.ts';
+import type { Send } from '../helpers/send.ts';
 import { until } from '../helpers/until.ts';
 
 const agentVoice = createSpeechSynthesizer({ kind: 'agent' });

@@ -4,19 +4,14 @@ import { connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import t from 'tap';
+import { Headers } from 'undici';
 import { WebSocket } from 'ws';
-import {
-  makeChatRequest,
-  CHAT_ROUTE,
-  assertResponse,
-  assertError,
-  withAgent,
-  type Answer,
-} from '../helpers/agent.ts';
+import { makeChatRequest, CHAT_ROUTE, assertError, withAgent } from '../helpers/agent.ts';
 import { openSignaling, type SignalingOptions } from '../helpers/caller.ts';
+import { assertResponse, type HttpResponse } from '../helpers/send.ts';
 
 /** Requests an upgrade that the agent refuses; returns the response. */
-async function requestRefusedUpgrade(url: string, options: SignalingOptions = {}): Promise<Answer> {
+async function requestRefusedUpgrade(url: string, options: SignalingOptions = {}): Promise<HttpResponse> {
   const { protocol = 'voice-agent', headers = {} } = options;
   const socket = new WebSocket(url, protocol === '' ? [] : [protocol], { headers });
   const [, response] = (await once(socket, 'unexpected-response')) as [

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { seededRandom, type Random } from '../../src/platform/random.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createPeer } from '../../src/voice/peer/index.ts';
-import { assertResponse, withAgent, type Send } from '../helpers/agent.ts';
+import { withAgent } from '../helpers/agent.ts';
 import {
   createAnswer,
   fetchCalls,
@@ -17,6 +17,7 @@ import {
 } from '../helpers/caller.ts';
 import { atNight } from '../helpers/nightly.ts';
 import { damageJson, randomJson } from '../helpers/random-json.ts';
+import { assertResponse, type Send } from '../helpers/send.ts';
 import { until } from '../helpers/until.ts';
 
 const SEED = process.env['FUZZ_SEED'] ?? 'voice';

@@ -2,14 +2,8 @@
 import t from 'tap';
 import type { SeedDocument } from '../../../src/contract/index.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
-import {
-  assertError,
-  assertResponse,
-  makeContainsEval,
-  START_MS,
-  withService,
-  type Bench,
-} from '../../helpers/service.ts';
+import { assertResponse } from '../../helpers/send.ts';
+import { assertError, makeContainsEval, START_MS, withService, type Bench } from '../../helpers/service.ts';
 
 const SIMULATIONS = 'GET /api/simulations/sessions/';
 

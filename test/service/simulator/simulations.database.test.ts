@@ -3,13 +3,8 @@ import t, { type Test } from 'tap';
 import { findViolations, type Scenario, type Simulation } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import {
-  makeContainsEval,
-  assertResponse,
-  assertError,
-  withService,
-  type Bench,
-} from '../../helpers/service.ts';
+import { assertResponse } from '../../helpers/send.ts';
+import { makeContainsEval, assertError, withService, type Bench } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
 import { until } from '../../helpers/until.ts';
 import { withReferenceAgent } from '../../helpers/reference-agent.ts';

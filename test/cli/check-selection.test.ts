@@ -7,11 +7,12 @@ import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { startService } from '../../src/service/index.ts';
 import { assertUsageError, run } from '../helpers/command.ts';
 import { rowOf } from '../helpers/check-report.ts';
-import { withMutant, withReferenceAgent } from '../helpers/reference-agent.ts';
+import { withMutant } from '../helpers/mutant.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 
 /** Starts an agent without voice that breaks one rule. Returns its URL. */
 async function startTestMutant(t: Test, id: string): Promise<string> {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const url = await withMutant(t, id, agent.url);
   return url;
 }

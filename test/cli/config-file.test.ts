@@ -31,7 +31,7 @@ const judgedAreas = ({ requirements }: CheckReport): string[] => [
 ];
 
 const startTestAgent = async (t: Test, apiKey: string | null = null): Promise<string> =>
-  (await withReferenceAgent(t, { voice: null, apiKey })).url;
+  (await withReferenceAgent(t, { voice: null, apiKey })).agent.url;
 
 void t.test('check reads the URL, the key, and its options from the file', async (t) => {
   const url = await startTestAgent(t, KEY);

@@ -5,13 +5,14 @@ import t from 'tap';
 import type { CheckReport, ResendReport } from '../../src/contract/index.ts';
 import { run } from '../helpers/command.ts';
 import { createFolder } from '../helpers/folder.ts';
+import { withMutant } from '../helpers/mutant.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 import {
   refusal,
   respondWith,
   withSandboxDouble,
   type RouteBehavior,
 } from '../helpers/sandbox-double.ts';
-import { withMutant, withReferenceAgent } from '../helpers/reference-agent.ts';
 
 const FOLDER = createFolder(t);
 
@@ -20,7 +21,7 @@ for (const [mutantId, requirement] of [
   ['chat/sessions-swapped-in-overlap', 'CHAT-030'],
 ] as const) {
   void t.test(`${requirement} is judged again with both requests`, async (t) => {
-    const { url: agent } = await withReferenceAgent(t, { voice: null });
+    const { url: agent } = (await withReferenceAgent(t, { voice: null })).agent;
     const mutant = await withMutant(t, mutantId, agent);
     const path = join(FOLDER, `${requirement}.json`);
     const area = mutantId.startsWith('users') ? 'users' : 'chat';

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { withAgent } from '../helpers/agent.ts';
 import { run } from '../helpers/command.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 import { assertPlain, readSimulationReport } from '../helpers/simulate-command.ts';
 import {
   startTranscriptionServer,
@@ -14,7 +14,7 @@ void t.test(
   'the endpoint of the environment hears the agent; its key is in no output',
   { timeout: 60_000 },
   async (t) => {
-    const { agent } = await withAgent(t);
+    const { agent } = await withReferenceAgent(t);
     const server = await startTranscriptionServer(t);
     server.respondWith(transcriptionResponses.text('We are open'));
     const files = t.testdir();

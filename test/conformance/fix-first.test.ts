@@ -134,7 +134,7 @@ void t.test(
 );
 
 void t.test('only failures that a repair can clear are judged again', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const { transcript } = await check({
     target: agent.url,
     kitVersion: 'test',

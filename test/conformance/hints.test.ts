@@ -109,7 +109,7 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
   ];
 
 void t.test('each failure has the hint for its cause', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const service = await withCheckedService(t);
   const recordings = {
     sandbox: await recordSandboxOnce(),
@@ -147,7 +147,7 @@ const skews: readonly (readonly [offMs: number, received: RegExp, hint: RegExp])
 ];
 
 void t.test('a clock skew is reported in readable units, with the likely cause', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   for (const [offMs, received, hint] of skews) {
     const now = (): string => isoTime(systemClock.nowMs() + offMs);
     const off = editHealth(set('/timestamp', now));

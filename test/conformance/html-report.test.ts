@@ -17,8 +17,8 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { openPage } from '../helpers/browser.ts';
 import { run } from '../helpers/command.ts';
 import { HOSTILE_MARKUP } from '../helpers/hostile-markup.ts';
-import { assertFitsScreens, assertInertPage, readEmbeddedReport } from '../helpers/report-page.ts';
 import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { assertFitsScreens, assertInertPage, readEmbeddedReport } from '../helpers/report-page.ts';
 
 interface HostilePages {
   checked: string;
@@ -117,7 +117,7 @@ void t.test('the page fits desktops and phones, in light and dark mode, and prin
 });
 
 void t.test('a clean run takes less than ten screens, and its details can be found', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const path = join(t.testdir({}), 'clean.html');
   const json = join(t.testdir({}), 'clean.json');
   const { code, stderr } = await run(['check', agent.url, '--html', path, '--json', json]);

@@ -63,7 +63,7 @@ function withNull(
 }
 
 void t.test('null is never an optional value, and the hint is the same', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const areas = ['chat', 'users', 'health'] as const;
   const { transcript } = await check({ target: agent.url, kitVersion: 'test', seed: 'n', areas });
   const redsOf = (changed: Transcript): [string, (string | undefined)[]][] =>

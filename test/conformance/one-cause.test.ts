@@ -252,7 +252,7 @@ async function reportOf(
 }
 
 async function withAgent(t: Test): Promise<string> {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   return agent.url;
 }
 

@@ -32,7 +32,7 @@ for (const [name, body] of Object.entries(pages)) {
   void t.test(
     `/health redirects with ${name}: the same failures, with every selection of areas`,
     async (t) => {
-      const agent = await withReferenceAgent(t, { voice: null });
+      const { agent } = await withReferenceAgent(t, { voice: null });
       const target = await withDefect(t, agent.url, () => (request, forward) => {
         if (request.path !== '/health') return forward();
         const headers = { location: '/health/', 'content-type': 'text/html' };

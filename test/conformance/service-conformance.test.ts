@@ -24,9 +24,9 @@ import { recordRun, withCheckedService, withoutControl } from '../helpers/checke
 import { assertUsageError, run, runProcess } from '../helpers/command.ts';
 import { atNight } from '../helpers/nightly.ts';
 import { damageJson, randomJson } from '../helpers/random-json.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 import { ROOT } from '../helpers/repository.ts';
 import { recordServiceOnce } from '../helpers/recorded-runs.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
 
 /** No server listens at this address. */
 const UNUSED_URL = 'http://127.0.0.1:1';
@@ -265,7 +265,7 @@ void t.test('a check of a sandbox recognizes the address of the service', async 
 });
 
 void t.test('a server that is not the service gets one cause', async (t) => {
-  const agent = await withReferenceAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const service = await withCheckedService(t);
   for (const [target, id, message] of [
     [{ url: agent.url, apiKey: 'a-key' }, 'no_interface', /No service found at/],

@@ -43,7 +43,7 @@ async function startSandbox(
   claimsVoice: boolean,
   clockFactor = 1,
 ): Promise<CheckSettings> {
-  const agent = await withReferenceAgent(t, claimsVoice ? {} : { voice: null });
+  const { agent } = await withReferenceAgent(t, claimsVoice ? {} : { voice: null });
   return {
     ...{ target: agent.url, kitVersion: 'test', seed: 'address', voice: { url } },
     clock: createScaledClock(clockFactor),

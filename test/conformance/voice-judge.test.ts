@@ -22,7 +22,7 @@ const CONVERSATION = [conversation];
 const KEY = 'sk-Very/secret~key.0123456789';
 
 async function withAgent(t: Test, options: Partial<AgentOptions> = {}) {
-  const agent = await withReferenceAgent(t, options);
+  const { agent } = await withReferenceAgent(t, options);
   return agent;
 }
 

@@ -15,7 +15,7 @@ type Serve = (socket: WebSocket) => void;
 
 /** Starts a conforming sandbox with another voice endpoint. Returns the options to check it. */
 async function startSandbox(t: Test, serve: Serve): Promise<CheckSettings> {
-  const agent = await withReferenceAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const server = createServer();
   const sockets = new WebSocketServer({ server });
   sockets.on('connection', (socket) => {

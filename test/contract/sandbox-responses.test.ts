@@ -2,7 +2,7 @@
 import t from 'tap';
 import { readDocument } from '../helpers/contract-documents.ts';
 import { createExchangeChecker } from '../helpers/contract-exchanges.ts';
-import { CHAT_ROUTE, makeChatRequest, withAgent } from '../helpers/agent.ts';
+import { CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../helpers/reference-agent.ts';
 
 const FOREIGN = { origin: 'https://evil.example' };
 const TOO_LARGE = 'x'.repeat(1_100_000);
@@ -23,8 +23,8 @@ void t.test('the responses of the reference agent match its document', async (t)
     t,
     readDocument('openapi-sandbox.json'),
   );
-  const { send } = await withAgent(t);
-  const locked = await withAgent(t, { apiKey: 'the-key' });
+  const { send } = await withReferenceAgent(t);
+  const locked = await withReferenceAgent(t, { apiKey: 'the-key' });
 
   const chat = { ...makeChatRequest('Where is my order A-1001?'), session_id: 'session-1' };
   checkBody('createChatCompletion', chat);

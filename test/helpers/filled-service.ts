@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import type { ServiceSetup } from '../../src/service/app/options.ts';
-import { withAgent } from './agent.ts';
 import { makeSpan } from './otlp.ts';
+import { withReferenceAgent } from './reference-agent.ts';
 import { makeContainsEval, withService, type Bench } from './service.ts';
 import { makeScenario } from './simulation.ts';
 
@@ -36,7 +36,7 @@ export async function withFilledService(
   options: Partial<ServiceSetup> = {},
 ): Promise<Bench> {
   const bench = await withService(t, options);
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const { admin, end, drain, trace } = bench;
   const name = toName(text);
   await trace(makeSpan({ conversationId: 'not scored', traceId: '4'.repeat(32) }));

@@ -36,7 +36,7 @@ export interface FixFirstCase {
 
 /** Starts the reference agent, and stops it after the test. Returns its URL. */
 export async function startReference(t: Test): Promise<string> {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   return agent.url;
 }
 

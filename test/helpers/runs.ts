@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
 import type { Scenario } from '../../src/contract/index.ts';
+import { withReferenceAgent } from './reference-agent.ts';
 import { makeContainsEval, type Bench } from './service.ts';
 import { makeScenario } from './simulation.ts';
-import { withReferenceAgent } from './reference-agent.ts';
 
 /** A session with one outcome of the eval Polite. */
 export interface SeededSession {
@@ -45,7 +45,7 @@ export const hours: Scenario = makeScenario({
 
 /** Runs both scenarios against the reference agent; one passes, one fails. */
 export async function simulate(t: Test, bench: Bench): Promise<{ id: string; agentUrl: string }> {
-  const agent = await withReferenceAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const id = await startSimulation(bench, {
     agent: { name: 'Shop agent', url: agent.url },
     ...{ scenarios: [parcel, hours], samples: 2, seed: 'nightly', name: 'Nightly' },

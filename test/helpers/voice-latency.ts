@@ -3,7 +3,6 @@ import type { Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
 import { FRAME_TICKS, type Clip } from '../../src/voice/opus/index.ts';
 import { createPeer, PathMeter, type PathStatistics } from '../../src/voice/peer/index.ts';
-import { withAgent } from './agent.ts';
 import {
   createAnswer,
   fetchCalls,
@@ -16,6 +15,7 @@ import {
   withCall,
 } from './caller.ts';
 import { onQuietMachine } from './quiet-machine.ts';
+import { withReferenceAgent } from './reference-agent.ts';
 import { withRelay } from './relay.ts';
 import { until } from './until.ts';
 
@@ -67,7 +67,7 @@ export async function assertPathLatency(
   delaysMs: readonly number[],
   options: PathOptions,
 ): Promise<void> {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const url = agent.voiceUrl ?? '';
   let nth = 0;
   const delayOneInTen = (): number => ((nth += 1) % 10 === 0 ? 70 : 0);
@@ -139,7 +139,7 @@ export async function assertResponseLatency(
   delaysMs: readonly number[],
   turns: number,
 ): Promise<void> {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const faults = ['', ...delaysMs.map((ms) => `late_reply;min_ms=${ms};max_ms=${ms}`)];
   await onQuietMachine(t, 'caller and agent', async () => {
     const results = await Promise.all(faults.map((fault) => measureTurns(t, agent, fault, turns)));

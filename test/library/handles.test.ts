@@ -1,8 +1,8 @@
 /** The methods of a running agent and a running service do what `/__admin` does. */
 import t from 'tap';
 import { manualClock, startAgent, startService, type AgentFault } from '../../library/index.ts';
-import { makeChatRequest } from '../helpers/agent.ts';
 import { makeSpan, makeTraceRequest } from '../helpers/otlp.ts';
+import { makeChatRequest } from '../helpers/reference-agent.ts';
 import { makeContainsEval } from '../helpers/service.ts';
 
 const chat = (url: string): Promise<Response> =>

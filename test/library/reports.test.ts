@@ -12,7 +12,7 @@ import {
   type RunningAgent,
 } from '../../library/index.ts';
 import { run } from '../helpers/command.ts';
-import { withMutant } from '../helpers/reference-agent.ts';
+import { withMutant } from '../helpers/mutant.ts';
 
 async function withAgent(t: Test): Promise<RunningAgent> {
   const agent = await startAgent({ voice: null });

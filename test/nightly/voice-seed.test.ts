@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap';
 import type { Persona, SimulationReport } from '../../src/contract/index.ts';
-import { withAgent } from '../helpers/agent.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 import { makeCallerScenario, omitTimes, simulateOn } from '../helpers/simulation.ts';
 
 const persona: Persona = {
@@ -29,7 +29,7 @@ const FRAME_MS = 20;
 const LINE_PACKETS_MIN = 12;
 
 async function record(t: Test, seed: string): Promise<RecordedRun> {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const lines: string[][] = [];
   const voice = {
     onAudio: (

@@ -4,12 +4,12 @@ import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
 import { schemas, type ChatResponse } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
-import { makeChatRequest, CHAT_ROUTE, assertError, waitForInjection, withAgent } from '../helpers/agent.ts';
 import { generateKeyPair } from '../helpers/certificates.ts';
+import { assertError, CHAT_ROUTE, makeChatRequest, waitForInjection, withReferenceAgent } from '../helpers/reference-agent.ts';
 import { assertResponse } from '../helpers/send.ts';
 
 void t.test('a request with only messages gets a complete response', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const response = await send(CHAT_ROUTE, { body: makeChatRequest('Where is order A-1001?') });
 
   assertResponse(t, response, 200, 'ChatResponse');
@@ -27,7 +27,7 @@ void t.test('a request with only messages gets a complete response', async (t) =
 void t.test(
   'every near miss of the contract is refused with the pointer to the problem',
   async (t) => {
-    const { send } = await withAgent(t);
+    const { send } = await withReferenceAgent(t);
     const cases = [
       ...schemas.ChatRequest['x-near-misses'].map((miss) => ({ route: CHAT_ROUTE, ...miss })),
       ...schemas.UserCreateRequest['x-near-misses'].map((miss) => ({
@@ -45,7 +45,7 @@ void t.test(
 );
 
 void t.test('bad input is refused and never fails the agent', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const chat = makeChatRequest('Hello');
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
   const cases: [string, Parameters<typeof send>[1], number][] = [
@@ -75,7 +75,7 @@ void t.test('bad input is refused and never fails the agent', async (t) => {
 });
 
 void t.test('a body up to the size limit is accepted', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const bytesAround = JSON.stringify(makeChatRequest('')).length;
   const fits = makeChatRequest('x'.repeat(1_048_576 - bytesAround));
   assertResponse(t, await send(CHAT_ROUTE, { body: fits }), 200, 'ChatResponse');
@@ -85,7 +85,7 @@ void t.test('a body up to the size limit is accepted', async (t) => {
 });
 
 void t.test('unknown fields in a request are accepted', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const raw =
     '{"messages":[{"role":"user","content":"Hello","name":"x"}],"model":"y",' +
     '"metadata":{"__proto__":{"a":1},"stress_level":4}}';
@@ -94,7 +94,7 @@ void t.test('unknown fields in a request are accepted', async (t) => {
 });
 
 void t.test('an unknown path or method gets an error in the sandbox error shape', async (t) => {
-  const { send } = await withAgent(t, { apiKey: 'right' });
+  const { send } = await withReferenceAgent(t, { apiKey: 'right' });
   assertError(t, await send('GET /nowhere'), 404, 'not_found');
   assertError(t, await send('POST /__admin/nowhere', { body: {} }), 404, 'not_found');
   for (const [route, allow] of [
@@ -110,7 +110,7 @@ void t.test('an unknown path or method gets an error in the sandbox error shape'
 });
 
 void t.test('bytes other than HTTP get an error in the sandbox error shape', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const socket = connect(Number(new URL(agent.url).port), '127.0.0.1');
   socket.end('nonsense\r\n\r\n');
   const [bytes] = (await once(socket, 'data')) as [Buffer];
@@ -118,7 +118,7 @@ void t.test('bytes other than HTTP get an error in the sandbox error shape', asy
 });
 
 void t.test('every endpoint except health requires the key', async (t) => {
-  const { agent, send } = await withAgent(t, { apiKey: 'right' });
+  const { agent, send } = await withReferenceAgent(t, { apiKey: 'right' });
   t.equal(agent.apiKey, 'right');
   const wrong = { headers: { authorization: 'Bearer wrong' } };
   const right = { headers: { authorization: 'bearer right' } };
@@ -151,7 +151,7 @@ void t.test('every endpoint except health requires the key', async (t) => {
 });
 
 void t.test('an agent without a key accepts any key', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const headers = { authorization: 'Bearer whatever' };
   assertResponse(
     t,
@@ -164,13 +164,13 @@ void t.test('an agent without a key accepts any key', async (t) => {
 void t.test('listening beyond loopback requires a key or the open option', async (t) => {
   await t.rejects(startAgent({ host: '0.0.0.0' }), { message: /Set apiKey, or set open/ });
   await t.rejects(startAgent({ apiKey: '' }), { message: /empty/ });
-  const { send } = await withAgent(t, { host: '0.0.0.0', open: true });
+  const { send } = await withReferenceAgent(t, { host: '0.0.0.0', open: true });
   assertResponse(t, await send('GET /health'), 200, 'Health');
 });
 
 void t.test('a health response is complete and has no error while healthy', async (t) => {
   const clock = manualClock(Date.UTC(2026, 10, 20, 9, 30));
-  const { send } = await withAgent(t, { clock });
+  const { send } = await withReferenceAgent(t, { clock });
   clock.advance(90_700);
   const response = await send('GET /health');
 
@@ -188,7 +188,7 @@ void t.test('a health response is complete and has no error while healthy', asyn
 });
 
 void t.test('an invalid user id in the path is refused', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   for (const id of ['a-b', '', '%20', '%zz', 'x'.repeat(65), 'x'.repeat(3000), 'a%2Fb']) {
     assertError(t, await send(`DELETE /users/${id}`), 400, 'bad_request');
   }
@@ -197,7 +197,7 @@ void t.test('an invalid user id in the path is refused', async (t) => {
 });
 
 void t.test('a stop completes the requests in flight and closes idle connections', async (t) => {
-  const { agent, send } = await withAgent(t, {
+  const { agent, send } = await withReferenceAgent(t, {
     faults: [{ kind: 'latency', route: 'chat', latency: { min_ms: 60_000, max_ms: 60_000 } }],
   });
   const inFlight = send(CHAT_ROUTE, { body: makeChatRequest('Hello') });
@@ -209,7 +209,7 @@ void t.test('a stop completes the requests in flight and closes idle connections
 });
 
 void t.test('a generated certificate is its own CA', async (t) => {
-  const { agent, send } = await withAgent(t, { tls: { kind: 'generated' } });
+  const { agent, send } = await withReferenceAgent(t, { tls: { kind: 'generated' } });
   t.match(agent.url, /^https:/);
   assertResponse(t, await send('GET /health'), 200, 'Health');
   await t.rejects(fetch(`${agent.url}/health`), 'a client without the CA does not trust it');
@@ -219,7 +219,7 @@ void t.test('a certificate can be read from files', async (t) => {
   const { cert, key } = await generateKeyPair('localhost');
   const folder = t.testdir({ 'cert.pem': cert, 'key.pem': key });
   const files = { certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` };
-  const { agent, send } = await withAgent(t, { tls: { ...files, kind: 'files' } }, cert);
+  const { agent, send } = await withReferenceAgent(t, { tls: { ...files, kind: 'files' } }, cert);
   t.equal(agent.caPem, null, 'the agent does not know the CA of a certificate from a file');
   assertResponse(t, await send('GET /health'), 200, 'Health');
 
@@ -230,7 +230,7 @@ void t.test('a certificate can be read from files', async (t) => {
 });
 
 void t.test('a port that is in use fails the start', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   await t.rejects(startAgent({ port: Number(new URL(agent.url).port) }), {
     code: 'start_failed',
     message: /EADDRINUSE/,
@@ -239,7 +239,7 @@ void t.test('a port that is in use fails the start', async (t) => {
 
 void t.test('the response states its measured response time', async (t) => {
   const clock = manualClock(0);
-  const { send } = await withAgent(t, {
+  const { send } = await withReferenceAgent(t, {
     clock,
     faults: [{ kind: 'latency', route: 'chat', latency: { min_ms: 250, max_ms: 250 } }],
   });

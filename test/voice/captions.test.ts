@@ -4,7 +4,6 @@ import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type ChatMessage, type ChatResponse } from '../../src/contract/index.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
 import { createSpeechSynthesizer } from '../../src/voice/speech/index.ts';
-import { withAgent } from '../helpers/agent.ts';
 import {
   fetchCalls,
   loadClip,
@@ -17,6 +16,7 @@ import {
   type ConnectedCall,
   type Message,
 } from '../helpers/caller.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 import type { Send } from '../helpers/send.ts';
 import { until } from '../helpers/until.ts';
 
@@ -45,7 +45,7 @@ const script: AgentOptions['script'] = {
     },
   ],
 };
-const { agent, send } = await withAgent(t, { script });
+const { agent, send } = await withReferenceAgent(t, { script });
 
 /** Returns the agent's records of the calls that a test placed. */
 const fetchOwnCalls = async ({ call }: Caller): Promise<CallView[]> =>
@@ -197,7 +197,7 @@ void t.test('a caption whose speech has a pause gets one reply and one update', 
 });
 
 void t.test('an agent without captions ignores them', async (t) => {
-  const { agent } = await withAgent(t, { voice: { captions: false } });
+  const { agent } = await withReferenceAgent(t, { voice: { captions: false } });
   const caller = await withCaller(t, agent.voiceUrl, { metadata: { captions: true } });
   t.notOk('captions' in (caller.call.ready['metadata'] as object));
   await waitForGreeting(caller.call);

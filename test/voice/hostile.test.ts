@@ -6,7 +6,6 @@ import { WebSocket } from 'ws';
 import { seededRandom, type Random } from '../../src/platform/random.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createPeer } from '../../src/voice/peer/index.ts';
-import { withAgent } from '../helpers/agent.ts';
 import {
   createAnswer,
   fetchCalls,
@@ -17,6 +16,7 @@ import {
 } from '../helpers/caller.ts';
 import { atNight } from '../helpers/nightly.ts';
 import { damageJson, randomJson } from '../helpers/random-json.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 import { assertResponse, type Send } from '../helpers/send.ts';
 import { until } from '../helpers/until.ts';
 
@@ -41,7 +41,7 @@ async function assertWorking(t: Test, url: string, send: Send): Promise<void> {
 const start = { type: 'start_call', session_id: 's', audio_config: { codec: 'opus' } };
 
 void t.test(`the agent survives random messages: ${ROUNDS} calls, seed ${SEED}`, async (t) => {
-  const { agent, send } = await withAgent(t);
+  const { agent, send } = await withReferenceAgent(t);
   const url = agent.voiceUrl ?? '';
   const chance = seededRandom(SEED).fork('messages');
   const validMessages = [
@@ -108,7 +108,7 @@ function damageSdp(sdp: string, chance: Random): string {
 }
 
 void t.test(`the agent survives damaged answers: ${ROUNDS} calls, seed ${SEED}`, async (t) => {
-  const { agent, send } = await withAgent(t);
+  const { agent, send } = await withReferenceAgent(t);
   const url = agent.voiceUrl ?? '';
   const chance = seededRandom(SEED).fork('descriptions');
   const answering = createPeer({ clock: systemClock });
@@ -153,7 +153,7 @@ void t.test(
 );
 
 void t.test('the agent survives random packets on the media port', async (t) => {
-  const { agent, send } = await withAgent(t);
+  const { agent, send } = await withReferenceAgent(t);
   const url = agent.voiceUrl ?? '';
   const chance = seededRandom(SEED).fork('packets');
   const call = await withCall(t, url, { metadata: { context: 'echo' } });
@@ -184,7 +184,7 @@ void t.test('the agent survives random packets on the media port', async (t) => 
 });
 
 void t.test('the agent survives random audio packets and timestamps', async (t) => {
-  const { agent, send } = await withAgent(t);
+  const { agent, send } = await withReferenceAgent(t);
   const url = agent.voiceUrl ?? '';
   const chance = seededRandom(SEED).fork('sound');
   for (const context of ['echo', 'talk']) {
@@ -201,7 +201,7 @@ void t.test('the agent survives random audio packets and timestamps', async (t) 
 });
 
 void t.test('a caller can disconnect at any moment', async (t) => {
-  const { agent, send } = await withAgent(t);
+  const { agent, send } = await withReferenceAgent(t);
   const url = agent.voiceUrl ?? '';
   const chance = seededRandom(SEED).fork('moments');
   for (let round = 0; round < FEW_ROUNDS; round += 1) {

@@ -5,7 +5,6 @@ import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
 import { WebSocket } from 'ws';
-import { withAgent } from '../helpers/agent.ts';
 import {
   createAnswer,
   fetchCalls,
@@ -15,10 +14,11 @@ import {
   withCall,
   type SignalingSocket,
 } from '../helpers/caller.ts';
+import { withReferenceAgent } from '../helpers/reference-agent.ts';
 import { until } from '../helpers/until.ts';
 
 async function withVoice(t: Test, options: Partial<AgentOptions> = {}) {
-  const { agent } = await withAgent(t, options);
+  const { agent } = await withReferenceAgent(t, options);
   return { agent, url: agent.voiceUrl ?? '', calls: () => fetchCalls(agent.url) };
 }
 

@@ -2,8 +2,8 @@
 import t from 'tap';
 import { schemas } from '../../../src/contract/index.ts';
 import { createKitFunctions } from '../../../library/kit-functions.ts';
-import { withAgent } from '../../helpers/agent.ts';
 import { failed, report, row, type Row } from '../../helpers/check-report.ts';
+import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 import {
   respondWith,
   withSandboxDouble,
@@ -97,7 +97,7 @@ void t.test('The newest 50 of a kind are kept, and all are deleted with their ag
 
 void t.test('A connection check says what happened and what to do next', async (t) => {
   const { admin } = await withService(t, { kit: createKitFunctions() });
-  const { agent } = await withAgent(t, { apiKey: 'sandbox-key' });
+  const { agent } = await withReferenceAgent(t, { apiKey: 'sandbox-key' });
   const double = await withSandboxDouble(t);
   const page = respondWith(200, '<html>Log in <form></form></html>', {
     'content-type': 'text/html',

@@ -4,6 +4,7 @@ import { readScenarioSet } from '../../../library/input/scenario-files.ts';
 import { findViolations, type Scenario } from '../../../src/contract/index.ts';
 import { InvalidDocumentError } from '../../../src/service/index.ts';
 import { atNight } from '../../helpers/nightly.ts';
+import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 import { reply, respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import {
   makeScenario,
@@ -12,7 +13,6 @@ import {
   simulateOn,
   omitTimes,
 } from '../../helpers/simulation.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 
 const starters = readScenarioSet('shop');
 const { personas, evals } = starters;
@@ -21,7 +21,7 @@ const { personas, evals } = starters;
 const SAMPLES = atNight(20, 5);
 
 void t.test('The reference agent passes the twelve scenarios of its shop', async (t) => {
-  const agent = await withReferenceAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const report = await simulateOn(t, agent.url, starters.scenarios, { personas, evals });
   t.equal(starters.scenarios.length, 12);
   for (const session of report.sessions) {
@@ -36,7 +36,7 @@ void t.test('The reference agent passes the twelve scenarios of its shop', async
 void t.test(
   'Two runs of many sessions with one seed and concurrency 20 give the same transcripts',
   async (t) => {
-    const agent = await withReferenceAgent(t);
+    const { agent } = await withReferenceAgent(t);
     const scenarios = starters.scenarios.slice(0, 10);
     const more = { personas, evals, samples: SAMPLES, concurrency: 20, seed: 'S' };
     const [first, second] = [

@@ -2,12 +2,12 @@
 import t, { type Test } from 'tap';
 import { findViolations, type Scenario, type Simulation } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
+import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { assertResponse } from '../../helpers/send.ts';
 import { makeContainsEval, assertError, withService, type Bench } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
 import { until } from '../../helpers/until.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 
 const saysYes = makeContainsEval('says', 'Yes');
 const parcel: Scenario = makeScenario({
@@ -36,7 +36,7 @@ void t.test(
   'A run of inline documents stores its sessions with traces in the results',
   async (t) => {
     const bench = await withService(t);
-    const agent = await withReferenceAgent(t);
+    const { agent } = await withReferenceAgent(t);
     const id = await startSimulation(bench, {
       agent: { name: 'Shop agent', url: agent.url },
       scenarios: [parcel],

@@ -8,8 +8,8 @@ import {
   terminalReport,
 } from '../../../src/service/index.ts';
 import { summarizeHeard } from '../../../src/service/domain/heard-facts.ts';
-import { withAgent } from '../../helpers/agent.ts';
 import { nightOnly } from '../../helpers/nightly.ts';
+import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 import { makeUserScenario, simulateOn } from '../../helpers/simulation.ts';
 import {
   startTranscriptionServer,
@@ -113,7 +113,7 @@ void t.test('each reply is compared with what was heard of it', { timeout: 90_00
 });
 
 void t.test('the reference agent is heard as it says', { timeout: 90_000 }, async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const server = await startTranscriptionServer(t);
   server.respondWith(transcriptionResponses.text('We are open'));
   const interrupt = { after_ms: 600, say: 'Wait, only the order, please.' };

@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { readShippedPersonas } from '../../../library/input/personas.ts';
-import { withAgent } from '../../helpers/agent.ts';
 import { run } from '../../helpers/command.ts';
 import { atNight } from '../../helpers/nightly.ts';
 import { runOnQuietMachine } from '../../helpers/quiet-machine.ts';
+import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 import { readSimulationReport } from '../../helpers/simulate-command.ts';
 
 /** At a push, the user who interrupts, in scenarios whose evals are about one line. */
@@ -17,7 +17,7 @@ const selection = atNight([], ['--scenario', 'goodbye', '--scenario', 'remembers
 
 for (const persona of personas) {
   void t.test(`the reference agent passes with the persona ${persona}`, async (t) => {
-    const { agent } = await withAgent(t);
+    const { agent } = await withReferenceAgent(t);
     const json = join(t.testdir(), 'run.json');
     const users = ['--voice', '--persona', persona, '--seed', 'b7da86e2ee', ...selection];
     const ran = await runOnQuietMachine(

@@ -3,11 +3,11 @@ import t from 'tap';
 import { readScenarioSet } from '../../../library/input/scenario-files.ts';
 import { atNight } from '../../helpers/nightly.ts';
 import { runOnQuietMachine } from '../../helpers/quiet-machine.ts';
-import { simulateOn } from '../../helpers/simulation.ts';
 import { withReferenceAgent } from '../../helpers/reference-agent.ts';
+import { simulateOn } from '../../helpers/simulation.ts';
 
 void t.test('A voice scenario passes with the same lines and responses as by chat', async (t) => {
-  const agent = await withReferenceAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const { scenarios, personas, evals } = readScenarioSet(
     atNight(
       ['refund-canceled', 'two-orders', 'upset-customer', 'remembers', 'separate-sessions'],

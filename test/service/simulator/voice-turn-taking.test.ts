@@ -7,7 +7,7 @@ import {
   type PlannedInterruption,
 } from '../../../src/service/simulator/voice-delivery.ts';
 import { Interjections } from '../../../src/service/simulator/voice-interjections.ts';
-import { withAgent } from '../../helpers/agent.ts';
+import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 import {
   listUserLines,
   makeUserScenario,
@@ -37,7 +37,7 @@ const turnTakingOf = ({ turn_taking: measured }: SimulatedSessionReport) => {
 };
 
 void t.test('calls of an agent that takes turns well', { timeout: 90_000 }, async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const interrupt = { after_ms: 600, say: 'Wait, only the order, please.' };
   const barge: Scenario['user'] = {
     ...{ mode: 'scripted', opening: LONG_LINE },

@@ -4,10 +4,10 @@ import { schemas } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { createKitFunctions } from '../../../library/kit-functions.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withAgent } from '../../helpers/agent.ts';
 import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { failed, report, row } from '../../helpers/check-report.ts';
+import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 import { reply, respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { clickButton, follow, inspectPage, writeUpload } from '../../helpers/service-page.ts';
 import { makeContainsEval, type Bench } from '../../helpers/service.ts';
@@ -33,7 +33,7 @@ async function withOpenService(t: Test) {
 
 void t.test('An agent is added, checked, and changed; its key is never shown', async (t) => {
   const { service, admin, send } = await withEmptyService(t);
-  const { agent } = await withAgent(t, { apiKey: KEY });
+  const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   const { page, errors } = await openPage(t, `${service.url}/agents`);
   t.match(await page.innerText('main'), 'No agents yet.');
   await page.fill('[name=name]', 'Shop agent');
@@ -90,7 +90,7 @@ void t.test('An agent is added, checked, and changed; its key is never shown', a
 
 void t.test('A failed connection check says what happened and what to do', async (t) => {
   const { service, admin } = await withEmptyService(t);
-  const { agent } = await withAgent(t, { apiKey: KEY });
+  const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   const double = await withSandboxDouble(t);
   const login = respondWith(200, '<!doctype html><form>Log in</form>', {
     'content-type': 'text/html',
@@ -204,7 +204,7 @@ void t.test(
   '"Is this agent ready to onboard?" is answered on its page and on the list',
   async (t) => {
     const { service, admin, drain } = await withEmptyService(t);
-    const { agent } = await withAgent(t);
+    const { agent } = await withReferenceAgent(t);
     await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
     await admin('POST /agents', { id: 'new', name: 'New', url: 'http://127.0.0.1:1' });
     await admin('POST /agents/shop/connection');
@@ -249,7 +249,7 @@ const makeScenario = (id: string, evalId: string): object => ({
 void t.test('A run of one easy scenario does not hide the failures of others', async (t) => {
   const bench = await withEmptyService(t);
   const { service, admin, drain } = bench;
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   await addEvidence(bench, agent.url);
   await admin('POST /evals', makeContainsEval('easy', 'open'));
   await admin('POST /evals', makeContainsEval('hard', 'no agent says this'));
@@ -277,7 +277,7 @@ void t.test('A run of one easy scenario does not hide the failures of others', a
 void t.test('Reports and simulations of another URL do not count', async (t) => {
   const bench = await withEmptyService(t);
   const { service, admin, drain } = bench;
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   await addEvidence(bench, agent.url);
   await admin('POST /evals', makeContainsEval('easy', 'open'));
   const scenarios = [makeScenario('a', 'easy')];

@@ -2,13 +2,13 @@
 import t from 'tap';
 import { WebSocket } from 'ws';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withAgent } from '../../helpers/agent.ts';
 import { assertFits, openPage } from '../../helpers/browser.ts';
 import { fetchCalls } from '../../helpers/caller.ts';
 import { withEmptyService } from '../../helpers/empty-service.ts';
 import { withLibwebrtcAgent } from '../../helpers/libwebrtc-agent.ts';
 import { HAS_EXTERNAL_INTERFACE } from '../../helpers/libwebrtc-peer.ts';
 import { nightOnly } from '../../helpers/nightly.ts';
+import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 import { clickButton } from '../../helpers/service-page.ts';
 import { withSpeakingBrowser } from '../../helpers/speaking-browser.ts';
 import { until } from '../../helpers/until.ts';
@@ -17,7 +17,7 @@ const KEY = 'sandbox-key-1234';
 
 void t.test('A call is heard on both sides, shows its turns, and is stored', async (t) => {
   const { service, admin } = await withEmptyService(t);
-  const { agent } = await withAgent(t, { apiKey: KEY });
+  const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url, api_key: KEY });
   const browser = await withSpeakingBrowser(t, 'where-is-my-order');
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
@@ -76,7 +76,7 @@ void t.test(
 
 void t.test('Without a microphone, or with an agent that refuses, the page says why', async (t) => {
   const { service, admin } = await withEmptyService(t);
-  const { agent } = await withAgent(t, { apiKey: KEY });
+  const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   await admin('POST /agents', {
     id: 'locked',
     name: 'Locked',
@@ -98,7 +98,7 @@ void t.test(
   'The WebSocket is only for pages of the service, and only for messages of calls',
   async (t) => {
     const { service, admin } = await withEmptyService(t);
-    const { agent } = await withAgent(t);
+    const { agent } = await withReferenceAgent(t);
     await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
     const { page } = await openPage(t, `${service.url}/agents/shop/call`);
     const token = (await page.getAttribute('[data-token]', 'data-token')) ?? '';

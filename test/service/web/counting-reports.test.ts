@@ -1,9 +1,9 @@
 /** Which of several reports about an agent counts. */
 import t from 'tap';
-import { withAgent } from '../../helpers/agent.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { failed, report, row } from '../../helpers/check-report.ts';
 import { withEmptyService } from '../../helpers/empty-service.ts';
+import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 import { clickButton, writeUpload } from '../../helpers/service-page.ts';
 
 void t.test('A report of an older run is stored, but does not replace a newer one', async (t) => {
@@ -30,7 +30,7 @@ void t.test('A report of an older run is stored, but does not replace a newer on
 
 void t.test('A check that judged nothing does not hide an earlier one', async (t) => {
   const { service, admin } = await withEmptyService(t);
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
   await admin('POST /agents/shop/connection');
   await admin('POST /agents/shop/reports', report([row('CHAT-001')], { target: agent.url }));

@@ -1,9 +1,9 @@
 /** A person chats with an agent on its page, and stores the conversation. */
 import t from 'tap';
-import { withAgent } from '../../helpers/agent.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { withEmptyService } from '../../helpers/empty-service.ts';
+import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 import { refusal, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { makeContainsEval } from '../../helpers/service.ts';
 import { clickButton, follow, pressEnter } from '../../helpers/service-page.ts';
@@ -12,7 +12,7 @@ const KEY = 'sandbox-key-1234';
 
 void t.test('A conversation continues with its session, and is stored and scored', async (t) => {
   const { service, admin, drain } = await withEmptyService(t);
-  const { agent } = await withAgent(t, { apiKey: KEY });
+  const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url, api_key: KEY });
   await admin('POST /evals', makeContainsEval('order', '17'));
   await admin('PUT /settings', { evals: ['order'] });

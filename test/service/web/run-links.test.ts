@@ -2,9 +2,9 @@
 import type { Locator } from 'playwright-core';
 import t from 'tap';
 import type { Scenario } from '../../../src/contract/index.ts';
-import { withAgent } from '../../helpers/agent.ts';
 import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
+import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 import { hours, parcel, seedRun, simulate, startSimulation } from '../../helpers/runs.ts';
 import { hang, refusal, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { makeContainsEval } from '../../helpers/service.ts';
@@ -174,7 +174,7 @@ void t.test(
   'scenarios, runs, sessions, and evals link to each other, if they are stored',
   async (t) => {
     const bench = await withEmptyService(t);
-    const { agent } = await withAgent(t);
+    const { agent } = await withReferenceAgent(t);
     await bench.admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
     await bench.admin('POST /evals', makeContainsEval('polite', 'please'));
     await bench.admin('POST /scenarios', { ...parcel, evals: ['polite'] });

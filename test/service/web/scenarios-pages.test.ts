@@ -1,10 +1,10 @@
 /** The pages of scenarios and personas in a real browser: view, editor, starters, and runs. */
 import t from 'tap';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withAgent } from '../../helpers/agent.ts';
 import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { atNight } from '../../helpers/nightly.ts';
+import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 import { clickButton, follow, inspectPage, pressEnter } from '../../helpers/service-page.ts';
 
 const isExpected = (message: string): boolean => !/\(Bad Request|\(Unprocessable/.test(message);
@@ -187,7 +187,7 @@ void t.test('The voice of a persona is edited in a form on its page', async (t) 
 
 void t.test('A run says its cost and its warnings before it starts', async (t) => {
   const { service, admin } = await withEmptyService(t);
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const judge = { id: 'judge', name: 'Judge', kind: 'judge', params: { criteria: 'Polite.' } };
   const user = { mode: 'llm', goal: 'Get a refund.' };
   await admin('POST /scenarios', { id: 'model', name: 'Model', user, evals: [judge] });

@@ -1,9 +1,9 @@
 /** A simulation that is started on a page, watched until its end, and read, also with the keyboard alone. */
 import t from 'tap';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withAgent } from '../../helpers/agent.ts';
 import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
+import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 import { reply, withSandboxDouble, type RouteBehavior } from '../../helpers/sandbox-double.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { follow, followByKeyboard, tabTo } from '../../helpers/service-page.ts';
@@ -19,7 +19,7 @@ const SCENARIO = {
 
 void t.test('A run is started with the keyboard alone, and read to its result', async (t) => {
   const { service, admin } = await withEmptyService(t);
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
   await admin('POST /evals', makeContainsEval('hours', '09:00'));
   await admin('POST /scenarios', SCENARIO);
@@ -44,7 +44,7 @@ void t.test(
   'With the keyboard alone: find a failed session, see why, make a scenario of it, and run it',
   async (t) => {
     const { service, admin, trace, end, drain } = await withEmptyService(t);
-    const { agent } = await withAgent(t);
+    const { agent } = await withReferenceAgent(t);
     await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
     await admin('POST /evals', makeContainsEval('hours', '09:00'));
     await admin('PUT /settings', { evals: ['hours'] });

@@ -5,8 +5,9 @@ import t from 'tap';
 import { parseThresholds } from '../../load/index.ts';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { assertUsageError, run } from '../helpers/command.ts';
-import { callAfter, findTarget, runLoad, withTarget } from '../helpers/load.ts';
+import { callAfter, withTarget } from '../helpers/load-target.ts';
 import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { findTarget, runLoad } from '../helpers/run-load.ts';
 import { runVoiceLoad } from '../helpers/voice-load.ts';
 
 void t.test('every report lists each threshold as a separate target', async (t) => {

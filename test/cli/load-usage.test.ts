@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { assertUsageError, run, unwrap } from '../helpers/command.ts';
-import { withTarget } from '../helpers/load.ts';
+import { withTarget } from '../helpers/load-target.ts';
 import { ROOT } from '../helpers/repository.ts';
 
 const NOWHERE = 'http://127.0.0.1:1';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { run, runInBackground } from '../helpers/command.ts';
-import { withTarget } from '../helpers/load.ts';
+import { withTarget } from '../helpers/load-target.ts';
 import { startLocally } from '../helpers/local-server.ts';
 import { withReferenceAgent } from '../helpers/reference-agent.ts';
 import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';

@@ -13,7 +13,7 @@ import { createFolder, writeFileIn } from '../helpers/folder.ts';
 import { withReferenceAgent } from '../helpers/reference-agent.ts';
 import { respondWith, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { assertPlain, HELLO, readSimulationReport } from '../helpers/simulate-command.ts';
-import { omitTimes } from '../helpers/simulation.ts';
+import { omitTimes } from '../helpers/simulated-sessions.ts';
 import { until } from '../helpers/until.ts';
 
 const FOLDER = createFolder(t);

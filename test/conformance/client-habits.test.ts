@@ -5,7 +5,7 @@ import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import { end, endChunked, read, readUntilEmpty, sendSpans } from '../helpers/client-requests.ts';
 import { judgeRun, type ClientSetup, type Target } from '../helpers/judged-client.ts';
 import { makeSpan } from '../helpers/otlp.ts';
-import { seedRun } from '../helpers/runs.ts';
+import { seedRun } from '../helpers/seeded-run.ts';
 
 const seed = createSeedDocument(systemClock.nowMs());
 

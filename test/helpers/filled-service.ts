@@ -2,8 +2,8 @@ import type { Test } from 'tap';
 import type { ServiceSetup } from '../../src/service/app/options.ts';
 import { makeSpan } from './otlp.ts';
 import { withReferenceAgent } from './reference-agent.ts';
+import { makeScenario } from './scenarios.ts';
 import { makeContainsEval, withService, type Bench } from './service.ts';
-import { makeScenario } from './simulation.ts';
 
 /** Returns the first line of a text, as long as every name may be. */
 export const toName = (text: string): string => (text.split('\n')[0] ?? '').slice(0, 100);

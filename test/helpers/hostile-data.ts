@@ -4,10 +4,10 @@ import { schemas, type Scenario } from '../../src/contract/index.ts';
 import { report, row } from './check-report.ts';
 import { HOSTILE_MARKUP } from './hostile-markup.ts';
 import { makeSpan } from './otlp.ts';
-import { seedRun } from './runs.ts';
 import { reply, respondWith, withSandboxDouble } from './sandbox-double.ts';
+import { makeScenario } from './scenarios.ts';
+import { seedRun } from './seeded-run.ts';
 import { makeContainsEval, type Bench } from './service.ts';
-import { makeScenario } from './simulation.ts';
 
 /** The hostile text as short lines: one that breaks out of elements, and one with an image. */
 export const [LINE = '', IMAGE = ''] = HOSTILE_MARKUP.split('\n');

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { findViolations, type LoadReport, type VoiceLoad } from '../../src/contract/index.ts';
 import type { LoadRun } from '../../load/index.ts';
-import { runLoad } from './load.ts';
 import { fetchCalls } from './caller.ts';
+import { runLoad } from './run-load.ts';
 import { until } from './until.ts';
 
 /** Limits that no machine exceeds, so that the verdict depends on the sandbox only. */

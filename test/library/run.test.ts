@@ -19,7 +19,7 @@ import {
 import { run } from '../helpers/command.ts';
 import { withMutant } from '../helpers/mutant.ts';
 import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { omitTimes } from '../helpers/simulation.ts';
+import { omitTimes } from '../helpers/simulated-sessions.ts';
 
 const shortLoad = { profile: 'chat', rate: 20, durationMs: 2_000, warmUpMs: 0 } as const;
 

@@ -5,9 +5,9 @@ import { findMaxCalls, type StepRun } from '../../load/find-max/find-max-calls.t
 import type { LoadReport } from '../../src/contract/index.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import { fetchCalls } from '../helpers/caller.ts';
-import { findTarget } from '../helpers/load.ts';
 import { isNightly } from '../helpers/nightly.ts';
 import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { findTarget } from '../helpers/run-load.ts';
 import { createTwoCallVoice, getVoice, runVoiceLoad } from '../helpers/voice-load.ts';
 
 /** Returns the report of a step in which `held` of the calls were held. */

@@ -6,9 +6,10 @@ import t, { type Test } from 'tap';
 import { htmlReport, withComparison } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { HOSTILE_MARKUP } from '../helpers/hostile-markup.ts';
+import { withTarget } from '../helpers/load-target.ts';
 import { assertFitsScreens, assertInertPage } from '../helpers/report-page.ts';
+import { runLoad } from '../helpers/run-load.ts';
 import { createTwoCallVoice } from '../helpers/voice-load.ts';
-import { runLoad, withTarget } from '../helpers/load.ts';
 
 let fullReport: Promise<LoadReport> | undefined;
 const readFullReport = (): Promise<LoadReport> => (fullReport ??= createFullReport(t));

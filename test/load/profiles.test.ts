@@ -1,7 +1,8 @@
 /** The requests of each load profile. */
 import t from 'tap';
-import { runLoad, findTarget, withTarget } from '../helpers/load.ts';
+import { withTarget } from '../helpers/load-target.ts';
 import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { runLoad, findTarget } from '../helpers/run-load.ts';
 
 void t.test(
   'mixed: sends chat, health, and user requests concurrently, and deletes the users it creates',

@@ -6,13 +6,13 @@ import type { LoadReport } from '../../src/contract/index.ts';
 import { fetchCalls } from '../helpers/caller.ts';
 import { run, start } from '../helpers/command.ts';
 import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { testedVerdicts } from '../helpers/run-load.ts';
 import {
   runVoiceLoad,
   findCallerProcesses,
   waitForNoCalls,
   getVoice,
 } from '../helpers/voice-load.ts';
-import { testedVerdicts } from '../helpers/load.ts';
 import { atNight, nightOnly } from '../helpers/nightly.ts';
 import { until } from '../helpers/until.ts';
 

@@ -7,8 +7,8 @@ import { WebSocketServer } from 'ws';
 import { judgeConnections, judgeVoiceLatency } from '../../load/verdict/voice.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { findTarget, testedVerdicts } from '../helpers/run-load.ts';
 import { runVoiceLoad, waitForNoCalls, getVoice } from '../helpers/voice-load.ts';
-import { findTarget, testedVerdicts } from '../helpers/load.ts';
 import { atNight, isNightly, nightOnly } from '../helpers/nightly.ts';
 import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
 

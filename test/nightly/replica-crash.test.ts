@@ -44,7 +44,7 @@ import { behaviors, startOpenAiServer, type Behavior } from '../helpers/openai-s
 import { execute } from '../helpers/postgres.ts';
 import type { ReplicaProcess } from '../helpers/replicas.ts';
 import { reply, withSandboxDouble, type SandboxDouble } from '../helpers/sandbox-double.ts';
-import { makeUserScenario } from '../helpers/simulation.ts';
+import { makeUserScenario } from '../helpers/scenarios.ts';
 
 const { CRASH_SEED = randomSeed() } = process.env;
 /** Once for each kind of disturbance, unless it is night. */

@@ -15,7 +15,7 @@ import { makeSpan, makeTraceRequest } from '../helpers/otlp.ts';
 import { execute, withPostgres } from '../helpers/postgres.ts';
 import { startReplica } from '../helpers/replicas.ts';
 import { reply, withSandboxDouble } from '../helpers/sandbox-double.ts';
-import { makeUserScenario } from '../helpers/simulation.ts';
+import { makeUserScenario } from '../helpers/scenarios.ts';
 import { until } from '../helpers/until.ts';
 
 /** The lease of a job lasts 60 s. */

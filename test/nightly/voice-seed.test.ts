@@ -5,7 +5,8 @@
 import t, { type Test } from 'tap';
 import type { Persona, SimulationReport } from '../../src/contract/index.ts';
 import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { makeCallerScenario, omitTimes, simulateOn } from '../helpers/simulation.ts';
+import { makeCallerScenario } from '../helpers/scenarios.ts';
+import { omitTimes, simulateOn } from '../helpers/simulated-sessions.ts';
 
 const persona: Persona = {
   ...{ id: 'p', name: 'P' },

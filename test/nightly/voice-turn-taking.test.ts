@@ -8,7 +8,8 @@ import type { EvalDefinition, Scenario, TurnTaking } from '../../src/contract/in
 import { systemClock } from '../../src/platform/clock.ts';
 import { withLibwebrtcAgent } from '../helpers/libwebrtc-agent.ts';
 import { HAS_EXTERNAL_INTERFACE } from '../helpers/libwebrtc-peer.ts';
-import { makeUserScenario, simulateSession } from '../helpers/simulation.ts';
+import { makeUserScenario } from '../helpers/scenarios.ts';
+import { simulateSession } from '../helpers/simulated-sessions.ts';
 import { takeTurns, type TurnTakingHabits } from '../helpers/turn-taking-agent.ts';
 import { withVoiceDouble } from '../helpers/voice-double.ts';
 

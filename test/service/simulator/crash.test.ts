@@ -11,7 +11,7 @@ import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
 import { start, type RunningCommand } from '../../helpers/command.ts';
 import { atNight } from '../../helpers/nightly.ts';
 import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeUserScenario } from '../../helpers/simulation.ts';
+import { makeUserScenario } from '../../helpers/scenarios.ts';
 
 const { CRASH_SEED = randomSeed() } = process.env;
 /** How often the service is killed. */

@@ -9,7 +9,7 @@ import {
 } from '../../helpers/foreign-agents.ts';
 import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { simulateOn } from '../../helpers/simulation.ts';
+import { simulateOn } from '../../helpers/simulated-sessions.ts';
 
 const set = readScenarioSet('general');
 

@@ -12,12 +12,8 @@ import {
   type RouteBehavior,
   type RouteBehaviors,
 } from '../../helpers/sandbox-double.ts';
-import {
-  makeScenario,
-  makeUserScenario,
-  simulateSession,
-  simulateOn,
-} from '../../helpers/simulation.ts';
+import { makeScenario, makeUserScenario } from '../../helpers/scenarios.ts';
+import { simulateSession, simulateOn } from '../../helpers/simulated-sessions.ts';
 import { until } from '../../helpers/until.ts';
 
 const TIMESTAMP = '2026-11-20T09:30:00Z';

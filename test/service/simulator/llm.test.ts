@@ -3,7 +3,8 @@ import t, { type Test } from 'tap';
 import type { Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
 import { behaviors, startOpenAiServer, type Behavior } from '../../helpers/openai-server.ts';
 import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeUserScenario, listUserLines, simulateSession } from '../../helpers/simulation.ts';
+import { makeUserScenario } from '../../helpers/scenarios.ts';
+import { listUserLines, simulateSession } from '../../helpers/simulated-sessions.ts';
 
 /** Responds with a move in the format that the model must return. */
 const move = (line: string, end = 'no', reason = 'because'): Behavior =>

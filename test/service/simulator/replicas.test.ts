@@ -9,9 +9,9 @@ import { nightOnly } from '../../helpers/nightly.ts';
 import { execute, withPostgres, withPostgresServer } from '../../helpers/postgres.ts';
 import { startReplica, withReplicas } from '../../helpers/replicas.ts';
 import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { makeUserScenario } from '../../helpers/scenarios.ts';
 import type { Bench } from '../../helpers/service.ts';
 import { until } from '../../helpers/until.ts';
-import { makeUserScenario } from '../../helpers/simulation.ts';
 
 const LINES = ['One', 'Two', 'Three'];
 const scenario = makeUserScenario(

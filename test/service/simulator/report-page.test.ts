@@ -12,7 +12,8 @@ import {
   readEmbeddedReport,
 } from '../../helpers/report-page.ts';
 import { refusal, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeScenario, simulateOn } from '../../helpers/simulation.ts';
+import { makeScenario } from '../../helpers/scenarios.ts';
+import { simulateOn } from '../../helpers/simulated-sessions.ts';
 
 /** Runs three scenarios: one passes, one fails in all samples, one can't be judged. */
 async function runScenarios(t: Test, text: string): Promise<SimulationReport> {

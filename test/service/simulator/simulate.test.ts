@@ -6,13 +6,8 @@ import { InvalidDocumentError } from '../../../src/service/index.ts';
 import { atNight } from '../../helpers/nightly.ts';
 import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 import { reply, respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import {
-  makeScenario,
-  makeUserScenario,
-  simulateSession,
-  simulateOn,
-  omitTimes,
-} from '../../helpers/simulation.ts';
+import { makeScenario, makeUserScenario } from '../../helpers/scenarios.ts';
+import { simulateSession, simulateOn, omitTimes } from '../../helpers/simulated-sessions.ts';
 
 const starters = readScenarioSet('shop');
 const { personas, evals } = starters;

@@ -4,9 +4,9 @@ import { findViolations, type Scenario, type Simulation } from '../../../src/con
 import { startService } from '../../../src/service/index.ts';
 import { withReferenceAgent } from '../../helpers/reference-agent.ts';
 import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { makeScenario } from '../../helpers/scenarios.ts';
 import { assertResponse } from '../../helpers/send.ts';
 import { makeContainsEval, assertError, withService, type Bench } from '../../helpers/service.ts';
-import { makeScenario } from '../../helpers/simulation.ts';
 import { until } from '../../helpers/until.ts';
 
 const saysYes = makeContainsEval('says', 'Yes');

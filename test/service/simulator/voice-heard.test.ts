@@ -10,7 +10,8 @@ import {
 import { summarizeHeard } from '../../../src/service/domain/heard-facts.ts';
 import { nightOnly } from '../../helpers/nightly.ts';
 import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { makeUserScenario, simulateOn } from '../../helpers/simulation.ts';
+import { makeUserScenario } from '../../helpers/scenarios.ts';
+import { simulateOn } from '../../helpers/simulated-sessions.ts';
 import {
   startTranscriptionServer,
   transcriptionResponses,

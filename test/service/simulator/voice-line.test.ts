@@ -5,7 +5,8 @@ import { readShippedPersonas } from '../../../library/input/personas.ts';
 import { fetchCalls, withCall } from '../../helpers/caller.ts';
 import { isNightly } from '../../helpers/nightly.ts';
 import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { failedSession, makeCallerScenario, simulateSession } from '../../helpers/simulation.ts';
+import { makeCallerScenario } from '../../helpers/scenarios.ts';
+import { failedSession, simulateSession } from '../../helpers/simulated-sessions.ts';
 
 t.jobs = 3;
 

@@ -5,7 +5,8 @@ import t from 'tap';
 import type { EndReason } from '../../../src/contract/index.ts';
 import { createScaledClock } from '../../../src/platform/clock.ts';
 import { runOnQuietMachine } from '../../helpers/quiet-machine.ts';
-import { makeCallerScenario, failedSession, simulateSession } from '../../helpers/simulation.ts';
+import { makeCallerScenario } from '../../helpers/scenarios.ts';
+import { failedSession, simulateSession } from '../../helpers/simulated-sessions.ts';
 import { until } from '../../helpers/until.ts';
 import {
   withVoiceDouble,

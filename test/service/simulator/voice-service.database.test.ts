@@ -7,8 +7,8 @@ import type { Simulation, SimulationSessionPage } from '../../../src/contract/in
 import { start } from '../../helpers/command.ts';
 import { nightOnly } from '../../helpers/nightly.ts';
 import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { makeScenario } from '../../helpers/scenarios.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
-import { makeScenario } from '../../helpers/simulation.ts';
 import { withVoiceDouble, type CallHandler } from '../../helpers/voice-double.ts';
 
 /** The first line of `serve --json`. */

@@ -4,7 +4,7 @@ import { readScenarioSet } from '../../../library/input/scenario-files.ts';
 import { atNight } from '../../helpers/nightly.ts';
 import { runOnQuietMachine } from '../../helpers/quiet-machine.ts';
 import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { simulateOn } from '../../helpers/simulation.ts';
+import { simulateOn } from '../../helpers/simulated-sessions.ts';
 
 void t.test('A voice scenario passes with the same lines and responses as by chat', async (t) => {
   const { agent } = await withReferenceAgent(t);

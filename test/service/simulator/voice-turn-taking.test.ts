@@ -8,12 +8,8 @@ import {
 } from '../../../src/service/simulator/voice-delivery.ts';
 import { Interjections } from '../../../src/service/simulator/voice-interjections.ts';
 import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import {
-  listUserLines,
-  makeUserScenario,
-  simulateOn,
-  simulateSession,
-} from '../../helpers/simulation.ts';
+import { makeUserScenario } from '../../helpers/scenarios.ts';
+import { listUserLines, simulateOn, simulateSession } from '../../helpers/simulated-sessions.ts';
 import { withVoiceDouble, type DoubleCall } from '../../helpers/voice-double.ts';
 
 t.jobs = 3;

@@ -2,15 +2,10 @@
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
-import {
-  makeCallerScenario,
-  failedSession,
-  listUserLines,
-  simulateOn,
-  simulateSession,
-} from '../../helpers/simulation.ts';
 import { isNightly } from '../../helpers/nightly.ts';
 import { runOnQuietMachine } from '../../helpers/quiet-machine.ts';
+import { makeCallerScenario } from '../../helpers/scenarios.ts';
+import { failedSession, listUserLines, simulateOn, simulateSession } from '../../helpers/simulated-sessions.ts';
 import { until } from '../../helpers/until.ts';
 import { withVoiceDouble, type CallHandler, type DoubleCall } from '../../helpers/voice-double.ts';
 

@@ -4,8 +4,8 @@ import { startService } from '../../../src/service/index.ts';
 import { assertAccessible } from '../../helpers/accessibility.ts';
 import { openPage, visitViews } from '../../helpers/browser.ts';
 import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { makeScenario } from '../../helpers/scenarios.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { makeScenario } from '../../helpers/simulation.ts';
 import {
   startTranscriptionServer,
   transcriptionResponses,

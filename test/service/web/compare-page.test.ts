@@ -5,8 +5,8 @@ import type { Scenario } from '../../../src/contract/index.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { makeScenario } from '../../helpers/scenarios.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { makeScenario } from '../../helpers/simulation.ts';
 import { follow } from '../../helpers/service-page.ts';
 
 const makeParcel = (steps: string[]): Scenario =>

@@ -1,8 +1,8 @@
 /** What forms and lists keep: chosen scenarios after a mistake, the owner, and no notice of the past. */
 import t, { type Test } from 'tap';
 import { withEmptyService } from '../../helpers/empty-service.ts';
+import { makeScenario } from '../../helpers/scenarios.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { makeScenario } from '../../helpers/simulation.ts';
 
 const HTML = { accept: 'text/html' };
 

@@ -2,9 +2,9 @@
 import t from 'tap';
 import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
-import { parcel, startSimulation } from '../../helpers/runs.ts';
 import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { follow } from '../../helpers/service-page.ts';
+import { parcel, startSimulation } from '../../helpers/shop-simulation.ts';
 
 void t.test('a finished simulation runs again with the key of its agent', async (t) => {
   const { service, admin, drain, ...bench } = await withEmptyService(t);

@@ -5,11 +5,12 @@ import type { Scenario } from '../../../src/contract/index.ts';
 import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { hours, parcel, seedRun, simulate, startSimulation } from '../../helpers/runs.ts';
 import { hang, refusal, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { makeScenario } from '../../helpers/scenarios.ts';
+import { seedRun } from '../../helpers/seeded-run.ts';
 import { makeContainsEval } from '../../helpers/service.ts';
-import { makeScenario } from '../../helpers/simulation.ts';
 import { follow } from '../../helpers/service-page.ts';
+import { hours, parcel, runShopSimulation, startSimulation } from '../../helpers/shop-simulation.ts';
 
 void t.test('runs are listed by their newest session, with the year in the chart', async (t) => {
   const bench = await withEmptyService(t);
@@ -70,7 +71,7 @@ void t.test(
   'a session leads back to its simulation, and the simulation to its agent',
   async (t) => {
     const bench = await withEmptyService(t);
-    const { id, agentUrl } = await simulate(t, bench);
+    const { id, agentUrl } = await runShopSimulation(t, bench);
     const url = `${bench.service.url}/simulation/${id}`;
     const { page, errors } = await openPage(t, url);
     t.equal(await page.locator('dl a').count(), 0, 'the agent is not stored');

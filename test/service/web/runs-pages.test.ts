@@ -3,11 +3,12 @@ import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
-import { parcel, seedRun, simulate, startSimulation } from '../../helpers/runs.ts';
 import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { makeScenario } from '../../helpers/scenarios.ts';
+import { seedRun } from '../../helpers/seeded-run.ts';
 import { follow, inspectPage, pressEnter } from '../../helpers/service-page.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
-import { makeScenario } from '../../helpers/simulation.ts';
+import { parcel, runShopSimulation, startSimulation } from '../../helpers/shop-simulation.ts';
 
 void t.test('the list keeps failed, errored, and incomplete sessions apart', async (t) => {
   const bench = await withEmptyService(t);
@@ -122,7 +123,7 @@ void t.test('a deep link without a session leads to its run', async (t) => {
       ]),
     ],
   });
-  const { id, agentUrl } = await simulate(t, bench);
+  const { id, agentUrl } = await runShopSimulation(t, bench);
   const withoutSession = (link: string | null | undefined): string => {
     const url = new URL(link ?? '');
     url.search = '';
@@ -171,7 +172,7 @@ void t.test('a deep link without a session leads to its run', async (t) => {
 
 void t.test('the command of the page starts the same simulation again', async (t) => {
   const bench = await withEmptyService(t);
-  const { id } = await simulate(t, bench);
+  const { id } = await runShopSimulation(t, bench);
   const { page } = await openPage(t, `${bench.service.url}/simulation/${id}`);
   await page.click('text=Repeat this simulation');
   const command = await page.innerText('pre');

@@ -8,6 +8,8 @@ import {
   withComparison,
 } from '../../../load/index.ts';
 import { withVoice } from '../../../load/report/voice-report.ts';
+import { withTarget } from '../../helpers/load-target.ts';
+import { loadOptions, runLoad } from '../../helpers/run-load.ts';
 import { createTwoCallVoice } from '../../helpers/voice-load.ts';
 import { checkGenerator, mergeSelfChecks } from '../../../load/self-check/self-check.ts';
 import { notTested, targetRows } from '../../../load/verdict/targets.ts';
@@ -20,7 +22,6 @@ import {
 } from '../../../src/contract/index.ts';
 import { ansiStyle, plainStyle } from '../../../src/report-kit/terminal.ts';
 import { assertInertMarkdown } from '../../helpers/markdown.ts';
-import { loadOptions, runLoad, withTarget } from '../../helpers/load.ts';
 
 const EVIL =
   '</script><b>\u001B[31m\u202E\u0000 [a](http://x) `c` |--| <img src=x> @all $x$ "q" \'';

@@ -7,7 +7,8 @@ import {
   withSandboxDouble,
   type RouteBehavior,
 } from '../../helpers/sandbox-double.ts';
-import { makeUserScenario, listUserLines, simulateSession } from '../../helpers/simulation.ts';
+import { makeUserScenario } from '../../helpers/scenarios.ts';
+import { listUserLines, simulateSession } from '../../helpers/simulated-sessions.ts';
 
 /** Starts a sandbox that gives these replies in order and then repeats the last one. */
 async function startWithReplies(t: Test, ...replies: (string | RouteBehavior)[]): Promise<string> {

@@ -1,26 +1,8 @@
 import type { Test } from 'tap';
 import type { Scenario } from '../../src/contract/index.ts';
 import { withReferenceAgent } from './reference-agent.ts';
+import { makeScenario } from './scenarios.ts';
 import { makeContainsEval, type Bench } from './service.ts';
-import { makeScenario } from './simulation.ts';
-
-/** A session with one outcome of the eval Polite. */
-export interface SeededSession {
-  id: string;
-  outcome: 'pass' | 'fail' | 'error';
-  text?: string;
-  startedAt?: string;
-}
-
-/** Returns a production run of seed data. */
-export const seedRun = (name: string, sessions: readonly SeededSession[]) => ({
-  name,
-  sessions: sessions.map(({ id, outcome, text = 'Hello.', startedAt }) => ({
-    ...{ source_session_id: id, started_at: startedAt ?? '2026-11-20T09:30:00Z' },
-    turns: [{ user_input: text, agent_response: text }],
-    outcomes: [{ eval_name: 'Polite', outcome, reasoning: text }],
-  })),
-});
 
 /** Starts a simulation, and returns its id. */
 export async function startSimulation(bench: Bench, body: object): Promise<string> {
@@ -44,7 +26,7 @@ export const hours: Scenario = makeScenario({
 });
 
 /** Runs both scenarios against the reference agent; one passes, one fails. */
-export async function simulate(t: Test, bench: Bench): Promise<{ id: string; agentUrl: string }> {
+export async function runShopSimulation(t: Test, bench: Bench): Promise<{ id: string; agentUrl: string }> {
   const { agent } = await withReferenceAgent(t);
   const id = await startSimulation(bench, {
     agent: { name: 'Shop agent', url: agent.url },

@@ -19,7 +19,7 @@ import type { StoreLocation } from '../src/service/store/store.ts';
 import { openSpanWriter } from '../src/service/store/open-span-writer.ts';
 import type { SpanWriter } from '../src/service/store/span-writer.ts';
 import type { NewSpan, TraceRequestRows } from '../src/service/store/store.ts';
-import { execute } from '../test/helpers/postgres.ts';
+import { execute } from '../test/support/database/postgres.ts';
 import { measureHttp, type HttpResult } from './ingest-http.ts';
 import { createDatabase } from './postgres.ts';
 import { describeMachine, median } from './machine.ts';

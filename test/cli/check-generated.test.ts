@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { readTranscript } from '../../conformance/index.ts';
-import { run } from '../helpers/command.ts';
-import { withMutant } from '../helpers/mutant.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { run } from '../support/commands/command.ts';
+import { withMutant } from '../support/sandboxes/mutant.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Checks a mutant of the reference agent. Returns the output on one line, and the recording. */
 async function checkMutant(

@@ -9,10 +9,10 @@ import type { SelftestResult } from '../../conformance/index.ts';
 import { loadCommands } from '../../cli/commands/index.ts';
 import { formatCommandHelp } from '../../cli/output/help.ts';
 import { startService } from '../../src/service/index.ts';
-import { assertUsageError, run, runInBackground, runProcess, start } from '../helpers/command.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
+import { assertUsageError, run, runInBackground, runProcess, start } from '../support/commands/command.ts';
+import { atNight } from '../support/nightly.ts';
+import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const commands = ['check', 'doctor', 'agent', 'explain', 'grade', 'selftest', 'schemas', 'demo'];
 

@@ -9,8 +9,8 @@ import {
   runInBackground,
   unwrap,
   type CommandResult,
-} from '../helpers/command.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+} from '../support/commands/command.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const KEY = 'sk-config-0123456789';
 

@@ -3,9 +3,9 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { generateKeyPair } from '../helpers/certificates.ts';
-import { assertUsageError, run } from '../helpers/command.ts';
-import { withPostgres, withPostgresServer } from '../helpers/postgres.ts';
+import { assertUsageError, run } from '../support/commands/command.ts';
+import { withPostgres, withPostgresServer } from '../support/database/postgres.ts';
+import { generateKeyPair } from '../support/network/certificates.ts';
 
 /** Fails to migrate a database. */
 async function assertRefused(t: Test, url: string, message: RegExp): Promise<void> {

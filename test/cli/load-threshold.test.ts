@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parseThresholds } from '../../load/index.ts';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
-import { assertUsageError, run } from '../helpers/command.ts';
-import { callAfter, withTarget } from '../helpers/load-target.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { findTarget, runLoad } from '../helpers/run-load.ts';
-import { runVoiceLoad } from '../helpers/voice-load.ts';
+import { assertUsageError, run } from '../support/commands/command.ts';
+import { callAfter, withTarget } from '../support/measurements/load-target.ts';
+import { findTarget, runLoad } from '../support/measurements/run-load.ts';
+import { runVoiceLoad } from '../support/measurements/voice-load.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 void t.test('every report lists each threshold as a separate target', async (t) => {
   const { url } = await withTarget(t, ({ answer }) => callAfter(60, answer));

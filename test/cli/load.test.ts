@@ -5,12 +5,12 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
-import { run, runInBackground } from '../helpers/command.ts';
-import { withTarget } from '../helpers/load-target.ts';
-import { startLocally } from '../helpers/local-server.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
-import { until } from '../helpers/until.ts';
+import { run, runInBackground } from '../support/commands/command.ts';
+import { withTarget } from '../support/measurements/load-target.ts';
+import { startLocally } from '../support/network/local-server.ts';
+import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 const ESCAPE = '\u001B';
 const NOWHERE = 'http://127.0.0.1:1';

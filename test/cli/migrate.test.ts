@@ -11,10 +11,10 @@ import {
   runProcess,
   start,
   unwrap,
-} from '../helpers/command.ts';
-import { execute, withPostgresServer } from '../helpers/postgres.ts';
-import { ROOT } from '../helpers/repository.ts';
-import { withTcpServer } from '../helpers/tcp-server.ts';
+} from '../support/commands/command.ts';
+import { execute, withPostgresServer } from '../support/database/postgres.ts';
+import { withTcpServer } from '../support/network/tcp-server.ts';
+import { ROOT } from '../support/repository.ts';
 
 /** Returns the statements in the documentation, for these roles. */
 function readGrants({ owner, role }: { owner: string; role: string }): string[] {

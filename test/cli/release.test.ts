@@ -1,10 +1,10 @@
 /** A command releases what it used, so that its process ends by itself, also inside another program. */
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { run, runInBackground } from '../helpers/command.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { until } from '../helpers/until.ts';
+import { run, runInBackground } from '../support/commands/command.ts';
+import { atNight } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 /** Counts what keeps the event loop of this process alive: servers, sockets, timers, threads, processes. */
 function countResources(): Map<string, number> {

@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { CheckReport, ResendReport } from '../../src/contract/index.ts';
-import { run } from '../helpers/command.ts';
-import { createFolder } from '../helpers/folder.ts';
-import { withMutant } from '../helpers/mutant.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { run } from '../support/commands/command.ts';
+import { createFolder } from '../support/commands/folder.ts';
+import { withMutant } from '../support/sandboxes/mutant.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import {
   refusal,
   respondWith,
   withSandboxDouble,
   type RouteBehavior,
-} from '../helpers/sandbox-double.ts';
+} from '../support/sandboxes/sandbox-double.ts';
 
 const FOLDER = createFolder(t);
 

@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readYamlFile } from '../../library/input/documents.ts';
-import { assertUsageError, run } from '../helpers/command.ts';
-import { makeSpan } from '../helpers/otlp.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { makeContainsEval, assertError, withService } from '../helpers/service.ts';
+import { assertUsageError, run } from '../support/commands/command.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { makeContainsEval, assertError, withService } from '../support/services/service.ts';
+import { makeSpan } from '../support/traces/otlp.ts';
 
 const lookUpEval = {
   id: 'looks',

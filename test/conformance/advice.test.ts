@@ -5,6 +5,16 @@ import { htmlReport, junitReport, markdownReport } from '../../conformance/index
 import { isObject } from '../../src/platform/json.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import {
+  error,
+  idOf,
+  isChat,
+  json,
+  reportOnDefect,
+  startReference,
+  testFixFirst,
+  type FixFirstCase,
+} from '../support/conformance/fix-first.ts';
+import {
   CHAT,
   change,
   changeBody,
@@ -14,17 +24,7 @@ import {
   withDefect,
   type Defect,
   type Message,
-} from '../helpers/defective-layer.ts';
-import {
-  error,
-  idOf,
-  isChat,
-  json,
-  reportOnDefect,
-  startReference,
-  testFixFirst,
-  type FixFirstCase,
-} from '../helpers/fix-first.ts';
+} from '../support/sandboxes/defective-layer.ts';
 
 /** Responds to some requests in place of the sandbox. */
 const instead =

@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { check, diagnose, type CheckSettings } from '../../conformance/index.ts';
 import type { CheckReport } from '../../src/contract/index.ts';
-import { startLocally } from '../helpers/local-server.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { startLocally } from '../support/network/local-server.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

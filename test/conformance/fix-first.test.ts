@@ -24,7 +24,7 @@ import { startAgent } from '../../reference-agent/index.ts';
 import { findViolations, type Area, type CheckReport } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Checks the reference agent behind a proxy that changes it. */
 async function reportOf(

@@ -9,10 +9,10 @@ import { replay } from '../../conformance/proof/replay.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
 import type { Area, CheckReport } from '../../src/contract/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
-import { withCheckedService } from '../helpers/checked-service.ts';
-import { recordSandboxOnce, recordServiceOnce } from '../helpers/recorded-runs.ts';
-import { rowOf } from '../helpers/check-report.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { rowOf } from '../support/conformance/check-report.ts';
+import { withCheckedService } from '../support/conformance/checked-service.ts';
+import { recordSandboxOnce, recordServiceOnce } from '../support/conformance/recorded-runs.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 async function reportThrough(
   t: Test,

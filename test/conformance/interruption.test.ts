@@ -12,11 +12,11 @@ import {
   type CheckResult,
 } from '../../conformance/index.ts';
 import { findViolations } from '../../src/contract/index.ts';
-import { withMutant } from '../helpers/mutant.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { recordSandboxOnce, recordServiceOnce } from '../helpers/recorded-runs.ts';
-import { idsWith } from '../helpers/check-report.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { idsWith } from '../support/conformance/check-report.ts';
+import { recordSandboxOnce, recordServiceOnce } from '../support/conformance/recorded-runs.ts';
+import { atNight } from '../support/nightly.ts';
+import { withMutant } from '../support/sandboxes/mutant.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const areas = ['chat', 'health', 'users'] as const;
 

@@ -16,10 +16,10 @@ import {
   type SelftestRow,
 } from '../../conformance/proof/selftest.ts';
 import type { Area } from '../../src/contract/index.ts';
-import { isNightly, nightOnly } from '../helpers/nightly.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { describeRows } from '../helpers/selftest-rows.ts';
-import { withPlainSandbox } from '../helpers/plain-sandbox.ts';
+import { describeRows } from '../support/conformance/selftest-rows.ts';
+import { isNightly, nightOnly } from '../support/nightly.ts';
+import { withPlainSandbox } from '../support/sandboxes/plain-sandbox.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const areas = httpAreas;
 

@@ -2,9 +2,9 @@
 import { createServer } from 'node:http';
 import t, { type Test } from 'tap';
 import { check, diagnose } from '../../conformance/index.ts';
-import { listen, withDefect } from '../helpers/defective-layer.ts';
-import { startLocally } from '../helpers/local-server.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { startLocally } from '../support/network/local-server.ts';
+import { listen, withDefect } from '../support/sandboxes/defective-layer.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Returns the blocking cause of a sandbox that redirects paths. */
 async function findCause(

@@ -6,9 +6,9 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { check, type CheckSettings } from '../../conformance/index.ts';
 import type { ExchangeRecord } from '../../src/contract/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
-import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
-import { rowOf } from '../helpers/check-report.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { rowOf } from '../support/conformance/check-report.ts';
+import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Handles an open WebSocket. */
 type Serve = (socket: WebSocket) => void;

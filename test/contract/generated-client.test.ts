@@ -6,9 +6,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
 import type { SeedDocument } from '../../src/contract/index.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { ROOT } from '../helpers/repository.ts';
-import { makeContainsEval, withService } from '../helpers/service.ts';
+import { ROOT } from '../support/repository.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { makeContainsEval, withService } from '../support/services/service.ts';
 
 /**
  * Runs the program of an area in `test/generated-client/`, which needs its types only to be compiled.

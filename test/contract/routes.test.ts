@@ -10,9 +10,9 @@ import {
   type Routes,
 } from '../../src/contract/index.ts';
 import { startService } from '../../src/service/index.ts';
-import { assertError as assertAgentError, withReferenceAgent } from '../helpers/reference-agent.ts';
-import { withRegisteredRoutes } from '../helpers/registered-routes.ts';
-import { assertError as assertServiceError, withService } from '../helpers/service.ts';
+import { withRegisteredRoutes } from '../support/contract/registered-routes.ts';
+import { assertError as assertAgentError, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { assertError as assertServiceError, withService } from '../support/services/service.ts';
 
 /** Routes that are not part of the interface: test controls, monitoring, pages, and documents. */
 const ownRoutes = [

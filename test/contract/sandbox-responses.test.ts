@@ -1,8 +1,8 @@
 /** Responses of the reference agent match its document, for every route and status. */
 import t from 'tap';
-import { readDocument } from '../helpers/contract-documents.ts';
-import { createExchangeChecker } from '../helpers/contract-exchanges.ts';
-import { CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../helpers/reference-agent.ts';
+import { readDocument } from '../support/contract/contract-documents.ts';
+import { createExchangeChecker } from '../support/contract/contract-exchanges.ts';
+import { CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const FOREIGN = { origin: 'https://evil.example' };
 const TOO_LARGE = 'x'.repeat(1_100_000);

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { buffer as readBytes } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { manualClock } from '../../src/platform/manual-clock.ts';
-import { startLocally } from '../helpers/local-server.ts';
-import { makeContainsEval, withService, type Bench } from '../helpers/service.ts';
-import { readSessionPage } from '../helpers/session-page.ts';
+import { startLocally } from '../support/network/local-server.ts';
+import { readSessionPage } from '../support/pages/session-page.ts';
+import { makeContainsEval, withService, type Bench } from '../support/services/service.ts';
 import { dialog, startModelServer } from './model-server.ts';
 
 /** The turns, warnings, and responses that the service produced for one run. */

@@ -16,10 +16,10 @@ import {
   type LoadProgress,
   type SimulateOptions,
 } from '../../library/index.ts';
-import { run } from '../helpers/command.ts';
-import { withMutant } from '../helpers/mutant.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { omitTimes } from '../helpers/simulated-sessions.ts';
+import { run } from '../support/commands/command.ts';
+import { withMutant } from '../support/sandboxes/mutant.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { omitTimes } from '../support/sessions/simulated-sessions.ts';
 
 const shortLoad = { profile: 'chat', rate: 20, durationMs: 2_000, warmUpMs: 0 } as const;
 

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { check, grade, load } from '../../library/index.ts';
-import { withMutant } from '../helpers/mutant.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { withMutant } from '../support/sandboxes/mutant.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 void t.test('check and grade select requirements, and load judges thresholds', async (t) => {
   const { agent } = await withReferenceAgent(t, { voice: null });

@@ -4,11 +4,11 @@ import { htmlReport, markdownReport, terminalReport } from '../../load/index.ts'
 import { findMaxCalls, type StepRun } from '../../load/find-max/find-max-calls.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
-import { fetchCalls } from '../helpers/caller.ts';
-import { isNightly } from '../helpers/nightly.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { findTarget } from '../helpers/run-load.ts';
-import { createTwoCallVoice, getVoice, runVoiceLoad } from '../helpers/voice-load.ts';
+import { fetchCalls } from '../support/calls/caller.ts';
+import { findTarget } from '../support/measurements/run-load.ts';
+import { createTwoCallVoice, getVoice, runVoiceLoad } from '../support/measurements/voice-load.ts';
+import { isNightly } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Returns the report of a step in which `held` of the calls were held. */
 function createStep(calls: number, held: number, isValid = true): StepRun {

@@ -1,8 +1,8 @@
 /** The transport of the engine `open`: TLS, and the kinds of failures. The closed loop has its own file. */
 import t from 'tap';
 import { classifyFailure } from '../../load/engines/failures.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { runLoad, findTarget } from '../helpers/run-load.ts';
+import { runLoad, findTarget } from '../support/measurements/run-load.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 void t.test(
   'TLS: the open engine verifies certificates and accepts a custom CA; autocannon does not verify',

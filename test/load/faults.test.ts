@@ -3,11 +3,11 @@ import t, { type Test } from 'tap';
 import type { LoadRun } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
-import { callAfter, withTarget, type ReceivedChat } from '../helpers/load-target.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { runLoad, findTarget } from '../helpers/run-load.ts';
+import { callAfter, withTarget, type ReceivedChat } from '../support/measurements/load-target.ts';
+import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { runLoad, findTarget } from '../support/measurements/run-load.ts';
+import { atNight } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const SERVICE_MS = 50;
 /** The requests of a run; each fault hits a twentieth of them. */

@@ -1,8 +1,8 @@
 /** The requests of each load profile. */
 import t from 'tap';
-import { withTarget } from '../helpers/load-target.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { runLoad, findTarget } from '../helpers/run-load.ts';
+import { withTarget } from '../support/measurements/load-target.ts';
+import { runLoad, findTarget } from '../support/measurements/run-load.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 void t.test(
   'mixed: sends chat, health, and user requests concurrently, and deletes the users it creates',

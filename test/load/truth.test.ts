@@ -5,8 +5,8 @@
  */
 import t from 'tap';
 import { createScaledClock } from '../../src/platform/clock.ts';
-import { withTarget } from '../helpers/load-target.ts';
-import { readLatencies, runLoad } from '../helpers/run-load.ts';
+import { withTarget } from '../support/measurements/load-target.ts';
+import { readLatencies, runLoad } from '../support/measurements/run-load.ts';
 
 const SERVICE_MS = 50;
 const EVERY_MS = 10_000;

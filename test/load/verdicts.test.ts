@@ -2,11 +2,11 @@
 import t from 'tap';
 import { exitCodeOf, decideRunVerdict } from '../../load/verdict/targets.ts';
 import { findViolations } from '../../src/contract/index.ts';
-import { withTarget, workers } from '../helpers/load-target.ts';
-import { isNightly } from '../helpers/nightly.ts';
-import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { blockEventLoop, runLoad, findTarget, testedVerdicts } from '../helpers/run-load.ts';
+import { withTarget, workers } from '../support/measurements/load-target.ts';
+import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { blockEventLoop, runLoad, findTarget, testedVerdicts } from '../support/measurements/run-load.ts';
+import { isNightly } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 void t.test(
   'PASS: the reference agent (at night) meets its targets, and 3,200 responses prove it',

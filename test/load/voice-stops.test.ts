@@ -3,18 +3,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { LoadReport } from '../../src/contract/index.ts';
-import { fetchCalls } from '../helpers/caller.ts';
-import { run, start } from '../helpers/command.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { testedVerdicts } from '../helpers/run-load.ts';
+import { fetchCalls } from '../support/calls/caller.ts';
+import { run, start } from '../support/commands/command.ts';
+import { testedVerdicts } from '../support/measurements/run-load.ts';
 import {
   runVoiceLoad,
   findCallerProcesses,
   waitForNoCalls,
   getVoice,
-} from '../helpers/voice-load.ts';
-import { atNight, nightOnly } from '../helpers/nightly.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/measurements/voice-load.ts';
+import { atNight, nightOnly } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 const untilTalking = (url: string, calls: number): Promise<void> =>
   until(`${calls} connected calls`, async () => {

@@ -6,11 +6,11 @@ import { htmlReport, junitReport, markdownReport, type LoadProgress } from '../.
 import { WebSocketServer } from 'ws';
 import { judgeConnections, judgeVoiceLatency } from '../../load/verdict/voice.ts';
 import { seededRandom } from '../../src/platform/random.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { findTarget, testedVerdicts } from '../helpers/run-load.ts';
-import { runVoiceLoad, waitForNoCalls, getVoice } from '../helpers/voice-load.ts';
-import { atNight, isNightly, nightOnly } from '../helpers/nightly.ts';
-import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
+import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { findTarget, testedVerdicts } from '../support/measurements/run-load.ts';
+import { runVoiceLoad, waitForNoCalls, getVoice } from '../support/measurements/voice-load.ts';
+import { atNight, isNightly, nightOnly } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const bounds = { errorCounts: '', ranMs: 60_000 };
 const chance = () => seededRandom('test');

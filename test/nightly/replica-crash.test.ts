@@ -18,7 +18,7 @@ import {
   countStored,
   listViolations,
   watchChanges,
-} from '../helpers/crash-audit.ts';
+} from '../support/crashes/crash-audit.ts';
 import {
   assertScoredOnce,
   drain,
@@ -31,20 +31,20 @@ import {
   type Exchange,
   type PlannedConversation,
   type Route,
-} from '../helpers/crash-clients.ts';
+} from '../support/crashes/crash-clients.ts';
 import {
   countErrors,
   disturbances,
   startCluster,
   waitUntilReady,
   type Cluster,
-} from '../helpers/crash-cluster.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { behaviors, startOpenAiServer, type Behavior } from '../helpers/openai-server.ts';
-import { execute } from '../helpers/postgres.ts';
-import type { ReplicaProcess } from '../helpers/replicas.ts';
-import { reply, withSandboxDouble, type SandboxDouble } from '../helpers/sandbox-double.ts';
-import { makeUserScenario } from '../helpers/scenarios.ts';
+} from '../support/crashes/crash-cluster.ts';
+import { execute } from '../support/database/postgres.ts';
+import { behaviors, startOpenAiServer, type Behavior } from '../support/models/openai-server.ts';
+import { atNight } from '../support/nightly.ts';
+import { reply, withSandboxDouble, type SandboxDouble } from '../support/sandboxes/sandbox-double.ts';
+import type { ReplicaProcess } from '../support/services/replicas.ts';
+import { makeUserScenario } from '../support/sessions/scenarios.ts';
 
 const { CRASH_SEED = randomSeed() } = process.env;
 /** Once for each kind of disturbance, unless it is night. */

@@ -9,14 +9,14 @@ import type {
   SimulationSessionPage,
 } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { listViolations, watchChanges } from '../helpers/crash-audit.ts';
-import { behaviors, createPendingBehavior, startOpenAiServer } from '../helpers/openai-server.ts';
-import { makeSpan, makeTraceRequest } from '../helpers/otlp.ts';
-import { execute, withPostgres } from '../helpers/postgres.ts';
-import { startReplica } from '../helpers/replicas.ts';
-import { reply, withSandboxDouble } from '../helpers/sandbox-double.ts';
-import { makeUserScenario } from '../helpers/scenarios.ts';
-import { until } from '../helpers/until.ts';
+import { listViolations, watchChanges } from '../support/crashes/crash-audit.ts';
+import { execute, withPostgres } from '../support/database/postgres.ts';
+import { behaviors, createPendingBehavior, startOpenAiServer } from '../support/models/openai-server.ts';
+import { reply, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
+import { startReplica } from '../support/services/replicas.ts';
+import { makeUserScenario } from '../support/sessions/scenarios.ts';
+import { makeSpan, makeTraceRequest } from '../support/traces/otlp.ts';
+import { until } from '../support/until.ts';
 
 /** The lease of a job lasts 60 s. */
 const PAUSE_MS = 70_000;

@@ -5,8 +5,8 @@
  */
 import t from 'tap';
 import { selftest, selftestSize } from '../../conformance/proof/selftest.ts';
-import { withPostgres } from '../helpers/postgres.ts';
-import { withServicesAsOne } from '../helpers/round-robin.ts';
+import { withPostgres } from '../support/database/postgres.ts';
+import { withServicesAsOne } from '../support/services/round-robin.ts';
 
 void t.test('The checks detect every fault of replicas behind a proxy', async (t) => {
   const { url: databaseUrl } = await withPostgres(t, 'migrated');

@@ -1,10 +1,10 @@
 /** The checks of a service against three replicas behind a proxy that sends each request to the next. */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
-import { run } from '../helpers/command.ts';
-import { withPostgres } from '../helpers/postgres.ts';
-import { startReplica } from '../helpers/replicas.ts';
-import { withRoundRobinProxy } from '../helpers/round-robin.ts';
+import { run } from '../support/commands/command.ts';
+import { withPostgres } from '../support/database/postgres.ts';
+import { startReplica } from '../support/services/replicas.ts';
+import { withRoundRobinProxy } from '../support/services/round-robin.ts';
 
 const REPLICAS = 3;
 

@@ -6,10 +6,10 @@ import { ReceivedStream } from '../../src/voice/latency/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { silentFrame } from '../../src/voice/opus/index.ts';
 import { createPeer, type AudioPacket } from '../../src/voice/peer/index.ts';
-import { fetchCalls, startMicrophone, placeCall, withCall } from '../helpers/caller.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { until } from '../helpers/until.ts';
+import { fetchCalls, startMicrophone, placeCall, withCall } from '../support/calls/caller.ts';
+import { atNight } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 const CALLS = atNight(500, 20);
 const CALL_MS = atNight(180_000, 5_000);

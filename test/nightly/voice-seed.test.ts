@@ -4,9 +4,9 @@
  */
 import t, { type Test } from 'tap';
 import type { Persona, SimulationReport } from '../../src/contract/index.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { makeCallerScenario } from '../helpers/scenarios.ts';
-import { omitTimes, simulateOn } from '../helpers/simulated-sessions.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { makeCallerScenario } from '../support/sessions/scenarios.ts';
+import { omitTimes, simulateOn } from '../support/sessions/simulated-sessions.ts';
 
 const persona: Persona = {
   ...{ id: 'p', name: 'P' },

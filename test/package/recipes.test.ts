@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import type { CheckReport } from '../../src/contract/index.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { ROOT } from '../support/repository.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { runAction } from '../recipes/action-runner.ts';
 import { createEmptyProject, createProject, packKit, type Project } from './tarball.ts';
 

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import type { CheckReport } from '../../src/contract/index.ts';
-import { startLocally } from '../helpers/local-server.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { startLocally } from '../support/network/local-server.ts';
+import { atNight } from '../support/nightly.ts';
+import { ROOT } from '../support/repository.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { readAction, runAction, type ActionResult } from './action-runner.ts';
 
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {

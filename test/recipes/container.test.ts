@@ -7,8 +7,8 @@ import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import t from 'tap';
 import { startService } from '../../src/service/index.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { ROOT } from '../support/repository.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const dockerfile = read('Dockerfile');

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import type { LoadReport } from '../../src/contract/index.ts';
-import { nightOnly } from '../helpers/nightly.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
+import { nightOnly } from '../support/nightly.ts';
+import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const recipe = (name: string): string => join(ROOT, 'docs/recipes', name);
 const MAIN = join(ROOT, 'cli/main.ts');

@@ -3,9 +3,9 @@ import t from 'tap';
 import { readScript, startAgent } from '../../reference-agent/index.ts';
 import type { ChatResponse } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
-import { assertError, CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../helpers/reference-agent.ts';
-import { assertResponse, type Send } from '../helpers/send.ts';
-import { sendHeaders } from '../helpers/send-headers.ts';
+import { sendHeaders } from '../support/network/send-headers.ts';
+import { assertResponse, type Send } from '../support/network/send.ts';
+import { assertError, CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 interface JournalView {
   total: number;

@@ -4,9 +4,9 @@ import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
 import { schemas, type ChatResponse } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
-import { generateKeyPair } from '../helpers/certificates.ts';
-import { assertError, CHAT_ROUTE, makeChatRequest, waitForInjection, withReferenceAgent } from '../helpers/reference-agent.ts';
-import { assertResponse } from '../helpers/send.ts';
+import { generateKeyPair } from '../support/network/certificates.ts';
+import { assertResponse } from '../support/network/send.ts';
+import { assertError, CHAT_ROUTE, makeChatRequest, waitForInjection, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 void t.test('a request with only messages gets a complete response', async (t) => {
   const { send } = await withReferenceAgent(t);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { ChatRequest, ChatResponse } from '../../src/contract/index.ts';
-import { CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../helpers/reference-agent.ts';
-import { assertResponse, type HttpResponse } from '../helpers/send.ts';
+import { assertResponse, type HttpResponse } from '../support/network/send.ts';
+import { CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const replyOf = ({ json }: HttpResponse): string => (json as ChatResponse).choices[0].message.content;
 const toolCalls = ({

@@ -2,8 +2,8 @@ import t from 'tap';
 import { readFault, startAgent } from '../../reference-agent/index.ts';
 import { schemas, type AgentFault } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
-import { assertError, CHAT_ROUTE, makeChatRequest, waitForInjection, withReferenceAgent } from '../helpers/reference-agent.ts';
-import { assertResponse, type Send } from '../helpers/send.ts';
+import { assertResponse, type Send } from '../support/network/send.ts';
+import { assertError, CHAT_ROUTE, makeChatRequest, waitForInjection, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const chat = { body: makeChatRequest('Hello') };
 const FAULTS_ROUTE = '/__admin/faults';

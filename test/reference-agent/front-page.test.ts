@@ -1,8 +1,8 @@
 /** What `/` shows to someone who has only the address of an agent. */
 import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
-import { openPage } from '../helpers/browser.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { openPage } from '../support/pages/browser.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 interface Description {
   calls: Record<string, string>;

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import t, { type Test } from 'tap';
 import { createServiceServer } from '../../src/service/app/http-server.ts';
 import { silentLog } from '../../src/platform/log.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Sends a request with these header lines; returns the status, and the body of a response. */
 async function request(t: Test, url: string, route: string, lines: string[]) {

@@ -1,7 +1,7 @@
 /** Forms groups of test files that run in one process. */
 import { globSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { ROOT } from '../helpers/repository.ts';
+import { ROOT } from '../support/repository.ts';
 
 /** Where the files are that import a group. */
 const GROUPS = join(ROOT, 'test/.groups');

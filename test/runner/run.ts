@@ -18,9 +18,9 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { withDatabaseServer } from '../helpers/postgres.ts';
-import { atNight, isNightly } from '../helpers/nightly.ts';
-import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
+import { withDatabaseServer } from '../support/database/postgres.ts';
+import { atNight, isNightly } from '../support/nightly.ts';
+import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
 import { formGroups, listTestFiles, selectShare, writeGroups } from './groups.ts';
 import { createProgress, type Counts } from './progress.ts';
 

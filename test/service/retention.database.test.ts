@@ -1,7 +1,7 @@
 /** Old spans are removed, and results stay. */
 import t, { type Test } from 'tap';
-import { makeSpan } from '../helpers/otlp.ts';
-import { makeContainsEval, withService, type Bench } from '../helpers/service.ts';
+import { makeContainsEval, withService, type Bench } from '../support/services/service.ts';
+import { makeSpan } from '../support/traces/otlp.ts';
 
 const DAY_MS = 86_400_000;
 const retentionMs = 30 * DAY_MS;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { listFiles, ROOT } from '../helpers/repository.ts';
+import { listFiles, ROOT } from '../support/repository.ts';
 
 const files = listFiles();
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -12,7 +12,7 @@ const namesAny = (names: readonly string[]): RegExp => new RegExp(`\\b(${names.j
 const direct = ['withService', 'withOneReplica', 'withStore', 'testStore'];
 direct.push('newStoreLocation', 'newDatabaseOption');
 const indirect = files
-  .filter((path) => /^test\/helpers\/(?!service\.ts|store\.ts)/.test(path))
+  .filter((path) => /^test\/support\/(?!services\/service\.ts|database\/store\.ts)/.test(path))
   .map(read)
   .filter((text) => namesAny(direct).test(text))
   .flatMap((text) => [...text.matchAll(/^export (?:async )?function (with\w+)/gm)])

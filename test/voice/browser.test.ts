@@ -6,12 +6,12 @@ import {
   placeBrowserCall,
   type BrowserCall,
   type InboundAudioStats,
-} from '../helpers/browser-call.ts';
-import { fetchCalls } from '../helpers/caller.ts';
-import { nightOnly } from '../helpers/nightly.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { withSpeakingBrowser } from '../helpers/speaking-browser.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/calls/browser-call.ts';
+import { fetchCalls } from '../support/calls/caller.ts';
+import { withSpeakingBrowser } from '../support/calls/speaking-browser.ts';
+import { nightOnly } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 /** Waits for a second of audible sound without concealment; returns the statistics around it. */
 async function waitForGaplessSecond(

@@ -15,10 +15,10 @@ import {
   withCall,
   type ConnectedCall,
   type Message,
-} from '../helpers/caller.ts';
-import { onQuietMachine, runOnQuietMachine } from '../helpers/quiet-machine.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/calls/caller.ts';
+import { onQuietMachine, runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 /** Starts an agent with voice. */
 async function withVoice(t: Test, options: Partial<AgentOptions> = {}) {

@@ -15,10 +15,10 @@ import {
   type CallView,
   type ConnectedCall,
   type Message,
-} from '../helpers/caller.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import type { Send } from '../helpers/send.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/calls/caller.ts';
+import type { Send } from '../support/network/send.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 const agentVoice = createSpeechSynthesizer({ kind: 'agent' });
 t.teardown(() => agentVoice.close());

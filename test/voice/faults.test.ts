@@ -14,10 +14,10 @@ import {
   withCall,
   type ConnectedCall,
   type CallView,
-} from '../helpers/caller.ts';
-import { onQuietMachine } from '../helpers/quiet-machine.ts';
-import { assertError, withReferenceAgent } from '../helpers/reference-agent.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/calls/caller.ts';
+import { onQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { assertError, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 // The calls take real time, in which the tests mostly wait, so they run in parallel.
 t.jobs = 4;

@@ -6,9 +6,9 @@ import { text as readText } from 'node:stream/consumers';
 import t from 'tap';
 import { Headers } from 'undici';
 import { WebSocket } from 'ws';
-import { openSignaling, type SignalingOptions } from '../helpers/caller.ts';
-import { assertError, CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../helpers/reference-agent.ts';
-import { assertResponse, type HttpResponse } from '../helpers/send.ts';
+import { openSignaling, type SignalingOptions } from '../support/calls/caller.ts';
+import { assertResponse, type HttpResponse } from '../support/network/send.ts';
+import { assertError, CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Requests an upgrade that the agent refuses; returns the response. */
 async function requestRefusedUpgrade(url: string, options: SignalingOptions = {}): Promise<HttpResponse> {

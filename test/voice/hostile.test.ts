@@ -13,12 +13,12 @@ import {
   placeCall,
   readOfferSdp,
   withCall,
-} from '../helpers/caller.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { damageJson, randomJson } from '../helpers/random-json.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { assertResponse, type Send } from '../helpers/send.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/calls/caller.ts';
+import { damageJson, randomJson } from '../support/contract/random-json.ts';
+import { assertResponse, type Send } from '../support/network/send.ts';
+import { atNight } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 const SEED = process.env['FUZZ_SEED'] ?? 'voice';
 const ROUNDS = Number(process.env['FUZZ_ROUNDS'] ?? atNight(300, 60));

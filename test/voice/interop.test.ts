@@ -10,17 +10,17 @@ import {
   startMicrophone,
   openSignaling,
   readOfferSdp,
-} from '../helpers/caller.ts';
+} from '../support/calls/caller.ts';
 import {
   withLibwebrtcAgent,
   withoutCandidates,
   type LibwebrtcAgentOptions,
-} from '../helpers/libwebrtc-agent.ts';
-import { HAS_EXTERNAL_INTERFACE, startLibwebrtcPeer } from '../helpers/libwebrtc-peer.ts';
-import { nightOnly } from '../helpers/nightly.ts';
-import { onQuietMachine } from '../helpers/quiet-machine.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/calls/libwebrtc-agent.ts';
+import { HAS_EXTERNAL_INTERFACE, startLibwebrtcPeer } from '../support/calls/libwebrtc-peer.ts';
+import { onQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { nightOnly } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 const options = HAS_EXTERNAL_INTERFACE
   ? {}

@@ -7,12 +7,12 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { findOnsets, measurePackets } from '../../src/voice/activity/index.ts';
 import { findResponseLatencies, judgeAudioLatency } from '../../src/voice/latency/index.ts';
 import { PathMeter } from '../../src/voice/peer/index.ts';
-import { loadClip, startMicrophone, waitForGreeting, withCall } from '../helpers/caller.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { onQuietMachine } from '../helpers/quiet-machine.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { until } from '../helpers/until.ts';
-import { assertPathLatency, assertResponseLatency, measurePath } from '../helpers/voice-latency.ts';
+import { loadClip, startMicrophone, waitForGreeting, withCall } from '../support/calls/caller.ts';
+import { onQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { assertPathLatency, assertResponseLatency, measurePath } from '../support/measurements/voice-latency.ts';
+import { atNight } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 const SPOKEN_CLIPS = atNight(['where-is-my-order', 'opening-hours'], ['where-is-my-order']);
 

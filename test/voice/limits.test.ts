@@ -13,9 +13,9 @@ import {
   readOfferSdp,
   withCall,
   type SignalingSocket,
-} from '../helpers/caller.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/calls/caller.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 async function withVoice(t: Test, options: Partial<AgentOptions> = {}) {
   const { agent } = await withReferenceAgent(t, options);

@@ -19,10 +19,10 @@ import {
   type CallView,
   type ConnectedCall,
   type Message,
-} from '../helpers/caller.ts';
-import { atNight, nightOnly } from '../helpers/nightly.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/calls/caller.ts';
+import { atNight, nightOnly } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 // The calls take real time, in which the tests mostly wait, so they run in parallel.
 t.jobs = 4;

@@ -2,15 +2,15 @@
 import t from 'tap';
 import { schemas } from '../../../src/contract/index.ts';
 import { createKitFunctions } from '../../../library/kit-functions.ts';
-import { failed, report, row, type Row } from '../../helpers/check-report.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
+import { failed, report, row, type Row } from '../../support/conformance/check-report.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 import {
   respondWith,
   withSandboxDouble,
   type RouteBehavior,
   type RouteBehaviors,
-} from '../../helpers/sandbox-double.ts';
-import { assertError, withService } from '../../helpers/service.ts';
+} from '../../support/sandboxes/sandbox-double.ts';
+import { assertError, withService } from '../../support/services/service.ts';
 
 const AGENT = { id: 'shop', name: 'Shop agent', url: 'http://127.0.0.1:1' };
 const [LOAD_REPORT] = schemas.LoadReport.examples;

@@ -3,11 +3,11 @@ import t from 'tap';
 import type { ProductionSessionPage } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
-import { start } from '../../helpers/command.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
-import { makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
-import { assertError, START_MS, withService } from '../../helpers/service.ts';
+import { start } from '../../support/commands/command.ts';
+import { behaviors, startOpenAiServer } from '../../support/models/openai-server.ts';
+import { nightOnly } from '../../support/nightly.ts';
+import { assertError, START_MS, withService } from '../../support/services/service.ts';
+import { makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';
 
 const DAY_MS = 86_400_000;
 const COUNT = 40;

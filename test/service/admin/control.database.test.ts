@@ -1,6 +1,6 @@
 /** `/__admin`: who may call it, and what its routes accept and reject. */
 import t from 'tap';
-import { sendHeaders } from '../../helpers/send-headers.ts';
+import { sendHeaders } from '../../support/network/send-headers.ts';
 import {
   makeContainsEval,
   assertError,
@@ -8,7 +8,7 @@ import {
   START_MS,
   withOneReplica,
   withService,
-} from '../../helpers/service.ts';
+} from '../../support/services/service.ts';
 
 void t.test(
   'On loopback, /__admin needs no key but requires a local Host and Origin',

@@ -5,7 +5,7 @@ import t from 'tap';
 import { schemas, type Persona, type Scenario } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
-import { makeContainsEval, assertError, withService } from '../../helpers/service.ts';
+import { makeContainsEval, assertError, withService } from '../../support/services/service.ts';
 
 const API_KEY = 'the-key-of-the-sandbox';
 const agent = { id: 'shop', name: 'Shop agent', url: 'https://shop.example/agent' };

@@ -3,8 +3,8 @@ import t from 'tap';
 import { createControls } from '../../../src/service/admin/create-controls.ts';
 import { drain } from '../../../src/service/admin/work.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
-import { START_MS, withService } from '../../helpers/service.ts';
-import { settle } from '../../helpers/job-runner.ts';
+import { START_MS, withService } from '../../support/services/service.ts';
+import { settle } from '../../support/sessions/job-runner.ts';
 
 void t.test(
   'Drain gives up after two minutes of system time and names the unfinished work',

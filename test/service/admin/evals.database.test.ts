@@ -1,7 +1,7 @@
 /** Evals with unusual parameters over HTTP: they are rejected on creation or cause no harm. */
 import t from 'tap';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { assertError, withService, type Bench } from '../../helpers/service.ts';
+import { assertError, withService, type Bench } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 type Params = Record<string, unknown>;
 

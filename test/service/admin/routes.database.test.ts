@@ -1,9 +1,9 @@
 /** Every route of `/__admin` exists, separates owners, and rejects unauthorized callers. */
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { sendHeaders } from '../../helpers/send-headers.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { makeContainsEval, assertError, START_MS, withService } from '../../helpers/service.ts';
+import { sendHeaders } from '../../support/network/send-headers.ts';
+import { makeContainsEval, assertError, START_MS, withService } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
 const session = { scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };

@@ -8,8 +8,8 @@ import type {
 } from '../../../src/contract/index.ts';
 import { startService, type RunningService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
-import { startOpenAiServer } from '../../helpers/openai-server.ts';
-import { START_MS } from '../../helpers/service.ts';
+import { startOpenAiServer } from '../../support/models/openai-server.ts';
+import { START_MS } from '../../support/services/service.ts';
 
 type Turns = TranscriptUpload['turns'];
 const turns: Turns = [{ user_input: 'Hi', agent_response: 'Hello' }];

@@ -1,14 +1,14 @@
 /** Seed data: stored completely or not at all, and restored by a reset. */
 import t from 'tap';
 import type { SeedDocument, TranscriptUpload } from '../../../src/contract/index.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
+import { atNight } from '../../support/nightly.ts';
 import {
   makeContainsEval,
   assertError,
   assertRejected,
   withService,
-} from '../../helpers/service.ts';
+} from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 /** The number of transcripts in large seed data. */
 const COUNT = atNight(3_000, 300);

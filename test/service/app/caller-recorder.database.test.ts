@@ -2,8 +2,8 @@
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { findViolations } from '../../../src/contract/index.ts';
-import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
-import { withOneReplica, type Bench } from '../../helpers/service.ts';
+import { withOneReplica, type Bench } from '../../support/services/service.ts';
+import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
 const record = { recordCallers: true };
 

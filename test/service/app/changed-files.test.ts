@@ -11,10 +11,10 @@ import {
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { start } from '../../helpers/command.ts';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
+import { start } from '../../support/commands/command.ts';
+import { nightOnly } from '../../support/nightly.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
+import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
 async function send({ url, apiKey }: { url: string; apiKey: string }, id: string, route: string) {
   const response = await fetch(url + route, {

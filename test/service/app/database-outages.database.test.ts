@@ -4,24 +4,24 @@
  */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { withFreezingProxy } from '../../helpers/freezing-proxy.ts';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { atNight, nightOnly } from '../../helpers/nightly.ts';
-import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 import {
   execute,
   withPostgres,
   withPostgresServer,
   type PostgresServer,
-} from '../../helpers/postgres.ts';
+} from '../../support/database/postgres.ts';
+import { replicaCount } from '../../support/database/store.ts';
+import { withFreezingProxy } from '../../support/network/freezing-proxy.ts';
+import { atNight, nightOnly } from '../../support/nightly.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
 import {
   makeContainsEval,
   withOneReplica,
   withService,
   type Bench,
-} from '../../helpers/service.ts';
-import { replicaCount } from '../../helpers/store.ts';
-import { until } from '../../helpers/until.ts';
+} from '../../support/services/service.ts';
+import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
+import { until } from '../../support/until.ts';
 
 /** A way in which a database fails, and how it is repaired. */
 interface Outage {

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { run, start, assertUsageError } from '../../helpers/command.ts';
-import { isNightly } from '../../helpers/nightly.ts';
+import { run, start, assertUsageError } from '../../support/commands/command.ts';
+import { isNightly } from '../../support/nightly.ts';
 
 void t.test('A second process fails to start, and changes nothing for the first', async (t) => {
   const dir = join(t.testdir({}), 'data');

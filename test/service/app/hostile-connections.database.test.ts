@@ -7,8 +7,8 @@ import type { FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import { createHttpServer } from '../../../src/http-kit/server.ts';
 import { RequestError } from '../../../src/service/domain/errors.ts';
-import { withService } from '../../helpers/service.ts';
-import { until } from '../../helpers/until.ts';
+import { withService } from '../../support/services/service.ts';
+import { until } from '../../support/until.ts';
 
 const error = new RequestError('bad_request', 'refused');
 

@@ -3,11 +3,11 @@ import { get } from 'node:http';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
-import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { withPostgresServer } from '../../helpers/postgres.ts';
-import { makeContainsEval, START_MS, withOneReplica, withService } from '../../helpers/service.ts';
-import { until } from '../../helpers/until.ts';
+import { withPostgresServer } from '../../support/database/postgres.ts';
+import { behaviors, startOpenAiServer } from '../../support/models/openai-server.ts';
+import { makeContainsEval, START_MS, withOneReplica, withService } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
+import { until } from '../../support/until.ts';
 
 void t.test('/ready says whether the database answers', async (t) => {
   const server = await withPostgresServer(t);

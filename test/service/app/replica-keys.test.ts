@@ -2,12 +2,12 @@
 import t, { type Test } from 'tap';
 import { digestKey } from '../../../src/http-kit/local-access.ts';
 import type { ServiceSetup } from '../../../src/service/app/options.ts';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { execute, withPostgres } from '../../helpers/postgres.ts';
-import { withReplicas } from '../../helpers/replicas.ts';
-import type { Bench } from '../../helpers/service.ts';
-import { until } from '../../helpers/until.ts';
+import { execute, withPostgres } from '../../support/database/postgres.ts';
+import { nightOnly } from '../../support/nightly.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
+import { withReplicas } from '../../support/services/replicas.ts';
+import type { Bench } from '../../support/services/service.ts';
+import { until } from '../../support/until.ts';
 
 const DAY_MS = 86_400_000;
 const OLD_KEY = 'the-old-key-of-the-service';

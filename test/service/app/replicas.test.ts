@@ -2,11 +2,11 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import type { ServiceOptions } from '../../../src/service/app/options.ts';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { execute, withPostgres } from '../../helpers/postgres.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { withReplicas, type Replicas } from '../../helpers/replicas.ts';
-import { makeContainsEval, START_MS, type Bench } from '../../helpers/service.ts';
+import { execute, withPostgres } from '../../support/database/postgres.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
+import { withReplicas, type Replicas } from '../../support/services/replicas.ts';
+import { makeContainsEval, START_MS, type Bench } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
-import { makeContainsEval, withService } from '../../helpers/service.ts';
+import { makeContainsEval, withService } from '../../support/services/service.ts';
+import { makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';
 
 const headersOf = (key: string): Record<string, string> => ({
   'x-service-api-key': key,

@@ -1,7 +1,7 @@
 /** Requests without a key or with an unknown key appear in the ingest log. */
 import t from 'tap';
-import { makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
-import { assertError, withService, type Bench } from '../../helpers/service.ts';
+import { assertError, withService, type Bench } from '../../support/services/service.ts';
+import { makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';
 
 interface Entry {
   level: string;

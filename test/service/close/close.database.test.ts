@@ -1,14 +1,14 @@
 /** Conversations are closed by the end call or after 24 h without activity (spec 3.1, 4.2). */
 import t from 'tap';
-import { makeSpan } from '../../helpers/otlp.ts';
 import {
   makeContainsEval,
   assertError,
   START_MS,
   withService,
   type Bench,
-} from '../../helpers/service.ts';
-import { until } from '../../helpers/until.ts';
+} from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
+import { until } from '../../support/until.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,11 +1,11 @@
 /** The text that a search finds a session by is committed with the close. */
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { withDatabaseProxy } from '../../helpers/database-proxy.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { execute, withPostgres } from '../../helpers/postgres.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { isPostgres, openDatabase } from '../../helpers/store.ts';
+import { withDatabaseProxy } from '../../support/database/database-proxy.ts';
+import { execute, withPostgres } from '../../support/database/postgres.ts';
+import { isPostgres, openDatabase } from '../../support/database/store.ts';
+import { makeContainsEval, withService, type Bench } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 /** Adds a conversation that says a word. */
 const traceWord = ({ trace }: Bench, word: string): Promise<void> =>

@@ -1,16 +1,16 @@
 /** Traces from real OpenTelemetry clients are stored, scored, and shown correctly. */
 import { context, SpanStatusCode, trace, type Attributes, type Tracer } from '@opentelemetry/api';
 import t, { type Test } from 'tap';
+import { replicaCount } from '../../support/database/store.ts';
+import { readSessionPage } from '../../support/pages/session-page.ts';
+import { makeContainsEval, withService, type Bench } from '../../support/services/service.ts';
 import {
   exporters,
   startExporter,
   collectDiagnostics,
   formatMessages,
-} from '../../helpers/exporting.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { readSessionPage } from '../../helpers/session-page.ts';
-import { replicaCount } from '../../helpers/store.ts';
-import { until } from '../../helpers/until.ts';
+} from '../../support/traces/exporting.ts';
+import { until } from '../../support/until.ts';
 
 const diagnostics = collectDiagnostics();
 t.beforeEach(() => void diagnostics.splice(0));

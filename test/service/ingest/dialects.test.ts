@@ -11,9 +11,9 @@ import {
 } from '../../../src/contract/index.ts';
 import { dialects } from '../../../src/service/ingest/dialects/table.ts';
 import type { IngestLogEntry } from '../../../src/service/store/store.ts';
-import type { SpanWithEvents } from '../../helpers/otlp-wire.ts';
-import { conversation, expectAccepted, operation, readRequest } from '../../helpers/read-spans.ts';
-import { makeWireRequest, makeWireSpan } from '../../helpers/span-sketch.ts';
+import type { SpanWithEvents } from '../../support/traces/otlp-wire.ts';
+import { conversation, expectAccepted, operation, readRequest } from '../../support/traces/read-spans.ts';
+import { makeWireRequest, makeWireSpan } from '../../support/traces/span-sketch.ts';
 
 /** A span as an SDK sends it. */
 interface SdkSpan {

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { start } from '../../helpers/command.ts';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
-import { until } from '../../helpers/until.ts';
+import { start } from '../../support/commands/command.ts';
+import { nightOnly } from '../../support/nightly.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
+import { makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';
+import { until } from '../../support/until.ts';
 
 const SECRET = 'my-secret-word';
 

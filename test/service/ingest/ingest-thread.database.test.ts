@@ -16,10 +16,10 @@ import {
   type IngestThreadOptions,
 } from '../../../src/service/ingest/ingest-thread.ts';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
-import { makeTraceRequest, makeSpan, makeHexId } from '../../helpers/otlp.ts';
-import { newSpans, NOON_MS, noonNs, withFileStore, withStore } from '../../helpers/store.ts';
+import { newSpans, NOON_MS, noonNs, withFileStore, withStore } from '../../support/database/store.ts';
+import { makeTraceRequest, makeSpan, makeHexId } from '../../support/traces/otlp.ts';
 
-const faultyThread = new URL('../../helpers/faulty-ingest-thread.ts', import.meta.url);
+const faultyThread = new URL('../../support/crashes/faulty-ingest-thread.ts', import.meta.url);
 
 async function withThread(t: Test, options: Partial<IngestThreadOptions> = {}) {
   const open = await withStore(t);

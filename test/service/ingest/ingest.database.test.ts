@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
-import { makeProtobufRequest, makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { assertError, withService, type Bench } from '../../helpers/service.ts';
-import { openDatabase } from '../../helpers/store.ts';
+import { openDatabase } from '../../support/database/store.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
+import { assertError, withService, type Bench } from '../../support/services/service.ts';
+import { makeProtobufRequest, makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';
 
 const TRACES = 'POST /v1/traces';
 const json = { 'content-type': 'application/json' };

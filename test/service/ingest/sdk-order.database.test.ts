@@ -6,18 +6,18 @@ import { ROOT_CONTEXT, trace, type Attributes, type Tracer } from '@opentelemetr
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import t, { type Test } from 'tap';
 import { seededRandom, type Random } from '../../../src/platform/random.ts';
-import { startExporter, type ExportOptions, type TestExporter } from '../../helpers/exporting.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { withService, type Bench } from '../../helpers/service.ts';
-import { isPostgres } from '../../helpers/store.ts';
+import { isPostgres } from '../../support/database/store.ts';
+import { atNight } from '../../support/nightly.ts';
+import { withService, type Bench } from '../../support/services/service.ts';
+import { startExporter, type ExportOptions, type TestExporter } from '../../support/traces/exporting.ts';
 import {
   agent,
   makeToolCallMessage,
   makeToolResultMessage,
   system,
   user,
-} from '../../helpers/stored-span.ts';
-import { shuffle } from '../../helpers/turn-shapes.ts';
+} from '../../support/traces/stored-span.ts';
+import { shuffle } from '../../support/traces/turn-shapes.ts';
 
 /** The lines of a user and an agent. Later turns are shorter, so that no length shows the order. */
 const script: readonly (readonly [string, string])[] = [

@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { makeContainsEval, withService } from '../../helpers/service.ts';
-import { readSessionPage } from '../../helpers/session-page.ts';
+import { readSessionPage } from '../../support/pages/session-page.ts';
+import { makeContainsEval, withService } from '../../support/services/service.ts';
 
 const toolCall = {
   name: 'find_order',

@@ -6,9 +6,9 @@ import { gzipSync } from 'node:zlib';
 import { text as readText } from 'node:stream/consumers';
 import t from 'tap';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { makeProtobufRequest, makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
-import { assertError, withOneReplica, withService, type Bench } from '../../helpers/service.ts';
+import { atNight } from '../../support/nightly.ts';
+import { assertError, withOneReplica, withService, type Bench } from '../../support/services/service.ts';
+import { makeProtobufRequest, makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
 const TRACES = 'POST /v1/traces';
 const json = { 'content-type': 'application/json' };

@@ -13,9 +13,9 @@ import {
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { silentLog } from '../../../src/platform/log.ts';
 import { createAgentServer } from '../../../reference-agent/wire.ts';
-import { makeTraceRequest } from '../../helpers/otlp.ts';
-import { withService } from '../../helpers/service.ts';
-import { until } from '../../helpers/until.ts';
+import { withService } from '../../support/services/service.ts';
+import { makeTraceRequest } from '../../support/traces/otlp.ts';
+import { until } from '../../support/until.ts';
 
 /** Opens a connection that collects what it receives. */
 async function open(t: Test, port: number): Promise<{ socket: Socket; received: () => string }> {

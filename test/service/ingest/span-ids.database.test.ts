@@ -1,7 +1,7 @@
 /** A span id is stored once per owner, and the ingest log reports dropped spans. */
 import t from 'tap';
-import { makeSpan, makeHexId } from '../../helpers/otlp.ts';
-import { assertError, withService, type Bench } from '../../helpers/service.ts';
+import { assertError, withService, type Bench } from '../../support/services/service.ts';
+import { makeSpan, makeHexId } from '../../support/traces/otlp.ts';
 
 interface Entry {
   level: string;

@@ -4,12 +4,12 @@ import { seededRandom, type Random } from '../../../src/platform/random.ts';
 import { buildConversationTurns } from '../../../src/service/domain/transcripts.ts';
 import type { SpanWriter } from '../../../src/service/store/span-writer.ts';
 import type { Store } from '../../../src/service/store/store.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { expectAccepted, readSketches } from '../../helpers/read-spans.ts';
-import { makeWireSpan } from '../../helpers/span-sketch.ts';
-import type { StoredSpanSketch } from '../../helpers/stored-span.ts';
-import { withStore } from '../../helpers/store.ts';
-import { generateConversation, shuffle } from '../../helpers/turn-shapes.ts';
+import { withStore } from '../../support/database/store.ts';
+import { atNight } from '../../support/nightly.ts';
+import { expectAccepted, readSketches } from '../../support/traces/read-spans.ts';
+import { makeWireSpan } from '../../support/traces/span-sketch.ts';
+import type { StoredSpanSketch } from '../../support/traces/stored-span.ts';
+import { generateConversation, shuffle } from '../../support/traces/turn-shapes.ts';
 
 interface Ingest {
   store: Store;

@@ -1,9 +1,9 @@
 /** The two results endpoints: filters, pages, and the fields of a session (spec 4.3, 4.4). */
 import t from 'tap';
 import type { SeedDocument } from '../../../src/contract/index.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { assertResponse } from '../../helpers/send.ts';
-import { assertError, makeContainsEval, START_MS, withService, type Bench } from '../../helpers/service.ts';
+import { assertResponse } from '../../support/network/send.ts';
+import { assertError, makeContainsEval, START_MS, withService, type Bench } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const SIMULATIONS = 'GET /api/simulations/sessions/';
 

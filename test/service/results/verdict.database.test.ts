@@ -5,8 +5,8 @@ import {
   type SeedDocument,
   type SessionVerdict,
 } from '../../../src/contract/index.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { makeContainsEval, assertError, withService, type Bench } from '../../helpers/service.ts';
+import { makeContainsEval, assertError, withService, type Bench } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const sessionIdOf = (url: string | null | undefined): string =>
   new URL(url ?? 'http://none').searchParams.get('sessionId') ?? '';

@@ -2,12 +2,12 @@
 import t from 'tap';
 import type { SessionVerdict } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { replicaCount } from '../../helpers/store.ts';
-import { until } from '../../helpers/until.ts';
+import { replicaCount } from '../../support/database/store.ts';
+import { behaviors, startOpenAiServer } from '../../support/models/openai-server.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
+import { makeContainsEval, withService, type Bench } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
+import { until } from '../../support/until.ts';
 
 interface Entry {
   level: string;

@@ -6,7 +6,7 @@ import {
   setUpRunner,
   settle,
   shippedSession,
-} from '../../helpers/job-runner.ts';
+} from '../../support/sessions/job-runner.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 
 void t.test('Any number of jobs leaves the thread time for other work', async (t) => {

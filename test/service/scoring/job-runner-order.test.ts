@@ -8,7 +8,7 @@ import {
   setUpRunner,
   settle,
   shippedSession,
-} from '../../helpers/job-runner.ts';
+} from '../../support/sessions/job-runner.ts';
 
 void t.test('The number of concurrent scorings is limited', async (t) => {
   const { jobs, start } = setUpRunner(t);

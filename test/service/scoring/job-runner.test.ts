@@ -7,8 +7,8 @@ import {
   setUpRunner,
   settle,
   shippedSession,
-} from '../../helpers/job-runner.ts';
-import { makeEval } from '../../helpers/scoring.ts';
+} from '../../support/sessions/job-runner.ts';
+import { makeEval } from '../../support/sessions/scoring.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 
 void t.test(

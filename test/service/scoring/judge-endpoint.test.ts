@@ -12,8 +12,8 @@ import {
   startOpenAiServer,
   type Behavior,
   type OpenAiServer,
-} from '../../helpers/openai-server.ts';
-import { makeEval, makeSession } from '../../helpers/scoring.ts';
+} from '../../support/models/openai-server.ts';
+import { makeEval, makeSession } from '../../support/sessions/scoring.ts';
 
 const API_KEY = 'sk-very-secret';
 const never = new AbortController().signal;

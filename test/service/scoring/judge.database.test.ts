@@ -2,16 +2,16 @@
 import t, { type Test } from 'tap';
 import type { ServiceOptions } from '../../../src/service/index.ts';
 import type { LlmJudgeOptions } from '../../../src/service/scoring/judge.ts';
+import { replicaCount } from '../../support/database/store.ts';
 import {
   behaviors,
   createPendingBehavior,
   startOpenAiServer,
   type Behavior,
   type OpenAiServer,
-} from '../../helpers/openai-server.ts';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { withService, type Bench } from '../../helpers/service.ts';
-import { replicaCount } from '../../helpers/store.ts';
+} from '../../support/models/openai-server.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
+import { withService, type Bench } from '../../support/services/service.ts';
 
 const DAY_MS = 86_400_000;
 const turns = [{ user_input: 'Hi', agent_response: 'Hello!' }];

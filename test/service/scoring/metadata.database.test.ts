@@ -5,8 +5,8 @@ import type {
   SeedDocument,
   TranscriptUpload,
 } from '../../../src/contract/index.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { assertError, withService, type Bench } from '../../helpers/service.ts';
+import { assertError, withService, type Bench } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const metadataEval = (id: string, key: string, equals: unknown): EvalDefinition => ({
   ...{ id, name: id, kind: 'evaluation_metadata', params: { key, equals } },

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
 import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
-import { start, type RunningCommand } from '../../helpers/command.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeUserScenario } from '../../helpers/scenarios.ts';
+import { start, type RunningCommand } from '../../support/commands/command.ts';
+import { atNight } from '../../support/nightly.ts';
+import { reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { makeUserScenario } from '../../support/sessions/scenarios.ts';
 
 const { CRASH_SEED = randomSeed() } = process.env;
 /** How often the service is killed. */

@@ -6,10 +6,10 @@ import {
   startModelAgent,
   startRecitingAgent,
   startRuleBot,
-} from '../../helpers/foreign-agents.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { simulateOn } from '../../helpers/simulated-sessions.ts';
+} from '../../support/sandboxes/foreign-agents.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { simulateOn } from '../../support/sessions/simulated-sessions.ts';
 
 const set = readScenarioSet('general');
 

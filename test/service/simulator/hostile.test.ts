@@ -11,10 +11,10 @@ import {
   withSandboxDouble,
   type RouteBehavior,
   type RouteBehaviors,
-} from '../../helpers/sandbox-double.ts';
-import { makeScenario, makeUserScenario } from '../../helpers/scenarios.ts';
-import { simulateSession, simulateOn } from '../../helpers/simulated-sessions.ts';
-import { until } from '../../helpers/until.ts';
+} from '../../support/sandboxes/sandbox-double.ts';
+import { makeScenario, makeUserScenario } from '../../support/sessions/scenarios.ts';
+import { simulateSession, simulateOn } from '../../support/sessions/simulated-sessions.ts';
+import { until } from '../../support/until.ts';
 
 const TIMESTAMP = '2026-11-20T09:30:00Z';
 const passing = { id: 'e', name: 'E', kind: 'max_turns', params: { max: 99 } } as const;

@@ -1,10 +1,10 @@
 /** Simulated users that a language model plays, with an OpenAI-compatible server on this machine. */
 import t, { type Test } from 'tap';
 import type { Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
-import { behaviors, startOpenAiServer, type Behavior } from '../../helpers/openai-server.ts';
-import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeUserScenario } from '../../helpers/scenarios.ts';
-import { listUserLines, simulateSession } from '../../helpers/simulated-sessions.ts';
+import { behaviors, startOpenAiServer, type Behavior } from '../../support/models/openai-server.ts';
+import { reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { makeUserScenario } from '../../support/sessions/scenarios.ts';
+import { listUserLines, simulateSession } from '../../support/sessions/simulated-sessions.ts';
 
 /** Responds with a move in the format that the model must return. */
 const move = (line: string, end = 'no', reason = 'because'): Behavior =>

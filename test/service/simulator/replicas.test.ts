@@ -5,13 +5,13 @@ import type {
   Simulation,
   SimulationSessionPage,
 } from '../../../src/contract/index.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { execute, withPostgres, withPostgresServer } from '../../helpers/postgres.ts';
-import { startReplica, withReplicas } from '../../helpers/replicas.ts';
-import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeUserScenario } from '../../helpers/scenarios.ts';
-import type { Bench } from '../../helpers/service.ts';
-import { until } from '../../helpers/until.ts';
+import { execute, withPostgres, withPostgresServer } from '../../support/database/postgres.ts';
+import { nightOnly } from '../../support/nightly.ts';
+import { hang, reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { startReplica, withReplicas } from '../../support/services/replicas.ts';
+import type { Bench } from '../../support/services/service.ts';
+import { makeUserScenario } from '../../support/sessions/scenarios.ts';
+import { until } from '../../support/until.ts';
 
 const LINES = ['One', 'Two', 'Three'];
 const scenario = makeUserScenario(

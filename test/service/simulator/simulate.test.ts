@@ -3,11 +3,11 @@ import t from 'tap';
 import { readScenarioSet } from '../../../library/input/scenario-files.ts';
 import { findViolations, type Scenario } from '../../../src/contract/index.ts';
 import { InvalidDocumentError } from '../../../src/service/index.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { reply, respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeScenario, makeUserScenario } from '../../helpers/scenarios.ts';
-import { simulateSession, simulateOn, omitTimes } from '../../helpers/simulated-sessions.ts';
+import { atNight } from '../../support/nightly.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { reply, respondWith, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { makeScenario, makeUserScenario } from '../../support/sessions/scenarios.ts';
+import { simulateSession, simulateOn, omitTimes } from '../../support/sessions/simulated-sessions.ts';
 
 const starters = readScenarioSet('shop');
 const { personas, evals } = starters;

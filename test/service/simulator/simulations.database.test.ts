@@ -2,12 +2,12 @@
 import t, { type Test } from 'tap';
 import { findViolations, type Scenario, type Simulation } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeScenario } from '../../helpers/scenarios.ts';
-import { assertResponse } from '../../helpers/send.ts';
-import { makeContainsEval, assertError, withService, type Bench } from '../../helpers/service.ts';
-import { until } from '../../helpers/until.ts';
+import { assertResponse } from '../../support/network/send.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { hang, reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { makeContainsEval, assertError, withService, type Bench } from '../../support/services/service.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
+import { until } from '../../support/until.ts';
 
 const saysYes = makeContainsEval('says', 'Yes');
 const parcel: Scenario = makeScenario({

@@ -8,16 +8,16 @@ import {
   terminalReport,
 } from '../../../src/service/index.ts';
 import { summarizeHeard } from '../../../src/service/domain/heard-facts.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { makeUserScenario } from '../../helpers/scenarios.ts';
-import { simulateOn } from '../../helpers/simulated-sessions.ts';
+import { withVoiceDouble } from '../../support/calls/voice-double.ts';
 import {
   startTranscriptionServer,
   transcriptionResponses,
   type TranscriptionServer,
-} from '../../helpers/transcription-server.ts';
-import { withVoiceDouble } from '../../helpers/voice-double.ts';
+} from '../../support/models/transcription-server.ts';
+import { nightOnly } from '../../support/nightly.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { makeUserScenario } from '../../support/sessions/scenarios.ts';
+import { simulateOn } from '../../support/sessions/simulated-sessions.ts';
 
 t.jobs = 3;
 

@@ -2,11 +2,11 @@
 import t from 'tap';
 import { networkPresets } from '../../../src/voice/line-impairment/index.ts';
 import { readShippedPersonas } from '../../../library/input/personas.ts';
-import { fetchCalls, withCall } from '../../helpers/caller.ts';
-import { isNightly } from '../../helpers/nightly.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { makeCallerScenario } from '../../helpers/scenarios.ts';
-import { failedSession, simulateSession } from '../../helpers/simulated-sessions.ts';
+import { fetchCalls, withCall } from '../../support/calls/caller.ts';
+import { isNightly } from '../../support/nightly.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { makeCallerScenario } from '../../support/sessions/scenarios.ts';
+import { failedSession, simulateSession } from '../../support/sessions/simulated-sessions.ts';
 
 t.jobs = 3;
 

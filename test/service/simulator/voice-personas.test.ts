@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { readShippedPersonas } from '../../../library/input/personas.ts';
-import { run } from '../../helpers/command.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { runOnQuietMachine } from '../../helpers/quiet-machine.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { readSimulationReport } from '../../helpers/simulate-command.ts';
+import { run } from '../../support/commands/command.ts';
+import { readSimulationReport } from '../../support/commands/simulate-command.ts';
+import { runOnQuietMachine } from '../../support/measurements/quiet-machine.ts';
+import { atNight } from '../../support/nightly.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 
 /** At a push, the user who interrupts, in scenarios whose evals are about one line. */
 const personas = atNight(

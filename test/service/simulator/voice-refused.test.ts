@@ -4,15 +4,15 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import type { EndReason } from '../../../src/contract/index.ts';
 import { createScaledClock } from '../../../src/platform/clock.ts';
-import { runOnQuietMachine } from '../../helpers/quiet-machine.ts';
-import { makeCallerScenario } from '../../helpers/scenarios.ts';
-import { failedSession, simulateSession } from '../../helpers/simulated-sessions.ts';
-import { until } from '../../helpers/until.ts';
 import {
   withVoiceDouble,
   type CallHandler,
   type UpgradeHandler,
-} from '../../helpers/voice-double.ts';
+} from '../../support/calls/voice-double.ts';
+import { runOnQuietMachine } from '../../support/measurements/quiet-machine.ts';
+import { makeCallerScenario } from '../../support/sessions/scenarios.ts';
+import { failedSession, simulateSession } from '../../support/sessions/simulated-sessions.ts';
+import { until } from '../../support/until.ts';
 
 /** Rejects the WebSocket upgrade. */
 const refuse =

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
-import { start } from '../../helpers/command.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeScenario } from '../../helpers/scenarios.ts';
-import { makeContainsEval, withService } from '../../helpers/service.ts';
-import { withVoiceDouble, type CallHandler } from '../../helpers/voice-double.ts';
+import { withVoiceDouble, type CallHandler } from '../../support/calls/voice-double.ts';
+import { start } from '../../support/commands/command.ts';
+import { nightOnly } from '../../support/nightly.ts';
+import { withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { makeContainsEval, withService } from '../../support/services/service.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
 
 /** The first line of `serve --json`. */
 type Address = Record<'url' | 'adminUrl' | 'apiKey', string>;

@@ -1,10 +1,10 @@
 /** Starter scenarios by voice with the reference agent. */
 import t from 'tap';
 import { readScenarioSet } from '../../../library/input/scenario-files.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { runOnQuietMachine } from '../../helpers/quiet-machine.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { simulateOn } from '../../helpers/simulated-sessions.ts';
+import { runOnQuietMachine } from '../../support/measurements/quiet-machine.ts';
+import { atNight } from '../../support/nightly.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { simulateOn } from '../../support/sessions/simulated-sessions.ts';
 
 void t.test('A voice scenario passes with the same lines and responses as by chat', async (t) => {
   const { agent } = await withReferenceAgent(t);

@@ -7,10 +7,10 @@ import {
   type PlannedInterruption,
 } from '../../../src/service/simulator/voice-delivery.ts';
 import { Interjections } from '../../../src/service/simulator/voice-interjections.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { makeUserScenario } from '../../helpers/scenarios.ts';
-import { listUserLines, simulateOn, simulateSession } from '../../helpers/simulated-sessions.ts';
-import { withVoiceDouble, type DoubleCall } from '../../helpers/voice-double.ts';
+import { withVoiceDouble, type DoubleCall } from '../../support/calls/voice-double.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { makeUserScenario } from '../../support/sessions/scenarios.ts';
+import { listUserLines, simulateOn, simulateSession } from '../../support/sessions/simulated-sessions.ts';
 
 t.jobs = 3;
 

@@ -2,12 +2,12 @@
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
-import { isNightly } from '../../helpers/nightly.ts';
-import { runOnQuietMachine } from '../../helpers/quiet-machine.ts';
-import { makeCallerScenario } from '../../helpers/scenarios.ts';
-import { failedSession, listUserLines, simulateOn, simulateSession } from '../../helpers/simulated-sessions.ts';
-import { until } from '../../helpers/until.ts';
-import { withVoiceDouble, type CallHandler, type DoubleCall } from '../../helpers/voice-double.ts';
+import { withVoiceDouble, type CallHandler, type DoubleCall } from '../../support/calls/voice-double.ts';
+import { runOnQuietMachine } from '../../support/measurements/quiet-machine.ts';
+import { isNightly } from '../../support/nightly.ts';
+import { makeCallerScenario } from '../../support/sessions/scenarios.ts';
+import { failedSession, listUserLines, simulateOn, simulateSession } from '../../support/sessions/simulated-sessions.ts';
+import { until } from '../../support/until.ts';
 
 const passing = { id: 'e', name: 'E', kind: 'max_turns', params: { max: 99 } } as const;
 const toolEval = { id: 't', name: 'T', kind: 'tool_called', params: { name: 'look' } } as const;

@@ -5,8 +5,8 @@ import {
   newSpans,
   NOON_MS,
   noonNs,
-} from '../../helpers/store.ts';
-import { testStore, withStore } from '../../helpers/store.ts';
+} from '../../support/database/store.ts';
+import { testStore, withStore } from '../../support/database/store.ts';
 
 testStore('Closing happens once and is atomic: state, run, session, and jobs', async (t) => {
   const { store, sink, ownerId } = await withStore(t);

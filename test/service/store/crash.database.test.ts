@@ -7,7 +7,6 @@ import { openFile } from '../../../src/service/store/sqlite/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { openSpanWriter } from '../../../src/service/store/sqlite/span-writer.ts';
 import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
-import { atNight } from '../../helpers/nightly.ts';
 import {
   newCloseRequest,
   newSession,
@@ -17,10 +16,11 @@ import {
   withFileStore,
   testStore,
   withStore,
-} from '../../helpers/store.ts';
-import { newOutcome, readValue, openDatabase } from '../../helpers/store.ts';
+} from '../../support/database/store.ts';
+import { newOutcome, readValue, openDatabase } from '../../support/database/store.ts';
+import { atNight } from '../../support/nightly.ts';
 
-const PROGRAM = join(import.meta.dirname, '../../helpers/insert-spans.ts');
+const PROGRAM = join(import.meta.dirname, '../../support/crashes/insert-spans.ts');
 
 /** Runs the program until it has written this many bytes, kills it, and returns its complete lines. */
 async function killAfter(bytes: number, args: string[]): Promise<string[]> {

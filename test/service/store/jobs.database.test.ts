@@ -7,8 +7,8 @@ import {
   newSession,
   newSpan,
   newSpans,
-} from '../../helpers/store.ts';
-import { isPostgres, NOON_MS, testStore, withStore } from '../../helpers/store.ts';
+} from '../../support/database/store.ts';
+import { isPostgres, NOON_MS, testStore, withStore } from '../../support/database/store.ts';
 
 const LEASE_MS = 1_000;
 

@@ -7,7 +7,7 @@ import {
   withFileStore,
   testStore,
   withStore,
-} from '../../helpers/store.ts';
+} from '../../support/database/store.ts';
 
 testStore('A recording belongs to its session and its owner', async (t) => {
   const { store, ownerId } = await withStore(t);

@@ -9,9 +9,9 @@ import { migrateWith } from '../../../src/service/store/postgres/migrate.ts';
 import { openPool } from '../../../src/service/store/postgres/pool.ts';
 import { newestVersion, type SchemaChange } from '../../../src/service/store/schema/changes.ts';
 import { migrate } from '../../../src/service/store/sqlite/migrate.ts';
-import { execute, withPostgres } from '../../helpers/postgres.ts';
-import { ROOT } from '../../helpers/repository.ts';
-import { newStoreLocation, testStore, type Database } from '../../helpers/store.ts';
+import { execute, withPostgres } from '../../support/database/postgres.ts';
+import { newStoreLocation, testStore, type Database } from '../../support/database/store.ts';
+import { ROOT } from '../../support/repository.ts';
 
 const addColumn = (name: string): SchemaChange => {
   const statement = `alter table runs add column ${name} integer not null default 7`;

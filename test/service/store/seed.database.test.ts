@@ -10,7 +10,7 @@ import {
   NOON_MS,
   testStore,
   withStore,
-} from '../../helpers/store.ts';
+} from '../../support/database/store.ts';
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
 

@@ -7,8 +7,8 @@ import {
   newSession,
   newSimulatedSession,
   newSpan,
-} from '../../helpers/store.ts';
-import { newEval, newSpans, NOON_MS, testStore, withStore } from '../../helpers/store.ts';
+} from '../../support/database/store.ts';
+import { newEval, newSpans, NOON_MS, testStore, withStore } from '../../support/database/store.ts';
 
 /** Returns a filter (default: all production sessions of an owner). */
 function filterOf(ownerId: string, changes: Partial<SessionFilter> = {}): SessionFilter {

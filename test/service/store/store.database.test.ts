@@ -6,7 +6,7 @@ import t from 'tap';
 import { connect } from '../../../src/service/store/sqlite/connect.ts';
 import { openFile } from '../../../src/service/store/sqlite/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
-import { newAgent, newAgentReport } from '../../helpers/store.ts';
+import { newAgent, newAgentReport } from '../../support/database/store.ts';
 import {
   newEval,
   newRecording,
@@ -16,7 +16,7 @@ import {
   newSpan,
   newSpans,
   NOON_MS,
-} from '../../helpers/store.ts';
+} from '../../support/database/store.ts';
 import {
   newCloseRequest,
   readValue,
@@ -24,8 +24,8 @@ import {
   withFileStore,
   testStore,
   withStore,
-} from '../../helpers/store.ts';
-import { until } from '../../helpers/until.ts';
+} from '../../support/database/store.ts';
+import { until } from '../../support/until.ts';
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
 

@@ -1,12 +1,12 @@
 /** Checks and load tests that the page of an agent starts, and the export of its readiness. */
 import t from 'tap';
 import { isMessage, type ReadinessReport } from '../../../src/contract/index.ts';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { clickButton, follow } from '../../helpers/service-page.ts';
-import { respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, follow } from '../../support/pages/service-page.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { respondWith, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
 
 const KEY = 'sandbox-key-1234';
 const json = { accept: 'application/json' };

@@ -1,17 +1,17 @@
 /** A person calls an agent from its page, with the browser's own WebRTC and microphone. */
 import t from 'tap';
 import { WebSocket } from 'ws';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { assertFits, openPage } from '../../helpers/browser.ts';
-import { fetchCalls } from '../../helpers/caller.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { withLibwebrtcAgent } from '../../helpers/libwebrtc-agent.ts';
-import { HAS_EXTERNAL_INTERFACE } from '../../helpers/libwebrtc-peer.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { clickButton } from '../../helpers/service-page.ts';
-import { withSpeakingBrowser } from '../../helpers/speaking-browser.ts';
-import { until } from '../../helpers/until.ts';
+import { fetchCalls } from '../../support/calls/caller.ts';
+import { withLibwebrtcAgent } from '../../support/calls/libwebrtc-agent.ts';
+import { HAS_EXTERNAL_INTERFACE } from '../../support/calls/libwebrtc-peer.ts';
+import { withSpeakingBrowser } from '../../support/calls/speaking-browser.ts';
+import { nightOnly } from '../../support/nightly.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { assertFits, openPage } from '../../support/pages/browser.ts';
+import { clickButton } from '../../support/pages/service-page.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { until } from '../../support/until.ts';
 
 const KEY = 'sandbox-key-1234';
 

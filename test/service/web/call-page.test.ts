@@ -1,17 +1,17 @@
 /** The page of a simulated call, placed by WebRTC: its audio, its waveform, and its scenario. */
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { assertAccessible } from '../../helpers/accessibility.ts';
-import { openPage, visitViews } from '../../helpers/browser.ts';
-import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeScenario } from '../../helpers/scenarios.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+import { withVoiceDouble } from '../../support/calls/voice-double.ts';
 import {
   startTranscriptionServer,
   transcriptionResponses,
-} from '../../helpers/transcription-server.ts';
-import { withVoiceDouble } from '../../helpers/voice-double.ts';
-import { follow } from '../../helpers/service-page.ts';
+} from '../../support/models/transcription-server.ts';
+import { assertAccessible } from '../../support/pages/accessibility.ts';
+import { openPage, visitViews } from '../../support/pages/browser.ts';
+import { follow } from '../../support/pages/service-page.ts';
+import { withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { makeContainsEval, withService, type Bench } from '../../support/services/service.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
 
 /** Decodes the audio of the page, and returns its length and the peak of each channel. */
 const DECODE = `(async () => {

@@ -2,12 +2,12 @@
 import t, { type Test } from 'tap';
 import { startAgent } from '../../../reference-agent/index.ts';
 import type { Scenario } from '../../../src/contract/index.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeScenario } from '../../helpers/scenarios.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { follow } from '../../helpers/service-page.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow } from '../../support/pages/service-page.ts';
+import { reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { makeContainsEval, withService, type Bench } from '../../support/services/service.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const makeParcel = (steps: string[]): Scenario =>
   makeScenario({

@@ -1,10 +1,10 @@
 /** Which of several reports about an agent counts. */
 import t from 'tap';
-import { openPage } from '../../helpers/browser.ts';
-import { failed, report, row } from '../../helpers/check-report.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { clickButton, writeUpload } from '../../helpers/service-page.ts';
+import { failed, report, row } from '../../support/conformance/check-report.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, writeUpload } from '../../support/pages/service-page.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
 
 void t.test('A report of an older run is stored, but does not replace a newer one', async (t) => {
   const { service, admin } = await withEmptyService(t);

@@ -1,13 +1,13 @@
 /** The pages of evals in a real browser: list, editor of every kind, and dry run. */
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { clickButton, follow, followByKeyboard, tabTo } from '../../helpers/service-page.ts';
+import { behaviors, startOpenAiServer } from '../../support/models/openai-server.ts';
+import { atNight } from '../../support/nightly.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, follow, followByKeyboard, tabTo } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, withService, type Bench } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const open = async (t: Test, { service }: Bench, path = '/evals') =>
   openPage(t, service.url + path);

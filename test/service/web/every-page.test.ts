@@ -2,25 +2,25 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { createKitFunctions } from '../../../library/kit-functions.ts';
-import { assertAccessible, assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { DESKTOP, openPage, optionsOf, VIEWS, type OpenedPage } from '../../helpers/browser.ts';
-import { withFilledService } from '../../helpers/filled-service.ts';
+import { isNightly } from '../../support/nightly.ts';
+import { assertAccessible, assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { DESKTOP, openPage, optionsOf, VIEWS, type OpenedPage } from '../../support/pages/browser.ts';
 import {
   addHostileData,
   IMAGE,
   LINE,
   makeHostileScenario,
   WIDE,
-} from '../../helpers/hostile-data.ts';
-import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
-import { isNightly } from '../../helpers/nightly.ts';
+} from '../../support/pages/hostile-data.ts';
+import { HOSTILE_MARKUP } from '../../support/pages/hostile-markup.ts';
 import {
   assertNoMarkup,
   assertShown,
   clickButton,
   isUnexpected,
   writeUpload,
-} from '../../helpers/service-page.ts';
+} from '../../support/pages/service-page.ts';
+import { withFilledService } from '../../support/services/filled-service.ts';
 
 const PAGES_MAX = 150;
 

@@ -1,8 +1,8 @@
 /** What forms and lists keep: chosen scenarios after a mistake, the owner, and no notice of the past. */
 import t, { type Test } from 'tap';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { makeScenario } from '../../helpers/scenarios.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, withService, type Bench } from '../../support/services/service.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
 
 const HTML = { accept: 'text/html' };
 

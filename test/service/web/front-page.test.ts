@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { assertError, withService } from '../../helpers/service.ts';
-import { ROOT } from '../../helpers/repository.ts';
+import { ROOT } from '../../support/repository.ts';
+import { assertError, withService } from '../../support/services/service.ts';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 

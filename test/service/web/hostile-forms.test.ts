@@ -2,7 +2,7 @@
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
-import { START_MS, withService } from '../../helpers/service.ts';
+import { START_MS, withService } from '../../support/services/service.ts';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 

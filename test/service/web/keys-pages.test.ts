@@ -1,8 +1,8 @@
 /** The page of API keys in a real browser: a key is shown once, and can be revoked. */
 import t, { type Test } from 'tap';
-import { openPage } from '../../helpers/browser.ts';
-import { withService, type Bench } from '../../helpers/service.ts';
-import { clickButton, follow } from '../../helpers/service-page.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, follow } from '../../support/pages/service-page.ts';
+import { withService, type Bench } from '../../support/services/service.ts';
 
 const open = async (t: Test, { service }: Bench, path = '/keys') => openPage(t, service.url + path);
 

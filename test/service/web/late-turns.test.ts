@@ -1,12 +1,12 @@
 /** Turns that arrive after the close do not change what the reasons of evals refer to. */
 import t, { type Test } from 'tap';
 import type { Page } from 'playwright-core';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { makeContainsEval, type Bench } from '../../helpers/service.ts';
-import { clickButton, follow } from '../../helpers/service-page.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, follow } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, type Bench } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const START_MS = Date.UTC(2026, 10, 20);
 

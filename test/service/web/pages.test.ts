@@ -2,12 +2,12 @@
 import fastify from 'fastify';
 import t from 'tap';
 import { showErrorsAsPages } from '../../../src/service/web/frame/errors.ts';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { sendConversations, toName } from '../../helpers/filled-service.ts';
-import { follow, inspectPage } from '../../helpers/service-page.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow, inspectPage } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { sendConversations, toName } from '../../support/services/filled-service.ts';
+import { makeContainsEval, withService, type Bench } from '../../support/services/service.ts';
 
 /** Two scored conversations, one of which failed, an open one, and a request without an id. */
 async function fillService(bench: Bench, text = 'Hello.'): Promise<void> {

@@ -1,12 +1,12 @@
 /** A person chats with an agent on its page, and stores the conversation. */
 import t from 'tap';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { refusal, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeContainsEval } from '../../helpers/service.ts';
-import { clickButton, follow, pressEnter } from '../../helpers/service-page.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, follow, pressEnter } from '../../support/pages/service-page.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { refusal, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval } from '../../support/services/service.ts';
 
 const KEY = 'sandbox-key-1234';
 

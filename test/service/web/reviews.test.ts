@@ -1,10 +1,10 @@
 /** People mark outcomes as right or wrong, and evals show how far they agree. */
 import t, { type Test } from 'tap';
 import { isMessage, type EvalReviews } from '../../../src/contract/index.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { makeContainsEval, type Bench } from '../../helpers/service.ts';
-import { clickButton, follow, inspectPage } from '../../helpers/service-page.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, follow, inspectPage } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, type Bench } from '../../support/services/service.ts';
 
 const EVAL_PAGE = '/evals/edit?id=polite';
 

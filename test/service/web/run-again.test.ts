@@ -1,10 +1,10 @@
 /** A simulation is run again from its page, and agents are chosen by their last connection check. */
 import t from 'tap';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { follow } from '../../helpers/service-page.ts';
-import { parcel, startSimulation } from '../../helpers/shop-simulation.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow } from '../../support/pages/service-page.ts';
+import { reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { parcel, startSimulation } from '../../support/sessions/shop-simulation.ts';
 
 void t.test('a finished simulation runs again with the key of its agent', async (t) => {
   const { service, admin, drain, ...bench } = await withEmptyService(t);

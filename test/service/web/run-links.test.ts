@@ -2,15 +2,15 @@
 import type { Locator } from 'playwright-core';
 import t from 'tap';
 import type { Scenario } from '../../../src/contract/index.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { hang, refusal, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeScenario } from '../../helpers/scenarios.ts';
-import { seedRun } from '../../helpers/seeded-run.ts';
-import { makeContainsEval } from '../../helpers/service.ts';
-import { follow } from '../../helpers/service-page.ts';
-import { hours, parcel, runShopSimulation, startSimulation } from '../../helpers/shop-simulation.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow } from '../../support/pages/service-page.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { hang, refusal, reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval } from '../../support/services/service.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
+import { seedRun } from '../../support/sessions/seeded-run.ts';
+import { hours, parcel, runShopSimulation, startSimulation } from '../../support/sessions/shop-simulation.ts';
 
 void t.test('runs are listed by their newest session, with the year in the chart', async (t) => {
   const bench = await withEmptyService(t);

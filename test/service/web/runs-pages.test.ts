@@ -1,14 +1,14 @@
 /** The list of runs, the page of a run, and the progress of a simulation, in a real browser. */
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeScenario } from '../../helpers/scenarios.ts';
-import { seedRun } from '../../helpers/seeded-run.ts';
-import { follow, inspectPage, pressEnter } from '../../helpers/service-page.ts';
-import { makeContainsEval, withService } from '../../helpers/service.ts';
-import { parcel, runShopSimulation, startSimulation } from '../../helpers/shop-simulation.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow, inspectPage, pressEnter } from '../../support/pages/service-page.ts';
+import { hang, reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, withService } from '../../support/services/service.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
+import { seedRun } from '../../support/sessions/seeded-run.ts';
+import { parcel, runShopSimulation, startSimulation } from '../../support/sessions/shop-simulation.ts';
 
 void t.test('the list keeps failed, errored, and incomplete sessions apart', async (t) => {
   const bench = await withEmptyService(t);

@@ -1,11 +1,11 @@
 /** The pages of scenarios and personas in a real browser: view, editor, starters, and runs. */
 import t from 'tap';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { clickButton, follow, inspectPage, pressEnter } from '../../helpers/service-page.ts';
+import { atNight } from '../../support/nightly.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, follow, inspectPage, pressEnter } from '../../support/pages/service-page.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
 
 const isExpected = (message: string): boolean => !/\(Bad Request|\(Unprocessable/.test(message);
 

@@ -1,11 +1,11 @@
 /** The session page marks values that were not recorded as missing instead of showing null. */
 import t from 'tap';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { makeContainsEval, withService } from '../../helpers/service.ts';
-import { follow } from '../../helpers/service-page.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, withService } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const DAY_MS = 86_400_000;
 

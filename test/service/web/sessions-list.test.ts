@@ -1,13 +1,13 @@
 /** The lists of sessions and conversations in a real browser: searches, outcomes, and what waits. */
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { follow, followByKeyboard, pressEnter, tabTo } from '../../helpers/service-page.ts';
-import { makeContainsEval, START_MS, type Bench } from '../../helpers/service.ts';
+import { atNight } from '../../support/nightly.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow, followByKeyboard, pressEnter, tabTo } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, START_MS, type Bench } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 /** A conversation of one turn, with tags. */
 interface Sent {

@@ -2,11 +2,11 @@
 import t, { type Test } from 'tap';
 import { renderBacklog } from '../../../src/service/web/settings/backlog.ts';
 import { startService } from '../../../src/service/index.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { clickButton, follow } from '../../helpers/service-page.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, follow } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, withService, type Bench } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 /** Closes conversations, each of which is a day older than the one before. */
 async function closeConversations({ trace, end }: Bench, ...ids: string[]): Promise<void> {

@@ -1,13 +1,13 @@
 /** A simulation that is started on a page, watched until its end, and read, also with the keyboard alone. */
 import t from 'tap';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
-import { reply, withSandboxDouble, type RouteBehavior } from '../../helpers/sandbox-double.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { follow, followByKeyboard, tabTo } from '../../helpers/service-page.ts';
-import { makeContainsEval } from '../../helpers/service.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow, followByKeyboard, tabTo } from '../../support/pages/service-page.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { reply, withSandboxDouble, type RouteBehavior } from '../../support/sandboxes/sandbox-double.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const SCENARIO = {
   ...{ id: 'hours', name: 'Opening hours', evals: ['hours'] },

@@ -1,7 +1,7 @@
 /** Reasons for missing data disappear from the overview when later data show that they are solved. */
 import t, { type Test } from 'tap';
-import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
-import { makeContainsEval, withOneReplica, type Bench } from '../../helpers/service.ts';
+import { makeContainsEval, withOneReplica, type Bench } from '../../support/services/service.ts';
+import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -2,12 +2,12 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage, visitViews } from '../../helpers/browser.ts';
-import { atNight, isNightly, nightOnly } from '../../helpers/nightly.ts';
-import { clickButton, follow, pressEnter, writeUpload } from '../../helpers/service-page.ts';
-import { makeContainsEval, type Bench } from '../../helpers/service.ts';
+import { atNight, isNightly, nightOnly } from '../../support/nightly.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage, visitViews } from '../../support/pages/browser.ts';
+import { clickButton, follow, pressEnter, writeUpload } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, type Bench } from '../../support/services/service.ts';
 
 const HEADER = 'session_id,user_input,agent_response\n';
 

@@ -7,15 +7,15 @@ import {
 } from '../../../src/contract/index.ts';
 import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { field, encodeProtobuf } from '../../helpers/otlp-wire.ts';
-import { damageJson, randomJson } from '../../helpers/random-json.ts';
+import { damageJson, randomJson } from '../../support/contract/random-json.ts';
+import { atNight } from '../../support/nightly.ts';
+import { field, encodeProtobuf } from '../../support/traces/otlp-wire.ts';
 import {
   toAnyValue,
   makeWireRequest,
   makeFullRequest,
   makeWireSpan,
-} from '../../helpers/span-sketch.ts';
+} from '../../support/traces/span-sketch.ts';
 
 const ROUNDS = atNight(2_000, 400);
 

@@ -13,13 +13,13 @@ import {
   encodeStatus,
   encodeTraceResponse,
 } from '../../../src/contract/otlp.ts';
-import { field, encodeProtobuf, varint, type SpanWithEvents } from '../../helpers/otlp-wire.ts';
+import { field, encodeProtobuf, varint, type SpanWithEvents } from '../../support/traces/otlp-wire.ts';
 import {
   makeWireRequest,
   makeFullRequest,
   makeWireSpan,
   values,
-} from '../../helpers/span-sketch.ts';
+} from '../../support/traces/span-sketch.ts';
 
 void t.test('A request reads the same from JSON and from protobuf', (t) => {
   const request = makeFullRequest();

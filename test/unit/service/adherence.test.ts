@@ -3,7 +3,7 @@ import t from 'tap';
 import type { EndReason, Deviation, Scenario } from '../../../src/contract/index.ts';
 import { checkAdherence } from '../../../src/service/simulator/adherence.ts';
 import type { SimulatedTurn } from '../../../src/service/turns/turn-types.ts';
-import { makeUserScenario } from '../../helpers/scenarios.ts';
+import { makeUserScenario } from '../../support/sessions/scenarios.ts';
 
 /** Returns turns from lines that alternate between user and agent. */
 function makeTurns(...lines: string[]): SimulatedTurn[] {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
 import type { RejectedSpans } from '../../../src/service/ingest/read-spans.ts';
-import { encodeProtobuf } from '../../helpers/otlp-wire.ts';
+import { encodeProtobuf } from '../../support/traces/otlp-wire.ts';
 import {
   expectAccepted,
   listCodes,
@@ -12,8 +12,8 @@ import {
   plain,
   readSketches,
   readRequest,
-} from '../../helpers/read-spans.ts';
-import { makeWireRequest, makeWireSpan, type SpanSketch } from '../../helpers/span-sketch.ts';
+} from '../../support/traces/read-spans.ts';
+import { makeWireRequest, makeWireSpan, type SpanSketch } from '../../support/traces/span-sketch.ts';
 
 void t.test('A request without any conversation id is rejected with instructions', (t) => {
   const result = readSketches([{ id: 'a1' }, { id: 'a2' }]);

@@ -7,7 +7,7 @@ import {
   type DialectTopic,
 } from '../../../src/service/ingest/dialects/dialect.ts';
 import { dialects } from '../../../src/service/ingest/dialects/table.ts';
-import { makeWireRequest, makeWireSpan } from '../../helpers/span-sketch.ts';
+import { makeWireRequest, makeWireSpan } from '../../support/traces/span-sketch.ts';
 
 const wire = makeWireSpan({ id: 'a1', attributes: { 'gen_ai.operation.name': 'chat' } });
 const [span] = readTraceRequest(makeWireRequest([wire])).spans;

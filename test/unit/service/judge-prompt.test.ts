@@ -4,8 +4,8 @@ import { createJudge, readVerdict } from '../../../src/service/scoring/judge.ts'
 import { buildJudgePrompt } from '../../../src/service/scoring/judge-prompt.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
-import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
-import { makeToolCall, makeSession } from '../../helpers/scoring.ts';
+import { behaviors, startOpenAiServer } from '../../support/models/openai-server.ts';
+import { makeToolCall, makeSession } from '../../support/sessions/scoring.ts';
 
 const never = new AbortController().signal;
 

@@ -11,8 +11,8 @@ import {
   plain,
   readSketches,
   readRequest,
-} from '../../helpers/read-spans.ts';
-import { makeWireSpan, START_MS } from '../../helpers/span-sketch.ts';
+} from '../../support/traces/read-spans.ts';
+import { makeWireSpan, START_MS } from '../../support/traces/span-sketch.ts';
 
 void t.test('A span is read completely', (t) => {
   const attributes = {

@@ -4,7 +4,7 @@ import { scoreSession } from '../../../src/service/scoring/eval-kinds.ts';
 import type { Score } from '../../../src/service/scoring/score.ts';
 import { findCitedEvidence } from '../../../src/service/domain/cited-evidence.ts';
 import type { ScoredSession } from '../../../src/service/domain/scored-session.ts';
-import { makeToolCall, makeEval, makeSession } from '../../helpers/scoring.ts';
+import { makeToolCall, makeEval, makeSession } from '../../support/sessions/scoring.ts';
 
 type Row = [
   what: string,

@@ -6,9 +6,9 @@ import {
   respondWith,
   withSandboxDouble,
   type RouteBehavior,
-} from '../../helpers/sandbox-double.ts';
-import { makeUserScenario } from '../../helpers/scenarios.ts';
-import { listUserLines, simulateSession } from '../../helpers/simulated-sessions.ts';
+} from '../../support/sandboxes/sandbox-double.ts';
+import { makeUserScenario } from '../../support/sessions/scenarios.ts';
+import { listUserLines, simulateSession } from '../../support/sessions/simulated-sessions.ts';
 
 /** Starts a sandbox that gives these replies in order and then repeats the last one. */
 async function startWithReplies(t: Test, ...replies: (string | RouteBehavior)[]): Promise<string> {

@@ -14,7 +14,7 @@ import {
 } from '../../../src/service/domain/transcript-file/read-transcripts.ts';
 import type { TranscriptUpload } from '../../../src/contract/index.ts';
 import { samples } from '../../../src/service/web/transcripts/samples.ts';
-import { atNight } from '../../helpers/nightly.ts';
+import { atNight } from '../../support/nightly.ts';
 
 type Read = TranscriptFile<TranscriptUpload & { id: string }>;
 

@@ -5,8 +5,8 @@ import {
 } from '../../../src/service/turns/turn-builder.ts';
 import { buildTranscript, buildTurns } from '../../../src/service/turns/turns.ts';
 import type { StoredSpan } from '../../../src/service/store/store.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { newSpan, noonNs } from '../../helpers/store.ts';
+import { newSpan, noonNs } from '../../support/database/store.ts';
+import { nightOnly } from '../../support/nightly.ts';
 
 const message = (role: string, content: string): string =>
   JSON.stringify([{ role, parts: [{ type: 'text', content }] }]);

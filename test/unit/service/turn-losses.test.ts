@@ -12,7 +12,7 @@ import {
   makeToolCallMessage,
   user,
   type StoredSpanSketch,
-} from '../../helpers/stored-span.ts';
+} from '../../support/traces/stored-span.ts';
 
 const complete: TracedTurn = {
   sequence: 1,

@@ -10,8 +10,8 @@ import {
   system,
   user,
   type StoredSpanSketch,
-} from '../../helpers/stored-span.ts';
-import { shuffle } from '../../helpers/turn-shapes.ts';
+} from '../../support/traces/stored-span.ts';
+import { shuffle } from '../../support/traces/turn-shapes.ts';
 
 type Line = readonly [user: string, agent: string];
 

@@ -9,7 +9,7 @@ import {
   makeToolLoop,
   user,
   type StoredSpanSketch,
-} from '../../helpers/stored-span.ts';
+} from '../../support/traces/stored-span.ts';
 
 const formatTurns = (turns: readonly TracedTurn[]): string[] =>
   turns.map(({ userInput, agentResponse, toolCalls }) => {

@@ -3,15 +3,15 @@ import { seededRandom } from '../../../src/platform/random.ts';
 import { readMessages } from '../../../src/service/turns/messages.ts';
 import type { TracedTurn } from '../../../src/service/turns/turn-types.ts';
 import { buildTurns } from '../../../src/service/turns/turns.ts';
+import { damageJson, randomJson } from '../../support/contract/random-json.ts';
+import { atNight } from '../../support/nightly.ts';
 import {
   agent,
   makeToolCallMessage,
   makeToolResultMessage,
   makeStoredSpan,
   user,
-} from '../../helpers/stored-span.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { damageJson, randomJson } from '../../helpers/random-json.ts';
+} from '../../support/traces/stored-span.ts';
 
 /** Returns the turn of one chat span. */
 function turnOf(input: unknown, output?: unknown): TracedTurn | undefined {

@@ -7,7 +7,7 @@ import {
   makeToolLoop,
   user,
   type StoredSpanSketch,
-} from '../../helpers/stored-span.ts';
+} from '../../support/traces/stored-span.ts';
 
 void t.test('execute_tool spans and messages are merged into one call', (t) => {
   const [first, second, third] = makeToolLoop(['t', 't', 't'], ['x', 'y']);

@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { TracedTurn } from '../../../src/service/turns/turn-types.ts';
 import { buildTurns } from '../../../src/service/turns/turns.ts';
+import { START_MS } from '../../support/traces/span-sketch.ts';
 import {
   agent,
   buildTurnsOf,
@@ -10,8 +11,7 @@ import {
   system,
   user,
   type StoredSpanSketch,
-} from '../../helpers/stored-span.ts';
-import { START_MS } from '../../helpers/span-sketch.ts';
+} from '../../support/traces/stored-span.ts';
 
 /** Formats each turn as one line. */
 function formatTurns(turns: readonly TracedTurn[]): string[] {

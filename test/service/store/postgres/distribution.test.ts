@@ -2,12 +2,12 @@
 import t, { type Test } from 'tap';
 import type { SeedDocument } from '../../../../src/contract/index.ts';
 import { openStore } from '../../../../src/service/store/open-store.ts';
-import { withFilledService } from '../../../helpers/filled-service.ts';
-import { nightOnly } from '../../../helpers/nightly.ts';
-import { makeSpan, makeTraceRequest } from '../../../helpers/otlp.ts';
-import { findPartitionedTable, migratePartitioned } from '../../../helpers/partitions.ts';
-import { execute, withPostgres, withPostgresServer } from '../../../helpers/postgres.ts';
-import type { Bench } from '../../../helpers/service.ts';
+import { findPartitionedTable, migratePartitioned } from '../../../support/database/partitions.ts';
+import { execute, withPostgres, withPostgresServer } from '../../../support/database/postgres.ts';
+import { nightOnly } from '../../../support/nightly.ts';
+import { withFilledService } from '../../../support/services/filled-service.ts';
+import type { Bench } from '../../../support/services/service.ts';
+import { makeSpan, makeTraceRequest } from '../../../support/traces/otlp.ts';
 
 /** Tables that belong to no owner, or that lead to one. */
 const SHARED_TABLES = [

@@ -5,10 +5,10 @@ import { openSpanWriter } from '../../../../src/service/store/open-span-writer.t
 import { openStore } from '../../../../src/service/store/open-store.ts';
 import type { SpanWriter } from '../../../../src/service/store/span-writer.ts';
 import type { SpanPartitions, Store } from '../../../../src/service/store/store.ts';
-import { makeSpan } from '../../../helpers/otlp.ts';
-import { execute, withPostgres } from '../../../helpers/postgres.ts';
-import { withService } from '../../../helpers/service.ts';
-import { newSpan, newSpans, NOON_MS } from '../../../helpers/store.ts';
+import { execute, withPostgres } from '../../../support/database/postgres.ts';
+import { newSpan, newSpans, NOON_MS } from '../../../support/database/store.ts';
+import { withService } from '../../../support/services/service.ts';
+import { makeSpan } from '../../../support/traces/otlp.ts';
 
 const DAY_MS = 86_400_000;
 

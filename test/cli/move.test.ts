@@ -16,7 +16,7 @@ import { newRecording, newSpan, newSpans, NOON_MS } from '../support/database/st
 import { atNight, isNightly } from '../support/nightly.ts';
 import { ROOT } from '../support/repository.ts';
 import { withFilledService } from '../support/services/filled-service.ts';
-import { withService, type Bench } from '../support/services/service.ts';
+import { withService, type ServiceUnderTest } from '../support/services/service.ts';
 import { makeSpan } from '../support/traces/otlp.ts';
 import { until } from '../support/until.ts';
 
@@ -153,7 +153,7 @@ const removeRandomValues = (text: string): string =>
     .replaceAll(/"id":"\w+","configured":true/g, '');
 
 /** Requests all that can be read, by following the links of the pages. */
-async function readAll({ send, service }: Bench): Promise<Map<string, string>> {
+async function readAll({ send, service }: ServiceUnderTest): Promise<Map<string, string>> {
   const routes = new Set([
     ...['/api/prod-evaluations/sessions/?limit=100', '/api/simulations/sessions/?limit=100'],
     ...['keys', 'evals', 'settings', 'agents', 'agents/agent/reports', 'personas'].map(

@@ -34,8 +34,8 @@ void t.test(
 );
 
 void t.test('Evals can be added, replaced, listed, and deleted', async (t) => {
-  const bench = await withService(t);
-  const { admin, send } = bench;
+  const tested = await withService(t);
+  const { admin, send } = tested;
   await admin('POST /evals', makeContainsEval('one', 'a'));
   await admin('POST /evals', makeContainsEval('one', 'b'));
   t.match(await admin('GET /evals'), { evals: [{ id: 'one', params: { text: 'b' } }] });
@@ -43,7 +43,7 @@ void t.test('Evals can be added, replaced, listed, and deleted', async (t) => {
   t.same(await admin('DELETE /evals/one'), { deleted: 'one' });
   assertError(t, await send('DELETE /__admin/evals/one'), 404, /"one"/);
   assertError(t, await send('GET /__admin/evals/one'), 404);
-  await assertRejected(t, bench, 'POST /evals', [
+  await assertRejected(t, tested, 'POST /evals', [
     undefined,
     {},
     [],
@@ -58,8 +58,8 @@ void t.test('Evals can be added, replaced, listed, and deleted', async (t) => {
 void t.test(
   'Settings can be changed partially; too many or unknown evals are rejected',
   async (t) => {
-    const bench = await withService(t);
-    const { admin, send } = bench;
+    const tested = await withService(t);
+    const { admin, send } = tested;
     const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
     for (const id of ids) await admin('POST /evals', makeContainsEval(id, id));
     t.same(await admin('GET /settings'), { evals: [], run_name: 'Live traces' });
@@ -71,7 +71,7 @@ void t.test(
     const sixth = await send('PUT /__admin/settings', { body: { evals: ids } });
     assertError(t, sixth, 400, /at most 5/);
     assertError(t, await send('PUT /__admin/settings', { body: { evals: ['z'] } }), 400, /"z"/);
-    await assertRejected(t, bench, 'PUT /settings', [
+    await assertRejected(t, tested, 'PUT /settings', [
       { evals: ['a', 'a'] },
       { evals: 'a' },
       { run_name: '' },
@@ -88,8 +88,8 @@ void t.test(
 void t.test(
   'A transcript is scored immediately by the live evals or by the evals it names',
   async (t) => {
-    const bench = await withService(t);
-    const { admin, drain, production } = bench;
+    const tested = await withService(t);
+    const { admin, drain, production } = tested;
     await admin('POST /evals', makeContainsEval('hello', 'Hello'));
     await admin('POST /evals', makeContainsEval('bye', 'Bye'));
     await admin('PUT /settings', { evals: ['hello'] });
@@ -113,7 +113,7 @@ void t.test(
       outcome_summary: { total_evaluations: 2, passed_count: 1 },
       traces: [{ session_sequence: 1, user_input: 'Hi', agent_response: 'Hello' }],
     });
-    await assertRejected(t, bench, 'POST /transcripts', [
+    await assertRejected(t, tested, 'POST /transcripts', [
       {},
       { ...upload, turns: [] },
       { ...upload, evals: ['nothing'] },
@@ -125,8 +125,8 @@ void t.test(
 );
 
 void t.test('The clock can be read, advanced, and set forward and back', async (t) => {
-  const bench = await withService(t);
-  const { admin, clock } = bench;
+  const tested = await withService(t);
+  const { admin, clock } = tested;
   const now = (): Promise<unknown> => admin('GET /clock');
   t.same(await now(), { now: '2026-11-20T10:00:00.000Z', now_ms: START_MS });
   await admin('POST /clock', { advance_ms: 5000 });
@@ -134,7 +134,7 @@ void t.test('The clock can be read, advanced, and set forward and back', async (
   t.match(await now(), { now_ms: START_MS + 10_000 }, 'the clock continues from the new time');
   t.match(await admin('POST /clock', { set_ms: 0 }), { now: '1970-01-01T00:00:00.000Z' });
   await admin('POST /clock', { set_ms: START_MS + 86_400_000 });
-  await assertRejected(t, bench, 'POST /clock', [
+  await assertRejected(t, tested, 'POST /clock', [
     {},
     { advance_ms: 1, set_ms: 1 },
     { advance_ms: -1 },
@@ -220,13 +220,13 @@ void t.test('The journal lists requests without keys and query strings', async (
 });
 
 void t.test('Invalid faults are rejected', async (t) => {
-  const bench = await withService(t);
-  await assertRejected(t, bench, 'POST /faults', [
+  const tested = await withService(t);
+  await assertRejected(t, tested, 'POST /faults', [
     {},
     { kind: 'x' },
     { kind: 'slow', delay_ms: 0 },
   ]);
-  await assertRejected(t, bench, 'PUT /faults', [{}, Array(101).fill({ kind: 'slow' })]);
-  await bench.admin('PUT /faults', [{ kind: 'slow' }]);
-  t.same(await bench.admin('DELETE /faults'), { faults: [] });
+  await assertRejected(t, tested, 'PUT /faults', [{}, Array(101).fill({ kind: 'slow' })]);
+  await tested.admin('PUT /faults', [{ kind: 'slow' }]);
+  t.same(await tested.admin('DELETE /faults'), { faults: [] });
 });

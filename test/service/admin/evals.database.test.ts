@@ -1,6 +1,6 @@
 /** Evals with unusual parameters over HTTP: they are rejected on creation or cause no harm. */
 import t from 'tap';
-import { assertError, withService, type Bench } from '../../support/services/service.ts';
+import { assertError, withService, type ServiceUnderTest } from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 
 type Params = Record<string, unknown>;
@@ -9,7 +9,7 @@ type Row = [kind: string, params: Params | undefined, message: RegExp];
 
 const assertRejectedEval = async (
   t: Parameters<typeof assertError>[0],
-  { send }: Bench,
+  { send }: ServiceUnderTest,
   [kind, params, message]: Row,
 ) => {
   const body = { id: 'odd', name: 'Odd', kind, params };
@@ -19,7 +19,7 @@ const assertRejectedEval = async (
 };
 
 void t.test('An eval that cannot be scored is rejected when it is created', async (t) => {
-  const bench = await withService(t);
+  const tested = await withService(t);
   const rows: Row[] = [
     ['regex', { pattern: '(' }, /\/params\/pattern is not a regular expression: Unterminated/],
     ['regex', { pattern: '\\p{X}', flags: 'u' }, /\/params\/pattern .*Invalid property name/],
@@ -46,10 +46,10 @@ void t.test('An eval that cannot be scored is rejected when it is created', asyn
     ['evaluation_metadata', { key: '', equals: 1 }, /\/params\/key .*1 to 1000/],
     ['judge', { criteria: ' ' }, /\/params\/criteria/],
   ];
-  for (const row of rows) await assertRejectedEval(t, bench, row);
-  t.same(await bench.admin('GET /evals'), { evals: [] });
+  for (const row of rows) await assertRejectedEval(t, tested, row);
+  t.same(await tested.admin('GET /evals'), { evals: [] });
   const evals = [{ id: 'p', name: 'P', kind: 'json_path', params: { path: 'x', equals: 1 } }];
-  const seeded = await bench.send('POST /__admin/seed', { body: { evals }, key: null });
+  const seeded = await tested.send('POST /__admin/seed', { body: { evals }, key: null });
   assertError(t, seeded, 400, /\/params\/path/);
 });
 
@@ -71,8 +71,8 @@ void t.test('Excessively nested JSON is rejected on every route', async (t) => {
 void t.test(
   'A pattern with endless backtracking ends as an error and delays no other eval',
   async (t) => {
-    const bench = await withService(t);
-    const { admin, send, drain, production } = bench;
+    const tested = await withService(t);
+    const { admin, send, drain, production } = tested;
     const slow = { id: 'slow', name: 'Slow', kind: 'regex', params: { pattern: '(a+)+$' } };
     const quick = { id: 'quick', name: 'Quick', kind: 'max_turns', params: { max: 1 } };
     for (const definition of [slow, quick]) await admin('POST /evals', definition);

@@ -46,13 +46,13 @@ void t.test(
 );
 
 void t.test('Seed data is validated completely before any of it is stored', async (t) => {
-  const bench = await withService(t);
-  const { admin, drain, production } = bench;
+  const tested = await withService(t);
+  const { admin, drain, production } = tested;
   const evals = [makeContainsEval('seeded', 'Hello')];
   const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
   const session = { scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
   const simulation = { name: 'S', agent: 'A' };
-  await assertRejected(t, bench, 'POST /seed', [
+  await assertRejected(t, tested, 'POST /seed', [
     { evals, more: [] },
     { evals: [...evals, ...evals] },
     { evals, settings: { evals: ['nothing'] } },

@@ -6,7 +6,7 @@ import { execute, withPostgres } from '../../support/database/postgres.ts';
 import { nightOnly } from '../../support/nightly.ts';
 import { createLineLog } from '../../support/services/log-lines.ts';
 import { withReplicas } from '../../support/services/replicas.ts';
-import type { Bench } from '../../support/services/service.ts';
+import type { ServiceUnderTest } from '../../support/services/service.ts';
 import { until } from '../../support/until.ts';
 
 const DAY_MS = 86_400_000;
@@ -19,14 +19,14 @@ async function startWith(
   databaseUrl: string,
   keys: readonly string[],
   options: Partial<ServiceSetup> = {},
-): Promise<Bench> {
+): Promise<ServiceUnderTest> {
   const configured = keys.map((key) => ({ key }));
   const started = await withReplicas(t, 1, { databaseUrl, keys: configured, ...options });
-  return started.replicas[0] as Bench;
+  return started.replicas[0] as ServiceUnderTest;
 }
 
 /** Returns the status of a request with each key. */
-async function tryKeys(replica: Bench, ...keys: string[]): Promise<number[]> {
+async function tryKeys(replica: ServiceUnderTest, ...keys: string[]): Promise<number[]> {
   const statuses: number[] = [];
   for (const key of keys) {
     statuses.push((await replica.send('GET /api/simulations/sessions/', { key })).status);
@@ -55,7 +55,7 @@ void t.test('A rolling restart changes the key without refusing a request', asyn
   const { url } = await withPostgres(t, 'migrated');
   const old = [await startWith(t, url, [OLD_KEY]), await startWith(t, url, [OLD_KEY])];
   const { key: added = '' } = (await old[0]?.admin('POST /keys', {})) as { key?: string };
-  const renewed: Bench[] = [];
+  const renewed: ServiceUnderTest[] = [];
   for (const [nth, replica] of old.entries()) {
     await replica.service.stop();
     renewed.push(await startWith(t, url, [NEW_KEY]));

@@ -5,7 +5,7 @@ import type { ServiceOptions } from '../../../src/service/app/options.ts';
 import { execute, withPostgres } from '../../support/database/postgres.ts';
 import { createLineLog } from '../../support/services/log-lines.ts';
 import { withReplicas, type Replicas } from '../../support/services/replicas.ts';
-import { makeContainsEval, START_MS, type Bench } from '../../support/services/service.ts';
+import { makeContainsEval, START_MS, type ServiceUnderTest } from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 
 const HOUR_MS = 3_600_000;
@@ -17,8 +17,8 @@ const seed: ServiceOptions['seed'] = {
 
 /** Three replicas, and the first two of them by name. */
 interface Three extends Replicas {
-  first: Bench;
-  second: Bench;
+  first: ServiceUnderTest;
+  second: ServiceUnderTest;
 }
 
 /** What three replicas do that have the seed data, and the time of the start. */
@@ -225,7 +225,7 @@ const rules: Record<string, (t: Test, three: Three) => Promise<void>> = {
 
 void t.test('Three replicas on one database', async (t) => {
   const three = await withReplicas(t, 3, { seed });
-  const [first, second] = three.replicas as [Bench, Bench];
+  const [first, second] = three.replicas as [ServiceUnderTest, ServiceUnderTest];
   for (const [rule, check] of Object.entries(rules)) {
     await t.test(rule, (t) => check(t, { ...three, first, second }));
     await first.admin('PUT /clock', { set_ms: START_MS });
@@ -236,18 +236,18 @@ void t.test('Three replicas on one database', async (t) => {
 
 void t.test('A replica that starts later has the time and the faults of the others', async (t) => {
   const { replicas, databaseUrl } = await withReplicas(t, 1);
-  const [first] = replicas as [Bench];
+  const [first] = replicas as [ServiceUnderTest];
   await first.admin('POST /clock', { advance_ms: HOUR_MS });
   await first.admin('POST /faults', { kind: 'unavailable', route: 'results' });
   const { replicas: later } = await withReplicas(t, 1, { databaseUrl });
-  const [second] = later as [Bench];
+  const [second] = later as [ServiceUnderTest];
   t.match(await second.admin('GET /clock'), { now_ms: START_MS + HOUR_MS });
   t.equal((await second.send('GET /api/simulations/sessions/')).status, 503);
 });
 
 void t.test('The first of all running replicas starts with the time of the machine', async (t) => {
   const { replicas, databaseUrl } = await withReplicas(t, 1);
-  const [first] = replicas as [Bench];
+  const [first] = replicas as [ServiceUnderTest];
   await first.admin('POST /clock', { advance_ms: HOUR_MS });
   await first.service.stop();
   const { replicas: later } = await withReplicas(t, 1, { databaseUrl });
@@ -257,7 +257,7 @@ void t.test('The first of all running replicas starts with the time of the machi
 void t.test('A change does not wait for a replica that has died', async (t) => {
   const { log, lines } = createLineLog();
   const { replicas, databaseUrl } = await withReplicas(t, 1, { log });
-  const [replica] = replicas as [Bench];
+  const [replica] = replicas as [ServiceUnderTest];
   const addDead = (id: string, seenAt: string) =>
     execute(
       databaseUrl,
@@ -274,8 +274,8 @@ void t.test('A change does not wait for a replica that has died', async (t) => {
 void t.test('A browser is signed in and out on all replicas', async (t) => {
   const key = 'the-key-of-this-service';
   const { replicas } = await withReplicas(t, 2, { host: '0.0.0.0', keys: [{ key }] });
-  const [first, second] = replicas as [Bench, Bench];
-  const post = (path: string, { service }: Bench, body: string, cookie = ''): Promise<Response> =>
+  const [first, second] = replicas as [ServiceUnderTest, ServiceUnderTest];
+  const post = (path: string, { service }: ServiceUnderTest, body: string, cookie = ''): Promise<Response> =>
     fetch(service.url + path, {
       method: 'POST',
       redirect: 'manual',
@@ -287,7 +287,7 @@ void t.test('A browser is signed in and out on all replicas', async (t) => {
     });
   const signedIn = await post('/sign-in', first, `key=${key}`);
   const [cookie = ''] = signedIn.headers.get('set-cookie')?.split(';') ?? [];
-  const open = ({ service }: Bench): Promise<Response> =>
+  const open = ({ service }: ServiceUnderTest): Promise<Response> =>
     fetch(`${service.url}/settings`, { headers: { accept: 'text/html', cookie } });
   const tokens: (string | undefined)[] = [];
   for (const replica of [first, second]) {

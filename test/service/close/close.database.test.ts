@@ -5,7 +5,7 @@ import {
   assertError,
   START_MS,
   withService,
-  type Bench,
+  type ServiceUnderTest,
 } from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 import { until } from '../../support/until.ts';
@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 const DAY_MS = 86_400_000;
 
 /** Creates evals with these ids and adds them to the live settings. */
-async function setLiveEvals({ admin }: Bench, ...ids: string[]): Promise<void> {
+async function setLiveEvals({ admin }: ServiceUnderTest, ...ids: string[]): Promise<void> {
   for (const id of ids) await admin('POST /evals', makeContainsEval(id, 'way'));
   await admin('PUT /settings', { evals: ids });
 }
@@ -69,8 +69,8 @@ void t.test('The end call ignores its body and content type', async (t) => {
 });
 
 void t.test('Without evals, closing queues nothing and keeps the traces', async (t) => {
-  const bench = await withService(t);
-  const { trace, end, send, admin, drain, production } = bench;
+  const tested = await withService(t);
+  const { trace, end, send, admin, drain, production } = tested;
   await trace(makeSpan(), makeSpan({ conversationId: 'conv-2', startMs: START_MS - 2 * DAY_MS }));
   const closed = await end('conv-1');
   t.same(closed.evaluations_queued, 0);
@@ -80,7 +80,7 @@ void t.test('Without evals, closing queues nothing and keeps the traces', async 
   t.same((await production()).total, 0);
 
   assertError(t, await send('POST /__admin/score-backlog', { key: null }), 409, /settings/);
-  await setLiveEvals(bench, 'any');
+  await setLiveEvals(tested, 'any');
   t.same(await admin('POST /score-backlog'), {
     conversations: 2,
     evaluations_queued: 2,
@@ -99,8 +99,8 @@ void t.test('Without evals, closing queues nothing and keeps the traces', async 
 });
 
 void t.test('Closing without evals is logged once, until evals are set', async (t) => {
-  const bench = await withService(t);
-  const { trace, end, admin } = bench;
+  const tested = await withService(t);
+  const { trace, end, admin } = tested;
   type Log = { entries: { level: string; code: string; message: string; about: object }[] };
   const listEntries = async (owner?: string) => {
     const query = owner === undefined ? '' : `?owner=${owner}`;
@@ -122,7 +122,7 @@ void t.test('Closing without evals is logged once, until evals are set', async (
       about: { conversation_id: 'c-1' },
     },
   ]);
-  await setLiveEvals(bench, 'any');
+  await setLiveEvals(tested, 'any');
   await close('c-3');
   t.equal((await listEntries()).length, 1, 'a scored conversation needs no entry');
   await admin('PUT /settings', { evals: [] });
@@ -145,9 +145,9 @@ void t.test('Closing without evals is logged once, until evals are set', async (
 });
 
 void t.test('A deleted eval is skipped and logged, never queued', async (t) => {
-  const bench = await withService(t);
-  const { trace, end, admin } = bench;
-  await setLiveEvals(bench, 'stays', 'goes');
+  const tested = await withService(t);
+  const { trace, end, admin } = tested;
+  await setLiveEvals(tested, 'stays', 'goes');
   await admin('DELETE /evals/goes');
   await trace(makeSpan());
   t.equal((await end('conv-1')).evaluations_queued, 1);
@@ -179,24 +179,24 @@ void t.test(
 void t.test(
   'If several end calls are concurrent, exactly one closes the conversation',
   async (t) => {
-    const bench = await withService(t);
-    await setLiveEvals(bench, 'a', 'b');
-    await bench.trace(makeSpan());
-    const responses = await Promise.all(Array.from({ length: 20 }, () => bench.end('conv-1')));
+    const tested = await withService(t);
+    await setLiveEvals(tested, 'a', 'b');
+    await tested.trace(makeSpan());
+    const responses = await Promise.all(Array.from({ length: 20 }, () => tested.end('conv-1')));
     t.equal(responses.filter(({ already_closed: alreadyClosed }) => !alreadyClosed).length, 1);
     t.equal(
       responses.reduce((sum, { evaluations_queued: queued }) => sum + queued, 0),
       2,
     );
-    await bench.drain();
-    t.equal((await bench.production()).items[0]?.outcome_summary.total_evaluations, 2);
+    await tested.drain();
+    t.equal((await tested.production()).items[0]?.outcome_summary.total_evaluations, 2);
   },
 );
 
 void t.test('Closing logs what the turns of the conversation lack, once', async (t) => {
-  const bench = await withService(t);
-  const { trace, end, admin } = bench;
-  await setLiveEvals(bench, 'any');
+  const tested = await withService(t);
+  const { trace, end, admin } = tested;
+  await setLiveEvals(tested, 'any');
   const readLog = async (): Promise<unknown> =>
     ((await admin('GET /ingest-log')) as { entries: unknown }).entries;
   const noInput = { 'gen_ai.input.messages': null };
@@ -220,9 +220,9 @@ void t.test('Closing logs what the turns of the conversation lack, once', async 
 });
 
 void t.test('Spans after the close are stored and not scored', async (t) => {
-  const bench = await withService(t);
-  const { trace, end, drain, production } = bench;
-  await setLiveEvals(bench, 'any');
+  const tested = await withService(t);
+  const { trace, end, drain, production } = tested;
+  await setLiveEvals(tested, 'any');
   await trace(makeSpan());
   await end('conv-1');
   await drain();
@@ -238,9 +238,9 @@ void t.test('Spans after the close are stored and not scored', async (t) => {
 void t.test(
   'A conversation idle for 24 hours by receipt time is closed as by the end call',
   async (t) => {
-    const bench = await withService(t);
-    const { trace, end, admin, drain, production } = bench;
-    await setLiveEvals(bench, 'any');
+    const tested = await withService(t);
+    const { trace, end, admin, drain, production } = tested;
+    await setLiveEvals(tested, 'any');
     // Its span times are long past, but only the time of receipt counts.
     await trace(makeSpan({ conversationId: 'idle', startMs: START_MS - 9 * DAY_MS }));
     await admin('POST /clock', { advance_ms: DAY_MS / 2 });

@@ -5,7 +5,7 @@ import t from 'tap';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
 import { openDatabase } from '../../support/database/store.ts';
 import { createLineLog } from '../../support/services/log-lines.ts';
-import { assertError, withService, type Bench } from '../../support/services/service.ts';
+import { assertError, withService, type ServiceUnderTest } from '../../support/services/service.ts';
 import { makeProtobufRequest, makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';
 
 const TRACES = 'POST /v1/traces';
@@ -15,7 +15,7 @@ const protobuf = { 'content-type': 'application/x-protobuf' };
 interface LogView {
   entries: { code: string; message: string; about: Record<string, unknown> }[];
 }
-const listCodes = async ({ admin }: Bench): Promise<string[]> =>
+const listCodes = async ({ admin }: ServiceUnderTest): Promise<string[]> =>
   ((await admin('GET /ingest-log')) as LogView).entries.map(({ code }) => code);
 
 void t.test(
@@ -45,8 +45,8 @@ void t.test('The key header can be renamed', async (t) => {
 void t.test(
   'Exactly two content types are accepted, regardless of case and parameters',
   async (t) => {
-    const bench = await withService(t);
-    const { send } = bench;
+    const tested = await withService(t);
+    const { send } = tested;
     const text = JSON.stringify(makeTraceRequest());
     for (const type of [
       'application/json',
@@ -77,7 +77,7 @@ void t.test(
     }
     assertError(t, await send(TRACES, { raw: Buffer.from(text) }), 415, /got nothing/);
     assertError(t, await send(TRACES), 415, /got nothing/);
-    t.ok((await listCodes(bench)).includes('unsupported_type'));
+    t.ok((await listCodes(tested)).includes('unsupported_type'));
   },
 );
 
@@ -112,8 +112,8 @@ void t.test('Bodies are accepted uncompressed or with gzip', async (t) => {
 void t.test(
   '120 requests are accepted in any 60 s; the next one gets a 429 with Retry-After',
   async (t) => {
-    const bench = await withService(t);
-    const { send, clock, admin } = bench;
+    const tested = await withService(t);
+    const { send, clock, admin } = tested;
     const body = { resourceSpans: [] };
     const statuses = new Set<number>();
     for (let nth = 0; nth < 60; nth += 1) statuses.add((await send(TRACES, { body })).status);
@@ -130,7 +130,7 @@ void t.test(
     assertError(t, unsupported, 429);
     assertError(t, await send(TRACES, { body, key: 'sk_unknown' }), 401);
     t.same(
-      (await listCodes(bench)).filter((code) => code === 'rate_limited').length,
+      (await listCodes(tested)).filter((code) => code === 'rate_limited').length,
       1,
       'logged once',
     );
@@ -192,8 +192,8 @@ void t.test('Malformed bodies get 400 with a message and affect no other request
 void t.test(
   'A request without spans to store is accepted; one without any conversation id is rejected',
   async (t) => {
-    const bench = await withService(t);
-    const { send, end } = bench;
+    const tested = await withService(t);
+    const { send, end } = tested;
     t.equal((await send(TRACES, { body: {} })).status, 200);
     t.equal((await send(TRACES, { raw: Buffer.alloc(0), headers: protobuf })).status, 200);
     const other = makeTraceRequest([makeSpan({ operation: null, conversationId: null })]);
@@ -201,7 +201,7 @@ void t.test(
 
     const without = makeTraceRequest([makeSpan({ conversationId: null })]);
     assertError(t, await send(TRACES, { body: without }), 400, /X-Conversation-Id/);
-    t.ok((await listCodes(bench)).includes('no_conversation_id'));
+    t.ok((await listCodes(tested)).includes('no_conversation_id'));
     const headers = { 'x-conversation-id': 'Gespr\u00c3\u00a4ch' };
     t.equal((await send(TRACES, { body: without, headers })).status, 200);
     t.equal((await end('Gespr\u00e4ch')).conversation_id, 'Gespr\u00e4ch');
@@ -239,12 +239,12 @@ void t.test(
 );
 
 void t.test('The 404 of an unknown conversation points to spans in another dialect', async (t) => {
-  const bench = await withService(t);
+  const tested = await withService(t);
   const span = makeSpan({ operation: null, attributes: { 'openinference.span.kind': 'LLM' } });
   const body = makeTraceRequest([span]);
-  t.equal((await bench.send(TRACES, { body })).status, 200, 'ignored, as the interface says');
-  t.same(await listCodes(bench), ['unreadable_spans']);
-  const unknown = await bench.send('POST /v1/sessions/conv-1/end');
+  t.equal((await tested.send(TRACES, { body })).status, 200, 'ignored, as the interface says');
+  t.same(await listCodes(tested), ['unreadable_spans']);
+  const unknown = await tested.send('POST /v1/sessions/conv-1/end');
   assertError(t, unknown, 404, /unreadable_spans.*ingest-log/);
 });
 

@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { SeedDocument } from '../../../src/contract/index.ts';
 import { assertResponse } from '../../support/network/send.ts';
-import { assertError, makeContainsEval, START_MS, withService, type Bench } from '../../support/services/service.ts';
+import { assertError, makeContainsEval, START_MS, withService, type ServiceUnderTest } from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 
 const SIMULATIONS = 'GET /api/simulations/sessions/';
@@ -62,7 +62,7 @@ const seed: SeedDocument = {
   ],
 };
 
-const listDayAndHour = async ({ simulations }: Bench, query: string): Promise<string[]> =>
+const listDayAndHour = async ({ simulations }: ServiceUnderTest, query: string): Promise<string[]> =>
   (await simulations(query)).items.map(({ started_at: startedAt }) => startedAt.slice(8, 13));
 
 void t.test('A session contains all of its fields and omits absent ones', async (t) => {
@@ -133,7 +133,7 @@ void t.test('failed_only lists only failing outcomes; the summary still counts a
 });
 
 void t.test('Filters select sessions', async (t) => {
-  const bench = await withService(t, { seed });
+  const tested = await withService(t, { seed });
   for (const [query, expected] of [
     ['', ['20T10', '20T09', '19T00']],
     ['?agent=SHOP', ['20T10', '20T09']],
@@ -160,9 +160,9 @@ void t.test('Filters select sessions', async (t) => {
     ['?limit=0', []],
     ['?skip=99999999999999999999', []],
   ] as const) {
-    t.same(await listDayAndHour(bench, query), expected, query);
+    t.same(await listDayAndHour(tested, query), expected, query);
   }
-  const { production } = bench;
+  const { production } = tested;
   t.equal((await production('?run=rUN')).total, 1);
   t.equal((await production('?run=B')).total, 0);
   t.equal((await production('?agent=Shop')).total, 1, 'agent is not a parameter of this endpoint');

@@ -9,7 +9,7 @@ import { execute, withPostgres, withPostgresServer } from '../../support/databas
 import { nightOnly } from '../../support/nightly.ts';
 import { hang, reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
 import { startReplica, withReplicas } from '../../support/services/replicas.ts';
-import type { Bench } from '../../support/services/service.ts';
+import type { ServiceUnderTest } from '../../support/services/service.ts';
 import { makeUserScenario } from '../../support/sessions/scenarios.ts';
 import { until } from '../../support/until.ts';
 
@@ -47,10 +47,10 @@ void t.test('Any replica shows the running sessions and cancels a simulation', a
       (messages.length === 1 ? reply('Yes indeed.') : hang)(response, request);
     },
   });
-  const [first] = replicas as [Bench];
+  const [first] = replicas as [ServiceUnderTest];
   const { id } = (await first.admin('POST /simulations', newRun(double.url, 9))) as Simulation;
   await double.waitForRequests('chat', 6);
-  const countRunning = async (replica: Bench): Promise<number> => {
+  const countRunning = async (replica: ServiceUnderTest): Promise<number> => {
     const { sessions } = (await replica.admin(`GET /simulations/${id}`)) as Simulation;
     return sessions.filter(({ status }) => status === 'running').length;
   };
@@ -119,7 +119,7 @@ void t.test('Another replica continues the simulation of a killed one', nightOnl
 void t.test('A simulation continues when its stopped database is back', nightOnly, async (t) => {
   const server = await withPostgresServer(t);
   const { replicas } = await withReplicas(t, 2, { databaseUrl: server.url });
-  const [first] = replicas as [Bench];
+  const [first] = replicas as [ServiceUnderTest];
   const samples = 60;
   for (const [nth, interrupt] of [server.stop, server.kill].entries()) {
     const double = await withSandboxDouble(t, { chat: reply('Yes.') });
@@ -153,7 +153,7 @@ void t.test(
   'A replica that lost its lease does not end the simulation of another one',
   async (t) => {
     const { replicas, databaseUrl } = await withReplicas(t, 1);
-    const [paused] = replicas as [Bench];
+    const [paused] = replicas as [ServiceUnderTest];
     const late = Promise.withResolvers<undefined>();
     const double = await withSandboxDouble(t, {
       chat: (response, request) => void late.promise.then(() => reply('Yes.')(response, request)),

@@ -10,7 +10,7 @@ import { clickButton, follow, inspectPage, writeUpload } from '../../support/pag
 import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 import { reply, respondWith, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
-import { makeContainsEval, type Bench } from '../../support/services/service.ts';
+import { makeContainsEval, type ServiceUnderTest } from '../../support/services/service.ts';
 
 const KEY = 'sandbox-key-1234';
 const [LOAD_REPORT] = schemas.LoadReport.examples;
@@ -235,7 +235,7 @@ void t.test(
 );
 
 /** Adds what an agent needs to be ready, besides a simulation. */
-async function addEvidence({ admin }: Bench, url: string): Promise<void> {
+async function addEvidence({ admin }: ServiceUnderTest, url: string): Promise<void> {
   await admin('POST /agents', { id: 'shop', name: 'Shop', url });
   await admin('POST /agents/shop/connection');
   await admin('POST /agents/shop/reports', report([row('CHAT-001')], { target: url }));
@@ -247,10 +247,10 @@ const makeScenario = (id: string, evalId: string): object => ({
 });
 
 void t.test('A run of one easy scenario does not hide the failures of others', async (t) => {
-  const bench = await withEmptyService(t);
-  const { service, admin, drain } = bench;
+  const tested = await withEmptyService(t);
+  const { service, admin, drain } = tested;
   const { agent } = await withReferenceAgent(t);
-  await addEvidence(bench, agent.url);
+  await addEvidence(tested, agent.url);
   await admin('POST /evals', makeContainsEval('easy', 'open'));
   await admin('POST /evals', makeContainsEval('hard', 'no agent says this'));
   const run = async (name: string, ...scenarios: object[]): Promise<void> => {
@@ -275,10 +275,10 @@ void t.test('A run of one easy scenario does not hide the failures of others', a
 });
 
 void t.test('Reports and simulations of another URL do not count', async (t) => {
-  const bench = await withEmptyService(t);
-  const { service, admin, drain } = bench;
+  const tested = await withEmptyService(t);
+  const { service, admin, drain } = tested;
   const { agent } = await withReferenceAgent(t);
-  await addEvidence(bench, agent.url);
+  await addEvidence(tested, agent.url);
   await admin('POST /evals', makeContainsEval('easy', 'open'));
   const scenarios = [makeScenario('a', 'easy')];
   await admin('POST /simulations', { agent: 'shop', scenarios });
@@ -295,11 +295,11 @@ void t.test('Reports and simulations of another URL do not count', async (t) => 
 });
 
 void t.test('If all sessions stopped, the agent is not ready for the reason', async (t) => {
-  const bench = await withEmptyService(t);
-  const { service, admin, drain } = bench;
+  const tested = await withEmptyService(t);
+  const { service, admin, drain } = tested;
   const double = await withSandboxDouble(t);
   double.setBehavior({ create: respondWith(500, '{}') });
-  await addEvidence(bench, double.url);
+  await addEvidence(tested, double.url);
   const scenarios = [makeScenario('a', 'easy'), makeScenario('b', 'easy')];
   await admin('POST /evals', makeContainsEval('easy', 'open'));
   await admin('POST /simulations', { agent: 'shop', scenarios, samples: 2 });

@@ -235,9 +235,9 @@ const ACTS: readonly Act[] = [
 ];
 
 void t.test('every page is accessible, safe, and fits desktop and phone', async (t) => {
-  const bench = await withFilledService(t, HOSTILE_MARKUP, { kit: createKitFunctions() });
-  const paths = await addHostileData(t, bench);
-  const { url: origin } = bench.service;
+  const tested = await withFilledService(t, HOSTILE_MARKUP, { kit: createKitFunctions() });
+  const paths = await addHostileData(t, tested);
+  const { url: origin } = tested.service;
   const first = await openPage(t, origin, optionsOf(DESKTOP));
   const { urls, forms } = await visitAll(t, first);
   const others = paths.map((path) => origin + path);
@@ -259,7 +259,7 @@ void t.test('every page is accessible, safe, and fits desktop and phone', async 
       await assertAccessibleAtNight(t, page);
     }
   }
-  t.same(await bench.admin('GET /scenarios/h'), makeHostileScenario(), 'the editor keeps all text');
+  t.same(await tested.admin('GET /scenarios/h'), makeHostileScenario(), 'the editor keeps all text');
   t.comment(`${urls.length} kinds of pages, ${forms.length} forms`);
 
   const evil = 'https://evil.example';

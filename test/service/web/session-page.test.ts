@@ -124,8 +124,8 @@ void t.test(
 );
 
 void t.test('evidence in a transcript that was removed is text without a link', async (t) => {
-  const bench = await withService(t, { retentionMs: 30 * DAY_MS });
-  const { admin, trace, end, drain, production } = bench;
+  const tested = await withService(t, { retentionMs: 30 * DAY_MS });
+  const { admin, trace, end, drain, production } = tested;
   await admin('POST /evals', makeContainsEval('way', 'on its way'));
   await admin('PUT /settings', { evals: ['way'] });
   await trace(makeSpan({ user: 'My parcel?', agent: 'It is on its way.' }));

@@ -7,7 +7,7 @@ import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
 import { openPage, visitViews } from '../../support/pages/browser.ts';
 import { clickButton, follow, pressEnter, writeUpload } from '../../support/pages/service-page.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
-import { makeContainsEval, type Bench } from '../../support/services/service.ts';
+import { makeContainsEval, type ServiceUnderTest } from '../../support/services/service.ts';
 
 const HEADER = 'session_id,user_input,agent_response\n';
 
@@ -26,13 +26,13 @@ async function upload(
   return clickButton(page, 'Upload');
 }
 
-async function withPage(t: Test): Promise<Bench & { page: Page; errors: string[] }> {
-  const bench = await withEmptyService(t);
-  await bench.admin('POST /evals', makeContainsEval('found', 'shipped'));
-  await bench.admin('POST /evals', makeContainsEval('polite', 'please'));
-  await bench.admin('PUT /settings', { evals: ['found'] });
-  const { page, errors } = await openPage(t, `${bench.service.url}/transcripts`);
-  return { ...bench, page, errors };
+async function withPage(t: Test): Promise<ServiceUnderTest & { page: Page; errors: string[] }> {
+  const tested = await withEmptyService(t);
+  await tested.admin('POST /evals', makeContainsEval('found', 'shipped'));
+  await tested.admin('POST /evals', makeContainsEval('polite', 'please'));
+  await tested.admin('PUT /settings', { evals: ['found'] });
+  const { page, errors } = await openPage(t, `${tested.service.url}/transcripts`);
+  return { ...tested, page, errors };
 }
 
 /** Returns the rows of the table of problems: row, place, and problem. */

@@ -4,7 +4,7 @@ import { schemas, type Scenario } from '../../../src/contract/index.ts';
 import { report, row } from '../conformance/check-report.ts';
 import { HOSTILE_MARKUP } from './hostile-markup.ts';
 import { reply, respondWith, withSandboxDouble } from '../sandboxes/sandbox-double.ts';
-import { makeContainsEval, type Bench } from '../services/service.ts';
+import { makeContainsEval, type ServiceUnderTest } from '../services/service.ts';
 import { makeScenario } from '../sessions/scenarios.ts';
 import { seedRun } from '../sessions/seeded-run.ts';
 import { makeSpan } from '../traces/otlp.ts';
@@ -35,7 +35,7 @@ export const makeHostileScenario = (): Scenario => {
 };
 
 /** Adds an agent whose sandbox responds with hostile text, and reports that contain it. */
-async function addHostileAgent(t: Test, { admin }: Bench): Promise<void> {
+async function addHostileAgent(t: Test, { admin }: ServiceUnderTest): Promise<void> {
   const double = await withSandboxDouble(t);
   const page = respondWith(500, HOSTILE_MARKUP);
   double.setBehavior({ health: page, create: page, chat: page, delete: page });
@@ -56,7 +56,7 @@ async function addHostileAgent(t: Test, { admin }: Bench): Promise<void> {
 }
 
 /** Runs two simulations with hostile names, in the second of which the sandbox says hostile text. */
-async function addHostileSimulations(t: Test, { admin, drain }: Bench): Promise<string[]> {
+async function addHostileSimulations(t: Test, { admin, drain }: ServiceUnderTest): Promise<string[]> {
   const sandbox = await withSandboxDouble(t, { chat: reply('shipped') });
   const ids: string[] = [];
   for (const [name, text] of [
@@ -78,7 +78,7 @@ async function addHostileSimulations(t: Test, { admin, drain }: Bench): Promise<
 }
 
 /** Adds two production runs with hostile names, outcomes, and tags. */
-async function addHostileRuns({ admin }: Bench): Promise<void> {
+async function addHostileRuns({ admin }: ServiceUnderTest): Promise<void> {
   const runs = [1, 2].map((nth) => {
     const name = `${LINE} ${nth}`;
     const { sessions } = seedRun(name, [{ id: name, outcome: 'fail', text: HOSTILE_MARKUP }]);
@@ -96,7 +96,7 @@ async function addHostileRuns({ admin }: Bench): Promise<void> {
 }
 
 /** Sends conversations with hostile tags and tool calls: one scored, one unscored, and one open. */
-async function sendHostileConversations({ admin, trace, end, drain }: Bench): Promise<void> {
+async function sendHostileConversations({ admin, trace, end, drain }: ServiceUnderTest): Promise<void> {
   const converse = async (conversationId: string): Promise<void> => {
     const said = { user: HOSTILE_MARKUP, agent: HOSTILE_MARKUP };
     await trace(makeSpan({ conversationId, ...said, attributes: { [LINE]: HOSTILE_MARKUP } }));
@@ -120,8 +120,8 @@ async function sendHostileConversations({ admin, trace, end, drain }: Bench): Pr
 }
 
 /** Adds hostile text where `withFilledService` has none. Returns the paths of pages that show it. */
-export async function addHostileData(t: Test, bench: Bench): Promise<string[]> {
-  const { admin } = bench;
+export async function addHostileData(t: Test, tested: ServiceUnderTest): Promise<string[]> {
+  const { admin } = tested;
   const shared = { name: IMAGE, category: LINE };
   await admin('POST /evals', { ...makeContainsEval('text', HOSTILE_MARKUP), ...shared });
   const criteria = { criteria: HOSTILE_MARKUP };
@@ -134,11 +134,11 @@ export async function addHostileData(t: Test, bench: Bench): Promise<string[]> {
   const characteristics = HOSTILE_MARKUP.slice(0, 9_000);
   await admin('POST /personas', { id: 'p', name: FLAT, characteristics, tags: [FLAT] });
   await admin('POST /scenarios', makeHostileScenario());
-  await addHostileAgent(t, bench);
-  const [before, after] = await addHostileSimulations(t, bench);
-  await addHostileRuns(bench);
-  await sendHostileConversations(bench);
-  const { items } = await bench.production('?limit=100');
+  await addHostileAgent(t, tested);
+  const [before, after] = await addHostileSimulations(t, tested);
+  await addHostileRuns(tested);
+  await sendHostileConversations(tested);
+  const { items } = await tested.production('?limit=100');
   const scored = items.find(({ source_session_id: id }) => id.endsWith('scored'));
   const [first, second] = items
     .filter(({ run }) => run.startsWith(LINE))

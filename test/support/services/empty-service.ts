@@ -3,7 +3,7 @@ import root, { type Test } from 'tap';
 import { createKitFunctions } from '../../../library/kit-functions.ts';
 import { startService, type RunningService } from '../../../src/service/index.ts';
 import { manualClock, type ManualClock } from '../../../src/platform/manual-clock.ts';
-import { createBench, START_MS, type Bench } from './service.ts';
+import { createServiceUnderTest, START_MS, type ServiceUnderTest } from './service.ts';
 
 let shared: Promise<{ service: RunningService; clock: ManualClock }> | undefined;
 
@@ -19,9 +19,9 @@ async function startShared(): Promise<{ service: RunningService; clock: ManualCl
  * its own, or that moves the clock, adds keys, stops the service, or expects ids from 1, starts its own
  * with `withService`.
  */
-export async function withEmptyService(t: Test): Promise<Bench> {
+export async function withEmptyService(t: Test): Promise<ServiceUnderTest> {
   shared ??= startShared();
-  const bench = createBench(t, await shared);
-  await bench.admin('POST /reset', { to: 'empty' });
-  return bench;
+  const tested = createServiceUnderTest(t, await shared);
+  await tested.admin('POST /reset', { to: 'empty' });
+  return tested;
 }

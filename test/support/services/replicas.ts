@@ -4,14 +4,14 @@ import type { ServiceSetup } from '../../../src/service/app/options.ts';
 import { start, type RunningProcess } from '../commands/command.ts';
 import { withPostgres } from '../database/postgres.ts';
 import { withServices } from './round-robin.ts';
-import { createBench, START_MS, type Bench } from './service.ts';
+import { createServiceUnderTest, START_MS, type ServiceUnderTest } from './service.ts';
 
 /** Replicas of one service in this process, each with its own connections to one database. */
 export interface Replicas {
   databaseUrl: string;
   /** Sends each request to the next replica. */
-  proxy: Bench;
-  replicas: Bench[];
+  proxy: ServiceUnderTest;
+  replicas: ServiceUnderTest[];
 }
 
 /** Starts replicas, by default on a new database, and stops them after the test. */
@@ -24,10 +24,10 @@ export async function withReplicas(
   const clock = manualClock(START_MS);
   const settings = { clock, randomSeed: 'test', ...options, databaseUrl };
   const { services, url } = await withServices(t, count, settings);
-  const replicas = services.map((service) => createBench(t, { service, clock }));
+  const replicas = services.map((service) => createServiceUnderTest(t, { service, clock }));
   const [first] = replicas;
   if (!first) throw new Error('At least one replica is required.');
-  return { databaseUrl, replicas, proxy: createBench(t, { ...first, url }) };
+  return { databaseUrl, replicas, proxy: createServiceUnderTest(t, { ...first, url }) };
 }
 
 /** A replica in a separate process. */

@@ -23,7 +23,7 @@ export interface ServiceSendOptions extends SendOptions {
 export type ServiceSend = (route: string, options?: ServiceSendOptions) => Promise<HttpResponse>;
 
 /** A service under test, and functions that send requests to it over HTTP. */
-export interface Bench {
+export interface ServiceUnderTest {
   service: RunningService;
   clock: ManualClock;
   send: ServiceSend;
@@ -44,7 +44,7 @@ export const START_MS = Date.UTC(2026, 10, 20, 10);
  * Starts a service on a free port with a manual clock, and stops it after the test. It consists of
  * several replicas behind a proxy if the tests use these.
  */
-export function withService(t: Test, options: Partial<ServiceSetup> = {}): Promise<Bench> {
+export function withService(t: Test, options: Partial<ServiceSetup> = {}): Promise<ServiceUnderTest> {
   return withReplicated(t, replicaCount, options);
 }
 
@@ -52,7 +52,7 @@ export function withService(t: Test, options: Partial<ServiceSetup> = {}): Promi
  * Starts a service like `withService`, but only one replica, for a test about what each replica has of
  * its own, such as its metrics or its connections.
  */
-export function withOneReplica(t: Test, options: Partial<ServiceSetup> = {}): Promise<Bench> {
+export function withOneReplica(t: Test, options: Partial<ServiceSetup> = {}): Promise<ServiceUnderTest> {
   return withReplicated(t, 1, options);
 }
 
@@ -60,7 +60,7 @@ async function withReplicated(
   t: Test,
   count: number,
   options: Partial<ServiceSetup>,
-): Promise<Bench> {
+): Promise<ServiceUnderTest> {
   const clock = manualClock(START_MS);
   const database = await newDatabaseOption(t, options);
   const settings = { clock, randomSeed: 'test', ...database, ...options };
@@ -69,14 +69,14 @@ async function withReplicated(
     ? await withServicesAsOne(t, count, settings)
     : await startService(settings);
   t.teardown(() => service.stop());
-  return createBench(t, { service, clock });
+  return createServiceUnderTest(t, { service, clock });
 }
 
 /** Creates functions that send requests to a service, directly or to another URL. */
-export function createBench(
+export function createServiceUnderTest(
   t: Test,
-  { service, clock, url = service.url }: Pick<Bench, 'service' | 'clock'> & { url?: string },
-): Bench {
+  { service, clock, url = service.url }: Pick<ServiceUnderTest, 'service' | 'clock'> & { url?: string },
+): ServiceUnderTest {
   const dispatcher = new Agent();
   t.teardown(() => dispatcher.close());
   const send = createServiceSend({ url, apiKey: service.apiKey }, dispatcher);
@@ -85,7 +85,7 @@ export function createBench(
     assertResponse(t, response, 200, message);
     return response.json as Page;
   };
-  const admin: Bench['admin'] = async (route, body) => {
+  const admin: ServiceUnderTest['admin'] = async (route, body) => {
     const [method = '', path = ''] = route.split(' ');
     const response = await send(`${method} /__admin${path}`, { body, key: null });
     t.equal(response.status, 200, `${route}: ${response.text.slice(0, 300)}`);
@@ -152,7 +152,7 @@ export function makeContainsEval(
 /** Asserts that each body is rejected with 400 and a message. */
 export async function assertRejected(
   t: Test,
-  { send }: Bench,
+  { send }: ServiceUnderTest,
   route: string,
   bodies: unknown[],
 ): Promise<void> {

@@ -1,12 +1,12 @@
 import type { Test } from 'tap';
 import type { Scenario } from '../../../src/contract/index.ts';
 import { withReferenceAgent } from '../sandboxes/reference-agent.ts';
-import { makeContainsEval, type Bench } from '../services/service.ts';
+import { makeContainsEval, type ServiceUnderTest } from '../services/service.ts';
 import { makeScenario } from './scenarios.ts';
 
 /** Starts a simulation, and returns its id. */
-export async function startSimulation(bench: Bench, body: object): Promise<string> {
-  const { id } = (await bench.admin('POST /simulations', body)) as { id: string };
+export async function startSimulation(tested: ServiceUnderTest, body: object): Promise<string> {
+  const { id } = (await tested.admin('POST /simulations', body)) as { id: string };
   return id;
 }
 
@@ -26,12 +26,12 @@ export const hours: Scenario = makeScenario({
 });
 
 /** Runs both scenarios against the reference agent; one passes, one fails. */
-export async function runShopSimulation(t: Test, bench: Bench): Promise<{ id: string; agentUrl: string }> {
+export async function runShopSimulation(t: Test, tested: ServiceUnderTest): Promise<{ id: string; agentUrl: string }> {
   const { agent } = await withReferenceAgent(t);
-  const id = await startSimulation(bench, {
+  const id = await startSimulation(tested, {
     agent: { name: 'Shop agent', url: agent.url },
     ...{ scenarios: [parcel, hours], samples: 2, seed: 'nightly', name: 'Nightly' },
   });
-  await bench.drain();
+  await tested.drain();
   return { id, agentUrl: agent.url };
 }

@@ -70,9 +70,9 @@ void t.test(
   'no server outlives a killed test process',
   existsSync('/proc') ? nightOnly : { skip: 'without /proc' },
   async (t) => {
-    const helper = join(ROOT, 'test/support/database/postgres-server.ts');
+    const serverFile = join(ROOT, 'test/support/database/postgres-server.ts');
     const program = `
-    const { startServerProcess } = await import(${JSON.stringify(helper)});
+    const { startServerProcess } = await import(${JSON.stringify(serverFile)});
     const { pid, directory } = await startServerProcess({});
     console.log(JSON.stringify({ pid: pid(), directory }));
     setInterval(() => undefined, 1_000);`;

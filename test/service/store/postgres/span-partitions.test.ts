@@ -67,8 +67,8 @@ async function removeAll({ store, ownerId }: Opened, receivedBeforeMs: number): 
 
 void t.test('A service creates partitions ahead, and drops old ones', async (t) => {
   const { url } = await withPostgres(t, 'migrated');
-  const bench = await withService(t, { databaseUrl: url, retentionMs: 30 * DAY_MS });
-  const { admin, end, trace } = bench;
+  const tested = await withService(t, { databaseUrl: url, retentionMs: 30 * DAY_MS });
+  const { admin, end, trace } = tested;
   await trace(makeSpan({ conversationId: 'old', traceId: '1'.repeat(32) }));
   await end('old');
   t.same(await countSpans(url), {
@@ -193,12 +193,12 @@ void t.test('A role that may not create tables deletes old spans row by row', as
     await withService(t, { databaseUrl: roleUrl.href, log });
     t.same(warnings, []);
   });
-  const bench = await withService(t, {
+  const tested = await withService(t, {
     ...{ databaseUrl: roleUrl.href, retentionMs: 30 * DAY_MS, log },
   });
   t.same(warnings, ['span_partitions_missing']);
-  await bench.trace(makeSpan({ conversationId: 'old' }));
+  await tested.trace(makeSpan({ conversationId: 'old' }));
   t.same(await countSpans(url), { spans_default: 1 });
-  await bench.admin('POST /clock', { advance_ms: 31 * DAY_MS });
+  await tested.admin('POST /clock', { advance_ms: 31 * DAY_MS });
   t.same(await countSpans(url), { spans_default: 0 });
 });

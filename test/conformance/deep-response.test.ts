@@ -9,7 +9,7 @@ import { startLocally } from '../support/network/local-server.ts';
 
 const DEEP = '['.repeat(1_000_000) + ']'.repeat(1_000_000);
 
-void t.test('A reply that is nested too deeply fails, and the page says why', async (t) => {
+void t.test('a reply that is nested too deeply fails, and the page says why', async (t) => {
   const server = createServer((request, response) => {
     request.resume();
     response.setHeader('content-type', 'application/json');

@@ -402,7 +402,7 @@ async function runRound(t: Test, setup: Setup, round: Round): Promise<void> {
 }
 
 void t.test(
-  'After kill -9 of replicas, the database, and connections, nothing is lost or duplicated',
+  'after kill -9 of replicas, the database, and connections, nothing is lost or duplicated',
   { timeout: 0 },
   async (t) => {
     t.comment(`CRASH_SEED=${CRASH_SEED}`);

@@ -28,7 +28,7 @@ const scenario = makeUserScenario(
   { evals: [{ id: 'turns', name: 'Few turns', kind: 'max_turns', params: { max: 5 } }] },
 );
 
-void t.test('A replica that continues after a long pause writes nothing late', async (t) => {
+void t.test('a replica that continues after a long pause writes nothing late', async (t) => {
   const { url: databaseUrl } = await withPostgres(t, 'migrated');
   const [slowJudge, judge] = [await startOpenAiServer(t), await startOpenAiServer(t)];
   const late = createPendingBehavior();

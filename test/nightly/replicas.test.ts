@@ -23,7 +23,7 @@ async function startReplicas(t: Test): Promise<{ serviceUrl: string; serviceApiK
   return { serviceUrl, serviceApiKey };
 }
 
-void t.test('Replicas behind a proxy conform', async (t) => {
+void t.test('replicas behind a proxy conform', async (t) => {
   const { serviceUrl, serviceApiKey } = await startReplicas(t);
   const startedAtMs = systemClock.monotonicMs();
   const { code, stdout, stderr } = await run(['check', serviceUrl, '--area', 'service'], {

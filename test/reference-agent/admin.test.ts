@@ -345,7 +345,7 @@ void t.test('a script in code follows the rules of script files', async (t) => {
   }
 });
 
-void t.test('Faults in code get errors about the option, not about JSON', async (t) => {
+void t.test('faults in code get errors about the option, not about JSON', async (t) => {
   const latency = { min_ms: 3, max_ms: 1 };
   const example = 'for example { min_ms: 100, max_ms: 300 }';
   for (const [faults, problem] of [

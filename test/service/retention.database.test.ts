@@ -35,7 +35,7 @@ async function withScoredConversation(t: Test): Promise<ServiceUnderTest> {
   return tested;
 }
 
-void t.test('Spans are removed after the given time; results stay', async (t) => {
+void t.test('spans are removed after the given time; results stay', async (t) => {
   const tested = await withScoredConversation(t);
   const { admin, production, trace } = tested;
   const before = await production('?include_traces=true');
@@ -66,7 +66,7 @@ void t.test('Spans are removed after the given time; results stay', async (t) =>
   t.match(await admin('POST /score-backlog'), { conversations: 0 });
 });
 
-void t.test('Late spans of a conversation without spans are dropped and logged', async (t) => {
+void t.test('late spans of a conversation without spans are dropped and logged', async (t) => {
   const tested = await withScoredConversation(t);
   await advanceDays(tested, 31);
   const { trace, production } = tested;
@@ -82,7 +82,7 @@ void t.test('Late spans of a conversation without spans are dropped and logged',
   t.match(await openPage(t, tested, '/conversation?id=new'), 'In time');
 });
 
-void t.test('A span is stored once until it is removed, also on later days', async (t) => {
+void t.test('a span is stored once until it is removed, also on later days', async (t) => {
   const tested = await withService(t, { retentionMs });
   const span = { traceId: '1'.repeat(32), spanId: '1'.repeat(16), user: 'Once' };
   await tested.trace(makeSpan({ ...span, conversationId: 'first' }));
@@ -99,7 +99,7 @@ void t.test('A span is stored once until it is removed, also on later days', asy
 });
 
 void t.test(
-  'A conversation that is open longer than its spans are kept is not scored',
+  'a conversation that is open longer than its spans are kept is not scored',
   async (t) => {
     const tested = await withService(t, { retentionMs: 2 * DAY_MS });
     const { admin, drain, end, production, trace } = tested;
@@ -115,14 +115,14 @@ void t.test(
   },
 );
 
-void t.test('Without the option, nothing is removed', async (t) => {
+void t.test('without the option, nothing is removed', async (t) => {
   const tested = await withService(t);
   await tested.trace(makeSpan({ conversationId: 'old', user: 'My parcel?' }));
   await advanceDays(tested, 400);
   t.match(await openPage(t, tested, '/conversation?id=old'), 'My parcel?');
 });
 
-void t.test('Old spans of a reset service are gone, and it stores spans again', async (t) => {
+void t.test('old spans of a reset service are gone, and it stores spans again', async (t) => {
   const tested = await withScoredConversation(t);
   const { admin, trace } = tested;
   await admin('POST /reset', { to: 'empty' });

@@ -24,7 +24,7 @@ const UNMARKED = /^test\/service\/(web|store\/postgres)\//;
 
 const MARKER = '.database.test.ts';
 
-void t.test(`Tests of the service that use either database are named *${MARKER}`, (t) => {
+void t.test(`tests of the service that use either database are named *${MARKER}`, (t) => {
   const tests = files.filter((path) => path.endsWith('.test.ts'));
   const ofService = tests.filter((path) => /^test\/(service|nightly)\//.test(path));
   const chosen = ofService.filter((path) => !UNMARKED.test(path) && choosing.test(read(path)));

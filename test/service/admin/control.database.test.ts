@@ -11,7 +11,7 @@ import {
 } from '../../support/services/service.ts';
 
 void t.test(
-  'On loopback, /__admin needs no key but requires a local Host and Origin',
+  'on loopback, /__admin needs no key but requires a local Host and Origin',
   async (t) => {
     const { service, send } = await withService(t);
     const url = `${service.adminUrl}/health`;
@@ -33,7 +33,7 @@ void t.test(
   },
 );
 
-void t.test('Evals can be added, replaced, listed, and deleted', async (t) => {
+void t.test('evals can be added, replaced, listed, and deleted', async (t) => {
   const tested = await withService(t);
   const { admin, send } = tested;
   await admin('POST /evals', makeContainsEval('one', 'a'));
@@ -56,7 +56,7 @@ void t.test('Evals can be added, replaced, listed, and deleted', async (t) => {
 });
 
 void t.test(
-  'Settings can be changed partially; too many or unknown evals are rejected',
+  'settings can be changed partially; too many or unknown evals are rejected',
   async (t) => {
     const tested = await withService(t);
     const { admin, send } = tested;
@@ -86,7 +86,7 @@ void t.test(
 );
 
 void t.test(
-  'A transcript is scored immediately by the live evals or by the evals it names',
+  'a transcript is scored immediately by the live evals or by the evals it names',
   async (t) => {
     const tested = await withService(t);
     const { admin, drain, production } = tested;
@@ -124,7 +124,7 @@ void t.test(
   },
 );
 
-void t.test('The clock can be read, advanced, and set forward and back', async (t) => {
+void t.test('the clock can be read, advanced, and set forward and back', async (t) => {
   const tested = await withService(t);
   const { admin, clock } = tested;
   const now = (): Promise<unknown> => admin('GET /clock');
@@ -144,7 +144,7 @@ void t.test('The clock can be read, advanced, and set forward and back', async (
   ]);
 });
 
-void t.test('Keys can be added for owners and removed', async (t) => {
+void t.test('keys can be added for owners and removed', async (t) => {
   const { admin, send, simulations } = await withService(t);
   const granted = await admin('POST /keys', { key: 'team-b-test-key', owner: 'team-b' });
   t.same(granted, { key: 'team-b-test-key', owner: 'team-b' });
@@ -163,7 +163,7 @@ void t.test('Keys can be added for owners and removed', async (t) => {
   await simulations();
 });
 
-void t.test('Keys are listed without the keys, and revoked by their ids', async (t) => {
+void t.test('keys are listed without the keys, and revoked by their ids', async (t) => {
   const { admin, send, clock } = await withService(t);
   const label = 'Exporter <of> "staging"';
   const { key } = (await admin('POST /keys', { label })) as { key: string };
@@ -191,7 +191,7 @@ void t.test('Keys are listed without the keys, and revoked by their ids', async 
   t.equal((await list()).length, 2);
 });
 
-void t.test('Sessions of a deleted simulation have no link', async (t) => {
+void t.test('sessions of a deleted simulation have no link', async (t) => {
   const session = { scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
   const seed = { simulations: [{ id: 'sim', name: 'Sim', agent: 'A', sessions: [session] }] };
   const { admin, simulations, send } = await withService(t, { seed });
@@ -201,7 +201,7 @@ void t.test('Sessions of a deleted simulation have no link', async (t) => {
   assertError(t, await send('DELETE /__admin/simulations/sim'), 404);
 });
 
-void t.test('The journal lists requests without keys and query strings', async (t) => {
+void t.test('the journal lists requests without keys and query strings', async (t) => {
   const { admin, send } = await withOneReplica(t);
   await send('GET /api/simulations/sessions?agent=secret');
   await send('POST /v1/traces', { raw: 'secret', headers: { 'content-type': 'text/plain' } });
@@ -219,7 +219,7 @@ void t.test('The journal lists requests without keys and query strings', async (
   t.match(await admin('GET /requests'), { total: 0 });
 });
 
-void t.test('Invalid faults are rejected', async (t) => {
+void t.test('invalid faults are rejected', async (t) => {
   const tested = await withService(t);
   await assertRejected(t, tested, 'POST /faults', [
     {},

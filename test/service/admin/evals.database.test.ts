@@ -18,7 +18,7 @@ const assertRejectedEval = async (
   t.ok(response.text.length < 500, `${kind}: the message is short`);
 };
 
-void t.test('An eval that cannot be scored is rejected when it is created', async (t) => {
+void t.test('an eval that cannot be scored is rejected when it is created', async (t) => {
   const tested = await withService(t);
   const rows: Row[] = [
     ['regex', { pattern: '(' }, /\/params\/pattern is not a regular expression: Unterminated/],
@@ -53,7 +53,7 @@ void t.test('An eval that cannot be scored is rejected when it is created', asyn
   assertError(t, seeded, 400, /\/params\/path/);
 });
 
-void t.test('Excessively nested JSON is rejected on every route', async (t) => {
+void t.test('excessively nested JSON is rejected on every route', async (t) => {
   const { send } = await withService(t);
   const headers = { 'content-type': 'application/json' };
   const bodyOf = (value: string): string =>
@@ -69,7 +69,7 @@ void t.test('Excessively nested JSON is rejected on every route', async (t) => {
 });
 
 void t.test(
-  'A pattern with endless backtracking ends as an error and delays no other eval',
+  'a pattern with endless backtracking ends as an error and delays no other eval',
   async (t) => {
     const tested = await withService(t);
     const { admin, send, drain, production } = tested;
@@ -108,7 +108,7 @@ void t.test(
   },
 );
 
-void t.test('Tool calls and times from spans are scored', async (t) => {
+void t.test('tool calls and times from spans are scored', async (t) => {
   const { admin, trace, end, drain, production } = await withService(t);
   const evals: [name: string, kind: string, params: Params, outcome: string][] = [
     ['subset', 'tool_args', args({ deep: { list: [1, { a: 1 }] } }), 'pass'],
@@ -144,7 +144,7 @@ void t.test('Tool calls and times from spans are scored', async (t) => {
 
 const args = (value: unknown): Params => ({ name: 'find', arguments: value });
 
-void t.test('A latency that was not measured is an error, neither pass nor fail', async (t) => {
+void t.test('a latency that was not measured is an error, neither pass nor fail', async (t) => {
   const { admin, drain, production } = await withService(t);
   await admin('POST /evals', { id: 'l', name: 'L', kind: 'max_latency', params: { ms: 1 } });
   await admin('POST /evals', { id: 'c', name: 'C', kind: 'contains', params: { text: 'STRASSE' } });

@@ -78,7 +78,7 @@ async function sendUntilKilled(
 }
 
 void t.test(
-  'After kill -9, no acknowledged data is lost or duplicated',
+  'after kill -9, no acknowledged data is lost or duplicated',
   { timeout: 0 },
   async (t) => {
     t.comment(`CRASH_SEED=${CRASH_SEED}`);

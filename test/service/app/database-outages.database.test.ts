@@ -310,7 +310,7 @@ void t.test(
   },
 );
 
-void t.test('Turns that can not be checked are logged once per outage', async (t) => {
+void t.test('turns that can not be checked are logged once per outage', async (t) => {
   const { url, superuserUrl } = await withPostgres(t, 'migrated');
   const { log, lines } = createLineLog();
   // The default log level hides info.

@@ -43,7 +43,7 @@ void t.test('/ready says whether the database answers', async (t) => {
 });
 
 void t.test(
-  'A service that stops is not ready, and serves until load balancers know',
+  'a service that stops is not ready, and serves until load balancers know',
   async (t) => {
     const clock = manualClock(START_MS);
     const service = await startService({ drainMs: 2_000, clock });
@@ -121,7 +121,7 @@ void t.test('/metrics shows how long seeded sessions wait for their evals', asyn
   t.match(text, '\nsandbox_kit_jobs_oldest_due_age_seconds 7\n');
 });
 
-void t.test('Beyond loopback, /metrics needs the first key, and /ready none', async (t) => {
+void t.test('beyond loopback, /metrics needs the first key, and /ready none', async (t) => {
   const keys = [{ key: 'first-key-1' }, { key: 'second-key-2' }];
   const { send } = await withService(t, { host: '0.0.0.0', keys });
   t.equal((await send('GET /metrics', { key: null })).status, 401);

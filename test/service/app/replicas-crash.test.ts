@@ -9,7 +9,7 @@ import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 const LEASE_MS = 60_000;
 const CONVERSATIONS = 3;
 
-void t.test('Another replica scores the jobs of a killed one, each once', async (t) => {
+void t.test('another replica scores the jobs of a killed one, each once', async (t) => {
   const { url: databaseUrl } = await withPostgres(t, 'migrated');
   const judge = await startOpenAiServer(t);
   const env = { SANDBOX_KIT_JUDGE_URL: judge.baseUrl, SANDBOX_KIT_JUDGE_MODEL: 'm' };

@@ -16,7 +16,7 @@ const listEntries = async ({ admin }: ServiceUnderTest): Promise<Entry[]> =>
 const TRACES = 'POST /v1/traces';
 
 void t.test(
-  'The first unauthorized request of a series is in the ingest log, without its key',
+  'the first unauthorized request of a series is in the ingest log, without its key',
   async (t) => {
     const tested = await withService(t, { apiKeyHeader: 'X-My-Key' });
     const { send, clock, service } = tested;
@@ -47,7 +47,7 @@ void t.test(
 );
 
 void t.test(
-  'Consecutive series of unauthorized requests leave one log entry per minute',
+  'consecutive series of unauthorized requests leave one log entry per minute',
   async (t) => {
     const tested = await withService(t);
     const { send, clock, admin } = tested;
@@ -68,7 +68,7 @@ void t.test(
   },
 );
 
-void t.test('A change of the problem is reported, once a minute for each problem', async (t) => {
+void t.test('a change of the problem is reported, once a minute for each problem', async (t) => {
   const tested = await withService(t);
   const alternate = async (): Promise<void> => {
     for (let nth = 0; nth < 3; nth += 1) {
@@ -88,7 +88,7 @@ void t.test('A change of the problem is reported, once a minute for each problem
   t.equal((await listEntries(tested)).length, 4);
 });
 
-void t.test('Traces that are sent to another path are reported once a minute', async (t) => {
+void t.test('traces that are sent to another path are reported once a minute', async (t) => {
   const tested = await withService(t);
   const { send, clock } = tested;
   const protobuf = { body: 'any', headers: { 'content-type': 'application/x-protobuf' } };
@@ -120,7 +120,7 @@ void t.test('Traces that are sent to another path are reported once a minute', a
   assertError(t, await send('GET /traces', { key: null }), 404, /\/traces does not exist\.$/);
 });
 
-void t.test('A key in the wrong header gets a hint that does not repeat the key', async (t) => {
+void t.test('a key in the wrong header gets a hint that does not repeat the key', async (t) => {
   const tested = await withService(t);
   const headers = { authorization: `Bearer ${tested.service.apiKey}` };
   const response = await tested.send(TRACES, { key: null, body: makeTraceRequest(), headers });

@@ -18,7 +18,7 @@ async function setLiveEvals({ admin }: ServiceUnderTest, ...ids: string[]): Prom
   await admin('PUT /settings', { evals: ids });
 }
 
-void t.test('An unknown conversation returns 404, whatever its id looks like', async (t) => {
+void t.test('an unknown conversation returns 404, whatever its id looks like', async (t) => {
   const { send } = await withService(t);
   for (const id of ['nothing', '%20', 'a%2Fb', '%F0%9F%98%80', 'x'.repeat(5000), '%2e%2e']) {
     assertError(t, await send(`POST /v1/sessions/${id}/end`), 404);
@@ -29,7 +29,7 @@ void t.test('An unknown conversation returns 404, whatever its id looks like', a
   assertError(t, await send('GET /v1/sessions/conv-1/end'), 405, /POST/);
 });
 
-void t.test('The 404 says that only spans without an operation were received', async (t) => {
+void t.test('the 404 says that only spans without an operation were received', async (t) => {
   const { send, trace, end } = await withService(t);
   const ignored = { ...makeSpan({ conversationId: 'c' }), attributes: [] };
   await trace(ignored);
@@ -42,7 +42,7 @@ void t.test('The 404 says that only spans without an operation were received', a
   t.equal((await end('d')).conversation_id, 'd');
 });
 
-void t.test('Ids are percent-encoded in paths and returned decoded', async (t) => {
+void t.test('ids are percent-encoded in paths and returned decoded', async (t) => {
   const { trace, end } = await withService(t);
   for (const id of ['a/b', 'a b?c#d', 'Gespräch 😀', '../x', '100%', 'a+b']) {
     await trace(makeSpan({ conversationId: id }));
@@ -50,7 +50,7 @@ void t.test('Ids are percent-encoded in paths and returned decoded', async (t) =
   }
 });
 
-void t.test('The end call ignores its body and content type', async (t) => {
+void t.test('the end call ignores its body and content type', async (t) => {
   const { send, trace } = await withService(t);
   await trace(makeSpan());
   for (const [raw, headers] of [
@@ -68,7 +68,7 @@ void t.test('The end call ignores its body and content type', async (t) => {
   t.match(repeated.json, { already_closed: true });
 });
 
-void t.test('Without evals, closing queues nothing and keeps the traces', async (t) => {
+void t.test('without evals, closing queues nothing and keeps the traces', async (t) => {
   const tested = await withService(t);
   const { trace, end, send, admin, drain, production } = tested;
   await trace(makeSpan(), makeSpan({ conversationId: 'conv-2', startMs: START_MS - 2 * DAY_MS }));
@@ -98,7 +98,7 @@ void t.test('Without evals, closing queues nothing and keeps the traces', async 
   );
 });
 
-void t.test('Closing without evals is logged once, until evals are set', async (t) => {
+void t.test('closing without evals is logged once, until evals are set', async (t) => {
   const tested = await withService(t);
   const { trace, end, admin } = tested;
   type Log = { entries: { level: string; code: string; message: string; about: object }[] };
@@ -144,7 +144,7 @@ void t.test('Closing without evals is logged once, until evals are set', async (
   );
 });
 
-void t.test('A deleted eval is skipped and logged, never queued', async (t) => {
+void t.test('a deleted eval is skipped and logged, never queued', async (t) => {
   const tested = await withService(t);
   const { trace, end, admin } = tested;
   await setLiveEvals(tested, 'stays', 'goes');
@@ -155,7 +155,7 @@ void t.test('A deleted eval is skipped and logged, never queued', async (t) => {
 });
 
 void t.test(
-  'The run is named after the base name and the UTC date of the first span',
+  'the run is named after the base name and the UTC date of the first span',
   async (t) => {
     const { trace, end, admin } = await withService(t);
     await admin('PUT /settings', { run_name: 'Shop' });
@@ -177,7 +177,7 @@ void t.test(
 );
 
 void t.test(
-  'If several end calls are concurrent, exactly one closes the conversation',
+  'if several end calls are concurrent, exactly one closes the conversation',
   async (t) => {
     const tested = await withService(t);
     await setLiveEvals(tested, 'a', 'b');
@@ -193,7 +193,7 @@ void t.test(
   },
 );
 
-void t.test('Closing logs what the turns of the conversation lack, once', async (t) => {
+void t.test('closing logs what the turns of the conversation lack, once', async (t) => {
   const tested = await withService(t);
   const { trace, end, admin } = tested;
   await setLiveEvals(tested, 'any');
@@ -219,7 +219,7 @@ void t.test('Closing logs what the turns of the conversation lack, once', async 
   t.equal(((await readLog()) as unknown[]).length, 1, 'the second call changes nothing');
 });
 
-void t.test('Spans after the close are stored and not scored', async (t) => {
+void t.test('spans after the close are stored and not scored', async (t) => {
   const tested = await withService(t);
   const { trace, end, drain, production } = tested;
   await setLiveEvals(tested, 'any');
@@ -236,7 +236,7 @@ void t.test('Spans after the close are stored and not scored', async (t) => {
 });
 
 void t.test(
-  'A conversation idle for 24 hours by receipt time is closed as by the end call',
+  'a conversation idle for 24 hours by receipt time is closed as by the end call',
   async (t) => {
     const tested = await withService(t);
     const { trace, end, admin, drain, production } = tested;
@@ -261,7 +261,7 @@ void t.test(
   },
 );
 
-void t.test('One clock change closes any number of idle conversations', async (t) => {
+void t.test('one clock change closes any number of idle conversations', async (t) => {
   // More than two batches.
   const COUNT = 210;
   const { trace, admin, drain, production } = await withService(t);
@@ -274,7 +274,7 @@ void t.test('One clock change closes any number of idle conversations', async (t
   t.equal((await production('?limit=1')).total, COUNT);
 });
 
-void t.test('Idle conversations are also closed as time passes', async (t) => {
+void t.test('idle conversations are also closed as time passes', async (t) => {
   const { trace, clock, admin, drain, production } = await withService(t);
   await admin('POST /evals', makeContainsEval('any', 'way'));
   await admin('PUT /settings', { evals: ['any'] });

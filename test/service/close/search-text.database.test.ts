@@ -47,7 +47,7 @@ const failTexts = isPostgres
     ];
 const storeTexts = `drop trigger fail${isPostgres ? ' on session_texts' : ''}`;
 
-void t.test('Without its search text, no conversation is closed or queued', async (t) => {
+void t.test('without its search text, no conversation is closed or queued', async (t) => {
   const { tested, run } = await withDatabase(t);
   const { admin, end, send, drain, trace } = tested;
   await traceWord(tested, 'heron');
@@ -66,7 +66,7 @@ void t.test('Without its search text, no conversation is closed or queued', asyn
   t.same(await search(tested, 'heron'), ['c-heron']);
 });
 
-void t.test('A search finds a session if its close committed without an answer', async (t) => {
+void t.test('a search finds a session if its close committed without an answer', async (t) => {
   const { url: direct } = await withPostgres(t, 'migrated');
   const url = new URL(direct);
   const proxy = await withDatabaseProxy(t, Number(url.port));

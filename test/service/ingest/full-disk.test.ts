@@ -103,7 +103,7 @@ t.teardown(() => disk.remove());
 const skip = !disk.isMounted && 'this user is not allowed to mount a disk';
 
 void t.test(
-  'On a full disk, requests get 503 and all acknowledged spans are stored',
+  'on a full disk, requests get 503 and all acknowledged spans are stored',
   { skip },
   async (t) => {
     const { folder } = disk;
@@ -140,7 +140,7 @@ void t.test(
 const failing = disk.isMounted ? nightOnly : {};
 
 void t.test(
-  'When the disk fails, requests get 503 and the log has the reason',
+  'when the disk fails, requests get 503 and the log has the reason',
   failing,
   async (t) => {
     const data = join(t.testdir({}), 'data');

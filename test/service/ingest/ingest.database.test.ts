@@ -19,7 +19,7 @@ const listCodes = async ({ admin }: ServiceUnderTest): Promise<string[]> =>
   ((await admin('GET /ingest-log')) as LogView).entries.map(({ code }) => code);
 
 void t.test(
-  'Without a key or with an unknown key, every route of area A returns 401',
+  'without a key or with an unknown key, every route of area A returns 401',
   async (t) => {
     const { send } = await withService(t);
     const routes = [
@@ -35,7 +35,7 @@ void t.test(
   },
 );
 
-void t.test('The key header can be renamed', async (t) => {
+void t.test('the key header can be renamed', async (t) => {
   const { send, service } = await withService(t, { apiKeyHeader: 'X-Other-Key' });
   assertError(t, await send(TRACES, { body: makeTraceRequest() }), 401, /x-other-key/);
   const headers = { 'x-other-key': service.apiKey };
@@ -43,7 +43,7 @@ void t.test('The key header can be renamed', async (t) => {
 });
 
 void t.test(
-  'Exactly two content types are accepted, regardless of case and parameters',
+  'exactly two content types are accepted, regardless of case and parameters',
   async (t) => {
     const tested = await withService(t);
     const { send } = tested;
@@ -81,7 +81,7 @@ void t.test(
   },
 );
 
-void t.test('Bodies are accepted uncompressed or with gzip', async (t) => {
+void t.test('bodies are accepted uncompressed or with gzip', async (t) => {
   const { send } = await withService(t);
   const plain = Buffer.from(JSON.stringify(makeTraceRequest()));
   const send200 = async (encoding: string, raw: Uint8Array): Promise<void> => {
@@ -148,7 +148,7 @@ void t.test(
 );
 
 void t.test(
-  'Errors have the order 401, 429, 415, 413, 400; the first that applies is returned',
+  'errors have the order 401, 429, 415, 413, 400; the first that applies is returned',
   async (t) => {
     const { send } = await withService(t);
     const large = Buffer.alloc(INGEST_BODY_BYTES_MAX + 1);
@@ -160,7 +160,7 @@ void t.test(
   },
 );
 
-void t.test('Malformed bodies get 400 with a message and affect no other request', async (t) => {
+void t.test('malformed bodies get 400 with a message and affect no other request', async (t) => {
   const { send, trace, end, admin } = await withService(t);
   const bodies = [
     '',
@@ -190,7 +190,7 @@ void t.test('Malformed bodies get 400 with a message and affect no other request
 });
 
 void t.test(
-  'A request without spans to store is accepted; one without any conversation id is rejected',
+  'a request without spans to store is accepted; one without any conversation id is rejected',
   async (t) => {
     const tested = await withService(t);
     const { send, end } = tested;
@@ -208,7 +208,7 @@ void t.test(
   },
 );
 
-void t.test('Other methods and paths get 405 and 404 with an explanation', async (t) => {
+void t.test('other methods and paths get 405 and 404 with an explanation', async (t) => {
   const { send } = await withService(t);
   const wrong = await send('GET /v1/traces');
   assertError(t, wrong, 405, /POST/);
@@ -218,7 +218,7 @@ void t.test('Other methods and paths get 405 and 404 with an explanation', async
 });
 
 void t.test(
-  'Logs and metrics get 404 with the reason, even without a key and with an invalid body',
+  'logs and metrics get 404 with the reason, even without a key and with an invalid body',
   async (t) => {
     const { send } = await withService(t);
     const metrics =
@@ -238,7 +238,7 @@ void t.test(
   },
 );
 
-void t.test('The 404 of an unknown conversation points to spans in another dialect', async (t) => {
+void t.test('the 404 of an unknown conversation points to spans in another dialect', async (t) => {
   const tested = await withService(t);
   const span = makeSpan({ operation: null, attributes: { 'openinference.span.kind': 'LLM' } });
   const body = makeTraceRequest([span]);
@@ -248,7 +248,7 @@ void t.test('The 404 of an unknown conversation points to spans in another diale
   assertError(t, unknown, 404, /unreadable_spans.*ingest-log/);
 });
 
-void t.test('Injected faults cause 429, 500, 503, and slow responses', async (t) => {
+void t.test('injected faults cause 429, 500, 503, and slow responses', async (t) => {
   const { send, admin, trace } = await withService(t);
   await admin('POST /faults', { kind: 'rate_limit', route: 'traces', retry_after_s: 7, times: 1 });
   await admin('POST /faults', { kind: 'server_error', route: 'results', times: 1 });
@@ -270,7 +270,7 @@ void t.test('Injected faults cause 429, 500, 503, and slow responses', async (t)
   t.equal((await slow).status, 200);
 });
 
-void t.test('Spans that cannot be stored cause a 500, and the log says why', async (t) => {
+void t.test('spans that cannot be stored cause a 500, and the log says why', async (t) => {
   const dataDir = t.testdir();
   const { log, lines } = createLineLog();
   const { send } = await withService(t, { dataDir, log });

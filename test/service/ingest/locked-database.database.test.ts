@@ -8,7 +8,7 @@ import { makeContainsEval, withService } from '../../support/services/service.ts
 import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
 void t.test(
-  'A lock that is longer than the wait gives 503 with Retry-After, and loses nothing',
+  'a lock that is longer than the wait gives 503 with Retry-After, and loses nothing',
   async (t) => {
     const dataDir = t.testdir();
     const { log, lines } = createLineLog();

@@ -3,7 +3,7 @@ import t from 'tap';
 import { withService } from '../../support/services/service.ts';
 import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
-void t.test('Half of a surrogate pair becomes U+FFFD, and nothing is lost', async (t) => {
+void t.test('half of a surrogate pair becomes U+FFFD, and nothing is lost', async (t) => {
   const { send } = await withService(t);
   const conversationId = 'lone-\uD800-id';
   const span = makeSpan({

@@ -198,7 +198,7 @@ const lastLine = {
 const CONVERSATIONS = atNight(isPostgres ? 200 : 1000, 20);
 
 for (const [name, way] of Object.entries(ways)) {
-  void t.test(`Turns of one millisecond are in order: ${name}`, async (t) => {
+  void t.test(`turns of one millisecond are in order: ${name}`, async (t) => {
     const settings = { evals: [lastLine.id] };
     const tested = await withService(t, { seed: { evals: [lastLine], settings } });
     const exporters = Array.from({ length: way.exporters ?? 1 }, (_, nth) =>

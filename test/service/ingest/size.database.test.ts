@@ -46,7 +46,7 @@ void t.test(
 );
 
 void t.test(
-  'Spans beyond the limits of a conversation are rejected, and the response says so',
+  'spans beyond the limits of a conversation are rejected, and the response says so',
   async (t) => {
     const tested = await withService(t);
     const { send } = tested;
@@ -98,7 +98,7 @@ const refusals = [
 ] as const;
 
 void t.test(
-  'A client that sends everything before it reads still receives the 413 and can continue',
+  'a client that sends everything before it reads still receives the 413 and can continue',
   async (t) => {
     const tested = await withOneReplica(t);
     for (const [status, headers] of refusals) {
@@ -110,7 +110,7 @@ void t.test(
   },
 );
 
-void t.test('A client that sends Connection: close still receives the 413', async (t) => {
+void t.test('a client that sends Connection: close still receives the 413', async (t) => {
   const tested = await withOneReplica(t);
   for (const [status, headers] of refusals) {
     for (let round = 0; round < atNight(5, 1); round += 1) {
@@ -124,7 +124,7 @@ void t.test('A client that sends Connection: close still receives the 413', asyn
   }
 });
 
-void t.test('Advancing the clock does not disconnect a client that sends slowly', async (t) => {
+void t.test('advancing the clock does not disconnect a client that sends slowly', async (t) => {
   const tested = await withOneReplica(t);
   const { port } = new URL(tested.service.url);
   const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
@@ -142,7 +142,7 @@ void t.test('Advancing the clock does not disconnect a client that sends slowly'
   t.match(await readAll(socket), /^HTTP\/1\.1 405 /, 'the connection can still be used');
 });
 
-void t.test('A client that keeps sending after the 413 is disconnected', async (t) => {
+void t.test('a client that keeps sending after the 413 is disconnected', async (t) => {
   const socket = await writeWithoutReading(await withOneReplica(t), 500_000_000);
   await readAll(socket);
   t.ok(socket.bytesWritten < 100_000_000, `${socket.bytesWritten} bytes`);
@@ -191,7 +191,7 @@ async function readAll(socket: Socket): Promise<string> {
   return text;
 }
 
-void t.test('The 413 is sent before the whole body has arrived', async (t) => {
+void t.test('the 413 is sent before the whole body has arrived', async (t) => {
   const { service } = await withService(t);
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   t.teardown(() => socket.destroy());
@@ -203,7 +203,7 @@ void t.test('The 413 is sent before the whole body has arrived', async (t) => {
   t.match(String(response), /^HTTP\/1\.1 413 /);
 });
 
-void t.test('A client that disconnects midway affects no other client', async (t) => {
+void t.test('a client that disconnects midway affects no other client', async (t) => {
   const { service, send } = await withService(t);
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   socket.write(
@@ -215,7 +215,7 @@ void t.test('A client that disconnects midway affects no other client', async (t
   t.equal((await send(TRACES, { body: makeTraceRequest() })).status, 200);
 });
 
-void t.test('More concurrent bytes than the service buffers get a retryable 503', async (t) => {
+void t.test('more concurrent bytes than the service buffers get a retryable 503', async (t) => {
   const { service, send } = await withService(t);
   const large = makePaddedBody(INGEST_BODY_BYTES_MAX);
   // The service buffers every body until its last byte arrives, so some must get the 503 before that.

@@ -12,7 +12,7 @@ interface Entry {
 const listEntries = async ({ admin }: ServiceUnderTest): Promise<Entry[]> =>
   ((await admin('GET /ingest-log')) as { entries: Entry[] }).entries;
 
-void t.test('A repeated span is not logged; the same span id in another trace is', async (t) => {
+void t.test('a repeated span is not logged; the same span id in another trace is', async (t) => {
   const tested = await withService(t);
   const { trace, send } = tested;
   const spanId = makeHexId(16);
@@ -46,7 +46,7 @@ void t.test('A repeated span is not logged; the same span id in another trace is
   );
 });
 
-void t.test('The same trace in another conversation is also logged', async (t) => {
+void t.test('the same trace in another conversation is also logged', async (t) => {
   const tested = await withService(t);
   const ids = { traceId: makeHexId(32), spanId: makeHexId(16) };
   await tested.trace(makeSpan({ ...ids, conversationId: 'one' }));

@@ -56,7 +56,7 @@ function scatter(spans: readonly StoredSpanSketch[], random: Random): StoredSpan
 }
 
 void t.test(
-  'Spans that are shuffled, sent one by one, and repeated give the same turns',
+  'spans that are shuffled, sent one by one, and repeated give the same turns',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
     for (let round = 0; round < atNight(60, 15); round += 1) {
@@ -85,7 +85,7 @@ void t.test(
 );
 
 void t.test(
-  'The ids of ignored spans are kept for one owner, once, and deleted with its data',
+  'the ids of ignored spans are kept for one owner, once, and deleted with its data',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
     const other = await store.owners.ensure('other');

@@ -5,7 +5,7 @@ import { silentLog } from '../../../src/platform/log.ts';
 import { createDryRun, type ScoreEval } from '../../../src/service/operations/dry-run.ts';
 import { newEval, newSession, withStore } from '../../support/database/store.ts';
 
-void t.test('A dry run ends with its time limit, and only a few run concurrently', async (t) => {
+void t.test('a dry run ends with its time limit, and only a few run concurrently', async (t) => {
   const { store, ownerId } = await withStore(t);
   await store.sessions.add(newSession(ownerId, 'one'));
   const machineClock = manualClock(0);

@@ -17,7 +17,7 @@ async function readVerdict({ admin }: ServiceUnderTest, id: string): Promise<Ses
   return session;
 }
 
-void t.test('An optional eval never fails a session', async (t) => {
+void t.test('an optional eval never fails a session', async (t) => {
   const tested = await withService(t);
   const { admin, trace, end, drain, production } = tested;
   await admin('POST /evals', makeContainsEval('must', 'on its way'));
@@ -49,7 +49,7 @@ void t.test('An optional eval never fails a session', async (t) => {
   t.match(page, /Says sorry[^]*not required/);
 });
 
-void t.test('The verdict uses the evals from when they were queued', async (t) => {
+void t.test('the verdict uses the evals from when they were queued', async (t) => {
   const tested = await withService(t);
   const { admin, drain, production } = tested;
   const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
@@ -68,7 +68,7 @@ const makeOutcome = (name: string, outcome: 'pass' | 'fail' | 'error', required?
   ...(required !== undefined && { required }),
 });
 
-void t.test('The verdict follows from the required outcomes', async (t) => {
+void t.test('the verdict follows from the required outcomes', async (t) => {
   const rows: [what: string, verdict: string, outcomes: object[], status?: string][] = [
     ['all pass', 'passed', [makeOutcome('a', 'pass'), makeOutcome('b', 'pass', false)]],
     ['one fails', 'failed', [makeOutcome('a', 'pass'), makeOutcome('b', 'fail')]],
@@ -103,7 +103,7 @@ void t.test('The verdict follows from the required outcomes', async (t) => {
 });
 
 void t.test(
-  'A seeded outcome is required if its eval is, unless the outcome itself says otherwise',
+  'a seeded outcome is required if its eval is, unless the outcome itself says otherwise',
   async (t) => {
     const evals = [makeContainsEval('nice', 'x', { required: false })];
     const outcomes = [{ eval: 'nice', outcome: 'fail' }, makeOutcome('own', 'fail', false)];

@@ -31,7 +31,7 @@ const judgeEval = {
 const SECRET = 'my-secret-word';
 const turns = [{ user_input: SECRET, agent_response: `${'a'.repeat(40)}! ${SECRET}` }];
 
-void t.test('A session whose evals all errored is listed and says what is missing', async (t) => {
+void t.test('a session whose evals all errored is listed and says what is missing', async (t) => {
   const { log, lines } = createLineLog();
   const tested = await withService(t, { log });
   const { admin, trace, end, drain, production } = tested;
@@ -62,7 +62,7 @@ void t.test('A session whose evals all errored is listed and says what is missin
   t.notMatch(lines.join('\n'), SECRET);
 });
 
-void t.test('The ingest log has every error reason without conversation text', async (t) => {
+void t.test('the ingest log has every error reason without conversation text', async (t) => {
   const server = await startOpenAiServer(t);
   const judge = { baseUrl: server.baseUrl, model: 'small', retriesMax: 0 };
   const tested = await withService(t, { judge });
@@ -90,7 +90,7 @@ void t.test('The ingest log has every error reason without conversation text', a
   }
 });
 
-void t.test('Many errors leave one log entry per minute with their count', async (t) => {
+void t.test('many errors leave one log entry per minute with their count', async (t) => {
   const tested = await withService(t);
   const { admin, drain, clock } = tested;
   await admin('POST /evals', judgeEval);
@@ -111,7 +111,7 @@ void t.test('Many errors leave one log entry per minute with their count', async
   t.match(await listErrored(tested), [{ about: { count: 1 } }], 'a reset starts a new count');
 });
 
-void t.test('A missing LLM judge is reported before anything is scored', async (t) => {
+void t.test('a missing LLM judge is reported before anything is scored', async (t) => {
   const { log, lines } = createLineLog();
   const { admin } = await withService(t, { log });
   const warning = /^evals\/greets: No LLM judge is configured.*SANDBOX_KIT_JUDGE_URL/;
@@ -132,7 +132,7 @@ void t.test('A missing LLM judge is reported before anything is scored', async (
 });
 
 void t.test(
-  'A missing LLM judge is also reported at startup, and never when a judge is configured',
+  'a missing LLM judge is also reported at startup, and never when a judge is configured',
   async (t) => {
     const { log, lines } = createLineLog();
     const dataDir = t.testdir();

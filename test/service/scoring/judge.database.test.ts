@@ -42,7 +42,7 @@ async function withJudge(
 const ofReplicas = replicaCount > 1 && 'another replica repeats the request';
 
 void t.test(
-  'Advancing the clock during a request does not repeat the request',
+  'advancing the clock during a request does not repeat the request',
   { skip: ofReplicas },
   async (t) => {
     const { server, admin, clock, upload, drain, production } = await withJudge(t);
@@ -67,7 +67,7 @@ void t.test(
   },
 );
 
-void t.test('A service on a manual clock stops while the LLM judge hangs', async (t) => {
+void t.test('a service on a manual clock stops while the LLM judge hangs', async (t) => {
   const { server, service, upload } = await withJudge(t);
   server.behave(behaviors.hang);
   await upload('t-1');
@@ -92,7 +92,7 @@ async function uploadAndScore(
   return (await admin(`GET /sessions/${session}`)) as SessionOutcome;
 }
 
-void t.test('An LLM judge without a clear verdict is an error and passes nothing', async (t) => {
+void t.test('an LLM judge without a clear verdict is an error and passes nothing', async (t) => {
   const patient = await withJudge(t, { retriesMax: 0 });
   // Only where the judge must time out, because on a busy machine any response can take a second.
   const impatient = await withJudge(t, { retriesMax: 0, timeoutMs: 1_000 });
@@ -115,7 +115,7 @@ void t.test('An LLM judge without a clear verdict is an error and passes nothing
 });
 
 void t.test(
-  'The transcript is fenced data, the reasoning comes first, and no log line quotes the conversation',
+  'the transcript is fenced data, the reasoning comes first, and no log line quotes the conversation',
   async (t) => {
     const { log, lines } = createLineLog();
     const tested = await withJudge(t, { apiKey: 'sk-judge-secret', retriesMax: 0 }, { log });

@@ -57,7 +57,7 @@ const turns: TranscriptUpload['turns'] = [
   },
 ];
 
-void t.test('Evals see the metadata of an uploaded transcript', async (t) => {
+void t.test('evals see the metadata of an uploaded transcript', async (t) => {
   const tested = await withEvals(t, hinted);
   const upload = { session_id: 't-1', metadata: { tier: 'gold' }, turns };
   await tested.admin('POST /transcripts', upload);
@@ -72,13 +72,13 @@ void t.test('Evals see the metadata of an uploaded transcript', async (t) => {
   t.match(page, /evaluation metadata[^]*&quot;order_found&quot;: true/);
 });
 
-void t.test('Evals see the metadata of a transcript in seed data', async (t) => {
+void t.test('evals see the metadata of a transcript in seed data', async (t) => {
   const transcripts = [{ session_id: 't-1', metadata: { tier: 'gold' }, turns }];
   t.same(await readOutcomes(await withEvals(t, hinted, { transcripts })), expectedOutcomes);
 });
 
 void t.test(
-  'Evals see the metadata of a simulated session in seed data, which is scored by the evals it names',
+  'evals see the metadata of a simulated session in seed data, which is scored by the evals it names',
   async (t) => {
     const session = {
       ...{ scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' },
@@ -94,7 +94,7 @@ void t.test(
   },
 );
 
-void t.test('Evals see the evaluation metadata in span attributes, turn by turn', async (t) => {
+void t.test('evals see the evaluation metadata in span attributes, turn by turn', async (t) => {
   const tested = await withEvals(t, hinted);
   const startMs = Date.UTC(2026, 10, 20, 9, 30);
   const first = { 'evaluation_metadata.tone': 'cold', tier: 'gold' };
@@ -113,7 +113,7 @@ void t.test('Evals see the evaluation metadata in span attributes, turn by turn'
 });
 
 void t.test(
-  'A tag with several values is a list; metadata that is not an object is ignored',
+  'a tag with several values is a list; metadata that is not an object is ignored',
   async (t) => {
     const tested = await withEvals(t, [
       pathEval('list', '$.metadata.tier', ['gold', 'silver']),

@@ -46,7 +46,7 @@ async function request<Body>(url: string, key: string, body?: unknown): Promise<
   return (await response.json()) as Body;
 }
 
-void t.test('Every session is stored once, however often the service is killed', async (t) => {
+void t.test('every session is stored once, however often the service is killed', async (t) => {
   t.comment(`CRASH_SEED=${CRASH_SEED}`);
   const chance = seededRandom(CRASH_SEED);
   const folder = mkdtempSync(join(tmpdir(), 'kit-simulate-crash-'));

@@ -26,7 +26,7 @@ const newRun = (url: string, samples: number) => ({
   ...{ agent: { name: 'A', url }, scenarios: [scenario], samples, seed: 'S', concurrency: 3 },
 });
 
-void t.test('One replica runs a simulation; all of them show and drain it', async (t) => {
+void t.test('one replica runs a simulation; all of them show and drain it', async (t) => {
   const { replicas, proxy } = await withReplicas(t, 3);
   const double = await withSandboxDouble(t, { chat: reply('Yes.') });
   const { id } = (await proxy.admin('POST /simulations', newRun(double.url, 9))) as Simulation;
@@ -38,7 +38,7 @@ void t.test('One replica runs a simulation; all of them show and drain it', asyn
   t.equal(double.chats().length, 9 * LINES.length, 'no session ran twice');
 });
 
-void t.test('Any replica shows the running sessions and cancels a simulation', async (t) => {
+void t.test('any replica shows the running sessions and cancels a simulation', async (t) => {
   const { replicas } = await withReplicas(t, 3);
   const double = await withSandboxDouble(t, {
     // Each session has one turn, and waits for the next one.
@@ -75,7 +75,7 @@ void t.test('Any replica shows the running sessions and cancels a simulation', a
   t.equal(double.chats().length, 6, 'no session started after the cancellation');
 });
 
-void t.test('Another replica continues the simulation of a killed one', nightOnly, async (t) => {
+void t.test('another replica continues the simulation of a killed one', nightOnly, async (t) => {
   const { url: databaseUrl } = await withPostgres(t, 'migrated');
   const double = await withSandboxDouble(t, { chat: reply('Yes.') });
   const killed = await startReplica(t, databaseUrl);
@@ -116,7 +116,7 @@ void t.test('Another replica continues the simulation of a killed one', nightOnl
   t.ok(repeated >= 0 && repeated <= 3 * LINES.length, `${repeated} requests were repeated`);
 });
 
-void t.test('A simulation continues when its stopped database is back', nightOnly, async (t) => {
+void t.test('a simulation continues when its stopped database is back', nightOnly, async (t) => {
   const server = await withPostgresServer(t);
   const { replicas } = await withReplicas(t, 2, { databaseUrl: server.url });
   const [first] = replicas as [ServiceUnderTest];
@@ -150,7 +150,7 @@ void t.test('A simulation continues when its stopped database is back', nightOnl
 });
 
 void t.test(
-  'A replica that lost its lease does not end the simulation of another one',
+  'a replica that lost its lease does not end the simulation of another one',
   async (t) => {
     const { replicas, databaseUrl } = await withReplicas(t, 1);
     const [paused] = replicas as [ServiceUnderTest];

@@ -33,7 +33,7 @@ async function startSimulation(tested: ServiceUnderTest, body: object): Promise<
 }
 
 void t.test(
-  'A run of inline documents stores its sessions with traces in the results',
+  'a run of inline documents stores its sessions with traces in the results',
   async (t) => {
     const tested = await withService(t);
     const { agent } = await withReferenceAgent(t);
@@ -92,7 +92,7 @@ void t.test(
 );
 
 void t.test(
-  'A run by ids uses the stored key of the agent, and no response contains it',
+  'a run by ids uses the stored key of the agent, and no response contains it',
   async (t) => {
     const tested = await withService(t);
     const { url, requests } = await withSandboxDouble(t, { chat: reply('Yes') });
@@ -119,7 +119,7 @@ void t.test(
 );
 
 void t.test(
-  'One seed gives the same ids in another service and new ids in the same service',
+  'one seed gives the same ids in another service and new ids in the same service',
   async (t) => {
     const { url } = await withSandboxDouble(t);
     const run = { agent: { name: 'A', url }, scenarios: [makeScenario({ samples: 2 })], seed: 'S' };
@@ -138,7 +138,7 @@ void t.test(
 );
 
 void t.test(
-  'An invalid simulation request is rejected with a JSON pointer to the error',
+  'an invalid simulation request is rejected with a JSON pointer to the error',
   async (t) => {
     const tested = await withService(t);
     const agent = { name: 'A', url: 'http://127.0.0.1:1' };
@@ -169,7 +169,7 @@ void t.test(
   },
 );
 
-void t.test('The response warns about everything that is certain to fail', async (t) => {
+void t.test('the response warns about everything that is certain to fail', async (t) => {
   const tested = await withService(t);
   const judged = { id: 'j', name: 'J', kind: 'judge', params: { criteria: 'Kind.' } } as const;
   const scenario = makeScenario({ user: { mode: 'llm', goal: 'Be served.' }, evals: [judged] });
@@ -188,7 +188,7 @@ void t.test('The response warns about everything that is certain to fail', async
 });
 
 void t.test(
-  'A canceled, deleted, or reset run ends immediately and deletes its users',
+  'a canceled, deleted, or reset run ends immediately and deletes its users',
   async (t) => {
     for (const [route, expected] of [
       ['POST /simulations/ID/cancel', { status: 'canceled', sessions: [{ status: 'canceled' }] }],
@@ -223,7 +223,7 @@ void t.test(
   },
 );
 
-void t.test('After a restart, sessions that the stop interrupted run again once', async (t) => {
+void t.test('after a restart, sessions that the stop interrupted run again once', async (t) => {
   const dataDir = t.testdir();
   const double = await withSandboxDouble(t, { chat: hang });
   const first = await startService({ dataDir });

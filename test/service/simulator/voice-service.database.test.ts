@@ -22,7 +22,7 @@ const replyOnce: CallHandler = async (call) => {
   await call.speak();
 };
 
-void t.test('A voice run is stored and shown like a chat run', async (t) => {
+void t.test('a voice run is stored and shown like a chat run', async (t) => {
   const context = await withService(t);
   const [chats, calls] = [await withSandboxDouble(t), await withVoiceDouble(t, replyOnce)];
   await context.admin('POST /evals', makeContainsEval('says', 'Yes'));
@@ -58,7 +58,7 @@ void t.test('A voice run is stored and shown like a chat run', async (t) => {
 });
 
 void t.test(
-  'After kill -9 during a call, the restarted service runs the session once',
+  'after kill -9 during a call, the restarted service runs the session once',
   nightOnly,
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'kit-simulate-voice-'));

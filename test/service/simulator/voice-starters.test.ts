@@ -6,7 +6,7 @@ import { atNight } from '../../support/nightly.ts';
 import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 import { simulateOn } from '../../support/sessions/simulated-sessions.ts';
 
-void t.test('A voice scenario passes with the same lines and responses as by chat', async (t) => {
+void t.test('a voice scenario passes with the same lines and responses as by chat', async (t) => {
   const { agent } = await withReferenceAgent(t);
   const { scenarios, personas, evals } = readScenarioSet(
     atNight(

@@ -283,7 +283,7 @@ const idOf = (name: string): string => name.replaceAll(/[^a-z_]+/g, '-');
 const called = Object.entries(rows).filter(([, row]) => isNightly || !row.isNightly);
 const rowsById = new Map(called.map(([name, row]) => [idOf(name), row]));
 
-void t.test("The sandbox's behavior in a call decides how the session ends", async (t) => {
+void t.test("the sandbox's behavior in a call decides how the session ends", async (t) => {
   leftBefore = listLeft().length;
   const double = await withVoiceDouble(t, (call) => {
     const { scenario_id: id = '' } = call.start['metadata'] as { scenario_id?: string };
@@ -314,7 +314,7 @@ void t.test("The sandbox's behavior in a call decides how the session ends", asy
   await double.waitForNoCalls();
 });
 
-void t.test('No socket and no thread is left after the run', async (t) => {
+void t.test('no socket and no thread is left after the run', async (t) => {
   const isNothingLeft = (): boolean => listLeft().length <= (leftBefore ?? 0);
   await until(`the end of ${listLeft().join()}`, isNothingLeft);
   t.ok(isNothingLeft());

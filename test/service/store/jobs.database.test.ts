@@ -183,7 +183,7 @@ testStore('A released job can be taken again when it is due', async (t) => {
 const ofReplicas = isPostgres && 'replicas keep the leases of each other until they expire';
 
 void t.test(
-  'Jobs of workers of an earlier process are released immediately',
+  'jobs of workers of an earlier process are released immediately',
   { skip: ofReplicas },
   async (t) => {
     const { store } = await withQueue(t);
@@ -197,7 +197,7 @@ void t.test(
 );
 
 void t.test(
-  'After a restart, jobs that were queued while the clock was ahead are due immediately',
+  'after a restart, jobs that were queued while the clock was ahead are due immediately',
   { skip: ofReplicas },
   async (t) => {
     const { store } = await withQueue(t);

@@ -111,7 +111,7 @@ const startWith: Readonly<Record<Database, string>> = {
   PostgreSQL: 'an empty database',
 };
 
-void t.test('Processes that create a file at the same time wait for each other', async (t) => {
+void t.test('processes that create a file at the same time wait for each other', async (t) => {
   const file = join(t.testdir(), 'store.db');
   const program = `
     import { openStore } from ${JSON.stringify(join(ROOT, 'src/service/store/open-store.ts'))};
@@ -132,7 +132,7 @@ void t.test('Processes that create a file at the same time wait for each other',
   t.same(await store.owners.listIds(), ['o1']);
 });
 
-void t.test('Processes that create the tables at the same time wait for each other', async (t) => {
+void t.test('processes that create the tables at the same time wait for each other', async (t) => {
   const { url } = await withPostgres(t);
   const pools = Array.from({ length: 3 }, () => openPool(url));
   t.teardown(() => Promise.all(pools.map((pool) => pool.end())));

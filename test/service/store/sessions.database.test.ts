@@ -116,7 +116,7 @@ testStore('A failed outcome adds earlier outcomes of its session to failed lists
   t.same(await idsOf(store, filterOf(ownerId, { eval: 'eval c', failedOnly: true })), ['one']);
 });
 
-void t.test('A long list of an eval has each session once, in order, from both ends', async (t) => {
+void t.test('a long list of an eval has each session once, in order, from both ends', async (t) => {
   const { store, ownerId } = await withStore(t);
   const sessions = Array.from({ length: 1_200 }, (_, nth) =>
     newSession(ownerId, `s${String(nth).padStart(4, '0')}`, {

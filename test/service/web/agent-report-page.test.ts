@@ -9,7 +9,7 @@ import { withEmptyService } from '../../support/services/empty-service.ts';
 
 const [LOAD_REPORT] = schemas.LoadReport.examples;
 
-void t.test('The page of a report stays short, and says how much it leaves out', async (t) => {
+void t.test('the page of a report stays short, and says how much it leaves out', async (t) => {
   const { service, admin } = await withEmptyService(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
   const many = Array.from({ length: 1_000 }, (_, nth) => `Number ${nth} ${'w'.repeat(90)}`);

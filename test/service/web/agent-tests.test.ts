@@ -12,7 +12,7 @@ const KEY = 'sandbox-key-1234';
 const json = { accept: 'application/json' };
 
 void t.test(
-  'A check is started on the page; its cost is shown first, its report counts',
+  'a check is started on the page; its cost is shown first, its report counts',
   async (t) => {
     const { service, admin } = await withEmptyService(t);
     const { agent } = await withReferenceAgent(t, { apiKey: KEY });
@@ -39,7 +39,7 @@ void t.test(
 );
 
 void t.test(
-  'A load test is started with a rate and a duration; wrong ones are refused',
+  'a load test is started with a rate and a duration; wrong ones are refused',
   async (t) => {
     const { service, admin } = await withEmptyService(t);
     const { agent } = await withReferenceAgent(t, { apiKey: KEY });
@@ -64,7 +64,7 @@ void t.test(
   },
 );
 
-void t.test('A test that runs is shown, excludes another one, and can be canceled', async (t) => {
+void t.test('a test that runs is shown, excludes another one, and can be canceled', async (t) => {
   const { service, admin, send } = await withEmptyService(t);
   const double = await withSandboxDouble(t);
   const hanging = (): void => undefined;
@@ -82,7 +82,7 @@ void t.test('A test that runs is shown, excludes another one, and can be cancele
   t.equal((await send('GET /agents/slow/readiness', { key: null })).status, 200);
 });
 
-void t.test('A sandbox without voice is not asked for calls', async (t) => {
+void t.test('a sandbox without voice is not asked for calls', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const { agent } = await withReferenceAgent(t, { voice: null });
   await admin('POST /agents', { id: 'text', name: 'Text', url: agent.url });
@@ -98,7 +98,7 @@ void t.test('A sandbox without voice is not asked for calls', async (t) => {
   t.notMatch(question, /\d calls/);
 });
 
-void t.test('A connection that was checked is not missing evidence', async (t) => {
+void t.test('a connection that was checked is not missing evidence', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const double = await withSandboxDouble(t, { chat: respondWith(500, '{}') });
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: double.url });
@@ -111,7 +111,7 @@ void t.test('A connection that was checked is not missing evidence', async (t) =
   });
 });
 
-void t.test('The readiness is a page, JSON, and a badge', async (t) => {
+void t.test('the readiness is a page, JSON, and a badge', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   await admin('POST /agents', { id: 'shop', name: 'Shop <b>', url: agent.url, api_key: KEY });

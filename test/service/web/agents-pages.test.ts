@@ -31,7 +31,7 @@ async function withOpenService(t: Test) {
   return { service, admin };
 }
 
-void t.test('An agent is added, checked, and changed; its key is never shown', async (t) => {
+void t.test('an agent is added, checked, and changed; its key is never shown', async (t) => {
   const { service, admin, send } = await withEmptyService(t);
   const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   const { page, errors } = await openPage(t, `${service.url}/agents`);
@@ -88,7 +88,7 @@ void t.test('An agent is added, checked, and changed; its key is never shown', a
   );
 });
 
-void t.test('A failed connection check says what happened and what to do', async (t) => {
+void t.test('a failed connection check says what happened and what to do', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   const double = await withSandboxDouble(t);
@@ -134,7 +134,7 @@ void t.test('A failed connection check says what happened and what to do', async
   }
 });
 
-void t.test('Plain HTTP to another machine is pointed out, with or without a key', async (t) => {
+void t.test('plain HTTP to another machine is pointed out, with or without a key', async (t) => {
   const { admin, send } = await withEmptyService(t);
   const rows = [
     ['http://sandbox.example', KEY, 'Its key and its conversations are sent unencrypted'],
@@ -150,7 +150,7 @@ void t.test('Plain HTTP to another machine is pointed out, with or without a key
   }
 });
 
-void t.test('Reports are uploaded; wrong files are refused with the reason', async (t) => {
+void t.test('reports are uploaded; wrong files are refused with the reason', async (t) => {
   const { service, admin } = await withEmptyService(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
   const { page, errors } = await openPage(t, `${service.url}/agents/shop`);
@@ -246,7 +246,7 @@ const makeScenario = (id: string, evalId: string): object => ({
   ...{ id, name: id, user: { opening: 'When do you open?' }, evals: [evalId] },
 });
 
-void t.test('A run of one easy scenario does not hide the failures of others', async (t) => {
+void t.test('a run of one easy scenario does not hide the failures of others', async (t) => {
   const tested = await withEmptyService(t);
   const { service, admin, drain } = tested;
   const { agent } = await withReferenceAgent(t);
@@ -274,7 +274,7 @@ void t.test('A run of one easy scenario does not hide the failures of others', a
   t.match(await page.innerText('.parts'), '3 scenarios, none failed in their newest run.');
 });
 
-void t.test('Reports and simulations of another URL do not count', async (t) => {
+void t.test('reports and simulations of another URL do not count', async (t) => {
   const tested = await withEmptyService(t);
   const { service, admin, drain } = tested;
   const { agent } = await withReferenceAgent(t);
@@ -294,7 +294,7 @@ void t.test('Reports and simulations of another URL do not count', async (t) => 
   t.match(parts, /Simulations\s+Run for another URL\s+The simulations ran with/);
 });
 
-void t.test('If all sessions stopped, the agent is not ready for the reason', async (t) => {
+void t.test('if all sessions stopped, the agent is not ready for the reason', async (t) => {
   const tested = await withEmptyService(t);
   const { service, admin, drain } = tested;
   const double = await withSandboxDouble(t);
@@ -310,7 +310,7 @@ void t.test('If all sessions stopped, the agent is not ready for the reason', as
 });
 
 void t.test(
-  'Beyond loopback, only the first key changes agents, and owners are apart',
+  'beyond loopback, only the first key changes agents, and owners are apart',
   async (t) => {
     const { service, admin } = await withOpenService(t);
     const agent = { id: 'shop', name: 'Shop of the first owner', url: 'http://127.0.0.1:1' };

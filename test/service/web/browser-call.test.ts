@@ -15,7 +15,7 @@ import { until } from '../../support/until.ts';
 
 const KEY = 'sandbox-key-1234';
 
-void t.test('A call is heard on both sides, shows its turns, and is stored', async (t) => {
+void t.test('a call is heard on both sides, shows its turns, and is stored', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url, api_key: KEY });
@@ -53,7 +53,7 @@ const withLibwebrtc = HAS_EXTERNAL_INTERFACE
   : { skip: 'libwebrtc needs a network interface besides loopback' };
 
 void t.test(
-  'A call to an agent with libwebrtc is heard on both sides',
+  'a call to an agent with libwebrtc is heard on both sides',
   withLibwebrtc,
   async (t) => {
     const { service, admin } = await withEmptyService(t);
@@ -74,7 +74,7 @@ void t.test(
   },
 );
 
-void t.test('Without a microphone, or with an agent that refuses, the page says why', async (t) => {
+void t.test('without a microphone, or with an agent that refuses, the page says why', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   await admin('POST /agents', {
@@ -95,7 +95,7 @@ void t.test('Without a microphone, or with an agent that refuses, the page says 
 });
 
 void t.test(
-  'The WebSocket is only for pages of the service, and only for messages of calls',
+  'the WebSocket is only for pages of the service, and only for messages of calls',
   async (t) => {
     const { service, admin } = await withEmptyService(t);
     const { agent } = await withReferenceAgent(t);

@@ -6,7 +6,7 @@ import { clickButton, writeUpload } from '../../support/pages/service-page.ts';
 import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 
-void t.test('A report of an older run is stored, but does not replace a newer one', async (t) => {
+void t.test('a report of an older run is stored, but does not replace a newer one', async (t) => {
   const { service, admin } = await withEmptyService(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
   await admin(
@@ -28,7 +28,7 @@ void t.test('A report of an older run is stored, but does not replace a newer on
   t.match(await page.innerText('.parts'), /Conforming.*ended 2026-11-20 09:45:00/s);
 });
 
-void t.test('A check that judged nothing does not hide an earlier one', async (t) => {
+void t.test('a check that judged nothing does not hide an earlier one', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const { agent } = await withReferenceAgent(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
@@ -60,7 +60,7 @@ void t.test('A check that judged nothing does not hide an earlier one', async (t
   t.match(text, /Conforming.*A newer run, which ended 2026-11-20 19:30:00 UTC, judged nothing/s);
 });
 
-void t.test('A report of another URL never hides one of the agent', async (t) => {
+void t.test('a report of another URL never hides one of the agent', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const url = 'http://127.0.0.1:1';
   await admin('POST /agents', { id: 'shop', name: 'Shop', url });

@@ -54,7 +54,7 @@ void t.test('/ is a page for browsers that loads its stylesheet only', async (t)
   }
 });
 
-void t.test('An exporter that posts to / gets the right address', async (t) => {
+void t.test('an exporter that posts to / gets the right address', async (t) => {
   const { send } = await withService(t);
   const response = await send('POST /', { body: { resourceSpans: [] } });
   assertError(t, response, 405, /POST.*Use GET, HEAD.*Send traces to \/v1\/traces\.$/);
@@ -103,7 +103,7 @@ void t.test('/__admin lists every control route, and each is documented', async 
 });
 
 void t.test(
-  'A control route responds to an unsupported method with the supported ones',
+  'a control route responds to an unsupported method with the supported ones',
   async (t) => {
     const { send } = await withService(t);
     const rows: [route: string, allow: string][] = [

@@ -10,7 +10,7 @@ import { makeContainsEval } from '../../support/services/service.ts';
 
 const KEY = 'sandbox-key-1234';
 
-void t.test('A conversation continues with its session, and is stored and scored', async (t) => {
+void t.test('a conversation continues with its session, and is stored and scored', async (t) => {
   const { service, admin, drain } = await withEmptyService(t);
   const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url, api_key: KEY });
@@ -57,7 +57,7 @@ void t.test('A conversation continues with its session, and is stored and scored
 });
 
 void t.test(
-  'A failed request is a turn with its reason, and is not repeated to the agent',
+  'a failed request is a turn with its reason, and is not repeated to the agent',
   async (t) => {
     const { service, admin } = await withEmptyService(t);
     const double = await withSandboxDouble(t, { chat: refusal(503, 'overloaded') });
@@ -75,7 +75,7 @@ void t.test(
   },
 );
 
-void t.test('A damaged conversation in the form begins anew', async (t) => {
+void t.test('a damaged conversation in the form begins anew', async (t) => {
   const { admin, service } = await withEmptyService(t);
   const double = await withSandboxDouble(t);
   await admin('POST /agents', { id: 'a', name: 'A', url: double.url });
@@ -89,7 +89,7 @@ void t.test('A damaged conversation in the form begins anew', async (t) => {
   }
 });
 
-void t.test('A conversation that is stored without evals says that none are chosen', async (t) => {
+void t.test('a conversation that is stored without evals says that none are chosen', async (t) => {
   const { service, admin, drain } = await withEmptyService(t);
   const double = await withSandboxDouble(t);
   await admin('POST /agents', { id: 'a', name: 'A', url: double.url });

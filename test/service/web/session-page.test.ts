@@ -9,7 +9,7 @@ import { makeSpan } from '../../support/traces/otlp.ts';
 
 const DAY_MS = 86_400_000;
 
-void t.test('A tool call without recorded arguments or result is marked as such', async (t) => {
+void t.test('a tool call without recorded arguments or result is marked as such', async (t) => {
   const { admin, trace, end, drain, production } = await withEmptyService(t);
   await admin('POST /evals', makeContainsEval('says', 'way'));
   await admin('PUT /settings', { evals: ['says'] });

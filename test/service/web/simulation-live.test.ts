@@ -17,7 +17,7 @@ const SCENARIO = {
   },
 };
 
-void t.test('A run is started with the keyboard alone, and read to its result', async (t) => {
+void t.test('a run is started with the keyboard alone, and read to its result', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const { agent } = await withReferenceAgent(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
@@ -41,7 +41,7 @@ void t.test('A run is started with the keyboard alone, and read to its result', 
 });
 
 void t.test(
-  'With the keyboard alone: find a failed session, see why, make a scenario of it, and run it',
+  'with the keyboard alone: find a failed session, see why, make a scenario of it, and run it',
   async (t) => {
     const { service, admin, trace, end, drain } = await withEmptyService(t);
     const { agent } = await withReferenceAgent(t);
@@ -68,7 +68,7 @@ void t.test(
 );
 
 void t.test(
-  'Turns of a running session appear without a reload, and without JavaScript',
+  'turns of a running session appear without a reload, and without JavaScript',
   async (t) => {
     const { service, admin } = await withEmptyService(t);
     // Each chat request waits until the test lets it reply.
@@ -111,7 +111,7 @@ void t.test(
   },
 );
 
-void t.test('Running sessions of another owner with the same seed are not mistaken', async (t) => {
+void t.test('running sessions of another owner with the same seed are not mistaken', async (t) => {
   const { admin } = await withEmptyService(t);
   const double = await withSandboxDouble(t, { chat: () => {} });
   const scenarios = ['a', 'b'].map((id) => ({ ...SCENARIO, id, evals: [] }));

@@ -4,7 +4,7 @@ import { buildTurns } from '../../../src/service/turns/turns.ts';
 import { makeStoredSpan } from '../../support/traces/stored-span.ts';
 import { generateConversation, shuffle } from '../../support/traces/turn-shapes.ts';
 
-void t.test('Turns do not depend on the order in which spans arrive', (t) => {
+void t.test('turns do not depend on the order in which spans arrive', (t) => {
   for (let round = 0; round < 300; round += 1) {
     const random = seededRandom(`order-${round}`);
     const { spans, turns: expected } = generateConversation(random);

@@ -14,7 +14,7 @@ const SHARED_TABLES = [
   ...['keys', 'owners', 'replicas', 'schema_version', 'service_values', 'shared_state'],
 ];
 
-void t.test('The owner is the first column of every key of every table', async (t) => {
+void t.test('the owner is the first column of every key of every table', async (t) => {
   const { url } = await withPostgres(t);
   await (await openStore({ databaseUrl: url })).close();
   const tables = await execute(
@@ -98,7 +98,7 @@ interface Execution {
 }
 
 void t.test(
-  'Every statement of a service reads and changes one partition',
+  'every statement of a service reads and changes one partition',
   nightOnly,
   async (t) => {
     const { superuserUrl, url } = await withPostgresServer(t, {

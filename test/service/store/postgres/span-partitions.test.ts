@@ -65,7 +65,7 @@ async function removeAll({ store, ownerId }: Opened, receivedBeforeMs: number): 
   );
 }
 
-void t.test('A service creates partitions ahead, and drops old ones', async (t) => {
+void t.test('a service creates partitions ahead, and drops old ones', async (t) => {
   const { url } = await withPostgres(t, 'migrated');
   const tested = await withService(t, { databaseUrl: url, retentionMs: 30 * DAY_MS });
   const { admin, end, trace } = tested;
@@ -98,7 +98,7 @@ void t.test('A service creates partitions ahead, and drops old ones', async (t) 
   );
 });
 
-void t.test('Spans outside of partitions are kept, and deleted when they are old', async (t) => {
+void t.test('spans outside of partitions are kept, and deleted when they are old', async (t) => {
   const opened = await open(t);
   const { url, partitions, ownerId } = opened;
   await insert(opened, 'before', NOON_MS);
@@ -120,7 +120,7 @@ void t.test('Spans outside of partitions are kept, and deleted when they are old
   t.same(await countSpans(url), { spans_20261121: 1, spans_20261122: 0, spans_default: 0 });
 });
 
-void t.test('Traces are stored while a partition waits to be dropped', async (t) => {
+void t.test('traces are stored while a partition waits to be dropped', async (t) => {
   const opened = await open(t);
   const { url, partitions } = opened;
   await partitions.create(NOON_MS);
@@ -143,7 +143,7 @@ void t.test('Traces are stored while a partition waits to be dropped', async (t)
   t.same(await countSpans(url), { spans_20261121: 10, spans_20261122: 0, spans_default: 0 });
 });
 
-void t.test('Two processes create and drop partitions at the same time', async (t) => {
+void t.test('two processes create and drop partitions at the same time', async (t) => {
   const opened = await open(t);
   const other = await openStore({ databaseUrl: opened.url });
   t.teardown(() => other.close());
@@ -165,7 +165,7 @@ void t.test('Two processes create and drop partitions at the same time', async (
   });
 });
 
-void t.test('A role that may not create tables deletes old spans row by row', async (t) => {
+void t.test('a role that may not create tables deletes old spans row by row', async (t) => {
   const { url, superuserUrl, name } = await withPostgres(t, 'migrated');
   await (await openStore({ databaseUrl: url })).close();
   const role = `${name}_app`;

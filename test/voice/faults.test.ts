@@ -1,9 +1,8 @@
 /** The reference agent injects the requested faults into calls, and no others. */
 import t, { type Test } from 'tap';
-import { createPeer } from '../../src/voice/peer/index.ts';
+import { createPeer, type AudioPacket } from '../../src/voice/peer/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
-import type { AudioPacket } from '../../src/voice/peer/index.ts';
 import {
   fetchCalls,
   loadClip,

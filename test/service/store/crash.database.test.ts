@@ -7,17 +7,7 @@ import { openFile } from '../../../src/service/store/sqlite/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { openSpanWriter } from '../../../src/service/store/sqlite/span-writer.ts';
 import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
-import {
-  newCloseRequest,
-  newSession,
-  newSpan,
-  newSpans,
-  NOON_MS,
-  withFileStore,
-  testStore,
-  withStore,
-} from '../../support/database/store.ts';
-import { newOutcome, readValue, openDatabase } from '../../support/database/store.ts';
+import { newCloseRequest, newSession, newSpan, newSpans, NOON_MS, withFileStore, testStore, withStore, newOutcome, readValue, openDatabase } from '../../support/database/store.ts';
 import { atNight } from '../../support/nightly.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../support/crashes/insert-spans.ts');

@@ -1,14 +1,6 @@
 import t from 'tap';
 import type { Job, Store } from '../../../src/service/store/store.ts';
-import {
-  newCloseRequest,
-  newEval,
-  newOutcome,
-  newSession,
-  newSpan,
-  newSpans,
-} from '../../support/database/store.ts';
-import { isPostgres, NOON_MS, testStore, withStore } from '../../support/database/store.ts';
+import { newCloseRequest, newEval, newOutcome, newSession, newSpan, newSpans, isPostgres, NOON_MS, testStore, withStore } from '../../support/database/store.ts';
 
 const LEASE_MS = 1_000;
 

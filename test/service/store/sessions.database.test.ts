@@ -1,14 +1,7 @@
 import t from 'tap';
 import { findScoredSession } from '../../../src/service/domain/transcripts.ts';
 import type { SessionFilter, Store } from '../../../src/service/store/store.ts';
-import {
-  newCloseRequest,
-  newOutcome,
-  newSession,
-  newSimulatedSession,
-  newSpan,
-} from '../../support/database/store.ts';
-import { newEval, newSpans, NOON_MS, testStore, withStore } from '../../support/database/store.ts';
+import { newCloseRequest, newOutcome, newSession, newSimulatedSession, newSpan, newEval, newSpans, NOON_MS, testStore, withStore } from '../../support/database/store.ts';
 
 /** Returns a filter (default: all production sessions of an owner). */
 function filterOf(ownerId: string, changes: Partial<SessionFilter> = {}): SessionFilter {

@@ -6,25 +6,7 @@ import t from 'tap';
 import { connect } from '../../../src/service/store/sqlite/connect.ts';
 import { openFile } from '../../../src/service/store/sqlite/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
-import { newAgent, newAgentReport } from '../../support/database/store.ts';
-import {
-  newEval,
-  newRecording,
-  newSession,
-  newSimulatedSession,
-  newSimulation,
-  newSpan,
-  newSpans,
-  NOON_MS,
-} from '../../support/database/store.ts';
-import {
-  newCloseRequest,
-  readValue,
-  openDatabase,
-  withFileStore,
-  testStore,
-  withStore,
-} from '../../support/database/store.ts';
+import { newAgent, newAgentReport, newEval, newRecording, newSession, newSimulatedSession, newSimulation, newSpan, newSpans, NOON_MS, newCloseRequest, readValue, openDatabase, withFileStore, testStore, withStore } from '../../support/database/store.ts';
 import { until } from '../../support/until.ts';
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');

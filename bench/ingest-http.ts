@@ -5,7 +5,7 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { systemClock } from '../src/platform/clock.ts';
 import { startService } from '../src/service/index.ts';
-import { execute } from '../test/helpers/postgres.ts';
+import { execute } from '../test/support/database/postgres.ts';
 import { post } from './post.ts';
 
 const CONNECTIONS = 48;

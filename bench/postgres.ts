@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { execute } from '../test/helpers/postgres.ts';
-import { startServerProcess } from '../test/helpers/postgres-server.ts';
+import { startServerProcess } from '../test/support/database/postgres-server.ts';
+import { execute } from '../test/support/database/postgres.ts';
 
 /** A database of a measurement, on a disk. */
 export interface BenchDatabase {

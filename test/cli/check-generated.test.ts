@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { readTranscript } from '../../conformance/index.ts';
-import { run } from '../helpers/command.ts';
-import { withMutant, withReferenceAgent } from '../helpers/reference-agent.ts';
+import { run } from '../support/commands/command.ts';
+import { withMutant } from '../support/sandboxes/mutant.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Checks a mutant of the reference agent. Returns the output on one line, and the recording. */
 async function checkMutant(
@@ -12,7 +13,7 @@ async function checkMutant(
   id: string,
   area: string,
 ): Promise<{ text: string; record: string }> {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const url = await withMutant(t, id, agent.url);
   const record = join(t.testdir({}), 'run.ndjson');
   const args = ['check', url, '--area', area, '--seed', 'e7ead5b5ba', '--record', record];

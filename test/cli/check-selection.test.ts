@@ -5,13 +5,14 @@ import t, { type Test } from 'tap';
 import { check, requirementIds } from '../../conformance/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { startService } from '../../src/service/index.ts';
-import { assertUsageError, run } from '../helpers/command.ts';
-import { rowOf } from '../helpers/check-report.ts';
-import { withMutant, withReferenceAgent } from '../helpers/reference-agent.ts';
+import { assertUsageError, run } from '../support/commands/command.ts';
+import { rowOf } from '../support/conformance/check-report.ts';
+import { withMutant } from '../support/sandboxes/mutant.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Starts an agent without voice that breaks one rule. Returns its URL. */
 async function startTestMutant(t: Test, id: string): Promise<string> {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const url = await withMutant(t, id, agent.url);
   return url;
 }

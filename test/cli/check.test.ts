@@ -10,20 +10,21 @@ import { requirementIds } from '../../conformance/index.ts';
 import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport, type ExchangeRecord } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { run, runInBackground, start, type CommandResult } from '../helpers/command.ts';
-import { startLocally } from '../helpers/local-server.ts';
-import { hang, refusal, respondWith, withSandboxDouble } from '../helpers/sandbox-double.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
-import { until } from '../helpers/until.ts';
-import { withMutant, withReferenceAgent } from '../helpers/reference-agent.ts';
+import { run, runInBackground, start, type CommandResult } from '../support/commands/command.ts';
+import { startLocally } from '../support/network/local-server.ts';
+import { atNight } from '../support/nightly.ts';
+import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
+import { withMutant } from '../support/sandboxes/mutant.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { hang, refusal, respondWith, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
+import { until } from '../support/until.ts';
 
 const NOWHERE = 'http://127.0.0.1:1';
 const KEY = 'sk-Very/secret~key.0123456789';
 
 /** Starts an agent without voice by default, because calls run in real time. Returns its URL. */
 const startTestAgent = async (t: Test, options: Partial<AgentOptions> = {}): Promise<string> =>
-  (await withReferenceAgent(t, { voice: null, ...options })).url;
+  (await withReferenceAgent(t, { voice: null, ...options })).agent.url;
 
 const startTestMutant = async (t: Test, id: string): Promise<string> =>
   withMutant(t, id, await startTestAgent(t));

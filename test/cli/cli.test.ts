@@ -9,10 +9,10 @@ import type { SelftestResult } from '../../conformance/index.ts';
 import { loadCommands } from '../../cli/commands/index.ts';
 import { formatCommandHelp } from '../../cli/output/help.ts';
 import { startService } from '../../src/service/index.ts';
-import { assertUsageError, run, runInBackground, runProcess, start } from '../helpers/command.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { assertUsageError, run, runInBackground, runProcess, start } from '../support/commands/command.ts';
+import { atNight } from '../support/nightly.ts';
+import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const commands = ['check', 'doctor', 'agent', 'explain', 'grade', 'selftest', 'schemas', 'demo'];
 
@@ -202,8 +202,8 @@ void t.test("a server that can't start does not leave the others running", async
 const exampleCodes = atNight([0], [0, 3]);
 
 void t.test('help: fits a terminal, and its examples run', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null });
-  const voiceAgent = await withReferenceAgent(t);
+  const { agent } = await withReferenceAgent(t, { voice: null });
+  const { agent: voiceAgent } = await withReferenceAgent(t);
   const service = await startService();
   t.teardown(() => service.stop());
   const env = { SANDBOX_KIT_SERVICE_API_KEY: service.apiKey };
@@ -301,7 +301,7 @@ void t.test(
   'output to a terminal has colors, except with NO_COLOR',
   { skip: whyNoScript },
   async (t) => {
-    const agent = await withReferenceAgent(t);
+    const { agent } = await withReferenceAgent(t);
     const main = join(ROOT, 'cli/main.ts');
     const command = `${process.execPath} ${main} check ${agent.url} --area health`;
     const capture = async (env: Record<string, string>): Promise<string> => {

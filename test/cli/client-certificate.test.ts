@@ -4,9 +4,9 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { CheckReport, LoadReport, SimulationReport } from '../../src/contract/index.ts';
-import { encryptKey, generateKeyPair } from '../helpers/certificates.ts';
-import { assertUsageError, run } from '../helpers/command.ts';
-import { withRecordingSandbox } from '../helpers/recording-sandbox.ts';
+import { assertUsageError, run } from '../support/commands/command.ts';
+import { encryptKey, generateKeyPair } from '../support/network/certificates.ts';
+import { withRecordingSandbox } from '../support/sandboxes/recording-sandbox.ts';
 
 const PASSPHRASE = 'pass-Phrase-0123';
 const NOWHERE = 'https://127.0.0.1:1';

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { commandEntries } from '../../cli/commands/index.ts';
-import { run } from '../helpers/command.ts';
-import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
+import { run } from '../support/commands/command.ts';
+import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
 
 void t.test('completion: bash completes commands, options, and values', async (t) => {
   const { stdout: script, code } = await run(['completion', 'bash']);

@@ -9,8 +9,8 @@ import {
   runInBackground,
   unwrap,
   type CommandResult,
-} from '../helpers/command.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+} from '../support/commands/command.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const KEY = 'sk-config-0123456789';
 
@@ -31,7 +31,7 @@ const judgedAreas = ({ requirements }: CheckReport): string[] => [
 ];
 
 const startTestAgent = async (t: Test, apiKey: string | null = null): Promise<string> =>
-  (await withReferenceAgent(t, { voice: null, apiKey })).url;
+  (await withReferenceAgent(t, { voice: null, apiKey })).agent.url;
 
 void t.test('check reads the URL, the key, and its options from the file', async (t) => {
   const url = await startTestAgent(t, KEY);

@@ -3,9 +3,9 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { generateKeyPair } from '../helpers/certificates.ts';
-import { assertUsageError, run } from '../helpers/command.ts';
-import { withPostgres, withPostgresServer } from '../helpers/postgres.ts';
+import { assertUsageError, run } from '../support/commands/command.ts';
+import { withPostgres, withPostgresServer } from '../support/database/postgres.ts';
+import { generateKeyPair } from '../support/network/certificates.ts';
 
 /** Fails to migrate a database. */
 async function assertRefused(t: Test, url: string, message: RegExp): Promise<void> {
@@ -24,7 +24,7 @@ function writePublicFile(t: Test, name: string, text: string): string {
   return path;
 }
 
-void t.test('A server that accepts only encrypted connections', async (t) => {
+void t.test('a server that accepts only encrypted connections', async (t) => {
   const tls = await generateKeyPair('db.example');
   const rules = ['host all postgres all scram-sha-256', 'hostssl all all all scram-sha-256'];
   const hba_file = writePublicFile(t, 'pg_hba.conf', `${rules.join('\n')}\n`);
@@ -37,7 +37,7 @@ void t.test('A server that accepts only encrypted connections', async (t) => {
   t.equal((await run(['migrate', '--database', `${url}?sslmode=require`])).code, 0);
 });
 
-void t.test('A certificate that is not valid', async (t) => {
+void t.test('a certificate that is not valid', async (t) => {
   const tls = await generateKeyPair('db.example');
   const ca = writePublicFile(t, 'ca.pem', tls.cert);
   const { url } = await withPostgresServer(t, { tls });
@@ -55,7 +55,7 @@ void t.test('A certificate that is not valid', async (t) => {
   );
 });
 
-void t.test('A certificate that has expired', async (t) => {
+void t.test('a certificate that has expired', async (t) => {
   const tls = await generateKeyPair('db.example', {
     notBefore: new Date('2020-01-01T00:00:00Z'),
     notAfter: new Date('2021-01-01T00:00:00Z'),
@@ -69,7 +69,7 @@ void t.test('A certificate that has expired', async (t) => {
   );
 });
 
-void t.test('A database that does not exist', async (t) => {
+void t.test('a database that does not exist', async (t) => {
   const { url } = await withPostgres(t);
   const named = new URL(url);
   named.pathname = '/my.data';

@@ -15,16 +15,16 @@ import { findViolations, type CheckReport, type MessageName } from '../../src/co
 import * as library from '../../library/index.ts';
 import { startService } from '../../src/service/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
-import { generateKeyPair } from '../helpers/certificates.ts';
-import { run, runInBackground } from '../helpers/command.ts';
-import { makeTraceRequest, makeSpan } from '../helpers/otlp.ts';
+import { run, runInBackground } from '../support/commands/command.ts';
 import {
   adaptations,
   loadCodes,
   shortLoad,
   type Adaptation,
-} from '../helpers/documented-commands.ts';
-import { ROOT } from '../helpers/repository.ts';
+} from '../support/documentation/documented-commands.ts';
+import { generateKeyPair } from '../support/network/certificates.ts';
+import { ROOT } from '../support/repository.ts';
+import { makeTraceRequest, makeSpan } from '../support/traces/otlp.ts';
 
 const CONCURRENCY = 4;
 const generatedPages = ['cli.md', 'requirements.md'];

@@ -10,8 +10,8 @@ import {
   start,
   type RunningCommand,
   type RunOptions,
-} from '../helpers/command.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/commands/command.ts';
+import { until } from '../support/until.ts';
 
 /** Returns the arguments that run a JavaScript program inside `exec`. */
 const execArgs = (program: string, flags: string[] = []): string[] => [

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { CheckReport } from '../../src/contract/index.ts';
-import { assertUsageError, run, type CommandResult } from '../helpers/command.ts';
-import { withRecordingSandbox, type Reply } from '../helpers/recording-sandbox.ts';
+import { assertUsageError, run, type CommandResult } from '../support/commands/command.ts';
+import { withRecordingSandbox, type Reply } from '../support/sandboxes/recording-sandbox.ts';
 
 const TOKEN = 'gw-Secret/value+0123456789';
 const BASIC = 'dXNlcjpwYXNzd29yZC0xMjM0';

@@ -6,8 +6,8 @@ import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { findKitDependency, findTarball, packageNameOf } from '../../cli/project/package-json.ts';
 import { templateNames } from '../../cli/project/templates.ts';
-import { assertUsageError, run, type CommandResult } from '../helpers/command.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { assertUsageError, run, type CommandResult } from '../support/commands/command.ts';
+import { ROOT } from '../support/repository.ts';
 
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   version: string;

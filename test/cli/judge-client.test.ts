@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { CheckReport } from '../../src/contract/index.ts';
-import { assertUsageError, run } from '../helpers/command.ts';
-import { makeSpan, makeTraceRequest } from '../helpers/otlp.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { assertUsageError, run } from '../support/commands/command.ts';
+import { ROOT } from '../support/repository.ts';
+import { makeSpan, makeTraceRequest } from '../support/traces/otlp.ts';
 
 const traces = JSON.stringify(makeTraceRequest([makeSpan()]));
 

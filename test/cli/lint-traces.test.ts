@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { assertUsageError, run, runProcess, type CommandResult } from '../helpers/command.ts';
+import { assertUsageError, run, runProcess, type CommandResult } from '../support/commands/command.ts';
 import {
   makeProtobufRequest,
   makeTraceRequest,
   makeSpan,
   type SpanParts,
-} from '../helpers/otlp.ts';
+} from '../support/traces/otlp.ts';
 
 /** The output of `--json`. */
 interface Diagnosis {

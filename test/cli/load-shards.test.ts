@@ -7,9 +7,9 @@ import t from 'tap';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { load, mergeLoadReports } from '../../library/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
-import { withAgent } from '../helpers/agent.ts';
-import { assertUsageError, run, unwrap } from '../helpers/command.ts';
-import { startLocally } from '../helpers/local-server.ts';
+import { assertUsageError, run, unwrap } from '../support/commands/command.ts';
+import { startLocally } from '../support/network/local-server.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const NOWHERE = 'http://127.0.0.1:1';
 const HOUR_MS = 3_600_000;
@@ -18,7 +18,7 @@ const readReport = (path: string): LoadReport =>
   JSON.parse(readFileSync(path, 'utf8')) as LoadReport;
 
 void t.test('two shards are merged into one report with one verdict', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const cwd = t.testdir({});
   const startAt = isoTime(systemClock.nowMs() + 15_000);
   const options = ['--rate', '20', '--duration', '2s', '--start-at', startAt];
@@ -102,12 +102,12 @@ void t.test('two shards are merged into one report with one verdict', async (t) 
 });
 
 void t.test('shards find /users even if the users of other preflights exist', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const keepUsers = createServer((request, response) => {
     const { method = '', url = '' } = request;
     if (method === 'DELETE') return void response.writeHead(204).end();
     void text(request)
-      .then((body) => send(`${method} ${url}`, body === '' ? {} : { text: body }))
+      .then((body) => send(`${method} ${url}`, body === '' ? {} : { raw: body }))
       .then((answer) =>
         response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.text),
       );
@@ -197,7 +197,7 @@ void t.test('a shard ignores the report to compare with of the configuration fil
 });
 
 void t.test('--merge says that a shard was interrupted', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const cwd = t.testdir({});
   for (const index of [1, 2]) {
     const interrupt = new AbortController();
@@ -220,7 +220,7 @@ void t.test('--merge says that a shard was interrupted', async (t) => {
 });
 
 void t.test('a shard that is started after the start time is late', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const cwd = t.testdir({});
   const startAt = ['--start-at', '2026-01-01T00:00:00Z'];
   for (const index of [1, 2]) {

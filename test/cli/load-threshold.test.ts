@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parseThresholds } from '../../load/index.ts';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
-import { assertUsageError, run } from '../helpers/command.ts';
-import { callAfter, findTarget, runLoad, withTarget } from '../helpers/load.ts';
-import { runVoiceLoad } from '../helpers/voice-load.ts';
-import { withAgent } from '../helpers/agent.ts';
+import { assertUsageError, run } from '../support/commands/command.ts';
+import { callAfter, withTarget } from '../support/measurements/load-target.ts';
+import { findTarget, runLoad } from '../support/measurements/run-load.ts';
+import { runVoiceLoad } from '../support/measurements/voice-load.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 void t.test('every report lists each threshold as a separate target', async (t) => {
   const { url } = await withTarget(t, ({ answer }) => callAfter(60, answer));
@@ -92,7 +93,7 @@ void t.test('a threshold on users is not proven if the sandbox has no users', as
 });
 
 void t.test('thresholds on calls are judged when the calls have ended', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const report = await runVoiceLoad(agent.url, {
     thresholds: parseThresholds([
       'voice.setup.max<20s',

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { assertUsageError, run, unwrap } from '../helpers/command.ts';
-import { withTarget } from '../helpers/load.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { assertUsageError, run, unwrap } from '../support/commands/command.ts';
+import { withTarget } from '../support/measurements/load-target.ts';
+import { ROOT } from '../support/repository.ts';
 
 const NOWHERE = 'http://127.0.0.1:1';
 

@@ -5,12 +5,12 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
-import { withAgent } from '../helpers/agent.ts';
-import { run, runInBackground } from '../helpers/command.ts';
-import { withTarget } from '../helpers/load.ts';
-import { startLocally } from '../helpers/local-server.ts';
-import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
-import { until } from '../helpers/until.ts';
+import { run, runInBackground } from '../support/commands/command.ts';
+import { withTarget } from '../support/measurements/load-target.ts';
+import { startLocally } from '../support/network/local-server.ts';
+import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 const ESCAPE = '\u001B';
 const NOWHERE = 'http://127.0.0.1:1';
@@ -29,7 +29,7 @@ const expectedExitCode = (report: LoadReport, exitCode: number): number =>
   report.selfCheck.valid ? exitCode : 3;
 
 void t.test('a short run exits with 0 and writes every report', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const folder = t.testdir({});
   const [json, junit, markdown, html] = ['json', 'xml', 'md', 'html'].map((end) =>
     join(folder, `run.${end}`),
@@ -57,7 +57,7 @@ void t.test('a short run exits with 0 and writes every report', async (t) => {
 void t.test(
   'NOT PROVEN exits with 3 by default; with JSON on stdout, the text goes to stderr',
   async (t) => {
-    const { agent } = await withAgent(t);
+    const { agent } = await withReferenceAgent(t);
     const args = ['--rate', '20', '--duration', '1s', '--json', '-', '--profile', 'chat'];
     const ran = await run(['load', agent.url, ...args]);
     const report = parseReport(t, ran.stdout);
@@ -72,7 +72,7 @@ void t.test(
 );
 
 void t.test('--engine autocannon: a closed loop, which states its limits', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const args = ['--engine', 'autocannon', '--connections', '2', '--duration', '1s', '--json', '-'];
   const ran = await run(['load', agent.url, ...args]);
   const report = parseReport(t, ran.stdout);

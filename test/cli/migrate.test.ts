@@ -11,10 +11,10 @@ import {
   runProcess,
   start,
   unwrap,
-} from '../helpers/command.ts';
-import { execute, withPostgresServer } from '../helpers/postgres.ts';
-import { ROOT } from '../helpers/repository.ts';
-import { withTcpServer } from '../helpers/tcp-server.ts';
+} from '../support/commands/command.ts';
+import { execute, withPostgresServer } from '../support/database/postgres.ts';
+import { withTcpServer } from '../support/network/tcp-server.ts';
+import { ROOT } from '../support/repository.ts';
 
 /** Returns the statements in the documentation, for these roles. */
 function readGrants({ owner, role }: { owner: string; role: string }): string[] {
@@ -36,7 +36,7 @@ void t.test('migrate', async (t) => {
     return result;
   };
 
-  await t.test('Processes that migrate at the same time wait for each other', async (t) => {
+  await t.test('processes that migrate at the same time wait for each other', async (t) => {
     const env = { SANDBOX_KIT_DATABASE_URL: server.url };
     const migrating = [run, run, runProcess].map((runIn) => runIn(['migrate'], { env }));
     const results = await Promise.all(migrating);
@@ -52,7 +52,7 @@ void t.test('migrate', async (t) => {
     ]);
   });
 
-  await t.test('A role that may only read and write rows can serve', async (t) => {
+  await t.test('a role that may only read and write rows can serve', async (t) => {
     const { name, superuserUrl } = server;
     const role = `${name}_rows`;
     await execute(
@@ -91,7 +91,7 @@ void t.test('migrate', async (t) => {
     }
   });
 
-  await t.test('Unencrypted connections to another machine cause one warning', async (t) => {
+  await t.test('unencrypted connections to another machine cause one warning', async (t) => {
     const remote = new URL(server.url);
     // Counts as another machine, and reaches this one.
     remote.hostname = '0.0.0.0';
@@ -133,7 +133,7 @@ void t.test('migrate', async (t) => {
     t.notOk(shown.includes(new URL(url).password));
   });
 
-  await t.test('A database that is newer than the program is an error', async (t) => {
+  await t.test('a database that is newer than the program is an error', async (t) => {
     const newer = await server.createDatabase();
     await runOn(newer.url);
     await execute(newer.url, 'update schema_version set version = 99');
@@ -148,7 +148,7 @@ void t.test('migrate', async (t) => {
     }
   });
 
-  await t.test('A database of an unpublished version is an error', async (t) => {
+  await t.test('a database of an unpublished version is an error', async (t) => {
     const older = await server.createDatabase();
     await runOn(older.url);
     await execute(older.url, 'update schema_version set version = 1');
@@ -163,7 +163,7 @@ void t.test('migrate', async (t) => {
     }
   });
 
-  await t.test('A database that is not in UTF-8 is an error', async (t) => {
+  await t.test('a database that is not in UTF-8 is an error', async (t) => {
     const { name, superuserUrl } = server;
     const latin = new URL(server.url);
     latin.pathname = `/${name}_latin`;
@@ -187,7 +187,7 @@ void t.test('migrate', async (t) => {
     t.same(tables, [{ name: null }], 'nothing was created');
   });
 
-  await t.test('A server that accepts connections and never responds is an error', async (t) => {
+  await t.test('a server that accepts connections and never responds is an error', async (t) => {
     const sockets = new Set<Socket>();
     const port = await withTcpServer(t, sockets, (client) => sockets.add(client));
     const url = new URL(server.url);
@@ -203,7 +203,7 @@ void t.test('migrate', async (t) => {
     }
   });
 
-  await t.test('A database that is away at the start is an error', async (t) => {
+  await t.test('a database that is away at the start is an error', async (t) => {
     await server.stop();
     const unknown = new URL(server.url);
     unknown.hostname = 'db.invalid';
@@ -222,7 +222,7 @@ void t.test('migrate', async (t) => {
     }
   });
 
-  await t.test('A missing URL is an error', async (t) => {
+  await t.test('a missing URL is an error', async (t) => {
     assertUsageError(t, await run(['migrate']), /migrate needs a database\. Set its URL in/);
   });
 

@@ -10,15 +10,15 @@ import { schemas } from '../../src/contract/index.ts';
 import { openSpanWriter } from '../../src/service/store/open-span-writer.ts';
 import { openStore } from '../../src/service/store/open-store.ts';
 import { movedTableNames } from '../../src/service/store/move/moved-tables.ts';
-import { assertUsageError, run, runProcess, unwrap } from '../helpers/command.ts';
-import { withFilledService } from '../helpers/filled-service.ts';
-import { makeSpan } from '../helpers/otlp.ts';
-import { atNight, isNightly } from '../helpers/nightly.ts';
-import { execute, withPostgres, type TestDatabase } from '../helpers/postgres.ts';
-import { ROOT } from '../helpers/repository.ts';
-import { withService, type Bench } from '../helpers/service.ts';
-import { newRecording, newSpan, newSpans, NOON_MS } from '../helpers/store.ts';
-import { until } from '../helpers/until.ts';
+import { assertUsageError, run, runProcess, unwrap } from '../support/commands/command.ts';
+import { execute, withPostgres, type TestDatabase } from '../support/database/postgres.ts';
+import { newRecording, newSpan, newSpans, NOON_MS } from '../support/database/store.ts';
+import { atNight, isNightly } from '../support/nightly.ts';
+import { ROOT } from '../support/repository.ts';
+import { withFilledService } from '../support/services/filled-service.ts';
+import { withService, type ServiceUnderTest } from '../support/services/service.ts';
+import { makeSpan } from '../support/traces/otlp.ts';
+import { until } from '../support/until.ts';
 
 /** More than two batches. */
 const SPANS = 5_000;
@@ -153,7 +153,7 @@ const removeRandomValues = (text: string): string =>
     .replaceAll(/"id":"\w+","configured":true/g, '');
 
 /** Requests all that can be read, by following the links of the pages. */
-async function readAll({ send, service }: Bench): Promise<Map<string, string>> {
+async function readAll({ send, service }: ServiceUnderTest): Promise<Map<string, string>> {
   const routes = new Set([
     ...['/api/prod-evaluations/sessions/?limit=100', '/api/simulations/sessions/?limit=100'],
     ...['keys', 'evals', 'settings', 'agents', 'agents/agent/reports', 'personas'].map(

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { findProgramName } from '../../cli/output/program-name.ts';
-import { run } from '../helpers/command.ts';
-import { respondWith, withSandboxDouble } from '../helpers/sandbox-double.ts';
+import { run } from '../support/commands/command.ts';
+import { respondWith, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
 
 void t.test('npx, unless the program is on the PATH of the user', (t) => {
   const onPath = t.testdir({ 'sandbox-kit': '' });

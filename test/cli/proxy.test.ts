@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { CheckReport, LoadReport, SimulationReport } from '../../src/contract/index.ts';
 import { findProxy } from '../../src/platform/proxy.ts';
-import { generateKeyPair } from '../helpers/certificates.ts';
-import { assertUsageError, run } from '../helpers/command.ts';
-import { withConnectProxy, type ConnectProxyOptions } from '../helpers/connect-proxy.ts';
-import { withRecordingSandbox } from '../helpers/recording-sandbox.ts';
+import { assertUsageError, run } from '../support/commands/command.ts';
+import { generateKeyPair } from '../support/network/certificates.ts';
+import { withConnectProxy, type ConnectProxyOptions } from '../support/network/connect-proxy.ts';
+import { withRecordingSandbox } from '../support/sandboxes/recording-sandbox.ts';
 
 const HTTP = 'http://sandbox.test';
 const HTTPS = 'https://sandbox.test';

@@ -1,10 +1,10 @@
 /** A command releases what it used, so that its process ends by itself, also inside another program. */
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { run, runInBackground } from '../helpers/command.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { until } from '../helpers/until.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { run, runInBackground } from '../support/commands/command.ts';
+import { atNight } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 /** Counts what keeps the event loop of this process alive: servers, sockets, timers, threads, processes. */
 function countResources(): Map<string, number> {
@@ -36,7 +36,7 @@ async function assertReleases(
 }
 
 void t.test('a command that has ended keeps nothing open', async (t) => {
-  const agent = await withReferenceAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const folder = t.testdir({});
   const scenario = ['--scenario', 'follow-up'];
   const load = ['load', agent.url, '--rate', '10', '--duration', '1s', '--warm-up', '0s'];

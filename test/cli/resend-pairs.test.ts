@@ -3,15 +3,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { CheckReport, ResendReport } from '../../src/contract/index.ts';
-import { run } from '../helpers/command.ts';
-import { createFolder } from '../helpers/folder.ts';
+import { run } from '../support/commands/command.ts';
+import { createFolder } from '../support/commands/folder.ts';
+import { withMutant } from '../support/sandboxes/mutant.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import {
   refusal,
   respondWith,
   withSandboxDouble,
   type RouteBehavior,
-} from '../helpers/sandbox-double.ts';
-import { withMutant, withReferenceAgent } from '../helpers/reference-agent.ts';
+} from '../support/sandboxes/sandbox-double.ts';
 
 const FOLDER = createFolder(t);
 
@@ -20,7 +21,7 @@ for (const [mutantId, requirement] of [
   ['chat/sessions-swapped-in-overlap', 'CHAT-030'],
 ] as const) {
   void t.test(`${requirement} is judged again with both requests`, async (t) => {
-    const { url: agent } = await withReferenceAgent(t, { voice: null });
+    const { url: agent } = (await withReferenceAgent(t, { voice: null })).agent;
     const mutant = await withMutant(t, mutantId, agent);
     const path = join(FOLDER, `${requirement}.json`);
     const area = mutantId.startsWith('users') ? 'users' : 'chat';

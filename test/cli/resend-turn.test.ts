@@ -8,14 +8,14 @@ import {
   type ResendReport,
   type SimulationReport,
 } from '../../src/contract/index.ts';
-import { assertUsageError, run } from '../helpers/command.ts';
-import { createFolder } from '../helpers/folder.ts';
+import { assertUsageError, run } from '../support/commands/command.ts';
+import { createFolder } from '../support/commands/folder.ts';
 import {
   refusal,
   reply,
   withSandboxDouble,
   type SandboxDouble,
-} from '../helpers/sandbox-double.ts';
+} from '../support/sandboxes/sandbox-double.ts';
 
 const FOLDER = createFolder(t);
 const at = (name: string): string => join(FOLDER, name);

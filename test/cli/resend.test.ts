@@ -9,8 +9,8 @@ import {
   type CheckReport,
   type ResendReport,
 } from '../../src/contract/index.ts';
-import { assertUsageError, run, type CommandResult } from '../helpers/command.ts';
-import { createFolder } from '../helpers/folder.ts';
+import { assertUsageError, run, type CommandResult } from '../support/commands/command.ts';
+import { createFolder } from '../support/commands/folder.ts';
 import {
   hangUp,
   refusal,
@@ -20,7 +20,7 @@ import {
   type RouteBehavior,
   type RouteBehaviors,
   type SandboxDouble,
-} from '../helpers/sandbox-double.ts';
+} from '../support/sandboxes/sandbox-double.ts';
 
 const FOLDER = createFolder(t);
 const at = (name: string): string => join(FOLDER, name);

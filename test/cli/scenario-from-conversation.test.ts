@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readYamlFile } from '../../library/input/documents.ts';
-import { assertUsageError, run } from '../helpers/command.ts';
-import { makeSpan } from '../helpers/otlp.ts';
-import { makeContainsEval, assertError, withService } from '../helpers/service.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { assertUsageError, run } from '../support/commands/command.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { makeContainsEval, assertError, withService } from '../support/services/service.ts';
+import { makeSpan } from '../support/traces/otlp.ts';
 
 const lookUpEval = {
   id: 'looks',
@@ -67,7 +67,7 @@ void t.test(
     assertUsageError(t, await run(unknown), /Unknown conversation "none" at /);
     assertUsageError(t, await run(unknown), /Unknown conversation "none" at /);
 
-    const agent = await withReferenceAgent(t);
+    const { agent } = await withReferenceAgent(t);
     const ran = await run(['simulate', agent.url, '--scenario', out]);
     t.equal(ran.code, 0, ran.stdout + ran.stderr);
     t.match(ran.stdout, /PASSED {2}1 of 1 scenario passed/);

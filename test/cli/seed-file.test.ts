@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { assertUsageError, run } from '../helpers/command.ts';
+import { assertUsageError, run } from '../support/commands/command.ts';
 
 const TURNS = 'turns: [{ user_input: a, agent_response: b }]';
 const evalOf = (id: string): string =>

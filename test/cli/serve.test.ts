@@ -11,9 +11,9 @@ import {
   unwrap,
   type RunOptions,
   type RunningCommand,
-} from '../helpers/command.ts';
-import { makeTraceRequest, makeSpan } from '../helpers/otlp.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/commands/command.ts';
+import { makeTraceRequest, makeSpan } from '../support/traces/otlp.ts';
+import { until } from '../support/until.ts';
 
 /** The first line of `serve --json`. */
 interface FirstLine {

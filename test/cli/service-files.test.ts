@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { openFile } from '../../src/service/store/sqlite/open-file.ts';
-import { run, unwrap } from '../helpers/command.ts';
+import { run, unwrap } from '../support/commands/command.ts';
 
 /** What is wrong with a data directory, how to set it up, and the expected message. */
 const rows: [problem: string, setUp: (folder: string) => void, message: RegExp][] = [

@@ -3,7 +3,7 @@ import t from 'tap';
 import { serviceDeadPeers } from '../../conformance/proof/dead-peers.ts';
 import { startService } from '../../src/service/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { assertUsageError, run, runInBackground } from '../helpers/command.ts';
+import { assertUsageError, run, runInBackground } from '../support/commands/command.ts';
 
 const SERVICE = ['--area', 'service'];
 

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { SimulationReport } from '../../src/contract/index.ts';
-import { run, type CommandResult } from '../helpers/command.ts';
-import { createFolder, writeFileIn } from '../helpers/folder.ts';
-import { reply, withSandboxDouble } from '../helpers/sandbox-double.ts';
-import { HELLO, readSimulationReport } from '../helpers/simulate-command.ts';
+import { run, type CommandResult } from '../support/commands/command.ts';
+import { createFolder, writeFileIn } from '../support/commands/folder.ts';
+import { HELLO, readSimulationReport } from '../support/commands/simulate-command.ts';
+import { reply, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
 
 const FOLDER = createFolder(t);
 const file = (name: string, text: string): string => writeFileIn(FOLDER, name, text);

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import type { SimulationReport } from '../../src/contract/index.ts';
-import { assertUsageError, run, unwrap } from '../helpers/command.ts';
-import { createFolder, writeFileIn } from '../helpers/folder.ts';
-import { reply, respondWith, withSandboxDouble } from '../helpers/sandbox-double.ts';
-import { assertPlain, HELLO, readSimulationReport } from '../helpers/simulate-command.ts';
+import { assertUsageError, run, unwrap } from '../support/commands/command.ts';
+import { createFolder, writeFileIn } from '../support/commands/folder.ts';
+import { assertPlain, HELLO, readSimulationReport } from '../support/commands/simulate-command.ts';
+import { reply, respondWith, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
 
 const FOLDER = createFolder(t);
 const file = (name: string, text: string): string => writeFileIn(FOLDER, name, text);

@@ -1,9 +1,9 @@
 /** Scenario files for `sandbox-kit simulate`: messages about invalid ones, and the lines before a run. */
 import t from 'tap';
-import { assertUsageError, run, unwrap } from '../helpers/command.ts';
-import { createFolder, writeFileIn } from '../helpers/folder.ts';
-import { withSandboxDouble } from '../helpers/sandbox-double.ts';
-import { HELLO } from '../helpers/simulate-command.ts';
+import { assertUsageError, run, unwrap } from '../support/commands/command.ts';
+import { createFolder, writeFileIn } from '../support/commands/folder.ts';
+import { HELLO } from '../support/commands/simulate-command.ts';
+import { withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
 
 const FOLDER = createFolder(t);
 const file = (name: string, text: string): string => writeFileIn(FOLDER, name, text);

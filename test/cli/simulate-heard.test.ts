@@ -2,19 +2,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { withAgent } from '../helpers/agent.ts';
-import { run } from '../helpers/command.ts';
-import { assertPlain, readSimulationReport } from '../helpers/simulate-command.ts';
+import { run } from '../support/commands/command.ts';
+import { assertPlain, readSimulationReport } from '../support/commands/simulate-command.ts';
 import {
   startTranscriptionServer,
   transcriptionResponses,
-} from '../helpers/transcription-server.ts';
+} from '../support/models/transcription-server.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 void t.test(
   'the endpoint of the environment hears the agent; its key is in no output',
   { timeout: 60_000 },
   async (t) => {
-    const { agent } = await withAgent(t);
+    const { agent } = await withReferenceAgent(t);
     const server = await startTranscriptionServer(t);
     server.respondWith(transcriptionResponses.text('We are open'));
     const files = t.testdir();

@@ -6,15 +6,15 @@ import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
 import { schemas, type CheckReport, type SimulationReport } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { assertAccessible } from '../helpers/accessibility.ts';
-import { openPage } from '../helpers/browser.ts';
-import { assertUsageError, run, runInBackground } from '../helpers/command.ts';
-import { createFolder, writeFileIn } from '../helpers/folder.ts';
-import { respondWith, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
-import { assertPlain, HELLO, readSimulationReport } from '../helpers/simulate-command.ts';
-import { omitTimes } from '../helpers/simulation.ts';
-import { until } from '../helpers/until.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { assertUsageError, run, runInBackground } from '../support/commands/command.ts';
+import { createFolder, writeFileIn } from '../support/commands/folder.ts';
+import { assertPlain, HELLO, readSimulationReport } from '../support/commands/simulate-command.ts';
+import { assertAccessible } from '../support/pages/accessibility.ts';
+import { openPage } from '../support/pages/browser.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { respondWith, reply, hang, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
+import { omitTimes } from '../support/sessions/simulated-sessions.ts';
+import { until } from '../support/until.ts';
 
 const FOLDER = createFolder(t);
 const file = (name: string, text: string): string => writeFileIn(FOLDER, name, text);
@@ -23,7 +23,7 @@ const read = (path: string): SimulationReport => readSimulationReport(t, path);
 void t.test(
   'both shipped sets pass against the reference agent, twice with the same result',
   async (t) => {
-    const agent = await withReferenceAgent(t);
+    const { agent } = await withReferenceAgent(t);
     for (const [args, count, id] of [
       [[], 11, 'greeting'],
       [['--set', 'shop'], 12, 'order-status'],
@@ -49,7 +49,7 @@ void t.test(
 );
 
 void t.test('--scenario selects shipped scenarios by id; --json - writes to stdout', async (t) => {
-  const agent = await withReferenceAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const args = ['--scenario', 'refund-*', '--scenario', 'two-orders', '--samples', '2'];
   const { stdout, stderr, code } = await run(['simulate', agent.url, ...args, '--json', '-']);
   t.equal(code, 0, stderr);
@@ -111,7 +111,7 @@ void t.test('a failed scenario gives a page and a summary in Markdown', async (t
 });
 
 void t.test('the page of a run by voice plays the saved audio', async (t) => {
-  const agent = await withReferenceAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const html = join(FOLDER, 'pages/voice.html');
   file('pages/hours.scenario.yaml', HELLO.replace('Hello', 'When do you open?'));
   const audio = join(FOLDER, 'the calls');

@@ -8,9 +8,9 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
-import { run } from '../helpers/command.ts';
-import { nightOnly } from '../helpers/nightly.ts';
-import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
+import { run } from '../support/commands/command.ts';
+import { nightOnly } from '../support/nightly.ts';
+import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
 
 const COMMAND_MS_MAX = 300_000;
 

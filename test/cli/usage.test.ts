@@ -2,8 +2,8 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { assertUsageError, run, runProcess } from '../helpers/command.ts';
-import { createFolder, writeFileIn } from '../helpers/folder.ts';
+import { assertUsageError, run, runProcess } from '../support/commands/command.ts';
+import { createFolder, writeFileIn } from '../support/commands/folder.ts';
 
 const FOLDER = createFolder(t);
 const file = (name: string, text: string): string => writeFileIn(FOLDER, name, text);

@@ -1,9 +1,18 @@
 /** The reason where people look: what "Fix first" says about a defect, and the finding that shows it. */
 import t from 'tap';
-import { check, terminalReport } from '../../conformance/index.ts';
-import { htmlReport, junitReport, markdownReport } from '../../conformance/index.ts';
+import { check, terminalReport, htmlReport, junitReport, markdownReport } from '../../conformance/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
+import {
+  error,
+  idOf,
+  isChat,
+  json,
+  reportOnDefect,
+  startReference,
+  testFixFirst,
+  type FixFirstCase,
+} from '../support/conformance/fix-first.ts';
 import {
   CHAT,
   change,
@@ -14,17 +23,7 @@ import {
   withDefect,
   type Defect,
   type Message,
-} from '../helpers/defective-layer.ts';
-import {
-  error,
-  idOf,
-  isChat,
-  json,
-  reportOnDefect,
-  startReference,
-  testFixFirst,
-  type FixFirstCase,
-} from '../helpers/fix-first.ts';
+} from '../support/sandboxes/defective-layer.ts';
 
 /** Responds to some requests in place of the sandbox. */
 const instead =

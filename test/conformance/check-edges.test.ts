@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { check, diagnose, type CheckSettings } from '../../conformance/index.ts';
 import type { CheckReport } from '../../src/contract/index.ts';
-import { startLocally } from '../helpers/local-server.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { startLocally } from '../support/network/local-server.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -111,7 +111,7 @@ void t.test('encoded responses are decoded; a wrong Content-Encoding blocks the 
 });
 
 void t.test('a response that is too large is reported as such, not as invalid JSON', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const large = JSON.stringify({ choices: [], filler: 'x'.repeat(5 * 1024 * 1024) });
   const url = await serve(t, (request, response) => {
     if (request.url === '/v1/chat/completions') response.end(large);
@@ -138,7 +138,7 @@ void t.test('a sandbox that rate-limits every chat request gets one cause', asyn
 });
 
 void t.test('an interrupted run deletes the users that it created and is not judged', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const controller = new AbortController();
   let seen = 0;
   const { report: judged, transcript } = await check({

@@ -25,8 +25,8 @@ import { startAgent } from '../../reference-agent/index.ts';
 import type { Area, ExchangeRecord } from '../../src/contract/index.ts';
 import { randomSeed, seededRandom, type Random } from '../../src/platform/random.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { damageJson, randomJson } from '../helpers/random-json.ts';
+import { damageJson, randomJson } from '../support/contract/random-json.ts';
+import { atNight } from '../support/nightly.ts';
 
 const prompts = ['Where is my order A-1001?', 'What are your opening hours?'];
 

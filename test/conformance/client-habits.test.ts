@@ -2,10 +2,10 @@
 import t from 'tap';
 import { createSeedDocument } from '../../conformance/proof/client/client-runs.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
-import { end, endChunked, read, readUntilEmpty, sendSpans } from '../helpers/client-requests.ts';
-import { judgeRun, type ClientSetup, type Target } from '../helpers/judged-client.ts';
-import { makeSpan } from '../helpers/otlp.ts';
-import { seedRun } from '../helpers/runs.ts';
+import { end, endChunked, read, readUntilEmpty, sendSpans } from '../support/conformance/client-requests.ts';
+import { judgeRun, type ClientSetup, type Target } from '../support/conformance/judged-client.ts';
+import { seedRun } from '../support/sessions/seeded-run.ts';
+import { makeSpan } from '../support/traces/otlp.ts';
 
 const seed = createSeedDocument(systemClock.nowMs());
 

@@ -18,12 +18,12 @@ import { findViolations, type ExchangeRecord } from '../../src/contract/index.ts
 import { systemClock } from '../../src/platform/clock.ts';
 import { randomSeed, seededRandom, type Random } from '../../src/platform/random.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
-import { end, openExport, read, send, sendSpans } from '../helpers/client-requests.ts';
-import { exporters, formatMessages, startExporter } from '../helpers/exporting.ts';
-import { judgeRun, retryFaults, type ClientSetup, type Target } from '../helpers/judged-client.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { makeHexId, makeSpan } from '../helpers/otlp.ts';
-import { damageJson, randomJson } from '../helpers/random-json.ts';
+import { end, openExport, read, send, sendSpans } from '../support/conformance/client-requests.ts';
+import { judgeRun, retryFaults, type ClientSetup, type Target } from '../support/conformance/judged-client.ts';
+import { damageJson, randomJson } from '../support/contract/random-json.ts';
+import { atNight } from '../support/nightly.ts';
+import { exporters, formatMessages, startExporter } from '../support/traces/exporting.ts';
+import { makeHexId, makeSpan } from '../support/traces/otlp.ts';
 
 const seed = createSeedDocument(systemClock.nowMs());
 

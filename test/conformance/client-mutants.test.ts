@@ -14,8 +14,8 @@ import {
 import type { StartRecordingService } from '../../conformance/index.ts';
 import { killable, selftest, selftestSize } from '../../conformance/proof/selftest.ts';
 import { startService } from '../../src/service/index.ts';
-import { isNightly } from '../helpers/nightly.ts';
-import { describeRows } from '../helpers/selftest-rows.ts';
+import { describeRows } from '../support/conformance/selftest-rows.ts';
+import { isNightly } from '../support/nightly.ts';
 
 const startRecordingService: StartRecordingService = (options) =>
   startService({ ...options, recordCallers: true });

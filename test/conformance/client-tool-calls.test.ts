@@ -1,8 +1,8 @@
 /** Clients of the service that name their tool calls in one place, or nowhere. */
 import t from 'tap';
-import { end, sendSpans } from '../helpers/client-requests.ts';
-import { judgeRun, type Target } from '../helpers/judged-client.ts';
-import { makeSpan, type SpanParts } from '../helpers/otlp.ts';
+import { end, sendSpans } from '../support/conformance/client-requests.ts';
+import { judgeRun, type Target } from '../support/conformance/judged-client.ts';
+import { makeSpan, type SpanParts } from '../support/traces/otlp.ts';
 
 const NAME = { 'gen_ai.tool.name': 'find_parcel' };
 const ID = { 'gen_ai.tool.call.id': 'call-1' };

@@ -15,9 +15,9 @@ import { crashesOf } from '../../conformance/engine/transcript/crashes.ts';
 import { describeCrashes } from '../../conformance/reports/crashes.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { createScaledClock, systemClock } from '../../src/platform/clock.ts';
-import { nightOnly } from '../helpers/nightly.ts';
-import { type Fault, withCrashingSandbox } from '../helpers/crashing-sandbox.ts';
-import { idsWith } from '../helpers/check-report.ts';
+import { idsWith } from '../support/conformance/check-report.ts';
+import { type Fault, withCrashingSandbox } from '../support/crashes/crashing-sandbox.ts';
+import { nightOnly } from '../support/nightly.ts';
 
 const areas = ['chat', 'health', 'users'] as const;
 

@@ -4,12 +4,12 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import t from 'tap';
 import type { CheckReport } from '../../src/contract/index.ts';
-import { run } from '../helpers/command.ts';
-import { startLocally } from '../helpers/local-server.ts';
+import { run } from '../support/commands/command.ts';
+import { startLocally } from '../support/network/local-server.ts';
 
 const DEEP = '['.repeat(1_000_000) + ']'.repeat(1_000_000);
 
-void t.test('A reply that is nested too deeply fails, and the page says why', async (t) => {
+void t.test('a reply that is nested too deeply fails, and the page says why', async (t) => {
   const server = createServer((request, response) => {
     request.resume();
     response.setHeader('content-type', 'application/json');

@@ -24,7 +24,7 @@ import { startAgent } from '../../reference-agent/index.ts';
 import { findViolations, type Area, type CheckReport } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Checks the reference agent behind a proxy that changes it. */
 async function reportOf(
@@ -134,7 +134,7 @@ void t.test(
 );
 
 void t.test('only failures that a repair can clear are judged again', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const { transcript } = await check({
     target: agent.url,
     kitVersion: 'test',

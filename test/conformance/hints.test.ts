@@ -9,10 +9,10 @@ import { replay } from '../../conformance/proof/replay.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
 import type { Area, CheckReport } from '../../src/contract/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
-import { withCheckedService } from '../helpers/checked-service.ts';
-import { recordSandboxOnce, recordServiceOnce } from '../helpers/recorded-runs.ts';
-import { rowOf } from '../helpers/check-report.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { rowOf } from '../support/conformance/check-report.ts';
+import { withCheckedService } from '../support/conformance/checked-service.ts';
+import { recordSandboxOnce, recordServiceOnce } from '../support/conformance/recorded-runs.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 async function reportThrough(
   t: Test,
@@ -109,7 +109,7 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
   ];
 
 void t.test('each failure has the hint for its cause', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const service = await withCheckedService(t);
   const recordings = {
     sandbox: await recordSandboxOnce(),
@@ -147,7 +147,7 @@ const skews: readonly (readonly [offMs: number, received: RegExp, hint: RegExp])
 ];
 
 void t.test('a clock skew is reported in readable units, with the likely cause', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   for (const [offMs, received, hint] of skews) {
     const now = (): string => isoTime(systemClock.nowMs() + offMs);
     const off = editHealth(set('/timestamp', now));

@@ -14,11 +14,11 @@ import {
 } from '../../conformance/engine/transcript/transcript.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { openPage } from '../helpers/browser.ts';
-import { run } from '../helpers/command.ts';
-import { HOSTILE_MARKUP } from '../helpers/hostile-markup.ts';
-import { assertFitsScreens, assertInertPage, readEmbeddedReport } from '../helpers/report-page.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { run } from '../support/commands/command.ts';
+import { openPage } from '../support/pages/browser.ts';
+import { HOSTILE_MARKUP } from '../support/pages/hostile-markup.ts';
+import { assertFitsScreens, assertInertPage, readEmbeddedReport } from '../support/pages/report-page.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 interface HostilePages {
   checked: string;
@@ -117,7 +117,7 @@ void t.test('the page fits desktops and phones, in light and dark mode, and prin
 });
 
 void t.test('a clean run takes less than ten screens, and its details can be found', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const path = join(t.testdir({}), 'clean.html');
   const json = join(t.testdir({}), 'clean.json');
   const { code, stderr } = await run(['check', agent.url, '--html', path, '--json', json]);

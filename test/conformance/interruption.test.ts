@@ -12,17 +12,17 @@ import {
   type CheckResult,
 } from '../../conformance/index.ts';
 import { findViolations } from '../../src/contract/index.ts';
-import { withAgent } from '../helpers/agent.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { recordSandboxOnce, recordServiceOnce } from '../helpers/recorded-runs.ts';
-import { idsWith } from '../helpers/check-report.ts';
-import { withMutant } from '../helpers/reference-agent.ts';
+import { idsWith } from '../support/conformance/check-report.ts';
+import { recordSandboxOnce, recordServiceOnce } from '../support/conformance/recorded-runs.ts';
+import { atNight } from '../support/nightly.ts';
+import { withMutant } from '../support/sandboxes/mutant.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const areas = ['chat', 'health', 'users'] as const;
 
 /** Checks the reference agent, or a mutant of it, and interrupts the run after some exchanges. */
 async function interrupt(t: Test, exchanges: number, mutantId?: string): Promise<CheckResult> {
-  const { agent } = await withAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const target = mutantId === undefined ? agent.url : await withMutant(t, mutantId, agent.url);
   const controller = new AbortController();
   let seen = 0;

@@ -16,10 +16,10 @@ import {
   type SelftestRow,
 } from '../../conformance/proof/selftest.ts';
 import type { Area } from '../../src/contract/index.ts';
-import { isNightly, nightOnly } from '../helpers/nightly.ts';
-import { describeRows } from '../helpers/selftest-rows.ts';
-import { withPlainSandbox } from '../helpers/plain-sandbox.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { describeRows } from '../support/conformance/selftest-rows.ts';
+import { isNightly, nightOnly } from '../support/nightly.ts';
+import { withPlainSandbox } from '../support/sandboxes/plain-sandbox.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const areas = httpAreas;
 
@@ -57,7 +57,7 @@ void t.test('every id is unique and has the prefix of its kind', (t) => {
 });
 
 void t.test('the self-test passes against the reference agent', async (t) => {
-  const agent = await withReferenceAgent(t, { apiKey: 'a-key-of-the-sandbox' });
+  const { agent } = await withReferenceAgent(t, { apiKey: 'a-key-of-the-sandbox' });
   const result = await selftest({
     url: agent.url,
     apiKey: 'a-key-of-the-sandbox',
@@ -97,7 +97,7 @@ void t.test('a self-test fails if no peer matches the filter', async (t) => {
 });
 
 void t.test('a self-test stops if the unchanged sandbox does not conform', async (t) => {
-  const agent = await withReferenceAgent(t, {
+  const { agent } = await withReferenceAgent(t, {
     faults: [{ route: 'chat', kind: 'malformed_body' }],
   });
   const result = await selftest({ url: agent.url, kitVersion: 'test', areas });

@@ -8,7 +8,7 @@ import { toExchange, type Transcript } from '../../conformance/engine/transcript
 import { check } from '../../conformance/index.ts';
 import type { Endpoint } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** The optional fields of each response that the specification types. */
 const fields: readonly [endpoint: Endpoint, pointer: string, requirement: string][] = [
@@ -63,7 +63,7 @@ function withNull(
 }
 
 void t.test('null is never an optional value, and the hint is the same', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const areas = ['chat', 'users', 'health'] as const;
   const { transcript } = await check({ target: agent.url, kitVersion: 'test', seed: 'n', areas });
   const redsOf = (changed: Transcript): [string, (string | undefined)[]][] =>

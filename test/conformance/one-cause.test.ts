@@ -3,6 +3,8 @@ import t, { type Test } from 'tap';
 import { check, terminalReport } from '../../conformance/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
+import { idsWith } from '../support/conformance/check-report.ts';
+import { nightOnly } from '../support/nightly.ts';
 import {
   CHAT,
   cachePosts,
@@ -18,11 +20,9 @@ import {
   redirect,
   withDefect,
   type Defect,
-} from '../helpers/defective-layer.ts';
-import { nightOnly } from '../helpers/nightly.ts';
-import { withPlainSandbox } from '../helpers/plain-sandbox.ts';
-import { idsWith } from '../helpers/check-report.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+} from '../support/sandboxes/defective-layer.ts';
+import { withPlainSandbox } from '../support/sandboxes/plain-sandbox.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** The most failed requirements that the cause of a defect may leave. */
 const UNRELATED_MAX = 3;
@@ -252,7 +252,7 @@ async function reportOf(
 }
 
 async function withAgent(t: Test): Promise<string> {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   return agent.url;
 }
 

@@ -2,9 +2,9 @@
 import { createServer } from 'node:http';
 import t, { type Test } from 'tap';
 import { check, diagnose } from '../../conformance/index.ts';
-import { listen, withDefect } from '../helpers/defective-layer.ts';
-import { startLocally } from '../helpers/local-server.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { startLocally } from '../support/network/local-server.ts';
+import { listen, withDefect } from '../support/sandboxes/defective-layer.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Returns the blocking cause of a sandbox that redirects paths. */
 async function findCause(
@@ -32,7 +32,7 @@ for (const [name, body] of Object.entries(pages)) {
   void t.test(
     `/health redirects with ${name}: the same failures, with every selection of areas`,
     async (t) => {
-      const agent = await withReferenceAgent(t, { voice: null });
+      const { agent } = await withReferenceAgent(t, { voice: null });
       const target = await withDefect(t, agent.url, () => (request, forward) => {
         if (request.path !== '/health') return forward();
         const headers = { location: '/health/', 'content-type': 'text/html' };

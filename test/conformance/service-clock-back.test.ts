@@ -5,8 +5,8 @@ import { respondInstead } from '../../conformance/engine/mutants/combinators.ts'
 import { check, dryRun, reportOf, serviceArea, terminalReport } from '../../conformance/index.ts';
 import { replay } from '../../conformance/proof/replay.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
-import { withCheckedService } from '../helpers/checked-service.ts';
-import { measureClock, recordServiceOnce } from '../helpers/recorded-runs.ts';
+import { withCheckedService } from '../support/conformance/checked-service.ts';
+import { measureClock, recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 
 const HOUR_MS = 3_600_000;
 

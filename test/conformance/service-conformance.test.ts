@@ -20,13 +20,13 @@ import {
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
-import { recordRun, withCheckedService, withoutControl } from '../helpers/checked-service.ts';
-import { assertUsageError, run, runProcess } from '../helpers/command.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { damageJson, randomJson } from '../helpers/random-json.ts';
-import { ROOT } from '../helpers/repository.ts';
-import { recordServiceOnce } from '../helpers/recorded-runs.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { assertUsageError, run, runProcess } from '../support/commands/command.ts';
+import { recordRun, withCheckedService, withoutControl } from '../support/conformance/checked-service.ts';
+import { recordServiceOnce } from '../support/conformance/recorded-runs.ts';
+import { damageJson, randomJson } from '../support/contract/random-json.ts';
+import { atNight } from '../support/nightly.ts';
+import { ROOT } from '../support/repository.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** No server listens at this address. */
 const UNUSED_URL = 'http://127.0.0.1:1';
@@ -265,7 +265,7 @@ void t.test('a check of a sandbox recognizes the address of the service', async 
 });
 
 void t.test('a server that is not the service gets one cause', async (t) => {
-  const agent = await withReferenceAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const service = await withCheckedService(t);
   for (const [target, id, message] of [
     [{ url: agent.url, apiKey: 'a-key' }, 'no_interface', /No service found at/],

@@ -13,9 +13,9 @@ import {
 } from '../../conformance/areas/mutants.ts';
 import { killable, selftest, selftestSize } from '../../conformance/proof/selftest.ts';
 import { serviceRequirementIds } from '../../conformance/areas/index.ts';
-import { isNightly } from '../helpers/nightly.ts';
-import { describeRows } from '../helpers/selftest-rows.ts';
-import { withCheckedService } from '../helpers/checked-service.ts';
+import { withCheckedService } from '../support/conformance/checked-service.ts';
+import { describeRows } from '../support/conformance/selftest-rows.ts';
+import { isNightly } from '../support/nightly.ts';
 
 void t.test('a mutant kills every requirement that can fail', (t) => {
   const killed = new Set<string>(serviceMutants.flatMap(({ kills }) => kills));

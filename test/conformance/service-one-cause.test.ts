@@ -14,9 +14,9 @@ import { startProxy } from '../../conformance/proof/proxy.ts';
 import { replay } from '../../conformance/proof/replay.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { idsWith } from '../helpers/check-report.ts';
-import { recordRun, withCheckedService } from '../helpers/checked-service.ts';
-import { recordServiceOnce } from '../helpers/recorded-runs.ts';
+import { idsWith } from '../support/conformance/check-report.ts';
+import { recordRun, withCheckedService } from '../support/conformance/checked-service.ts';
+import { recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 
 /** Applies a defect to the recorded run of the reference service, and judges it. */
 async function reportWith(transform: TransformFactory): Promise<CheckReport> {

@@ -1,6 +1,6 @@
 /** The seed chooses ids and words, never the verdict. `test/nightly/stability.test.ts` tries all peers. */
 import t from 'tap';
-import { findFlickering, judgePeersWithSeeds } from '../helpers/stability.ts';
+import { findFlickering, judgePeersWithSeeds } from '../support/conformance/stability.ts';
 
 void t.test('a sample of mutants and variants fails the same with every seed', async (t) => {
   const failures = await judgePeersWithSeeds({

@@ -12,9 +12,9 @@ import { startAgent } from '../../reference-agent/index.ts';
 import type { CheckReport } from '../../src/contract/index.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
-import { start } from '../helpers/command.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { recordSandboxOnce, recordServiceOnce } from '../helpers/recorded-runs.ts';
+import { start } from '../support/commands/command.ts';
+import { recordSandboxOnce, recordServiceOnce } from '../support/conformance/recorded-runs.ts';
+import { atNight } from '../support/nightly.ts';
 
 /** Returns the recording of a run whose peer became unreachable at exchange `id`. */
 function cutAt({ run, exchanges }: Transcript, id: number): Transcript {

@@ -5,10 +5,10 @@ import t, { type Test } from 'tap';
 import { check, diagnose, type CheckSettings } from '../../conformance/index.ts';
 import type { Area } from '../../src/contract/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
-import { generateKeyPair } from '../helpers/certificates.ts';
-import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
-import { rowOf } from '../helpers/check-report.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { rowOf } from '../support/conformance/check-report.ts';
+import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { generateKeyPair } from '../support/network/certificates.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** No server listens at this address. */
 const UNUSED_URL = 'ws://127.0.0.1:1/voice';
@@ -43,7 +43,7 @@ async function startSandbox(
   claimsVoice: boolean,
   clockFactor = 1,
 ): Promise<CheckSettings> {
-  const agent = await withReferenceAgent(t, claimsVoice ? {} : { voice: null });
+  const { agent } = await withReferenceAgent(t, claimsVoice ? {} : { voice: null });
   return {
     ...{ target: agent.url, kitVersion: 'test', seed: 'address', voice: { url } },
     clock: createScaledClock(clockFactor),

@@ -14,15 +14,15 @@ import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type AgentFault, type CheckReport } from '../../src/contract/index.ts';
 import { createScaledClock, systemClock } from '../../src/platform/clock.ts';
 import { readOgg } from '../../src/voice/opus/index.ts';
-import { assertUsageError, run } from '../helpers/command.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { assertUsageError, run } from '../support/commands/command.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** One call with two turns. */
 const CONVERSATION = [conversation];
 const KEY = 'sk-Very/secret~key.0123456789';
 
 async function withAgent(t: Test, options: Partial<AgentOptions> = {}) {
-  const agent = await withReferenceAgent(t, options);
+  const { agent } = await withReferenceAgent(t, options);
   return agent;
 }
 

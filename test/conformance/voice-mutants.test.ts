@@ -8,9 +8,9 @@ import { mutants, variants } from '../../conformance/areas/mutants.ts';
 import { voiceDeadPeers } from '../../conformance/proof/voice-dead-peers.ts';
 import { killable, selftest, selftestSize } from '../../conformance/proof/selftest.ts';
 import { idsOf, sandboxSuite } from '../../conformance/areas/index.ts';
-import { isNightly } from '../helpers/nightly.ts';
-import { describeRows } from '../helpers/selftest-rows.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { describeRows } from '../support/conformance/selftest-rows.ts';
+import { isNightly } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const areas = ['voice'] as const;
 
@@ -26,7 +26,7 @@ void t.test('a mutant kills every requirement that can fail', (t) => {
 });
 
 void t.test('the self-test passes against the reference agent', async (t) => {
-  const agent = await withReferenceAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const result = await selftest({
     url: agent.url,
     kitVersion: 'test',

@@ -6,16 +6,16 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { check, type CheckSettings } from '../../conformance/index.ts';
 import type { ExchangeRecord } from '../../src/contract/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
-import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
-import { rowOf } from '../helpers/check-report.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { rowOf } from '../support/conformance/check-report.ts';
+import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Handles an open WebSocket. */
 type Serve = (socket: WebSocket) => void;
 
 /** Starts a conforming sandbox with another voice endpoint. Returns the options to check it. */
 async function startSandbox(t: Test, serve: Serve): Promise<CheckSettings> {
-  const agent = await withReferenceAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const server = createServer();
   const sockets = new WebSocketServer({ server });
   sockets.on('connection', (socket) => {

@@ -2,7 +2,6 @@
 import t from 'tap';
 import { SENT_AGAIN } from '../../conformance/areas/users/requests.ts';
 import { check } from '../../conformance/index.ts';
-import { withDefect, type Defect, type Message } from '../helpers/defective-layer.ts';
 import {
   error,
   idOf,
@@ -11,7 +10,8 @@ import {
   startReference,
   testFixFirst,
   type FixFirstCase,
-} from '../helpers/fix-first.ts';
+} from '../support/conformance/fix-first.ts';
+import { withDefect, type Defect, type Message } from '../support/sandboxes/defective-layer.ts';
 
 /** Keeps users, and deletes those that a function selects; it returns the id to confirm, if any. */
 const deletes =

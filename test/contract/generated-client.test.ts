@@ -6,9 +6,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
 import type { SeedDocument } from '../../src/contract/index.ts';
-import { withAgent } from '../helpers/agent.ts';
-import { ROOT } from '../helpers/repository.ts';
-import { makeContainsEval, withService } from '../helpers/service.ts';
+import { ROOT } from '../support/repository.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { makeContainsEval, withService } from '../support/services/service.ts';
 
 /**
  * Runs the program of an area in `test/generated-client/`, which needs its types only to be compiled.
@@ -79,7 +79,7 @@ void t.test('a client of the service sends, closes, and reads all pages of resul
 });
 
 void t.test('a client of a sandbox simulates a user of the agent', async (t) => {
-  const { agent } = await withAgent(t, { apiKey: 'the-key' });
+  const { agent } = await withReferenceAgent(t, { apiKey: 'the-key' });
   const { code, stdout, stderr } = await runClient('sandbox', {
     SANDBOX_KIT_AGENT_URL: agent.url,
     SANDBOX_KIT_API_KEY: 'the-key',

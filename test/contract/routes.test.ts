@@ -10,9 +10,9 @@ import {
   type Routes,
 } from '../../src/contract/index.ts';
 import { startService } from '../../src/service/index.ts';
-import { assertError as assertAgentError, withAgent } from '../helpers/agent.ts';
-import { withRegisteredRoutes } from '../helpers/registered-routes.ts';
-import { assertError as assertServiceError, withService } from '../helpers/service.ts';
+import { withRegisteredRoutes } from '../support/contract/registered-routes.ts';
+import { assertError as assertAgentError, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { assertError as assertServiceError, withService } from '../support/services/service.ts';
 
 /** Routes that are not part of the interface: test controls, monitoring, pages, and documents. */
 const ownRoutes = [
@@ -59,7 +59,7 @@ void t.test('the service registers exactly the routes of the contract', async (t
 });
 
 void t.test('the agent serves its documents without a key', async (t) => {
-  const { agent, send } = await withAgent(t, { apiKey: 'the-key' });
+  const { agent, send } = await withReferenceAgent(t, { apiKey: 'the-key' });
   const openapi = await send('GET /openapi.json');
   t.equal(openapi.status, 200);
   t.equal(openapi.headers.get('content-type'), 'application/json');
@@ -83,9 +83,9 @@ void t.test('the agent serves its documents without a key', async (t) => {
 void t.test(
   'an agent without voice has no AsyncAPI document; with TLS, the document says wss',
   async (t) => {
-    const silent = await withAgent(t, { voice: null });
+    const silent = await withReferenceAgent(t, { voice: null });
     assertAgentError(t, await silent.send('GET /asyncapi.json'), 404, 'not_found');
-    const secure = await withAgent(t, { tls: { kind: 'generated' } });
+    const secure = await withReferenceAgent(t, { tls: { kind: 'generated' } });
     t.match((await secure.send('GET /asyncapi.json')).json, {
       servers: { sandbox: { protocol: 'wss' } },
     });
@@ -93,7 +93,7 @@ void t.test(
 );
 
 void t.test('web pages of other machines cannot read the documents of a local agent', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   for (const path of ['/openapi.json', '/asyncapi.json']) {
     const headers = { origin: 'https://evil.example' };
     assertAgentError(t, await send(`GET ${path}`, { headers }), 403, 'forbidden');

@@ -1,8 +1,8 @@
 /** Responses of the reference agent match its document, for every route and status. */
 import t from 'tap';
-import { readDocument } from '../helpers/contract-documents.ts';
-import { createExchangeChecker } from '../helpers/contract-exchanges.ts';
-import { CHAT_ROUTE, makeChatRequest, withAgent } from '../helpers/agent.ts';
+import { readDocument } from '../support/contract/contract-documents.ts';
+import { createExchangeChecker } from '../support/contract/contract-exchanges.ts';
+import { CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const FOREIGN = { origin: 'https://evil.example' };
 const TOO_LARGE = 'x'.repeat(1_100_000);
@@ -23,16 +23,16 @@ void t.test('the responses of the reference agent match its document', async (t)
     t,
     readDocument('openapi-sandbox.json'),
   );
-  const { send } = await withAgent(t);
-  const locked = await withAgent(t, { apiKey: 'the-key' });
+  const { send } = await withReferenceAgent(t);
+  const locked = await withReferenceAgent(t, { apiKey: 'the-key' });
 
   const chat = { ...makeChatRequest('Where is my order A-1001?'), session_id: 'session-1' };
   checkBody('createChatCompletion', chat);
   for (const body of [makeChatRequest('Hello'), chat, {}]) {
     check('createChatCompletion', await send(CHAT_ROUTE, { body }));
   }
-  check('createChatCompletion', await send(CHAT_ROUTE, { text: 'no JSON' }));
-  check('createChatCompletion', await send(CHAT_ROUTE, { text: TOO_LARGE }));
+  check('createChatCompletion', await send(CHAT_ROUTE, { raw: 'no JSON' }));
+  check('createChatCompletion', await send(CHAT_ROUTE, { raw: TOO_LARGE }));
   check('createChatCompletion', await send(CHAT_ROUTE, { body: chat, headers: FOREIGN }));
   check('createChatCompletion', await locked.send(CHAT_ROUTE, { body: chat }));
   for (const kind of ['rate_limit;retry_after_s=3', 'server_error']) {
@@ -51,7 +51,7 @@ void t.test('the responses of the reference agent match its document', async (t)
   for (const body of [user, user, { user_id: 'sim-user-1' }]) {
     check('createUser', await send('POST /users', { body }));
   }
-  check('createUser', await send('POST /users', { text: TOO_LARGE }));
+  check('createUser', await send('POST /users', { raw: TOO_LARGE }));
   check('createUser', await send('POST /users', { body: user, headers: FOREIGN }));
   check('createUser', await locked.send('POST /users', { body: user }));
   for (const id of ['sim_user_1', 'sim_user_1', 'sim-user-1']) {

@@ -2,11 +2,11 @@
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import type { TraceExportRequest } from '../../src/contract/index.ts';
-import { readDocument } from '../helpers/contract-documents.ts';
-import { createExchangeChecker } from '../helpers/contract-exchanges.ts';
-import { encodeProtobuf } from '../helpers/otlp-wire.ts';
-import { makeSpan, makeTraceRequest } from '../helpers/otlp.ts';
-import { makeContainsEval, withService } from '../helpers/service.ts';
+import { readDocument } from '../support/contract/contract-documents.ts';
+import { createExchangeChecker } from '../support/contract/contract-exchanges.ts';
+import { makeContainsEval, withService } from '../support/services/service.ts';
+import { encodeProtobuf } from '../support/traces/otlp-wire.ts';
+import { makeSpan, makeTraceRequest } from '../support/traces/otlp.ts';
 
 const TRACES = 'POST /v1/traces';
 const END = 'POST /v1/sessions/conv-1/end';

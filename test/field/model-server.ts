@@ -2,7 +2,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import type { Test } from 'tap';
-import { startLocally } from '../helpers/local-server.ts';
+import { startLocally } from '../support/network/local-server.ts';
 
 /** What the user says, and what the model answers after the tool call. */
 export const dialog = [

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { buffer as readBytes } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { manualClock } from '../../src/platform/manual-clock.ts';
-import { startLocally } from '../helpers/local-server.ts';
-import { makeContainsEval, withService, type Bench } from '../helpers/service.ts';
-import { readSessionPage } from '../helpers/session-page.ts';
+import { startLocally } from '../support/network/local-server.ts';
+import { readSessionPage } from '../support/pages/session-page.ts';
+import { makeContainsEval, withService, type ServiceUnderTest } from '../support/services/service.ts';
 import { dialog, startModelServer } from './model-server.ts';
 
 /** The turns, warnings, and responses that the service produced for one run. */
@@ -37,18 +37,18 @@ export async function runSdk(
   options: { isCured: boolean },
 ): Promise<SdkRun> {
   const conversationId = `${name}-1`;
-  const bench = await startBench(t);
-  const relay = await startRelay(t, bench.service.url);
+  const tested = await startScoringService(t);
+  const relay = await startRelay(t, tested.service.url);
   await runProgram(name, {
     MODEL_URL: await startModelServer(t),
     QUESTIONS: dialog.map(({ question }) => question).join('\n'),
     TRACES_URL: `${relay.url}/v1/traces`,
-    SERVICE_API_KEY: bench.service.apiKey,
+    SERVICE_API_KEY: tested.service.apiKey,
     CONVERSATION_ID: conversationId,
     CURED: options.isCured ? 'yes' : 'no',
   });
   return {
-    ...(await readResults(bench, conversationId)),
+    ...(await readResults(tested, conversationId)),
     requests: relay.requests,
     conversationId,
   };
@@ -60,28 +60,28 @@ export async function sendRequests(
   requests: readonly TraceRequestJson[],
   conversationId: string,
 ): Promise<Omit<SdkRun, 'requests'>> {
-  const bench = await startBench(t);
+  const tested = await startScoringService(t);
   for (const body of requests) {
     // The rate limit is 120 requests per minute.
-    bench.clock.advance(1_000);
+    tested.clock.advance(1_000);
     const headers = { 'x-conversation-id': conversationId };
-    const { status, text } = await bench.send('POST /v1/traces', { body, headers });
+    const { status, text } = await tested.send('POST /v1/traces', { body, headers });
     t.equal(status, 200, text);
   }
-  return { ...(await readResults(bench, conversationId)), conversationId };
+  return { ...(await readResults(tested, conversationId)), conversationId };
 }
 
 /** Starts a service that scores conversations. SDKs have real clocks, so it starts at the real time. */
-async function startBench(t: Test): Promise<Bench> {
+async function startScoringService(t: Test): Promise<ServiceUnderTest> {
   const clock = manualClock(Date.now());
-  const bench = { ...(await withService(t, { clock })), clock };
-  await bench.admin('POST /evals', makeContainsEval('looks', dialog[0].answer));
-  await bench.admin('PUT /settings', { evals: ['looks'] });
-  return bench;
+  const tested = { ...(await withService(t, { clock })), clock };
+  await tested.admin('POST /evals', makeContainsEval('looks', dialog[0].answer));
+  await tested.admin('PUT /settings', { evals: ['looks'] });
+  return tested;
 }
 
 async function readResults(
-  { send, drain, admin, production }: Bench,
+  { send, drain, admin, production }: ServiceUnderTest,
   conversationId: string,
 ): Promise<Pick<SdkRun, 'turns' | 'end' | 'warnings'>> {
   const { status, json } = await send(`POST /v1/sessions/${conversationId}/end`);

@@ -10,7 +10,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { isNightly } from '../helpers/nightly.ts';
+import { isNightly } from '../support/nightly.ts';
 import { defects, oddities, sandboxes, type Defect } from './sandboxes/expectations.ts';
 import { exceptions } from './sandboxes/exceptions.ts';
 import { judge, measure, UNRELATED_MAX, type Measurement } from './sandboxes/measurement.ts';

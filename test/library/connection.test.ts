@@ -2,9 +2,9 @@
 import t from 'tap';
 import { rejectExposure } from '../../library/exposure.ts';
 import { check, diagnose, load, simulate } from '../../library/index.ts';
-import { generateKeyPair } from '../helpers/certificates.ts';
-import { withConnectProxy } from '../helpers/connect-proxy.ts';
-import { withRecordingSandbox } from '../helpers/recording-sandbox.ts';
+import { generateKeyPair } from '../support/network/certificates.ts';
+import { withConnectProxy } from '../support/network/connect-proxy.ts';
+import { withRecordingSandbox } from '../support/sandboxes/recording-sandbox.ts';
 
 const SECRET = 'gw-Secret-0123456789';
 const headers = { 'X-Gateway-Key': SECRET };

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { schemas } from '../../src/contract/index.ts';
 import { toConform } from '../../library/matchers/index.ts';
-import { run } from '../helpers/command.ts';
-import { readBlocks } from '../helpers/library-page.ts';
-import { isNightly } from '../helpers/nightly.ts';
-import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
+import { run } from '../support/commands/command.ts';
+import { readBlocks } from '../support/documentation/library-page.ts';
+import { isNightly } from '../support/nightly.ts';
+import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
 
 /** Lets a program import the sources instead of the installed package. */
 function importSources(text: string): string {

@@ -1,9 +1,9 @@
 /** The methods of a running agent and a running service do what `/__admin` does. */
 import t from 'tap';
 import { manualClock, startAgent, startService, type AgentFault } from '../../library/index.ts';
-import { makeChatRequest } from '../helpers/agent.ts';
-import { makeSpan, makeTraceRequest } from '../helpers/otlp.ts';
-import { makeContainsEval } from '../helpers/service.ts';
+import { makeChatRequest } from '../support/sandboxes/reference-agent.ts';
+import { makeContainsEval } from '../support/services/service.ts';
+import { makeSpan, makeTraceRequest } from '../support/traces/otlp.ts';
 
 const chat = (url: string): Promise<Response> =>
   fetch(`${url}/v1/chat/completions`, {

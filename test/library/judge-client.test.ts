@@ -1,7 +1,7 @@
 /** `service.judgeClient()`: judges the requests of a test to the service. */
 import t from 'tap';
 import { startService } from '../../library/index.ts';
-import { makeSpan, makeTraceRequest } from '../helpers/otlp.ts';
+import { makeSpan, makeTraceRequest } from '../support/traces/otlp.ts';
 
 void t.test('judges all requests so far', async (t) => {
   const service = await startService();

@@ -7,7 +7,7 @@ import {
   refusal,
   withSandboxDouble,
   type RouteBehavior,
-} from '../helpers/sandbox-double.ts';
+} from '../support/sandboxes/sandbox-double.ts';
 
 /** Runs a short load test against a sandbox with this behavior of `POST /users`. */
 async function runWith(

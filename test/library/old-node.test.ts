@@ -8,7 +8,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { readTemplate } from '../../cli/project/templates.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { ROOT } from '../support/repository.ts';
 
 const OLD_NODE = '/usr/bin/node';
 

@@ -11,8 +11,8 @@ import {
   type LoadReport,
   type RunningAgent,
 } from '../../library/index.ts';
-import { run } from '../helpers/command.ts';
-import { withMutant } from '../helpers/reference-agent.ts';
+import { run } from '../support/commands/command.ts';
+import { withMutant } from '../support/sandboxes/mutant.ts';
 
 async function withAgent(t: Test): Promise<RunningAgent> {
   const agent = await startAgent({ voice: null });

@@ -16,9 +16,10 @@ import {
   type LoadProgress,
   type SimulateOptions,
 } from '../../library/index.ts';
-import { run } from '../helpers/command.ts';
-import { omitTimes } from '../helpers/simulation.ts';
-import { withMutant, withReferenceAgent } from '../helpers/reference-agent.ts';
+import { run } from '../support/commands/command.ts';
+import { withMutant } from '../support/sandboxes/mutant.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { omitTimes } from '../support/sessions/simulated-sessions.ts';
 
 const shortLoad = { profile: 'chat', rate: 20, durationMs: 2_000, warmUpMs: 0 } as const;
 
@@ -27,7 +28,7 @@ const withoutTimes = (report: object): string =>
   JSON.stringify(report, (key, value: unknown) => (/(At|Ms)$/.test(key) ? undefined : value));
 
 void t.test('check finds a fault, accepts known failures, compares, and records', async (t) => {
-  const agent = await withReferenceAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const url = await withMutant(t, 'chat/content-null', agent.url);
   const recordFile = join(t.testdir({}), 'run.ndjson');
   const before = await check({ url: agent.url, areas: ['chat'] });
@@ -54,7 +55,7 @@ void t.test('check finds a fault, accepts known failures, compares, and records'
 });
 
 void t.test('check keeps an earlier recording until the run has ended', async (t) => {
-  const { url } = await withReferenceAgent(t);
+  const { url } = (await withReferenceAgent(t)).agent;
   const recordFile = join(t.testdir({ 'run.ndjson': 'earlier' }), 'run.ndjson');
   const contents = new Set<string>();
   const onExchange = (): unknown => contents.add(readFileSync(recordFile, 'utf8'));
@@ -72,7 +73,7 @@ const requestsOf = ({ requests, ...diagnosis }: DiagnosisReport): object => ({
 });
 
 void t.test('diagnose returns the report of doctor --json', async (t) => {
-  const { url } = await withReferenceAgent(t);
+  const { url } = (await withReferenceAgent(t)).agent;
   const diagnosis = await diagnose({ url });
   t.equal(diagnosis.ok, true);
   const { stdout } = await run(['doctor', url, '--json', '-']);
@@ -82,7 +83,7 @@ void t.test('diagnose returns the report of doctor --json', async (t) => {
 });
 
 void t.test('simulate returns a simulation report, the same for the same seed', async (t) => {
-  const { url } = await withReferenceAgent(t);
+  const { url } = (await withReferenceAgent(t)).agent;
   const sessions: string[] = [];
   const report = await simulate({
     ...{ url, samples: 1, seed: 'x', scenarios: ['opening-hours', 'refund-*'] },
@@ -98,7 +99,7 @@ void t.test('simulate returns a simulation report, the same for the same seed', 
 });
 
 void t.test('simulate takes scenarios, personas, and evals as objects', async (t) => {
-  const { url } = await withReferenceAgent(t);
+  const { url } = (await withReferenceAgent(t)).agent;
   const report = await simulate({
     url,
     scenarios: [
@@ -112,14 +113,14 @@ void t.test('simulate takes scenarios, personas, and evals as objects', async (t
 });
 
 void t.test('a signal that outlives a check keeps no listener of it', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const { signal } = new AbortController();
   await check({ url: agent.url, areas: ['health'], signal });
   t.same(getEventListeners(signal, 'abort'), []);
 });
 
 void t.test('a signal stops each run, and the report covers the run until then', async (t) => {
-  const { url } = await withReferenceAgent(t);
+  const { url } = (await withReferenceAgent(t)).agent;
   const stopAfterFirst = (): { signal: AbortSignal; stop: () => void } => {
     const control = new AbortController();
     return { signal: control.signal, stop: () => control.abort() };
@@ -148,7 +149,7 @@ void t.test('a signal stops each run, and the report covers the run until then',
 });
 
 void t.test('an error of a callback stops the run, and rejects it', async (t) => {
-  const { url } = await withReferenceAgent(t);
+  const { url } = (await withReferenceAgent(t)).agent;
   const fail = (): never => {
     throw new Error('from the callback');
   };

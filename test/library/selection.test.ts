@@ -2,10 +2,11 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { check, grade, load } from '../../library/index.ts';
-import { withMutant, withReferenceAgent } from '../helpers/reference-agent.ts';
+import { withMutant } from '../support/sandboxes/mutant.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 void t.test('check and grade select requirements, and load judges thresholds', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const url = await withMutant(t, 'chat/content-null', agent.url);
   const recordFile = join(t.testdir({}), 'run.ndjson');
   const only = ['CHAT-02*', 'HEALTH-010'];

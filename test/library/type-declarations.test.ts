@@ -11,8 +11,8 @@ import {
   readDocumentedExamples,
   reverseImports,
   usagePrograms,
-} from '../helpers/documented-examples.ts';
-import { ROOT } from '../helpers/repository.ts';
+} from '../support/documentation/documented-examples.ts';
+import { ROOT } from '../support/repository.ts';
 
 const options: ts.CompilerOptions = {
   ...{ strict: true, noEmit: true, types: [], target: ts.ScriptTarget.ES2023 },

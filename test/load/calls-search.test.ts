@@ -4,11 +4,11 @@ import { htmlReport, markdownReport, terminalReport } from '../../load/index.ts'
 import { findMaxCalls, type StepRun } from '../../load/find-max/find-max-calls.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
-import { withAgent } from '../helpers/agent.ts';
-import { fetchCalls } from '../helpers/caller.ts';
-import { findTarget } from '../helpers/load.ts';
-import { isNightly } from '../helpers/nightly.ts';
-import { createTwoCallVoice, getVoice, runVoiceLoad } from '../helpers/voice-load.ts';
+import { fetchCalls } from '../support/calls/caller.ts';
+import { findTarget } from '../support/measurements/run-load.ts';
+import { createTwoCallVoice, getVoice, runVoiceLoad } from '../support/measurements/voice-load.ts';
+import { isNightly } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Returns the report of a step in which `held` of the calls were held. */
 function createStep(calls: number, held: number, isValid = true): StepRun {
@@ -64,7 +64,7 @@ void t.test('the summary says what is known', async (t) => {
 });
 
 void t.test('a sandbox with a limit of calls is searched, and the report shows it', async (t) => {
-  const { agent } = await withAgent(t, { voice: { callsMax: 3 } });
+  const { agent } = await withReferenceAgent(t, { voice: { callsMax: 3 } });
   const report = await runVoiceLoad(
     agent.url,
     { windowMs: 2_000, findMax: { stepMs: 1_500 } },
@@ -84,7 +84,7 @@ void t.test('a sandbox with a limit of calls is searched, and the report shows i
 void t.test(
   '--network: packets are lost on the way to the sandbox, and the report says so',
   async (t) => {
-    const { agent } = await withAgent(t);
+    const { agent } = await withReferenceAgent(t);
     const report = await runVoiceLoad(agent.url, {}, { network: 'crowded' });
     const { packets } = getVoice(report);
     t.equal(report.plan.network, 'crowded');

@@ -11,7 +11,8 @@ import { startAutocannon } from '../../load/engines/autocannon.ts';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
-import { findTarget, runLoad, withTarget, type ReceivedChat } from '../helpers/load.ts';
+import { withTarget, type ReceivedChat } from '../support/measurements/load-target.ts';
+import { findTarget, runLoad } from '../support/measurements/run-load.ts';
 
 const CONNECTIONS = 4;
 const REQUESTS = 200;

@@ -1,13 +1,13 @@
 /** The transport of the engine `open`: TLS, and the kinds of failures. The closed loop has its own file. */
 import t from 'tap';
 import { classifyFailure } from '../../load/engines/failures.ts';
-import { withAgent } from '../helpers/agent.ts';
-import { runLoad, findTarget } from '../helpers/load.ts';
+import { runLoad, findTarget } from '../support/measurements/run-load.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 void t.test(
   'TLS: the open engine verifies certificates and accepts a custom CA; autocannon does not verify',
   async (t) => {
-    const { agent } = await withAgent(t, { tls: { kind: 'generated' } });
+    const { agent } = await withReferenceAgent(t, { tls: { kind: 'generated' } });
     const ca = agent.caPem ?? '';
     t.match(ca, /BEGIN CERTIFICATE/);
     const over = { ratePerSecond: 30, windowMs: 1_000 };

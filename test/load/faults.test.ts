@@ -3,10 +3,11 @@ import t, { type Test } from 'tap';
 import type { LoadRun } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
-import { withAgent } from '../helpers/agent.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
-import { callAfter, runLoad, findTarget, withTarget, type ReceivedChat } from '../helpers/load.ts';
+import { callAfter, withTarget, type ReceivedChat } from '../support/measurements/load-target.ts';
+import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { runLoad, findTarget } from '../support/measurements/run-load.ts';
+import { atNight } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const SERVICE_MS = 50;
 /** The requests of a run; each fault hits a twentieth of them. */
@@ -178,7 +179,7 @@ void t.test('a request without a response counts with the deadline as its latenc
 void t.test(
   'requests carry the API key; the report contains neither the key nor message content',
   async (t) => {
-    const { agent } = await withAgent(t, { apiKey: 'very-secret-key' });
+    const { agent } = await withReferenceAgent(t, { apiKey: 'very-secret-key' });
     const report = await runLoad(agent.url, { apiKey: 'very-secret-key', windowMs: 1_000 });
     t.equal(report.chat?.ok, 50);
     t.notMatch(JSON.stringify(report), /very-secret|order A-1001/);

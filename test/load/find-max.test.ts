@@ -2,7 +2,8 @@
 import t from 'tap';
 import { searchMaximum, type Bracket } from '../../load/find-max/search.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
-import { runLoad, findTarget, withTarget, workers } from '../helpers/load.ts';
+import { withTarget, workers } from '../support/measurements/load-target.ts';
+import { runLoad, findTarget } from '../support/measurements/run-load.ts';
 
 const BOUNDS = { start: 10, min: 1, max: 2_000 };
 

@@ -5,10 +5,11 @@ import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { htmlReport, withComparison } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
-import { HOSTILE_MARKUP } from '../helpers/hostile-markup.ts';
-import { assertFitsScreens, assertInertPage } from '../helpers/report-page.ts';
-import { createTwoCallVoice } from '../helpers/voice-load.ts';
-import { runLoad, withTarget } from '../helpers/load.ts';
+import { withTarget } from '../support/measurements/load-target.ts';
+import { runLoad } from '../support/measurements/run-load.ts';
+import { createTwoCallVoice } from '../support/measurements/voice-load.ts';
+import { HOSTILE_MARKUP } from '../support/pages/hostile-markup.ts';
+import { assertFitsScreens, assertInertPage } from '../support/pages/report-page.ts';
 
 let fullReport: Promise<LoadReport> | undefined;
 const readFullReport = (): Promise<LoadReport> => (fullReport ??= createFullReport(t));

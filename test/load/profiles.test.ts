@@ -1,12 +1,13 @@
 /** The requests of each load profile. */
 import t from 'tap';
-import { withAgent } from '../helpers/agent.ts';
-import { runLoad, findTarget, withTarget } from '../helpers/load.ts';
+import { withTarget } from '../support/measurements/load-target.ts';
+import { runLoad, findTarget } from '../support/measurements/run-load.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 void t.test(
   'mixed: sends chat, health, and user requests concurrently, and deletes the users it creates',
   async (t) => {
-    const { agent, send } = await withAgent(t);
+    const { agent, send } = await withReferenceAgent(t);
     const report = await runLoad(agent.url, { profile: 'mixed', windowMs: 4_000 });
     t.same(report.streams, ['chat', 'health', 'users']);
     t.match(report.chat, { offered: 200, ok: 200 });

@@ -3,8 +3,9 @@ import t, { type Test } from 'tap';
 import { mergeReports, type LoadRun } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { withConnectProxy } from '../helpers/connect-proxy.ts';
-import { callAfter, findTarget, runLoad, withTarget } from '../helpers/load.ts';
+import { callAfter, withTarget } from '../support/measurements/load-target.ts';
+import { findTarget, runLoad } from '../support/measurements/run-load.ts';
+import { withConnectProxy } from '../support/network/connect-proxy.ts';
 
 /** Runs all shards at the same time, and returns their reports. */
 function runShards(url: string, count: number, over: Partial<LoadRun> = {}): Promise<LoadReport[]> {

@@ -3,8 +3,9 @@ import t from 'tap';
 import { createScaledClock } from '../../src/platform/clock.ts';
 import { load } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
-import { runLoad, loadOptions, findTarget, testedVerdicts, withTarget } from '../helpers/load.ts';
-import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
+import { withTarget } from '../support/measurements/load-target.ts';
+import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { runLoad, loadOptions, findTarget, testedVerdicts } from '../support/measurements/run-load.ts';
 
 // Long enough for the run to end early. The clock runs ten times as fast as real time.
 const fast = { ratePerSecond: 10, windowMs: 300_000 };

@@ -5,7 +5,8 @@
  */
 import t from 'tap';
 import { createScaledClock } from '../../src/platform/clock.ts';
-import { readLatencies, runLoad, withTarget } from '../helpers/load.ts';
+import { withTarget } from '../support/measurements/load-target.ts';
+import { readLatencies, runLoad } from '../support/measurements/run-load.ts';
 
 const SERVICE_MS = 50;
 const EVERY_MS = 10_000;

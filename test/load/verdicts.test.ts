@@ -2,22 +2,16 @@
 import t from 'tap';
 import { exitCodeOf, decideRunVerdict } from '../../load/verdict/targets.ts';
 import { findViolations } from '../../src/contract/index.ts';
-import { withAgent } from '../helpers/agent.ts';
-import { isNightly } from '../helpers/nightly.ts';
-import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
-import {
-  blockEventLoop,
-  runLoad,
-  findTarget,
-  testedVerdicts,
-  withTarget,
-  workers,
-} from '../helpers/load.ts';
+import { withTarget, workers } from '../support/measurements/load-target.ts';
+import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { blockEventLoop, runLoad, findTarget, testedVerdicts } from '../support/measurements/run-load.ts';
+import { isNightly } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 void t.test(
   'PASS: the reference agent (at night) meets its targets, and 3,200 responses prove it',
   async (t) => {
-    const { url } = isNightly ? (await withAgent(t)).agent : await withTarget(t);
+    const { url } = isNightly ? (await withReferenceAgent(t)).agent : await withTarget(t);
     const report = await runLoad(url, { ratePerSecond: 200, windowMs: 16_000 });
     t.equal(report.verdict, 'PASS', report.sentence);
     t.equal(report.exitCode, 0);

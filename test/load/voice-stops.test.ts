@@ -3,18 +3,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { LoadReport } from '../../src/contract/index.ts';
-import { withAgent } from '../helpers/agent.ts';
-import { fetchCalls } from '../helpers/caller.ts';
-import { run, start } from '../helpers/command.ts';
+import { fetchCalls } from '../support/calls/caller.ts';
+import { run, start } from '../support/commands/command.ts';
+import { testedVerdicts } from '../support/measurements/run-load.ts';
 import {
   runVoiceLoad,
   findCallerProcesses,
   waitForNoCalls,
   getVoice,
-} from '../helpers/voice-load.ts';
-import { testedVerdicts } from '../helpers/load.ts';
-import { atNight, nightOnly } from '../helpers/nightly.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/measurements/voice-load.ts';
+import { atNight, nightOnly } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 const untilTalking = (url: string, calls: number): Promise<void> =>
   until(`${calls} connected calls`, async () => {
@@ -23,7 +23,7 @@ const untilTalking = (url: string, calls: number): Promise<void> =>
   });
 
 void t.test('a killed process makes the run invalid; the other processes hang up', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const loading = runVoiceLoad(agent.url, { windowMs: 60_000 }, { calls: 4, processes: 2 });
   await untilTalking(agent.url, 4);
   const [first, ...others] = findCallerProcesses();
@@ -42,7 +42,7 @@ void t.test('a killed process makes the run invalid; the other processes hang up
 });
 
 void t.test('an interruption during setup hangs up the calls that are connected', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const stop = new AbortController();
   const loading = runVoiceLoad(
     agent.url,
@@ -70,7 +70,7 @@ void t.test('an interruption during setup hangs up the calls that are connected'
 });
 
 void t.test('Ctrl-C: a report, exit code 3, and no call and no process is left', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const json = join(t.testdir({}), 'run.json');
   const args = ['load', agent.url, '--profile', 'voice', '--calls', '3', '--json', json];
   const { child, end, stderrSoFar } = await start(t, args);
@@ -92,7 +92,7 @@ void t.test('Ctrl-C: a report, exit code 3, and no call and no process is left',
 });
 
 void t.test('the caller processes of a killed load run hang up and exit', nightOnly, async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const { child, end } = await start(t, ['load', agent.url, '--profile', 'voice', '--calls', '3']);
   child.stdout.resume();
   await untilTalking(agent.url, 3);
@@ -110,7 +110,7 @@ void t.test('the caller processes of a killed load run hang up and exit', nightO
 });
 
 void t.test('a sandbox without voice: one cause, exit code 3, and no call', async (t) => {
-  const { agent } = await withAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   for (const profile of atNight(['voice', 'all'], ['voice'])) {
     const ran = await run(['load', agent.url, '--profile', profile, '--duration', '2s']);
     t.equal(ran.code, 3, ran.stdout);

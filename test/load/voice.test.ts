@@ -6,11 +6,11 @@ import { htmlReport, junitReport, markdownReport, type LoadProgress } from '../.
 import { WebSocketServer } from 'ws';
 import { judgeConnections, judgeVoiceLatency } from '../../load/verdict/voice.ts';
 import { seededRandom } from '../../src/platform/random.ts';
-import { withAgent } from '../helpers/agent.ts';
-import { runVoiceLoad, waitForNoCalls, getVoice } from '../helpers/voice-load.ts';
-import { findTarget, testedVerdicts } from '../helpers/load.ts';
-import { atNight, isNightly, nightOnly } from '../helpers/nightly.ts';
-import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
+import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { findTarget, testedVerdicts } from '../support/measurements/run-load.ts';
+import { runVoiceLoad, waitForNoCalls, getVoice } from '../support/measurements/voice-load.ts';
+import { atNight, isNightly, nightOnly } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const bounds = { errorCounts: '', ranMs: 60_000 };
 const chance = () => seededRandom('test');
@@ -60,7 +60,7 @@ void t.test('latency: judges the 95th percentile over calls with 95% confidence'
 void t.test(
   'a healthy agent holds its calls, with audio in both directions, and none is left',
   async (t) => {
-    const { agent } = await withAgent(t);
+    const { agent } = await withReferenceAgent(t);
     const report = await runOnQuietMachine(
       t,
       () => runVoiceLoad(agent.url, { windowMs: 9_000 }),
@@ -95,7 +95,7 @@ void t.test(
   'the time left covers the placing of the calls, and only decreases',
   nightOnly,
   async (t) => {
-    const { agent } = await withAgent(t);
+    const { agent } = await withReferenceAgent(t);
     const ticks: LoadProgress[] = [];
     const onTick = (live: LoadProgress): void => void ticks.push(live);
     const voice = { calls: 5, callsPerSecond: 2 };
@@ -132,7 +132,7 @@ const MEDIA_FAULTS = [
 
 for (const [title, fault, errorCounts, figures] of MEDIA_FAULTS.slice(0, atNight(4, 3))) {
   void t.test(`${title}: FAIL, with the kind of error`, async (t) => {
-    const { agent } = await withAgent(t, { faults: [fault] });
+    const { agent } = await withReferenceAgent(t, { faults: [fault] });
     const report = await runVoiceLoad(agent.url);
     t.equal(report.verdict, 'FAIL', report.sentence);
     t.equal(report.exitCode, 1);
@@ -146,14 +146,14 @@ for (const [title, fault, errorCounts, figures] of MEDIA_FAULTS.slice(0, atNight
 
 void t.test('a late offer is awaited, and counts as setup time', nightOnly, async (t) => {
   const latency = { min_ms: 1_500, max_ms: 1_500 };
-  const { agent } = await withAgent(t, { faults: [{ kind: 'latency', route: 'voice', latency }] });
+  const { agent } = await withReferenceAgent(t, { faults: [{ kind: 'latency', route: 'voice', latency }] });
   const voice = getVoice(await runVoiceLoad(agent.url));
   t.match(voice, { connected: 3, held: 3, lost: 0 });
   t.ok((voice.readyMs.p50 ?? 0) >= 1_500, `${voice.readyMs.p50} ms`);
 });
 
 void t.test('600 ms of buffering inside the agent never meets the target', nightOnly, async (t) => {
-  const { agent } = await withAgent(t, { faults: [{ kind: 'buffered_audio' }] });
+  const { agent } = await withReferenceAgent(t, { faults: [{ kind: 'buffered_audio' }] });
   const report = await runVoiceLoad(agent.url, { windowMs: 10_000 });
   const voice = getVoice(report);
   t.match(voice, { held: 3, latencyVerdicts: { met: 0 } });
@@ -164,7 +164,7 @@ void t.test('600 ms of buffering inside the agent never meets the target', night
 
 void t.test('audio that is delayed on the network path misses the target', async (t) => {
   const latency = { min_ms: 0, max_ms: 500 };
-  const { agent } = await withAgent(t, { faults: [{ kind: 'jitter', latency }] });
+  const { agent } = await withReferenceAgent(t, { faults: [{ kind: 'jitter', latency }] });
   const report = await runVoiceLoad(agent.url, { windowMs: 5_000 });
   t.match(findTarget(report, 'voice-latency'), {
     verdict: 'FAIL',
@@ -176,7 +176,7 @@ void t.test('audio that is delayed on the network path misses the target', async
 void t.test(
   'too many calls, and a missing key, have their own error kinds in every report',
   async (t) => {
-    const { agent: small } = await withAgent(t, { voice: { callsMax: 2 } });
+    const { agent: small } = await withReferenceAgent(t, { voice: { callsMax: 2 } });
     const few = await runVoiceLoad(small.url);
     t.match(getVoice(few), { connected: 2, held: 2, errors: { too_many_calls: 1 } });
     t.equal(few.verdict, 'FAIL');
@@ -186,7 +186,7 @@ void t.test(
     t.notMatch(page, /<(img|link|iframe)\b|<script[^>]* src=/i);
     t.match(markdownReport(few), /### 3 calls: 2 connected, 2 held, 0 lost/);
     t.match(junitReport(few), /name="voice-connections">\s*<failure message="FAIL: 2 of 3/);
-    const { agent: locked } = await withAgent(t, { apiKey: 'a-key' });
+    const { agent: locked } = await withReferenceAgent(t, { apiKey: 'a-key' });
     t.match(getVoice(await runVoiceLoad(locked.url)).errors, { unauthorized: 3 });
     if (isNightly) t.equal(getVoice(await runVoiceLoad(locked.url, { apiKey: 'a-key' })).held, 3);
   },
@@ -207,7 +207,7 @@ void t.test(
 );
 
 void t.test('profile all: concurrent requests and calls, in one report', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const report = await runVoiceLoad(agent.url, { profile: 'all', ratePerSecond: 20 });
   t.match(getVoice(report), { connected: 3, held: 3, lost: 0 });
   t.match(report.chat, { offered: 60, sent: 60, ok: 60 });

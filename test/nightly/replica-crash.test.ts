@@ -18,7 +18,7 @@ import {
   countStored,
   listViolations,
   watchChanges,
-} from '../helpers/crash-audit.ts';
+} from '../support/crashes/crash-audit.ts';
 import {
   assertScoredOnce,
   drain,
@@ -31,20 +31,20 @@ import {
   type Exchange,
   type PlannedConversation,
   type Route,
-} from '../helpers/crash-clients.ts';
+} from '../support/crashes/crash-clients.ts';
 import {
   countErrors,
   disturbances,
   startCluster,
   waitUntilReady,
   type Cluster,
-} from '../helpers/crash-cluster.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { behaviors, startOpenAiServer, type Behavior } from '../helpers/openai-server.ts';
-import { execute } from '../helpers/postgres.ts';
-import type { ReplicaProcess } from '../helpers/replicas.ts';
-import { reply, withSandboxDouble, type SandboxDouble } from '../helpers/sandbox-double.ts';
-import { makeUserScenario } from '../helpers/simulation.ts';
+} from '../support/crashes/crash-cluster.ts';
+import { execute } from '../support/database/postgres.ts';
+import { behaviors, startOpenAiServer, type Behavior } from '../support/models/openai-server.ts';
+import { atNight } from '../support/nightly.ts';
+import { reply, withSandboxDouble, type SandboxDouble } from '../support/sandboxes/sandbox-double.ts';
+import type { ReplicaProcess } from '../support/services/replicas.ts';
+import { makeUserScenario } from '../support/sessions/scenarios.ts';
 
 const { CRASH_SEED = randomSeed() } = process.env;
 /** Once for each kind of disturbance, unless it is night. */
@@ -91,7 +91,7 @@ const users = [
 ];
 
 /** Everything that the rounds share. */
-interface Bench {
+interface Setup {
   cluster: Cluster;
   dispatcher: Agent;
   sandbox: SandboxDouble;
@@ -124,7 +124,7 @@ const createTotals = (): Totals => ({
   ...{ longestRequestMs: 0, longestRecoveryMs: 0, longestWithoutAcknowledgmentMs: 0 },
 });
 
-async function startBench(t: Test): Promise<Bench> {
+async function setUp(t: Test): Promise<Setup> {
   const dispatcher = new Agent();
   t.teardown(() => dispatcher.destroy());
   const asked = new Map<string, number>();
@@ -169,10 +169,10 @@ interface Round {
 /** Lets clients send and readers read, and kills something meanwhile. Returns what was sent. */
 async function sendAndKill(
   t: Test,
-  bench: Bench,
+  setup: Setup,
   { number, chance, victim }: Round,
 ): Promise<PlannedConversation[]> {
-  const { cluster, dispatcher, totals } = bench;
+  const { cluster, dispatcher, totals } = setup;
   const planned: PlannedConversation[] = [];
   const responsesBeforeKill = chance.integer(1, RESPONSES_BEFORE_KILL_MAX);
   const killed = Promise.withResolvers<undefined>();
@@ -190,7 +190,7 @@ async function sendAndKill(
     responses += 1;
     if (responses === responsesBeforeKill) killed.resolve(undefined);
   };
-  const onExchange = (exchange: Exchange): void => checkExchange(t, bench, exchange);
+  const onExchange = (exchange: Exchange): void => checkExchange(t, setup, exchange);
   const routeOf = (clientChance: Random, user: string): Route => {
     const { url } = chooseReplica(cluster, clientChance);
     return { url, dispatcher, key: keyOf(number, user), isDatabaseRemote: true, onExchange };
@@ -217,7 +217,7 @@ async function sendAndKill(
   const reading = readUntil(ended.signal, () => routeOf(chance, 'reader'));
   try {
     await Promise.all([
-      killed.promise.then(() => killAndRepair(bench, victim, chance.fork('victim'))),
+      killed.promise.then(() => killAndRepair(setup, victim, chance.fork('victim'))),
       ...Array.from({ length: CLIENTS }, (_, client) => runClient(client)),
     ]);
   } finally {
@@ -231,7 +231,7 @@ const chooseReplica = ({ replicas }: Cluster, chance: Random): ReplicaProcess =>
   replicas[chance.integer(0, replicas.length - 1)] as ReplicaProcess;
 
 /** Asserts that a request got 200, or a 503 with the time to wait; only a killed replica may break off. */
-function checkExchange(t: Test, { cluster, totals }: Bench, exchange: Exchange): void {
+function checkExchange(t: Test, { cluster, totals }: Setup, exchange: Exchange): void {
   const { url, path, ms, status, retryAfter } = exchange;
   totals.longestRequestMs = Math.max(totals.longestRequestMs, Math.round(ms));
   if (ms > HELD_MS_MAX) t.fail(`${path} took ${Math.round(ms)} ms`);
@@ -269,7 +269,7 @@ async function readUntil(signal: AbortSignal, getRoute: () => Route): Promise<vo
 }
 
 async function killAndRepair(
-  { cluster, totals }: Bench,
+  { cluster, totals }: Setup,
   victim: string,
   chance: Random,
 ): Promise<void> {
@@ -290,7 +290,7 @@ async function endLeases({ request }: ReplicaProcess): Promise<void> {
 /** Asserts what clients see, and what the database contains. */
 async function assertRound(
   t: Test,
-  { cluster, asked, totals }: Bench,
+  { cluster, asked, totals }: Setup,
   { number }: Round,
   planned: PlannedConversation[],
 ): Promise<void> {
@@ -332,7 +332,7 @@ async function assertRound(
 /** Asserts that a simulation has each of its sessions once. */
 async function assertSimulation(
   t: Test,
-  { cluster, sandbox, totals }: Bench,
+  { cluster, sandbox, totals }: Setup,
   id: string,
   chatsBefore: number,
 ): Promise<void> {
@@ -371,8 +371,8 @@ function planVictims(chance: Random): string[] {
   return Array.from({ length: ROUNDS }, (_, round) => shuffled[round % names.length] ?? '');
 }
 
-async function runRound(t: Test, bench: Bench, round: Round): Promise<void> {
-  const { cluster, sandbox, totals } = bench;
+async function runRound(t: Test, setup: Setup, round: Round): Promise<void> {
+  const { cluster, sandbox, totals } = setup;
   const startedMs = systemClock.monotonicMs();
   const chatsBefore = sandbox.chats().length;
   const { id } = await chooseReplica(cluster, round.chance).request<Simulation>(
@@ -382,14 +382,14 @@ async function runRound(t: Test, bench: Bench, round: Round): Promise<void> {
       ...{ samples: SAMPLES, seed: `S${round.number}`, concurrency: CONCURRENCY },
     },
   );
-  const planned = await sendAndKill(t, bench, round);
+  const planned = await sendAndKill(t, setup, round);
   const sentMs = systemClock.monotonicMs();
   const [service] = cluster.replicas as [ReplicaProcess];
   await endLeases(service);
   await drain(service);
   const drainedMs = systemClock.monotonicMs();
-  await assertRound(t, bench, round, planned);
-  await assertSimulation(t, bench, id, chatsBefore);
+  await assertRound(t, setup, round, planned);
+  await assertSimulation(t, setup, id, chatsBefore);
   t.same(await listViolations(cluster.database.url), [], 'nothing final was changed');
   for (const { child } of cluster.replicas) {
     t.same([child.exitCode, child.signalCode], [null, null], 'only killed replicas ended');
@@ -402,15 +402,15 @@ async function runRound(t: Test, bench: Bench, round: Round): Promise<void> {
 }
 
 void t.test(
-  'After kill -9 of replicas, the database, and connections, nothing is lost or duplicated',
+  'after kill -9 of replicas, the database, and connections, nothing is lost or duplicated',
   { timeout: 0 },
   async (t) => {
     t.comment(`CRASH_SEED=${CRASH_SEED}`);
     const chance = seededRandom(CRASH_SEED);
-    const bench = await startBench(t);
-    const { cluster, totals } = bench;
+    const setup = await setUp(t);
+    const { cluster, totals } = setup;
     for (const [number, victim] of planVictims(chance).entries()) {
-      await runRound(t, bench, { number, victim, chance: chance.fork(`round ${number}`) });
+      await runRound(t, setup, { number, victim, chance: chance.fork(`round ${number}`) });
       if (!t.passing()) break;
     }
     const codes = await Promise.all(cluster.replicas.map(({ end }) => end('SIGTERM')));

@@ -9,14 +9,14 @@ import type {
   SimulationSessionPage,
 } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { listViolations, watchChanges } from '../helpers/crash-audit.ts';
-import { behaviors, createPendingBehavior, startOpenAiServer } from '../helpers/openai-server.ts';
-import { makeSpan, makeTraceRequest } from '../helpers/otlp.ts';
-import { execute, withPostgres } from '../helpers/postgres.ts';
-import { startReplica } from '../helpers/replicas.ts';
-import { reply, withSandboxDouble } from '../helpers/sandbox-double.ts';
-import { makeUserScenario } from '../helpers/simulation.ts';
-import { until } from '../helpers/until.ts';
+import { listViolations, watchChanges } from '../support/crashes/crash-audit.ts';
+import { execute, withPostgres } from '../support/database/postgres.ts';
+import { behaviors, createPendingBehavior, startOpenAiServer } from '../support/models/openai-server.ts';
+import { reply, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
+import { startReplica } from '../support/services/replicas.ts';
+import { makeUserScenario } from '../support/sessions/scenarios.ts';
+import { makeSpan, makeTraceRequest } from '../support/traces/otlp.ts';
+import { until } from '../support/until.ts';
 
 /** The lease of a job lasts 60 s. */
 const PAUSE_MS = 70_000;
@@ -28,7 +28,7 @@ const scenario = makeUserScenario(
   { evals: [{ id: 'turns', name: 'Few turns', kind: 'max_turns', params: { max: 5 } }] },
 );
 
-void t.test('A replica that continues after a long pause writes nothing late', async (t) => {
+void t.test('a replica that continues after a long pause writes nothing late', async (t) => {
   const { url: databaseUrl } = await withPostgres(t, 'migrated');
   const [slowJudge, judge] = [await startOpenAiServer(t), await startOpenAiServer(t)];
   const late = createPendingBehavior();

@@ -5,10 +5,10 @@
  */
 import t from 'tap';
 import { selftest, selftestSize } from '../../conformance/proof/selftest.ts';
-import { withPostgres } from '../helpers/postgres.ts';
-import { withServicesAsOne } from '../helpers/round-robin.ts';
+import { withPostgres } from '../support/database/postgres.ts';
+import { withServicesAsOne } from '../support/services/round-robin.ts';
 
-void t.test('The checks detect every fault of replicas behind a proxy', async (t) => {
+void t.test('the checks detect every fault of replicas behind a proxy', async (t) => {
   const { url: databaseUrl } = await withPostgres(t, 'migrated');
   const { url, apiKey } = await withServicesAsOne(t, 3, { databaseUrl });
   const result = await selftest({

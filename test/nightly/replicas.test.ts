@@ -1,10 +1,10 @@
 /** The checks of a service against three replicas behind a proxy that sends each request to the next. */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
-import { run } from '../helpers/command.ts';
-import { withPostgres } from '../helpers/postgres.ts';
-import { startReplica } from '../helpers/replicas.ts';
-import { withRoundRobinProxy } from '../helpers/round-robin.ts';
+import { run } from '../support/commands/command.ts';
+import { withPostgres } from '../support/database/postgres.ts';
+import { startReplica } from '../support/services/replicas.ts';
+import { withRoundRobinProxy } from '../support/services/round-robin.ts';
 
 const REPLICAS = 3;
 
@@ -23,7 +23,7 @@ async function startReplicas(t: Test): Promise<{ serviceUrl: string; serviceApiK
   return { serviceUrl, serviceApiKey };
 }
 
-void t.test('Replicas behind a proxy conform', async (t) => {
+void t.test('replicas behind a proxy conform', async (t) => {
   const { serviceUrl, serviceApiKey } = await startReplicas(t);
   const startedAtMs = systemClock.monotonicMs();
   const { code, stdout, stderr } = await run(['check', serviceUrl, '--area', 'service'], {

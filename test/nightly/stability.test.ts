@@ -9,14 +9,14 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
 import { defects, sandboxes, type Defect } from '../field/sandboxes/expectations.ts';
 import { measure } from '../field/sandboxes/measurement.ts';
-import { run } from '../helpers/command.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { run } from '../support/commands/command.ts';
 import {
   type FailuresBySeed,
   findFlickering,
   judgePeersInProcesses,
   note,
-} from '../helpers/stability.ts';
+} from '../support/conformance/stability.ts';
+import { ROOT } from '../support/repository.ts';
 import { check } from '../../library/index.ts';
 
 const seeds = Array.from({ length: 20 }, (_, index) => `seed-${index + 1}`);

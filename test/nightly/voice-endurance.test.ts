@@ -6,10 +6,10 @@ import { ReceivedStream } from '../../src/voice/latency/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { silentFrame } from '../../src/voice/opus/index.ts';
 import { createPeer, type AudioPacket } from '../../src/voice/peer/index.ts';
-import { withAgent } from '../helpers/agent.ts';
-import { fetchCalls, startMicrophone, placeCall, withCall } from '../helpers/caller.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { until } from '../helpers/until.ts';
+import { fetchCalls, startMicrophone, placeCall, withCall } from '../support/calls/caller.ts';
+import { atNight } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 const CALLS = atNight(500, 20);
 const CALL_MS = atNight(180_000, 5_000);
@@ -34,7 +34,7 @@ const countHandles = (kind: string): number =>
   process.getActiveResourcesInfo().filter((name) => name === kind).length;
 
 void t.test(`${CALLS} consecutive calls leak no sockets, timers, or memory`, async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const url = agent.voiceUrl ?? '';
   const placeOneCall = async (): Promise<void> => {
     const call = await placeCall(url);
@@ -64,7 +64,7 @@ void t.test(`${CALLS} consecutive calls leak no sockets, timers, or memory`, asy
 });
 
 void t.test(`after ${CALL_MS / 1_000} s, a call still has audio in both directions`, async (t) => {
-  const { agent } = await withAgent(t, { voice: { callMsMax: CALL_MS * 10 } });
+  const { agent } = await withReferenceAgent(t, { voice: { callMsMax: CALL_MS * 10 } });
   const stream = new ReceivedStream();
   let received = 0;
   const onPacket = (packet: AudioPacket): void => {

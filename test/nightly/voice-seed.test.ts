@@ -4,8 +4,9 @@
  */
 import t, { type Test } from 'tap';
 import type { Persona, SimulationReport } from '../../src/contract/index.ts';
-import { withAgent } from '../helpers/agent.ts';
-import { makeCallerScenario, omitTimes, simulateOn } from '../helpers/simulation.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { makeCallerScenario } from '../support/sessions/scenarios.ts';
+import { omitTimes, simulateOn } from '../support/sessions/simulated-sessions.ts';
 
 const persona: Persona = {
   ...{ id: 'p', name: 'P' },
@@ -29,7 +30,7 @@ const FRAME_MS = 20;
 const LINE_PACKETS_MIN = 12;
 
 async function record(t: Test, seed: string): Promise<RecordedRun> {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const lines: string[][] = [];
   const voice = {
     onAudio: (

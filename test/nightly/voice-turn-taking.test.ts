@@ -6,11 +6,12 @@ import { spawn } from 'node:child_process';
 import t, { type Test } from 'tap';
 import type { EvalDefinition, Scenario, TurnTaking } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { withLibwebrtcAgent } from '../helpers/libwebrtc-agent.ts';
-import { HAS_EXTERNAL_INTERFACE } from '../helpers/libwebrtc-peer.ts';
-import { makeUserScenario, simulateSession } from '../helpers/simulation.ts';
-import { takeTurns, type TurnTakingHabits } from '../helpers/turn-taking-agent.ts';
-import { withVoiceDouble } from '../helpers/voice-double.ts';
+import { withLibwebrtcAgent } from '../support/calls/libwebrtc-agent.ts';
+import { HAS_EXTERNAL_INTERFACE } from '../support/calls/libwebrtc-peer.ts';
+import { takeTurns, type TurnTakingHabits } from '../support/calls/turn-taking-agent.ts';
+import { withVoiceDouble } from '../support/calls/voice-double.ts';
+import { makeUserScenario } from '../support/sessions/scenarios.ts';
+import { simulateSession } from '../support/sessions/simulated-sessions.ts';
 
 const PRECISION_MS = 60;
 

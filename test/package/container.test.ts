@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t from 'tap';
-import { ROOT } from '../helpers/repository.ts';
+import { ROOT } from '../support/repository.ts';
 import { createEmptyProject, packKit } from './tarball.ts';
 
 const hasDocker = spawnSync('docker', ['info'], { stdio: 'ignore' }).status === 0;

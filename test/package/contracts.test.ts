@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createOpenApi } from '../../src/contract/index.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { ROOT } from '../support/repository.ts';
 import { createProject } from './tarball.ts';
 
 const KIT = 'node_modules/sandbox-kit';

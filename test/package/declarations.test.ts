@@ -10,7 +10,7 @@ import {
   reverseImports,
   usagePrograms,
   type DocumentedExample,
-} from '../helpers/documented-examples.ts';
+} from '../support/documentation/documented-examples.ts';
 import { createProject, type Project } from './tarball.ts';
 
 /** `all`: every package of `@types`, the default of TypeScript 5; `none`: that of 6 and later. */

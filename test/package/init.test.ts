@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { systemClock } from '../../src/platform/clock.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { ROOT } from '../support/repository.ts';
 import { createProject, type Project, type ProjectResult } from './tarball.ts';
 
 /** Runs a script in a directory of a project, and reports how long it took. */

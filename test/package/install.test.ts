@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { ROOT } from '../helpers/repository.ts';
-import { until } from '../helpers/until.ts';
+import { ROOT } from '../support/repository.ts';
+import { until } from '../support/until.ts';
 import { createProject, installNode, NODE_VERSIONS } from './tarball.ts';
 
 const { version, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {

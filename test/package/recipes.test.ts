@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import type { CheckReport } from '../../src/contract/index.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { ROOT } from '../support/repository.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { runAction } from '../recipes/action-runner.ts';
 import { createEmptyProject, createProject, packKit, type Project } from './tarball.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
 
 const recipe = (name: string): string => join(ROOT, 'docs/recipes', name);
 const nodePath = `${join(process.execPath, '..')}:${process.env['PATH'] ?? ''}`;
@@ -42,7 +42,7 @@ async function createSandboxProject(t: Test): Promise<Project> {
 }
 
 void t.test('the GitHub Action installs the kit from a tarball', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   const { directory } = createEmptyProject(t);
   const inputs = { url: agent.url, areas: 'chat,health,users', version: packKit() };
   const result = await runAction({ workspace: directory, inputs });

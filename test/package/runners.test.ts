@@ -1,6 +1,6 @@
 /** The library and its matchers in Vitest, Jest, and node:test, under each supported version of Node. */
 import t from 'tap';
-import { readBlocks } from '../helpers/library-page.ts';
+import { readBlocks } from '../support/documentation/library-page.ts';
 import { createProject, installNode, NODE_VERSIONS, type Project } from './tarball.ts';
 
 /** An exchange that fails in each runner; the message must name the requirement. */

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
-import { ROOT } from '../helpers/repository.ts';
-import { readShellEnvironment } from '../helpers/shell-environment.ts';
+import { readShellEnvironment } from '../support/commands/shell-environment.ts';
+import { ROOT } from '../support/repository.ts';
 
 /** Installing and compiling take minutes on a busy machine. */
 const COMMAND_MS_MAX = 900_000;

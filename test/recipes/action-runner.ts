@@ -4,8 +4,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { systemClock } from '../../src/platform/clock.ts';
-import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
-import { readShellEnvironment } from '../helpers/shell-environment.ts';
+import { readShellEnvironment } from '../support/commands/shell-environment.ts';
+import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
 
 const STEP_MS_MAX = 600_000;
 

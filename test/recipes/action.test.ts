@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import type { CheckReport } from '../../src/contract/index.ts';
-import { startLocally } from '../helpers/local-server.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { startLocally } from '../support/network/local-server.ts';
+import { atNight } from '../support/nightly.ts';
+import { ROOT } from '../support/repository.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { readAction, runAction, type ActionResult } from './action-runner.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
 
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   version: string;
@@ -30,7 +30,7 @@ const readReport = ({ outputs }: ActionResult): CheckReport =>
   JSON.parse(readFileSync(outputs['report'] ?? '', 'utf8')) as CheckReport;
 
 const startTestAgent = async (t: Test, apiKey: string | null = null): Promise<string> =>
-  (await withReferenceAgent(t, { voice: null, apiKey })).url;
+  (await withReferenceAgent(t, { voice: null, apiKey })).agent.url;
 
 void t.test('a conforming sandbox passes, and the job gets outputs and a summary', async (t) => {
   const url = await startTestAgent(t, 'the-key');

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import type { LoadReport } from '../../src/contract/index.ts';
-import { withAgent } from '../helpers/agent.ts';
-import { nightOnly } from '../helpers/nightly.ts';
-import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
+import { nightOnly } from '../support/nightly.ts';
+import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const recipe = (name: string): string => join(ROOT, 'docs/recipes', name);
 const MAIN = join(ROOT, 'cli/main.ts');
@@ -73,7 +73,7 @@ interface GitHubJob {
 }
 
 void t.test('GitHub: a matrix of runners sends one load test', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const { env: defaults, jobs } = parse(readFileSync(recipe('load-github.yml'), 'utf8')) as {
     env: Record<string, string>;
     jobs: Record<'plan' | 'shard' | 'verdict', GitHubJob>;
@@ -142,7 +142,7 @@ interface GitLabJob {
 }
 
 void t.test('GitLab: parallel jobs send one load test', nightOnly, async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const pipeline = parse(readFileSync(recipe('load-gitlab-ci.yml'), 'utf8')) as {
     variables: Record<string, string>;
     stages: string[];
@@ -178,7 +178,7 @@ void t.test('GitLab: parallel jobs send one load test', nightOnly, async (t) => 
 const KUBECTL = `exec "${process.execPath}" "${join(ROOT, 'test/recipes/fake-kubectl.ts')}" "$@"`;
 
 void t.test('Kubernetes: the pods of an Indexed Job send one load test', nightOnly, async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const workspace = t.testdir({ cluster: {}, other: {} });
   const env = {
     ...SMALL,

@@ -3,15 +3,9 @@ import t from 'tap';
 import { readScript, startAgent } from '../../reference-agent/index.ts';
 import type { ChatResponse } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
-import {
-  makeChatRequest,
-  CHAT_ROUTE,
-  assertResponse,
-  assertError,
-  withAgent,
-  type Send,
-} from '../helpers/agent.ts';
-import { sendHeaders } from '../helpers/send-headers.ts';
+import { sendHeaders } from '../support/network/send-headers.ts';
+import { assertResponse, type Send } from '../support/network/send.ts';
+import { assertError, CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 interface JournalView {
   total: number;
@@ -22,7 +16,7 @@ const journalOf = async (send: Send): Promise<JournalView> =>
 
 void t.test('the journal lists requests and responses without bodies and secrets', async (t) => {
   const clock = manualClock(Date.UTC(2026, 10, 20));
-  const { send } = await withAgent(t, { clock });
+  const { send } = await withReferenceAgent(t, { clock });
   const secret = { authorization: 'Bearer secret-of-caller' };
   const answer = await send(CHAT_ROUTE, { body: makeChatRequest('Hello'), headers: secret });
   await send('GET /nowhere?token=secret-in-query');
@@ -49,7 +43,7 @@ void t.test('the journal lists requests and responses without bodies and secrets
 });
 
 void t.test('the journal contains bodies only with journalBodies', async (t) => {
-  const { send } = await withAgent(t, { journalBodies: true });
+  const { send } = await withReferenceAgent(t, { journalBodies: true });
   const answer = await send(CHAT_ROUTE, { body: makeChatRequest('Hello') });
   const { requests } = await journalOf(send);
   t.match(requests, [
@@ -58,7 +52,7 @@ void t.test('the journal contains bodies only with journalBodies', async (t) => 
 });
 
 void t.test('the journal is bounded, drops the oldest entries, and can be cleared', async (t) => {
-  const { send } = await withAgent(t, { journalEntriesMax: 3 });
+  const { send } = await withReferenceAgent(t, { journalEntriesMax: 3 });
   for (const path of ['a', 'b', 'c', 'd', 'e']) await send(`GET /${path}`);
   const { total, requests } = await journalOf(send);
   t.equal(total, 5);
@@ -71,13 +65,13 @@ void t.test('the journal is bounded, drops the oldest entries, and can be cleare
 });
 
 void t.test('a journal may have a limit of 0 entries', async (t) => {
-  const { send } = await withAgent(t, { journalEntriesMax: 0 });
+  const { send } = await withReferenceAgent(t, { journalEntriesMax: 0 });
   await send('GET /health');
   t.same(await journalOf(send), { total: 1, requests: [] });
 });
 
 void t.test('the metrics in the health response count failures', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const headers = { 'x-sandbox-kit-fault': 'server_error' };
   await send(CHAT_ROUTE, { body: makeChatRequest('Hello'), headers });
   await send(CHAT_ROUTE, { body: makeChatRequest('Hello') });
@@ -85,13 +79,13 @@ void t.test('the metrics in the health response count failures', async (t) => {
 });
 
 void t.test('the control API has health and readiness endpoints', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   t.same((await send('GET /__admin/health')).json, { status: 'healthy' });
   t.same((await send('GET /__admin/ready')).json, { ready: true });
 });
 
 void t.test('a reset restores users, faults, and the journal', async (t) => {
-  const { send } = await withAgent(t, { faults: [{ kind: 'rate_limit', times: 1 }] });
+  const { send } = await withReferenceAgent(t, { faults: [{ kind: 'rate_limit', times: 1 }] });
   const user = { body: { user_id: 'u' } };
   t.equal((await send('POST /users', user)).status, 429);
   t.equal((await send('POST /users', user)).status, 201);
@@ -109,7 +103,7 @@ void t.test('a reset restores users, faults, and the journal', async (t) => {
 });
 
 void t.test('on loopback, the control API refuses web pages of other origins', async (t) => {
-  const { agent, send } = await withAgent(t, { apiKey: 'right' });
+  const { agent, send } = await withReferenceAgent(t, { apiKey: 'right' });
   const url = `${agent.url}/__admin/requests`;
   const { host } = new URL(url);
   const cases: [Record<string, string>, number][] = [
@@ -141,7 +135,7 @@ void t.test('on loopback, the control API refuses web pages of other origins', a
 });
 
 void t.test('a fault header is ignored if the Host is not loopback', async (t) => {
-  const { agent } = await withAgent(t, { apiKey: 'right' });
+  const { agent } = await withReferenceAgent(t, { apiKey: 'right' });
   const headers = { 'x-sandbox-kit-fault': 'unhealthy' };
   t.equal((await sendHeaders(`${agent.url}/health`, headers)).status, 503);
   t.equal(
@@ -151,19 +145,19 @@ void t.test('a fault header is ignored if the Host is not loopback', async (t) =
 });
 
 void t.test('the control API requires JSON', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const headers = { 'content-type': 'text/plain' };
   const answer = await send('PUT /__admin/faults', { body: [], headers });
   assertError(t, answer, 400, 'bad_request');
 });
 
 void t.test('beyond loopback, admin wants the key', async (t) => {
-  const keyed = await withAgent(t, { host: '0.0.0.0', apiKey: 'right' });
+  const keyed = await withReferenceAgent(t, { host: '0.0.0.0', apiKey: 'right' });
   assertError(t, await keyed.send('GET /__admin/health'), 401, 'unauthorized');
   const headers = { authorization: 'Bearer right' };
   t.equal((await keyed.send('GET /__admin/health', { headers })).status, 200);
 
-  const open = await withAgent(t, { host: '0.0.0.0', open: true });
+  const open = await withReferenceAgent(t, { host: '0.0.0.0', open: true });
   assertError(t, await open.send('GET /__admin/health'), 403, 'forbidden');
 });
 
@@ -171,7 +165,7 @@ void t.test(
   'a script pattern that backtracks almost forever does not block the agent',
   async (t) => {
     const script = { rules: [{ when: { regex: '(a+)+$' }, reply: { content: 'No.' } }] };
-    const { send } = await withAgent(t, { script });
+    const { send } = await withReferenceAgent(t, { script });
     const answer = await send(CHAT_ROUTE, { body: makeChatRequest(`${'a'.repeat(60)}!`) });
     assertError(t, answer, 500, 'server_error');
     t.match(answer.text, /regex of \/rules\/0 in the script took longer than 100 ms/);
@@ -198,7 +192,7 @@ void t.test(
   async (t) => {
     const clock = manualClock(0);
     const folder = t.testdir({ 'script.json': JSON.stringify({ rules }) });
-    const { send } = await withAgent(t, { clock, script: readScript(`${folder}/script.json`) });
+    const { send } = await withReferenceAgent(t, { clock, script: readScript(`${folder}/script.json`) });
     const replyTo = async (...texts: string[]): Promise<string> => {
       const { json } = await send(CHAT_ROUTE, { body: makeChatRequest(...texts) });
       return (json as ChatResponse).choices[0].message.content;
@@ -324,7 +318,7 @@ void t.test('an invalid script is refused with its path and its problems', (t) =
 });
 
 void t.test('a script in code follows the rules of script files', async (t) => {
-  const { send } = await withAgent(t, {
+  const { send } = await withReferenceAgent(t, {
     script: { rules: [{ when: { contains: 'parrot' }, reply: { content: 'It rests.' } }] },
   });
   const { json } = await send(CHAT_ROUTE, { body: makeChatRequest('My parrot') });
@@ -351,7 +345,7 @@ void t.test('a script in code follows the rules of script files', async (t) => {
   }
 });
 
-void t.test('Faults in code get errors about the option, not about JSON', async (t) => {
+void t.test('faults in code get errors about the option, not about JSON', async (t) => {
   const latency = { min_ms: 3, max_ms: 1 };
   const example = 'for example { min_ms: 100, max_ms: 300 }';
   for (const [faults, problem] of [
@@ -384,10 +378,10 @@ void t.test('Faults in code get errors about the option, not about JSON', async 
 void t.test('requests that a proxy forwarded need the key for /__admin and faults', async (t) => {
   const headers = { 'x-forwarded-for': '203.0.113.7' };
   const fault = { 'x-sandbox-kit-fault': 'unhealthy' };
-  const open = await withAgent(t);
+  const open = await withReferenceAgent(t);
   assertError(t, await open.send('GET /__admin/requests', { headers }), 403, 'forbidden');
   t.equal((await open.send('GET /health', { headers: { ...headers, ...fault } })).status, 200);
-  const { send } = await withAgent(t, { apiKey: 'the-key' });
+  const { send } = await withReferenceAgent(t, { apiKey: 'the-key' });
   t.equal((await send('GET /__admin/requests', { headers })).status, 401);
   const authorized = { ...headers, authorization: 'Bearer the-key' };
   t.equal((await send('GET /__admin/requests', { headers: authorized })).status, 200);

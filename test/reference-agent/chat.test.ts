@@ -4,18 +4,12 @@ import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
 import { schemas, type ChatResponse } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
-import {
-  makeChatRequest,
-  CHAT_ROUTE,
-  assertResponse,
-  assertError,
-  waitForInjection,
-  withAgent,
-} from '../helpers/agent.ts';
-import { generateKeyPair } from '../helpers/certificates.ts';
+import { generateKeyPair } from '../support/network/certificates.ts';
+import { assertResponse } from '../support/network/send.ts';
+import { assertError, CHAT_ROUTE, makeChatRequest, waitForInjection, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 void t.test('a request with only messages gets a complete response', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const response = await send(CHAT_ROUTE, { body: makeChatRequest('Where is order A-1001?') });
 
   assertResponse(t, response, 200, 'ChatResponse');
@@ -33,7 +27,7 @@ void t.test('a request with only messages gets a complete response', async (t) =
 void t.test(
   'every near miss of the contract is refused with the pointer to the problem',
   async (t) => {
-    const { send } = await withAgent(t);
+    const { send } = await withReferenceAgent(t);
     const cases = [
       ...schemas.ChatRequest['x-near-misses'].map((miss) => ({ route: CHAT_ROUTE, ...miss })),
       ...schemas.UserCreateRequest['x-near-misses'].map((miss) => ({
@@ -51,24 +45,24 @@ void t.test(
 );
 
 void t.test('bad input is refused and never fails the agent', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const chat = makeChatRequest('Hello');
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
   const cases: [string, Parameters<typeof send>[1], number][] = [
-    ['invalid JSON', { text: '{"messages": [' }, 400],
-    ['an empty body', { text: '' }, 400],
+    ['invalid JSON', { raw: '{"messages": [' }, 400],
+    ['an empty body', { raw: '' }, 400],
     ['no body', {}, 400],
-    ['a null body', { text: 'null' }, 400],
+    ['a null body', { raw: 'null' }, 400],
     ['an array as the body', { body: [chat] }, 400],
     ['a user_id of the wrong type', { body: { ...chat, user_id: 7 } }, 400],
     ['a session_id of the wrong type', { body: { ...chat, session_id: {} } }, 400],
     ['a persona of the wrong type', { body: { ...chat, metadata: { persona: 1 } } }, 400],
     ['null content', { body: { messages: [{ role: 'user', content: null }] } }, 400],
     ['a capitalized role', { body: { messages: [{ role: 'User', content: 'x' }] } }, 400],
-    ['a deeply nested body', { text: deep }, 400],
+    ['a deeply nested body', { raw: deep }, 400],
     ['text/plain', { body: chat, headers: { 'content-type': 'text/plain' } }, 400],
     ['an invalid content type', { body: chat, headers: { 'content-type': ';;' } }, 400],
-    ['a compressed body', { text: '\u001f\u008b', headers: { 'content-encoding': 'gzip' } }, 400],
+    ['a compressed body', { raw: '\u001f\u008b', headers: { 'content-encoding': 'gzip' } }, 400],
   ];
   for (const [name, request, status] of cases) {
     await t.test(name, async (t) => {
@@ -81,7 +75,7 @@ void t.test('bad input is refused and never fails the agent', async (t) => {
 });
 
 void t.test('a body up to the size limit is accepted', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const bytesAround = JSON.stringify(makeChatRequest('')).length;
   const fits = makeChatRequest('x'.repeat(1_048_576 - bytesAround));
   assertResponse(t, await send(CHAT_ROUTE, { body: fits }), 200, 'ChatResponse');
@@ -91,16 +85,16 @@ void t.test('a body up to the size limit is accepted', async (t) => {
 });
 
 void t.test('unknown fields in a request are accepted', async (t) => {
-  const { send } = await withAgent(t);
-  const text =
+  const { send } = await withReferenceAgent(t);
+  const raw =
     '{"messages":[{"role":"user","content":"Hello","name":"x"}],"model":"y",' +
     '"metadata":{"__proto__":{"a":1},"stress_level":4}}';
-  assertResponse(t, await send(CHAT_ROUTE, { text }), 200, 'ChatResponse');
+  assertResponse(t, await send(CHAT_ROUTE, { raw }), 200, 'ChatResponse');
   assertResponse(t, await send(CHAT_ROUTE, { body: { messages: [] } }), 200, 'ChatResponse');
 });
 
 void t.test('an unknown path or method gets an error in the sandbox error shape', async (t) => {
-  const { send } = await withAgent(t, { apiKey: 'right' });
+  const { send } = await withReferenceAgent(t, { apiKey: 'right' });
   assertError(t, await send('GET /nowhere'), 404, 'not_found');
   assertError(t, await send('POST /__admin/nowhere', { body: {} }), 404, 'not_found');
   for (const [route, allow] of [
@@ -116,7 +110,7 @@ void t.test('an unknown path or method gets an error in the sandbox error shape'
 });
 
 void t.test('bytes other than HTTP get an error in the sandbox error shape', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const socket = connect(Number(new URL(agent.url).port), '127.0.0.1');
   socket.end('nonsense\r\n\r\n');
   const [bytes] = (await once(socket, 'data')) as [Buffer];
@@ -124,7 +118,7 @@ void t.test('bytes other than HTTP get an error in the sandbox error shape', asy
 });
 
 void t.test('every endpoint except health requires the key', async (t) => {
-  const { agent, send } = await withAgent(t, { apiKey: 'right' });
+  const { agent, send } = await withReferenceAgent(t, { apiKey: 'right' });
   t.equal(agent.apiKey, 'right');
   const wrong = { headers: { authorization: 'Bearer wrong' } };
   const right = { headers: { authorization: 'bearer right' } };
@@ -157,7 +151,7 @@ void t.test('every endpoint except health requires the key', async (t) => {
 });
 
 void t.test('an agent without a key accepts any key', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const headers = { authorization: 'Bearer whatever' };
   assertResponse(
     t,
@@ -170,13 +164,13 @@ void t.test('an agent without a key accepts any key', async (t) => {
 void t.test('listening beyond loopback requires a key or the open option', async (t) => {
   await t.rejects(startAgent({ host: '0.0.0.0' }), { message: /Set apiKey, or set open/ });
   await t.rejects(startAgent({ apiKey: '' }), { message: /empty/ });
-  const { send } = await withAgent(t, { host: '0.0.0.0', open: true });
+  const { send } = await withReferenceAgent(t, { host: '0.0.0.0', open: true });
   assertResponse(t, await send('GET /health'), 200, 'Health');
 });
 
 void t.test('a health response is complete and has no error while healthy', async (t) => {
   const clock = manualClock(Date.UTC(2026, 10, 20, 9, 30));
-  const { send } = await withAgent(t, { clock });
+  const { send } = await withReferenceAgent(t, { clock });
   clock.advance(90_700);
   const response = await send('GET /health');
 
@@ -194,7 +188,7 @@ void t.test('a health response is complete and has no error while healthy', asyn
 });
 
 void t.test('an invalid user id in the path is refused', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   for (const id of ['a-b', '', '%20', '%zz', 'x'.repeat(65), 'x'.repeat(3000), 'a%2Fb']) {
     assertError(t, await send(`DELETE /users/${id}`), 400, 'bad_request');
   }
@@ -203,7 +197,7 @@ void t.test('an invalid user id in the path is refused', async (t) => {
 });
 
 void t.test('a stop completes the requests in flight and closes idle connections', async (t) => {
-  const { agent, send } = await withAgent(t, {
+  const { agent, send } = await withReferenceAgent(t, {
     faults: [{ kind: 'latency', route: 'chat', latency: { min_ms: 60_000, max_ms: 60_000 } }],
   });
   const inFlight = send(CHAT_ROUTE, { body: makeChatRequest('Hello') });
@@ -215,7 +209,7 @@ void t.test('a stop completes the requests in flight and closes idle connections
 });
 
 void t.test('a generated certificate is its own CA', async (t) => {
-  const { agent, send } = await withAgent(t, { tls: { kind: 'generated' } });
+  const { agent, send } = await withReferenceAgent(t, { tls: { kind: 'generated' } });
   t.match(agent.url, /^https:/);
   assertResponse(t, await send('GET /health'), 200, 'Health');
   await t.rejects(fetch(`${agent.url}/health`), 'a client without the CA does not trust it');
@@ -225,7 +219,7 @@ void t.test('a certificate can be read from files', async (t) => {
   const { cert, key } = await generateKeyPair('localhost');
   const folder = t.testdir({ 'cert.pem': cert, 'key.pem': key });
   const files = { certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` };
-  const { agent, send } = await withAgent(t, { tls: { ...files, kind: 'files' } }, cert);
+  const { agent, send } = await withReferenceAgent(t, { tls: { ...files, kind: 'files' } }, cert);
   t.equal(agent.caPem, null, 'the agent does not know the CA of a certificate from a file');
   assertResponse(t, await send('GET /health'), 200, 'Health');
 
@@ -236,7 +230,7 @@ void t.test('a certificate can be read from files', async (t) => {
 });
 
 void t.test('a port that is in use fails the start', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   await t.rejects(startAgent({ port: Number(new URL(agent.url).port) }), {
     code: 'start_failed',
     message: /EADDRINUSE/,
@@ -245,7 +239,7 @@ void t.test('a port that is in use fails the start', async (t) => {
 
 void t.test('the response states its measured response time', async (t) => {
   const clock = manualClock(0);
-  const { send } = await withAgent(t, {
+  const { send } = await withReferenceAgent(t, {
     clock,
     faults: [{ kind: 'latency', route: 'chat', latency: { min_ms: 250, max_ms: 250 } }],
   });

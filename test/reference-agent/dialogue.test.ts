@@ -1,24 +1,19 @@
 import t from 'tap';
 import type { ChatRequest, ChatResponse } from '../../src/contract/index.ts';
-import {
-  makeChatRequest,
-  CHAT_ROUTE,
-  assertResponse,
-  withAgent,
-  type Answer,
-} from '../helpers/agent.ts';
+import { assertResponse, type HttpResponse } from '../support/network/send.ts';
+import { CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
-const replyOf = ({ json }: Answer): string => (json as ChatResponse).choices[0].message.content;
+const replyOf = ({ json }: HttpResponse): string => (json as ChatResponse).choices[0].message.content;
 const toolCalls = ({
   json,
-}: Answer): NonNullable<ChatResponse['choices'][0]['message']['tool_calls']> =>
+}: HttpResponse): NonNullable<ChatResponse['choices'][0]['message']['tool_calls']> =>
   (json as ChatResponse).choices[0].message.tool_calls ?? [];
-const textWithoutTime = ({ text }: Answer): string => text.replace(/"response_time_ms":\d+/, '');
+const textWithoutTime = ({ text }: HttpResponse): string => text.replace(/"response_time_ms":\d+/, '');
 
 void t.test(
   'the dialogue gives the expected reply, tool calls, and evaluation metadata',
   async (t) => {
-    const { send } = await withAgent(t);
+    const { send } = await withReferenceAgent(t);
     const cases: {
       name: string;
       texts: string[];
@@ -154,7 +149,7 @@ void t.test(
 void t.test(
   'a tool call has a unique id, its arguments as a string, and its result as an object',
   async (t) => {
-    const { send } = await withAgent(t);
+    const { send } = await withReferenceAgent(t);
     const answer = await send(CHAT_ROUTE, { body: makeChatRequest('Refund A-1001') });
     const [lookUp, refund] = toolCalls(answer);
     t.same(JSON.parse(lookUp?.function.arguments ?? ''), { order_id: 'A-1001' });
@@ -165,7 +160,7 @@ void t.test(
 );
 
 void t.test('a reply without tools has no tool calls', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const { text } = await send(CHAT_ROUTE, { body: makeChatRequest('Hello') });
   t.notMatch(text, 'tool_calls');
 });
@@ -173,7 +168,7 @@ void t.test('a reply without tools has no tool calls', async (t) => {
 void t.test(
   'the reply depends on the persona, the time of day, and the name of a created user',
   async (t) => {
-    const { send } = await withAgent(t);
+    const { send } = await withReferenceAgent(t);
     await send('POST /users', { body: { user_id: 'ada', profile: { name: 'Ada Example' } } });
     const hello = { ...makeChatRequest('Hello'), metadata: { time_of_day: 'evening' } };
 
@@ -197,9 +192,9 @@ void t.test(
 
 void t.test('the same request gets the same response except for its duration', async (t) => {
   const [first, second, seeded] = await Promise.all([
-    withAgent(t),
-    withAgent(t),
-    withAgent(t, { seed: 'another' }),
+    withReferenceAgent(t),
+    withReferenceAgent(t),
+    withReferenceAgent(t, { seed: 'another' }),
   ]);
   const request = { body: { ...makeChatRequest('Refund A-1001'), session_id: 's' } };
   const text = textWithoutTime(await first.send(CHAT_ROUTE, request));
@@ -209,7 +204,7 @@ void t.test('the same request gets the same response except for its duration', a
 });
 
 void t.test('all requests of a conversation get the same chat id', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const chatId = async (body: ChatRequest): Promise<string | undefined> =>
     ((await send(CHAT_ROUTE, { body })).json as ChatResponse).chat_id;
   const [early, late] = [
@@ -228,7 +223,7 @@ void t.test('all requests of a conversation get the same chat id', async (t) => 
 });
 
 void t.test('concurrent conversations do not affect each other', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const requests = Array.from({ length: 50 }, (_, index) => ({
     body: {
       ...makeChatRequest(
@@ -250,7 +245,7 @@ void t.test('concurrent conversations do not affect each other', async (t) => {
 });
 
 void t.test('a repeated session id does not recall earlier requests', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const session = { session_id: 'again' };
   await send(CHAT_ROUTE, { body: { ...makeChatRequest('Where is order A-1001?'), ...session } });
   const answer = await send(CHAT_ROUTE, { body: { ...makeChatRequest('Refund it'), ...session } });

@@ -2,16 +2,8 @@ import t from 'tap';
 import { readFault, startAgent } from '../../reference-agent/index.ts';
 import { schemas, type AgentFault } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
-import {
-  makeChatRequest,
-  CHAT_ROUTE,
-  assertResponse,
-  assertError,
-  waitForInjection,
-  withAgent,
-  type Send,
-} from '../helpers/agent.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { assertResponse, type Send } from '../support/network/send.ts';
+import { assertError, CHAT_ROUTE, makeChatRequest, waitForInjection, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const chat = { body: makeChatRequest('Hello') };
 const FAULTS_ROUTE = '/__admin/faults';
@@ -22,7 +14,7 @@ const statusOf = async (send: Send, fault?: string): Promise<number> =>
   (await send(CHAT_ROUTE, { ...chat, ...(fault && injecting(fault)) })).status;
 
 void t.test('each kind of fault has its own response', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
 
   const limited = await send(CHAT_ROUTE, { ...chat, ...injecting('rate_limit;retry_after_s=7') });
   assertError(t, limited, 429, 'rate_limit_exceeded');
@@ -63,7 +55,7 @@ void t.test('an injected latency is between its bounds and derives from the seed
     const waits: number[] = [];
     const sleep = (ms: number): Promise<void> => Promise.resolve(void waits.push(ms));
     const clock = { ...manualClock(0), sleep };
-    const { send } = await withAgent(t, { seed, clock, faults: [fault] });
+    const { send } = await withReferenceAgent(t, { seed, clock, faults: [fault] });
     for (let nth = 0; nth < 20; nth += 1) await send('GET /health');
     return waits;
   };
@@ -75,7 +67,7 @@ void t.test('an injected latency is between its bounds and derives from the seed
 });
 
 void t.test('a fault applies to its default routes, or to the route that it names', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   assertResponse(t, await send('GET /health', injecting('rate_limit')), 200, 'Health');
   assertResponse(t, await send('GET /health', injecting('server_error')), 200, 'Health');
   t.equal(await statusOf(send, 'unhealthy'), 200);
@@ -89,7 +81,7 @@ void t.test('a fault applies to its default routes, or to the route that it name
 
 void t.test('a fault set through the control API ends after its count or its time', async (t) => {
   const clock = manualClock(0);
-  const { send } = await withAgent(t, { clock });
+  const { send } = await withReferenceAgent(t, { clock });
 
   await send(`PUT ${FAULTS_ROUTE}`, { body: [{ kind: 'rate_limit', times: 2 }] });
   t.same([await statusOf(send), await statusOf(send), await statusOf(send)], [429, 429, 200]);
@@ -102,7 +94,7 @@ void t.test('a fault set through the control API ends after its count or its tim
 });
 
 void t.test('a request without the key does not use up a fault', async (t) => {
-  const { send } = await withAgent(t, {
+  const { send } = await withReferenceAgent(t, {
     apiKey: 'right',
     faults: [{ kind: 'server_error', times: 1 }],
   });
@@ -114,7 +106,7 @@ void t.test('a request without the key does not use up a fault', async (t) => {
 void t.test(
   'a fault in the header wins over the control API, which wins over the options',
   async (t) => {
-    const { send } = await withAgent(t, { faults: [{ kind: 'rate_limit', route: 'chat' }] });
+    const { send } = await withReferenceAgent(t, { faults: [{ kind: 'rate_limit', route: 'chat' }] });
     t.equal(await statusOf(send), 429, 'options');
 
     await send(`POST ${FAULTS_ROUTE}`, { body: { kind: 'server_error', times: 1 } });
@@ -135,7 +127,7 @@ void t.test('a latency is combined with another fault', async (t) => {
     latency: { min_ms: 100, max_ms: 100 },
     route: 'chat',
   };
-  const { send } = await withAgent(t, { clock, faults: [latency, { kind: 'server_error' }] });
+  const { send } = await withReferenceAgent(t, { clock, faults: [latency, { kind: 'server_error' }] });
   const status = statusOf(send);
   await waitForInjection(send);
   clock.advance(100);
@@ -145,7 +137,7 @@ void t.test('a latency is combined with another fault', async (t) => {
 void t.test(
   'the control API reads, replaces, extends, and clears the list of faults',
   async (t) => {
-    const { send } = await withAgent(t, { faults: [{ kind: 'degraded' }] });
+    const { send } = await withReferenceAgent(t, { faults: [{ kind: 'degraded' }] });
     const optionFault = {
       fault: { kind: 'degraded' },
       source: 'options',
@@ -174,7 +166,7 @@ void t.test(
 void t.test(
   'an invalid fault is refused by the control API, the header, and the options',
   async (t) => {
-    const { send } = await withAgent(t);
+    const { send } = await withReferenceAgent(t);
     const invalid: unknown[] = [
       ...schemas.AgentFault['x-near-misses'].map(({ value }) => value),
       null,
@@ -208,7 +200,7 @@ void t.test(
 );
 
 void t.test('at most 100 faults can be set', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   const body = Array.from({ length: 100 }, () => ({ kind: 'degraded' }));
   t.equal((await send(`PUT ${FAULTS_ROUTE}`, { body })).status, 200);
   assertError(t, await send(`POST ${FAULTS_ROUTE}`, { body: body[0] }), 400, 'bad_request');
@@ -248,10 +240,10 @@ void t.test('a fault can be written as JSON or in its short form', (t) => {
 });
 
 void t.test('beyond loopback, the fault header requires the key', async (t) => {
-  const open = await withAgent(t, { host: '0.0.0.0', open: true });
+  const open = await withReferenceAgent(t, { host: '0.0.0.0', open: true });
   t.equal(await statusOf(open.send, 'server_error'), 200, 'ignored without authentication');
 
-  const keyed = await withAgent(t, { host: '0.0.0.0', apiKey: 'right' });
+  const keyed = await withReferenceAgent(t, { host: '0.0.0.0', apiKey: 'right' });
   const key = { authorization: 'Bearer right' };
   assertResponse(t, await keyed.send('GET /health', injecting('unhealthy')), 200, 'Health');
   const headers = { ...injecting('unhealthy').headers, ...key };
@@ -259,7 +251,7 @@ void t.test('beyond loopback, the fault header requires the key', async (t) => {
 });
 
 void t.test('null sets no faults and no script', async (t) => {
-  const agent = await withReferenceAgent(t, { voice: null, faults: null, script: null });
+  const { agent } = await withReferenceAgent(t, { voice: null, faults: null, script: null });
   const response = await fetch(`${agent.url}/__admin/faults`);
   t.same(await response.json(), { faults: [] });
 });

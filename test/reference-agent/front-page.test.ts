@@ -1,8 +1,8 @@
 /** What `/` shows to someone who has only the address of an agent. */
 import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
-import { openPage } from '../helpers/browser.ts';
-import { withReferenceAgent } from '../helpers/reference-agent.ts';
+import { openPage } from '../support/pages/browser.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 interface Description {
   calls: Record<string, string>;
@@ -40,7 +40,7 @@ void t.test('/ lists the routes of the agent, and each of them exists', async (t
 });
 
 void t.test('/ is a page in a browser that loads nothing else and fits a phone', async (t) => {
-  const agent = await withReferenceAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const viewport = { width: 390, height: 844 };
   const { page, requests, errors } = await openPage(t, agent.url, { viewport });
   t.same(requests, [`${agent.url}/`]);
@@ -52,7 +52,7 @@ void t.test('/ is a page in a browser that loads nothing else and fits a phone',
 });
 
 void t.test('an unknown path is a page in a browser, and JSON for programs', async (t) => {
-  const agent = await withReferenceAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const { page } = await openPage(t, `${agent.url}/chat?key=secret`);
   t.match(await page.innerText('main'), /Page not found[^]*no page at this address/);
   t.notMatch(await page.content(), 'secret');
@@ -64,7 +64,7 @@ void t.test('an unknown path is a page in a browser, and JSON for programs', asy
 });
 
 void t.test('/ is closed to pages of other hosts', async (t) => {
-  const agent = await withReferenceAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const response = await fetch(agent.url, { headers: { origin: 'https://evil.example' } });
   t.equal(response.status, 403);
 });

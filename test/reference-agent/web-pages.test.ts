@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import t, { type Test } from 'tap';
 import { createServiceServer } from '../../src/service/app/http-server.ts';
 import { silentLog } from '../../src/platform/log.ts';
-import { withAgent } from '../helpers/agent.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Sends a request with these header lines; returns the status, and the body of a response. */
 async function request(t: Test, url: string, route: string, lines: string[]) {
@@ -42,7 +42,7 @@ const FOREIGN_PAGES = [
 ];
 
 void t.test('an agent on loopback without a key refuses pages of other machines', async (t) => {
-  const { agent, send } = await withAgent(t);
+  const { agent, send } = await withReferenceAgent(t);
   for (const [route, lines, success] of ROUTES) {
     for (const page of FOREIGN_PAGES) {
       const { status, body } = await request(t, agent.url, route, [...page, ...lines]);
@@ -64,7 +64,7 @@ void t.test('an agent on loopback without a key refuses pages of other machines'
 
 void t.test('with a key or the option open, Host and Origin are not restricted', async (t) => {
   for (const options of [{ apiKey: 'right' }, { open: true }]) {
-    const { agent } = await withAgent(t, options);
+    const { agent } = await withReferenceAgent(t, options);
     const lines = ['Host: tunnel.example', 'Origin: https://page.example'];
     const authorization = 'Authorization: Bearer right';
     for (const [route, others, success] of ROUTES) {
@@ -75,7 +75,7 @@ void t.test('with a key or the option open, Host and Origin are not restricted',
 });
 
 void t.test('a request with two Host headers gets a 400 from both servers', async (t) => {
-  const { agent } = await withAgent(t, { apiKey: 'right' });
+  const { agent } = await withReferenceAgent(t, { apiKey: 'right' });
   const app = createServiceServer(silentLog);
   t.teardown(() => app.close());
   const serviceUrl = await app.listen({ host: '127.0.0.1', port: 0 });

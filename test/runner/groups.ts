@@ -1,7 +1,7 @@
 /** Forms groups of test files that run in one process. */
 import { globSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { ROOT } from '../helpers/repository.ts';
+import { ROOT } from '../support/repository.ts';
 
 /** Where the files are that import a group. */
 const GROUPS = join(ROOT, 'test/.groups');
@@ -9,8 +9,8 @@ const GROUPS = join(ROOT, 'test/.groups');
 /** What each group imports first. */
 const UNTRACKED = join(ROOT, 'test/runner/untracked-promises.ts');
 
-/** Test files that need more than `npm ci`, or more time than a push has. */
-const SEPARATE = /^test\/(field|fuzz|nightly|package)\//;
+/** Directories of tests that need more than `npm ci`, or more time than a push has. */
+const SEPARATE = /^test\/(field|fuzz|nightly|package)\b.*/;
 
 /**
  * How many files run in one process, by the first pattern that matches their directory: those with the
@@ -21,7 +21,7 @@ const filesPerProcess: readonly (readonly [pattern: RegExp, count: number])[] = 
   // Measurements need a process for themselves. They mostly wait, while the linter still runs.
   [/^test\/load.*/, 1],
   // Crashes and installs need a process for themselves.
-  [/^test\/(field|fuzz|nightly|package).*/, 1],
+  [SEPARATE, 1],
   [/^test\/(conformance|cli|recipes).*/, 8],
   [/^test\/(?!unit\b).*/, 8],
   // Pure functions.

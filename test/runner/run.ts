@@ -4,9 +4,9 @@
  *
  *     node test/runner/run.ts [PATH …] [--share 1/3] [--jobs N] [--coverage]
  *
- * A path is a file, a directory, or a glob; without one, all tests of a push run. `--share` runs a part,
- * so that several machines can share the rest. Ends with the failures and the counts; the complete
- * output of tap is in `.tap/run.tap`.
+ * A path is a file, a directory, or a glob; without one, all tests of a push run. `--share 1/3` runs
+ * the first of three parts, so that three machines can share a run. Ends with the failures and the
+ * counts; the complete output of tap is in `.tap/run.tap`.
  *
  * At a push, up to three processes that failed run again, one at a time: what passes alone failed
  * because the machine was busy, which is named and does not fail the push. At night it fails.
@@ -18,9 +18,9 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { withDatabaseServer } from '../helpers/postgres.ts';
-import { atNight, isNightly } from '../helpers/nightly.ts';
-import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
+import { withDatabaseServer } from '../support/database/postgres.ts';
+import { atNight, isNightly } from '../support/nightly.ts';
+import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
 import { formGroups, listTestFiles, selectShare, writeGroups } from './groups.ts';
 import { createProgress, type Counts } from './progress.ts';
 

@@ -5,7 +5,7 @@ import t from 'tap';
 import { loadCommands } from '../../cli/commands/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import * as library from '../../library/index.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { ROOT } from '../support/repository.ts';
 
 const SKILL = 'shipped/skills/sandbox-kit/SKILL.md';
 const PAGES = [SKILL, 'llms.txt'];

@@ -2,17 +2,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { listFiles, ROOT } from '../helpers/repository.ts';
+import { listFiles, ROOT } from '../support/repository.ts';
 
 const files = listFiles();
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const namesAny = (names: readonly string[]): RegExp => new RegExp(`\\b(${names.join('|')})\\b`);
 
-/** Functions that use the database which the environment chooses, also by way of another helper. */
+/** Functions that use the database which the environment chooses, also by way of another function. */
 const direct = ['withService', 'withOneReplica', 'withStore', 'testStore'];
 direct.push('newStoreLocation', 'newDatabaseOption');
 const indirect = files
-  .filter((path) => /^test\/helpers\/(?!service\.ts|store\.ts)/.test(path))
+  .filter((path) => /^test\/support\/(?!services\/service\.ts|database\/store\.ts)/.test(path))
   .map(read)
   .filter((text) => namesAny(direct).test(text))
   .flatMap((text) => [...text.matchAll(/^export (?:async )?function (with\w+)/gm)])
@@ -24,7 +24,7 @@ const UNMARKED = /^test\/service\/(web|store\/postgres)\//;
 
 const MARKER = '.database.test.ts';
 
-void t.test(`Tests of the service that use either database are named *${MARKER}`, (t) => {
+void t.test(`tests of the service that use either database are named *${MARKER}`, (t) => {
   const tests = files.filter((path) => path.endsWith('.test.ts'));
   const ofService = tests.filter((path) => /^test\/(service|nightly)\//.test(path));
   const chosen = ofService.filter((path) => !UNMARKED.test(path) && choosing.test(read(path)));

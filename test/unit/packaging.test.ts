@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import t from 'tap';
 import { bundledPackages } from '../../packaging/bundled-packages.ts';
 import { entryPoints } from '../../packaging/entry-points.ts';
-import { ROOT, listFiles } from '../helpers/repository.ts';
+import { ROOT, listFiles } from '../support/repository.ts';
 
 interface PackageJson {
   dependencies: Record<string, string>;

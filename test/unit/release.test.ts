@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 import { commandEntries } from '../../cli/commands/index.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { ROOT } from '../support/repository.ts';
 
 const REPOSITORY = 'https://github.com/sandbox-kit/sandbox-kit';
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');

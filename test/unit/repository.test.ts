@@ -6,7 +6,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { listFiles, ROOT } from '../helpers/repository.ts';
+import { listFiles, ROOT } from '../support/repository.ts';
 
 const files = listFiles();
 const isTypeScript = (path: string): boolean =>

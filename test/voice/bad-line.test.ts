@@ -11,9 +11,9 @@ import {
 } from '../../src/voice/line-impairment/index.ts';
 import { silentFrame } from '../../src/voice/opus/index.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/voice/peer/index.ts';
-import { loadClip } from '../helpers/caller.ts';
-import { nightOnly } from '../helpers/nightly.ts';
-import { until } from '../helpers/until.ts';
+import { loadClip } from '../support/calls/caller.ts';
+import { nightOnly } from '../support/nightly.ts';
+import { until } from '../support/until.ts';
 
 t.jobs = 3;
 

@@ -2,16 +2,16 @@
 import t from 'tap';
 import { resolvePointer } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { withAgent } from '../helpers/agent.ts';
 import {
   placeBrowserCall,
   type BrowserCall,
   type InboundAudioStats,
-} from '../helpers/browser-call.ts';
-import { fetchCalls } from '../helpers/caller.ts';
-import { nightOnly } from '../helpers/nightly.ts';
-import { withSpeakingBrowser } from '../helpers/speaking-browser.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/calls/browser-call.ts';
+import { fetchCalls } from '../support/calls/caller.ts';
+import { withSpeakingBrowser } from '../support/calls/speaking-browser.ts';
+import { nightOnly } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 /** Waits for a second of audible sound without concealment; returns the statistics around it. */
 async function waitForGaplessSecond(
@@ -35,7 +35,7 @@ async function waitForGaplessSecond(
 
 void t.test('a browser and the agent hear each other without gaps', async (t) => {
   const browser = await withSpeakingBrowser(t, 'where-is-my-order');
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const call = await placeBrowserCall(browser, `${agent.url}/health`, agent.voiceUrl ?? '');
   await until('the media is connected', async () => (await call.state()) === 'connected');
 
@@ -80,7 +80,7 @@ for (const [name, flags] of Object.entries({ hides: [], shows: [SHOW_ADDRESSES] 
     nightOnly,
     async (t) => {
       const browser = await withSpeakingBrowser(t, 'thank-you', flags);
-      const { agent } = await withAgent(t);
+      const { agent } = await withReferenceAgent(t);
       for (const trickles of [false, true]) {
         const url = agent.voiceUrl ?? '';
         const call = await placeBrowserCall(browser, `${agent.url}/health`, url, trickles);

@@ -4,7 +4,6 @@ import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations } from '../../src/contract/index.ts';
 import { countPacketTicks } from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
-import { withAgent } from '../helpers/agent.ts';
 import {
   fetchCalls,
   loadClip,
@@ -16,13 +15,14 @@ import {
   withCall,
   type ConnectedCall,
   type Message,
-} from '../helpers/caller.ts';
-import { onQuietMachine, runOnQuietMachine } from '../helpers/quiet-machine.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/calls/caller.ts';
+import { onQuietMachine, runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 /** Starts an agent with voice. */
 async function withVoice(t: Test, options: Partial<AgentOptions> = {}) {
-  const { agent, send } = await withAgent(t, options);
+  const { agent, send } = await withReferenceAgent(t, options);
   const url = agent.voiceUrl ?? '';
   return { agent, url, send, calls: () => fetchCalls(agent.url) };
 }

@@ -4,7 +4,6 @@ import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type ChatMessage, type ChatResponse } from '../../src/contract/index.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
 import { createSpeechSynthesizer } from '../../src/voice/speech/index.ts';
-import { withAgent, type Send } from '../helpers/agent.ts';
 import {
   fetchCalls,
   loadClip,
@@ -16,8 +15,10 @@ import {
   type CallView,
   type ConnectedCall,
   type Message,
-} from '../helpers/caller.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/calls/caller.ts';
+import type { Send } from '../support/network/send.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 const agentVoice = createSpeechSynthesizer({ kind: 'agent' });
 t.teardown(() => agentVoice.close());
@@ -44,7 +45,7 @@ const script: AgentOptions['script'] = {
     },
   ],
 };
-const { agent, send } = await withAgent(t, { script });
+const { agent, send } = await withReferenceAgent(t, { script });
 
 /** Returns the agent's records of the calls that a test placed. */
 const fetchOwnCalls = async ({ call }: Caller): Promise<CallView[]> =>
@@ -196,7 +197,7 @@ void t.test('a caption whose speech has a pause gets one reply and one update', 
 });
 
 void t.test('an agent without captions ignores them', async (t) => {
-  const { agent } = await withAgent(t, { voice: { captions: false } });
+  const { agent } = await withReferenceAgent(t, { voice: { captions: false } });
   const caller = await withCaller(t, agent.voiceUrl, { metadata: { captions: true } });
   t.notOk('captions' in (caller.call.ready['metadata'] as object));
   await waitForGreeting(caller.call);

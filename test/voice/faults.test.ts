@@ -1,10 +1,8 @@
 /** The reference agent injects the requested faults into calls, and no others. */
 import t, { type Test } from 'tap';
-import { createPeer } from '../../src/voice/peer/index.ts';
+import { createPeer, type AudioPacket } from '../../src/voice/peer/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
-import type { AudioPacket } from '../../src/voice/peer/index.ts';
-import { assertError, withAgent } from '../helpers/agent.ts';
 import {
   fetchCalls,
   loadClip,
@@ -15,9 +13,10 @@ import {
   withCall,
   type ConnectedCall,
   type CallView,
-} from '../helpers/caller.ts';
-import { onQuietMachine } from '../helpers/quiet-machine.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/calls/caller.ts';
+import { onQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { assertError, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 // The calls take real time, in which the tests mostly wait, so they run in parallel.
 t.jobs = 4;
@@ -27,7 +26,7 @@ const requestFault = (fault: string) => ({ headers: { 'x-sandbox-kit-fault': fau
 
 /** Places a call with a fault; `view` returns the agent's record of the call. */
 async function placeFaultyCall(t: Test, fault: string, start: Record<string, unknown> = {}) {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const call = await withCall(t, agent.voiceUrl ?? '', start, requestFault(fault));
   const microphone = startMicrophone(t, call.peer);
   const view = async (): Promise<CallView> => {
@@ -67,7 +66,7 @@ void t.test('silent_media: the agent sends only silent packets', async (t) => {
 
 void t.test('latency: the offer is delayed', async (t) => {
   const clock = manualClock(0);
-  const { agent } = await withAgent(t, { clock });
+  const { agent } = await withReferenceAgent(t, { clock });
   const fault = requestFault('latency;route=voice;min_ms=20000;max_ms=20000');
   const signaling = await openSignaling(agent.voiceUrl ?? '', fault);
   signaling.send({ type: 'start_call' });
@@ -83,7 +82,7 @@ void t.test('latency: the offer is delayed', async (t) => {
 });
 
 void t.test('wrong_codec: the offer contains PCMU instead of Opus', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const signaling = await openSignaling(agent.voiceUrl ?? '', requestFault('wrong_codec'));
   signaling.send({ type: 'start_call' });
   const sdp = readOfferSdp(await signaling.next('call_ready'));
@@ -93,7 +92,7 @@ void t.test('wrong_codec: the offer contains PCMU instead of Opus', async (t) =>
 });
 
 void t.test('bad_sdp: the offer has no fingerprint', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const signaling = await openSignaling(agent.voiceUrl ?? '', requestFault('bad_sdp'));
   signaling.send({ type: 'start_call' });
   const sdp = readOfferSdp(await signaling.next('call_ready'));
@@ -104,7 +103,7 @@ void t.test('bad_sdp: the offer has no fingerprint', async (t) => {
 });
 
 void t.test('malformed_body: call_ready is truncated', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const signaling = await openSignaling(
     agent.voiceUrl ?? '',
     requestFault('malformed_body;route=voice'),
@@ -182,7 +181,7 @@ void t.test('late_reply and buffered_audio delay an echo by the requested time',
 });
 
 void t.test('a fault is injected into at most `times` calls', async (t) => {
-  const { agent, send } = await withAgent(t);
+  const { agent, send } = await withReferenceAgent(t);
   await send('PUT /__admin/faults', {
     body: [
       { kind: 'bad_sdp', times: 1 },
@@ -209,7 +208,7 @@ void t.test('a fault is injected into at most `times` calls', async (t) => {
 });
 
 void t.test('an invalid fault of a call is refused', async (t) => {
-  const { send } = await withAgent(t);
+  const { send } = await withReferenceAgent(t);
   for (const fault of [
     { kind: 'jitter' },
     { kind: 'late_reply' },

@@ -4,19 +4,14 @@ import { connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import t from 'tap';
+import { Headers } from 'undici';
 import { WebSocket } from 'ws';
-import {
-  makeChatRequest,
-  CHAT_ROUTE,
-  assertResponse,
-  assertError,
-  withAgent,
-  type Answer,
-} from '../helpers/agent.ts';
-import { openSignaling, type SignalingOptions } from '../helpers/caller.ts';
+import { openSignaling, type SignalingOptions } from '../support/calls/caller.ts';
+import { assertResponse, type HttpResponse } from '../support/network/send.ts';
+import { assertError, CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Requests an upgrade that the agent refuses; returns the response. */
-async function requestRefusedUpgrade(url: string, options: SignalingOptions = {}): Promise<Answer> {
+async function requestRefusedUpgrade(url: string, options: SignalingOptions = {}): Promise<HttpResponse> {
   const { protocol = 'voice-agent', headers = {} } = options;
   const socket = new WebSocket(url, protocol === '' ? [] : [protocol], { headers });
   const [, response] = (await once(socket, 'unexpected-response')) as [
@@ -48,7 +43,7 @@ async function sendRequests(url: string, ...requests: string[][]): Promise<strin
 }
 
 void t.test('a request with the key and the subprotocol is accepted', async (t) => {
-  const { agent } = await withAgent(t, { apiKey: 'right' });
+  const { agent } = await withReferenceAgent(t, { apiKey: 'right' });
   const headers = { authorization: 'Bearer right' };
   const { socket } = await openSignaling(agent.voiceUrl ?? '', { headers });
   t.equal(socket.protocol, 'voice-agent');
@@ -62,7 +57,7 @@ void t.test('a request with the key and the subprotocol is accepted', async (t) 
 void t.test(
   'a missing or wrong key is refused with 401, even if the subprotocol is missing too',
   async (t) => {
-    const { agent, send } = await withAgent(t, { apiKey: 'right' });
+    const { agent, send } = await withReferenceAgent(t, { apiKey: 'right' });
     for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: 'right' }]) {
       const response = await requestRefusedUpgrade(agent.voiceUrl ?? '', { headers, protocol: '' });
       assertError(t, response, 401, 'unauthorized');
@@ -74,7 +69,7 @@ void t.test(
 );
 
 void t.test('a missing or wrong subprotocol is refused with 400', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   for (const protocol of ['', 'voice', 'voice-agent-2']) {
     assertError(
       t,
@@ -86,7 +81,7 @@ void t.test('a missing or wrong subprotocol is refused with 400', async (t) => {
 });
 
 void t.test('an invalid upgrade request is refused with 400', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const lines = ['GET /voice HTTP/1.1', 'Host: 127.0.0.1', 'Connection: Upgrade'];
   const upgrade = [...lines, 'Upgrade: websocket', 'Sec-WebSocket-Protocol: voice-agent'];
   for (const added of [[], ['Sec-WebSocket-Key: short'], ['Sec-WebSocket-Version: 7']]) {
@@ -98,7 +93,7 @@ void t.test('an invalid upgrade request is refused with 400', async (t) => {
 void t.test(
   'a plain HTTP request gets 426 with the required upgrade; other methods get 405',
   async (t) => {
-    const { send } = await withAgent(t);
+    const { send } = await withReferenceAgent(t);
     const response = await send('GET /voice');
     assertError(t, response, 426, 'upgrade_required');
     t.equal(response.headers.get('upgrade'), 'websocket');
@@ -107,7 +102,7 @@ void t.test(
 );
 
 void t.test('an upgrade header on another route is ignored', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const body = JSON.stringify(makeChatRequest('Hello'));
   const offers = ['Connection: Upgrade, HTTP2-Settings', 'HTTP2-Settings: AAMAAABk'];
   for (const upgrade of ['h2c', 'websocket']) {
@@ -125,7 +120,7 @@ void t.test('an upgrade header on another route is ignored', async (t) => {
 });
 
 void t.test('--tls: the WebSocket uses TLS', async (t) => {
-  const { agent, send } = await withAgent(t, { tls: { kind: 'generated' } });
+  const { agent, send } = await withReferenceAgent(t, { tls: { kind: 'generated' } });
   t.match(agent.voiceUrl, /^wss:/);
   const { socket, messages, next } = await openSignaling(agent.voiceUrl ?? '', { ca: agent.caPem });
   socket.send(JSON.stringify({ type: 'start_call', audio_config: { codec: 'opus' } }));
@@ -141,16 +136,16 @@ void t.test('--tls: the WebSocket uses TLS', async (t) => {
 });
 
 void t.test('an agent without voice has no /voice and reports no webrtc_status', async (t) => {
-  const { agent, send } = await withAgent(t, { voice: null });
+  const { agent, send } = await withReferenceAgent(t, { voice: null });
   t.equal(agent.voiceUrl, null);
   assertError(t, await send('GET /voice'), 404, 'not_found');
   t.notMatch((await send('GET /health')).json, { webrtc_status: String });
-  const withVoice = await withAgent(t);
+  const withVoice = await withReferenceAgent(t);
   t.match((await withVoice.send('GET /health')).json, { webrtc_status: 'operational' });
 });
 
 void t.test('faults of the route voice, and no others, affect the upgrade', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const requestFault = (fault: string): SignalingOptions => ({
     headers: { 'x-sandbox-kit-fault': fault },
   });

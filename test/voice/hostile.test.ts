@@ -6,7 +6,6 @@ import { WebSocket } from 'ws';
 import { seededRandom, type Random } from '../../src/platform/random.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createPeer } from '../../src/voice/peer/index.ts';
-import { assertResponse, withAgent, type Send } from '../helpers/agent.ts';
 import {
   createAnswer,
   fetchCalls,
@@ -14,10 +13,12 @@ import {
   placeCall,
   readOfferSdp,
   withCall,
-} from '../helpers/caller.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { damageJson, randomJson } from '../helpers/random-json.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/calls/caller.ts';
+import { damageJson, randomJson } from '../support/contract/random-json.ts';
+import { assertResponse, type Send } from '../support/network/send.ts';
+import { atNight } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 const SEED = process.env['FUZZ_SEED'] ?? 'voice';
 const ROUNDS = Number(process.env['FUZZ_ROUNDS'] ?? atNight(300, 60));
@@ -40,7 +41,7 @@ async function assertWorking(t: Test, url: string, send: Send): Promise<void> {
 const start = { type: 'start_call', session_id: 's', audio_config: { codec: 'opus' } };
 
 void t.test(`the agent survives random messages: ${ROUNDS} calls, seed ${SEED}`, async (t) => {
-  const { agent, send } = await withAgent(t);
+  const { agent, send } = await withReferenceAgent(t);
   const url = agent.voiceUrl ?? '';
   const chance = seededRandom(SEED).fork('messages');
   const validMessages = [
@@ -107,7 +108,7 @@ function damageSdp(sdp: string, chance: Random): string {
 }
 
 void t.test(`the agent survives damaged answers: ${ROUNDS} calls, seed ${SEED}`, async (t) => {
-  const { agent, send } = await withAgent(t);
+  const { agent, send } = await withReferenceAgent(t);
   const url = agent.voiceUrl ?? '';
   const chance = seededRandom(SEED).fork('descriptions');
   const answering = createPeer({ clock: systemClock });
@@ -152,7 +153,7 @@ void t.test(
 );
 
 void t.test('the agent survives random packets on the media port', async (t) => {
-  const { agent, send } = await withAgent(t);
+  const { agent, send } = await withReferenceAgent(t);
   const url = agent.voiceUrl ?? '';
   const chance = seededRandom(SEED).fork('packets');
   const call = await withCall(t, url, { metadata: { context: 'echo' } });
@@ -183,7 +184,7 @@ void t.test('the agent survives random packets on the media port', async (t) => 
 });
 
 void t.test('the agent survives random audio packets and timestamps', async (t) => {
-  const { agent, send } = await withAgent(t);
+  const { agent, send } = await withReferenceAgent(t);
   const url = agent.voiceUrl ?? '';
   const chance = seededRandom(SEED).fork('sound');
   for (const context of ['echo', 'talk']) {
@@ -200,7 +201,7 @@ void t.test('the agent survives random audio packets and timestamps', async (t) 
 });
 
 void t.test('a caller can disconnect at any moment', async (t) => {
-  const { agent, send } = await withAgent(t);
+  const { agent, send } = await withReferenceAgent(t);
   const url = agent.voiceUrl ?? '';
   const chance = seededRandom(SEED).fork('moments');
   for (let round = 0; round < FEW_ROUNDS; round += 1) {

@@ -3,7 +3,6 @@ import t, { type Test } from 'tap';
 import { findOnsets, measurePackets } from '../../src/voice/activity/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createPeer, PathMeter, type AudioPacket } from '../../src/voice/peer/index.ts';
-import { withAgent } from '../helpers/agent.ts';
 import {
   createAnswer,
   fetchCalls,
@@ -11,16 +10,17 @@ import {
   startMicrophone,
   openSignaling,
   readOfferSdp,
-} from '../helpers/caller.ts';
+} from '../support/calls/caller.ts';
 import {
   withLibwebrtcAgent,
   withoutCandidates,
   type LibwebrtcAgentOptions,
-} from '../helpers/libwebrtc-agent.ts';
-import { HAS_EXTERNAL_INTERFACE, startLibwebrtcPeer } from '../helpers/libwebrtc-peer.ts';
-import { nightOnly } from '../helpers/nightly.ts';
-import { onQuietMachine } from '../helpers/quiet-machine.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/calls/libwebrtc-agent.ts';
+import { HAS_EXTERNAL_INTERFACE, startLibwebrtcPeer } from '../support/calls/libwebrtc-peer.ts';
+import { onQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { nightOnly } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 const options = HAS_EXTERNAL_INTERFACE
   ? {}
@@ -125,7 +125,7 @@ async function callFromLibwebrtc(
   t: Test,
   { trickles, change }: { trickles?: boolean; change?: (sdp: string) => string },
 ): Promise<void> {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const peer = startLibwebrtcPeer(t);
   const signaling = await openSignaling(agent.voiceUrl ?? '');
   signaling.send({ type: 'start_call', session_id: 's-1', audio_config: { codec: 'opus' } });

@@ -7,12 +7,12 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { findOnsets, measurePackets } from '../../src/voice/activity/index.ts';
 import { findResponseLatencies, judgeAudioLatency } from '../../src/voice/latency/index.ts';
 import { PathMeter } from '../../src/voice/peer/index.ts';
-import { withAgent } from '../helpers/agent.ts';
-import { loadClip, startMicrophone, waitForGreeting, withCall } from '../helpers/caller.ts';
-import { atNight } from '../helpers/nightly.ts';
-import { onQuietMachine } from '../helpers/quiet-machine.ts';
-import { until } from '../helpers/until.ts';
-import { assertPathLatency, assertResponseLatency, measurePath } from '../helpers/voice-latency.ts';
+import { loadClip, startMicrophone, waitForGreeting, withCall } from '../support/calls/caller.ts';
+import { onQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { assertPathLatency, assertResponseLatency, measurePath } from '../support/measurements/voice-latency.ts';
+import { atNight } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 const SPOKEN_CLIPS = atNight(['where-is-my-order', 'opening-hours'], ['where-is-my-order']);
 
@@ -28,7 +28,7 @@ void t.test('the latency of a call', { jobs: 5, buffered: false }, async (t) => 
       assertPathLatency(t, [90], { packets: 60, roundTrips: 10 }),
     ),
     t.test('a path latency of 200 ms or more misses the target', async (t) => {
-      const { agent } = await withAgent(t);
+      const { agent } = await withReferenceAgent(t);
       await onQuietMachine(t, 'verdict', async () => {
         const options = { packets: 60, roundTrips: 4 };
         const { latencyMs } = await measurePath(t, agent.voiceUrl ?? '', () => 200, options);
@@ -61,7 +61,7 @@ void t.test('the latency of a call', { jobs: 5, buffered: false }, async (t) => 
 
 /** Places a call to an agent with a fault, and judges its latency. */
 async function judgeCall(t: Test, fault?: string) {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const headers = fault === undefined ? {} : { 'x-sandbox-kit-fault': fault };
   const meter = new PathMeter(systemClock);
   const call = await withCall(t, agent.voiceUrl ?? '', {}, { headers });

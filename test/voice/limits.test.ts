@@ -5,7 +5,6 @@ import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
 import { WebSocket } from 'ws';
-import { withAgent } from '../helpers/agent.ts';
 import {
   createAnswer,
   fetchCalls,
@@ -14,11 +13,12 @@ import {
   readOfferSdp,
   withCall,
   type SignalingSocket,
-} from '../helpers/caller.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/calls/caller.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 async function withVoice(t: Test, options: Partial<AgentOptions> = {}) {
-  const { agent } = await withAgent(t, options);
+  const { agent } = await withReferenceAgent(t, options);
   return { agent, url: agent.voiceUrl ?? '', calls: () => fetchCalls(agent.url) };
 }
 

@@ -8,8 +8,8 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { silentFrame } from '../../src/voice/opus/index.ts';
-import { withRelay, type ChangeOrder } from '../helpers/relay.ts';
-import { until } from '../helpers/until.ts';
+import { withRelay, type ChangeOrder } from '../support/calls/relay.ts';
+import { until } from '../support/until.ts';
 
 const CONNECT_MS_MAX = 60_000;
 

@@ -14,7 +14,7 @@ import {
   createToneWav,
   type SpeechServer,
   type WavFormat,
-} from '../helpers/speech-server.ts';
+} from '../support/models/speech-server.ts';
 
 interface SynthesizerWithServer {
   server: SpeechServer;

@@ -10,10 +10,10 @@ import {
   type SpeechSynthesizer,
   type SynthesizerOptions,
 } from '../../src/voice/speech/index.ts';
-import { nightOnly } from '../helpers/nightly.ts';
-import { until } from '../helpers/until.ts';
+import { nightOnly } from '../support/nightly.ts';
+import { until } from '../support/until.ts';
 
-const faultyThread = new URL('../helpers/faulty-line-thread.ts', import.meta.url);
+const faultyThread = new URL('../support/crashes/faulty-line-thread.ts', import.meta.url);
 const SILENCE_DB = -50;
 
 /** Creates a synthesizer, and closes it after the test. */

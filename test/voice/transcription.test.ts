@@ -11,7 +11,7 @@ import {
   startTranscriptionServer,
   transcriptionResponses,
   type TranscriptionServer,
-} from '../helpers/transcription-server.ts';
+} from '../support/models/transcription-server.ts';
 
 const { signal } = new AbortController();
 const REPLY = Array.from({ length: 50 }, () => silentFrame);

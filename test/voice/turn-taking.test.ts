@@ -9,7 +9,6 @@ import {
 import { FRAME_TICKS, silentFrame, type Clip } from '../../src/voice/opus/index.ts';
 import { cutToSpokenPart } from '../../reference-agent/voice/spoken-part.ts';
 import { isBackchannelText } from '../../reference-agent/voice/backchannel.ts';
-import { withAgent } from '../helpers/agent.ts';
 import {
   fetchCalls,
   loadClip,
@@ -20,15 +19,16 @@ import {
   type CallView,
   type ConnectedCall,
   type Message,
-} from '../helpers/caller.ts';
-import { atNight, nightOnly } from '../helpers/nightly.ts';
-import { until } from '../helpers/until.ts';
+} from '../support/calls/caller.ts';
+import { atNight, nightOnly } from '../support/nightly.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { until } from '../support/until.ts';
 
 // The calls take real time, in which the tests mostly wait, so they run in parallel.
 t.jobs = 4;
 
 // One agent has the calls of all tests that need no other options: each synthesizer takes CPU time.
-const { agent: sharedAgent } = await withAgent(t);
+const { agent: sharedAgent } = await withReferenceAgent(t);
 
 interface Options {
   fault?: string;
@@ -39,7 +39,7 @@ interface Options {
 
 /** Places a call. */
 async function withCaller(t: Test, { fault, voice, start = {}, impairment }: Options = {}) {
-  const agent = voice ? (await withAgent(t, { voice })).agent : sharedAgent;
+  const agent = voice ? (await withReferenceAgent(t, { voice })).agent : sharedAgent;
   const headers = fault === undefined ? {} : { 'x-sandbox-kit-fault': fault };
   const call = await withCall(t, agent.voiceUrl ?? '', start, { headers });
   const microphone = startMicrophone(t, call.peer, impairment);

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CheckReport } from '../../../src/contract/index.ts';
-import { run } from '../../helpers/command.ts';
-import type { Row } from '../../helpers/check-report.ts';
+import { run } from '../../support/commands/command.ts';
+import type { Row } from '../../support/conformance/check-report.ts';
 import { sandboxes, type Defect } from './expectations.ts';
 import { API_KEY, startSandbox } from './run-sandbox.ts';
 

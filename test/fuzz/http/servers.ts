@@ -11,8 +11,8 @@ import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { silentLog, type Log } from '../../../src/platform/log.ts';
 import { startService, type RunningService } from '../../../src/service/index.ts';
 import type { ServiceSetup } from '../../../src/service/app/options.ts';
-import { readDocument } from '../../helpers/contract-documents.ts';
-import { createProblemFinder } from '../../helpers/contract-exchanges.ts';
+import { readDocument } from '../../support/contract/contract-documents.ts';
+import { createProblemFinder } from '../../support/contract/contract-exchanges.ts';
 import type { ResponseRules } from './rules.ts';
 import type { ServerUnderTest } from './session.ts';
 

@@ -1,5 +1,5 @@
 /** Texts and values that programs often handle wrongly. */
-import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { HOSTILE_MARKUP } from '../../support/pages/hostile-markup.ts';
 
 /** Texts that are likely to be special somewhere. */
 export const WORDS: readonly string[] = [

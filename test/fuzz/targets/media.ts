@@ -15,8 +15,8 @@ import {
   openSignaling,
   readOfferSdp,
   type SignalingSocket,
-} from '../../helpers/caller.ts';
-import { until } from '../../helpers/until.ts';
+} from '../../support/calls/caller.ts';
+import { until } from '../../support/until.ts';
 import { defineTarget } from '../engine/target.ts';
 import { byteEdits, editBytes, type ByteEdit } from '../inputs/byte-edits.ts';
 

@@ -5,7 +5,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import type { TraceExportRequest } from '../../../src/contract/index.ts';
 import { lintTraces } from '../../../src/service/index.ts';
 import { decodeBody, type Decoded } from '../../../src/service/ingest/decode-body.ts';
-import { encodeProtobuf } from '../../helpers/otlp-wire.ts';
+import { encodeProtobuf } from '../../support/traces/otlp-wire.ts';
 import { defineTarget, Violation } from '../engine/target.ts';
 import { byteEdits, editBytes, type ByteEdit } from '../inputs/byte-edits.ts';
 import { traceInputs, traces } from '../inputs/trace-inputs.ts';

@@ -1,7 +1,7 @@
 /** Requests to the endpoints of the interface that the service serves (spec 4.1 to 4.4). */
 import fc, { type Arbitrary } from 'fast-check';
 import type { TraceExportRequest } from '../../../src/contract/index.ts';
-import { encodeProtobuf } from '../../helpers/otlp-wire.ts';
+import { encodeProtobuf } from '../../support/traces/otlp-wire.ts';
 import { defineTarget } from '../engine/target.ts';
 import {
   encodeBody,

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import fc, { type Arbitrary } from 'fast-check';
 import { schemas, type MessageName, type SeedDocument } from '../../../src/contract/index.ts';
-import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
+import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 import { defineTarget, type Session } from '../engine/target.ts';
 import { mapPages, type FoundForm, type PageMap } from '../http/page-map.ts';
 import { pathPart, queryOf, strangeHeaders, type Header, type Request } from '../http/requests.ts';

@@ -6,8 +6,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
-import { readLatencies, runLoad } from '../../helpers/load.ts';
-import { ROOT } from '../../helpers/repository.ts';
+import { readLatencies, runLoad } from '../../support/measurements/run-load.ts';
+import { ROOT } from '../../support/repository.ts';
 
 /** A fifth of all requests arrive during a stall; their waits are uniform from 0 to 2 s. */
 const expected = { p50: 50, p90: 1_050, p99: 1_950, mean: 250 };

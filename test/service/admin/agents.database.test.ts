@@ -2,20 +2,20 @@
 import t from 'tap';
 import { schemas } from '../../../src/contract/index.ts';
 import { createKitFunctions } from '../../../library/kit-functions.ts';
-import { withAgent } from '../../helpers/agent.ts';
-import { failed, report, row, type Row } from '../../helpers/check-report.ts';
+import { failed, report, row, type Row } from '../../support/conformance/check-report.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 import {
   respondWith,
   withSandboxDouble,
   type RouteBehavior,
   type RouteBehaviors,
-} from '../../helpers/sandbox-double.ts';
-import { assertError, withService } from '../../helpers/service.ts';
+} from '../../support/sandboxes/sandbox-double.ts';
+import { assertError, withService } from '../../support/services/service.ts';
 
 const AGENT = { id: 'shop', name: 'Shop agent', url: 'http://127.0.0.1:1' };
 const [LOAD_REPORT] = schemas.LoadReport.examples;
 
-void t.test('Reports of a check and a load test are attached to an agent and listed', async (t) => {
+void t.test('reports of a check and a load test are attached to an agent and listed', async (t) => {
   const { admin } = await withService(t);
   await admin('POST /agents', AGENT);
   const check = report([row('CHAT-001'), row('CHAT-002', failed)], { verdict: 'not-conforming' });
@@ -38,7 +38,7 @@ void t.test('Reports of a check and a load test are attached to an agent and lis
   );
 });
 
-void t.test('A check that left out a rule for every agent shows only a part', async (t) => {
+void t.test('a check that left out a rule for every agent shows only a part', async (t) => {
   const { admin } = await withService(t);
   await admin('POST /agents', AGENT);
   const omitted: Partial<Row> = { verdict: 'not_selected', evidence: [] };
@@ -51,7 +51,7 @@ void t.test('A check that left out a rule for every agent shows only a part', as
   t.match(await attach(row('USERS-002', { ...omitted, level: 'may' })), whole);
 });
 
-void t.test('Anything else is rejected, with what to attach instead', async (t) => {
+void t.test('anything else is rejected, with what to attach instead', async (t) => {
   const { admin, send } = await withService(t);
   await admin('POST /agents', AGENT);
   const check = report([row('CHAT-001')]);
@@ -73,7 +73,7 @@ void t.test('Anything else is rejected, with what to attach instead', async (t) 
   assertError(t, await send('GET /__admin/agents/shop/reports/x'), 404);
 });
 
-void t.test('The newest 50 of a kind are kept, and all are deleted with their agent', async (t) => {
+void t.test('the newest 50 of a kind are kept, and all are deleted with their agent', async (t) => {
   const { admin, send } = await withService(t);
   await admin('POST /agents', AGENT);
   const attach = async (body: unknown): Promise<number> =>
@@ -95,9 +95,9 @@ void t.test('The newest 50 of a kind are kept, and all are deleted with their ag
   t.match(await admin('GET /agents/shop/reports'), { total: 0 });
 });
 
-void t.test('A connection check says what happened and what to do next', async (t) => {
+void t.test('a connection check says what happened and what to do next', async (t) => {
   const { admin } = await withService(t, { kit: createKitFunctions() });
-  const { agent } = await withAgent(t, { apiKey: 'sandbox-key' });
+  const { agent } = await withReferenceAgent(t, { apiKey: 'sandbox-key' });
   const double = await withSandboxDouble(t);
   const page = respondWith(200, '<html>Log in <form></form></html>', {
     'content-type': 'text/html',
@@ -125,7 +125,7 @@ void t.test('A connection check says what happened and what to do next', async (
 });
 
 void t.test(
-  'A sandbox that responds with errors or is not healthy is reachable, no more',
+  'a sandbox that responds with errors or is not healthy is reachable, no more',
   async (t) => {
     const { admin } = await withService(t, { kit: createKitFunctions() });
     const double = await withSandboxDouble(t);

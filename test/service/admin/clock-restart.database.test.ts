@@ -3,11 +3,11 @@ import t from 'tap';
 import type { ProductionSessionPage } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
-import { start } from '../../helpers/command.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
-import { makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
-import { assertError, START_MS, withService } from '../../helpers/service.ts';
+import { start } from '../../support/commands/command.ts';
+import { behaviors, startOpenAiServer } from '../../support/models/openai-server.ts';
+import { nightOnly } from '../../support/nightly.ts';
+import { assertError, START_MS, withService } from '../../support/services/service.ts';
+import { makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';
 
 const DAY_MS = 86_400_000;
 const COUNT = 40;
@@ -41,7 +41,7 @@ async function request(
 }
 
 void t.test(
-  'Jobs queued while the clock was two days ahead are scored after kill -9 and a restart',
+  'jobs queued while the clock was two days ahead are scored after kill -9 and a restart',
   nightOnly,
   async (t) => {
     const server = await startOpenAiServer(t);
@@ -72,7 +72,7 @@ void t.test(
 );
 
 void t.test(
-  'A conversation received while the clock was days ahead is idle one day after the restart',
+  'a conversation received while the clock was days ahead is idle one day after the restart',
   async (t) => {
     const dataDir = t.testdir();
     const first = await startService({ dataDir, clock: manualClock(START_MS) });
@@ -89,14 +89,14 @@ void t.test(
   },
 );
 
-void t.test('A reset does not change the clock', async (t) => {
+void t.test('a reset does not change the clock', async (t) => {
   const { admin } = await withService(t);
   await admin('POST /clock', { advance_ms: DAY_MS });
   await admin('POST /reset', { to: 'empty' });
   t.match(await admin('GET /clock'), { now_ms: START_MS + DAY_MS });
 });
 
-void t.test('The clock cannot pass the year 9999', async (t) => {
+void t.test('the clock cannot pass the year 9999', async (t) => {
   const { admin, send, clock } = await withService(t);
   const end = { now: '9999-12-31T23:59:59.999Z', now_ms: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
   t.same(await admin('POST /clock', { set_ms: end.now_ms }), end);

@@ -7,7 +7,7 @@ import { parseIsoTime } from '../../../src/contract/index.ts';
 const START_MS = Date.UTC(2026, 10, 20);
 
 void t.test(
-  'Timers fire in order at their due times, on a manual clock and on the system clock',
+  'timers fire in order at their due times, on a manual clock and on the system clock',
   async (t) => {
     const baseClock = manualClock(START_MS);
     const clock = createAdjustableClock(baseClock);
@@ -38,7 +38,7 @@ void t.test(
 );
 
 void t.test(
-  'A sleep ends when the clock advances, or rejects with the reason of its signal',
+  'a sleep ends when the clock advances, or rejects with the reason of its signal',
   async (t) => {
     const clock = createAdjustableClock(manualClock(START_MS));
     const sleep = clock.sleep(1000);
@@ -53,7 +53,7 @@ void t.test(
 );
 
 void t.test(
-  'Setting the clock forward fires due timers; setting it back delays no timer',
+  'setting the clock forward fires due timers; setting it back delays no timer',
   async (t) => {
     const baseClock = manualClock(START_MS);
     const clock = createAdjustableClock(baseClock);
@@ -72,7 +72,7 @@ void t.test(
   },
 );
 
-void t.test('Parsed times equal those of Date.parse wherever it can parse them', (t) => {
+void t.test('parsed times equal those of Date.parse wherever it can parse them', (t) => {
   for (const iso of [
     '2026-11-20',
     '2026-11-20T09:30Z',
@@ -89,7 +89,7 @@ void t.test('Parsed times equal those of Date.parse wherever it can parse them',
   t.end();
 });
 
-void t.test('Every ISO 8601 form of an instant is parsed to the same time', (t) => {
+void t.test('every ISO 8601 form of an instant is parsed to the same time', (t) => {
   const noonMs = Date.UTC(2026, 10, 20, 12, 30);
   for (const iso of [
     '2026-11-20T12:30:00',

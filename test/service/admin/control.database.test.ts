@@ -1,6 +1,6 @@
 /** `/__admin`: who may call it, and what its routes accept and reject. */
 import t from 'tap';
-import { sendHeaders } from '../../helpers/send-headers.ts';
+import { sendHeaders } from '../../support/network/send-headers.ts';
 import {
   makeContainsEval,
   assertError,
@@ -8,10 +8,10 @@ import {
   START_MS,
   withOneReplica,
   withService,
-} from '../../helpers/service.ts';
+} from '../../support/services/service.ts';
 
 void t.test(
-  'On loopback, /__admin needs no key but requires a local Host and Origin',
+  'on loopback, /__admin needs no key but requires a local Host and Origin',
   async (t) => {
     const { service, send } = await withService(t);
     const url = `${service.adminUrl}/health`;
@@ -33,9 +33,9 @@ void t.test(
   },
 );
 
-void t.test('Evals can be added, replaced, listed, and deleted', async (t) => {
-  const bench = await withService(t);
-  const { admin, send } = bench;
+void t.test('evals can be added, replaced, listed, and deleted', async (t) => {
+  const tested = await withService(t);
+  const { admin, send } = tested;
   await admin('POST /evals', makeContainsEval('one', 'a'));
   await admin('POST /evals', makeContainsEval('one', 'b'));
   t.match(await admin('GET /evals'), { evals: [{ id: 'one', params: { text: 'b' } }] });
@@ -43,7 +43,7 @@ void t.test('Evals can be added, replaced, listed, and deleted', async (t) => {
   t.same(await admin('DELETE /evals/one'), { deleted: 'one' });
   assertError(t, await send('DELETE /__admin/evals/one'), 404, /"one"/);
   assertError(t, await send('GET /__admin/evals/one'), 404);
-  await assertRejected(t, bench, 'POST /evals', [
+  await assertRejected(t, tested, 'POST /evals', [
     undefined,
     {},
     [],
@@ -56,10 +56,10 @@ void t.test('Evals can be added, replaced, listed, and deleted', async (t) => {
 });
 
 void t.test(
-  'Settings can be changed partially; too many or unknown evals are rejected',
+  'settings can be changed partially; too many or unknown evals are rejected',
   async (t) => {
-    const bench = await withService(t);
-    const { admin, send } = bench;
+    const tested = await withService(t);
+    const { admin, send } = tested;
     const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
     for (const id of ids) await admin('POST /evals', makeContainsEval(id, id));
     t.same(await admin('GET /settings'), { evals: [], run_name: 'Live traces' });
@@ -71,7 +71,7 @@ void t.test(
     const sixth = await send('PUT /__admin/settings', { body: { evals: ids } });
     assertError(t, sixth, 400, /at most 5/);
     assertError(t, await send('PUT /__admin/settings', { body: { evals: ['z'] } }), 400, /"z"/);
-    await assertRejected(t, bench, 'PUT /settings', [
+    await assertRejected(t, tested, 'PUT /settings', [
       { evals: ['a', 'a'] },
       { evals: 'a' },
       { run_name: '' },
@@ -86,10 +86,10 @@ void t.test(
 );
 
 void t.test(
-  'A transcript is scored immediately by the live evals or by the evals it names',
+  'a transcript is scored immediately by the live evals or by the evals it names',
   async (t) => {
-    const bench = await withService(t);
-    const { admin, drain, production } = bench;
+    const tested = await withService(t);
+    const { admin, drain, production } = tested;
     await admin('POST /evals', makeContainsEval('hello', 'Hello'));
     await admin('POST /evals', makeContainsEval('bye', 'Bye'));
     await admin('PUT /settings', { evals: ['hello'] });
@@ -113,7 +113,7 @@ void t.test(
       outcome_summary: { total_evaluations: 2, passed_count: 1 },
       traces: [{ session_sequence: 1, user_input: 'Hi', agent_response: 'Hello' }],
     });
-    await assertRejected(t, bench, 'POST /transcripts', [
+    await assertRejected(t, tested, 'POST /transcripts', [
       {},
       { ...upload, turns: [] },
       { ...upload, evals: ['nothing'] },
@@ -124,9 +124,9 @@ void t.test(
   },
 );
 
-void t.test('The clock can be read, advanced, and set forward and back', async (t) => {
-  const bench = await withService(t);
-  const { admin, clock } = bench;
+void t.test('the clock can be read, advanced, and set forward and back', async (t) => {
+  const tested = await withService(t);
+  const { admin, clock } = tested;
   const now = (): Promise<unknown> => admin('GET /clock');
   t.same(await now(), { now: '2026-11-20T10:00:00.000Z', now_ms: START_MS });
   await admin('POST /clock', { advance_ms: 5000 });
@@ -134,7 +134,7 @@ void t.test('The clock can be read, advanced, and set forward and back', async (
   t.match(await now(), { now_ms: START_MS + 10_000 }, 'the clock continues from the new time');
   t.match(await admin('POST /clock', { set_ms: 0 }), { now: '1970-01-01T00:00:00.000Z' });
   await admin('POST /clock', { set_ms: START_MS + 86_400_000 });
-  await assertRejected(t, bench, 'POST /clock', [
+  await assertRejected(t, tested, 'POST /clock', [
     {},
     { advance_ms: 1, set_ms: 1 },
     { advance_ms: -1 },
@@ -144,7 +144,7 @@ void t.test('The clock can be read, advanced, and set forward and back', async (
   ]);
 });
 
-void t.test('Keys can be added for owners and removed', async (t) => {
+void t.test('keys can be added for owners and removed', async (t) => {
   const { admin, send, simulations } = await withService(t);
   const granted = await admin('POST /keys', { key: 'team-b-test-key', owner: 'team-b' });
   t.same(granted, { key: 'team-b-test-key', owner: 'team-b' });
@@ -163,7 +163,7 @@ void t.test('Keys can be added for owners and removed', async (t) => {
   await simulations();
 });
 
-void t.test('Keys are listed without the keys, and revoked by their ids', async (t) => {
+void t.test('keys are listed without the keys, and revoked by their ids', async (t) => {
   const { admin, send, clock } = await withService(t);
   const label = 'Exporter <of> "staging"';
   const { key } = (await admin('POST /keys', { label })) as { key: string };
@@ -191,7 +191,7 @@ void t.test('Keys are listed without the keys, and revoked by their ids', async 
   t.equal((await list()).length, 2);
 });
 
-void t.test('Sessions of a deleted simulation have no link', async (t) => {
+void t.test('sessions of a deleted simulation have no link', async (t) => {
   const session = { scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
   const seed = { simulations: [{ id: 'sim', name: 'Sim', agent: 'A', sessions: [session] }] };
   const { admin, simulations, send } = await withService(t, { seed });
@@ -201,7 +201,7 @@ void t.test('Sessions of a deleted simulation have no link', async (t) => {
   assertError(t, await send('DELETE /__admin/simulations/sim'), 404);
 });
 
-void t.test('The journal lists requests without keys and query strings', async (t) => {
+void t.test('the journal lists requests without keys and query strings', async (t) => {
   const { admin, send } = await withOneReplica(t);
   await send('GET /api/simulations/sessions?agent=secret');
   await send('POST /v1/traces', { raw: 'secret', headers: { 'content-type': 'text/plain' } });
@@ -219,14 +219,14 @@ void t.test('The journal lists requests without keys and query strings', async (
   t.match(await admin('GET /requests'), { total: 0 });
 });
 
-void t.test('Invalid faults are rejected', async (t) => {
-  const bench = await withService(t);
-  await assertRejected(t, bench, 'POST /faults', [
+void t.test('invalid faults are rejected', async (t) => {
+  const tested = await withService(t);
+  await assertRejected(t, tested, 'POST /faults', [
     {},
     { kind: 'x' },
     { kind: 'slow', delay_ms: 0 },
   ]);
-  await assertRejected(t, bench, 'PUT /faults', [{}, Array(101).fill({ kind: 'slow' })]);
-  await bench.admin('PUT /faults', [{ kind: 'slow' }]);
-  t.same(await bench.admin('DELETE /faults'), { faults: [] });
+  await assertRejected(t, tested, 'PUT /faults', [{}, Array(101).fill({ kind: 'slow' })]);
+  await tested.admin('PUT /faults', [{ kind: 'slow' }]);
+  t.same(await tested.admin('DELETE /faults'), { faults: [] });
 });

@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import t from 'tap';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { withService } from '../../helpers/service.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
+import { withService } from '../../support/services/service.ts';
 
 void t.test(
-  'A client that resets its connection in a body is not logged as an error',
+  'a client that resets its connection in a body is not logged as an error',
   async (t) => {
     const { log, lines } = createLineLog();
     const { service, admin } = await withService(t, { log });

@@ -5,7 +5,7 @@ import t from 'tap';
 import { schemas, type Persona, type Scenario } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
-import { makeContainsEval, assertError, withService } from '../../helpers/service.ts';
+import { makeContainsEval, assertError, withService } from '../../support/services/service.ts';
 
 const API_KEY = 'the-key-of-the-sandbox';
 const agent = { id: 'shop', name: 'Shop agent', url: 'https://shop.example/agent' };
@@ -36,7 +36,7 @@ void t.test('. and .. are not ids, because no URL can name them', async (t) => {
   }
 });
 
-void t.test('Documents can be added, replaced, listed, read, and deleted per owner', async (t) => {
+void t.test('documents can be added, replaced, listed, read, and deleted per owner', async (t) => {
   const { admin, send } = await withService(t);
   const keyless = { has_api_key: false };
   // Columns: path, first document, its replacement, fields added to responses.
@@ -60,7 +60,7 @@ void t.test('Documents can be added, replaced, listed, read, and deleted per own
   }
 });
 
-void t.test('No response contains the API key of an agent', async (t) => {
+void t.test('no response contains the API key of an agent', async (t) => {
   const dataDir = t.testdir();
   const lines: string[] = [];
   const write = (message: string, fields?: object) => {
@@ -101,7 +101,7 @@ void t.test('No response contains the API key of an agent', async (t) => {
   );
 });
 
-void t.test('An agent without an id is identified by its name, also after a restart', async (t) => {
+void t.test('an agent without an id is identified by its name, also after a restart', async (t) => {
   const dataDir = t.testdir();
   const post = async (url: string): Promise<{ id: string; url: string }> => {
     const service = await startService({ dataDir });
@@ -121,7 +121,7 @@ void t.test('An agent without an id is identified by its name, also after a rest
   t.same(second, { ...first, url: 'http://127.0.0.1:2' });
 });
 
-void t.test('Every schema example is accepted', async (t) => {
+void t.test('every schema example is accepted', async (t) => {
   const { admin } = await withService(t);
   await admin('POST /evals', makeContainsEval('order-found', 'x'));
   for (const example of schemas.Persona.examples) await admin('POST /personas', example);
@@ -132,7 +132,7 @@ void t.test('Every schema example is accepted', async (t) => {
   });
 });
 
-void t.test('An inconsistent scenario is rejected with a JSON pointer to the error', async (t) => {
+void t.test('an inconsistent scenario is rejected with a JSON pointer to the error', async (t) => {
   const { send, admin } = await withService(t);
   await admin('POST /evals', makeContainsEval('order-found', 'x'));
   const user = scenario.user;
@@ -176,7 +176,7 @@ void t.test('An inconsistent scenario is rejected with a JSON pointer to the err
   t.same(await admin('GET /scenarios'), { scenarios: [] });
 });
 
-void t.test('An owner has at most 1000 documents of a kind', async (t) => {
+void t.test('an owner has at most 1000 documents of a kind', async (t) => {
   const { admin, send } = await withService(t);
   const personas = Array.from({ length: 1000 }, (_, nth) => ({ id: `p-${nth}`, name: 'P' }));
   await admin('POST /seed', { personas });
@@ -186,7 +186,7 @@ void t.test('An owner has at most 1000 documents of a kind', async (t) => {
   await admin('POST /personas?owner=team-b', persona);
 });
 
-void t.test('Seed data can contain documents, and a reset treats them like evals', async (t) => {
+void t.test('seed data can contain documents, and a reset treats them like evals', async (t) => {
   const seed = {
     agents: [{ ...agent, api_key: API_KEY }, { name: 'Only a name' }],
     evals: [makeContainsEval('polite', 'please')],
@@ -221,7 +221,7 @@ void t.test('Seed data can contain documents, and a reset treats them like evals
   );
 });
 
-void t.test('Only its owner can read the data directory', async (t) => {
+void t.test('only its owner can read the data directory', async (t) => {
   const dataDir = t.testdir();
   const { admin } = await withService(t, { dataDir });
   await admin('POST /agents', { ...agent, api_key: API_KEY });
@@ -232,7 +232,7 @@ void t.test('Only its owner can read the data directory', async (t) => {
   t.equal(statSync(join(dataDir, 'service.db-wal')).mode & 0o77, 0);
 });
 
-void t.test('A persona can have no voice settings that do nothing', async (t) => {
+void t.test('a persona can have no voice settings that do nothing', async (t) => {
   const { send, admin } = await withService(t);
   const body = { id: 'p', name: 'P', voice: { pitch: 1.2 } };
   assertError(t, await send('POST /__admin/personas', { body }), 400, /\/voice\/pitch/);
@@ -240,7 +240,7 @@ void t.test('A persona can have no voice settings that do nothing', async (t) =>
 });
 
 void t.test(
-  'An agent is not at a link-local or metadata address, nor at an impossible port',
+  'an agent is not at a link-local or metadata address, nor at an impossible port',
   async (t) => {
     const { admin, send } = await withService(t);
     const urls = [

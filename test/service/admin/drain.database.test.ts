@@ -3,11 +3,11 @@ import t from 'tap';
 import { createControls } from '../../../src/service/admin/create-controls.ts';
 import { drain } from '../../../src/service/admin/work.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
-import { START_MS, withService } from '../../helpers/service.ts';
-import { settle } from '../../helpers/job-runner.ts';
+import { START_MS, withService } from '../../support/services/service.ts';
+import { settle } from '../../support/sessions/job-runner.ts';
 
 void t.test(
-  'Drain gives up after two minutes of system time and names the unfinished work',
+  'drain gives up after two minutes of system time and names the unfinished work',
   async (t) => {
     for (const [nextDueAtMs, message] of [
       [
@@ -45,7 +45,7 @@ void t.test(
   },
 );
 
-void t.test('Unrelated requests do not delay drain', async (t) => {
+void t.test('unrelated requests do not delay drain', async (t) => {
   const { admin, send, service } = await withService(t);
   await admin('POST /faults', { kind: 'slow', delay_ms: 600_000, route: 'results' });
   const slow = send('GET /api/simulations/sessions/');

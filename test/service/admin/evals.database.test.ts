@@ -1,7 +1,7 @@
 /** Evals with unusual parameters over HTTP: they are rejected on creation or cause no harm. */
 import t from 'tap';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { assertError, withService, type Bench } from '../../helpers/service.ts';
+import { assertError, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 type Params = Record<string, unknown>;
 
@@ -9,7 +9,7 @@ type Row = [kind: string, params: Params | undefined, message: RegExp];
 
 const assertRejectedEval = async (
   t: Parameters<typeof assertError>[0],
-  { send }: Bench,
+  { send }: ServiceUnderTest,
   [kind, params, message]: Row,
 ) => {
   const body = { id: 'odd', name: 'Odd', kind, params };
@@ -18,8 +18,8 @@ const assertRejectedEval = async (
   t.ok(response.text.length < 500, `${kind}: the message is short`);
 };
 
-void t.test('An eval that cannot be scored is rejected when it is created', async (t) => {
-  const bench = await withService(t);
+void t.test('an eval that cannot be scored is rejected when it is created', async (t) => {
+  const tested = await withService(t);
   const rows: Row[] = [
     ['regex', { pattern: '(' }, /\/params\/pattern is not a regular expression: Unterminated/],
     ['regex', { pattern: '\\p{X}', flags: 'u' }, /\/params\/pattern .*Invalid property name/],
@@ -46,14 +46,14 @@ void t.test('An eval that cannot be scored is rejected when it is created', asyn
     ['evaluation_metadata', { key: '', equals: 1 }, /\/params\/key .*1 to 1000/],
     ['judge', { criteria: ' ' }, /\/params\/criteria/],
   ];
-  for (const row of rows) await assertRejectedEval(t, bench, row);
-  t.same(await bench.admin('GET /evals'), { evals: [] });
+  for (const row of rows) await assertRejectedEval(t, tested, row);
+  t.same(await tested.admin('GET /evals'), { evals: [] });
   const evals = [{ id: 'p', name: 'P', kind: 'json_path', params: { path: 'x', equals: 1 } }];
-  const seeded = await bench.send('POST /__admin/seed', { body: { evals }, key: null });
+  const seeded = await tested.send('POST /__admin/seed', { body: { evals }, key: null });
   assertError(t, seeded, 400, /\/params\/path/);
 });
 
-void t.test('Excessively nested JSON is rejected on every route', async (t) => {
+void t.test('excessively nested JSON is rejected on every route', async (t) => {
   const { send } = await withService(t);
   const headers = { 'content-type': 'application/json' };
   const bodyOf = (value: string): string =>
@@ -69,10 +69,10 @@ void t.test('Excessively nested JSON is rejected on every route', async (t) => {
 });
 
 void t.test(
-  'A pattern with endless backtracking ends as an error and delays no other eval',
+  'a pattern with endless backtracking ends as an error and delays no other eval',
   async (t) => {
-    const bench = await withService(t);
-    const { admin, send, drain, production } = bench;
+    const tested = await withService(t);
+    const { admin, send, drain, production } = tested;
     const slow = { id: 'slow', name: 'Slow', kind: 'regex', params: { pattern: '(a+)+$' } };
     const quick = { id: 'quick', name: 'Quick', kind: 'max_turns', params: { max: 1 } };
     for (const definition of [slow, quick]) await admin('POST /evals', definition);
@@ -108,7 +108,7 @@ void t.test(
   },
 );
 
-void t.test('Tool calls and times from spans are scored', async (t) => {
+void t.test('tool calls and times from spans are scored', async (t) => {
   const { admin, trace, end, drain, production } = await withService(t);
   const evals: [name: string, kind: string, params: Params, outcome: string][] = [
     ['subset', 'tool_args', args({ deep: { list: [1, { a: 1 }] } }), 'pass'],
@@ -144,7 +144,7 @@ void t.test('Tool calls and times from spans are scored', async (t) => {
 
 const args = (value: unknown): Params => ({ name: 'find', arguments: value });
 
-void t.test('A latency that was not measured is an error, neither pass nor fail', async (t) => {
+void t.test('a latency that was not measured is an error, neither pass nor fail', async (t) => {
   const { admin, drain, production } = await withService(t);
   await admin('POST /evals', { id: 'l', name: 'L', kind: 'max_latency', params: { ms: 1 } });
   await admin('POST /evals', { id: 'c', name: 'C', kind: 'contains', params: { text: 'STRASSE' } });

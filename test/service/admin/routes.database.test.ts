@@ -1,9 +1,9 @@
 /** Every route of `/__admin` exists, separates owners, and rejects unauthorized callers. */
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { sendHeaders } from '../../helpers/send-headers.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { makeContainsEval, assertError, START_MS, withService } from '../../helpers/service.ts';
+import { sendHeaders } from '../../support/network/send-headers.ts';
+import { makeContainsEval, assertError, START_MS, withService } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
 const session = { scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
@@ -63,7 +63,7 @@ const serviceRoutes: [route: string, body?: unknown][] = [
 
 const allRoutes = [...ownerRoutes, ...serviceRoutes, ...cleanupRoutes];
 
-void t.test('Every route exists, and changes for one owner are invisible to another', async (t) => {
+void t.test('every route exists, and changes for one owner are invisible to another', async (t) => {
   const { admin, send, simulations, production } = await withService(t);
   for (const [route, body] of ownerRoutes) await admin(`${route}?owner=team-b`, body);
   const malformed = { body: { resourceSpans: 7 }, key: 'team-b-test-key' };
@@ -91,7 +91,7 @@ void t.test('Every route exists, and changes for one owner are invisible to anot
   t.same(await admin('GET /evals?owner=team-b'), { evals: [] });
 });
 
-void t.test('Cross-origin pages are rejected and learn nothing about the routes', async (t) => {
+void t.test('cross-origin pages are rejected and learn nothing about the routes', async (t) => {
   const { service, admin } = await withService(t);
   const { host } = new URL(service.url);
   const status = async (route: string, headers: Record<string, string>): Promise<number> => {
@@ -110,7 +110,7 @@ void t.test('Cross-origin pages are rejected and learn nothing about the routes'
   t.match(await admin('GET /requests'), { total: 0 }, 'the journal is empty');
 });
 
-void t.test('Every route rejects bodies that are not JSON', async (t) => {
+void t.test('every route rejects bodies that are not JSON', async (t) => {
   const { send } = await withService(t);
   for (const [route, body] of allRoutes) {
     if (body === undefined) continue;
@@ -130,7 +130,7 @@ void t.test('Every route rejects bodies that are not JSON', async (t) => {
   }
 });
 
-void t.test('Beyond loopback, every route requires the service key', async (t) => {
+void t.test('beyond loopback, every route requires the service key', async (t) => {
   const key = 'the-key-of-this-service';
   const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
   t.teardown(() => service.stop());
@@ -141,7 +141,7 @@ void t.test('Beyond loopback, every route requires the service key', async (t) =
   }
 });
 
-void t.test('The clock can be read and set; only POST advances it', async (t) => {
+void t.test('the clock can be read and set; only POST advances it', async (t) => {
   const { admin, send, trace, drain, production } = await withService(t);
   await admin('POST /evals', makeContainsEval('polite', 'Hello'));
   await admin('PUT /settings', { evals: ['polite'] });

@@ -8,8 +8,8 @@ import type {
 } from '../../../src/contract/index.ts';
 import { startService, type RunningService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
-import { startOpenAiServer } from '../../helpers/openai-server.ts';
-import { START_MS } from '../../helpers/service.ts';
+import { startOpenAiServer } from '../../support/models/openai-server.ts';
+import { START_MS } from '../../support/services/service.ts';
 
 type Turns = TranscriptUpload['turns'];
 const turns: Turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
@@ -48,7 +48,7 @@ async function readState({ url, apiKey, adminUrl }: RunningService) {
   return { links, agents, sessions: sessions.length, production };
 }
 
-void t.test('Three starts with the same seed data leave the same state, scored once', async (t) => {
+void t.test('three starts with the same seed data leave the same state, scored once', async (t) => {
   const dataDir = t.testdir();
   const server = await startOpenAiServer(t);
   const judge = { baseUrl: server.baseUrl, model: 'small' };
@@ -69,7 +69,7 @@ void t.test('Three starts with the same seed data leave the same state, scored o
   t.equal(server.requests.length, 3, 'the judge gets no further requests');
 });
 
-void t.test('Changed seed data replaces earlier seed data', async (t) => {
+void t.test('changed seed data replaces earlier seed data', async (t) => {
   const dataDir = t.testdir();
   const server = await startOpenAiServer(t);
   const options = { dataDir, judge: { baseUrl: server.baseUrl, model: 'small' } };
@@ -86,7 +86,7 @@ void t.test('Changed seed data replaces earlier seed data', async (t) => {
   t.match(server.requests[3]?.body.messages[1]?.content, /Good morning/);
 });
 
-void t.test('A transcript submitted again after a restart replaces the first', async (t) => {
+void t.test('a transcript submitted again after a restart replaces the first', async (t) => {
   const options = { dataDir: t.testdir(), clock: manualClock(START_MS) };
   for (let nth = 0; nth < 2; nth += 1) {
     const service = await startService(options);

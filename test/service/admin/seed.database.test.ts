@@ -1,20 +1,20 @@
 /** Seed data: stored completely or not at all, and restored by a reset. */
 import t from 'tap';
 import type { SeedDocument, TranscriptUpload } from '../../../src/contract/index.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
+import { atNight } from '../../support/nightly.ts';
 import {
   makeContainsEval,
   assertError,
   assertRejected,
   withService,
-} from '../../helpers/service.ts';
+} from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 /** The number of transcripts in large seed data. */
 const COUNT = atNight(3_000, 300);
 
 void t.test(
-  'Reset deletes everything but the keys, and restores the seed data on request',
+  'reset deletes everything but the keys, and restores the seed data on request',
   async (t) => {
     const seed = {
       keys: [{ key: 'team-a-test-key' }],
@@ -45,14 +45,14 @@ void t.test(
   },
 );
 
-void t.test('Seed data is validated completely before any of it is stored', async (t) => {
-  const bench = await withService(t);
-  const { admin, drain, production } = bench;
+void t.test('seed data is validated completely before any of it is stored', async (t) => {
+  const tested = await withService(t);
+  const { admin, drain, production } = tested;
   const evals = [makeContainsEval('seeded', 'Hello')];
   const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
   const session = { scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
   const simulation = { name: 'S', agent: 'A' };
-  await assertRejected(t, bench, 'POST /seed', [
+  await assertRejected(t, tested, 'POST /seed', [
     { evals, more: [] },
     { evals: [...evals, ...evals] },
     { evals, settings: { evals: ['nothing'] } },
@@ -77,7 +77,7 @@ void t.test('Seed data is validated completely before any of it is stored', asyn
   t.match((await production()).items, [{ outcome_summary: { passed_count: 1 } }]);
 });
 
-void t.test('Seed data that fails halfway stores nothing', async (t) => {
+void t.test('seed data that fails halfway stores nothing', async (t) => {
   const { admin, send, production } = await withService(t);
   await admin('POST /keys', { key: 'team-b-test-key', owner: 'team-b' });
   const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
@@ -96,7 +96,7 @@ void t.test('Seed data that fails halfway stores nothing', async (t) => {
 });
 
 void t.test(
-  'Seed data that refers to something a reset deletes is rejected, and nothing is lost',
+  'seed data that refers to something a reset deletes is rejected, and nothing is lost',
   async (t) => {
     const { admin, send } = await withService(t);
     await admin('POST /evals', makeContainsEval('mine', 'x'));
@@ -108,7 +108,7 @@ void t.test(
 );
 
 void t.test(
-  'Transcripts in seed data are scored with the eval definitions of the seed data',
+  'transcripts in seed data are scored with the eval definitions of the seed data',
   async (t) => {
     const { admin, drain, production } = await withService(t);
     await admin('POST /evals', makeContainsEval('says', 'Goodbye'));
@@ -137,7 +137,7 @@ void t.test(
 );
 
 void t.test(
-  'While large seed data loads, progress is reported and other requests get responses',
+  'while large seed data loads, progress is reported and other requests get responses',
   async (t) => {
     const turns: TranscriptUpload['turns'] = [{ user_input: 'Hi', agent_response: 'Hello' }];
     const seed: SeedDocument = {

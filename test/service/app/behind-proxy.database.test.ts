@@ -1,8 +1,8 @@
 /** On loopback, requests that a proxy forwarded need a key, also if it replaced `Host`. */
 import t from 'tap';
-import { makeTraceRequest } from '../../helpers/otlp.ts';
-import { sendHeaders } from '../../helpers/send-headers.ts';
-import { assertError, withService } from '../../helpers/service.ts';
+import { sendHeaders } from '../../support/network/send-headers.ts';
+import { assertError, withService } from '../../support/services/service.ts';
+import { makeTraceRequest } from '../../support/traces/otlp.ts';
 
 const FORWARDED = {
   forwarded: 'for=203.0.113.7;host=kit.example;proto=https',

@@ -2,30 +2,30 @@
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { findViolations } from '../../../src/contract/index.ts';
-import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
-import { withOneReplica, type Bench } from '../../helpers/service.ts';
+import { withOneReplica, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
 const record = { recordCallers: true };
 
-const recorded = async ({ service }: Bench) => (await service.callerRecording())?.exchanges ?? [];
+const recorded = async ({ service }: ServiceUnderTest) => (await service.callerRecording())?.exchanges ?? [];
 
 void t.test('records nothing unless the option is set', async (t) => {
-  const bench = await withOneReplica(t);
-  await bench.trace(makeSpan());
-  t.equal(await bench.service.callerRecording(), undefined);
+  const tested = await withOneReplica(t);
+  await tested.trace(makeSpan());
+  t.equal(await tested.service.callerRecording(), undefined);
 });
 
 void t.test('records the requests to the interface in the order of arrival', async (t) => {
-  const bench = await withOneReplica(t, record);
-  await bench.trace(makeSpan());
-  await bench.end('conv-1');
-  await bench.production('?eval=polite');
-  await bench.simulations();
-  await bench.send('POST /v1/metrics', { body: {} });
-  await bench.send('GET /v1/traces');
-  await bench.send('GET /no/such/path');
-  await bench.admin('POST /drain');
-  const exchanges = await recorded(bench);
+  const tested = await withOneReplica(t, record);
+  await tested.trace(makeSpan());
+  await tested.end('conv-1');
+  await tested.production('?eval=polite');
+  await tested.simulations();
+  await tested.send('POST /v1/metrics', { body: {} });
+  await tested.send('GET /v1/traces');
+  await tested.send('GET /no/such/path');
+  await tested.admin('POST /drain');
+  const exchanges = await recorded(tested);
   t.same(
     exchanges.map(({ id, endpoint, request, response }) => [
       ...[id, endpoint, request.method, request.path, response?.status],
@@ -48,32 +48,32 @@ void t.test('records the requests to the interface in the order of arrival', asy
 });
 
 void t.test('records no key, in any part of a request', async (t) => {
-  const bench = await withOneReplica(t, record);
-  const { apiKey } = bench.service;
+  const tested = await withOneReplica(t, record);
+  const { apiKey } = tested.service;
   const other = 'another-secret-key';
-  await bench.send('GET /api/simulations/sessions/');
-  await bench.send('GET /api/simulations/sessions/', { key: other });
-  await bench.send(`GET /api/simulations/sessions/?api_key=${apiKey}&token=mine&eval=a`);
-  await bench.send('GET /api/simulations/sessions/', {
+  await tested.send('GET /api/simulations/sessions/');
+  await tested.send('GET /api/simulations/sessions/', { key: other });
+  await tested.send(`GET /api/simulations/sessions/?api_key=${apiKey}&token=mine&eval=a`);
+  await tested.send('GET /api/simulations/sessions/', {
     key: null,
     headers: { authorization: `Bearer ${apiKey}`, cookie: 'session=mine' },
   });
   const encoded = Buffer.from(apiKey).toString('base64').replace(/=+$/, '');
-  await bench.send('POST /v1/traces', { body: { apiKey, encoded } });
-  const text = JSON.stringify(await bench.service.callerRecording());
+  await tested.send('POST /v1/traces', { body: { apiKey, encoded } });
+  const text = JSON.stringify(await tested.service.callerRecording());
   for (const secret of [apiKey, encoded, other, 'mine']) t.notMatch(text, secret);
   t.match(text, /token=<redacted>&eval=a/);
   t.match(text, /"authorization":"Bearer <redacted>"/);
 });
 
 void t.test('records the whole body of a refused request', async (t) => {
-  const bench = await withOneReplica(t, record);
-  await bench.admin('PUT /faults', [{ kind: 'rate_limit', route: 'traces', times: 1 }]);
+  const tested = await withOneReplica(t, record);
+  await tested.admin('PUT /faults', [{ kind: 'rate_limit', route: 'traces', times: 1 }]);
   const body = makeTraceRequest([makeSpan({ name: 'x'.repeat(200_000) })]);
-  await bench.send('POST /v1/traces', { body });
-  await bench.send('POST /v1/traces', { body, key: null });
-  await bench.send('POST /v1/traces', { body, headers: { 'content-type': 'text/plain' } });
-  const exchanges = await recorded(bench);
+  await tested.send('POST /v1/traces', { body });
+  await tested.send('POST /v1/traces', { body, key: null });
+  await tested.send('POST /v1/traces', { body, headers: { 'content-type': 'text/plain' } });
+  const exchanges = await recorded(tested);
   t.same(
     exchanges.map(({ step, response }) => [step, response?.status]),
     [
@@ -87,33 +87,33 @@ void t.test('records the whole body of a refused request', async (t) => {
 });
 
 void t.test('records compressed bodies as bytes, and only the size of a large body', async (t) => {
-  const bench = await withOneReplica(t, record);
+  const tested = await withOneReplica(t, record);
   const zipped = gzipSync(JSON.stringify(makeTraceRequest()));
   const headers = { 'content-type': 'application/json' };
-  await bench.send('POST /v1/traces', {
+  await tested.send('POST /v1/traces', {
     raw: zipped,
     headers: { ...headers, 'content-encoding': 'gzip' },
   });
   const large = ' '.repeat(11_000_000);
-  await bench.send('POST /v1/traces', { raw: large, headers });
-  const [first, second] = (await recorded(bench)).map(({ request }) => request);
+  await tested.send('POST /v1/traces', { raw: large, headers });
+  const [first, second] = (await recorded(tested)).map(({ request }) => request);
   t.equal(first?.bodyBase64, zipped.toString('base64'));
   t.match(second, { bodyBytes: 11_000_000, body: '11000000 bytes of application/json' });
 });
 
 void t.test('the recording has real times when a test moves the service clock', async (t) => {
-  const bench = await withOneReplica(t, record);
-  await bench.trace(makeSpan());
-  bench.clock.advance(86_400_000);
-  await bench.admin('POST /clock', { advance_ms: 86_400_000 });
-  await bench.production();
-  const [first, second] = await recorded(bench);
+  const tested = await withOneReplica(t, record);
+  await tested.trace(makeSpan());
+  tested.clock.advance(86_400_000);
+  await tested.admin('POST /clock', { advance_ms: 86_400_000 });
+  await tested.production();
+  const [first, second] = await recorded(tested);
   t.ok(first && second && second.startedMs >= first.endedMs && second.endedMs < 3_600_000);
 });
 
 void t.test('a reset keeps the recording', async (t) => {
-  const bench = await withOneReplica(t, record);
-  await bench.trace(makeSpan());
-  await bench.admin('POST /reset', { to: 'empty' });
-  t.equal((await recorded(bench)).length, 1);
+  const tested = await withOneReplica(t, record);
+  await tested.trace(makeSpan());
+  await tested.admin('POST /reset', { to: 'empty' });
+  t.equal((await recorded(tested)).length, 1);
 });

@@ -11,10 +11,10 @@ import {
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { start } from '../../helpers/command.ts';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
+import { start } from '../../support/commands/command.ts';
+import { nightOnly } from '../../support/nightly.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
+import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
 async function send({ url, apiKey }: { url: string; apiKey: string }, id: string, route: string) {
   const response = await fetch(url + route, {
@@ -42,7 +42,7 @@ async function assertStarts(t: Test, dataDir: string, ids: readonly string[]): P
   await service.stop();
 }
 
-void t.test('The service reports an emptied database and does not change it', async (t) => {
+void t.test('the service reports an emptied database and does not change it', async (t) => {
   const dataDir = await makeUsedDir(t);
   const file = join(dataDir, 'service.db');
   const saved = readFileSync(file);
@@ -60,7 +60,7 @@ void t.test('The service reports an emptied database and does not change it', as
   await assertStarts(t, dataDir, []);
 });
 
-void t.test('A replaced database is reported; another one can be chosen', async (t) => {
+void t.test('a replaced database is reported; another one can be chosen', async (t) => {
   const [dataDir, other] = [await makeUsedDir(t), join(t.testdirName, 'other')];
   const service = await startService({ dataDir: other });
   await service.stop();
@@ -108,7 +108,7 @@ void t.test('GET /ready says when the database changes while the service runs', 
   }
 });
 
-void t.test('Once the database file is gone, nothing is acknowledged', async (t) => {
+void t.test('once the database file is gone, nothing is acknowledged', async (t) => {
   const changes: [change: (file: string) => void, message: RegExp][] = [
     [(file) => rmSync(file), /service\.db was moved away or deleted while/],
     [(file) => truncateSync(file, 0), /service\.db was emptied while/],
@@ -152,7 +152,7 @@ void t.test('Once the database file is gone, nothing is acknowledged', async (t)
   }
 });
 
-void t.test('A database that is moved back works again', async (t) => {
+void t.test('a database that is moved back works again', async (t) => {
   const dataDir = t.testdir({});
   const file = join(dataDir, 'service.db');
   const service = await startService({ dataDir });
@@ -197,7 +197,7 @@ async function makeCrashedDir(t: Test): Promise<{ dataDir: string; ids: string[]
 
 const PAGE_BYTES = 4096 + 24;
 
-void t.test('A damaged WAL is reported, and an intact one loses nothing', async (t) => {
+void t.test('a damaged WAL is reported, and an intact one loses nothing', async (t) => {
   const { dataDir, ids } = await makeCrashedDir(t);
   const file = join(dataDir, 'service.db');
   const wal = readFileSync(`${file}-wal`);

@@ -10,7 +10,7 @@ import { Agent } from 'undici';
 import t, { type Test } from 'tap';
 import { randomSeed, seededRandom, type Random } from '../../../src/platform/random.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { start, type RunningCommand } from '../../helpers/command.ts';
+import { start, type RunningCommand } from '../../support/commands/command.ts';
 import {
   assertScoredOnce,
   drain,
@@ -25,8 +25,8 @@ import {
   type PlannedConversation,
   type ReachedService,
   type Route,
-} from '../../helpers/crash-clients.ts';
-import { atNight } from '../../helpers/nightly.ts';
+} from '../../support/crashes/crash-clients.ts';
+import { atNight } from '../../support/nightly.ts';
 
 const { CRASH_SEED = randomSeed() } = process.env;
 const ROUNDS = atNight(100, 2);
@@ -78,7 +78,7 @@ async function sendUntilKilled(
 }
 
 void t.test(
-  'After kill -9, no acknowledged data is lost or duplicated',
+  'after kill -9, no acknowledged data is lost or duplicated',
   { timeout: 0 },
   async (t) => {
     t.comment(`CRASH_SEED=${CRASH_SEED}`);

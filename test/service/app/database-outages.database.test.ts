@@ -4,24 +4,24 @@
  */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { withFreezingProxy } from '../../helpers/freezing-proxy.ts';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { atNight, nightOnly } from '../../helpers/nightly.ts';
-import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 import {
   execute,
   withPostgres,
   withPostgresServer,
   type PostgresServer,
-} from '../../helpers/postgres.ts';
+} from '../../support/database/postgres.ts';
+import { replicaCount } from '../../support/database/store.ts';
+import { withFreezingProxy } from '../../support/network/freezing-proxy.ts';
+import { atNight, nightOnly } from '../../support/nightly.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
 import {
   makeContainsEval,
   withOneReplica,
   withService,
-  type Bench,
-} from '../../helpers/service.ts';
-import { replicaCount } from '../../helpers/store.ts';
-import { until } from '../../helpers/until.ts';
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
+import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
+import { until } from '../../support/until.ts';
 
 /** A way in which a database fails, and how it is repaired. */
 interface Outage {
@@ -159,8 +159,8 @@ const requests = (conversationId: string) => [
 
 const HELD_MS_MAX = 9_000;
 
-async function checkOutage(t: Test, bench: Bench, outage: Outage) {
-  const { send } = bench;
+async function checkOutage(t: Test, tested: ServiceUnderTest, outage: Outage) {
+  const { send } = tested;
   let longest = { ms: 0, route: '' };
   const seen = new Map<string, Set<number>>();
   const sendAll = (nth: number) =>
@@ -208,8 +208,8 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
   const { log, lines } = createLineLog();
   let aheadMs = 0;
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
-  const bench = await withService(t, { databaseUrl: url.href, clock, log });
-  const { send, trace, admin, end, drain } = bench;
+  const tested = await withService(t, { databaseUrl: url.href, clock, log });
+  const { send, trace, admin, end, drain } = tested;
   await admin('POST /evals', makeContainsEval('greets', 'Hello'));
   await admin('PUT /settings', { evals: ['greets'] });
   await trace(makeSpan({ conversationId: 'kept' }));
@@ -219,7 +219,7 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
       await trace(makeSpan({ conversationId }));
       const loggedBefore = lines.length;
       await outage.begin(server, proxy.freeze);
-      const { longest, seen } = await checkOutage(t, bench, outage);
+      const { longest, seen } = await checkOutage(t, tested, outage);
       if (outage.isReported) {
         await until('a report has failed', () => lines.slice(loggedBefore).some(isOfReport));
       }
@@ -234,7 +234,7 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
       const recoveryMs = performance.now() - endedMs;
       await end(conversationId);
       await drain();
-      const page = await bench.production('?limit=100');
+      const page = await tested.production('?limit=100');
       t.ok(
         page.items.some(({ source_session_id: id }) => id === conversationId),
         'what was acknowledged is scored',
@@ -310,13 +310,13 @@ void t.test(
   },
 );
 
-void t.test('Turns that can not be checked are logged once per outage', async (t) => {
+void t.test('turns that can not be checked are logged once per outage', async (t) => {
   const { url, superuserUrl } = await withPostgres(t, 'migrated');
   const { log, lines } = createLineLog();
   // The default log level hides info.
   const shown = { ...log, info() {} };
-  const bench = await withOneReplica(t, { databaseUrl: url, log: shown });
-  const { admin, trace, end, clock } = bench;
+  const tested = await withOneReplica(t, { databaseUrl: url, log: shown });
+  const { admin, trace, end, clock } = tested;
   await admin('POST /evals', makeContainsEval('greets', 'Hello'));
   await admin('PUT /settings', { evals: ['greets'] });
   const close = async (conversationId: string): Promise<void> => {

@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { run, start, assertUsageError } from '../../helpers/command.ts';
-import { isNightly } from '../../helpers/nightly.ts';
+import { run, start, assertUsageError } from '../../support/commands/command.ts';
+import { isNightly } from '../../support/nightly.ts';
 
-void t.test('A second process fails to start, and changes nothing for the first', async (t) => {
+void t.test('a second process fails to start, and changes nothing for the first', async (t) => {
   const dir = join(t.testdir({}), 'data');
   const args = ['serve', '--port', '0', '--json', '--data', dir];
   const { firstLine, child, end } = await start(t, args);
@@ -25,7 +25,7 @@ void t.test('A second process fails to start, and changes nothing for the first'
   await third.stop();
 });
 
-void t.test('A second service in the same process fails to start, too', async (t) => {
+void t.test('a second service in the same process fails to start, too', async (t) => {
   const dataDir = t.testdir({});
   const first = await startService({ dataDir });
   for (let nth = 0; nth < 2; nth += 1) {
@@ -39,7 +39,7 @@ void t.test('A second service in the same process fails to start, too', async (t
 });
 
 void t.test(
-  'Only one of several services that start at the same time on a directory succeeds',
+  'only one of several services that start at the same time on a directory succeeds',
   async (t) => {
     const dataDir = t.testdir({});
     const starts = await Promise.allSettled([1, 2, 3].map(() => startService({ dataDir })));

@@ -7,8 +7,8 @@ import type { FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import { createHttpServer } from '../../../src/http-kit/server.ts';
 import { RequestError } from '../../../src/service/domain/errors.ts';
-import { withService } from '../../helpers/service.ts';
-import { until } from '../../helpers/until.ts';
+import { withService } from '../../support/services/service.ts';
+import { until } from '../../support/until.ts';
 
 const error = new RequestError('bad_request', 'refused');
 
@@ -41,7 +41,7 @@ async function open(t: Test, app: FastifyInstance, text = ''): Promise<Socket> {
 const countConnections = (app: FastifyInstance): Promise<number> =>
   promisify(app.server.getConnections.bind(app.server))();
 
-void t.test('Connections that never send a byte are closed', async (t) => {
+void t.test('connections that never send a byte are closed', async (t) => {
   const app = await withServer(t);
   // Node looks for such connections every 5 s.
   app.server.headersTimeout = 100;
@@ -51,7 +51,7 @@ void t.test('Connections that never send a byte are closed', async (t) => {
 });
 
 void t.test(
-  'A connection is closed after an error, even if the client keeps it open',
+  'a connection is closed after an error, even if the client keeps it open',
   async (t) => {
     const app = await withServer(t);
     const socket = await open(t, app, 'NOT HTTP\r\n\r\n');
@@ -61,14 +61,14 @@ void t.test(
   },
 );
 
-void t.test('A request with an unknown expectation is handled like every other', async (t) => {
+void t.test('a request with an unknown expectation is handled like every other', async (t) => {
   const app = await withServer(t);
   const socket = await open(t, app, 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n');
   const [bytes] = (await once(socket, 'data')) as [Buffer];
   t.match(String(bytes), /^HTTP\/1\.1 200 [\s\S]*"ok":true/);
 });
 
-void t.test('An address has a limited number of connections', async (t) => {
+void t.test('an address has a limited number of connections', async (t) => {
   const app = await withServer(t, 3);
   const sockets = await Promise.all([1, 2, 3].map(() => open(t, app)));
   await until('all are open', async () => (await countConnections(app)) === 3);
@@ -81,7 +81,7 @@ void t.test('An address has a limited number of connections', async (t) => {
   t.match(String(bytes), /^HTTP\/1\.1 200/);
 });
 
-void t.test('A request without a Host header is refused with a message', async (t) => {
+void t.test('a request without a Host header is refused with a message', async (t) => {
   const { service } = await withService(t);
   const { port } = new URL(service.url);
   for (const [version, response] of [
@@ -95,7 +95,7 @@ void t.test('A request without a Host header is refused with a message', async (
   }
 });
 
-void t.test('A request whose URL names another host than Host is refused', async (t) => {
+void t.test('a request whose URL names another host than Host is refused', async (t) => {
   const { service } = await withService(t);
   const { host, port } = new URL(service.url);
   const request = async (url: string, headers = ''): Promise<string> => {

@@ -3,11 +3,11 @@ import { get } from 'node:http';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
-import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { withPostgresServer } from '../../helpers/postgres.ts';
-import { makeContainsEval, START_MS, withOneReplica, withService } from '../../helpers/service.ts';
-import { until } from '../../helpers/until.ts';
+import { withPostgresServer } from '../../support/database/postgres.ts';
+import { behaviors, startOpenAiServer } from '../../support/models/openai-server.ts';
+import { makeContainsEval, START_MS, withOneReplica, withService } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
+import { until } from '../../support/until.ts';
 
 void t.test('/ready says whether the database answers', async (t) => {
   const server = await withPostgresServer(t);
@@ -43,7 +43,7 @@ void t.test('/ready says whether the database answers', async (t) => {
 });
 
 void t.test(
-  'A service that stops is not ready, and serves until load balancers know',
+  'a service that stops is not ready, and serves until load balancers know',
   async (t) => {
     const clock = manualClock(START_MS);
     const service = await startService({ drainMs: 2_000, clock });
@@ -121,7 +121,7 @@ void t.test('/metrics shows how long seeded sessions wait for their evals', asyn
   t.match(text, '\nsandbox_kit_jobs_oldest_due_age_seconds 7\n');
 });
 
-void t.test('Beyond loopback, /metrics needs the first key, and /ready none', async (t) => {
+void t.test('beyond loopback, /metrics needs the first key, and /ready none', async (t) => {
   const keys = [{ key: 'first-key-1' }, { key: 'second-key-2' }];
   const { send } = await withService(t, { host: '0.0.0.0', keys });
   t.equal((await send('GET /metrics', { key: null })).status, 401);

@@ -2,12 +2,12 @@
 import t, { type Test } from 'tap';
 import { digestKey } from '../../../src/http-kit/local-access.ts';
 import type { ServiceSetup } from '../../../src/service/app/options.ts';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { execute, withPostgres } from '../../helpers/postgres.ts';
-import { withReplicas } from '../../helpers/replicas.ts';
-import type { Bench } from '../../helpers/service.ts';
-import { until } from '../../helpers/until.ts';
+import { execute, withPostgres } from '../../support/database/postgres.ts';
+import { nightOnly } from '../../support/nightly.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
+import { withReplicas } from '../../support/services/replicas.ts';
+import type { ServiceUnderTest } from '../../support/services/service.ts';
+import { until } from '../../support/until.ts';
 
 const DAY_MS = 86_400_000;
 const OLD_KEY = 'the-old-key-of-the-service';
@@ -19,14 +19,14 @@ async function startWith(
   databaseUrl: string,
   keys: readonly string[],
   options: Partial<ServiceSetup> = {},
-): Promise<Bench> {
+): Promise<ServiceUnderTest> {
   const configured = keys.map((key) => ({ key }));
   const started = await withReplicas(t, 1, { databaseUrl, keys: configured, ...options });
-  return started.replicas[0] as Bench;
+  return started.replicas[0] as ServiceUnderTest;
 }
 
 /** Returns the status of a request with each key. */
-async function tryKeys(replica: Bench, ...keys: string[]): Promise<number[]> {
+async function tryKeys(replica: ServiceUnderTest, ...keys: string[]): Promise<number[]> {
   const statuses: number[] = [];
   for (const key of keys) {
     statuses.push((await replica.send('GET /api/simulations/sessions/', { key })).status);
@@ -34,7 +34,7 @@ async function tryKeys(replica: Bench, ...keys: string[]): Promise<number[]> {
   return statuses;
 }
 
-void t.test('The keys of all running replicas work on each of them', async (t) => {
+void t.test('the keys of all running replicas work on each of them', async (t) => {
   const { url } = await withPostgres(t, 'migrated');
   const first = await startWith(t, url, [OLD_KEY]);
   const second = await startWith(t, url, [NEW_KEY]);
@@ -51,11 +51,11 @@ void t.test('The keys of all running replicas work on each of them', async (t) =
   t.same(await tryKeys(second, ...keys), [401, 200, 401]);
 });
 
-void t.test('A rolling restart changes the key without refusing a request', async (t) => {
+void t.test('a rolling restart changes the key without refusing a request', async (t) => {
   const { url } = await withPostgres(t, 'migrated');
   const old = [await startWith(t, url, [OLD_KEY]), await startWith(t, url, [OLD_KEY])];
   const { key: added = '' } = (await old[0]?.admin('POST /keys', {})) as { key?: string };
-  const renewed: Bench[] = [];
+  const renewed: ServiceUnderTest[] = [];
   for (const [nth, replica] of old.entries()) {
     await replica.service.stop();
     renewed.push(await startWith(t, url, [NEW_KEY]));
@@ -67,7 +67,7 @@ void t.test('A rolling restart changes the key without refusing a request', asyn
   }
 });
 
-void t.test('The first of all running replicas revokes the keys of earlier ones', async (t) => {
+void t.test('the first of all running replicas revokes the keys of earlier ones', async (t) => {
   const { url } = await withPostgres(t, 'migrated');
   const earlier = await startWith(t, url, [OLD_KEY]);
   const { key: added = '' } = (await earlier.admin('POST /keys', {})) as { key?: string };
@@ -76,7 +76,7 @@ void t.test('The first of all running replicas revokes the keys of earlier ones'
   t.same(await tryKeys(later, OLD_KEY, NEW_KEY, added), [401, 200, 200]);
 });
 
-void t.test('The key of a replica that died stops working', async (t) => {
+void t.test('the key of a replica that died stops working', async (t) => {
   const { url } = await withPostgres(t, 'migrated');
   const replica = await startWith(t, url, [NEW_KEY]);
   const digest = digestKey(OLD_KEY);
@@ -94,7 +94,7 @@ void t.test('The key of a replica that died stops working', async (t) => {
   t.same(await tryKeys(replica, NEW_KEY), [200]);
 });
 
-void t.test('A replica that the others took for dead brings its key back', async (t) => {
+void t.test('a replica that the others took for dead brings its key back', async (t) => {
   const { url } = await withPostgres(t, 'migrated');
   const first = await startWith(t, url, [OLD_KEY]);
   const second = await startWith(t, url, [NEW_KEY]);
@@ -111,7 +111,7 @@ void t.test('A replica that the others took for dead brings its key back', async
   t.same(await tryKeys(second, OLD_KEY, NEW_KEY), [401, 200]);
 });
 
-void t.test('A replica whose keys differ from those of the others warns once', async (t) => {
+void t.test('a replica whose keys differ from those of the others warns once', async (t) => {
   const { url } = await withPostgres(t, 'migrated');
   const { log, lines } = createLineLog();
   const findWarnings = (): string[] => lines.filter((line) => line.includes('replica_keys_differ'));
@@ -125,7 +125,7 @@ void t.test('A replica whose keys differ from those of the others warns once', a
 });
 
 void t.test(
-  'A replica that stops stays away, also when the state changes meanwhile',
+  'a replica that stops stays away, also when the state changes meanwhile',
   nightOnly,
   async (t) => {
     const { url } = await withPostgres(t, 'migrated');
@@ -143,7 +143,7 @@ void t.test(
   },
 );
 
-void t.test('A replica whose keys differ from those of a killed one does not warn', async (t) => {
+void t.test('a replica whose keys differ from those of a killed one does not warn', async (t) => {
   const { url } = await withPostgres(t, 'migrated');
   const { log, lines } = createLineLog();
   const appUrl = 'https://kit.example';
@@ -157,7 +157,7 @@ void t.test('A replica whose keys differ from those of a killed one does not war
   t.notMatch(lines.join('\n'), 'differ');
 });
 
-void t.test('A replica whose options differ from those of a running one warns', async (t) => {
+void t.test('a replica whose options differ from those of a running one warns', async (t) => {
   const { url } = await withPostgres(t, 'migrated');
   const { log, lines } = createLineLog();
   const findWarnings = (): unknown[] =>
@@ -192,7 +192,7 @@ void t.test('A replica whose options differ from those of a running one warns', 
   t.same(findWarnings(), [], 'the replica with other options has stopped');
 });
 
-void t.test('A key of another owner stops the start, and changes nothing', async (t) => {
+void t.test('a key of another owner stops the start, and changes nothing', async (t) => {
   const { url } = await withPostgres(t, 'migrated');
   const first = await startWith(t, url, [OLD_KEY]);
   const keys = [{ key: NEW_KEY }, { key: OLD_KEY, owner: 'other' }];

@@ -1,15 +1,15 @@
 /** `kill -9` of one replica while others work on the same database. */
 import t from 'tap';
 import type { ProductionSessionPage } from '../../../src/contract/index.ts';
-import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
-import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
-import { execute, withPostgres } from '../../helpers/postgres.ts';
-import { startReplica } from '../../helpers/replicas.ts';
+import { execute, withPostgres } from '../../support/database/postgres.ts';
+import { behaviors, startOpenAiServer } from '../../support/models/openai-server.ts';
+import { startReplica } from '../../support/services/replicas.ts';
+import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
 const LEASE_MS = 60_000;
 const CONVERSATIONS = 3;
 
-void t.test('Another replica scores the jobs of a killed one, each once', async (t) => {
+void t.test('another replica scores the jobs of a killed one, each once', async (t) => {
   const { url: databaseUrl } = await withPostgres(t, 'migrated');
   const judge = await startOpenAiServer(t);
   const env = { SANDBOX_KIT_JUDGE_URL: judge.baseUrl, SANDBOX_KIT_JUDGE_MODEL: 'm' };

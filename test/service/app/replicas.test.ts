@@ -2,11 +2,11 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import type { ServiceOptions } from '../../../src/service/app/options.ts';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { execute, withPostgres } from '../../helpers/postgres.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { withReplicas, type Replicas } from '../../helpers/replicas.ts';
-import { makeContainsEval, START_MS, type Bench } from '../../helpers/service.ts';
+import { execute, withPostgres } from '../../support/database/postgres.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
+import { withReplicas, type Replicas } from '../../support/services/replicas.ts';
+import { makeContainsEval, START_MS, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -17,13 +17,13 @@ const seed: ServiceOptions['seed'] = {
 
 /** Three replicas, and the first two of them by name. */
 interface Three extends Replicas {
-  first: Bench;
-  second: Bench;
+  first: ServiceUnderTest;
+  second: ServiceUnderTest;
 }
 
 /** What three replicas do that have the seed data, and the time of the start. */
 const rules: Record<string, (t: Test, three: Three) => Promise<void>> = {
-  'Any replica scores what another one queued; drain waits for all': async (
+  'any replica scores what another one queued; drain waits for all': async (
     t,
     { proxy, replicas, databaseUrl },
   ) => {
@@ -43,7 +43,7 @@ const rules: Record<string, (t: Test, three: Three) => Promise<void>> = {
     );
     t.same(counts, { jobs: 24, attempts: 1 }, 'each job was taken once');
   },
-  'All replicas have the same time after a change on one of them': async (t, { first, second }) => {
+  'all replicas have the same time after a change on one of them': async (t, { first, second }) => {
     await first.admin('POST /clock', { advance_ms: HOUR_MS });
     t.match(await second.admin('GET /clock'), { now_ms: START_MS + HOUR_MS });
     await Promise.all(
@@ -56,7 +56,7 @@ const rules: Record<string, (t: Test, three: Three) => Promise<void>> = {
     await second.admin('PUT /clock', { set_ms: START_MS - HOUR_MS });
     t.match(await first.admin('GET /clock'), { now_ms: START_MS - HOUR_MS });
   },
-  'Faults apply to all replicas, as often as they say in total': async (
+  'faults apply to all replicas, as often as they say in total': async (
     t,
     { first, second, proxy },
   ) => {
@@ -77,7 +77,7 @@ const rules: Record<string, (t: Test, three: Three) => Promise<void>> = {
     await second.admin('DELETE /faults');
     t.equal((await first.send('GET /api/simulations/sessions/')).status, 200);
   },
-  'A reset on one replica resets all': async (t, { first, second }) => {
+  'a reset on one replica resets all': async (t, { first, second }) => {
     await second.admin('POST /seed', { evals: [makeContainsEval('only', 'only')] });
     await second.admin('POST /faults', { kind: 'server_error', route: 'results' });
     await second.send('GET /api/prod-evaluations/sessions/');
@@ -95,7 +95,7 @@ const rules: Record<string, (t: Test, three: Three) => Promise<void>> = {
     await first.admin('DELETE /requests');
     t.match(await second.admin('GET /requests'), { total: 0 });
   },
-  'Changed settings and keys apply to all replicas': async (t, { first, second }) => {
+  'changed settings and keys apply to all replicas': async (t, { first, second }) => {
     const { key } = (await first.admin('POST /keys', { label: 'CI' })) as { key: string };
     t.equal((await second.send('GET /api/simulations/sessions/', { key })).status, 200);
     await second.admin('DELETE /keys', { key });
@@ -104,7 +104,7 @@ const rules: Record<string, (t: Test, three: Three) => Promise<void>> = {
     await second.trace(makeSpan());
     t.match(await second.end('conv-1'), { evaluations_queued: 1 });
   },
-  'A key has 120 requests a minute on all replicas together': async (t, { first, proxy }) => {
+  'a key has 120 requests a minute on all replicas together': async (t, { first, proxy }) => {
     const send = async (): Promise<number> =>
       (await proxy.send('POST /v1/traces', { body: { resourceSpans: [] } })).status;
     const statuses: number[] = [];
@@ -114,7 +114,7 @@ const rules: Record<string, (t: Test, three: Three) => Promise<void>> = {
     await first.admin('POST /clock', { advance_ms: 60_000 });
     t.same([await send(), await send()], [200, 200], 'after the clock of all replicas moved');
   },
-  'Problems are reported once by all replicas together': async (t, { proxy, first, second }) => {
+  'problems are reported once by all replicas together': async (t, { proxy, first, second }) => {
     await proxy.admin('POST /reset', { to: 'empty' });
     const listCodes = async (): Promise<string[]> => {
       const { entries } = (await proxy.admin('GET /ingest-log')) as { entries: { code: string }[] };
@@ -167,7 +167,7 @@ const rules: Record<string, (t: Test, three: Three) => Promise<void>> = {
       'again after evals were set',
     );
   },
-  'Conversations are closed once when all replicas look for idle ones': async (
+  'conversations are closed once when all replicas look for idle ones': async (
     t,
     { proxy, replicas, databaseUrl },
   ) => {
@@ -184,7 +184,7 @@ const rules: Record<string, (t: Test, three: Three) => Promise<void>> = {
     );
     t.same(counts, { runs: 1, outcomes: 40, all_runs: 1 }, 'in one daily run');
   },
-  'Without notifications, polling shares everything': async (t, { first, second, databaseUrl }) => {
+  'without notifications, polling shares everything': async (t, { first, second, databaseUrl }) => {
     await execute(
       databaseUrl,
       `select pg_terminate_backend(pid) from pg_stat_activity
@@ -197,7 +197,7 @@ const rules: Record<string, (t: Test, three: Three) => Promise<void>> = {
     await first.drain();
     t.equal((await first.production()).total, 1);
   },
-  'Replicas with one random seed give different conversations different ids': async (
+  'replicas with one random seed give different conversations different ids': async (
     t,
     { first, second },
   ) => {
@@ -223,9 +223,9 @@ const rules: Record<string, (t: Test, three: Three) => Promise<void>> = {
   },
 };
 
-void t.test('Three replicas on one database', async (t) => {
+void t.test('three replicas on one database', async (t) => {
   const three = await withReplicas(t, 3, { seed });
-  const [first, second] = three.replicas as [Bench, Bench];
+  const [first, second] = three.replicas as [ServiceUnderTest, ServiceUnderTest];
   for (const [rule, check] of Object.entries(rules)) {
     await t.test(rule, (t) => check(t, { ...three, first, second }));
     await first.admin('PUT /clock', { set_ms: START_MS });
@@ -234,30 +234,30 @@ void t.test('Three replicas on one database', async (t) => {
   }
 });
 
-void t.test('A replica that starts later has the time and the faults of the others', async (t) => {
+void t.test('a replica that starts later has the time and the faults of the others', async (t) => {
   const { replicas, databaseUrl } = await withReplicas(t, 1);
-  const [first] = replicas as [Bench];
+  const [first] = replicas as [ServiceUnderTest];
   await first.admin('POST /clock', { advance_ms: HOUR_MS });
   await first.admin('POST /faults', { kind: 'unavailable', route: 'results' });
   const { replicas: later } = await withReplicas(t, 1, { databaseUrl });
-  const [second] = later as [Bench];
+  const [second] = later as [ServiceUnderTest];
   t.match(await second.admin('GET /clock'), { now_ms: START_MS + HOUR_MS });
   t.equal((await second.send('GET /api/simulations/sessions/')).status, 503);
 });
 
-void t.test('The first of all running replicas starts with the time of the machine', async (t) => {
+void t.test('the first of all running replicas starts with the time of the machine', async (t) => {
   const { replicas, databaseUrl } = await withReplicas(t, 1);
-  const [first] = replicas as [Bench];
+  const [first] = replicas as [ServiceUnderTest];
   await first.admin('POST /clock', { advance_ms: HOUR_MS });
   await first.service.stop();
   const { replicas: later } = await withReplicas(t, 1, { databaseUrl });
   t.match(await later[0]?.admin('GET /clock'), { now_ms: START_MS });
 });
 
-void t.test('A change does not wait for a replica that has died', async (t) => {
+void t.test('a change does not wait for a replica that has died', async (t) => {
   const { log, lines } = createLineLog();
   const { replicas, databaseUrl } = await withReplicas(t, 1, { log });
-  const [replica] = replicas as [Bench];
+  const [replica] = replicas as [ServiceUnderTest];
   const addDead = (id: string, seenAt: string) =>
     execute(
       databaseUrl,
@@ -271,11 +271,11 @@ void t.test('A change does not wait for a replica that has died', async (t) => {
   t.match(lines.join('\n'), 'replicas_late', 'it waited for a while');
 });
 
-void t.test('A browser is signed in and out on all replicas', async (t) => {
+void t.test('a browser is signed in and out on all replicas', async (t) => {
   const key = 'the-key-of-this-service';
   const { replicas } = await withReplicas(t, 2, { host: '0.0.0.0', keys: [{ key }] });
-  const [first, second] = replicas as [Bench, Bench];
-  const post = (path: string, { service }: Bench, body: string, cookie = ''): Promise<Response> =>
+  const [first, second] = replicas as [ServiceUnderTest, ServiceUnderTest];
+  const post = (path: string, { service }: ServiceUnderTest, body: string, cookie = ''): Promise<Response> =>
     fetch(service.url + path, {
       method: 'POST',
       redirect: 'manual',
@@ -287,7 +287,7 @@ void t.test('A browser is signed in and out on all replicas', async (t) => {
     });
   const signedIn = await post('/sign-in', first, `key=${key}`);
   const [cookie = ''] = signedIn.headers.get('set-cookie')?.split(';') ?? [];
-  const open = ({ service }: Bench): Promise<Response> =>
+  const open = ({ service }: ServiceUnderTest): Promise<Response> =>
     fetch(`${service.url}/settings`, { headers: { accept: 'text/html', cookie } });
   const tokens: (string | undefined)[] = [];
   for (const replica of [first, second]) {
@@ -301,7 +301,7 @@ void t.test('A browser is signed in and out on all replicas', async (t) => {
   for (const replica of [first, second]) t.equal((await open(replica)).status, 401);
 });
 
-void t.test('Replicas can start at the same time, with the same seed data', async (t) => {
+void t.test('replicas can start at the same time, with the same seed data', async (t) => {
   const { url: databaseUrl } = await withPostgres(t);
   const started = await Promise.all(
     Array.from({ length: 3 }, () => withReplicas(t, 1, { databaseUrl, seed })),

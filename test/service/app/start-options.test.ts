@@ -83,7 +83,7 @@ const agentRows: Row[] = [
 ];
 
 void t.test(
-  'An unknown option or a wrong type is rejected with the expected name or type',
+  'an unknown option or a wrong type is rejected with the expected name or type',
   async (t) => {
     const starts: [
       start: (options: never) => Promise<{ stop: () => Promise<void> }>,
@@ -109,7 +109,7 @@ void t.test(
   },
 );
 
-void t.test('Undefined is treated as absent; null turns an optional feature off', async (t) => {
+void t.test('undefined is treated as absent; null turns an optional feature off', async (t) => {
   const absent = { host: undefined, port: undefined, clock: undefined, seed: undefined };
   const service = await startService(absent as never);
   await service.stop();
@@ -118,7 +118,7 @@ void t.test('Undefined is treated as absent; null turns an optional feature off'
   await agent.stop();
 });
 
-void t.test('The package exports the types of all options', async (t) => {
+void t.test('the package exports the types of all options', async (t) => {
   const events: string[] = [];
   const log: Log = { info: (event) => events.push(event), warn() {}, error() {} };
   const seed: SeedDocument = {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
-import { makeContainsEval, withService } from '../../helpers/service.ts';
+import { makeContainsEval, withService } from '../../support/services/service.ts';
+import { makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';
 
 const headersOf = (key: string): Record<string, string> => ({
   'x-service-api-key': key,
@@ -13,7 +13,7 @@ const headersOf = (key: string): Record<string, string> => ({
 });
 
 void t.test(
-  'Every start with the same data directory has the same key, owner, and contents',
+  'every start with the same data directory has the same key, owner, and contents',
   async (t) => {
     const dataDir = join(t.testdir(), 'new', 'directory');
     const first = await startService({ dataDir });
@@ -38,7 +38,7 @@ void t.test(
 );
 
 void t.test(
-  'A temporary data directory is deleted on stop, and stopping twice is harmless',
+  'a temporary data directory is deleted on stop, and stopping twice is harmless',
   async (t) => {
     const listTemporary = (): string[] =>
       readdirSync(tmpdir()).filter((name) => name.startsWith('sandbox-'));
@@ -55,7 +55,7 @@ void t.test(
 );
 
 void t.test(
-  'Beyond loopback, the service requires a configured key, also for /__admin',
+  'beyond loopback, the service requires a configured key, also for /__admin',
   async (t) => {
     await t.rejects(startService({ host: '0.0.0.0' }), { name: 'TypeError', message: /key/ });
     const key = 'the-key-of-this-service';
@@ -84,7 +84,7 @@ void t.test(
   },
 );
 
-void t.test('A configured key replaces the development key', async (t) => {
+void t.test('a configured key replaces the development key', async (t) => {
   const dataDir = t.testdir();
   const first = await startService({ dataDir });
   await first.stop();
@@ -96,7 +96,7 @@ void t.test('A configured key replaces the development key', async (t) => {
   t.equal((await fetch(url, { headers: headersOf('configured-key') })).status, 200);
 });
 
-void t.test('A key that is removed from the configuration is no longer accepted', async (t) => {
+void t.test('a key that is removed from the configuration is no longer accepted', async (t) => {
   const dataDir = t.testdir();
   const ask = async ({ url }: { url: string }, key: string): Promise<number> =>
     (await fetch(`${url}/api/simulations/sessions`, { headers: headersOf(key) })).status;
@@ -129,7 +129,7 @@ void t.test('A key that is removed from the configuration is no longer accepted'
 });
 
 void t.test(
-  "After a restart, an owner's pages are available before its first request",
+  "after a restart, an owner's pages are available before its first request",
   async (t) => {
     const dataDir = t.testdir();
     const first = await startService({ dataDir });
@@ -149,7 +149,7 @@ void t.test(
   },
 );
 
-void t.test('A failed start says why', async (t) => {
+void t.test('a failed start says why', async (t) => {
   const service = await startService();
   t.teardown(() => service.stop());
   const port = Number(new URL(service.url).port);
@@ -161,7 +161,7 @@ void t.test('A failed start says why', async (t) => {
 });
 
 void t.test(
-  'The same random seed gives the same ids, regardless of the order of requests',
+  'the same random seed gives the same ids, regardless of the order of requests',
   async (t) => {
     const idsOf = async (order: string[]): Promise<string[]> => {
       const { admin, trace, end, drain, production } = await withService(t, { randomSeed: 'same' });
@@ -179,7 +179,7 @@ void t.test(
   },
 );
 
-void t.test('Data acknowledged before a stop is available afterward', async (t) => {
+void t.test('data acknowledged before a stop is available afterward', async (t) => {
   const dataDir = t.testdir();
   const service = await startService({ dataDir });
   const sent = Array.from({ length: 50 }, async (_, nth) => {

@@ -1,7 +1,7 @@
 /** Requests without a key or with an unknown key appear in the ingest log. */
 import t from 'tap';
-import { makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
-import { assertError, withService, type Bench } from '../../helpers/service.ts';
+import { assertError, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';
 
 interface Entry {
   level: string;
@@ -10,19 +10,19 @@ interface Entry {
   about: Record<string, unknown>;
 }
 
-const listEntries = async ({ admin }: Bench): Promise<Entry[]> =>
+const listEntries = async ({ admin }: ServiceUnderTest): Promise<Entry[]> =>
   ((await admin('GET /ingest-log')) as { entries: Entry[] }).entries;
 
 const TRACES = 'POST /v1/traces';
 
 void t.test(
-  'The first unauthorized request of a series is in the ingest log, without its key',
+  'the first unauthorized request of a series is in the ingest log, without its key',
   async (t) => {
-    const bench = await withService(t, { apiKeyHeader: 'X-My-Key' });
-    const { send, clock, service } = bench;
+    const tested = await withService(t, { apiKeyHeader: 'X-My-Key' });
+    const { send, clock, service } = tested;
     const wrong = { body: makeTraceRequest(), headers: { 'x-my-key': 'my-secret-key' } };
     for (let nth = 0; nth < 5; nth += 1) assertError(t, await send(TRACES, wrong), 401);
-    t.match(await listEntries(bench), {
+    t.match(await listEntries(tested), {
       length: 1,
       0: {
         level: 'error',
@@ -31,15 +31,15 @@ void t.test(
         about: { header: 'x-my-key', status: 401 },
       },
     });
-    t.notMatch(JSON.stringify(await listEntries(bench)), /my-secret-key|sk_dev/);
+    t.notMatch(JSON.stringify(await listEntries(tested)), /my-secret-key|sk_dev/);
     clock.advance(3_600_000);
     assertError(t, await send(TRACES, wrong), 401);
-    t.equal((await listEntries(bench)).length, 1, 'still one entry for the series');
+    t.equal((await listEntries(tested)).length, 1, 'still one entry for the series');
 
     const right = { body: makeTraceRequest([makeSpan()]), headers: { 'x-my-key': service.apiKey } };
     t.equal((await send(TRACES, right)).status, 200);
     assertError(t, await send('GET /api/prod-evaluations/sessions/'), 401);
-    t.match(await listEntries(bench), [
+    t.match(await listEntries(tested), [
       { message: /the header is missing/ },
       { message: /the key is unknown/ },
     ]);
@@ -47,10 +47,10 @@ void t.test(
 );
 
 void t.test(
-  'Consecutive series of unauthorized requests leave one log entry per minute',
+  'consecutive series of unauthorized requests leave one log entry per minute',
   async (t) => {
-    const bench = await withService(t);
-    const { send, clock, admin } = bench;
+    const tested = await withService(t);
+    const { send, clock, admin } = tested;
     const alternate = async (): Promise<void> => {
       for (let nth = 0; nth < 3; nth += 1) {
         assertError(t, await send('POST /v1/sessions/x/end', { key: 'unknown-key' }), 401);
@@ -58,39 +58,39 @@ void t.test(
       }
     };
     await alternate();
-    t.equal((await listEntries(bench)).length, 1);
+    t.equal((await listEntries(tested)).length, 1);
     clock.advance(60_000);
     await alternate();
-    t.equal((await listEntries(bench)).length, 2);
+    t.equal((await listEntries(tested)).length, 2);
     await admin('POST /reset', { to: 'empty' });
     await alternate();
-    t.equal((await listEntries(bench)).length, 1, 'a reset starts a new series');
+    t.equal((await listEntries(tested)).length, 1, 'a reset starts a new series');
   },
 );
 
-void t.test('A change of the problem is reported, once a minute for each problem', async (t) => {
-  const bench = await withService(t);
+void t.test('a change of the problem is reported, once a minute for each problem', async (t) => {
+  const tested = await withService(t);
   const alternate = async (): Promise<void> => {
     for (let nth = 0; nth < 3; nth += 1) {
       for (const key of [null, 'unknown-key']) {
-        assertError(t, await bench.send(TRACES, { key, body: makeTraceRequest() }), 401);
+        assertError(t, await tested.send(TRACES, { key, body: makeTraceRequest() }), 401);
       }
     }
   };
   await alternate();
-  t.match(await listEntries(bench), {
+  t.match(await listEntries(tested), {
     length: 2,
     0: { message: /the key is unknown/ },
     1: { message: /the header is missing/ },
   });
-  bench.clock.advance(60_000);
+  tested.clock.advance(60_000);
   await alternate();
-  t.equal((await listEntries(bench)).length, 4);
+  t.equal((await listEntries(tested)).length, 4);
 });
 
-void t.test('Traces that are sent to another path are reported once a minute', async (t) => {
-  const bench = await withService(t);
-  const { send, clock } = bench;
+void t.test('traces that are sent to another path are reported once a minute', async (t) => {
+  const tested = await withService(t);
+  const { send, clock } = tested;
   const protobuf = { body: 'any', headers: { 'content-type': 'application/x-protobuf' } };
   const post = async (path: string, options = {}): Promise<void> =>
     assertError(
@@ -101,7 +101,7 @@ void t.test('Traces that are sent to another path are reported once a minute', a
     );
   for (const path of ['/traces?key=secret', '/v1/trace', '/api/traces/']) await post(path);
   await post('/otlp', protobuf);
-  t.match(await listEntries(bench), {
+  t.match(await listEntries(tested), {
     length: 1,
     0: {
       level: 'error',
@@ -110,28 +110,28 @@ void t.test('Traces that are sent to another path are reported once a minute', a
       about: { status: 404 },
     },
   });
-  t.notMatch(JSON.stringify(await listEntries(bench)), /secret/);
+  t.notMatch(JSON.stringify(await listEntries(tested)), /secret/);
   clock.advance(60_000);
   await post('/v1/traces/v1/traces');
-  t.equal((await listEntries(bench)).length, 2);
+  t.equal((await listEntries(tested)).length, 2);
   const other = { body: '{}', key: null };
   assertError(t, await send('POST /other', other), 404, /\/other does not exist\.$/);
   assertError(t, await send('POST /traces-of-gold', other), 404, /gold does not exist\.$/);
   assertError(t, await send('GET /traces', { key: null }), 404, /\/traces does not exist\.$/);
 });
 
-void t.test('A key in the wrong header gets a hint that does not repeat the key', async (t) => {
-  const bench = await withService(t);
-  const headers = { authorization: `Bearer ${bench.service.apiKey}` };
-  const response = await bench.send(TRACES, { key: null, body: makeTraceRequest(), headers });
+void t.test('a key in the wrong header gets a hint that does not repeat the key', async (t) => {
+  const tested = await withService(t);
+  const headers = { authorization: `Bearer ${tested.service.apiKey}` };
+  const response = await tested.send(TRACES, { key: null, body: makeTraceRequest(), headers });
   assertError(
     t,
     response,
     401,
     /x-service-api-key must contain .* missing, and Authorization is ignored\.$/,
   );
-  t.match(await listEntries(bench), [{ message: /Authorization is ignored\. / }]);
+  t.match(await listEntries(tested), [{ message: /Authorization is ignored\. / }]);
   t.notOk(
-    (response.text + JSON.stringify(await listEntries(bench))).includes(bench.service.apiKey),
+    (response.text + JSON.stringify(await listEntries(tested))).includes(tested.service.apiKey),
   );
 });

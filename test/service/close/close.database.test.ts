@@ -1,24 +1,24 @@
 /** Conversations are closed by the end call or after 24 h without activity (spec 3.1, 4.2). */
 import t from 'tap';
-import { makeSpan } from '../../helpers/otlp.ts';
 import {
   makeContainsEval,
   assertError,
   START_MS,
   withService,
-  type Bench,
-} from '../../helpers/service.ts';
-import { until } from '../../helpers/until.ts';
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
+import { until } from '../../support/until.ts';
 
 const DAY_MS = 86_400_000;
 
 /** Creates evals with these ids and adds them to the live settings. */
-async function setLiveEvals({ admin }: Bench, ...ids: string[]): Promise<void> {
+async function setLiveEvals({ admin }: ServiceUnderTest, ...ids: string[]): Promise<void> {
   for (const id of ids) await admin('POST /evals', makeContainsEval(id, 'way'));
   await admin('PUT /settings', { evals: ids });
 }
 
-void t.test('An unknown conversation returns 404, whatever its id looks like', async (t) => {
+void t.test('an unknown conversation returns 404, whatever its id looks like', async (t) => {
   const { send } = await withService(t);
   for (const id of ['nothing', '%20', 'a%2Fb', '%F0%9F%98%80', 'x'.repeat(5000), '%2e%2e']) {
     assertError(t, await send(`POST /v1/sessions/${id}/end`), 404);
@@ -29,7 +29,7 @@ void t.test('An unknown conversation returns 404, whatever its id looks like', a
   assertError(t, await send('GET /v1/sessions/conv-1/end'), 405, /POST/);
 });
 
-void t.test('The 404 says that only spans without an operation were received', async (t) => {
+void t.test('the 404 says that only spans without an operation were received', async (t) => {
   const { send, trace, end } = await withService(t);
   const ignored = { ...makeSpan({ conversationId: 'c' }), attributes: [] };
   await trace(ignored);
@@ -42,7 +42,7 @@ void t.test('The 404 says that only spans without an operation were received', a
   t.equal((await end('d')).conversation_id, 'd');
 });
 
-void t.test('Ids are percent-encoded in paths and returned decoded', async (t) => {
+void t.test('ids are percent-encoded in paths and returned decoded', async (t) => {
   const { trace, end } = await withService(t);
   for (const id of ['a/b', 'a b?c#d', 'Gespräch 😀', '../x', '100%', 'a+b']) {
     await trace(makeSpan({ conversationId: id }));
@@ -50,7 +50,7 @@ void t.test('Ids are percent-encoded in paths and returned decoded', async (t) =
   }
 });
 
-void t.test('The end call ignores its body and content type', async (t) => {
+void t.test('the end call ignores its body and content type', async (t) => {
   const { send, trace } = await withService(t);
   await trace(makeSpan());
   for (const [raw, headers] of [
@@ -68,9 +68,9 @@ void t.test('The end call ignores its body and content type', async (t) => {
   t.match(repeated.json, { already_closed: true });
 });
 
-void t.test('Without evals, closing queues nothing and keeps the traces', async (t) => {
-  const bench = await withService(t);
-  const { trace, end, send, admin, drain, production } = bench;
+void t.test('without evals, closing queues nothing and keeps the traces', async (t) => {
+  const tested = await withService(t);
+  const { trace, end, send, admin, drain, production } = tested;
   await trace(makeSpan(), makeSpan({ conversationId: 'conv-2', startMs: START_MS - 2 * DAY_MS }));
   const closed = await end('conv-1');
   t.same(closed.evaluations_queued, 0);
@@ -80,7 +80,7 @@ void t.test('Without evals, closing queues nothing and keeps the traces', async 
   t.same((await production()).total, 0);
 
   assertError(t, await send('POST /__admin/score-backlog', { key: null }), 409, /settings/);
-  await setLiveEvals(bench, 'any');
+  await setLiveEvals(tested, 'any');
   t.same(await admin('POST /score-backlog'), {
     conversations: 2,
     evaluations_queued: 2,
@@ -98,9 +98,9 @@ void t.test('Without evals, closing queues nothing and keeps the traces', async 
   );
 });
 
-void t.test('Closing without evals is logged once, until evals are set', async (t) => {
-  const bench = await withService(t);
-  const { trace, end, admin } = bench;
+void t.test('closing without evals is logged once, until evals are set', async (t) => {
+  const tested = await withService(t);
+  const { trace, end, admin } = tested;
   type Log = { entries: { level: string; code: string; message: string; about: object }[] };
   const listEntries = async (owner?: string) => {
     const query = owner === undefined ? '' : `?owner=${owner}`;
@@ -122,7 +122,7 @@ void t.test('Closing without evals is logged once, until evals are set', async (
       about: { conversation_id: 'c-1' },
     },
   ]);
-  await setLiveEvals(bench, 'any');
+  await setLiveEvals(tested, 'any');
   await close('c-3');
   t.equal((await listEntries()).length, 1, 'a scored conversation needs no entry');
   await admin('PUT /settings', { evals: [] });
@@ -144,10 +144,10 @@ void t.test('Closing without evals is logged once, until evals are set', async (
   );
 });
 
-void t.test('A deleted eval is skipped and logged, never queued', async (t) => {
-  const bench = await withService(t);
-  const { trace, end, admin } = bench;
-  await setLiveEvals(bench, 'stays', 'goes');
+void t.test('a deleted eval is skipped and logged, never queued', async (t) => {
+  const tested = await withService(t);
+  const { trace, end, admin } = tested;
+  await setLiveEvals(tested, 'stays', 'goes');
   await admin('DELETE /evals/goes');
   await trace(makeSpan());
   t.equal((await end('conv-1')).evaluations_queued, 1);
@@ -155,7 +155,7 @@ void t.test('A deleted eval is skipped and logged, never queued', async (t) => {
 });
 
 void t.test(
-  'The run is named after the base name and the UTC date of the first span',
+  'the run is named after the base name and the UTC date of the first span',
   async (t) => {
     const { trace, end, admin } = await withService(t);
     await admin('PUT /settings', { run_name: 'Shop' });
@@ -177,26 +177,26 @@ void t.test(
 );
 
 void t.test(
-  'If several end calls are concurrent, exactly one closes the conversation',
+  'if several end calls are concurrent, exactly one closes the conversation',
   async (t) => {
-    const bench = await withService(t);
-    await setLiveEvals(bench, 'a', 'b');
-    await bench.trace(makeSpan());
-    const responses = await Promise.all(Array.from({ length: 20 }, () => bench.end('conv-1')));
+    const tested = await withService(t);
+    await setLiveEvals(tested, 'a', 'b');
+    await tested.trace(makeSpan());
+    const responses = await Promise.all(Array.from({ length: 20 }, () => tested.end('conv-1')));
     t.equal(responses.filter(({ already_closed: alreadyClosed }) => !alreadyClosed).length, 1);
     t.equal(
       responses.reduce((sum, { evaluations_queued: queued }) => sum + queued, 0),
       2,
     );
-    await bench.drain();
-    t.equal((await bench.production()).items[0]?.outcome_summary.total_evaluations, 2);
+    await tested.drain();
+    t.equal((await tested.production()).items[0]?.outcome_summary.total_evaluations, 2);
   },
 );
 
-void t.test('Closing logs what the turns of the conversation lack, once', async (t) => {
-  const bench = await withService(t);
-  const { trace, end, admin } = bench;
-  await setLiveEvals(bench, 'any');
+void t.test('closing logs what the turns of the conversation lack, once', async (t) => {
+  const tested = await withService(t);
+  const { trace, end, admin } = tested;
+  await setLiveEvals(tested, 'any');
   const readLog = async (): Promise<unknown> =>
     ((await admin('GET /ingest-log')) as { entries: unknown }).entries;
   const noInput = { 'gen_ai.input.messages': null };
@@ -219,10 +219,10 @@ void t.test('Closing logs what the turns of the conversation lack, once', async 
   t.equal(((await readLog()) as unknown[]).length, 1, 'the second call changes nothing');
 });
 
-void t.test('Spans after the close are stored and not scored', async (t) => {
-  const bench = await withService(t);
-  const { trace, end, drain, production } = bench;
-  await setLiveEvals(bench, 'any');
+void t.test('spans after the close are stored and not scored', async (t) => {
+  const tested = await withService(t);
+  const { trace, end, drain, production } = tested;
+  await setLiveEvals(tested, 'any');
   await trace(makeSpan());
   await end('conv-1');
   await drain();
@@ -236,11 +236,11 @@ void t.test('Spans after the close are stored and not scored', async (t) => {
 });
 
 void t.test(
-  'A conversation idle for 24 hours by receipt time is closed as by the end call',
+  'a conversation idle for 24 hours by receipt time is closed as by the end call',
   async (t) => {
-    const bench = await withService(t);
-    const { trace, end, admin, drain, production } = bench;
-    await setLiveEvals(bench, 'any');
+    const tested = await withService(t);
+    const { trace, end, admin, drain, production } = tested;
+    await setLiveEvals(tested, 'any');
     // Its span times are long past, but only the time of receipt counts.
     await trace(makeSpan({ conversationId: 'idle', startMs: START_MS - 9 * DAY_MS }));
     await admin('POST /clock', { advance_ms: DAY_MS / 2 });
@@ -261,7 +261,7 @@ void t.test(
   },
 );
 
-void t.test('One clock change closes any number of idle conversations', async (t) => {
+void t.test('one clock change closes any number of idle conversations', async (t) => {
   // More than two batches.
   const COUNT = 210;
   const { trace, admin, drain, production } = await withService(t);
@@ -274,7 +274,7 @@ void t.test('One clock change closes any number of idle conversations', async (t
   t.equal((await production('?limit=1')).total, COUNT);
 });
 
-void t.test('Idle conversations are also closed as time passes', async (t) => {
+void t.test('idle conversations are also closed as time passes', async (t) => {
   const { trace, clock, admin, drain, production } = await withService(t);
   await admin('POST /evals', makeContainsEval('any', 'way'));
   await admin('PUT /settings', { evals: ['any'] });

@@ -1,23 +1,23 @@
 /** The text that a search finds a session by is committed with the close. */
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { withDatabaseProxy } from '../../helpers/database-proxy.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { execute, withPostgres } from '../../helpers/postgres.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { isPostgres, openDatabase } from '../../helpers/store.ts';
+import { withDatabaseProxy } from '../../support/database/database-proxy.ts';
+import { execute, withPostgres } from '../../support/database/postgres.ts';
+import { isPostgres, openDatabase } from '../../support/database/store.ts';
+import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 /** Adds a conversation that says a word. */
-const traceWord = ({ trace }: Bench, word: string): Promise<void> =>
+const traceWord = ({ trace }: ServiceUnderTest, word: string): Promise<void> =>
   trace(makeSpan({ conversationId: `c-${word}`, agent: `The ${word} is here.` }));
 
-async function setLiveEval({ admin }: Bench): Promise<void> {
+async function setLiveEval({ admin }: ServiceUnderTest): Promise<void> {
   await admin('POST /evals', makeContainsEval('any', 'here'));
   await admin('PUT /settings', { evals: ['any'] });
 }
 
 /** Returns the conversations of the sessions that a search finds. */
-async function search({ send }: Bench, word: string): Promise<string[]> {
+async function search({ send }: ServiceUnderTest, word: string): Promise<string[]> {
   const { text } = await send(`GET /sessions?text=${word}`, { headers: { accept: 'text/html' } });
   return [...new Set(text.match(/\bc-(heron|kestrel)\b/g))];
 }
@@ -26,13 +26,13 @@ async function search({ send }: Bench, word: string): Promise<string[]> {
 async function withDatabase(t: Test) {
   if (isPostgres) {
     const { url } = await withPostgres(t, 'migrated');
-    const bench = await withService(t, { databaseUrl: url });
-    return { bench, run: (statement: string) => execute(url, statement) };
+    const tested = await withService(t, { databaseUrl: url });
+    return { tested, run: (statement: string) => execute(url, statement) };
   }
   const dataDir = t.testdir();
-  const bench = await withService(t, { dataDir });
+  const tested = await withService(t, { dataDir });
   const db = openDatabase(t, join(dataDir, 'service.db'));
-  return { bench, run: (statement: string) => Promise.resolve(db.exec(statement)) };
+  return { tested, run: (statement: string) => Promise.resolve(db.exec(statement)) };
 }
 
 const failTexts = isPostgres
@@ -47,14 +47,14 @@ const failTexts = isPostgres
     ];
 const storeTexts = `drop trigger fail${isPostgres ? ' on session_texts' : ''}`;
 
-void t.test('Without its search text, no conversation is closed or queued', async (t) => {
-  const { bench, run } = await withDatabase(t);
-  const { admin, end, send, drain, trace } = bench;
-  await traceWord(bench, 'heron');
+void t.test('without its search text, no conversation is closed or queued', async (t) => {
+  const { tested, run } = await withDatabase(t);
+  const { admin, end, send, drain, trace } = tested;
+  await traceWord(tested, 'heron');
   await end('c-heron');
   await trace(makeSpan({ conversationId: 'c-heron', agent: 'Too late for a kestrel.' }));
-  await setLiveEval(bench);
-  await traceWord(bench, 'kestrel');
+  await setLiveEval(tested);
+  await traceWord(tested, 'kestrel');
   for (const statement of failTexts) await run(statement);
   t.equal((await send('POST /v1/sessions/c-kestrel/end')).status, 500);
   t.equal((await send('POST /__admin/score-backlog', { key: null })).status, 500);
@@ -62,21 +62,21 @@ void t.test('Without its search text, no conversation is closed or queued', asyn
   t.match(await end('c-kestrel'), { evaluations_queued: 1 });
   t.match(await admin('POST /score-backlog'), { conversations: 1 });
   await drain();
-  t.same(await search(bench, 'kestrel'), ['c-kestrel']);
-  t.same(await search(bench, 'heron'), ['c-heron']);
+  t.same(await search(tested, 'kestrel'), ['c-kestrel']);
+  t.same(await search(tested, 'heron'), ['c-heron']);
 });
 
-void t.test('A search finds a session if its close committed without an answer', async (t) => {
+void t.test('a search finds a session if its close committed without an answer', async (t) => {
   const { url: direct } = await withPostgres(t, 'migrated');
   const url = new URL(direct);
   const proxy = await withDatabaseProxy(t, Number(url.port));
   url.port = String(proxy.port);
-  const bench = await withService(t, { databaseUrl: url.href });
-  const { admin, end, send, drain } = bench;
-  await traceWord(bench, 'heron');
+  const tested = await withService(t, { databaseUrl: url.href });
+  const { admin, end, send, drain } = tested;
+  await traceWord(tested, 'heron');
   await end('c-heron');
-  await setLiveEval(bench);
-  await traceWord(bench, 'kestrel');
+  await setLiveEval(tested);
+  await traceWord(tested, 'kestrel');
   proxy.setCommitFate(() => 'cut after');
   t.equal((await send('POST /v1/sessions/c-kestrel/end')).status, 503);
   t.equal((await send('POST /__admin/score-backlog', { key: null })).status, 503);
@@ -87,6 +87,6 @@ void t.test('A search finds a session if its close committed without an answer',
   // A job whose taking was committed without an answer is due again when its lease ends.
   await admin('POST /clock', { advance_ms: 120_000 });
   await drain();
-  t.same(await search(bench, 'kestrel'), ['c-kestrel']);
-  t.same(await search(bench, 'heron'), ['c-heron']);
+  t.same(await search(tested, 'kestrel'), ['c-kestrel']);
+  t.same(await search(tested, 'heron'), ['c-heron']);
 });

@@ -1,16 +1,16 @@
 /** Traces from real OpenTelemetry clients are stored, scored, and shown correctly. */
 import { context, SpanStatusCode, trace, type Attributes, type Tracer } from '@opentelemetry/api';
 import t, { type Test } from 'tap';
+import { replicaCount } from '../../support/database/store.ts';
+import { readSessionPage } from '../../support/pages/session-page.ts';
+import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
 import {
   exporters,
   startExporter,
   collectDiagnostics,
   formatMessages,
-} from '../../helpers/exporting.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { readSessionPage } from '../../helpers/session-page.ts';
-import { replicaCount } from '../../helpers/store.ts';
-import { until } from '../../helpers/until.ts';
+} from '../../support/traces/exporting.ts';
+import { until } from '../../support/until.ts';
 
 const diagnostics = collectDiagnostics();
 t.beforeEach(() => void diagnostics.splice(0));
@@ -19,19 +19,19 @@ const toolArguments = { order_id: 'A-17' };
 const toolResult = { order_id: 'A-17', status: 'shipped' };
 
 /** Starts a service whose live evals require a call of `find_order` for order A-17. */
-async function withEval(t: Test): Promise<Bench> {
-  const bench = await withService(t);
+async function withEval(t: Test): Promise<ServiceUnderTest> {
+  const tested = await withService(t);
   const params = { name: 'find_order', arguments: toolArguments };
-  await bench.admin(
+  await tested.admin(
     'POST /evals',
     makeContainsEval('looks', 'order', { kind: 'tool_args', params }),
   );
-  await bench.admin('PUT /settings', { evals: ['looks'] });
-  return bench;
+  await tested.admin('PUT /settings', { evals: ['looks'] });
+  return tested;
 }
 
 /** Closes and scores the only conversation, and returns its session. */
-async function closeAndScore({ end, drain, production }: Bench, conversationId: string) {
+async function closeAndScore({ end, drain, production }: ServiceUnderTest, conversationId: string) {
   await end(conversationId);
   await drain();
   const { items } = await production('?include_traces=true');
@@ -44,7 +44,7 @@ async function closeAndScore({ end, drain, production }: Bench, conversationId: 
 }
 
 /** Returns the statuses of the trace requests, in order. Each replica lists only its requests. */
-async function listStatuses({ admin }: Bench): Promise<number[]> {
+async function listStatuses({ admin }: ServiceUnderTest): Promise<number[]> {
   const requests: { path: string; status: number }[] = [];
   for (let nth = 0; nth < replicaCount; nth += 1) {
     requests.push(...((await admin('GET /requests')) as { requests: typeof requests }).requests);
@@ -107,9 +107,9 @@ function recordToolTurn(tracer: Tracer, conversationId: string): void {
 
 for (const exporter of exporters) {
   void t.test(`${exporter}: an id on the root span, turns, tools, and tags`, async (t) => {
-    const bench = await withEval(t);
+    const tested = await withEval(t);
     const resource = { 'deployment.environment': 'test' };
-    const { tracer, flush } = startExporter(t, bench.service, { exporter, resource });
+    const { tracer, flush } = startExporter(t, tested.service, { exporter, resource });
     recordToolTurn(tracer, 'conv-7');
     const failing = startSpan(tracer, 'chat', {
       'gen_ai.conversation.id': 'conv-7',
@@ -124,7 +124,7 @@ for (const exporter of exporters) {
     tracer.startSpan('GET /health').end();
     await flush();
 
-    const { item, lines, page } = await closeAndScore(bench, 'conv-7');
+    const { item, lines, page } = await closeAndScore(tested, 'conv-7');
     t.same(lines, [
       ['Where is A-17?', 'It has shipped.'],
       ['Thanks!', ''],
@@ -148,56 +148,56 @@ for (const exporter of exporters) {
   });
 
   void t.test(`${exporter}: a conversation id in X-Conversation-Id`, async (t) => {
-    const bench = await withEval(t);
+    const tested = await withEval(t);
     const conversationId = 'by header: größer';
     const header = Buffer.from(conversationId).toString('latin1');
-    const { tracer, flush } = startExporter(t, bench.service, { exporter, conversationId: header });
+    const { tracer, flush } = startExporter(t, tested.service, { exporter, conversationId: header });
     const hello = { 'gen_ai.input.messages': formatMessages('user', 'Hello') };
     startSpan(tracer, 'chat', {
       ...hello,
       'gen_ai.output.messages': formatMessages('assistant', 'Hi!'),
     }).end();
     await flush();
-    t.same((await closeAndScore(bench, conversationId)).lines, [['Hello', 'Hi!']]);
+    t.same((await closeAndScore(tested, conversationId)).lines, [['Hello', 'Hi!']]);
     t.same(diagnostics, []);
   });
 
   void t.test(
     `${exporter}: the exporter retries a rejected batch, which is stored once`,
     async (t) => {
-      const bench = await withEval(t);
+      const tested = await withEval(t);
       for (const kind of ['rate_limit', 'unavailable']) {
         const fault = { kind, route: 'traces', times: 1, retry_after_s: 1 };
-        await bench.admin('POST /faults', fault);
+        await tested.admin('POST /faults', fault);
       }
-      const { tracer, flush } = startExporter(t, bench.service, { exporter });
+      const { tracer, flush } = startExporter(t, tested.service, { exporter });
       recordToolTurn(tracer, 'conv-8');
       await flush();
-      t.same(inListedOrder(await listStatuses(bench)), inListedOrder([429, 503, 200]));
-      t.same((await closeAndScore(bench, 'conv-8')).lines, [['Where is A-17?', 'It has shipped.']]);
+      t.same(inListedOrder(await listStatuses(tested)), inListedOrder([429, 503, 200]));
+      t.same((await closeAndScore(tested, 'conv-8')).lines, [['Where is A-17?', 'It has shipped.']]);
       t.same(diagnostics, []);
     },
   );
 
   void t.test(`${exporter}: a rate-limited batch is accepted after Retry-After`, async (t) => {
-    const bench = await withEval(t);
+    const tested = await withEval(t);
     const empty = { headers: { 'content-type': 'application/x-protobuf' } };
-    const sending = Array.from({ length: 120 }, () => bench.send('POST /v1/traces', empty));
+    const sending = Array.from({ length: 120 }, () => tested.send('POST /v1/traces', empty));
     t.ok((await Promise.all(sending)).every(({ status }) => status === 200));
-    bench.clock.advance(59_500);
-    const { tracer, flush } = startExporter(t, bench.service, { exporter });
+    tested.clock.advance(59_500);
+    const { tracer, flush } = startExporter(t, tested.service, { exporter });
     recordToolTurn(tracer, 'conv-9');
     const flushed = flush();
     // The exporter retries after the Retry-After of one second.
     await until(
       'the batch is rejected',
-      async () => inListedOrder(await listStatuses(bench)).at(-1) === 429,
+      async () => inListedOrder(await listStatuses(tested)).at(-1) === 429,
     );
-    bench.clock.advance(500);
+    tested.clock.advance(500);
     await flushed;
-    const statuses = inListedOrder(await listStatuses(bench));
+    const statuses = inListedOrder(await listStatuses(tested));
     t.same(statuses.slice(-2), inListedOrder([429, 200]));
-    t.same((await closeAndScore(bench, 'conv-9')).lines.length, 1);
+    t.same((await closeAndScore(tested, 'conv-9')).lines.length, 1);
     t.same(diagnostics, []);
   });
 

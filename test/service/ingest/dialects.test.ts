@@ -11,9 +11,9 @@ import {
 } from '../../../src/contract/index.ts';
 import { dialects } from '../../../src/service/ingest/dialects/table.ts';
 import type { IngestLogEntry } from '../../../src/service/store/store.ts';
-import type { SpanWithEvents } from '../../helpers/otlp-wire.ts';
-import { conversation, expectAccepted, operation, readRequest } from '../../helpers/read-spans.ts';
-import { makeWireRequest, makeWireSpan } from '../../helpers/span-sketch.ts';
+import type { SpanWithEvents } from '../../support/traces/otlp-wire.ts';
+import { conversation, expectAccepted, operation, readRequest } from '../../support/traces/read-spans.ts';
+import { makeWireRequest, makeWireSpan } from '../../support/traces/span-sketch.ts';
 
 /** A span as an SDK sends it. */
 interface SdkSpan {
@@ -194,7 +194,7 @@ const ignored: [sdk: string, span: SdkSpan, cure: RegExp][] = [
   ],
 ];
 
-void t.test('Ignored spans: the dialect is recognized and the cure named', (t) => {
+void t.test('ignored spans: the dialect is recognized and the cure named', (t) => {
   for (const [sdk, span, cure] of ignored) {
     const entry = diagnose(span);
     t.match(
@@ -256,7 +256,7 @@ const withoutText: [sdk: string, span: SdkSpan, cure: RegExp][] = [
   ],
 ];
 
-void t.test('Chat spans without messages: where the messages are, and the cure', (t) => {
+void t.test('chat spans without messages: where the messages are, and the cure', (t) => {
   for (const [sdk, span, cure] of withoutText) {
     const entry = diagnose({ ...span, attributes: { ...chat, ...span.attributes } });
     t.match(entry, { level: 'warn', message: /^Stored without text: chat spans of / }, sdk);
@@ -265,7 +265,7 @@ void t.test('Chat spans without messages: where the messages are, and the cure',
   t.end();
 });
 
-void t.test('Model calls of Google make no turn', (t) => {
+void t.test('model calls of Google make no turn', (t) => {
   const generate = { ...operation('generate_content'), ...conversation('c') };
   const adk = { ...generate, 'gcp.vertex.agent.event_id': 'e' };
   const rows: [span: SdkSpan, cure: RegExp][] = [
@@ -288,7 +288,7 @@ void t.test('Model calls of Google make no turn', (t) => {
   t.end();
 });
 
-void t.test('Readable spans and spans of other libraries get no diagnosis', (t) => {
+void t.test('readable spans and spans of other libraries get no diagnosis', (t) => {
   const text = JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: 'Hello' }] }]);
   const readable = { ...chat, 'gen_ai.input.messages': text };
   const rows: SdkSpan[] = [
@@ -311,7 +311,7 @@ void t.test('Readable spans and spans of other libraries get no diagnosis', (t) 
   t.end();
 });
 
-void t.test('Spans next to a readable turn of their trace need no cure', (t) => {
+void t.test('spans next to a readable turn of their trace need no cure', (t) => {
   const text = JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: 'Hello' }] }]);
   const turn = makeWireSpan({ id: 'a1', attributes: { ...chat, 'gen_ai.input.messages': text } });
   const wrapper = makeWireSpan({
@@ -332,7 +332,7 @@ void t.test('Spans next to a readable turn of their trace need no cure', (t) => 
   t.end();
 });
 
-void t.test('Model calls without input and tool calls without details: the cure', (t) => {
+void t.test('model calls without input and tool calls without details: the cure', (t) => {
   const text = JSON.stringify([
     { role: 'assistant', parts: [{ type: 'text', content: 'SECRET' }] },
   ]);
@@ -362,7 +362,7 @@ void t.test('Model calls without input and tool calls without details: the cure'
   t.end();
 });
 
-void t.test('A dialect is one entry per request, with a count, ids, and no text', (t) => {
+void t.test('a dialect is one entry per request, with a count, ids, and no text', (t) => {
   const span = (id: string) =>
     makeWireSpan({ id, wire: { attributes: [makeAttribute('openinference.span.kind')] } });
   const { logEntries } = readRequest(readTraceRequest(makeWireRequest([span('a1'), span('a2')])));
@@ -374,7 +374,7 @@ void t.test('A dialect is one entry per request, with a count, ids, and no text'
   t.end();
 });
 
-void t.test('A request without a conversation id: the setting of the SDK is named', (t) => {
+void t.test('a request without a conversation id: the setting of the SDK is named', (t) => {
   const reasonOf = (span: SdkSpan): string => {
     const attributes = { ...operation('chat'), ...span.attributes };
     const result = readRequest(readTraceRequest(makeSdkRequest({ ...span, attributes })));
@@ -396,7 +396,7 @@ void t.test('A request without a conversation id: the setting of the SDK is name
   t.end();
 });
 
-void t.test('Every text says what to do, in whole sentences', (t) => {
+void t.test('every text says what to do, in whole sentences', (t) => {
   for (const { name, marks, isLossInReadableTraces, ...texts } of dialects) {
     t.ok(marks.length > 0, name);
     for (const text of Object.values(texts)) {

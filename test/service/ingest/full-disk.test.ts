@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { start } from '../../helpers/command.ts';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
-import { until } from '../../helpers/until.ts';
+import { start } from '../../support/commands/command.ts';
+import { nightOnly } from '../../support/nightly.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
+import { makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';
+import { until } from '../../support/until.ts';
 
 const SECRET = 'my-secret-word';
 
@@ -103,7 +103,7 @@ t.teardown(() => disk.remove());
 const skip = !disk.isMounted && 'this user is not allowed to mount a disk';
 
 void t.test(
-  'On a full disk, requests get 503 and all acknowledged spans are stored',
+  'on a full disk, requests get 503 and all acknowledged spans are stored',
   { skip },
   async (t) => {
     const { folder } = disk;
@@ -140,7 +140,7 @@ void t.test(
 const failing = disk.isMounted ? nightOnly : {};
 
 void t.test(
-  'When the disk fails, requests get 503 and the log has the reason',
+  'when the disk fails, requests get 503 and the log has the reason',
   failing,
   async (t) => {
     const data = join(t.testdir({}), 'data');

@@ -16,10 +16,10 @@ import {
   type IngestThreadOptions,
 } from '../../../src/service/ingest/ingest-thread.ts';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
-import { makeTraceRequest, makeSpan, makeHexId } from '../../helpers/otlp.ts';
-import { newSpans, NOON_MS, noonNs, withFileStore, withStore } from '../../helpers/store.ts';
+import { newSpans, NOON_MS, noonNs, withFileStore, withStore } from '../../support/database/store.ts';
+import { makeTraceRequest, makeSpan, makeHexId } from '../../support/traces/otlp.ts';
 
-const faultyThread = new URL('../../helpers/faulty-ingest-thread.ts', import.meta.url);
+const faultyThread = new URL('../../support/crashes/faulty-ingest-thread.ts', import.meta.url);
 
 async function withThread(t: Test, options: Partial<IngestThreadOptions> = {}) {
   const open = await withStore(t);
@@ -66,7 +66,7 @@ function request(nth: number, attributes: Record<string, string> = {}): string {
   return JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] });
 }
 
-void t.test('A stored request is durable and visible when its result arrives', async (t) => {
+void t.test('a stored request is durable and visible when its result arrives', async (t) => {
   const { write, storedIds } = await withThread(t);
   const body = bytesOf(request(1));
   t.match(await write(body), {
@@ -81,7 +81,7 @@ void t.test('A stored request is durable and visible when its result arrives', a
   });
 });
 
-void t.test('Gzip bodies may have several members, and a protobuf body may be empty', async (t) => {
+void t.test('gzip bodies may have several members, and a protobuf body may be empty', async (t) => {
   const { write, storedIds } = await withThread(t);
   const text = Buffer.from(request(1));
   const members = [gzipSync(text.subarray(0, 99)), gzipSync(text.subarray(99))];
@@ -97,7 +97,7 @@ void t.test('X-Conversation-Id applies to spans without a conversation id', asyn
   t.same(await storedIds('from header'), [spanId(1)]);
 });
 
-void t.test('The size limit applies to the decompressed body, exact to the byte', async (t) => {
+void t.test('the size limit applies to the decompressed body, exact to the byte', async (t) => {
   const { write } = await withThread(t);
   const padded = (length: number): ArrayBuffer => {
     const body = Buffer.alloc(length, ' ');
@@ -111,7 +111,7 @@ void t.test('The size limit applies to the decompressed body, exact to the byte'
 });
 
 void t.test(
-  'A body that does not match its headers is malformed, and the message does not quote it',
+  'a body that does not match its headers is malformed, and the message does not quote it',
   async (t) => {
     const { write } = await withThread(t);
     const gzipped = gzipSync(request(1));
@@ -136,7 +136,7 @@ void t.test(
 );
 
 void t.test(
-  'A request without conversation ids is rejected, and the ingest log says why',
+  'a request without conversation ids is rejected, and the ingest log says why',
   async (t) => {
     const { write, store, ownerId, storedIds } = await withThread(t);
     const result = await write(bytesOf(request(1, { 'gen_ai.conversation.id': '' })));
@@ -151,7 +151,7 @@ void t.test(
   },
 );
 
-void t.test('A failing request does not fail others in its batch', async (t) => {
+void t.test('a failing request does not fail others in its batch', async (t) => {
   const { write, storedIds } = await withThread(t, { threadUrl: faultyThread });
   const results = await Promise.all([
     write(bytesOf(request(1))),
@@ -170,7 +170,7 @@ void t.test('A failing request does not fail others in its batch', async (t) => 
 });
 
 void t.test(
-  'When the thread dies, requests in flight fail and the next write starts a new thread',
+  'when the thread dies, requests in flight fail and the next write starts a new thread',
   async (t) => {
     const { write, storedIds } = await withThread(t, { threadUrl: faultyThread });
     t.match(await write(bytesOf(request(1))), { kind: 'stored' });
@@ -185,7 +185,7 @@ void t.test(
   },
 );
 
-void t.test('When a bug kills the thread, the message says where but quotes no data', async (t) => {
+void t.test('when a bug kills the thread, the message says where but quotes no data', async (t) => {
   const { write } = await withThread(t, { threadUrl: faultyThread });
   const result = await write(bytesOf(request(1)), { ownerId: 'throwing-writer' });
   t.match(result, {
@@ -195,7 +195,7 @@ void t.test('When a bug kills the thread, the message says where but quotes no d
   t.notMatch(JSON.stringify(result), /customer/);
 });
 
-void t.test('The bytes in flight are limited', async (t) => {
+void t.test('the bytes in flight are limited', async (t) => {
   const body = bytesOf(request(1));
   const { write } = await withThread(t, { bytesInFlightMax: 2 * body.byteLength });
   const results = await Promise.all([
@@ -214,7 +214,7 @@ void t.test('The bytes in flight are limited', async (t) => {
   );
 });
 
-void t.test('Close finishes requests in flight, and later writes fail', async (t) => {
+void t.test('close finishes requests in flight, and later writes fail', async (t) => {
   const { write, thread, storedIds } = await withThread(t);
   const writing = Array.from({ length: 200 }, (_, nth) => write(bytesOf(request(nth + 1))));
   await Promise.all([thread.close(), thread.close()]);
@@ -223,14 +223,14 @@ void t.test('Close finishes requests in flight, and later writes fail', async (t
   t.match(await write(bytesOf(request(999))), { kind: 'failed' });
 });
 
-void t.test('A thread that died can still be closed', async (t) => {
+void t.test('a thread that died can still be closed', async (t) => {
   const { write, thread } = await withThread(t, { threadUrl: faultyThread });
   const lost = write(bytesOf('exit'));
   await thread.close();
   t.match(await lost, { kind: 'failed' });
 });
 
-void t.test('Starting fails if the file cannot be opened', async (t) => {
+void t.test('starting fails if the file cannot be opened', async (t) => {
   const file = join(t.testdir(), 'no such directory', 'store.db');
   await t.rejects(startIngestThread({ store: { file } }), /no such file or directory/);
 });
@@ -275,7 +275,7 @@ function withFakeWriter(t: Test, bytesPerTask: number) {
   return { start, send, receive, sizes };
 }
 
-void t.test('Waiting requests are written in one transaction, at most 64 at a time', async (t) => {
+void t.test('waiting requests are written in one transaction, at most 64 at a time', async (t) => {
   const { start, send, receive, sizes } = withFakeWriter(t, 1_000);
   send(150);
   start();
@@ -286,7 +286,7 @@ void t.test('Waiting requests are written in one transaction, at most 64 at a ti
   t.same(sizes, [64, 64, 22, 1], 'a single request does not wait');
 });
 
-void t.test('The decompressed bytes of a transaction are limited', async (t) => {
+void t.test('the decompressed bytes of a transaction are limited', async (t) => {
   const { start, send, receive, sizes } = withFakeWriter(t, 10_000_000);
   send(5);
   start();
@@ -295,7 +295,7 @@ void t.test('The decompressed bytes of a transaction are limited', async (t) => 
 });
 
 void t.test(
-  'A batched request sees the traces of earlier requests, as if it were written alone',
+  'a batched request sees the traces of earlier requests, as if it were written alone',
   async (t) => {
     const { file, store, ownerId } = await withFileStore(t);
     const other = await store.owners.ensure('other');

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
-import { makeProtobufRequest, makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { assertError, withService, type Bench } from '../../helpers/service.ts';
-import { openDatabase } from '../../helpers/store.ts';
+import { openDatabase } from '../../support/database/store.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
+import { assertError, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeProtobufRequest, makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';
 
 const TRACES = 'POST /v1/traces';
 const json = { 'content-type': 'application/json' };
@@ -15,11 +15,11 @@ const protobuf = { 'content-type': 'application/x-protobuf' };
 interface LogView {
   entries: { code: string; message: string; about: Record<string, unknown> }[];
 }
-const listCodes = async ({ admin }: Bench): Promise<string[]> =>
+const listCodes = async ({ admin }: ServiceUnderTest): Promise<string[]> =>
   ((await admin('GET /ingest-log')) as LogView).entries.map(({ code }) => code);
 
 void t.test(
-  'Without a key or with an unknown key, every route of area A returns 401',
+  'without a key or with an unknown key, every route of area A returns 401',
   async (t) => {
     const { send } = await withService(t);
     const routes = [
@@ -35,7 +35,7 @@ void t.test(
   },
 );
 
-void t.test('The key header can be renamed', async (t) => {
+void t.test('the key header can be renamed', async (t) => {
   const { send, service } = await withService(t, { apiKeyHeader: 'X-Other-Key' });
   assertError(t, await send(TRACES, { body: makeTraceRequest() }), 401, /x-other-key/);
   const headers = { 'x-other-key': service.apiKey };
@@ -43,10 +43,10 @@ void t.test('The key header can be renamed', async (t) => {
 });
 
 void t.test(
-  'Exactly two content types are accepted, regardless of case and parameters',
+  'exactly two content types are accepted, regardless of case and parameters',
   async (t) => {
-    const bench = await withService(t);
-    const { send } = bench;
+    const tested = await withService(t);
+    const { send } = tested;
     const text = JSON.stringify(makeTraceRequest());
     for (const type of [
       'application/json',
@@ -77,11 +77,11 @@ void t.test(
     }
     assertError(t, await send(TRACES, { raw: Buffer.from(text) }), 415, /got nothing/);
     assertError(t, await send(TRACES), 415, /got nothing/);
-    t.ok((await listCodes(bench)).includes('unsupported_type'));
+    t.ok((await listCodes(tested)).includes('unsupported_type'));
   },
 );
 
-void t.test('Bodies are accepted uncompressed or with gzip', async (t) => {
+void t.test('bodies are accepted uncompressed or with gzip', async (t) => {
   const { send } = await withService(t);
   const plain = Buffer.from(JSON.stringify(makeTraceRequest()));
   const send200 = async (encoding: string, raw: Uint8Array): Promise<void> => {
@@ -112,8 +112,8 @@ void t.test('Bodies are accepted uncompressed or with gzip', async (t) => {
 void t.test(
   '120 requests are accepted in any 60 s; the next one gets a 429 with Retry-After',
   async (t) => {
-    const bench = await withService(t);
-    const { send, clock, admin } = bench;
+    const tested = await withService(t);
+    const { send, clock, admin } = tested;
     const body = { resourceSpans: [] };
     const statuses = new Set<number>();
     for (let nth = 0; nth < 60; nth += 1) statuses.add((await send(TRACES, { body })).status);
@@ -130,7 +130,7 @@ void t.test(
     assertError(t, unsupported, 429);
     assertError(t, await send(TRACES, { body, key: 'sk_unknown' }), 401);
     t.same(
-      (await listCodes(bench)).filter((code) => code === 'rate_limited').length,
+      (await listCodes(tested)).filter((code) => code === 'rate_limited').length,
       1,
       'logged once',
     );
@@ -148,7 +148,7 @@ void t.test(
 );
 
 void t.test(
-  'Errors have the order 401, 429, 415, 413, 400; the first that applies is returned',
+  'errors have the order 401, 429, 415, 413, 400; the first that applies is returned',
   async (t) => {
     const { send } = await withService(t);
     const large = Buffer.alloc(INGEST_BODY_BYTES_MAX + 1);
@@ -160,7 +160,7 @@ void t.test(
   },
 );
 
-void t.test('Malformed bodies get 400 with a message and affect no other request', async (t) => {
+void t.test('malformed bodies get 400 with a message and affect no other request', async (t) => {
   const { send, trace, end, admin } = await withService(t);
   const bodies = [
     '',
@@ -190,10 +190,10 @@ void t.test('Malformed bodies get 400 with a message and affect no other request
 });
 
 void t.test(
-  'A request without spans to store is accepted; one without any conversation id is rejected',
+  'a request without spans to store is accepted; one without any conversation id is rejected',
   async (t) => {
-    const bench = await withService(t);
-    const { send, end } = bench;
+    const tested = await withService(t);
+    const { send, end } = tested;
     t.equal((await send(TRACES, { body: {} })).status, 200);
     t.equal((await send(TRACES, { raw: Buffer.alloc(0), headers: protobuf })).status, 200);
     const other = makeTraceRequest([makeSpan({ operation: null, conversationId: null })]);
@@ -201,14 +201,14 @@ void t.test(
 
     const without = makeTraceRequest([makeSpan({ conversationId: null })]);
     assertError(t, await send(TRACES, { body: without }), 400, /X-Conversation-Id/);
-    t.ok((await listCodes(bench)).includes('no_conversation_id'));
+    t.ok((await listCodes(tested)).includes('no_conversation_id'));
     const headers = { 'x-conversation-id': 'Gespr\u00c3\u00a4ch' };
     t.equal((await send(TRACES, { body: without, headers })).status, 200);
     t.equal((await end('Gespr\u00e4ch')).conversation_id, 'Gespr\u00e4ch');
   },
 );
 
-void t.test('Other methods and paths get 405 and 404 with an explanation', async (t) => {
+void t.test('other methods and paths get 405 and 404 with an explanation', async (t) => {
   const { send } = await withService(t);
   const wrong = await send('GET /v1/traces');
   assertError(t, wrong, 405, /POST/);
@@ -218,7 +218,7 @@ void t.test('Other methods and paths get 405 and 404 with an explanation', async
 });
 
 void t.test(
-  'Logs and metrics get 404 with the reason, even without a key and with an invalid body',
+  'logs and metrics get 404 with the reason, even without a key and with an invalid body',
   async (t) => {
     const { send } = await withService(t);
     const metrics =
@@ -238,17 +238,17 @@ void t.test(
   },
 );
 
-void t.test('The 404 of an unknown conversation points to spans in another dialect', async (t) => {
-  const bench = await withService(t);
+void t.test('the 404 of an unknown conversation points to spans in another dialect', async (t) => {
+  const tested = await withService(t);
   const span = makeSpan({ operation: null, attributes: { 'openinference.span.kind': 'LLM' } });
   const body = makeTraceRequest([span]);
-  t.equal((await bench.send(TRACES, { body })).status, 200, 'ignored, as the interface says');
-  t.same(await listCodes(bench), ['unreadable_spans']);
-  const unknown = await bench.send('POST /v1/sessions/conv-1/end');
+  t.equal((await tested.send(TRACES, { body })).status, 200, 'ignored, as the interface says');
+  t.same(await listCodes(tested), ['unreadable_spans']);
+  const unknown = await tested.send('POST /v1/sessions/conv-1/end');
   assertError(t, unknown, 404, /unreadable_spans.*ingest-log/);
 });
 
-void t.test('Injected faults cause 429, 500, 503, and slow responses', async (t) => {
+void t.test('injected faults cause 429, 500, 503, and slow responses', async (t) => {
   const { send, admin, trace } = await withService(t);
   await admin('POST /faults', { kind: 'rate_limit', route: 'traces', retry_after_s: 7, times: 1 });
   await admin('POST /faults', { kind: 'server_error', route: 'results', times: 1 });
@@ -270,7 +270,7 @@ void t.test('Injected faults cause 429, 500, 503, and slow responses', async (t)
   t.equal((await slow).status, 200);
 });
 
-void t.test('Spans that cannot be stored cause a 500, and the log says why', async (t) => {
+void t.test('spans that cannot be stored cause a 500, and the log says why', async (t) => {
   const dataDir = t.testdir();
   const { log, lines } = createLineLog();
   const { send } = await withService(t, { dataDir, log });

@@ -2,13 +2,13 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
-import { runOnQuietMachine } from '../../helpers/quiet-machine.ts';
-import { makeContainsEval, withService } from '../../helpers/service.ts';
+import { runOnQuietMachine } from '../../support/measurements/quiet-machine.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
+import { makeContainsEval, withService } from '../../support/services/service.ts';
+import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
 void t.test(
-  'A lock that is longer than the wait gives 503 with Retry-After, and loses nothing',
+  'a lock that is longer than the wait gives 503 with Retry-After, and loses nothing',
   async (t) => {
     const dataDir = t.testdir();
     const { log, lines } = createLineLog();

@@ -1,9 +1,9 @@
 /** Half of a surrogate pair in a trace: JSON can have it, UTF-8 and databases can't. */
 import t from 'tap';
-import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
-import { withService } from '../../helpers/service.ts';
+import { withService } from '../../support/services/service.ts';
+import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
-void t.test('Half of a surrogate pair becomes U+FFFD, and nothing is lost', async (t) => {
+void t.test('half of a surrogate pair becomes U+FFFD, and nothing is lost', async (t) => {
   const { send } = await withService(t);
   const conversationId = 'lone-\uD800-id';
   const span = makeSpan({

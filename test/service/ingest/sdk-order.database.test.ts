@@ -6,18 +6,18 @@ import { ROOT_CONTEXT, trace, type Attributes, type Tracer } from '@opentelemetr
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import t, { type Test } from 'tap';
 import { seededRandom, type Random } from '../../../src/platform/random.ts';
-import { startExporter, type ExportOptions, type TestExporter } from '../../helpers/exporting.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { withService, type Bench } from '../../helpers/service.ts';
-import { isPostgres } from '../../helpers/store.ts';
+import { isPostgres } from '../../support/database/store.ts';
+import { atNight } from '../../support/nightly.ts';
+import { withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { startExporter, type ExportOptions, type TestExporter } from '../../support/traces/exporting.ts';
 import {
   agent,
   makeToolCallMessage,
   makeToolResultMessage,
   system,
   user,
-} from '../../helpers/stored-span.ts';
-import { shuffle } from '../../helpers/turn-shapes.ts';
+} from '../../support/traces/stored-span.ts';
+import { shuffle } from '../../support/traces/turn-shapes.ts';
 
 /** The lines of a user and an agent. Later turns are shorter, so that no length shows the order. */
 const script: readonly (readonly [string, string])[] = [
@@ -198,21 +198,21 @@ const lastLine = {
 const CONVERSATIONS = atNight(isPostgres ? 200 : 1000, 20);
 
 for (const [name, way] of Object.entries(ways)) {
-  void t.test(`Turns of one millisecond are in order: ${name}`, async (t) => {
+  void t.test(`turns of one millisecond are in order: ${name}`, async (t) => {
     const settings = { evals: [lastLine.id] };
-    const bench = await withService(t, { seed: { evals: [lastLine], settings } });
+    const tested = await withService(t, { seed: { evals: [lastLine], settings } });
     const exporters = Array.from({ length: way.exporters ?? 1 }, (_, nth) =>
-      startExporter(t, bench.service, way.options(seededRandom(`${name} ${nth}`))),
+      startExporter(t, tested.service, way.options(seededRandom(`${name} ${nth}`))),
     );
-    await sendConversations(bench, exporters, way);
-    await bench.drain();
-    const wrong = await listWrong(t, bench);
+    await sendConversations(tested, exporters, way);
+    await tested.drain();
+    const wrong = await listWrong(t, tested);
     t.strictSame(wrong, []);
   });
 }
 
 async function sendConversations(
-  bench: Bench,
+  tested: ServiceUnderTest,
   exporters: readonly TestExporter[],
   way: Way,
 ): Promise<void> {
@@ -222,19 +222,19 @@ async function sendConversations(
     const form = way.forms[nth % way.forms.length] ?? 'all';
     way.record({ tracers, conversationId, form });
     await Promise.all(exporters.map(({ flush }) => flush()));
-    await bench.end(conversationId);
+    await tested.end(conversationId);
     // At most 120 requests are admitted within a minute.
-    bench.clock.advance(10_000);
+    tested.clock.advance(10_000);
   }
 }
 
 /** Describes conversations whose turns or outcome are wrong, up to three. */
-async function listWrong(t: Test, bench: Bench): Promise<string[]> {
+async function listWrong(t: Test, tested: ServiceUnderTest): Promise<string[]> {
   const expected = script.map(([line, response]) => `${line} > ${response}`).join('\n');
   const wrong: string[] = [];
   let total = 0;
   for (let skip = 0; skip < CONVERSATIONS; skip += 500) {
-    const { items } = await bench.production(`?include_traces=true&limit=500&skip=${skip}`);
+    const { items } = await tested.production(`?include_traces=true&limit=500&skip=${skip}`);
     total += items.length;
     for (const { source_session_id: id, traces = [], eval_outcomes: outcomes } of items) {
       const lines = traces

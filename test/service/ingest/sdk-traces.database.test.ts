@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { makeContainsEval, withService } from '../../helpers/service.ts';
-import { readSessionPage } from '../../helpers/session-page.ts';
+import { readSessionPage } from '../../support/pages/session-page.ts';
+import { makeContainsEval, withService } from '../../support/services/service.ts';
 
 const toolCall = {
   name: 'find_order',
@@ -15,22 +15,22 @@ const toolCall = {
 
 /** Sends a recorded trace request, and returns the only session and its page. */
 async function sendRecording(t: Test, name: string) {
-  const bench = await withService(t);
+  const tested = await withService(t);
   const params = { name: toolCall.name, arguments: toolCall.arguments };
-  await bench.admin(
+  await tested.admin(
     'POST /evals',
     makeContainsEval('looks', 'order', { kind: 'tool_args', params }),
   );
-  await bench.admin('PUT /settings', { evals: ['looks'] });
+  await tested.admin('PUT /settings', { evals: ['looks'] });
   const file = new URL(`recorded/${name}.json`, import.meta.url);
-  const response = await bench.send('POST /v1/traces', {
+  const response = await tested.send('POST /v1/traces', {
     body: JSON.parse(readFileSync(file, 'utf8')) as object,
     headers: { 'x-conversation-id': name },
   });
   t.equal(response.status, 200);
-  await bench.end(name);
-  await bench.drain();
-  const { items } = await bench.production('?include_traces=true');
+  await tested.end(name);
+  await tested.drain();
+  const { items } = await tested.production('?include_traces=true');
   const [item] = items;
   if (!item) throw new Error('The service has no session.');
   t.equal(items.length, 1);

@@ -6,9 +6,9 @@ import { gzipSync } from 'node:zlib';
 import { text as readText } from 'node:stream/consumers';
 import t from 'tap';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { makeProtobufRequest, makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
-import { assertError, withOneReplica, withService, type Bench } from '../../helpers/service.ts';
+import { atNight } from '../../support/nightly.ts';
+import { assertError, withOneReplica, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeProtobufRequest, makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
 const TRACES = 'POST /v1/traces';
 const json = { 'content-type': 'application/json' };
@@ -16,7 +16,7 @@ const json = { 'content-type': 'application/json' };
 interface LogView {
   entries: { code: string; message: string; about: Record<string, unknown> }[];
 }
-const listCodes = async ({ admin }: Bench): Promise<string[]> =>
+const listCodes = async ({ admin }: ServiceUnderTest): Promise<string[]> =>
   ((await admin('GET /ingest-log')) as LogView).entries.map(({ code }) => code);
 
 /** Returns a trace request in JSON that is padded to a size. */
@@ -28,8 +28,8 @@ function makePaddedBody(bytes: number): Buffer {
 void t.test(
   '10,485,760 bytes are accepted and one more gets 413: plain, chunked, and decompressed',
   async (t) => {
-    const bench = await withService(t);
-    const { send } = bench;
+    const tested = await withService(t);
+    const { send } = tested;
     const fits = makePaddedBody(INGEST_BODY_BYTES_MAX);
     const tooMuch = makePaddedBody(INGEST_BODY_BYTES_MAX + 1);
     const gzip = { ...json, 'content-encoding': 'gzip' };
@@ -37,19 +37,19 @@ void t.test(
     t.equal((await send(TRACES, { raw: gzipSync(fits), headers: gzip })).status, 200);
     assertError(t, await send(TRACES, { raw: tooMuch, headers: json }), 413, /smaller batches/);
     assertError(t, await send(TRACES, { raw: gzipSync(tooMuch), headers: gzip }), 413, /10485760/);
-    t.equal((await sendChunked(bench, fits)).status, 200);
-    const rejected = await sendChunked(bench, tooMuch);
+    t.equal((await sendChunked(tested, fits)).status, 200);
+    const rejected = await sendChunked(tested, tooMuch);
     t.equal(rejected.status, 413);
     t.match(rejected.text, /"message"/);
-    t.ok((await listCodes(bench)).includes('too_large'));
+    t.ok((await listCodes(tested)).includes('too_large'));
   },
 );
 
 void t.test(
-  'Spans beyond the limits of a conversation are rejected, and the response says so',
+  'spans beyond the limits of a conversation are rejected, and the response says so',
   async (t) => {
-    const bench = await withService(t);
-    const { send } = bench;
+    const tested = await withService(t);
+    const { send } = tested;
     const request = (marker: string): Record<string, unknown> =>
       makeTraceRequest([makeSpan({ conversationId: 'long', user: marker.repeat(9_000_000) })]);
     t.same((await send(TRACES, { body: request('a') })).json, {});
@@ -66,14 +66,14 @@ void t.test(
     const inProtobuf = await send(TRACES, { raw: protobuf, headers });
     t.equal(inProtobuf.status, 200);
     t.match(inProtobuf.text, /^\n.*10000 spans .* Use a new id/s);
-    t.ok((await listCodes(bench)).includes('conversation_full'));
+    t.ok((await listCodes(tested)).includes('conversation_full'));
     t.same((await send(TRACES, { body: makeTraceRequest() })).json, {}, 'others are stored');
   },
 );
 
 /** Sends the whole body in chunks before it reads the response, as simple clients do. */
 async function sendChunked(
-  { service }: Bench,
+  { service }: ServiceUnderTest,
   body: Buffer,
   headers: Record<string, string> = json,
 ): Promise<{ status: number | undefined; text: string }> {
@@ -98,11 +98,11 @@ const refusals = [
 ] as const;
 
 void t.test(
-  'A client that sends everything before it reads still receives the 413 and can continue',
+  'a client that sends everything before it reads still receives the 413 and can continue',
   async (t) => {
-    const bench = await withOneReplica(t);
+    const tested = await withOneReplica(t);
     for (const [status, headers] of refusals) {
-      const socket = await writeWithoutReading(bench, 30_000_000, headers);
+      const socket = await writeWithoutReading(tested, 30_000_000, headers);
       socket.end('GET /v1/traces HTTP/1.1\r\nHost: localhost\r\n\r\n');
       const responses = (await readAll(socket)).match(/HTTP\/1\.1 \d+/g);
       t.same(responses, [`HTTP/1.1 ${status}`, 'HTTP/1.1 405'], 'the connection can be reused');
@@ -110,11 +110,11 @@ void t.test(
   },
 );
 
-void t.test('A client that sends Connection: close still receives the 413', async (t) => {
-  const bench = await withOneReplica(t);
+void t.test('a client that sends Connection: close still receives the 413', async (t) => {
+  const tested = await withOneReplica(t);
   for (const [status, headers] of refusals) {
     for (let round = 0; round < atNight(5, 1); round += 1) {
-      const socket = await writeWithoutReading(bench, 12_000_000, {
+      const socket = await writeWithoutReading(tested, 12_000_000, {
         connection: 'close',
         ...headers,
       });
@@ -124,25 +124,25 @@ void t.test('A client that sends Connection: close still receives the 413', asyn
   }
 });
 
-void t.test('Advancing the clock does not disconnect a client that sends slowly', async (t) => {
-  const bench = await withOneReplica(t);
-  const { port } = new URL(bench.service.url);
+void t.test('advancing the clock does not disconnect a client that sends slowly', async (t) => {
+  const tested = await withOneReplica(t);
+  const { port } = new URL(tested.service.url);
   const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
   t.teardown(() => socket.destroy());
   socket.write(
     'POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n' +
-      `x-service-api-key: ${bench.service.apiKey}\r\nContent-Length: 100\r\n\r\n{`,
+      `x-service-api-key: ${tested.service.apiKey}\r\nContent-Length: 100\r\n\r\n{`,
   );
   const [response] = (await once(socket, 'data')) as [Buffer];
   t.match(String(response), /^HTTP\/1\.1 415 /);
-  bench.clock.advance(3_600_000);
-  await bench.admin('POST /clock', { advance_ms: 3_600_000 });
-  await bench.drain();
+  tested.clock.advance(3_600_000);
+  await tested.admin('POST /clock', { advance_ms: 3_600_000 });
+  await tested.drain();
   socket.end(`${' '.repeat(99)}GET /v1/traces HTTP/1.1\r\nHost: localhost\r\n\r\n`);
   t.match(await readAll(socket), /^HTTP\/1\.1 405 /, 'the connection can still be used');
 });
 
-void t.test('A client that keeps sending after the 413 is disconnected', async (t) => {
+void t.test('a client that keeps sending after the 413 is disconnected', async (t) => {
   const socket = await writeWithoutReading(await withOneReplica(t), 500_000_000);
   await readAll(socket);
   t.ok(socket.bytesWritten < 100_000_000, `${socket.bytesWritten} bytes`);
@@ -150,7 +150,7 @@ void t.test('A client that keeps sending after the 413 is disconnected', async (
 
 /** Opens a connection and writes this many bytes before anything is read. */
 async function writeWithoutReading(
-  { service }: Bench,
+  { service }: ServiceUnderTest,
   bytes: number,
   headers: Record<string, string> = {},
 ): Promise<Socket> {
@@ -191,7 +191,7 @@ async function readAll(socket: Socket): Promise<string> {
   return text;
 }
 
-void t.test('The 413 is sent before the whole body has arrived', async (t) => {
+void t.test('the 413 is sent before the whole body has arrived', async (t) => {
   const { service } = await withService(t);
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   t.teardown(() => socket.destroy());
@@ -203,7 +203,7 @@ void t.test('The 413 is sent before the whole body has arrived', async (t) => {
   t.match(String(response), /^HTTP\/1\.1 413 /);
 });
 
-void t.test('A client that disconnects midway affects no other client', async (t) => {
+void t.test('a client that disconnects midway affects no other client', async (t) => {
   const { service, send } = await withService(t);
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   socket.write(
@@ -215,7 +215,7 @@ void t.test('A client that disconnects midway affects no other client', async (t
   t.equal((await send(TRACES, { body: makeTraceRequest() })).status, 200);
 });
 
-void t.test('More concurrent bytes than the service buffers get a retryable 503', async (t) => {
+void t.test('more concurrent bytes than the service buffers get a retryable 503', async (t) => {
   const { service, send } = await withService(t);
   const large = makePaddedBody(INGEST_BODY_BYTES_MAX);
   // The service buffers every body until its last byte arrives, so some must get the 503 before that.

@@ -13,9 +13,9 @@ import {
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { silentLog } from '../../../src/platform/log.ts';
 import { createAgentServer } from '../../../reference-agent/wire.ts';
-import { makeTraceRequest } from '../../helpers/otlp.ts';
-import { withService } from '../../helpers/service.ts';
-import { until } from '../../helpers/until.ts';
+import { withService } from '../../support/services/service.ts';
+import { makeTraceRequest } from '../../support/traces/otlp.ts';
+import { until } from '../../support/until.ts';
 
 /** Opens a connection that collects what it receives. */
 async function open(t: Test, port: number): Promise<{ socket: Socket; received: () => string }> {
@@ -37,7 +37,7 @@ const headOf = (path: string, length: number, headers: Record<string, string>): 
     '\r\n',
   ].join('\r\n');
 
-void t.test('A body is cut when its time is over, not earlier', async (t) => {
+void t.test('a body is cut when its time is over, not earlier', async (t) => {
   const clock = manualClock(0);
   const server = createServer().listen(0, '127.0.0.1');
   t.teardown(() => server.close());
@@ -60,7 +60,7 @@ void t.test('A body is cut when its time is over, not earlier', async (t) => {
   t.equal(result, 'timeout');
 });
 
-void t.test('A trace request whose body does not arrive in time gets a 408', async (t) => {
+void t.test('a trace request whose body does not arrive in time gets a 408', async (t) => {
   const { service, clock, send, admin } = await withService(t);
   const { socket, received } = await open(t, Number(new URL(service.url).port));
   const headers = { 'x-service-api-key': service.apiKey };
@@ -75,7 +75,7 @@ void t.test('A trace request whose body does not arrive in time gets a 408', asy
   t.equal((await send('POST /v1/traces', { body: makeTraceRequest() })).status, 200);
 });
 
-void t.test('A slow request counts against the rate limit when it is complete', async (t) => {
+void t.test('a slow request counts against the rate limit when it is complete', async (t) => {
   const { service, clock, send } = await withService(t);
   const body = JSON.stringify(makeTraceRequest());
   const head = headOf('/v1/traces', body.length, { 'x-service-api-key': service.apiKey });
@@ -101,7 +101,7 @@ void t.test('A slow request counts against the rate limit when it is complete', 
   t.same(await statuses(1), [200], 'the window counts from the completion');
 });
 
-void t.test('Both servers look for other slow requests every 5 s', (t) => {
+void t.test('both servers look for other slow requests every 5 s', (t) => {
   for (const { server } of [
     createServiceServer(silentLog),
     createAgentServer(silentLog, undefined),

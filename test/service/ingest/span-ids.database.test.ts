@@ -1,7 +1,7 @@
 /** A span id is stored once per owner, and the ingest log reports dropped spans. */
 import t from 'tap';
-import { makeSpan, makeHexId } from '../../helpers/otlp.ts';
-import { assertError, withService, type Bench } from '../../helpers/service.ts';
+import { assertError, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeSpan, makeHexId } from '../../support/traces/otlp.ts';
 
 interface Entry {
   level: string;
@@ -9,12 +9,12 @@ interface Entry {
   about: Record<string, unknown>;
 }
 
-const listEntries = async ({ admin }: Bench): Promise<Entry[]> =>
+const listEntries = async ({ admin }: ServiceUnderTest): Promise<Entry[]> =>
   ((await admin('GET /ingest-log')) as { entries: Entry[] }).entries;
 
-void t.test('A repeated span is not logged; the same span id in another trace is', async (t) => {
-  const bench = await withService(t);
-  const { trace, send } = bench;
+void t.test('a repeated span is not logged; the same span id in another trace is', async (t) => {
+  const tested = await withService(t);
+  const { trace, send } = tested;
   const spanId = makeHexId(16);
   const first = makeSpan({ spanId, conversationId: 'one' });
   await trace(first);
@@ -23,13 +23,13 @@ void t.test('A repeated span is not logged; the same span id in another trace is
   assertError(t, before, 404);
   t.notMatch(before.text, /ingest-log/, 'nothing was dropped');
   await trace(first);
-  t.match(await listEntries(bench), [
+  t.match(await listEntries(tested), [
     { level: 'info', code: 'repeated_spans', about: { count: 1 } },
   ]);
 
   await trace(makeSpan({ spanId, conversationId: 'two' }));
   const about = { conversation_id: 'two', span_id: spanId, count: 1 };
-  t.match(await listEntries(bench), [
+  t.match(await listEntries(tested), [
     {
       level: 'warn',
       code: 'span_id_taken',
@@ -46,12 +46,12 @@ void t.test('A repeated span is not logged; the same span id in another trace is
   );
 });
 
-void t.test('The same trace in another conversation is also logged', async (t) => {
-  const bench = await withService(t);
+void t.test('the same trace in another conversation is also logged', async (t) => {
+  const tested = await withService(t);
   const ids = { traceId: makeHexId(32), spanId: makeHexId(16) };
-  await bench.trace(makeSpan({ ...ids, conversationId: 'one' }));
+  await tested.trace(makeSpan({ ...ids, conversationId: 'one' }));
   const fresh = makeSpan({ conversationId: 'one' });
-  await bench.trace(makeSpan({ ...ids, conversationId: 'two' }), fresh);
-  t.match(await listEntries(bench), [{ code: 'span_id_taken', about: { count: 1 } }]);
-  t.equal((await bench.end('one')).status, 'evaluating', 'the new span of the request is stored');
+  await tested.trace(makeSpan({ ...ids, conversationId: 'two' }), fresh);
+  t.match(await listEntries(tested), [{ code: 'span_id_taken', about: { count: 1 } }]);
+  t.equal((await tested.end('one')).status, 'evaluating', 'the new span of the request is stored');
 });

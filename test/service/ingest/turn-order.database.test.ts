@@ -4,12 +4,12 @@ import { seededRandom, type Random } from '../../../src/platform/random.ts';
 import { buildConversationTurns } from '../../../src/service/domain/transcripts.ts';
 import type { SpanWriter } from '../../../src/service/store/span-writer.ts';
 import type { Store } from '../../../src/service/store/store.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { expectAccepted, readSketches } from '../../helpers/read-spans.ts';
-import { makeWireSpan } from '../../helpers/span-sketch.ts';
-import type { StoredSpanSketch } from '../../helpers/stored-span.ts';
-import { withStore } from '../../helpers/store.ts';
-import { generateConversation, shuffle } from '../../helpers/turn-shapes.ts';
+import { withStore } from '../../support/database/store.ts';
+import { atNight } from '../../support/nightly.ts';
+import { expectAccepted, readSketches } from '../../support/traces/read-spans.ts';
+import { makeWireSpan } from '../../support/traces/span-sketch.ts';
+import type { StoredSpanSketch } from '../../support/traces/stored-span.ts';
+import { generateConversation, shuffle } from '../../support/traces/turn-shapes.ts';
 
 interface Ingest {
   store: Store;
@@ -56,7 +56,7 @@ function scatter(spans: readonly StoredSpanSketch[], random: Random): StoredSpan
 }
 
 void t.test(
-  'Spans that are shuffled, sent one by one, and repeated give the same turns',
+  'spans that are shuffled, sent one by one, and repeated give the same turns',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
     for (let round = 0; round < atNight(60, 15); round += 1) {
@@ -85,7 +85,7 @@ void t.test(
 );
 
 void t.test(
-  'The ids of ignored spans are kept for one owner, once, and deleted with its data',
+  'the ids of ignored spans are kept for one owner, once, and deleted with its data',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
     const other = await store.owners.ensure('other');

@@ -1,15 +1,9 @@
 /** The two results endpoints: filters, pages, and the fields of a session (spec 4.3, 4.4). */
 import t from 'tap';
 import type { SeedDocument } from '../../../src/contract/index.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import {
-  assertError,
-  assertResponse,
-  makeContainsEval,
-  START_MS,
-  withService,
-  type Bench,
-} from '../../helpers/service.ts';
+import { assertResponse } from '../../support/network/send.ts';
+import { assertError, makeContainsEval, START_MS, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const SIMULATIONS = 'GET /api/simulations/sessions/';
 
@@ -68,10 +62,10 @@ const seed: SeedDocument = {
   ],
 };
 
-const listDayAndHour = async ({ simulations }: Bench, query: string): Promise<string[]> =>
+const listDayAndHour = async ({ simulations }: ServiceUnderTest, query: string): Promise<string[]> =>
   (await simulations(query)).items.map(({ started_at: startedAt }) => startedAt.slice(8, 13));
 
-void t.test('A session contains all of its fields and omits absent ones', async (t) => {
+void t.test('a session contains all of its fields and omits absent ones', async (t) => {
   const { simulations, production, service } = await withService(t, { seed });
   const { items, ...envelope } = await simulations();
   t.same(envelope, { total: 3, skip: 0, limit: 50 });
@@ -111,7 +105,7 @@ void t.test('A session contains all of its fields and omits absent ones', async 
     t.notOk(key in (live.items[0] ?? {}), key);
 });
 
-void t.test('Traces are included only on request', async (t) => {
+void t.test('traces are included only on request', async (t) => {
   const { simulations, production } = await withService(t, { seed });
   const { items } = await simulations('?include_traces=TRUE');
   t.same(items[1]?.traces, [
@@ -138,8 +132,8 @@ void t.test('failed_only lists only failing outcomes; the summary still counts a
   t.equal((await production('?failed_only=1')).total, 1);
 });
 
-void t.test('Filters select sessions', async (t) => {
-  const bench = await withService(t, { seed });
+void t.test('filters select sessions', async (t) => {
+  const tested = await withService(t, { seed });
   for (const [query, expected] of [
     ['', ['20T10', '20T09', '19T00']],
     ['?agent=SHOP', ['20T10', '20T09']],
@@ -166,15 +160,15 @@ void t.test('Filters select sessions', async (t) => {
     ['?limit=0', []],
     ['?skip=99999999999999999999', []],
   ] as const) {
-    t.same(await listDayAndHour(bench, query), expected, query);
+    t.same(await listDayAndHour(tested, query), expected, query);
   }
-  const { production } = bench;
+  const { production } = tested;
   t.equal((await production('?run=rUN')).total, 1);
   t.equal((await production('?run=B')).total, 0);
   t.equal((await production('?agent=Shop')).total, 1, 'agent is not a parameter of this endpoint');
 });
 
-void t.test('Pages are stable and contain the total', async (t) => {
+void t.test('pages are stable and contain the total', async (t) => {
   const { simulations } = await withService(t, { seed });
   const startTimes: string[] = [];
   for (let skip = 0; ; skip += 1) {
@@ -188,7 +182,7 @@ void t.test('Pages are stable and contain the total', async (t) => {
   t.equal((await simulations('?limit=500')).limit, 500);
 });
 
-void t.test('An invalid query value gets 400 with the name of the parameter', async (t) => {
+void t.test('an invalid query value gets 400 with the name of the parameter', async (t) => {
   const { send } = await withService(t, { seed });
   for (const query of [
     'failed_only=yes',
@@ -215,7 +209,7 @@ void t.test('An invalid query value gets 400 with the name of the parameter', as
 });
 
 void t.test(
-  'Paths work with and without a trailing slash, and every owner sees only its own sessions',
+  'paths work with and without a trailing slash, and every owner sees only its own sessions',
   async (t) => {
     const { send, admin } = await withService(t, { seed });
     for (const path of ['/api/simulations/sessions', '/api/prod-evaluations/sessions']) {
@@ -229,7 +223,7 @@ void t.test(
   },
 );
 
-void t.test('Deep links lead to a page that shows the session with all text escaped', async (t) => {
+void t.test('deep links lead to a page that shows the session with all text escaped', async (t) => {
   const markup = `<script>alert("x")</script>&'`;
   const doc: SeedDocument = {
     runs: [
@@ -272,7 +266,7 @@ async function fetchPage(url: string): Promise<[number, string]> {
   return [response.status, await response.text()];
 }
 
-void t.test('Turns of megabytes are sent completely, in the order of the sessions', async (t) => {
+void t.test('turns of megabytes are sent completely, in the order of the sessions', async (t) => {
   const { trace, end, drain, production, admin } = await withService(t);
   await admin('POST /evals', makeContainsEval('a', 'x'));
   await admin('PUT /settings', { evals: ['a'] });

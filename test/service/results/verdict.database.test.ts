@@ -5,21 +5,21 @@ import {
   type SeedDocument,
   type SessionVerdict,
 } from '../../../src/contract/index.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { makeContainsEval, assertError, withService, type Bench } from '../../helpers/service.ts';
+import { makeContainsEval, assertError, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const sessionIdOf = (url: string | null | undefined): string =>
   new URL(url ?? 'http://none').searchParams.get('sessionId') ?? '';
 
-async function readVerdict({ admin }: Bench, id: string): Promise<SessionVerdict> {
+async function readVerdict({ admin }: ServiceUnderTest, id: string): Promise<SessionVerdict> {
   const session = (await admin(`GET /sessions/${id}`)) as SessionVerdict;
   t.same(findViolations('SessionVerdict', session), []);
   return session;
 }
 
-void t.test('An optional eval never fails a session', async (t) => {
-  const bench = await withService(t);
-  const { admin, trace, end, drain, production } = bench;
+void t.test('an optional eval never fails a session', async (t) => {
+  const tested = await withService(t);
+  const { admin, trace, end, drain, production } = tested;
   await admin('POST /evals', makeContainsEval('must', 'on its way'));
   await admin('POST /evals', makeContainsEval('nice', 'sorry', { required: false }));
   await admin('PUT /settings', { evals: ['must', 'nice'] });
@@ -37,7 +37,7 @@ void t.test('An optional eval never fails a session', async (t) => {
   ]);
   t.notOk('required' in (items[0]?.eval_outcomes[0] ?? {}), 'the interface has no field required');
   const url = items[0]?.url;
-  t.match(await readVerdict(bench, sessionIdOf(url)), {
+  t.match(await readVerdict(tested, sessionIdOf(url)), {
     verdict: 'passed',
     outcomes: [
       { eval: 'must', outcome: 'pass', required: true },
@@ -49,9 +49,9 @@ void t.test('An optional eval never fails a session', async (t) => {
   t.match(page, /Says sorry[^]*not required/);
 });
 
-void t.test('The verdict uses the evals from when they were queued', async (t) => {
-  const bench = await withService(t);
-  const { admin, drain, production } = bench;
+void t.test('the verdict uses the evals from when they were queued', async (t) => {
+  const tested = await withService(t);
+  const { admin, drain, production } = tested;
   const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
   await admin('POST /evals', makeContainsEval('nice', 'sorry', { required: false }));
   await admin('POST /transcripts', { session_id: 't-1', turns, evals: ['nice'] });
@@ -59,7 +59,7 @@ void t.test('The verdict uses the evals from when they were queued', async (t) =
   await admin('POST /evals', makeContainsEval('nice', 'sorry'));
   await admin('DELETE /evals/nice');
   const id = sessionIdOf((await production()).items[0]?.url);
-  t.match(await readVerdict(bench, id), { outcomes: [{ required: false }] });
+  t.match(await readVerdict(tested, id), { outcomes: [{ required: false }] });
 });
 
 const makeOutcome = (name: string, outcome: 'pass' | 'fail' | 'error', required?: boolean) => ({
@@ -68,7 +68,7 @@ const makeOutcome = (name: string, outcome: 'pass' | 'fail' | 'error', required?
   ...(required !== undefined && { required }),
 });
 
-void t.test('The verdict follows from the required outcomes', async (t) => {
+void t.test('the verdict follows from the required outcomes', async (t) => {
   const rows: [what: string, verdict: string, outcomes: object[], status?: string][] = [
     ['all pass', 'passed', [makeOutcome('a', 'pass'), makeOutcome('b', 'pass', false)]],
     ['one fails', 'failed', [makeOutcome('a', 'pass'), makeOutcome('b', 'fail')]],
@@ -96,26 +96,26 @@ void t.test('The verdict follows from the required outcomes', async (t) => {
     ...{ outcomes, status },
   }));
   const simulations = [{ id: 'sim', name: 'Sim', agent: 'A', sessions }];
-  const bench = await withService(t, { seed: { simulations } as SeedDocument });
+  const tested = await withService(t, { seed: { simulations } as SeedDocument });
   for (const [nth, [what, verdict]] of rows.entries()) {
-    t.equal((await readVerdict(bench, `s${nth}`)).verdict, verdict, what);
+    t.equal((await readVerdict(tested, `s${nth}`)).verdict, verdict, what);
   }
 });
 
 void t.test(
-  'A seeded outcome is required if its eval is, unless the outcome itself says otherwise',
+  'a seeded outcome is required if its eval is, unless the outcome itself says otherwise',
   async (t) => {
     const evals = [makeContainsEval('nice', 'x', { required: false })];
     const outcomes = [{ eval: 'nice', outcome: 'fail' }, makeOutcome('own', 'fail', false)];
     const session = { id: 's', scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
     const simulations = [{ name: 'Sim', agent: 'A', sessions: [{ ...session, outcomes }] }];
-    const bench = await withService(t, { seed: { evals, simulations } as SeedDocument });
-    t.match(await readVerdict(bench, 's'), {
+    const tested = await withService(t, { seed: { evals, simulations } as SeedDocument });
+    t.match(await readVerdict(tested, 's'), {
       verdict: 'undecided',
       outcomes: [{ required: false }, { required: false }],
     });
-    assertError(t, await bench.send('GET /__admin/sessions/other', { key: null }), 404, /"other"/);
-    await bench.admin('POST /keys', { key: 'key-of-team-b', owner: 'team-b' });
-    assertError(t, await bench.send('GET /__admin/sessions/s?owner=team-b', { key: null }), 404);
+    assertError(t, await tested.send('GET /__admin/sessions/other', { key: null }), 404, /"other"/);
+    await tested.admin('POST /keys', { key: 'key-of-team-b', owner: 'team-b' });
+    assertError(t, await tested.send('GET /__admin/sessions/s?owner=team-b', { key: null }), 404);
   },
 );

@@ -2,12 +2,12 @@
 import t from 'tap';
 import type { SessionVerdict } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
-import { createLineLog } from '../../helpers/log-lines.ts';
-import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { replicaCount } from '../../helpers/store.ts';
-import { until } from '../../helpers/until.ts';
+import { replicaCount } from '../../support/database/store.ts';
+import { behaviors, startOpenAiServer } from '../../support/models/openai-server.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
+import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
+import { until } from '../../support/until.ts';
 
 interface Entry {
   level: string;
@@ -17,7 +17,7 @@ interface Entry {
 }
 
 /** Returns the ingest log entries about evals that errored, newest first. */
-async function listErrored({ admin }: Bench): Promise<Entry[]> {
+async function listErrored({ admin }: ServiceUnderTest): Promise<Entry[]> {
   const { entries } = (await admin('GET /ingest-log')) as { entries: Entry[] };
   return entries.filter(({ code }) => code === 'eval_errored');
 }
@@ -31,10 +31,10 @@ const judgeEval = {
 const SECRET = 'my-secret-word';
 const turns = [{ user_input: SECRET, agent_response: `${'a'.repeat(40)}! ${SECRET}` }];
 
-void t.test('A session whose evals all errored is listed and says what is missing', async (t) => {
+void t.test('a session whose evals all errored is listed and says what is missing', async (t) => {
   const { log, lines } = createLineLog();
-  const bench = await withService(t, { log });
-  const { admin, trace, end, drain, production } = bench;
+  const tested = await withService(t, { log });
+  const { admin, trace, end, drain, production } = tested;
   await admin('POST /evals', judgeEval);
   await admin('PUT /settings', { evals: ['greets'] });
   await trace(makeSpan({ user: SECRET }));
@@ -53,7 +53,7 @@ void t.test('A session whose evals all errored is listed and says what is missin
   t.equal(page.status, 200);
   t.match(await page.text(), /1 eval errored[^]*No LLM judge is configured/);
   const about = { eval: 'greets', session_id: session?.id, count: 1 };
-  t.match(await listErrored(bench), [{ level: 'error', message: reason, about }]);
+  t.match(await listErrored(tested), [{ level: 'error', message: reason, about }]);
   const warnings = lines.filter((line) => line.includes('"eval_errored"'));
   t.match(
     warnings.map((line) => JSON.parse(line) as unknown),
@@ -62,11 +62,11 @@ void t.test('A session whose evals all errored is listed and says what is missin
   t.notMatch(lines.join('\n'), SECRET);
 });
 
-void t.test('The ingest log has every error reason without conversation text', async (t) => {
+void t.test('the ingest log has every error reason without conversation text', async (t) => {
   const server = await startOpenAiServer(t);
   const judge = { baseUrl: server.baseUrl, model: 'small', retriesMax: 0 };
-  const bench = await withService(t, { judge });
-  const { admin, drain } = bench;
+  const tested = await withService(t, { judge });
+  const { admin, drain } = tested;
   await admin('POST /evals', judgeEval);
   const params = { pattern: '^(a+)+$', in: 'agent' };
   await admin('POST /evals', { id: 'slow', name: 'Slow', kind: 'regex', params });
@@ -82,17 +82,17 @@ void t.test('The ingest log has every error reason without conversation text', a
     await admin('POST /transcripts', { session_id: `t-${nth}`, turns, evals: [id] });
     await drain();
     // With several replicas, the one that scored writes its entry just after the outcome.
-    const hasEntry = async () => (await listErrored(bench)).length > nth;
+    const hasEntry = async () => (await listErrored(tested)).length > nth;
     if (replicaCount > 1) await until('the ingest log has the entry', hasEntry);
-    const [entry] = await listErrored(bench);
+    const [entry] = await listErrored(tested);
     t.match(entry, { message, about: { eval: id } });
     t.notMatch(JSON.stringify(entry), SECRET);
   }
 });
 
-void t.test('Many errors leave one log entry per minute with their count', async (t) => {
-  const bench = await withService(t);
-  const { admin, drain, clock } = bench;
+void t.test('many errors leave one log entry per minute with their count', async (t) => {
+  const tested = await withService(t);
+  const { admin, drain, clock } = tested;
   await admin('POST /evals', judgeEval);
   const upload = async (from: number, count: number): Promise<void> => {
     for (let nth = from; nth < from + count; nth += 1) {
@@ -101,17 +101,17 @@ void t.test('Many errors leave one log entry per minute with their count', async
     await drain();
   };
   await upload(0, 20);
-  t.match(await listErrored(bench), { length: 1 });
+  t.match(await listErrored(tested), { length: 1 });
   clock.advance(60_000);
   await upload(20, 1);
-  t.match(await listErrored(bench), [{ about: { count: 20 } }, { about: { count: 1 } }]);
+  t.match(await listErrored(tested), [{ about: { count: 20 } }, { about: { count: 1 } }]);
   await admin('POST /reset', { to: 'empty' });
   await admin('POST /evals', judgeEval);
   await upload(0, 1);
-  t.match(await listErrored(bench), [{ about: { count: 1 } }], 'a reset starts a new count');
+  t.match(await listErrored(tested), [{ about: { count: 1 } }], 'a reset starts a new count');
 });
 
-void t.test('A missing LLM judge is reported before anything is scored', async (t) => {
+void t.test('a missing LLM judge is reported before anything is scored', async (t) => {
   const { log, lines } = createLineLog();
   const { admin } = await withService(t, { log });
   const warning = /^evals\/greets: No LLM judge is configured.*SANDBOX_KIT_JUDGE_URL/;
@@ -132,7 +132,7 @@ void t.test('A missing LLM judge is reported before anything is scored', async (
 });
 
 void t.test(
-  'A missing LLM judge is also reported at startup, and never when a judge is configured',
+  'a missing LLM judge is also reported at startup, and never when a judge is configured',
   async (t) => {
     const { log, lines } = createLineLog();
     const dataDir = t.testdir();

@@ -6,10 +6,10 @@ import {
   setUpRunner,
   settle,
   shippedSession,
-} from '../../helpers/job-runner.ts';
+} from '../../support/sessions/job-runner.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 
-void t.test('Any number of jobs leaves the thread time for other work', async (t) => {
+void t.test('any number of jobs leaves the thread time for other work', async (t) => {
   const { jobs, start } = setUpRunner(t);
   for (let job = 0; job < 5_000; job++) jobs.add({ sessionId: `s${job}` });
   // A store that works for a while and then returns synchronously, as SQLite does.
@@ -32,7 +32,7 @@ void t.test('Any number of jobs leaves the thread time for other work', async (t
 });
 
 void t.test(
-  'Simultaneous outcomes are written together, and each session is read once',
+  'simultaneous outcomes are written together, and each session is read once',
   async (t) => {
     const { jobs, start } = setUpRunner(t);
     for (let job = 0; job < 100; job++) jobs.add({ sessionId: `s${job % 20}` });
@@ -48,7 +48,7 @@ void t.test(
   },
 );
 
-void t.test('When a group write fails, outcomes are written one by one', async (t) => {
+void t.test('when a group write fails, outcomes are written one by one', async (t) => {
   const { jobs, start } = setUpRunner(t);
   jobs.failGroups();
   for (let job = 0; job < 30; job++) jobs.add({ sessionId: `s${job}` });
@@ -58,7 +58,7 @@ void t.test('When a group write fails, outcomes are written one by one', async (
   t.equal(jobs.calls.release, 0, 'no job is retried because of it');
 });
 
-void t.test('Local evals do not use the concurrency limit', async (t) => {
+void t.test('local evals do not use the concurrency limit', async (t) => {
   const { jobs, start } = setUpRunner(t);
   const never = { score: () => new Promise<never>(() => {}) };
   for (let job = 0; job < 10; job++) jobs.add({ definition: judgeEval, sessionId: `slow${job}` });

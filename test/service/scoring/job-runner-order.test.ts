@@ -8,9 +8,9 @@ import {
   setUpRunner,
   settle,
   shippedSession,
-} from '../../helpers/job-runner.ts';
+} from '../../support/sessions/job-runner.ts';
 
-void t.test('The number of concurrent scorings is limited', async (t) => {
+void t.test('the number of concurrent scorings is limited', async (t) => {
   const { jobs, start } = setUpRunner(t);
   const { judge, scores } = createPendingJudge();
   for (let job = 0; job < 40; job++) jobs.add({ definition: judgeEval, sessionId: `s${job}` });
@@ -26,7 +26,7 @@ void t.test('The number of concurrent scorings is limited', async (t) => {
   t.equal(jobs.written.length, 40);
 });
 
-void t.test('A session whose jobs hang leaves capacity for others', async (t) => {
+void t.test('a session whose jobs hang leaves capacity for others', async (t) => {
   const { jobs, start } = setUpRunner(t);
   const { judge, sessions } = createPendingJudge();
   for (let job = 0; job < 6; job++) jobs.add({ definition: judgeEval, sessionId: 'slow' });
@@ -38,7 +38,7 @@ void t.test('A session whose jobs hang leaves capacity for others', async (t) =>
 });
 
 void t.test(
-  'The limit per session is per owner: two owners may use the same session id',
+  'the limit per session is per owner: two owners may use the same session id',
   async (t) => {
     const { jobs, start } = setUpRunner(t);
     const { judge, scores } = createPendingJudge();
@@ -50,7 +50,7 @@ void t.test(
   },
 );
 
-void t.test('A job that waits for its next attempt delays no other job', async (t) => {
+void t.test('a job that waits for its next attempt delays no other job', async (t) => {
   const { jobs, clock, start } = setUpRunner(t);
   for (let job = 0; job < 5; job++) jobs.add({ sessionId: 'broken' });
   jobs.add({ sessionId: 'fine' });
@@ -68,7 +68,7 @@ void t.test('A job that waits for its next attempt delays no other job', async (
   t.equal(jobs.written.length, 6, 'and each job ends');
 });
 
-void t.test('Drain waits for running jobs and for jobs due later', async (t) => {
+void t.test('drain waits for running jobs and for jobs due later', async (t) => {
   const { jobs, clock, start } = setUpRunner(t);
   const { judge, scores } = createPendingJudge();
   jobs.add({ definition: judgeEval });
@@ -89,7 +89,7 @@ void t.test('Drain waits for running jobs and for jobs due later', async (t) => 
   await runner.drain();
 });
 
-void t.test('Stop waits for jobs that end in time and takes no new ones', async (t) => {
+void t.test('stop waits for jobs that end in time and takes no new ones', async (t) => {
   const { jobs, start } = setUpRunner(t);
   const { judge, scores } = createPendingJudge();
   for (let job = 0; job < 6; job++) jobs.add({ definition: judgeEval, sessionId: `s${job}` });
@@ -113,7 +113,7 @@ void t.test('Stop waits for jobs that end in time and takes no new ones', async 
 });
 
 void t.test(
-  'Stop releases jobs that do not end within 5 s; another runner scores them',
+  'stop releases jobs that do not end within 5 s; another runner scores them',
   async (t) => {
     const { jobs, clock, start } = setUpRunner(t);
     const { judge } = createPendingJudge();
@@ -141,7 +141,7 @@ void t.test(
   },
 );
 
-void t.test('Stop may be called twice concurrently; drain then rejects', async (t) => {
+void t.test('stop may be called twice concurrently; drain then rejects', async (t) => {
   const { jobs, clock, start } = setUpRunner(t);
   jobs.add({}, 1_000);
   const runner = start();
@@ -155,7 +155,7 @@ void t.test('Stop may be called twice concurrently; drain then rejects', async (
   t.equal(jobs.written.length, 0);
 });
 
-void t.test('Store failures are retried, and nothing is lost', async (t) => {
+void t.test('store failures are retried, and nothing is lost', async (t) => {
   for (const call of ['releaseAll', 'take', 'findNextDueAtMs', 'finish', 'release'] as const) {
     const { jobs, clock, lines, start } = setUpRunner(t);
     jobs.add();

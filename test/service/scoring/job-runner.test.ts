@@ -7,12 +7,12 @@ import {
   setUpRunner,
   settle,
   shippedSession,
-} from '../../helpers/job-runner.ts';
-import { makeEval } from '../../helpers/scoring.ts';
+} from '../../support/sessions/job-runner.ts';
+import { makeEval } from '../../support/sessions/scoring.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 
 void t.test(
-  'Queued jobs are scored, and the outcome has the eval from when it was queued',
+  'queued jobs are scored, and the outcome has the eval from when it was queued',
   async (t) => {
     const { jobs, start } = setUpRunner(t);
     const labels = { category: 'task', type: 'turn_level' as const };
@@ -27,7 +27,7 @@ void t.test(
   },
 );
 
-void t.test('Jobs queued later are scored when the runner is woken', async (t) => {
+void t.test('jobs queued later are scored when the runner is woken', async (t) => {
   const { jobs, start } = setUpRunner(t);
   const runner = start();
   await runner.drain();
@@ -41,7 +41,7 @@ void t.test('Jobs queued later are scored when the runner is woken', async (t) =
 });
 
 void t.test(
-  'A job that is due later is taken when it is due, without polling before',
+  'a job that is due later is taken when it is due, without polling before',
   async (t) => {
     const { jobs, clock, start } = setUpRunner(t);
     jobs.add({}, 30_000);
@@ -58,7 +58,7 @@ void t.test(
 );
 
 void t.test(
-  'A scoring that throws is retried after 1 s and 5 s, then ends as an error',
+  'a scoring that throws is retried after 1 s and 5 s, then ends as an error',
   async (t) => {
     const { jobs, clock, lines, start } = setUpRunner(t);
     jobs.add();
@@ -81,7 +81,7 @@ void t.test(
   },
 );
 
-void t.test('A scoring that throws once succeeds on the next attempt', async (t) => {
+void t.test('a scoring that throws once succeeds on the next attempt', async (t) => {
   const { jobs, clock, start } = setUpRunner(t);
   jobs.add();
   let calls = 0;
@@ -94,7 +94,7 @@ void t.test('A scoring that throws once succeeds on the next attempt', async (t)
   t.match(jobs.written, [{ job: { attempt: 2 }, outcome: { outcome: 'pass' } }]);
 });
 
-void t.test('An error of the LLM judge is final', async (t) => {
+void t.test('an error of the LLM judge is final', async (t) => {
   const { jobs, start } = setUpRunner(t);
   jobs.add({ definition: judgeEval });
   await start().drain();
@@ -102,14 +102,14 @@ void t.test('An error of the LLM judge is final', async (t) => {
   t.equal(jobs.calls.release, 0);
 });
 
-void t.test('A deleted session is an error outcome, not a crash', async (t) => {
+void t.test('a deleted session is an error outcome, not a crash', async (t) => {
   const { jobs, start } = setUpRunner(t);
   jobs.add();
   await start({ readSession: () => Promise.resolve(undefined) }).drain();
   t.match(jobs.written, [{ outcome: { outcome: 'error', reasoning: /no longer exist\./ } }]);
 });
 
-void t.test('Jobs of a dead process are released at startup and scored immediately', async (t) => {
+void t.test('jobs of a dead process are released at startup and scored immediately', async (t) => {
   const { jobs, start } = setUpRunner(t);
   jobs.add();
   await jobs.take('dead', 0, 60_000, 1);
@@ -117,7 +117,7 @@ void t.test('Jobs of a dead process are released at startup and scored immediate
   t.match(jobs.written, [{ job: { attempt: 2 }, outcome: { outcome: 'pass' } }]);
 });
 
-void t.test('The outcome of a runner that lost its lease is not written', async (t) => {
+void t.test('the outcome of a runner that lost its lease is not written', async (t) => {
   const { jobs, clock, lines, start } = setUpRunner(t);
   const [slow, quick] = [createPendingJudge(), createPendingJudge()];
   jobs.add({ definition: judgeEval });
@@ -139,7 +139,7 @@ void t.test('The outcome of a runner that lost its lease is not written', async 
   t.equal(jobs.written.length, 1);
 });
 
-void t.test('A running job keeps its lease, however far the clock is advanced', async (t) => {
+void t.test('a running job keeps its lease, however far the clock is advanced', async (t) => {
   const { jobs, clock, start } = setUpRunner(t);
   const { judge, scores } = createPendingJudge();
   jobs.add({ definition: judgeEval });
@@ -157,7 +157,7 @@ void t.test('A running job keeps its lease, however far the clock is advanced', 
   t.match(jobs.written, [{ job: { attempt: 1 }, outcome: { outcome: 'pass' } }]);
 });
 
-void t.test('A lease is renewed before another runner can take the job', async (t) => {
+void t.test('a lease is renewed before another runner can take the job', async (t) => {
   const { jobs, clock, start } = setUpRunner(t);
   const [first, second] = [createPendingJudge(), createPendingJudge()];
   const machineClock = manualClock(0);
@@ -181,7 +181,7 @@ void t.test('A lease is renewed before another runner can take the job', async (
 });
 
 void t.test(
-  'A job that a runner lost and gets again is not scored twice concurrently',
+  'a job that a runner lost and gets again is not scored twice concurrently',
   async (t) => {
     const { jobs, clock, start } = setUpRunner(t);
     const { judge, scores } = createPendingJudge();
@@ -200,7 +200,7 @@ void t.test(
   },
 );
 
-void t.test('A lease that expires while its outcome is written has no effect', async (t) => {
+void t.test('a lease that expires while its outcome is written has no effect', async (t) => {
   const { jobs, clock, start } = setUpRunner(t);
   jobs.add();
   let late = true;
@@ -221,7 +221,7 @@ void t.test('A lease that expires while its outcome is written has no effect', a
   t.match(jobs.written, [{ job: { attempt: 1 }, outcome: { outcome: 'pass' } }]);
 });
 
-void t.test('An endless scoring is aborted after 2 minutes of system time', async (t) => {
+void t.test('an endless scoring is aborted after 2 minutes of system time', async (t) => {
   const { jobs, clock, start } = setUpRunner(t);
   const machineClock = manualClock(0);
   jobs.add();
@@ -237,7 +237,7 @@ void t.test('An endless scoring is aborted after 2 minutes of system time', asyn
   await runner.drain();
 });
 
-void t.test('A job that kills its process every time ends as an error', async (t) => {
+void t.test('a job that kills its process every time ends as an error', async (t) => {
   const { jobs, start } = setUpRunner(t);
   jobs.add({ attempt: 10 });
   await start().drain();

@@ -12,8 +12,8 @@ import {
   startOpenAiServer,
   type Behavior,
   type OpenAiServer,
-} from '../../helpers/openai-server.ts';
-import { makeEval, makeSession } from '../../helpers/scoring.ts';
+} from '../../support/models/openai-server.ts';
+import { makeEval, makeSession } from '../../support/sessions/scoring.ts';
 
 const API_KEY = 'sk-very-secret';
 const never = new AbortController().signal;
@@ -64,7 +64,7 @@ async function advanceUntilSettled<T>(
   }
 }
 
-void t.test('A verdict has a reasoning', async (t) => {
+void t.test('a verdict has a reasoning', async (t) => {
   const { server, judge } = await withJudge(t);
   t.same(await score(judge), {
     ...{ outcome: 'pass', reasoning: 'The agent greets in turn 1.' },
@@ -78,7 +78,7 @@ void t.test('A verdict has a reasoning', async (t) => {
 });
 
 void t.test(
-  'The request asks for the reasoning before the verdict and is as deterministic as possible',
+  'the request asks for the reasoning before the verdict and is as deterministic as possible',
   async (t) => {
     const { server, judge } = await withJudge(t);
     await score(judge);
@@ -102,7 +102,7 @@ void t.test(
   },
 );
 
-void t.test('An unclear response is an error and is not retried', async (t) => {
+void t.test('an unclear response is an error and is not retried', async (t) => {
   const rows: [what: string, behavior: Behavior, reasoning: RegExp][] = [
     ['malformed JSON', behaviors.content('{"reasoning": "ok", "verdict"'), /not one JSON object/],
     ['prose', behaviors.content('I think it passes.'), /not one JSON object/],
@@ -145,7 +145,7 @@ void t.test('An unclear response is an error and is not retried', async (t) => {
 });
 
 void t.test(
-  'An endpoint without response schemas or temperature gets a request without them',
+  'an endpoint without response schemas or temperature gets a request without them',
   async (t) => {
     const { server, judge } = await withJudge(t);
     server.behave(behaviors.plainOnly);
@@ -162,7 +162,7 @@ void t.test(
 );
 
 void t.test(
-  'A request that fails for another reason fails after its simpler forms were tried',
+  'a request that fails for another reason fails after its simpler forms were tried',
   async (t) => {
     const { server, judge } = await withJudge(t);
     server.behave(behaviors.status(400, {}, 'temperature and so on'));
@@ -171,7 +171,7 @@ void t.test(
   },
 );
 
-void t.test('A 429 is retried after its Retry-After', async (t) => {
+void t.test('a 429 is retried after its Retry-After', async (t) => {
   const { server, judge, clock } = await withJudge(t);
   server.behave(behaviors.status(429, { 'retry-after': '7' }), behaviors.verdict('pass'));
   const scoring = score(judge);
@@ -193,7 +193,7 @@ void t.test('Retry-After may be a date; one too far in the future ends the scori
   t.equal(server.requests.length, count + 1);
 });
 
-void t.test('Endpoint failures are retried a limited number of times', async (t) => {
+void t.test('endpoint failures are retried a limited number of times', async (t) => {
   const rows: [behavior: Behavior, requests: number, reasoning: RegExp][] = [
     [behaviors.status(500), 3, /failed \(500\).*after 3 attempts/],
     [behaviors.status(429), 3, /rate limited \(429\).*after 3 attempts/],
@@ -211,13 +211,13 @@ void t.test('Endpoint failures are retried a limited number of times', async (t)
   }
 });
 
-void t.test('An endpoint that recovers returns its verdict', async (t) => {
+void t.test('an endpoint that recovers returns its verdict', async (t) => {
   const { server, judge, clock } = await withJudge(t);
   server.behave(behaviors.status(500), behaviors.reset, behaviors.verdict('fail'));
   t.match(await advanceUntilSettled(clock, score(judge), 100), { outcome: 'fail' });
 });
 
-void t.test('A hanging endpoint is abandoned before the lease expires', async (t) => {
+void t.test('a hanging endpoint is abandoned before the lease expires', async (t) => {
   for (const behavior of [behaviors.hang, behaviors.drip]) {
     const { server, judge, clock } = await withJudge(t);
     server.behave(behavior);
@@ -234,7 +234,7 @@ void t.test('A hanging endpoint is abandoned before the lease expires', async (t
   }
 });
 
-void t.test('A scoring can be aborted during a request and between retries', async (t) => {
+void t.test('a scoring can be aborted during a request and between retries', async (t) => {
   for (const behavior of [behaviors.hang, behaviors.status(500)]) {
     const { server, judge } = await withJudge(t);
     server.behave(behavior);
@@ -247,7 +247,7 @@ void t.test('A scoring can be aborted during a request and between retries', asy
   }
 });
 
-void t.test('An unreachable endpoint is an error that says so', async (t) => {
+void t.test('an unreachable endpoint is an error that says so', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
@@ -257,7 +257,7 @@ void t.test('An unreachable endpoint is an error that says so', async (t) => {
   t.match(result, { outcome: 'error', reasoning: /can't be reached/ });
 });
 
-void t.test('No message contains the key, even if the endpoint repeats it', async (t) => {
+void t.test('no message contains the key, even if the endpoint repeats it', async (t) => {
   const { server, judge, clock } = await withJudge(t);
   const leakingBehaviors = [
     behaviors.echoKey,
@@ -272,7 +272,7 @@ void t.test('No message contains the key, even if the endpoint repeats it', asyn
   }
 });
 
-void t.test('The status of a refusal decides if its body is not JSON', async (t) => {
+void t.test('the status of a refusal decides if its body is not JSON', async (t) => {
   const { server, judge, clock } = await withJudge(t, { retriesMax: 0 });
   const page: Behavior = (_request, response) => {
     response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
@@ -290,7 +290,7 @@ void t.test('The status of a refusal decides if its body is not JSON', async (t)
   }
 });
 
-void t.test('The key does not follow a redirect to another server', async (t) => {
+void t.test('the key does not follow a redirect to another server', async (t) => {
   const other = await startOpenAiServer(t);
   const { server, judge } = await withJudge(t);
   server.behave((_request, response) => {

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
 import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
-import { start, type RunningCommand } from '../../helpers/command.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeUserScenario } from '../../helpers/simulation.ts';
+import { start, type RunningCommand } from '../../support/commands/command.ts';
+import { atNight } from '../../support/nightly.ts';
+import { reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { makeUserScenario } from '../../support/sessions/scenarios.ts';
 
 const { CRASH_SEED = randomSeed() } = process.env;
 /** How often the service is killed. */
@@ -46,7 +46,7 @@ async function request<Body>(url: string, key: string, body?: unknown): Promise<
   return (await response.json()) as Body;
 }
 
-void t.test('Every session is stored once, however often the service is killed', async (t) => {
+void t.test('every session is stored once, however often the service is killed', async (t) => {
   t.comment(`CRASH_SEED=${CRASH_SEED}`);
   const chance = seededRandom(CRASH_SEED);
   const folder = mkdtempSync(join(tmpdir(), 'kit-simulate-crash-'));

@@ -1,15 +1,15 @@
 /** The scenarios for any agent: a good agent passes them, and each weakness of others fails its own. */
 import t, { type Test } from 'tap';
 import { readScenarioSet } from '../../../library/input/scenario-files.ts';
-import { withAgent } from '../../helpers/agent.ts';
 import {
   startEcho,
   startModelAgent,
   startRecitingAgent,
   startRuleBot,
-} from '../../helpers/foreign-agents.ts';
-import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { simulateOn } from '../../helpers/simulation.ts';
+} from '../../support/sandboxes/foreign-agents.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { simulateOn } from '../../support/sessions/simulated-sessions.ts';
 
 const set = readScenarioSet('general');
 
@@ -33,7 +33,7 @@ void t.test('every eval of the set has a reason', (t) => {
 });
 
 void t.test('the reference agent and an agent with a model pass all scenarios', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   t.same(await findFailures(t, agent.url), {});
   t.same(await findFailures(t, await startModelAgent(t)), {});
 });

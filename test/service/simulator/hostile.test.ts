@@ -11,14 +11,10 @@ import {
   withSandboxDouble,
   type RouteBehavior,
   type RouteBehaviors,
-} from '../../helpers/sandbox-double.ts';
-import {
-  makeScenario,
-  makeUserScenario,
-  simulateSession,
-  simulateOn,
-} from '../../helpers/simulation.ts';
-import { until } from '../../helpers/until.ts';
+} from '../../support/sandboxes/sandbox-double.ts';
+import { makeScenario, makeUserScenario } from '../../support/sessions/scenarios.ts';
+import { simulateSession, simulateOn } from '../../support/sessions/simulated-sessions.ts';
+import { until } from '../../support/until.ts';
 
 const TIMESTAMP = '2026-11-20T09:30:00Z';
 const passing = { id: 'e', name: 'E', kind: 'max_turns', params: { max: 99 } } as const;
@@ -131,7 +127,7 @@ function assertUndecided(t: Test, session: SimulatedSessionReport): void {
 
 for (const [what, behaviors, end, message] of rows) {
   void t.test(
-    `A sandbox that ${what} ends the session with ${end}, and no eval fails`,
+    `a sandbox that ${what} ends the session with ${end}, and no eval fails`,
     async (t) => {
       const double = await withSandboxDouble(t, behaviors);
       // Only a sandbox that must time out has little time, because a busy machine responds late.
@@ -150,7 +146,7 @@ for (const [what, behaviors, end, message] of rows) {
   );
 }
 
-void t.test('A line without a response is in the transcript', async (t) => {
+void t.test('a line without a response is in the transcript', async (t) => {
   const { url } = await withSandboxDouble(t, { chat: hangUp });
   const { traces } = await simulateSession(t, url, makeScoredScenario());
   t.match(traces, [{ user_input: 'Hello', agent_response: '' }]);
@@ -158,7 +154,7 @@ void t.test('A line without a response is in the transcript', async (t) => {
 });
 
 void t.test(
-  'The latency of a turn without a response is the time that the user waited',
+  'the latency of a turn without a response is the time that the user waited',
   async (t) => {
     const { url } = await withSandboxDouble(t, { chat: hang });
     const { turn_latency_ms: latencies } = await simulateSession(t, url, makeScoredScenario());
@@ -167,13 +163,13 @@ void t.test(
   },
 );
 
-void t.test('An unreachable sandbox ends the session with infrastructure_error', async (t) => {
+void t.test('an unreachable sandbox ends the session with infrastructure_error', async (t) => {
   const session = await simulateSession(t, 'http://127.0.0.1:1', makeScoredScenario());
   t.match(session, { end_reason: 'infrastructure_error', error: /refuses connections/ });
   assertUndecided(t, session);
 });
 
-void t.test('A health check is abandoned after 10 s', async (t) => {
+void t.test('a health check is abandoned after 10 s', async (t) => {
   const clock = manualClock(0);
   const double = await withSandboxDouble(t, { health: hang });
   const run = simulateSession(t, double.url, makeScoredScenario(), { clock });
@@ -185,7 +181,7 @@ void t.test('A health check is abandoned after 10 s', async (t) => {
 });
 
 void t.test(
-  'Endless goodbyes to a user who never stops end with max_turns and are scored',
+  'endless goodbyes to a user who never stops end with max_turns and are scored',
   async (t) => {
     const { url, chats } = await withSandboxDouble(t, { chat: reply('Goodbye!') });
     const steps = [{ id: 'again', say: 'But no!', next: 'again' }];
@@ -199,7 +195,7 @@ void t.test(
   },
 );
 
-void t.test('A session that exceeds its total duration ends with timeout', async (t) => {
+void t.test('a session that exceeds its total duration ends with timeout', async (t) => {
   const { url } = await withSandboxDouble(t, { chat: hang });
   const limits = { turn_timeout_ms: 60_000, max_duration_ms: 150 };
   const session = await simulateSession(t, url, makeScoredScenario({ limits }));
@@ -207,7 +203,7 @@ void t.test('A session that exceeds its total duration ends with timeout', async
   assertUndecided(t, session);
 });
 
-void t.test('Only a 429 is retried, after the Retry-After of the sandbox', async (t) => {
+void t.test('only a 429 is retried, after the Retry-After of the sandbox', async (t) => {
   const clock = manualClock(Date.UTC(2026, 10, 20));
   const double = await withSandboxDouble(t, {
     chat: refusal(429, 'rate_limit_exceeded', { 'retry-after': '2' }),
@@ -229,7 +225,7 @@ void t.test('Only a 429 is retried, after the Retry-After of the sandbox', async
   t.same(double.chats()[0], double.chats()[1], 'the same request');
 });
 
-void t.test('A sandbox that limits requests too often or too long is abandoned', async (t) => {
+void t.test('a sandbox that limits requests too often or too long is abandoned', async (t) => {
   const longWait = refusal(429, 'rate_limit_exceeded', { 'retry-after': '3600' });
   const { url } = await withSandboxDouble(t, { chat: longWait });
   const session = await simulateSession(t, url, makeScoredScenario());
@@ -242,7 +238,7 @@ void t.test('A sandbox that limits requests too often or too long is abandoned',
 });
 
 void t.test(
-  'Aborting a run cancels running sessions, deletes users, and leaks nothing',
+  'aborting a run cancels running sessions, deletes users, and leaks nothing',
   async (t) => {
     const double = await withSandboxDouble(t, { chat: hang });
     const control = new AbortController();
@@ -264,7 +260,7 @@ void t.test(
 );
 
 void t.test(
-  'Missing users, leftover users, and users that cannot be deleted are handled',
+  'missing users, leftover users, and users that cannot be deleted are handled',
   async (t) => {
     const absent = await withSandboxDouble(t, {
       create: respondWith(404, ''),

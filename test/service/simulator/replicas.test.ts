@@ -5,13 +5,13 @@ import type {
   Simulation,
   SimulationSessionPage,
 } from '../../../src/contract/index.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { execute, withPostgres, withPostgresServer } from '../../helpers/postgres.ts';
-import { startReplica, withReplicas } from '../../helpers/replicas.ts';
-import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import type { Bench } from '../../helpers/service.ts';
-import { until } from '../../helpers/until.ts';
-import { makeUserScenario } from '../../helpers/simulation.ts';
+import { execute, withPostgres, withPostgresServer } from '../../support/database/postgres.ts';
+import { nightOnly } from '../../support/nightly.ts';
+import { hang, reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { startReplica, withReplicas } from '../../support/services/replicas.ts';
+import type { ServiceUnderTest } from '../../support/services/service.ts';
+import { makeUserScenario } from '../../support/sessions/scenarios.ts';
+import { until } from '../../support/until.ts';
 
 const LINES = ['One', 'Two', 'Three'];
 const scenario = makeUserScenario(
@@ -26,7 +26,7 @@ const newRun = (url: string, samples: number) => ({
   ...{ agent: { name: 'A', url }, scenarios: [scenario], samples, seed: 'S', concurrency: 3 },
 });
 
-void t.test('One replica runs a simulation; all of them show and drain it', async (t) => {
+void t.test('one replica runs a simulation; all of them show and drain it', async (t) => {
   const { replicas, proxy } = await withReplicas(t, 3);
   const double = await withSandboxDouble(t, { chat: reply('Yes.') });
   const { id } = (await proxy.admin('POST /simulations', newRun(double.url, 9))) as Simulation;
@@ -38,7 +38,7 @@ void t.test('One replica runs a simulation; all of them show and drain it', asyn
   t.equal(double.chats().length, 9 * LINES.length, 'no session ran twice');
 });
 
-void t.test('Any replica shows the running sessions and cancels a simulation', async (t) => {
+void t.test('any replica shows the running sessions and cancels a simulation', async (t) => {
   const { replicas } = await withReplicas(t, 3);
   const double = await withSandboxDouble(t, {
     // Each session has one turn, and waits for the next one.
@@ -47,10 +47,10 @@ void t.test('Any replica shows the running sessions and cancels a simulation', a
       (messages.length === 1 ? reply('Yes indeed.') : hang)(response, request);
     },
   });
-  const [first] = replicas as [Bench];
+  const [first] = replicas as [ServiceUnderTest];
   const { id } = (await first.admin('POST /simulations', newRun(double.url, 9))) as Simulation;
   await double.waitForRequests('chat', 6);
-  const countRunning = async (replica: Bench): Promise<number> => {
+  const countRunning = async (replica: ServiceUnderTest): Promise<number> => {
     const { sessions } = (await replica.admin(`GET /simulations/${id}`)) as Simulation;
     return sessions.filter(({ status }) => status === 'running').length;
   };
@@ -75,7 +75,7 @@ void t.test('Any replica shows the running sessions and cancels a simulation', a
   t.equal(double.chats().length, 6, 'no session started after the cancellation');
 });
 
-void t.test('Another replica continues the simulation of a killed one', nightOnly, async (t) => {
+void t.test('another replica continues the simulation of a killed one', nightOnly, async (t) => {
   const { url: databaseUrl } = await withPostgres(t, 'migrated');
   const double = await withSandboxDouble(t, { chat: reply('Yes.') });
   const killed = await startReplica(t, databaseUrl);
@@ -116,10 +116,10 @@ void t.test('Another replica continues the simulation of a killed one', nightOnl
   t.ok(repeated >= 0 && repeated <= 3 * LINES.length, `${repeated} requests were repeated`);
 });
 
-void t.test('A simulation continues when its stopped database is back', nightOnly, async (t) => {
+void t.test('a simulation continues when its stopped database is back', nightOnly, async (t) => {
   const server = await withPostgresServer(t);
   const { replicas } = await withReplicas(t, 2, { databaseUrl: server.url });
-  const [first] = replicas as [Bench];
+  const [first] = replicas as [ServiceUnderTest];
   const samples = 60;
   for (const [nth, interrupt] of [server.stop, server.kill].entries()) {
     const double = await withSandboxDouble(t, { chat: reply('Yes.') });
@@ -150,10 +150,10 @@ void t.test('A simulation continues when its stopped database is back', nightOnl
 });
 
 void t.test(
-  'A replica that lost its lease does not end the simulation of another one',
+  'a replica that lost its lease does not end the simulation of another one',
   async (t) => {
     const { replicas, databaseUrl } = await withReplicas(t, 1);
-    const [paused] = replicas as [Bench];
+    const [paused] = replicas as [ServiceUnderTest];
     const late = Promise.withResolvers<undefined>();
     const double = await withSandboxDouble(t, {
       chat: (response, request) => void late.promise.then(() => reply('Yes.')(response, request)),

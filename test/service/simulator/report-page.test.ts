@@ -5,14 +5,15 @@ import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import type { SimulationReport } from '../../../src/contract/index.ts';
 import { htmlReport, markdownReport, withComparison } from '../../../src/service/index.ts';
-import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { HOSTILE_MARKUP } from '../../support/pages/hostile-markup.ts';
 import {
   assertFitsScreens,
   assertInertPage,
   readEmbeddedReport,
-} from '../../helpers/report-page.ts';
-import { refusal, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeScenario, simulateOn } from '../../helpers/simulation.ts';
+} from '../../support/pages/report-page.ts';
+import { refusal, reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
+import { simulateOn } from '../../support/sessions/simulated-sessions.ts';
 
 /** Runs three scenarios: one passes, one fails in all samples, one can't be judged. */
 async function runScenarios(t: Test, text: string): Promise<SimulationReport> {

@@ -3,16 +3,11 @@ import t from 'tap';
 import { readScenarioSet } from '../../../library/input/scenario-files.ts';
 import { findViolations, type Scenario } from '../../../src/contract/index.ts';
 import { InvalidDocumentError } from '../../../src/service/index.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { reply, respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import {
-  makeScenario,
-  makeUserScenario,
-  simulateSession,
-  simulateOn,
-  omitTimes,
-} from '../../helpers/simulation.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
+import { atNight } from '../../support/nightly.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { reply, respondWith, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { makeScenario, makeUserScenario } from '../../support/sessions/scenarios.ts';
+import { simulateSession, simulateOn, omitTimes } from '../../support/sessions/simulated-sessions.ts';
 
 const starters = readScenarioSet('shop');
 const { personas, evals } = starters;
@@ -20,8 +15,8 @@ const { personas, evals } = starters;
 /** How often each scenario of a large run is played. */
 const SAMPLES = atNight(20, 5);
 
-void t.test('The reference agent passes the twelve scenarios of its shop', async (t) => {
-  const agent = await withReferenceAgent(t);
+void t.test('the reference agent passes the twelve scenarios of its shop', async (t) => {
+  const { agent } = await withReferenceAgent(t);
   const report = await simulateOn(t, agent.url, starters.scenarios, { personas, evals });
   t.equal(starters.scenarios.length, 12);
   for (const session of report.sessions) {
@@ -34,9 +29,9 @@ void t.test('The reference agent passes the twelve scenarios of its shop', async
 });
 
 void t.test(
-  'Two runs of many sessions with one seed and concurrency 20 give the same transcripts',
+  'two runs of many sessions with one seed and concurrency 20 give the same transcripts',
   async (t) => {
-    const agent = await withReferenceAgent(t);
+    const { agent } = await withReferenceAgent(t);
     const scenarios = starters.scenarios.slice(0, 10);
     const more = { personas, evals, samples: SAMPLES, concurrency: 20, seed: 'S' };
     const [first, second] = [
@@ -57,7 +52,7 @@ void t.test(
 );
 
 void t.test(
-  'A sandbox receives a health check, a user, chats with the full history, and the deletion',
+  'a sandbox receives a health check, a user, chats with the full history, and the deletion',
   async (t) => {
     const double = await withSandboxDouble(t, { chat: reply('Yes.') });
     const scenario: Scenario = makeUserScenario(
@@ -107,7 +102,7 @@ void t.test(
   },
 );
 
-void t.test('No more sessions run concurrently than requested', async (t) => {
+void t.test('no more sessions run concurrently than requested', async (t) => {
   let [current, max] = [0, 0];
   const waiting: (() => void)[] = [];
   const { url } = await withSandboxDouble(t, {
@@ -144,7 +139,7 @@ async function startWithOutcomes(
 const passEval = { id: 'e', name: 'E', kind: 'contains', params: { text: 'pass' } } as const;
 
 void t.test(
-  'Samples give a pass rate, pass^k, and flakiness; a crash neither passes nor fails',
+  'samples give a pass rate, pass^k, and flakiness; a crash neither passes nor fails',
   async (t) => {
     for (const [outcomes, rate, expected] of [
       [['pass', 'pass', 'pass', 'fail'], 0.75, { passed: 3, verdict: 'passed', flaky: true }],
@@ -183,7 +178,7 @@ void t.test('--samples overrides the samples of a scenario', async (t) => {
 });
 
 void t.test(
-  'An optional eval never fails a session; an errored eval never passes it',
+  'an optional eval never fails a session; an errored eval never passes it',
   async (t) => {
     const { url } = await withSandboxDouble(t, { chat: reply('pass') });
     const failing = { ...passEval, id: 'm', params: { text: 'absent' }, required: false };
@@ -205,14 +200,14 @@ void t.test(
   },
 );
 
-void t.test('A run without scores does not pass', async (t) => {
+void t.test('a run without scores does not pass', async (t) => {
   const { url } = await withSandboxDouble(t);
   const report = await simulateOn(t, url, makeScenario());
   t.same([report.verdict, report.exitCode], ['undecided', 3]);
   t.same([(await simulateOn(t, url, [])).exitCode], [3]);
 });
 
-void t.test('An invalid scenario is rejected before any request is sent', async (t) => {
+void t.test('an invalid scenario is rejected before any request is sent', async (t) => {
   const double = await withSandboxDouble(t);
   for (const [changes, pointer] of [
     [{ persona: 'nobody' }, '/1/persona'],

@@ -2,17 +2,12 @@
 import t, { type Test } from 'tap';
 import { findViolations, type Scenario, type Simulation } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
-import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import {
-  makeContainsEval,
-  assertResponse,
-  assertError,
-  withService,
-  type Bench,
-} from '../../helpers/service.ts';
-import { makeScenario } from '../../helpers/simulation.ts';
-import { until } from '../../helpers/until.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
+import { assertResponse } from '../../support/network/send.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { hang, reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { makeContainsEval, assertError, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
+import { until } from '../../support/until.ts';
 
 const saysYes = makeContainsEval('says', 'Yes');
 const parcel: Scenario = makeScenario({
@@ -26,37 +21,37 @@ const parcel: Scenario = makeScenario({
   evals: [{ id: 'looks', name: 'Looks', kind: 'tool_called', params: { name: 'look_up_order' } }],
 });
 
-async function readSimulation(t: Test, { send }: Bench, id: string): Promise<Simulation> {
+async function readSimulation(t: Test, { send }: ServiceUnderTest, id: string): Promise<Simulation> {
   const response = await send(`GET /__admin/simulations/${id}`, { key: null });
   assertResponse(t, response, 200, 'Simulation');
   return response.json as Simulation;
 }
 
-async function startSimulation(bench: Bench, body: object): Promise<string> {
-  const { id } = (await bench.admin('POST /simulations', body)) as { id: string };
+async function startSimulation(tested: ServiceUnderTest, body: object): Promise<string> {
+  const { id } = (await tested.admin('POST /simulations', body)) as { id: string };
   return id;
 }
 
 void t.test(
-  'A run of inline documents stores its sessions with traces in the results',
+  'a run of inline documents stores its sessions with traces in the results',
   async (t) => {
-    const bench = await withService(t);
-    const agent = await withReferenceAgent(t);
-    const id = await startSimulation(bench, {
+    const tested = await withService(t);
+    const { agent } = await withReferenceAgent(t);
+    const id = await startSimulation(tested, {
       agent: { name: 'Shop agent', url: agent.url },
       scenarios: [parcel],
       samples: 3,
       seed: 'nightly',
       name: 'Nightly',
     });
-    await bench.drain();
-    const simulation = await readSimulation(t, bench, id);
+    await tested.drain();
+    const simulation = await readSimulation(t, tested, id);
     t.match(simulation, {
       ...{ id, name: 'Nightly', status: 'completed', verdict: 'passed', seed: 'nightly' },
       counts: { sessions: 3, ended: 3, passed: 3, failed: 0, undecided: 0 },
       scenarios: [{ scenario_id: 'parcel', passed: 3, flaky: false, pass_hat_k: [1, 1, 1] }],
     });
-    const page = await bench.simulations('?include_traces=true&agent=SHOP');
+    const page = await tested.simulations('?include_traces=true&agent=SHOP');
     t.equal(page.total, 3);
     for (const item of page.items) {
       t.match(item, {
@@ -80,7 +75,7 @@ void t.test(
       new Set(simulation.sessions.map(({ url }) => url)),
     );
     const [first] = simulation.sessions;
-    const verdict = await bench.admin(`GET /sessions/${first?.id}`);
+    const verdict = await tested.admin(`GET /sessions/${first?.id}`);
     t.same(findViolations('SessionVerdict', verdict), []);
     const simulated = {
       scenario_id: 'parcel',
@@ -89,7 +84,7 @@ void t.test(
       review: { followed_scenario: true },
     };
     t.match(verdict, { end_reason: 'goal_achieved', verdict: 'passed', simulated });
-    const html = await bench.send(
+    const html = await tested.send(
       `GET ${new URL(first?.url ?? '').pathname}?sessionId=${first?.id}`,
     );
     t.match(html.text, /look_up_order/, 'the session page shows the tool call');
@@ -97,42 +92,42 @@ void t.test(
 );
 
 void t.test(
-  'A run by ids uses the stored key of the agent, and no response contains it',
+  'a run by ids uses the stored key of the agent, and no response contains it',
   async (t) => {
-    const bench = await withService(t);
+    const tested = await withService(t);
     const { url, requests } = await withSandboxDouble(t, { chat: reply('Yes') });
-    await bench.admin('POST /agents', {
+    await tested.admin('POST /agents', {
       id: 'shop',
       name: 'Shop',
       url,
       api_key: 'the-sandbox-key',
     });
-    await bench.admin('POST /evals', saysYes);
-    await bench.admin('POST /personas', { id: 'p', name: 'Impatient' });
-    await bench.admin('POST /scenarios', makeScenario({ persona: 'p', evals: ['says'] }));
-    const id = await startSimulation(bench, { agent: 'shop', scenarios: ['a'], seed: 's' });
-    await bench.drain();
-    const simulation = await readSimulation(t, bench, id);
+    await tested.admin('POST /evals', saysYes);
+    await tested.admin('POST /personas', { id: 'p', name: 'Impatient' });
+    await tested.admin('POST /scenarios', makeScenario({ persona: 'p', evals: ['says'] }));
+    const id = await startSimulation(tested, { agent: 'shop', scenarios: ['a'], seed: 's' });
+    await tested.drain();
+    const simulation = await readSimulation(t, tested, id);
     t.equal(simulation.verdict, 'passed');
     t.equal(simulation.sessions[0]?.persona, 'Impatient');
     const chat = requests.find(({ route }) => route === 'chat');
     t.equal(chat?.authorization, 'Bearer the-sandbox-key');
-    const list = await bench.admin('GET /simulations');
+    const list = await tested.admin('GET /simulations');
     t.match(list, { simulations: [{ id, status: 'completed' }] });
     t.notMatch(JSON.stringify([simulation, list]), /the-sandbox-key/);
   },
 );
 
 void t.test(
-  'One seed gives the same ids in another service and new ids in the same service',
+  'one seed gives the same ids in another service and new ids in the same service',
   async (t) => {
     const { url } = await withSandboxDouble(t);
     const run = { agent: { name: 'A', url }, scenarios: [makeScenario({ samples: 2 })], seed: 'S' };
     const [service, otherService] = [await withService(t), await withService(t)];
-    const listSessionIds = async (bench: Bench): Promise<string[]> => {
-      const id = await startSimulation(bench, run);
-      await bench.drain();
-      return (await readSimulation(t, bench, id)).sessions.map((session) => session.id);
+    const listSessionIds = async (tested: ServiceUnderTest): Promise<string[]> => {
+      const id = await startSimulation(tested, run);
+      await tested.drain();
+      return (await readSimulation(t, tested, id)).sessions.map((session) => session.id);
     };
     const first = await listSessionIds(service);
     t.same(await listSessionIds(otherService), first);
@@ -143,9 +138,9 @@ void t.test(
 );
 
 void t.test(
-  'An invalid simulation request is rejected with a JSON pointer to the error',
+  'an invalid simulation request is rejected with a JSON pointer to the error',
   async (t) => {
-    const bench = await withService(t);
+    const tested = await withService(t);
     const agent = { name: 'A', url: 'http://127.0.0.1:1' };
     for (const [body, message] of [
       [{ agent }, /\/scenarios must be an array/],
@@ -163,72 +158,72 @@ void t.test(
     ] as const) {
       assertError(
         t,
-        await bench.send('POST /__admin/simulations', { body, key: null }),
+        await tested.send('POST /__admin/simulations', { body, key: null }),
         400,
         message,
       );
     }
-    assertError(t, await bench.send('GET /__admin/simulations/none'), 404, /no simulation/);
-    assertError(t, await bench.send('POST /__admin/simulations/none/cancel'), 404, /running/);
-    t.same(await bench.admin('GET /simulations'), { simulations: [] });
+    assertError(t, await tested.send('GET /__admin/simulations/none'), 404, /no simulation/);
+    assertError(t, await tested.send('POST /__admin/simulations/none/cancel'), 404, /running/);
+    t.same(await tested.admin('GET /simulations'), { simulations: [] });
   },
 );
 
-void t.test('The response warns about everything that is certain to fail', async (t) => {
-  const bench = await withService(t);
+void t.test('the response warns about everything that is certain to fail', async (t) => {
+  const tested = await withService(t);
   const judged = { id: 'j', name: 'J', kind: 'judge', params: { criteria: 'Kind.' } } as const;
   const scenario = makeScenario({ user: { mode: 'llm', goal: 'Be served.' }, evals: [judged] });
   const { url } = await withSandboxDouble(t);
   const body = { agent: { name: 'A', url }, scenarios: [scenario] };
-  const { warnings, id } = (await bench.admin('POST /simulations', body)) as {
+  const { warnings, id } = (await tested.admin('POST /simulations', body)) as {
     warnings: string[];
     id: string;
   };
   t.match(warnings, [/evals\/j: No LLM judge/, /scenarios\/a: No model .*SANDBOX_KIT_USER_URL/]);
-  await bench.drain();
-  t.match(await readSimulation(t, bench, id), {
+  await tested.drain();
+  t.match(await readSimulation(t, tested, id), {
     verdict: 'undecided',
     sessions: [{ status: 'failed', end_reason: 'simulator_error', error: /No model/ }],
   });
 });
 
 void t.test(
-  'A canceled, deleted, or reset run ends immediately and deletes its users',
+  'a canceled, deleted, or reset run ends immediately and deletes its users',
   async (t) => {
     for (const [route, expected] of [
       ['POST /simulations/ID/cancel', { status: 'canceled', sessions: [{ status: 'canceled' }] }],
       ['DELETE /simulations/ID', { status: 'canceled' }],
       ['POST /reset', undefined],
     ] as const) {
-      const bench = await withService(t);
+      const tested = await withService(t);
       const double = await withSandboxDouble(t, { chat: hang });
-      const id = await startSimulation(bench, {
+      const id = await startSimulation(tested, {
         agent: { name: 'A', url: double.url },
         scenarios: [makeScenario({ samples: 4 })],
         concurrency: 2,
       });
       await double.waitForRequests('chat', 2);
-      const running = await readSimulation(t, bench, id);
+      const running = await readSimulation(t, tested, id);
       t.match(running, { status: 'running', counts: { ended: 0 } });
       // Other replicas learn a moment later which sessions run.
       await until('two sessions are running', async () => {
-        const { sessions } = await readSimulation(t, bench, id);
+        const { sessions } = await readSimulation(t, tested, id);
         return sessions.map(({ status }) => status).join() === 'running,running,pending,pending';
       });
-      await bench.admin(
+      await tested.admin(
         route.replace('ID', id),
         route.includes('reset') ? { to: 'empty' } : undefined,
       );
       await double.waitForRequests('delete', 2);
-      if (expected) t.match(await readSimulation(t, bench, id), expected, route);
-      else assertError(t, await bench.send(`GET /__admin/simulations/${id}`), 404);
-      await bench.drain();
+      if (expected) t.match(await readSimulation(t, tested, id), expected, route);
+      else assertError(t, await tested.send(`GET /__admin/simulations/${id}`), 404);
+      await tested.drain();
       t.equal(double.chats().length, 2, 'no other session starts');
     }
   },
 );
 
-void t.test('After a restart, sessions that the stop interrupted run again once', async (t) => {
+void t.test('after a restart, sessions that the stop interrupted run again once', async (t) => {
   const dataDir = t.testdir();
   const double = await withSandboxDouble(t, { chat: hang });
   const first = await startService({ dataDir });
@@ -243,9 +238,9 @@ void t.test('After a restart, sessions that the stop interrupted run again once'
   await double.waitForRequests('chat', 1);
   await first.stop();
   double.setBehavior({});
-  const bench = await withService(t, { dataDir });
-  await bench.drain();
-  const page = await bench.simulations();
+  const tested = await withService(t, { dataDir });
+  await tested.drain();
+  const page = await tested.simulations();
   t.equal(page.total, 3);
   t.same(new Set(page.items.map(({ status }) => status)), new Set(['completed']));
   const chats = double.chats().map((chat) => chat.session_id);

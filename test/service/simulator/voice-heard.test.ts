@@ -8,15 +8,16 @@ import {
   terminalReport,
 } from '../../../src/service/index.ts';
 import { summarizeHeard } from '../../../src/service/domain/heard-facts.ts';
-import { withAgent } from '../../helpers/agent.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { makeUserScenario, simulateOn } from '../../helpers/simulation.ts';
+import { withVoiceDouble } from '../../support/calls/voice-double.ts';
 import {
   startTranscriptionServer,
   transcriptionResponses,
   type TranscriptionServer,
-} from '../../helpers/transcription-server.ts';
-import { withVoiceDouble } from '../../helpers/voice-double.ts';
+} from '../../support/models/transcription-server.ts';
+import { nightOnly } from '../../support/nightly.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { makeUserScenario } from '../../support/sessions/scenarios.ts';
+import { simulateOn } from '../../support/sessions/simulated-sessions.ts';
 
 t.jobs = 3;
 
@@ -113,7 +114,7 @@ void t.test('each reply is compared with what was heard of it', { timeout: 90_00
 });
 
 void t.test('the reference agent is heard as it says', { timeout: 90_000 }, async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const server = await startTranscriptionServer(t);
   server.respondWith(transcriptionResponses.text('We are open'));
   const interrupt = { after_ms: 600, say: 'Wait, only the order, please.' };

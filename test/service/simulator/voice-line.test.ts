@@ -2,10 +2,11 @@
 import t from 'tap';
 import { networkPresets } from '../../../src/voice/line-impairment/index.ts';
 import { readShippedPersonas } from '../../../library/input/personas.ts';
-import { withAgent } from '../../helpers/agent.ts';
-import { fetchCalls, withCall } from '../../helpers/caller.ts';
-import { isNightly } from '../../helpers/nightly.ts';
-import { failedSession, makeCallerScenario, simulateSession } from '../../helpers/simulation.ts';
+import { fetchCalls, withCall } from '../../support/calls/caller.ts';
+import { isNightly } from '../../support/nightly.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { makeCallerScenario } from '../../support/sessions/scenarios.ts';
+import { failedSession, simulateSession } from '../../support/sessions/simulated-sessions.ts';
 
 t.jobs = 3;
 
@@ -15,7 +16,7 @@ void t.test(
   'a caller with noise and a bad network is understood',
   { timeout: 90_000 },
   async (t) => {
-    const { agent } = await withAgent(t);
+    const { agent } = await withReferenceAgent(t);
     const voice = {
       ...{ name: 'awb', speed: 1.2, noise: { kind: 'street', snr_db: 18 } as const },
       network: { loss_pct: 10, burst: 2, jitter_ms: 20 },
@@ -32,7 +33,7 @@ void t.test(
 );
 
 void t.test('an unknown voice is refused before the call', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const scenario = makeCallerScenario('nova', { persona: { ...persona, voice: { name: 'nova' } } });
   t.match(
     await simulateSession(t, agent.url, scenario, { voice: {} }),
@@ -42,7 +43,7 @@ void t.test('an unknown voice is refused before the call', async (t) => {
 });
 
 void t.test('a sandbox that refuses a call with 4429 leaves the session undecided', async (t) => {
-  const { agent } = await withAgent(t, { voice: { callsMax: 1 } });
+  const { agent } = await withReferenceAgent(t, { voice: { callsMax: 1 } });
   await withCall(t, agent.voiceUrl ?? '');
   t.match(
     await simulateSession(t, agent.url, makeCallerScenario('full'), { voice: {} }),

@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { readShippedPersonas } from '../../../library/input/personas.ts';
-import { withAgent } from '../../helpers/agent.ts';
-import { run } from '../../helpers/command.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { runOnQuietMachine } from '../../helpers/quiet-machine.ts';
-import { readSimulationReport } from '../../helpers/simulate-command.ts';
+import { run } from '../../support/commands/command.ts';
+import { readSimulationReport } from '../../support/commands/simulate-command.ts';
+import { runOnQuietMachine } from '../../support/measurements/quiet-machine.ts';
+import { atNight } from '../../support/nightly.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 
 /** At a push, the user who interrupts, in scenarios whose evals are about one line. */
 const personas = atNight(
@@ -17,7 +17,7 @@ const selection = atNight([], ['--scenario', 'goodbye', '--scenario', 'remembers
 
 for (const persona of personas) {
   void t.test(`the reference agent passes with the persona ${persona}`, async (t) => {
-    const { agent } = await withAgent(t);
+    const { agent } = await withReferenceAgent(t);
     const json = join(t.testdir(), 'run.json');
     const users = ['--voice', '--persona', persona, '--seed', 'b7da86e2ee', ...selection];
     const ran = await runOnQuietMachine(

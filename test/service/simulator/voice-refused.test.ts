@@ -4,14 +4,15 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import type { EndReason } from '../../../src/contract/index.ts';
 import { createScaledClock } from '../../../src/platform/clock.ts';
-import { runOnQuietMachine } from '../../helpers/quiet-machine.ts';
-import { makeCallerScenario, failedSession, simulateSession } from '../../helpers/simulation.ts';
-import { until } from '../../helpers/until.ts';
 import {
   withVoiceDouble,
   type CallHandler,
   type UpgradeHandler,
-} from '../../helpers/voice-double.ts';
+} from '../../support/calls/voice-double.ts';
+import { runOnQuietMachine } from '../../support/measurements/quiet-machine.ts';
+import { makeCallerScenario } from '../../support/sessions/scenarios.ts';
+import { failedSession, simulateSession } from '../../support/sessions/simulated-sessions.ts';
+import { until } from '../../support/until.ts';
 
 /** Rejects the WebSocket upgrade. */
 const refuse =
@@ -32,7 +33,7 @@ for (const [status, message] of [
   [429, /refused with HTTP 429\.$/],
   [503, /refused with HTTP 503\.$/],
 ] as const) {
-  void t.test(`An upgrade refused with ${status} ends with infrastructure_error`, async (t) => {
+  void t.test(`an upgrade refused with ${status} ends with infrastructure_error`, async (t) => {
     leftBefore ??= listLeft().length;
     const double = await withVoiceDouble(t, () => undefined, refuse(status));
     const session = await simulateSession(t, double.url, makeCallerScenario('a'));
@@ -42,7 +43,7 @@ for (const [status, message] of [
 }
 
 void t.test(
-  'An unreachable voice endpoint on another host ends with infrastructure_error',
+  'an unreachable voice endpoint on another host ends with infrastructure_error',
   async (t) => {
     const double = await withVoiceDouble(t, () => undefined);
     const voice = { url: 'ws://127.0.0.1:1/voice' };
@@ -62,7 +63,7 @@ const rows: [what: string, act: CallHandler, end: EndReason, message: RegExp][] 
 ];
 
 for (const [what, act, end, message] of rows) {
-  void t.test(`A sandbox that ${what} ends the session with ${end}`, async (t) => {
+  void t.test(`a sandbox that ${what} ends the session with ${end}`, async (t) => {
     const double = await withVoiceDouble(t, act);
     const clock = createScaledClock(20);
     // On a busy machine, a wait on a fast clock can end before the sandbox gets to respond.
@@ -77,7 +78,7 @@ for (const [what, act, end, message] of rows) {
 }
 
 void t.test(
-  'Without speech synthesis, the session ends with simulator_error and places no call',
+  'without speech synthesis, the session ends with simulator_error and places no call',
   async (t) => {
     const double = await withVoiceDouble(t, () => undefined);
     const serviceModule = new URL('../../../src/service/index.ts', import.meta.url).href;
@@ -110,7 +111,7 @@ void t.test(
   },
 );
 
-void t.test('Aborting a run during a call hangs up and reports it', async (t) => {
+void t.test('aborting a run during a call hangs up and reports it', async (t) => {
   const stop = new AbortController();
   const double = await withVoiceDouble(t, async (call) => {
     await call.connect();
@@ -125,7 +126,7 @@ void t.test('Aborting a run during a call hangs up and reports it', async (t) =>
   t.match(double.messages.at(-1), { type: 'end_call', call_id: 'call_1' });
 });
 
-void t.test('A call that takes longer than max_duration_ms is ended', async (t) => {
+void t.test('a call that takes longer than max_duration_ms is ended', async (t) => {
   const double = await withVoiceDouble(t, (call) => call.connect());
   const limits = { max_duration_ms: 1_200 };
   const session = await simulateSession(t, double.url, makeCallerScenario('a', { limits }));
@@ -133,7 +134,7 @@ void t.test('A call that takes longer than max_duration_ms is ended', async (t) 
   await double.waitForNoCalls();
 });
 
-void t.test('No socket and no thread is left after the run', async (t) => {
+void t.test('no socket and no thread is left after the run', async (t) => {
   const isNothingLeft = (): boolean => listLeft().length <= (leftBefore ?? 0);
   await until(`the end of ${listLeft().join()}`, isNothingLeft);
   t.ok(isNothingLeft());

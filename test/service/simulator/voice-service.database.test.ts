@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
-import { start } from '../../helpers/command.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeContainsEval, withService } from '../../helpers/service.ts';
-import { makeScenario } from '../../helpers/simulation.ts';
-import { withVoiceDouble, type CallHandler } from '../../helpers/voice-double.ts';
+import { withVoiceDouble, type CallHandler } from '../../support/calls/voice-double.ts';
+import { start } from '../../support/commands/command.ts';
+import { nightOnly } from '../../support/nightly.ts';
+import { withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { makeContainsEval, withService } from '../../support/services/service.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
 
 /** The first line of `serve --json`. */
 type Address = Record<'url' | 'adminUrl' | 'apiKey', string>;
@@ -22,7 +22,7 @@ const replyOnce: CallHandler = async (call) => {
   await call.speak();
 };
 
-void t.test('A voice run is stored and shown like a chat run', async (t) => {
+void t.test('a voice run is stored and shown like a chat run', async (t) => {
   const context = await withService(t);
   const [chats, calls] = [await withSandboxDouble(t), await withVoiceDouble(t, replyOnce)];
   await context.admin('POST /evals', makeContainsEval('says', 'Yes'));
@@ -58,7 +58,7 @@ void t.test('A voice run is stored and shown like a chat run', async (t) => {
 });
 
 void t.test(
-  'After kill -9 during a call, the restarted service runs the session once',
+  'after kill -9 during a call, the restarted service runs the session once',
   nightOnly,
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'kit-simulate-voice-'));

@@ -1,13 +1,13 @@
 /** Starter scenarios by voice with the reference agent. */
 import t from 'tap';
 import { readScenarioSet } from '../../../library/input/scenario-files.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { runOnQuietMachine } from '../../helpers/quiet-machine.ts';
-import { simulateOn } from '../../helpers/simulation.ts';
-import { withReferenceAgent } from '../../helpers/reference-agent.ts';
+import { runOnQuietMachine } from '../../support/measurements/quiet-machine.ts';
+import { atNight } from '../../support/nightly.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { simulateOn } from '../../support/sessions/simulated-sessions.ts';
 
-void t.test('A voice scenario passes with the same lines and responses as by chat', async (t) => {
-  const agent = await withReferenceAgent(t);
+void t.test('a voice scenario passes with the same lines and responses as by chat', async (t) => {
+  const { agent } = await withReferenceAgent(t);
   const { scenarios, personas, evals } = readScenarioSet(
     atNight(
       ['refund-canceled', 'two-orders', 'upset-customer', 'remembers', 'separate-sessions'],

@@ -7,14 +7,10 @@ import {
   type PlannedInterruption,
 } from '../../../src/service/simulator/voice-delivery.ts';
 import { Interjections } from '../../../src/service/simulator/voice-interjections.ts';
-import { withAgent } from '../../helpers/agent.ts';
-import {
-  listUserLines,
-  makeUserScenario,
-  simulateOn,
-  simulateSession,
-} from '../../helpers/simulation.ts';
-import { withVoiceDouble, type DoubleCall } from '../../helpers/voice-double.ts';
+import { withVoiceDouble, type DoubleCall } from '../../support/calls/voice-double.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { makeUserScenario } from '../../support/sessions/scenarios.ts';
+import { listUserLines, simulateOn, simulateSession } from '../../support/sessions/simulated-sessions.ts';
 
 t.jobs = 3;
 
@@ -37,7 +33,7 @@ const turnTakingOf = ({ turn_taking: measured }: SimulatedSessionReport) => {
 };
 
 void t.test('calls of an agent that takes turns well', { timeout: 90_000 }, async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const interrupt = { after_ms: 600, say: 'Wait, only the order, please.' };
   const barge: Scenario['user'] = {
     ...{ mode: 'scripted', opening: LONG_LINE },

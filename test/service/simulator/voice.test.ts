@@ -2,17 +2,12 @@
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
-import {
-  makeCallerScenario,
-  failedSession,
-  listUserLines,
-  simulateOn,
-  simulateSession,
-} from '../../helpers/simulation.ts';
-import { isNightly } from '../../helpers/nightly.ts';
-import { runOnQuietMachine } from '../../helpers/quiet-machine.ts';
-import { until } from '../../helpers/until.ts';
-import { withVoiceDouble, type CallHandler, type DoubleCall } from '../../helpers/voice-double.ts';
+import { withVoiceDouble, type CallHandler, type DoubleCall } from '../../support/calls/voice-double.ts';
+import { runOnQuietMachine } from '../../support/measurements/quiet-machine.ts';
+import { isNightly } from '../../support/nightly.ts';
+import { makeCallerScenario } from '../../support/sessions/scenarios.ts';
+import { failedSession, listUserLines, simulateOn, simulateSession } from '../../support/sessions/simulated-sessions.ts';
+import { until } from '../../support/until.ts';
 
 const passing = { id: 'e', name: 'E', kind: 'max_turns', params: { max: 99 } } as const;
 const toolEval = { id: 't', name: 'T', kind: 'tool_called', params: { name: 'look' } } as const;
@@ -288,7 +283,7 @@ const idOf = (name: string): string => name.replaceAll(/[^a-z_]+/g, '-');
 const called = Object.entries(rows).filter(([, row]) => isNightly || !row.isNightly);
 const rowsById = new Map(called.map(([name, row]) => [idOf(name), row]));
 
-void t.test("The sandbox's behavior in a call decides how the session ends", async (t) => {
+void t.test("the sandbox's behavior in a call decides how the session ends", async (t) => {
   leftBefore = listLeft().length;
   const double = await withVoiceDouble(t, (call) => {
     const { scenario_id: id = '' } = call.start['metadata'] as { scenario_id?: string };
@@ -319,7 +314,7 @@ void t.test("The sandbox's behavior in a call decides how the session ends", asy
   await double.waitForNoCalls();
 });
 
-void t.test('No socket and no thread is left after the run', async (t) => {
+void t.test('no socket and no thread is left after the run', async (t) => {
   const isNothingLeft = (): boolean => listLeft().length <= (leftBefore ?? 0);
   await until(`the end of ${listLeft().join()}`, isNothingLeft);
   t.ok(isNothingLeft());

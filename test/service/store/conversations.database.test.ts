@@ -1,12 +1,4 @@
-import {
-  newCloseRequest,
-  newEval,
-  newSpan,
-  newSpans,
-  NOON_MS,
-  noonNs,
-} from '../../helpers/store.ts';
-import { testStore, withStore } from '../../helpers/store.ts';
+import { newCloseRequest, newEval, newSpan, newSpans, NOON_MS, noonNs, testStore, withStore } from '../../support/database/store.ts';
 
 testStore('Closing happens once and is atomic: state, run, session, and jobs', async (t) => {
   const { store, sink, ownerId } = await withStore(t);

@@ -7,20 +7,10 @@ import { openFile } from '../../../src/service/store/sqlite/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { openSpanWriter } from '../../../src/service/store/sqlite/span-writer.ts';
 import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import {
-  newCloseRequest,
-  newSession,
-  newSpan,
-  newSpans,
-  NOON_MS,
-  withFileStore,
-  testStore,
-  withStore,
-} from '../../helpers/store.ts';
-import { newOutcome, readValue, openDatabase } from '../../helpers/store.ts';
+import { newCloseRequest, newSession, newSpan, newSpans, NOON_MS, withFileStore, testStore, withStore, newOutcome, readValue, openDatabase } from '../../support/database/store.ts';
+import { atNight } from '../../support/nightly.ts';
 
-const PROGRAM = join(import.meta.dirname, '../../helpers/insert-spans.ts');
+const PROGRAM = join(import.meta.dirname, '../../support/crashes/insert-spans.ts');
 
 /** Runs the program until it has written this many bytes, kills it, and returns its complete lines. */
 async function killAfter(bytes: number, args: string[]): Promise<string[]> {
@@ -38,7 +28,7 @@ async function killAfter(bytes: number, args: string[]): Promise<string[]> {
   return text.split('\n').slice(0, -1);
 }
 
-void t.test('After kill -9, no acknowledged data is lost or duplicated', async (t) => {
+void t.test('after kill -9, no acknowledged data is lost or duplicated', async (t) => {
   const seed = randomSeed();
   const chance = seededRandom(seed);
   const file = join(t.testdir(), 'store.db');
@@ -68,7 +58,7 @@ void t.test('After kill -9, no acknowledged data is lost or duplicated', async (
 });
 
 void t.test(
-  "Two stores on one file see each other's writes and close a conversation once",
+  "two stores on one file see each other's writes and close a conversation once",
   async (t) => {
     const { file, store, sink, ownerId } = await withFileStore(t);
     const other = await openStore({ file });
@@ -95,7 +85,7 @@ void t.test(
   },
 );
 
-void t.test('Two processes that open a new file concurrently both find its tables', async (t) => {
+void t.test('two processes that open a new file concurrently both find its tables', async (t) => {
   const file = join(t.testdir(), 'store.db');
   const stores = await Promise.all([openStore({ file }), openStore({ file })]);
   const ids = await Promise.all(stores.map((store) => store.owners.ensure('development')));
@@ -104,7 +94,7 @@ void t.test('Two processes that open a new file concurrently both find its table
 });
 
 void t.test(
-  'Reads continue while a long write holds the lock; writes wait without blocking the thread',
+  'reads continue while a long write holds the lock; writes wait without blocking the thread',
   async (t) => {
     const { file, store, ownerId } = await withFileStore(t);
     await store.sessions.add(newSession(ownerId, 'before'));
@@ -131,7 +121,7 @@ void t.test(
   },
 );
 
-void t.test('The span writer stores nothing and throws when it cannot get the lock', async (t) => {
+void t.test('the span writer stores nothing and throws when it cannot get the lock', async (t) => {
   const { file, store, ownerId } = await withFileStore(t);
   const sink = openSpanWriter({ file, lockWaitMsMax: 1 });
   t.teardown(() => sink.close());

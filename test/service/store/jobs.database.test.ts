@@ -1,14 +1,6 @@
 import t from 'tap';
 import type { Job, Store } from '../../../src/service/store/store.ts';
-import {
-  newCloseRequest,
-  newEval,
-  newOutcome,
-  newSession,
-  newSpan,
-  newSpans,
-} from '../../helpers/store.ts';
-import { isPostgres, NOON_MS, testStore, withStore } from '../../helpers/store.ts';
+import { newCloseRequest, newEval, newOutcome, newSession, newSpan, newSpans, isPostgres, NOON_MS, testStore, withStore } from '../../support/database/store.ts';
 
 const LEASE_MS = 1_000;
 
@@ -183,7 +175,7 @@ testStore('A released job can be taken again when it is due', async (t) => {
 const ofReplicas = isPostgres && 'replicas keep the leases of each other until they expire';
 
 void t.test(
-  'Jobs of workers of an earlier process are released immediately',
+  'jobs of workers of an earlier process are released immediately',
   { skip: ofReplicas },
   async (t) => {
     const { store } = await withQueue(t);
@@ -197,7 +189,7 @@ void t.test(
 );
 
 void t.test(
-  'After a restart, jobs that were queued while the clock was ahead are due immediately',
+  'after a restart, jobs that were queued while the clock was ahead are due immediately',
   { skip: ofReplicas },
   async (t) => {
     const { store } = await withQueue(t);

@@ -7,7 +7,7 @@ import {
   withFileStore,
   testStore,
   withStore,
-} from '../../helpers/store.ts';
+} from '../../support/database/store.ts';
 
 testStore('A recording belongs to its session and its owner', async (t) => {
   const { store, ownerId } = await withStore(t);
@@ -27,7 +27,7 @@ testStore('A recording belongs to its session and its owner', async (t) => {
   t.equal(await recordings.find(ownerId, 'one'), undefined, 'deleted with the session');
 });
 
-void t.test('The oldest recordings of an owner make room for new ones', async (t) => {
+void t.test('the oldest recordings of an owner make room for new ones', async (t) => {
   const { file, store, ownerId } = await withFileStore(t);
   const other = await store.owners.ensure('other');
   const connections = connect({ file, isTemporary: false });

@@ -1,4 +1,4 @@
-import { newSession, testStore, withStore } from '../../helpers/store.ts';
+import { newSession, testStore, withStore } from '../../support/database/store.ts';
 
 const REVIEWED = { id: 'way', name: 'On its way' };
 const OUTCOME = {

@@ -1,6 +1,5 @@
 /** Production runs and simulations in the store: their order, and their outcomes by eval. */
-import { newOutcome, newSession, newSimulatedSession } from '../../helpers/store.ts';
-import { newSimulation, NOON_MS, testStore, withStore } from '../../helpers/store.ts';
+import { newOutcome, newSession, newSimulatedSession, newSimulation, NOON_MS, testStore, withStore } from '../../support/database/store.ts';
 
 testStore('Runs are listed by their newest session, each with its neighbors', async (t) => {
   const { store, ownerId } = await withStore(t);

@@ -9,9 +9,9 @@ import { migrateWith } from '../../../src/service/store/postgres/migrate.ts';
 import { openPool } from '../../../src/service/store/postgres/pool.ts';
 import { newestVersion, type SchemaChange } from '../../../src/service/store/schema/changes.ts';
 import { migrate } from '../../../src/service/store/sqlite/migrate.ts';
-import { execute, withPostgres } from '../../helpers/postgres.ts';
-import { ROOT } from '../../helpers/repository.ts';
-import { newStoreLocation, testStore, type Database } from '../../helpers/store.ts';
+import { execute, withPostgres } from '../../support/database/postgres.ts';
+import { newStoreLocation, testStore, type Database } from '../../support/database/store.ts';
+import { ROOT } from '../../support/repository.ts';
 
 const addColumn = (name: string): SchemaChange => {
   const statement = `alter table runs add column ${name} integer not null default 7`;
@@ -111,7 +111,7 @@ const startWith: Readonly<Record<Database, string>> = {
   PostgreSQL: 'an empty database',
 };
 
-void t.test('Processes that create a file at the same time wait for each other', async (t) => {
+void t.test('processes that create a file at the same time wait for each other', async (t) => {
   const file = join(t.testdir(), 'store.db');
   const program = `
     import { openStore } from ${JSON.stringify(join(ROOT, 'src/service/store/open-store.ts'))};
@@ -132,7 +132,7 @@ void t.test('Processes that create a file at the same time wait for each other',
   t.same(await store.owners.listIds(), ['o1']);
 });
 
-void t.test('Processes that create the tables at the same time wait for each other', async (t) => {
+void t.test('processes that create the tables at the same time wait for each other', async (t) => {
   const { url } = await withPostgres(t);
   const pools = Array.from({ length: 3 }, () => openPool(url));
   t.teardown(() => Promise.all(pools.map((pool) => pool.end())));

@@ -10,7 +10,7 @@ import {
   NOON_MS,
   testStore,
   withStore,
-} from '../../helpers/store.ts';
+} from '../../support/database/store.ts';
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
 
@@ -47,7 +47,7 @@ testStore('Seed data is stored completely or not at all', async (t) => {
   t.equal((await store.owners.findByKey(digest('new')))?.ownerId, third);
 });
 
-void t.test('The thread stays responsive while seed data is stored', async (t) => {
+void t.test('the thread stays responsive while seed data is stored', async (t) => {
   const { store, ownerId } = await withStore(t);
   const names = Array.from({ length: 4_000 }, (_, nth) => `s-${nth}`);
   const turn = { userInput: 'hi', userReason: undefined, agentResponse: 'ho' };

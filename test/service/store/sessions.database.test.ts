@@ -1,14 +1,7 @@
 import t from 'tap';
 import { findScoredSession } from '../../../src/service/domain/transcripts.ts';
 import type { SessionFilter, Store } from '../../../src/service/store/store.ts';
-import {
-  newCloseRequest,
-  newOutcome,
-  newSession,
-  newSimulatedSession,
-  newSpan,
-} from '../../helpers/store.ts';
-import { newEval, newSpans, NOON_MS, testStore, withStore } from '../../helpers/store.ts';
+import { newCloseRequest, newOutcome, newSession, newSimulatedSession, newSpan, newEval, newSpans, NOON_MS, testStore, withStore } from '../../support/database/store.ts';
 
 /** Returns a filter (default: all production sessions of an owner). */
 function filterOf(ownerId: string, changes: Partial<SessionFilter> = {}): SessionFilter {
@@ -116,7 +109,7 @@ testStore('A failed outcome adds earlier outcomes of its session to failed lists
   t.same(await idsOf(store, filterOf(ownerId, { eval: 'eval c', failedOnly: true })), ['one']);
 });
 
-void t.test('A long list of an eval has each session once, in order, from both ends', async (t) => {
+void t.test('a long list of an eval has each session once, in order, from both ends', async (t) => {
   const { store, ownerId } = await withStore(t);
   const sessions = Array.from({ length: 1_200 }, (_, nth) =>
     newSession(ownerId, `s${String(nth).padStart(4, '0')}`, {

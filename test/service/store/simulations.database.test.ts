@@ -1,5 +1,5 @@
 /** Runs of simulated users in the store: each is stored with its key, and each session once. */
-import { newSimulatedSession, newSimulation, testStore, withStore } from '../../helpers/store.ts';
+import { newSimulatedSession, newSimulation, testStore, withStore } from '../../support/database/store.ts';
 
 testStore('A run is returned as it was requested; its key is deleted when it ends', async (t) => {
   const { store, ownerId } = await withStore(t);

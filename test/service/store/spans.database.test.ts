@@ -1,8 +1,7 @@
 import type { StoreLocation } from '../../../src/service/store/store.ts';
 import { openSpanWriter } from '../../../src/service/store/open-span-writer.ts';
 import { openFile } from '../../../src/service/store/sqlite/open-file.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { execute } from '../../helpers/postgres.ts';
+import { execute } from '../../support/database/postgres.ts';
 import {
   newCloseRequest,
   newSpan,
@@ -11,7 +10,8 @@ import {
   noonNs,
   testStore,
   withStore,
-} from '../../helpers/store.ts';
+} from '../../support/database/store.ts';
+import { nightOnly } from '../../support/nightly.ts';
 
 testStore('A span is stored unchanged, to the nanosecond', async (t, database) => {
   const { store, sink, ownerId } = await withStore(t);

@@ -6,26 +6,8 @@ import t from 'tap';
 import { connect } from '../../../src/service/store/sqlite/connect.ts';
 import { openFile } from '../../../src/service/store/sqlite/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
-import { newAgent, newAgentReport } from '../../helpers/store.ts';
-import {
-  newEval,
-  newRecording,
-  newSession,
-  newSimulatedSession,
-  newSimulation,
-  newSpan,
-  newSpans,
-  NOON_MS,
-} from '../../helpers/store.ts';
-import {
-  newCloseRequest,
-  readValue,
-  openDatabase,
-  withFileStore,
-  testStore,
-  withStore,
-} from '../../helpers/store.ts';
-import { until } from '../../helpers/until.ts';
+import { newAgent, newAgentReport, newEval, newRecording, newSession, newSimulatedSession, newSimulation, newSpan, newSpans, NOON_MS, newCloseRequest, readValue, openDatabase, withFileStore, testStore, withStore } from '../../support/database/store.ts';
+import { until } from '../../support/until.ts';
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
 
@@ -171,7 +153,7 @@ testStore('One request leaves a limited number of log entries of limited length'
 });
 
 void t.test(
-  'Deleting the data of an owner keeps its keys and the data of other owners',
+  'deleting the data of an owner keeps its keys and the data of other owners',
   async (t) => {
     const { file, store, sink, ownerId } = await withFileStore(t);
     const other = await store.owners.ensure('other');
@@ -221,7 +203,7 @@ void t.test(
   },
 );
 
-void t.test('Stored data is there when the file is opened again', async (t) => {
+void t.test('stored data is there when the file is opened again', async (t) => {
   const file = join(t.testdir(), 'store.db');
   const first = await openStore({ file });
   const ownerId = await first.owners.ensure('development');
@@ -232,7 +214,7 @@ void t.test('Stored data is there when the file is opened again', async (t) => {
   await second.close();
 });
 
-void t.test('Commits are synced to disk, except for a temporary file', async (t) => {
+void t.test('commits are synced to disk, except for a temporary file', async (t) => {
   const { file, store, ownerId } = await withFileStore(t);
   await store.evals.put(ownerId, newEval('a'));
   t.ok(statSync(`${file}-wal`).size > 0);
@@ -255,7 +237,7 @@ void t.test('Commits are synced to disk, except for a temporary file', async (t)
 });
 
 void t.test(
-  'A file of another program or of a newer kit version, or one that is not a database, is rejected',
+  'a file of another program or of a newer kit version, or one that is not a database, is rejected',
   async (t) => {
     const folder = t.testdir();
     const file = (name: string): string => join(folder, name);
@@ -278,7 +260,7 @@ void t.test(
   },
 );
 
-void t.test('A write that queued behind a long one waits for a brief lock', async (t) => {
+void t.test('a write that queued behind a long one waits for a brief lock', async (t) => {
   const file = join(t.testdir(), 'store.db');
   const { write, close } = connect({ file, isTemporary: true, lockWaitMsMax: 500 });
   t.teardown(close);
@@ -297,7 +279,7 @@ void t.test('A write that queued behind a long one waits for a brief lock', asyn
   t.equal(await queued, 'stored');
 });
 
-void t.test('Writes that queued during a long lock do not wait one after the other', async (t) => {
+void t.test('writes that queued during a long lock do not wait one after the other', async (t) => {
   const file = join(t.testdir(), 'store.db');
   const { write, close } = connect({ file, isTemporary: true, lockWaitMsMax: 1_000 });
   t.teardown(close);

@@ -7,8 +7,8 @@ import {
   type Table,
 } from '../../../src/service/store/schema/table.ts';
 import { tables } from '../../../src/service/store/schema/tables.ts';
-import { execute, withPostgres } from '../../helpers/postgres.ts';
-import { openDatabase, withFileStore } from '../../helpers/store.ts';
+import { execute, withPostgres } from '../../support/database/postgres.ts';
+import { openDatabase, withFileStore } from '../../support/database/store.ts';
 
 /** A table, as the catalog of a database or a description says. */
 interface Catalog {

@@ -1,15 +1,15 @@
 /** The page of a report that is attached to an agent. */
 import t from 'tap';
 import { schemas } from '../../../src/contract/index.ts';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { report, row } from '../../helpers/check-report.ts';
-import { follow, openDetails } from '../../helpers/service-page.ts';
+import { report, row } from '../../support/conformance/check-report.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow, openDetails } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
 
 const [LOAD_REPORT] = schemas.LoadReport.examples;
 
-void t.test('The page of a report stays short, and says how much it leaves out', async (t) => {
+void t.test('the page of a report stays short, and says how much it leaves out', async (t) => {
   const { service, admin } = await withEmptyService(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
   const many = Array.from({ length: 1_000 }, (_, nth) => `Number ${nth} ${'w'.repeat(90)}`);

@@ -1,21 +1,21 @@
 /** Checks and load tests that the page of an agent starts, and the export of its readiness. */
 import t from 'tap';
 import { isMessage, type ReadinessReport } from '../../../src/contract/index.ts';
-import { withAgent } from '../../helpers/agent.ts';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { clickButton, follow } from '../../helpers/service-page.ts';
-import { respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, follow } from '../../support/pages/service-page.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { respondWith, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
 
 const KEY = 'sandbox-key-1234';
 const json = { accept: 'application/json' };
 
 void t.test(
-  'A check is started on the page; its cost is shown first, its report counts',
+  'a check is started on the page; its cost is shown first, its report counts',
   async (t) => {
     const { service, admin } = await withEmptyService(t);
-    const { agent } = await withAgent(t, { apiKey: KEY });
+    const { agent } = await withReferenceAgent(t, { apiKey: KEY });
     await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url, api_key: KEY });
     const { page, errors } = await openPage(t, `${service.url}/agents/shop`);
     const question = await follow(page, 'text=Run a check');
@@ -39,10 +39,10 @@ void t.test(
 );
 
 void t.test(
-  'A load test is started with a rate and a duration; wrong ones are refused',
+  'a load test is started with a rate and a duration; wrong ones are refused',
   async (t) => {
     const { service, admin } = await withEmptyService(t);
-    const { agent } = await withAgent(t, { apiKey: KEY });
+    const { agent } = await withReferenceAgent(t, { apiKey: KEY });
     await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url, api_key: KEY });
     const { page } = await openPage(t, `${service.url}/agents/shop`);
     await follow(page, 'text=Run a load test');
@@ -64,7 +64,7 @@ void t.test(
   },
 );
 
-void t.test('A test that runs is shown, excludes another one, and can be canceled', async (t) => {
+void t.test('a test that runs is shown, excludes another one, and can be canceled', async (t) => {
   const { service, admin, send } = await withEmptyService(t);
   const double = await withSandboxDouble(t);
   const hanging = (): void => undefined;
@@ -82,9 +82,9 @@ void t.test('A test that runs is shown, excludes another one, and can be cancele
   t.equal((await send('GET /agents/slow/readiness', { key: null })).status, 200);
 });
 
-void t.test('A sandbox without voice is not asked for calls', async (t) => {
+void t.test('a sandbox without voice is not asked for calls', async (t) => {
   const { service, admin } = await withEmptyService(t);
-  const { agent } = await withAgent(t, { voice: null });
+  const { agent } = await withReferenceAgent(t, { voice: null });
   await admin('POST /agents', { id: 'text', name: 'Text', url: agent.url });
   await admin('POST /agents/text/connection', {});
   const { page } = await openPage(t, `${service.url}/agents/text`);
@@ -98,7 +98,7 @@ void t.test('A sandbox without voice is not asked for calls', async (t) => {
   t.notMatch(question, /\d calls/);
 });
 
-void t.test('A connection that was checked is not missing evidence', async (t) => {
+void t.test('a connection that was checked is not missing evidence', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const double = await withSandboxDouble(t, { chat: respondWith(500, '{}') });
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: double.url });
@@ -111,9 +111,9 @@ void t.test('A connection that was checked is not missing evidence', async (t) =
   });
 });
 
-void t.test('The readiness is a page, JSON, and a badge', async (t) => {
+void t.test('the readiness is a page, JSON, and a badge', async (t) => {
   const { service, admin } = await withEmptyService(t);
-  const { agent } = await withAgent(t, { apiKey: KEY });
+  const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   await admin('POST /agents', { id: 'shop', name: 'Shop <b>', url: agent.url, api_key: KEY });
   await admin('POST /agents/shop/connection', {});
   const url = `${service.url}/agents/shop/readiness`;

@@ -3,14 +3,14 @@ import t, { type Test } from 'tap';
 import { schemas } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { createKitFunctions } from '../../../library/kit-functions.ts';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withAgent } from '../../helpers/agent.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { failed, report, row } from '../../helpers/check-report.ts';
-import { reply, respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { clickButton, follow, inspectPage, writeUpload } from '../../helpers/service-page.ts';
-import { makeContainsEval, type Bench } from '../../helpers/service.ts';
+import { failed, report, row } from '../../support/conformance/check-report.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, follow, inspectPage, writeUpload } from '../../support/pages/service-page.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { reply, respondWith, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, type ServiceUnderTest } from '../../support/services/service.ts';
 
 const KEY = 'sandbox-key-1234';
 const [LOAD_REPORT] = schemas.LoadReport.examples;
@@ -31,9 +31,9 @@ async function withOpenService(t: Test) {
   return { service, admin };
 }
 
-void t.test('An agent is added, checked, and changed; its key is never shown', async (t) => {
+void t.test('an agent is added, checked, and changed; its key is never shown', async (t) => {
   const { service, admin, send } = await withEmptyService(t);
-  const { agent } = await withAgent(t, { apiKey: KEY });
+  const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   const { page, errors } = await openPage(t, `${service.url}/agents`);
   t.match(await page.innerText('main'), 'No agents yet.');
   await page.fill('[name=name]', 'Shop agent');
@@ -88,9 +88,9 @@ void t.test('An agent is added, checked, and changed; its key is never shown', a
   );
 });
 
-void t.test('A failed connection check says what happened and what to do', async (t) => {
+void t.test('a failed connection check says what happened and what to do', async (t) => {
   const { service, admin } = await withEmptyService(t);
-  const { agent } = await withAgent(t, { apiKey: KEY });
+  const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   const double = await withSandboxDouble(t);
   const login = respondWith(200, '<!doctype html><form>Log in</form>', {
     'content-type': 'text/html',
@@ -134,7 +134,7 @@ void t.test('A failed connection check says what happened and what to do', async
   }
 });
 
-void t.test('Plain HTTP to another machine is pointed out, with or without a key', async (t) => {
+void t.test('plain HTTP to another machine is pointed out, with or without a key', async (t) => {
   const { admin, send } = await withEmptyService(t);
   const rows = [
     ['http://sandbox.example', KEY, 'Its key and its conversations are sent unencrypted'],
@@ -150,7 +150,7 @@ void t.test('Plain HTTP to another machine is pointed out, with or without a key
   }
 });
 
-void t.test('Reports are uploaded; wrong files are refused with the reason', async (t) => {
+void t.test('reports are uploaded; wrong files are refused with the reason', async (t) => {
   const { service, admin } = await withEmptyService(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
   const { page, errors } = await openPage(t, `${service.url}/agents/shop`);
@@ -204,7 +204,7 @@ void t.test(
   '"Is this agent ready to onboard?" is answered on its page and on the list',
   async (t) => {
     const { service, admin, drain } = await withEmptyService(t);
-    const { agent } = await withAgent(t);
+    const { agent } = await withReferenceAgent(t);
     await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
     await admin('POST /agents', { id: 'new', name: 'New', url: 'http://127.0.0.1:1' });
     await admin('POST /agents/shop/connection');
@@ -235,7 +235,7 @@ void t.test(
 );
 
 /** Adds what an agent needs to be ready, besides a simulation. */
-async function addEvidence({ admin }: Bench, url: string): Promise<void> {
+async function addEvidence({ admin }: ServiceUnderTest, url: string): Promise<void> {
   await admin('POST /agents', { id: 'shop', name: 'Shop', url });
   await admin('POST /agents/shop/connection');
   await admin('POST /agents/shop/reports', report([row('CHAT-001')], { target: url }));
@@ -246,11 +246,11 @@ const makeScenario = (id: string, evalId: string): object => ({
   ...{ id, name: id, user: { opening: 'When do you open?' }, evals: [evalId] },
 });
 
-void t.test('A run of one easy scenario does not hide the failures of others', async (t) => {
-  const bench = await withEmptyService(t);
-  const { service, admin, drain } = bench;
-  const { agent } = await withAgent(t);
-  await addEvidence(bench, agent.url);
+void t.test('a run of one easy scenario does not hide the failures of others', async (t) => {
+  const tested = await withEmptyService(t);
+  const { service, admin, drain } = tested;
+  const { agent } = await withReferenceAgent(t);
+  await addEvidence(tested, agent.url);
   await admin('POST /evals', makeContainsEval('easy', 'open'));
   await admin('POST /evals', makeContainsEval('hard', 'no agent says this'));
   const run = async (name: string, ...scenarios: object[]): Promise<void> => {
@@ -274,11 +274,11 @@ void t.test('A run of one easy scenario does not hide the failures of others', a
   t.match(await page.innerText('.parts'), '3 scenarios, none failed in their newest run.');
 });
 
-void t.test('Reports and simulations of another URL do not count', async (t) => {
-  const bench = await withEmptyService(t);
-  const { service, admin, drain } = bench;
-  const { agent } = await withAgent(t);
-  await addEvidence(bench, agent.url);
+void t.test('reports and simulations of another URL do not count', async (t) => {
+  const tested = await withEmptyService(t);
+  const { service, admin, drain } = tested;
+  const { agent } = await withReferenceAgent(t);
+  await addEvidence(tested, agent.url);
   await admin('POST /evals', makeContainsEval('easy', 'open'));
   const scenarios = [makeScenario('a', 'easy')];
   await admin('POST /simulations', { agent: 'shop', scenarios });
@@ -294,12 +294,12 @@ void t.test('Reports and simulations of another URL do not count', async (t) => 
   t.match(parts, /Simulations\s+Run for another URL\s+The simulations ran with/);
 });
 
-void t.test('If all sessions stopped, the agent is not ready for the reason', async (t) => {
-  const bench = await withEmptyService(t);
-  const { service, admin, drain } = bench;
+void t.test('if all sessions stopped, the agent is not ready for the reason', async (t) => {
+  const tested = await withEmptyService(t);
+  const { service, admin, drain } = tested;
   const double = await withSandboxDouble(t);
   double.setBehavior({ create: respondWith(500, '{}') });
-  await addEvidence(bench, double.url);
+  await addEvidence(tested, double.url);
   const scenarios = [makeScenario('a', 'easy'), makeScenario('b', 'easy')];
   await admin('POST /evals', makeContainsEval('easy', 'open'));
   await admin('POST /simulations', { agent: 'shop', scenarios, samples: 2 });
@@ -310,7 +310,7 @@ void t.test('If all sessions stopped, the agent is not ready for the reason', as
 });
 
 void t.test(
-  'Beyond loopback, only the first key changes agents, and owners are apart',
+  'beyond loopback, only the first key changes agents, and owners are apart',
   async (t) => {
     const { service, admin } = await withOpenService(t);
     const agent = { id: 'shop', name: 'Shop of the first owner', url: 'http://127.0.0.1:1' };

@@ -1,23 +1,23 @@
 /** A person calls an agent from its page, with the browser's own WebRTC and microphone. */
 import t from 'tap';
 import { WebSocket } from 'ws';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withAgent } from '../../helpers/agent.ts';
-import { assertFits, openPage } from '../../helpers/browser.ts';
-import { fetchCalls } from '../../helpers/caller.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { withLibwebrtcAgent } from '../../helpers/libwebrtc-agent.ts';
-import { HAS_EXTERNAL_INTERFACE } from '../../helpers/libwebrtc-peer.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { clickButton } from '../../helpers/service-page.ts';
-import { withSpeakingBrowser } from '../../helpers/speaking-browser.ts';
-import { until } from '../../helpers/until.ts';
+import { fetchCalls } from '../../support/calls/caller.ts';
+import { withLibwebrtcAgent } from '../../support/calls/libwebrtc-agent.ts';
+import { HAS_EXTERNAL_INTERFACE } from '../../support/calls/libwebrtc-peer.ts';
+import { withSpeakingBrowser } from '../../support/calls/speaking-browser.ts';
+import { nightOnly } from '../../support/nightly.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { assertFits, openPage } from '../../support/pages/browser.ts';
+import { clickButton } from '../../support/pages/service-page.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { until } from '../../support/until.ts';
 
 const KEY = 'sandbox-key-1234';
 
-void t.test('A call is heard on both sides, shows its turns, and is stored', async (t) => {
+void t.test('a call is heard on both sides, shows its turns, and is stored', async (t) => {
   const { service, admin } = await withEmptyService(t);
-  const { agent } = await withAgent(t, { apiKey: KEY });
+  const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url, api_key: KEY });
   const browser = await withSpeakingBrowser(t, 'where-is-my-order');
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
@@ -53,7 +53,7 @@ const withLibwebrtc = HAS_EXTERNAL_INTERFACE
   : { skip: 'libwebrtc needs a network interface besides loopback' };
 
 void t.test(
-  'A call to an agent with libwebrtc is heard on both sides',
+  'a call to an agent with libwebrtc is heard on both sides',
   withLibwebrtc,
   async (t) => {
     const { service, admin } = await withEmptyService(t);
@@ -74,9 +74,9 @@ void t.test(
   },
 );
 
-void t.test('Without a microphone, or with an agent that refuses, the page says why', async (t) => {
+void t.test('without a microphone, or with an agent that refuses, the page says why', async (t) => {
   const { service, admin } = await withEmptyService(t);
-  const { agent } = await withAgent(t, { apiKey: KEY });
+  const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   await admin('POST /agents', {
     id: 'locked',
     name: 'Locked',
@@ -95,10 +95,10 @@ void t.test('Without a microphone, or with an agent that refuses, the page says 
 });
 
 void t.test(
-  'The WebSocket is only for pages of the service, and only for messages of calls',
+  'the WebSocket is only for pages of the service, and only for messages of calls',
   async (t) => {
     const { service, admin } = await withEmptyService(t);
-    const { agent } = await withAgent(t);
+    const { agent } = await withReferenceAgent(t);
     await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
     const { page } = await openPage(t, `${service.url}/agents/shop/call`);
     const token = (await page.getAttribute('[data-token]', 'data-token')) ?? '';

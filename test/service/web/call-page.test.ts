@@ -1,17 +1,17 @@
 /** The page of a simulated call, placed by WebRTC: its audio, its waveform, and its scenario. */
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { assertAccessible } from '../../helpers/accessibility.ts';
-import { openPage, visitViews } from '../../helpers/browser.ts';
-import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { makeScenario } from '../../helpers/simulation.ts';
+import { withVoiceDouble } from '../../support/calls/voice-double.ts';
 import {
   startTranscriptionServer,
   transcriptionResponses,
-} from '../../helpers/transcription-server.ts';
-import { withVoiceDouble } from '../../helpers/voice-double.ts';
-import { follow } from '../../helpers/service-page.ts';
+} from '../../support/models/transcription-server.ts';
+import { assertAccessible } from '../../support/pages/accessibility.ts';
+import { openPage, visitViews } from '../../support/pages/browser.ts';
+import { follow } from '../../support/pages/service-page.ts';
+import { withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
 
 /** Decodes the audio of the page, and returns its length and the peak of each channel. */
 const DECODE = `(async () => {
@@ -38,8 +38,8 @@ const SEEK = `(async () => {
 })()`;
 
 /** Simulates one call of two turns, and returns the link to its session. */
-async function simulateCall(t: Test, bench: Bench): Promise<string> {
-  const { admin, drain, simulations } = bench;
+async function simulateCall(t: Test, tested: ServiceUnderTest): Promise<string> {
+  const { admin, drain, simulations } = tested;
   const chats = await withSandboxDouble(t);
   const calls = await withVoiceDouble(t, async (call) => {
     await call.connect();
@@ -74,13 +74,13 @@ async function simulateCall(t: Test, bench: Bench): Promise<string> {
 void t.test('the page of a call, and its audio', async (t) => {
   const server = await startTranscriptionServer(t);
   server.respondWith(transcriptionResponses.text('It was shipped.'));
-  const bench = await withService(t, { transcription: { baseUrl: server.baseUrl } });
-  const link = await simulateCall(t, bench);
+  const tested = await withService(t, { transcription: { baseUrl: server.baseUrl } });
+  const link = await simulateCall(t, tested);
   await t.test('a call can be heard, sought, seen, and made a scenario', async (t) => {
     await visitViews(t, link, async ({ page, requests, errors }, { width }) => {
       t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
       t.ok(
-        requests.every((url) => url.startsWith(bench.service.url)),
+        requests.every((url) => url.startsWith(tested.service.url)),
         'no other host',
       );
       const label = await page.locator('figure svg:visible').getAttribute('aria-label');
@@ -121,7 +121,7 @@ void t.test('the page of a call, and its audio', async (t) => {
     'the audio is sent in ranges, to its owner only, until its session is deleted',
     async (t) => {
       const id = new URL(link).searchParams.get('sessionId') ?? '';
-      const url = `${bench.service.url}/recordings/${id}`;
+      const url = `${tested.service.url}/recordings/${id}`;
       const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
       t.equal(whole.toString('latin1', 0, 4), 'OggS');
       const { length } = whole;
@@ -144,14 +144,14 @@ void t.test('the page of a call, and its audio', async (t) => {
       }
       const foreign = await fetch(url, { headers: { origin: 'https://evil.example' } });
       t.equal(foreign.status, 403, 'another site');
-      t.equal((await fetch(`${bench.service.url}/recordings/unknown`)).status, 404);
+      t.equal((await fetch(`${tested.service.url}/recordings/unknown`)).status, 404);
       const open = await startService({
         host: '0.0.0.0',
         keys: [{ key: 'the-key-of-the-service' }],
       });
       t.teardown(() => open.stop());
       t.equal((await fetch(`${open.url}/recordings/${id}`)).status, 401, 'no key');
-      await bench.admin('POST /reset', { to: 'empty' });
+      await tested.admin('POST /reset', { to: 'empty' });
       t.equal((await fetch(url)).status, 404, 'deleted');
     },
   );

@@ -2,12 +2,12 @@
 import t, { type Test } from 'tap';
 import { startAgent } from '../../../reference-agent/index.ts';
 import type { Scenario } from '../../../src/contract/index.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { makeScenario } from '../../helpers/simulation.ts';
-import { follow } from '../../helpers/service-page.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow } from '../../support/pages/service-page.ts';
+import { reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const makeParcel = (steps: string[]): Scenario =>
   makeScenario({
@@ -30,26 +30,26 @@ const same: Scenario = makeScenario({
 });
 
 /** Runs scenarios, and returns the id of the simulation as the deep links of its results have it. */
-async function simulate(bench: Bench, name: string, body: object): Promise<string> {
-  await bench.admin('POST /simulations', { name, ...body });
-  await bench.drain();
-  const { items } = await bench.simulations();
+async function simulate(tested: ServiceUnderTest, name: string, body: object): Promise<string> {
+  await tested.admin('POST /simulations', { name, ...body });
+  await tested.drain();
+  const { items } = await tested.simulations();
   const item = items.find(({ simulation }) => simulation === name);
   return decodeURIComponent(new URL(item?.url ?? '').pathname.split('/')[2] ?? '');
 }
 
 /** Two simulations: one scenario regressed, one was fixed, one is unchanged. */
-async function simulateTwice(t: Test, bench: Bench): Promise<[before: string, after: string]> {
+async function simulateTwice(t: Test, tested: ServiceUnderTest): Promise<[before: string, after: string]> {
   const agent = await startAgent();
   const { url } = await withSandboxDouble(t, { chat: reply('We open at nine.') });
   t.teardown(() => agent.stop());
   const run = { samples: 5, seed: 'nightly' };
-  const before = await simulate(bench, 'Monday', {
+  const before = await simulate(tested, 'Monday', {
     ...run,
     agent: { name: 'Shop agent', url: agent.url },
     scenarios: [makeParcel(['Thanks.']), makeHours('nine'), same],
   });
-  const after = await simulate(bench, 'Tuesday', {
+  const after = await simulate(tested, 'Tuesday', {
     ...run,
     agent: { name: 'Shop agent', url },
     scenarios: [makeParcel(['Really?']), makeHours('nine'), same],
@@ -58,10 +58,10 @@ async function simulateTwice(t: Test, bench: Bench): Promise<[before: string, af
 }
 
 void t.test('two simulations: regressions first, transcripts, and what changed', async (t) => {
-  const bench = await withService(t);
-  const [a, b] = await simulateTwice(t, bench);
+  const tested = await withService(t);
+  const [a, b] = await simulateTwice(t, tested);
   const path = `/compare?a=${a}&b=${b}`;
-  const { page, errors } = await openPage(t, bench.service.url + path);
+  const { page, errors } = await openPage(t, tested.service.url + path);
   t.match(
     await page.innerText('.verdict'),
     /^Better and worse\. 10 of 15 sessions passed before, 10 of 15 now/,
@@ -101,7 +101,7 @@ void t.test('two simulations: regressions first, transcripts, and what changed',
   await follow(page, sides.nth(1).locator('a').first());
   t.match(await page.innerText('main'), /We open at nine\./);
 
-  const phone = await openPage(t, bench.service.url + path, {
+  const phone = await openPage(t, tested.service.url + path, {
     viewport: { width: 390, height: 844 },
   });
   const stacked = phone.page.locator('.pair > div');
@@ -125,8 +125,8 @@ const sayPolite = (count: number, failed: number, more: object, prefix: string, 
 void t.test(
   'two production runs: rates per eval, and whether a difference may be chance',
   async (t) => {
-    const bench = await withService(t);
-    await bench.admin('POST /seed', {
+    const tested = await withService(t);
+    await tested.admin('POST /seed', {
       runs: [
         { name: 'Monday', sessions: sayPolite(40, 2, { metadata: { version: '1.4' } }, 'm', '16') },
         {
@@ -135,7 +135,7 @@ void t.test(
         },
       ],
     });
-    const { page, errors } = await openPage(t, `${bench.service.url}/runs?kind=production`);
+    const { page, errors } = await openPage(t, `${tested.service.url}/runs?kind=production`);
     await page.locator('[aria-label="Before: Monday"]').check();
     await page.locator('[aria-label="After: Tuesday"]').check();
     await follow(page, 'text=Compare');
@@ -183,10 +183,10 @@ const seedDays = (
 });
 
 void t.test('a comparison against time says so, and leads to the runs next to it', async (t) => {
-  const bench = await withService(t);
+  const tested = await withService(t);
   const evals = [{ id: 'polite', name: 'Polite', failed: 1 }];
-  await bench.admin('POST /seed', seedDays(evals, ['Sunday', 'Monday', 'Tuesday', 'Wednesday']));
-  const { page, errors } = await openPage(t, `${bench.service.url}/compare?a=3&b=2`);
+  await tested.admin('POST /seed', seedDays(evals, ['Sunday', 'Monday', 'Tuesday', 'Wednesday']));
+  const { page, errors } = await openPage(t, `${tested.service.url}/compare?a=3&b=2`);
   const sides = page.locator('[aria-label="Compared runs"] tbody tr');
   const compared = async () =>
     (await sides.locator('td:nth-child(2)').allInnerTexts()).map((name) => name.trim());
@@ -210,7 +210,7 @@ void t.test('a comparison against time says so, and leads to the runs next to it
   t.equal(await page.locator('text=Compare with the next run').count(), 0, 'it is the newest');
   await follow(page, 'text=Compare with the previous run');
   t.same(await compared(), ['Tuesday', 'Wednesday']);
-  await page.goto(`${bench.service.url}/compare?a=1&b=3`);
+  await page.goto(`${tested.service.url}/compare?a=1&b=3`);
   t.same(await others.allInnerTexts(), [
     'Sunday with the next run, Monday',
     'Tuesday with the previous run, Monday',
@@ -220,7 +220,7 @@ void t.test('a comparison against time says so, and leads to the runs next to it
 });
 
 void t.test('the failures of an eval are those of this eval in this run', async (t) => {
-  const bench = await withService(t);
+  const tested = await withService(t);
   const polite = [
     { id: 'polite', name: 'Polite', failed: 0 },
     { id: 'polite-2', name: 'Polite 2', failed: 0 },
@@ -228,7 +228,7 @@ void t.test('the failures of an eval are those of this eval in this run', async 
   ];
   const [first, second, third] = polite;
   if (!first || !second || !third) throw new Error('Three evals are needed.');
-  await bench.admin('POST /seed', seedDays(polite, ['Monday']));
+  await tested.admin('POST /seed', seedDays(polite, ['Monday']));
   const failing = [
     { ...first, name: 'Very polite', failed: 1 },
     { ...second, failed: 2 },
@@ -236,9 +236,9 @@ void t.test('the failures of an eval are those of this eval in this run', async 
   ];
   const [, tuesday] = seedDays(failing, ['', 'Monday 2']).runs;
   const [, , wednesday] = seedDays(failing, ['', '', 'Monday 2 again']).runs;
-  await bench.admin('POST /seed', { runs: [tuesday, wednesday] });
+  await tested.admin('POST /seed', { runs: [tuesday, wednesday] });
   const path = '/compare?a=1&b=2';
-  const { page, errors } = await openPage(t, bench.service.url + path);
+  const { page, errors } = await openPage(t, tested.service.url + path);
   const group = page.locator('[aria-label="Differences that may be chance"] tbody tr');
   const rows = (await group.allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' ').trim());
   t.match(rows, [
@@ -251,7 +251,7 @@ void t.test('the failures of an eval are those of this eval in this run', async 
     ['Polite 2', 2],
     ['Polite', 3],
   ] as const) {
-    await page.goto(bench.service.url + path);
+    await page.goto(tested.service.url + path);
     await follow(page, group.filter({ hasText: `${count} failed` }).locator('a'));
     const found = await page.innerText('main');
     t.match(found, `Only run Monday 2, eval ${name}. Show all`);
@@ -271,21 +271,21 @@ void t.test('the failures of an eval are those of this eval in this run', async 
     (await evals.allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' ').trim()),
     [/^Polite 1 of 4 25% 3/, /^Polite 2 2 of 4 50% 2/, /^Very polite 3 of 4 75% 1/],
   );
-  await page.goto(`${bench.service.url}/production-eval/1`);
+  await page.goto(`${tested.service.url}/production-eval/1`);
   t.match(
     (await evals.allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' ').trim()).sort(),
     [/^Polite 2 4 of 4/, /^Polite polite 4 of 4/, /^Polite strict 4 of 4/],
     'evals that share a name have their ids',
   );
-  await page.goto(`${bench.service.url}/production-eval/2`);
+  await page.goto(`${tested.service.url}/production-eval/2`);
   await follow(page, evals.first().locator('a'));
   t.equal(await page.locator('[aria-label=Sessions] tbody tr').count(), 3);
   t.same(errors, []);
 });
 
 void t.test('outcomes of an edited eval are kept apart, and not compared', async (t) => {
-  const bench = await withService(t);
-  const { admin, trace, end, drain } = bench;
+  const tested = await withService(t);
+  const { admin, trace, end, drain } = tested;
   for (const [nth, [name, model, text]] of (
     [
       ['Monday', 'small-1', 'please'],
@@ -302,36 +302,36 @@ void t.test('outcomes of an edited eval are kept apart, and not compared', async
     await end(id);
     await drain();
   }
-  const { items } = await bench.production();
+  const { items } = await tested.production();
   const idOf = (run: string): string =>
     new URL(items.find((item) => item.run.startsWith(run))?.url ?? '').pathname.split('/')[2] ?? '';
   const path = `/compare?a=${idOf('Monday')}&b=${idOf('Tuesday')}`;
-  const { page } = await openPage(t, bench.service.url + path);
+  const { page } = await openPage(t, tested.service.url + path);
   t.match(await page.innerText('[aria-label=Changes] tbody'), /Model\s+.*small-[12]/);
   t.match(await page.innerText('.verdict'), /not compared, because the evals or their versions/);
   const rows = await page.locator('[aria-label="Not comparable"] tbody tr').allInnerTexts();
   t.match(rows.map((row) => row.replaceAll(/\s+/g, ' ').trim()).sort(), [
     /^Polite version [0-9a-f]{8} absent .*edited: this version only after$/,
   ]);
-  await page.goto(`${bench.service.url}/production-eval/${idOf('Tuesday')}`);
+  await page.goto(`${tested.service.url}/production-eval/${idOf('Tuesday')}`);
   const evals = await page.locator('[aria-label=Evals] tbody tr').allInnerTexts();
   t.equal(evals.length, 2, 'each version has its row');
   t.match(evals, [/Polite version [0-9a-f]{8}/, /Polite version [0-9a-f]{8}/]);
-  await page.goto(`${bench.service.url}/evals`);
+  await page.goto(`${tested.service.url}/evals`);
   t.match(await page.innerText('[aria-label=Evals] tbody'), /of 2 since it was edited/);
 });
 
 void t.test('ids that cannot be compared lead to a list to choose from', async (t) => {
-  const bench = await withService(t);
+  const tested = await withService(t);
   const open = async (path: string) => {
-    const response = await bench.send(`GET ${path}`, { headers: { accept: 'text/html' } });
-    const { page } = await openPage(t, bench.service.url + path);
+    const response = await tested.send(`GET ${path}`, { headers: { accept: 'text/html' } });
+    const { page } = await openPage(t, tested.service.url + path);
     return { status: response.status, text: await page.innerText('main'), page };
   };
   const empty = await open('/compare');
   t.equal(empty.status, 200);
   t.match(empty.text, /There are fewer than two runs\./);
-  await bench.admin('POST /seed', {
+  await tested.admin('POST /seed', {
     runs: ['One', 'Two', 'Three'].map((name) => ({
       name,
       sessions: sayPolite(2, 1, {}, name, '16'),

@@ -1,12 +1,12 @@
 /** Which of several reports about an agent counts. */
 import t from 'tap';
-import { withAgent } from '../../helpers/agent.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { failed, report, row } from '../../helpers/check-report.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { clickButton, writeUpload } from '../../helpers/service-page.ts';
+import { failed, report, row } from '../../support/conformance/check-report.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, writeUpload } from '../../support/pages/service-page.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
 
-void t.test('A report of an older run is stored, but does not replace a newer one', async (t) => {
+void t.test('a report of an older run is stored, but does not replace a newer one', async (t) => {
   const { service, admin } = await withEmptyService(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
   await admin(
@@ -28,9 +28,9 @@ void t.test('A report of an older run is stored, but does not replace a newer on
   t.match(await page.innerText('.parts'), /Conforming.*ended 2026-11-20 09:45:00/s);
 });
 
-void t.test('A check that judged nothing does not hide an earlier one', async (t) => {
+void t.test('a check that judged nothing does not hide an earlier one', async (t) => {
   const { service, admin } = await withEmptyService(t);
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
   await admin('POST /agents/shop/connection');
   await admin('POST /agents/shop/reports', report([row('CHAT-001')], { target: agent.url }));
@@ -60,7 +60,7 @@ void t.test('A check that judged nothing does not hide an earlier one', async (t
   t.match(text, /Conforming.*A newer run, which ended 2026-11-20 19:30:00 UTC, judged nothing/s);
 });
 
-void t.test('A report of another URL never hides one of the agent', async (t) => {
+void t.test('a report of another URL never hides one of the agent', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const url = 'http://127.0.0.1:1';
   await admin('POST /agents', { id: 'shop', name: 'Shop', url });

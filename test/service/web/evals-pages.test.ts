@@ -1,15 +1,15 @@
 /** The pages of evals in a real browser: list, editor of every kind, and dry run. */
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { clickButton, follow, followByKeyboard, tabTo } from '../../helpers/service-page.ts';
+import { behaviors, startOpenAiServer } from '../../support/models/openai-server.ts';
+import { atNight } from '../../support/nightly.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, follow, followByKeyboard, tabTo } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
-const open = async (t: Test, { service }: Bench, path = '/evals') =>
+const open = async (t: Test, { service }: ServiceUnderTest, path = '/evals') =>
   openPage(t, service.url + path);
 
 type Values = Readonly<Record<string, string | boolean>>;
@@ -56,15 +56,15 @@ const kinds: [kind: string, values: Values, params: Record<string, unknown>][] =
 const PUSH_KINDS = ['contains', 'tool_args', 'tool_order', 'max_latency'];
 
 void t.test('evals of every kind can be added and edited in a form', async (t) => {
-  const bench = await withEmptyService(t);
-  const { page, errors } = await open(t, bench);
+  const tested = await withEmptyService(t);
+  const { page, errors } = await open(t, tested);
   t.match(await page.innerText('main'), 'There are no evals yet.');
   const tried = atNight(
     kinds,
     kinds.filter(([kind]) => PUSH_KINDS.includes(kind)),
   );
   for (const [nth, [kind, values, params]] of tried.entries()) {
-    await page.goto(`${bench.service.url}/evals/new`);
+    await page.goto(`${tested.service.url}/evals/new`);
     await follow(page, `a[href="/evals/new?kind=${kind}"]`);
     const id = `eval-${nth}`;
     const shared = { id, '/name': `Eval "${nth}"`, category: 'tone', required: false };
@@ -78,7 +78,7 @@ void t.test('evals of every kind can be added and edited in a form', async (t) =
     t.equal(await page.getAttribute('.notice a', 'href'), '/settings');
     const expected = { id, name: shared['/name'], category: 'tone', type: 'turn_level' };
     const stored = { ...expected, required: false, kind, params };
-    t.same(await bench.admin(`GET /evals/${id}`), stored, kind);
+    t.same(await tested.admin(`GET /evals/${id}`), stored, kind);
 
     await follow(page, `text=Eval "${nth}"`);
     t.equal(await page.innerText('h1'), `Eval ${id}`);
@@ -87,7 +87,7 @@ void t.test('evals of every kind can be added and edited in a form', async (t) =
     await clickButton(page, 'Save');
     const { required, category, ...rest } = stored;
     t.same(
-      await bench.admin(`GET /evals/${id}`),
+      await tested.admin(`GET /evals/${id}`),
       rest,
       `${kind}, ${required} and ${category} gone`,
     );
@@ -97,22 +97,22 @@ void t.test('evals of every kind can be added and edited in a form', async (t) =
 });
 
 void t.test('the id of a new eval is made from its name, unless it is given', async (t) => {
-  const bench = await withEmptyService(t);
-  const { page } = await open(t, bench, '/evals/new?kind=contains');
+  const tested = await withEmptyService(t);
+  const { page } = await open(t, tested, '/evals/new?kind=contains');
   await page.fill('[name="/name"]', ' Order “Über” found! ');
   await fillFields(page, { text: 'shipped' });
   await clickButton(page, 'Save');
-  await page.goto(`${bench.service.url}/evals/new?kind=contains`);
+  await page.goto(`${tested.service.url}/evals/new?kind=contains`);
   await page.fill('[name="/name"]', '注文');
   await fillFields(page, { text: 'shipped' });
   t.match(await clickButton(page, 'Save'), 'Id must not be empty.', 'nothing is left of the name');
-  t.match(await bench.admin('GET /evals'), { evals: [{ id: 'order-uber-found' }] });
+  t.match(await tested.admin('GET /evals'), { evals: [{ id: 'order-uber-found' }] });
 });
 
 void t.test('problems stand at their fields, with the values that were typed', async (t) => {
-  const bench = await withEmptyService(t);
-  await bench.admin('POST /evals', makeContainsEval('taken', 'x'));
-  const { page } = await open(t, bench, '/evals/new?kind=contains');
+  const tested = await withEmptyService(t);
+  await tested.admin('POST /evals', makeContainsEval('taken', 'x'));
+  const { page } = await open(t, tested, '/evals/new?kind=contains');
   const problemOf = (name: string): Promise<string> =>
     page
       .locator('.field', { has: page.locator(`[name="${name}"]`) })
@@ -137,16 +137,16 @@ void t.test('problems stand at their fields, with the values that were typed', a
   await page.fill('[name="/name"]', 'Named');
   await clickButton(page, 'Save');
   t.match(await problemOf('/id'), 'An eval has the id taken already.');
-  t.match(await bench.admin('GET /evals'), { evals: [{ name: 'Says x' }] });
+  t.match(await tested.admin('GET /evals'), { evals: [{ name: 'Says x' }] });
 
-  await page.goto(`${bench.service.url}/evals/edit?id=taken`);
+  await page.goto(`${tested.service.url}/evals/edit?id=taken`);
   await page.fill('[name="/name"]', 'Edited in another tab');
-  await bench.admin('DELETE /evals/taken');
+  await tested.admin('DELETE /evals/taken');
   await clickButton(page, 'Save');
   t.match(await problemOf('/id'), 'The eval taken was deleted meanwhile. Save again to add it');
-  t.same(await bench.admin('GET /evals'), { evals: [] });
+  t.same(await tested.admin('GET /evals'), { evals: [] });
   await clickButton(page, 'Save');
-  t.match(await bench.admin('GET /evals'), { evals: [{ name: 'Edited in another tab' }] });
+  t.match(await tested.admin('GET /evals'), { evals: [{ name: 'Edited in another tab' }] });
 
   const rows: [kind: string, values: Values, field: string, problem: RegExp][] = [
     ['regex', { pattern: '(' }, '/params/pattern', /^Regular expression is not .*: Unterminated/],
@@ -167,7 +167,7 @@ void t.test('problems stand at their fields, with the values that were typed', a
     ['judge', { criteria: '  ' }, '/params/criteria', /^Criteria must be a text that is not blank/],
   ];
   for (const [kind, values, field, problem] of rows) {
-    await page.goto(`${bench.service.url}/evals/new?kind=${kind}`);
+    await page.goto(`${tested.service.url}/evals/new?kind=${kind}`);
     await page.fill('[name="/name"]', 'Named');
     const rest = {
       'params/name': 'find',
@@ -188,15 +188,15 @@ void t.test('problems stand at their fields, with the values that were typed', a
 });
 
 void t.test('an eval can be edited as JSON, and deleted', async (t) => {
-  const bench = await withEmptyService(t);
-  const { admin } = bench;
+  const tested = await withEmptyService(t);
+  const { admin } = tested;
   await admin('POST /evals', makeContainsEval('one', 'a'));
   await admin('POST /evals', {
     ...{ id: 'lines', name: 'Lines', kind: 'regex' },
     params: { pattern: 'a\nb' },
   });
   await admin('PUT /settings', { evals: ['one'] });
-  const { page } = await open(t, bench, '/evals/edit?id=one');
+  const { page } = await open(t, tested, '/evals/edit?id=one');
   await follow(page, 'text=Edit it as JSON');
   const definition = page.locator('[name=definition]');
   for (const [text, problem] of [
@@ -215,20 +215,20 @@ void t.test('an eval can be edited as JSON, and deleted', async (t) => {
   await follow(page, 'text=Lines');
   t.match(await definition.inputValue(), 'a\\nb', 'a field of one line would lose the line break');
 
-  await page.goto(`${bench.service.url}/evals/new?as=json`);
+  await page.goto(`${tested.service.url}/evals/new?as=json`);
   await definition.fill(JSON.stringify(makeContainsEval('one', 'c')));
   t.match(await clickButton(page, 'Save'), 'An eval has the id one already.');
-  await page.goto(`${bench.service.url}/evals/edit?id=one`);
+  await page.goto(`${tested.service.url}/evals/edit?id=one`);
   await page.click('summary');
   t.match(await page.innerText('details'), 'Live traces skip it from then on');
   t.match(await clickButton(page, 'Delete one'), 'The eval was deleted.');
   t.match(await admin('GET /evals'), { evals: [{ id: 'lines' }] });
-  t.equal((await page.goto(`${bench.service.url}/evals/edit?id=one`))?.status(), 404);
+  t.equal((await page.goto(`${tested.service.url}/evals/edit?id=one`))?.status(), 404);
 });
 
 void t.test('the list shows who uses an eval, and its newest outcomes', async (t) => {
-  const bench = await withEmptyService(t);
-  const { admin, drain } = bench;
+  const tested = await withEmptyService(t);
+  const { admin, drain } = tested;
   await admin('POST /evals', makeContainsEval('hello', 'hello', { category: 'tone' }));
   await admin('POST /evals', makeContainsEval('unused', 'x', { required: false }));
   await admin('PUT /settings', { evals: ['hello'] });
@@ -246,7 +246,7 @@ void t.test('the list shows who uses an eval, and its newest outcomes', async (t
     await admin('POST /transcripts', { session_id: `t-${nth}`, turns });
   }
   await drain();
-  const { page } = await open(t, bench);
+  const { page } = await open(t, tested);
   t.same(await page.locator('tbody tr').allInnerTexts(), [
     'Says hello hello\tContains a text\ttone\tyes\tlive traces, 2 scenarios\t75% of 4',
     'Says x unused\tContains a text\tgeneral\tno\tnothing\t',
@@ -256,8 +256,8 @@ void t.test('the list shows who uses an eval, and its newest outcomes', async (t
 void t.test(
   'a dry run scores stored conversations with the unsaved eval, and stores nothing',
   async (t) => {
-    const bench = await withEmptyService(t);
-    const { admin, trace, end, drain } = bench;
+    const tested = await withEmptyService(t);
+    const { admin, trace, end, drain } = tested;
     await trace(makeSpan({ conversationId: 'open one', agent: 'It is on its way.' }));
     await trace(makeSpan({ conversationId: 'scored', agent: 'Please wait.' }));
     await admin('POST /evals', makeContainsEval('saved', 'x'));
@@ -265,7 +265,7 @@ void t.test(
     await end('scored');
     await drain();
     const before = [await admin('GET /evals'), await admin('GET /sessions')];
-    const { page, errors } = await open(t, bench, '/evals/new?kind=contains');
+    const { page, errors } = await open(t, tested, '/evals/new?kind=contains');
     const options = await page.locator('[name=session] option').allInnerTexts();
     t.match(options.map((text) => text.trim()).sort(), [
       /^open one · open · 2026/,
@@ -314,18 +314,18 @@ void t.test('a dry run of a judge names the missing judge, or shows its verdict'
     [{}, /error conv-1\s+No LLM judge is configured\. Set SANDBOX_KIT_JUDGE_URL/],
     [{ judge }, /fail conv-1\s+The agent never greets <b>\./],
   ] as const) {
-    const bench = await withService(t, options);
-    await bench.trace(makeSpan());
-    await bench.admin('POST /evals', judged);
-    const { page } = await open(t, bench, '/evals/edit?id=judged');
+    const tested = await withService(t, options);
+    await tested.trace(makeSpan());
+    await tested.admin('POST /evals', judged);
+    const { page } = await open(t, tested, '/evals/edit?id=judged');
     t.match(await clickButton(page, 'Score this conversation'), expected);
   }
 });
 
 void t.test('an eval is written, tried, and saved with the keyboard alone', async (t) => {
-  const bench = await withEmptyService(t);
-  await bench.trace(makeSpan());
-  const { page } = await open(t, bench);
+  const tested = await withEmptyService(t);
+  await tested.trace(makeSpan());
+  const { page } = await open(t, tested);
   await followByKeyboard(page, 'Add an eval');
   await followByKeyboard(page, 'Contains a text');
   await tabTo(page, '/params/text');
@@ -338,21 +338,21 @@ void t.test('an eval is written, tried, and saved with the keyboard alone', asyn
   t.match(await page.innerText('#dry-run'), 'pass conv-1');
   await followByKeyboard(page, 'Save');
   t.match(await page.innerText('main'), 'The eval was saved.');
-  t.match(await bench.admin('GET /evals/typed'), { name: 'Typed', params: { text: 'way' } });
+  t.match(await tested.admin('GET /evals/typed'), { name: 'Typed', params: { text: 'way' } });
 });
 
 void t.test('pages of evals stay small for many evals and long conversations', async (t) => {
-  const bench = await withEmptyService(t);
+  const tested = await withEmptyService(t);
   const evals = Array.from({ length: 120 }, (_, nth) => makeContainsEval(`e-${nth}`, 'x'));
   const long = 'w'.repeat(100_000);
   const turns = Array.from({ length: 60 }, () => ({ user_input: long, agent_response: long }));
-  await bench.admin('POST /seed', { evals, transcripts: [{ session_id: 't', turns }] });
-  const { page } = await open(t, bench);
+  await tested.admin('POST /seed', { evals, transcripts: [{ session_id: 't', turns }] });
+  const { page } = await open(t, tested);
   t.equal(await page.locator('tbody tr').count(), 50);
   await follow(page, 'text=Older');
   await follow(page, 'text=Older');
   t.equal(await page.locator('tbody tr').count(), 20);
-  await page.goto(`${bench.service.url}/evals/edit?id=e-0`);
+  await page.goto(`${tested.service.url}/evals/edit?id=e-0`);
   t.match(await clickButton(page, 'Score this conversation'), '10 more turns not shown.');
   t.ok((await page.content()).length < 300_000, 'less than 300 kB');
 });

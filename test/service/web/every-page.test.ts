@@ -2,25 +2,25 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { createKitFunctions } from '../../../library/kit-functions.ts';
-import { assertAccessible, assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { DESKTOP, openPage, optionsOf, VIEWS, type OpenedPage } from '../../helpers/browser.ts';
-import { withFilledService } from '../../helpers/filled-service.ts';
+import { isNightly } from '../../support/nightly.ts';
+import { assertAccessible, assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { DESKTOP, openPage, optionsOf, VIEWS, type OpenedPage } from '../../support/pages/browser.ts';
 import {
   addHostileData,
   IMAGE,
   LINE,
   makeHostileScenario,
   WIDE,
-} from '../../helpers/hostile-data.ts';
-import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
-import { isNightly } from '../../helpers/nightly.ts';
+} from '../../support/pages/hostile-data.ts';
+import { HOSTILE_MARKUP } from '../../support/pages/hostile-markup.ts';
 import {
   assertNoMarkup,
   assertShown,
   clickButton,
   isUnexpected,
   writeUpload,
-} from '../../helpers/service-page.ts';
+} from '../../support/pages/service-page.ts';
+import { withFilledService } from '../../support/services/filled-service.ts';
 
 const PAGES_MAX = 150;
 
@@ -235,9 +235,9 @@ const ACTS: readonly Act[] = [
 ];
 
 void t.test('every page is accessible, safe, and fits desktop and phone', async (t) => {
-  const bench = await withFilledService(t, HOSTILE_MARKUP, { kit: createKitFunctions() });
-  const paths = await addHostileData(t, bench);
-  const { url: origin } = bench.service;
+  const tested = await withFilledService(t, HOSTILE_MARKUP, { kit: createKitFunctions() });
+  const paths = await addHostileData(t, tested);
+  const { url: origin } = tested.service;
   const first = await openPage(t, origin, optionsOf(DESKTOP));
   const { urls, forms } = await visitAll(t, first);
   const others = paths.map((path) => origin + path);
@@ -259,7 +259,7 @@ void t.test('every page is accessible, safe, and fits desktop and phone', async 
       await assertAccessibleAtNight(t, page);
     }
   }
-  t.same(await bench.admin('GET /scenarios/h'), makeHostileScenario(), 'the editor keeps all text');
+  t.same(await tested.admin('GET /scenarios/h'), makeHostileScenario(), 'the editor keeps all text');
   t.comment(`${urls.length} kinds of pages, ${forms.length} forms`);
 
   const evil = 'https://evil.example';

@@ -2,11 +2,11 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { openPage, withContext } from '../../helpers/browser.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { makeContainsEval, withService } from '../../helpers/service.ts';
-import { clickButton, pressEnter } from '../../helpers/service-page.ts';
+import { atNight } from '../../support/nightly.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage, withContext } from '../../support/pages/browser.ts';
+import { clickButton, pressEnter } from '../../support/pages/service-page.ts';
+import { makeContainsEval, withService } from '../../support/services/service.ts';
 
 /** Asserts that the focus is on the only element that the selector matches. */
 async function assertFocus(t: Test, page: Page, selector: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** A browser that opens the path of a form, such as after a reload, gets a page. */
 import t from 'tap';
-import { parcel } from '../../helpers/runs.ts';
-import { withService } from '../../helpers/service.ts';
+import { withService } from '../../support/services/service.ts';
+import { parcel } from '../../support/sessions/shop-simulation.ts';
 
 void t.test('the path of a form leads to the page above it, with the owner', async (t) => {
   const { service, admin } = await withService(t);

@@ -1,25 +1,25 @@
 /** What forms and lists keep: chosen scenarios after a mistake, the owner, and no notice of the past. */
 import t, { type Test } from 'tap';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { makeScenario } from '../../helpers/simulation.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
 
 const HTML = { accept: 'text/html' };
 
 /** Reads a page. */
-async function read({ service }: Bench, path: string): Promise<string> {
+async function read({ service }: ServiceUnderTest, path: string): Promise<string> {
   return (await fetch(service.url + path, { headers: HTML })).text();
 }
 
 /** Sends a form as a page of the service does, and returns the page that responds. */
 async function submit(
   t: Test,
-  bench: Bench,
+  tested: ServiceUnderTest,
   path: string,
   { status, fields }: { status: number; fields: [name: string, value: string][] },
 ): Promise<string> {
-  const { url } = bench.service;
-  const [, token = ''] = /name="_token" value="(\w+)"/.exec(await read(bench, '/settings')) ?? [];
+  const { url } = tested.service;
+  const [, token = ''] = /name="_token" value="(\w+)"/.exec(await read(tested, '/settings')) ?? [];
   const response = await fetch(url + path, {
     ...{ method: 'POST', headers: { ...HTML, origin: url } },
     body: new URLSearchParams([['_token', token], ...fields]),
@@ -31,14 +31,14 @@ async function submit(
 void t.test(
   'scenarios that were chosen on another page survive a mistake in the form',
   async (t) => {
-    const bench = await withEmptyService(t);
-    const { admin } = bench;
+    const tested = await withEmptyService(t);
+    const { admin } = tested;
     await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:9' });
     for (let nth = 1; nth <= 52; nth += 1) {
       await admin('POST /scenarios', makeScenario({ id: `s-${nth}`, name: `Scenario ${nth}` }));
     }
     const chosen: [string, string][] = ['s-1', 's-51', 's-52'].map((id) => ['scenario', id]);
-    const page = await submit(t, bench, '/scenarios/run', {
+    const page = await submit(t, tested, '/scenarios/run', {
       status: 400,
       fields: [['agent', 'shop'], ['samples', 'many'], ...chosen],
     });
@@ -55,8 +55,8 @@ void t.test(
 );
 
 void t.test('a second click on Start leads to the simulation of the first', async (t) => {
-  const bench = await withEmptyService(t);
-  const { admin } = bench;
+  const tested = await withEmptyService(t);
+  const { admin } = tested;
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:9' });
   await admin('POST /scenarios', makeScenario({ id: 's' }));
   const chosen: [string, string][] = [
@@ -64,11 +64,11 @@ void t.test('a second click on Start leads to the simulation of the first', asyn
     ['scenario', 's'],
   ];
   const review = (): Promise<string> =>
-    submit(t, bench, '/scenarios/run', { status: 200, fields: chosen });
+    submit(t, tested, '/scenarios/run', { status: 200, fields: chosen });
   const start = (page: string): Promise<string> => {
     const [, id = ''] = /name="request_id"\s+value="([\w-]+)"/.exec(page) ?? [];
     const fields: [string, string][] = [...chosen, ['start', 'yes'], ['request_id', id]];
-    return submit(t, bench, '/scenarios/run', { status: 200, fields });
+    return submit(t, tested, '/scenarios/run', { status: 200, fields });
   };
   const page = await review();
   const pages = await Promise.all([start(page), start(page)]);
@@ -76,7 +76,7 @@ void t.test('a second click on Start leads to the simulation of the first', asyn
   const titles = new Set(pages.map((each) => /\/simulation\/sim_\w+/.exec(each)?.[0]));
   t.equal(titles.size, 1, 'all three show the same simulation');
   t.match(await admin('GET /simulations'), { simulations: { length: 1 } });
-  await start(await read(bench, '/scenarios/s'));
+  await start(await read(tested, '/scenarios/s'));
   await start(await review());
   t.match(
     await admin('GET /simulations'),
@@ -86,26 +86,26 @@ void t.test('a second click on Start leads to the simulation of the first', asyn
 });
 
 void t.test('a scenario leads to the eval that it refers to', async (t) => {
-  const bench = await withEmptyService(t);
-  await bench.admin('POST /evals', makeContainsEval('polite', 'please'));
-  await bench.admin('POST /scenarios', makeScenario({ id: 's', evals: ['polite'] }));
+  const tested = await withEmptyService(t);
+  await tested.admin('POST /evals', makeContainsEval('polite', 'please'));
+  await tested.admin('POST /scenarios', makeScenario({ id: 's', evals: ['polite'] }));
   const [, link = ''] =
-    /href="(\/evals\/[^"]*polite)"/.exec(await read(bench, '/scenarios/s')) ?? [];
-  t.match(await read(bench, link), '<h1>Eval polite</h1>');
+    /href="(\/evals\/[^"]*polite)"/.exec(await read(tested, '/scenarios/s')) ?? [];
+  t.match(await read(tested, link), '<h1>Eval polite</h1>');
 });
 
 void t.test(
   'the links between the pages of a list keep the owner, and drop the notice',
   async (t) => {
-    const bench = await withService(t);
+    const tested = await withService(t);
     for (let nth = 0; nth <= 50; nth += 1) {
-      await bench.admin(`POST /evals`, makeContainsEval(`e-${nth}`, 'please'));
+      await tested.admin(`POST /evals`, makeContainsEval(`e-${nth}`, 'please'));
     }
-    const evals = await read(bench, '/evals?notice=saved');
+    const evals = await read(tested, '/evals?notice=saved');
     t.match(evals, 'The eval was saved.');
     t.match(evals, 'href="/evals?skip=50"');
-    for (let nth = 0; nth <= 50; nth += 1) await bench.admin('POST /keys', { owner: 'team b' });
-    const keys = await submit(t, bench, '/keys/generate?owner=team+b', {
+    for (let nth = 0; nth <= 50; nth += 1) await tested.admin('POST /keys', { owner: 'team b' });
+    const keys = await submit(t, tested, '/keys/generate?owner=team+b', {
       status: 400,
       fields: [['label', 'x'.repeat(101)]],
     });
@@ -114,17 +114,17 @@ void t.test(
 );
 
 void t.test('an agent can keep its name, and not take that of another agent', async (t) => {
-  const bench = await withEmptyService(t);
+  const tested = await withEmptyService(t);
   for (const id of ['one', 'two']) {
-    await bench.admin('POST /agents', { id, name: `Agent ${id}`, url: 'http://127.0.0.1:9' });
+    await tested.admin('POST /agents', { id, name: `Agent ${id}`, url: 'http://127.0.0.1:9' });
   }
   const change = (name: string): [string, string][] => [
     ['name', name],
     ['url', 'http://127.0.0.1:9/v2'],
   ];
   const fields = change('Agent one');
-  const page = await submit(t, bench, '/agents/two', { status: 400, fields });
+  const page = await submit(t, tested, '/agents/two', { status: 400, fields });
   t.match(page, 'An agent has this name already.');
-  await submit(t, bench, '/agents/one', { status: 200, fields });
-  t.match(await bench.admin('GET /agents/one'), { url: 'http://127.0.0.1:9/v2' });
+  await submit(t, tested, '/agents/one', { status: 200, fields });
+  t.match(await tested.admin('GET /agents/one'), { url: 'http://127.0.0.1:9/v2' });
 });

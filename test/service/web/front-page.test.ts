@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { assertError, withService } from '../../helpers/service.ts';
-import { ROOT } from '../../helpers/repository.ts';
+import { ROOT } from '../../support/repository.ts';
+import { assertError, withService } from '../../support/services/service.ts';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
@@ -54,7 +54,7 @@ void t.test('/ is a page for browsers that loads its stylesheet only', async (t)
   }
 });
 
-void t.test('An exporter that posts to / gets the right address', async (t) => {
+void t.test('an exporter that posts to / gets the right address', async (t) => {
   const { send } = await withService(t);
   const response = await send('POST /', { body: { resourceSpans: [] } });
   assertError(t, response, 405, /POST.*Use GET, HEAD.*Send traces to \/v1\/traces\.$/);
@@ -103,7 +103,7 @@ void t.test('/__admin lists every control route, and each is documented', async 
 });
 
 void t.test(
-  'A control route responds to an unsupported method with the supported ones',
+  'a control route responds to an unsupported method with the supported ones',
   async (t) => {
     const { send } = await withService(t);
     const rows: [route: string, allow: string][] = [

@@ -6,10 +6,10 @@ import {
   type LoadReport,
   type ReadinessReport,
 } from '../../../src/contract/index.ts';
-import { assertAccessible } from '../../helpers/accessibility.ts';
-import { assertFits, openPage } from '../../helpers/browser.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { follow } from '../../helpers/service-page.ts';
+import { assertAccessible } from '../../support/pages/accessibility.ts';
+import { assertFits, openPage } from '../../support/pages/browser.ts';
+import { follow } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
 
 const AGENT = { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:9' };
 

@@ -2,11 +2,11 @@
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
-import { START_MS, withService } from '../../helpers/service.ts';
+import { START_MS, withService } from '../../support/services/service.ts';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-void t.test('A form with too many fields is refused before it is parsed', async (t) => {
+void t.test('a form with too many fields is refused before it is parsed', async (t) => {
   const { service, send } = await withService(t);
   const headers = { ...FORM, origin: service.url };
   const many = '&a'.repeat(8_000_000);
@@ -22,7 +22,7 @@ void t.test('A form with too many fields is refused before it is parsed', async 
   t.match(multipart.text, /more than 10000 fields/);
 });
 
-void t.test('After ten wrong keys, an address has to wait', async (t) => {
+void t.test('after ten wrong keys, an address has to wait', async (t) => {
   const clock = manualClock(START_MS);
   const keys = [{ key: 'the-key-of-this-service' }];
   const service = await startService({ clock, host: '0.0.0.0', keys });

@@ -1,19 +1,19 @@
 /** The page of API keys in a real browser: a key is shown once, and can be revoked. */
 import t, { type Test } from 'tap';
-import { openPage } from '../../helpers/browser.ts';
-import { withService, type Bench } from '../../helpers/service.ts';
-import { clickButton, follow } from '../../helpers/service-page.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, follow } from '../../support/pages/service-page.ts';
+import { withService, type ServiceUnderTest } from '../../support/services/service.ts';
 
-const open = async (t: Test, { service }: Bench, path = '/keys') => openPage(t, service.url + path);
+const open = async (t: Test, { service }: ServiceUnderTest, path = '/keys') => openPage(t, service.url + path);
 
 /** Returns the status of a request with a key. */
-const statusOf = async ({ send }: Bench, key: string): Promise<number> =>
+const statusOf = async ({ send }: ServiceUnderTest, key: string): Promise<number> =>
   (await send('GET /api/simulations/sessions/', { key })).status;
 
 void t.test('a generated key is shown once, works, and can be revoked from the list', async (t) => {
-  const bench = await withService(t, { apiKeyHeader: 'x-shop-key' });
-  const { service } = bench;
-  const { page, errors } = await open(t, bench, '/settings');
+  const tested = await withService(t, { apiKeyHeader: 'x-shop-key' });
+  const { service } = tested;
+  const { page, errors } = await open(t, tested, '/settings');
   t.match(await page.innerText('main'), '1 key is valid for this owner.');
   await follow(page, 'text=Generate or revoke API keys');
   t.match(await page.innerText('tbody'), /configuration\s+Remove it from/);
@@ -44,11 +44,11 @@ void t.test('a generated key is shown once, works, and can be revoked from the l
 });
 
 void t.test('a key can be revoked by pasting it, and no page repeats it', async (t) => {
-  const bench = await withService(t);
-  const { service, admin } = bench;
+  const tested = await withService(t);
+  const { service, admin } = tested;
   await admin('POST /keys', { key: 'a-pasted-key' });
   await admin('POST /keys', { key: 'the-key-of-team-b', owner: 'team b' });
-  const { page } = await open(t, bench);
+  const { page } = await open(t, tested);
   const revoke = async (key: string): Promise<string> => {
     await page.fill('[name=key]', key);
     const text = await clickButton(page, 'Revoke this key');
@@ -60,11 +60,11 @@ void t.test('a key can be revoked by pasting it, and no page repeats it', async 
   t.equal(await page.getAttribute('[name=key]', 'aria-invalid'), 'true');
   t.match(await revoke('the-key-of-team-b'), 'The owner has no such key.');
   t.match(await revoke(service.apiKey), 'The key is from the configuration of the service.');
-  t.equal(await statusOf(bench, 'a-pasted-key'), 200);
+  t.equal(await statusOf(tested, 'a-pasted-key'), 200);
   t.match(await revoke('a-pasted-key'), 'The key was revoked.');
-  t.equal(await statusOf(bench, 'a-pasted-key'), 401);
-  t.equal(await statusOf(bench, service.apiKey), 200);
-  t.equal(await statusOf(bench, 'the-key-of-team-b'), 200);
+  t.equal(await statusOf(tested, 'a-pasted-key'), 401);
+  t.equal(await statusOf(tested, service.apiKey), 200);
+  t.equal(await statusOf(tested, 'the-key-of-team-b'), 200);
 
   await page.goto(`${service.url}/keys?owner=team%20b`);
   t.equal(await page.locator('tbody tr').count(), 1);
@@ -74,12 +74,12 @@ void t.test('a key can be revoked by pasting it, and no page repeats it', async 
 });
 
 void t.test('a long list of keys has pages', async (t) => {
-  const bench = await withService(t);
+  const tested = await withService(t);
   const keys = Array.from({ length: 80 }, (_, nth) => ({
     ...{ key: `seeded-key-${nth}`, label: `Key ${nth}` },
   }));
-  await bench.admin('POST /seed', { keys });
-  const { page } = await open(t, bench);
+  await tested.admin('POST /seed', { keys });
+  const { page } = await open(t, tested);
   t.equal(await page.locator('tbody tr').count(), 50);
   await follow(page, 'text=Older');
   t.equal(await page.locator('tbody tr').count(), 31);

@@ -7,11 +7,11 @@ import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { html } from '../../../src/report-kit/html.ts';
 import { createLiveUpdates } from '../../../src/service/web/frame/live.ts';
 import { startService } from '../../../src/service/index.ts';
-import { assertAccessible } from '../../helpers/accessibility.ts';
-import { openPage, withContext } from '../../helpers/browser.ts';
-import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
-import { until } from '../../helpers/until.ts';
-import { withService } from '../../helpers/service.ts';
+import { assertAccessible } from '../../support/pages/accessibility.ts';
+import { openPage, withContext } from '../../support/pages/browser.ts';
+import { withService } from '../../support/services/service.ts';
+import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
+import { until } from '../../support/until.ts';
 
 void t.test('content that takes long is rendered less often', async (t) => {
   let nowMs = 0;

@@ -1,9 +1,9 @@
 /** Narrow screens: the rows of tables are stacked. */
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { openPage, PHONE_WIDTH } from '../../helpers/browser.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage, PHONE_WIDTH } from '../../support/pages/browser.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
 
 const WIDE = { width: 1280, height: 844 };
 const NARROW = { width: PHONE_WIDTH, height: 844 };

@@ -1,12 +1,12 @@
 /** The overview in a real browser: the first trace arrives, and why data is missing. */
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage, visitViews } from '../../helpers/browser.ts';
-import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
-import { withService } from '../../helpers/service.ts';
-import { clickButton, follow } from '../../helpers/service-page.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage, visitViews } from '../../support/pages/browser.ts';
+import { clickButton, follow } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { withService } from '../../support/services/service.ts';
+import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
 /** Waits until the main part of the page contains a text, without a reload. */
 const waitForText = async (page: Page, text: string): Promise<void> => {

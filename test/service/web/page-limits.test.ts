@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import t from 'tap';
 import { startService, type RunningService } from '../../../src/service/index.ts';
-import { withService } from '../../helpers/service.ts';
+import { withService } from '../../support/services/service.ts';
 
 /** Sends the headers of a large form without its body, and returns the response. */
 async function announceForm(

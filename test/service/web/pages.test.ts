@@ -2,20 +2,20 @@
 import fastify from 'fastify';
 import t from 'tap';
 import { showErrorsAsPages } from '../../../src/service/web/frame/errors.ts';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { sendConversations, toName } from '../../helpers/filled-service.ts';
-import { follow, inspectPage } from '../../helpers/service-page.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow, inspectPage } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { sendConversations, toName } from '../../support/services/filled-service.ts';
+import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
 
 /** Two scored conversations, one of which failed, an open one, and a request without an id. */
-async function fillService(bench: Bench, text = 'Hello.'): Promise<void> {
-  const { admin, drain } = bench;
+async function fillService(tested: ServiceUnderTest, text = 'Hello.'): Promise<void> {
+  const { admin, drain } = tested;
   const name = toName(text);
   await admin('POST /evals', makeContainsEval('polite', 'please'));
   await admin('PUT /settings', { evals: ['polite'], run_name: name });
-  await sendConversations(bench, text);
+  await sendConversations(tested, text);
   await drain();
   await admin('POST /seed', {
     agents: [{ name: name, url: 'https://shop.example/agent' }],
@@ -57,9 +57,9 @@ void t.test('the pages of an empty service explain how to send traces', async (t
 });
 
 void t.test('the overview leads to the failed session, and to why data is missing', async (t) => {
-  const bench = await withEmptyService(t);
-  await fillService(bench);
-  const { page, errors } = await openPage(t, `${bench.service.url}/`);
+  const tested = await withEmptyService(t);
+  await fillService(tested);
+  const { page, errors } = await openPage(t, `${tested.service.url}/`);
   const counts = await page.locator('.counts li').allInnerTexts();
   t.same(
     counts.map((text) => text.replaceAll(/\s+/g, ' ')),
@@ -81,7 +81,7 @@ void t.test('the overview leads to the failed session, and to why data is missin
   t.match(await page.innerText('main'), /fail\s+Says please/);
   const text = await page.innerText('main');
   t.match(await page.innerText('#turn-1 .metrics'), /^[\d.]+ m?s/, 'the latency of the turn');
-  t.match(text, `scenario from-conversation Hello. --service ${bench.service.url} --out`);
+  t.match(text, `scenario from-conversation Hello. --service ${tested.service.url} --out`);
   const span = page.locator('[aria-label=Spans] tbody tr');
   t.equal(await span.count(), 1);
   await span.locator('summary').click();
@@ -98,9 +98,9 @@ void t.test('the overview leads to the failed session, and to why data is missin
 });
 
 void t.test('the list has the filters and the totals of the results endpoint', async (t) => {
-  const bench = await withEmptyService(t);
-  await fillService(bench);
-  const { page } = await openPage(t, `${bench.service.url}/sessions?kind=production`);
+  const tested = await withEmptyService(t);
+  await fillService(tested);
+  const { page } = await openPage(t, `${tested.service.url}/sessions?kind=production`);
   const submit = async (fields: Record<string, string>): Promise<string> => {
     for (const [name, value] of Object.entries(fields)) await page.fill(`[name=${name}]`, value);
     await follow(page, 'button');
@@ -114,14 +114,14 @@ void t.test('the list has the filters and the totals of the results endpoint', a
   ]) {
     const text = await submit(fields);
     const sent = [...new URL(page.url()).searchParams].filter(([, value]) => value !== '');
-    const { total } = await bench.production(`?${new URLSearchParams(sent).toString()}`);
+    const { total } = await tested.production(`?${new URLSearchParams(sent).toString()}`);
     t.match(text, `${total} session${total === 1 ? '' : 's'} with these filters`);
   }
   const refused = await submit({ started_before: 'yesterday' });
   t.match(refused, /Started before must be an ISO 8601 time/);
   t.notMatch(refused, /\d sessions?\b|newest first|No session matches|No scored sessions/);
   t.equal(await page.inputValue('[name=started_before]'), 'yesterday', 'the form keeps the value');
-  const { status } = await bench.send('GET /sessions?kind=nothing', { key: null });
+  const { status } = await tested.send('GET /sessions?kind=nothing', { key: null });
   t.equal(status, 400, 'an unknown kind');
   await submit({ started_before: '' });
   await page.selectOption('[name=outcome]', 'failed');
@@ -157,14 +157,14 @@ void t.test(
 );
 
 void t.test('long lists have pages', async (t) => {
-  const bench = await withEmptyService(t);
+  const tested = await withEmptyService(t);
   const outcomes = [{ eval_name: 'E', outcome: 'pass', reasoning: 'It was.' }];
   const sessions = Array.from({ length: 120 }, (_, nth) => ({
     ...{ source_session_id: `conv-${nth}`, outcomes },
     started_at: `2026-11-19T10:${String(nth % 60).padStart(2, '0')}:00Z`,
   }));
-  await bench.admin('POST /seed', { runs: [{ name: 'Live', sessions }] });
-  const { page } = await openPage(t, `${bench.service.url}/sessions?kind=production&run=live`);
+  await tested.admin('POST /seed', { runs: [{ name: 'Live', sessions }] });
+  const { page } = await openPage(t, `${tested.service.url}/sessions?kind=production&run=live`);
   const seen = new Set<string>();
   for (;;) {
     for (const name of await page.locator('tbody th a').allInnerTexts()) seen.add(name);

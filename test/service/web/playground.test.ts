@@ -1,18 +1,18 @@
 /** A person chats with an agent on its page, and stores the conversation. */
 import t from 'tap';
-import { withAgent } from '../../helpers/agent.ts';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { refusal, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeContainsEval } from '../../helpers/service.ts';
-import { clickButton, follow, pressEnter } from '../../helpers/service-page.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, follow, pressEnter } from '../../support/pages/service-page.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { refusal, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval } from '../../support/services/service.ts';
 
 const KEY = 'sandbox-key-1234';
 
-void t.test('A conversation continues with its session, and is stored and scored', async (t) => {
+void t.test('a conversation continues with its session, and is stored and scored', async (t) => {
   const { service, admin, drain } = await withEmptyService(t);
-  const { agent } = await withAgent(t, { apiKey: KEY });
+  const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url, api_key: KEY });
   await admin('POST /evals', makeContainsEval('order', '17'));
   await admin('PUT /settings', { evals: ['order'] });
@@ -57,7 +57,7 @@ void t.test('A conversation continues with its session, and is stored and scored
 });
 
 void t.test(
-  'A failed request is a turn with its reason, and is not repeated to the agent',
+  'a failed request is a turn with its reason, and is not repeated to the agent',
   async (t) => {
     const { service, admin } = await withEmptyService(t);
     const double = await withSandboxDouble(t, { chat: refusal(503, 'overloaded') });
@@ -75,7 +75,7 @@ void t.test(
   },
 );
 
-void t.test('A damaged conversation in the form begins anew', async (t) => {
+void t.test('a damaged conversation in the form begins anew', async (t) => {
   const { admin, service } = await withEmptyService(t);
   const double = await withSandboxDouble(t);
   await admin('POST /agents', { id: 'a', name: 'A', url: double.url });
@@ -89,7 +89,7 @@ void t.test('A damaged conversation in the form begins anew', async (t) => {
   }
 });
 
-void t.test('A conversation that is stored without evals says that none are chosen', async (t) => {
+void t.test('a conversation that is stored without evals says that none are chosen', async (t) => {
   const { service, admin, drain } = await withEmptyService(t);
   const double = await withSandboxDouble(t);
   await admin('POST /agents', { id: 'a', name: 'A', url: double.url });

@@ -1,13 +1,13 @@
 /** A simulation is run again from its page, and agents are chosen by their last connection check. */
 import t from 'tap';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { parcel, startSimulation } from '../../helpers/runs.ts';
-import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { follow } from '../../helpers/service-page.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow } from '../../support/pages/service-page.ts';
+import { reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { parcel, startSimulation } from '../../support/sessions/shop-simulation.ts';
 
 void t.test('a finished simulation runs again with the key of its agent', async (t) => {
-  const { service, admin, drain, ...bench } = await withEmptyService(t);
+  const { service, admin, drain, ...tested } = await withEmptyService(t);
   const sandbox = await withSandboxDouble(t, { chat: reply('It has shipped.') });
   await admin('POST /agents', {
     id: 'shop',
@@ -16,7 +16,7 @@ void t.test('a finished simulation runs again with the key of its agent', async 
     api_key: 'secret-key',
   });
   const run = { agent: 'shop', scenarios: [parcel], samples: 2, seed: 'a' };
-  const id = await startSimulation({ service, admin, drain, ...bench }, run);
+  const id = await startSimulation({ service, admin, drain, ...tested }, run);
   await drain();
   const { page, errors } = await openPage(t, `${service.url}/simulation/${id}`);
   const before = sandbox.requests.length;

@@ -2,23 +2,24 @@
 import type { Locator } from 'playwright-core';
 import t from 'tap';
 import type { Scenario } from '../../../src/contract/index.ts';
-import { withAgent } from '../../helpers/agent.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { hours, parcel, seedRun, simulate, startSimulation } from '../../helpers/runs.ts';
-import { hang, refusal, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeContainsEval } from '../../helpers/service.ts';
-import { makeScenario } from '../../helpers/simulation.ts';
-import { follow } from '../../helpers/service-page.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow } from '../../support/pages/service-page.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { hang, refusal, reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval } from '../../support/services/service.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
+import { seedRun } from '../../support/sessions/seeded-run.ts';
+import { hours, parcel, runShopSimulation, startSimulation } from '../../support/sessions/shop-simulation.ts';
 
 void t.test('runs are listed by their newest session, with the year in the chart', async (t) => {
-  const bench = await withEmptyService(t);
+  const tested = await withEmptyService(t);
   const at = (id: string, startedAt: string) => seedRun(id, [{ id, outcome: 'pass', startedAt }]);
-  await bench.admin('POST /seed', {
+  await tested.admin('POST /seed', {
     runs: [at('Middle', '2026-03-02T09:00:00Z'), at('Newest', '2026-04-03T09:00:00Z')],
   });
   const open = async (kind: string) => {
-    const { page } = await openPage(t, `${bench.service.url}/runs?kind=${kind}`);
+    const { page } = await openPage(t, `${tested.service.url}/runs?kind=${kind}`);
     const ticks = page.locator('svg.small text.tick.middle');
     const labels = (await ticks.allTextContents()).map((label) => label.trim());
     return {
@@ -30,13 +31,13 @@ void t.test('runs are listed by their newest session, with the year in the chart
   t.match(await open('production'), { days: ['03-02', '04-03'] }, 'all are of this year');
 
   // The upload of old conversations is not news.
-  await bench.admin('POST /seed', { runs: [at('Oldest', '2025-12-31T09:00:00Z')] });
+  await tested.admin('POST /seed', { runs: [at('Oldest', '2025-12-31T09:00:00Z')] });
   t.same(await open('production'), {
     names: ['Newest', 'Middle', 'Oldest'],
     days: ['2025-12-31', '2026-03-02', '2026-04-03'],
     summary: '3 runs, newest session first.',
   });
-  await bench.admin('POST /seed', {
+  await tested.admin('POST /seed', {
     runs: [seedRun('Oldest', [{ id: 'late', outcome: 'pass', startedAt: '2026-05-01T09:00:00Z' }])],
   });
   t.match(await open('production'), { names: ['Oldest', 'Newest', 'Middle'] });
@@ -50,7 +51,7 @@ void t.test('runs are listed by their newest session, with the year in the chart
       },
     ],
   });
-  await bench.admin('POST /seed', {
+  await tested.admin('POST /seed', {
     simulations: [
       seedSimulation('Yesterday', '2026-11-19T10:00:00Z'),
       seedSimulation('Last-year', '2025-11-19T10:00:00Z'),
@@ -58,7 +59,7 @@ void t.test('runs are listed by their newest session, with the year in the chart
   });
   const sandbox = await withSandboxDouble(t, { chat: hang });
   const agent = { name: 'Silent', url: sandbox.url };
-  await startSimulation(bench, { agent, scenarios: [parcel], name: 'Running' });
+  await startSimulation(tested, { agent, scenarios: [parcel], name: 'Running' });
   await sandbox.waitForRequests('chat', 1);
   t.match(await open('simulation'), {
     names: ['Running', 'Yesterday', 'Last-year'],
@@ -69,9 +70,9 @@ void t.test('runs are listed by their newest session, with the year in the chart
 void t.test(
   'a session leads back to its simulation, and the simulation to its agent',
   async (t) => {
-    const bench = await withEmptyService(t);
-    const { id, agentUrl } = await simulate(t, bench);
-    const url = `${bench.service.url}/simulation/${id}`;
+    const tested = await withEmptyService(t);
+    const { id, agentUrl } = await runShopSimulation(t, tested);
+    const url = `${tested.service.url}/simulation/${id}`;
     const { page, errors } = await openPage(t, url);
     t.equal(await page.locator('dl a').count(), 0, 'the agent is not stored');
     for (const [agentId, agent] of Object.entries({
@@ -79,12 +80,12 @@ void t.test(
       shop: { name: 'Shop agent', url: agentUrl },
       other: { name: 'Other agent', url: agentUrl },
     })) {
-      await bench.admin('POST /agents', { id: agentId, ...agent });
+      await tested.admin('POST /agents', { id: agentId, ...agent });
     }
     await page.reload();
     t.match(await page.innerText('main'), `Shop agent at ${agentUrl}`);
     await follow(page, 'dl >> text=Shop agent');
-    t.equal(page.url(), `${bench.service.url}/agents/shop`);
+    t.equal(page.url(), `${tested.service.url}/agents/shop`);
     await page.goto(url);
     await follow(page, page.locator('[aria-label=Sessions] tbody a').first());
     await follow(page, page.locator('nav.path a[rel=next]'));
@@ -94,7 +95,7 @@ void t.test(
       await page.innerText('main'),
       /Only simulation Nightly\..*4 sessions with these filters/s,
     );
-    const [item] = (await bench.simulations()).items;
+    const [item] = (await tested.simulations()).items;
     await page.goto(item?.url ?? '');
     await follow(page, 'text=Back to the simulation');
     t.equal(page.url(), url);
@@ -103,7 +104,7 @@ void t.test(
 );
 
 void t.test('an error that stops several scenarios is shown once', async (t) => {
-  const bench = await withEmptyService(t);
+  const tested = await withEmptyService(t);
   const sandbox = await withSandboxDouble(t, {
     chat: (response, request) => {
       const text = JSON.stringify(request.body);
@@ -122,9 +123,9 @@ void t.test('an error that stops several scenarios is shown once', async (t) => 
     });
   const agent = { name: 'Broken', url: sandbox.url };
   const scenarios = [steps('first', 1), steps('second', 2), hours];
-  const id = await startSimulation(bench, { agent, scenarios, samples: 2, seed: 'a' });
-  await bench.drain();
-  const url = `${bench.service.url}/simulation/${id}`;
+  const id = await startSimulation(tested, { agent, scenarios, samples: 2, seed: 'a' });
+  await tested.drain();
+  const url = `${tested.service.url}/simulation/${id}`;
   const { page, errors } = await openPage(t, url);
   const causes = page.locator('.causes');
   t.equal(await causes.count(), 2);
@@ -147,7 +148,7 @@ void t.test('an error that stops several scenarios is shown once', async (t) => 
   const stopped = sessions.filter((row) => /undecided stopped: error of the agent/.test(row));
   t.equal(stopped.length, 4, 'the list says why a session has no verdict');
   t.notMatch(stopped.join('\n'), /failed/);
-  t.match(await bench.admin(`GET /simulations/${id}`), {
+  t.match(await tested.admin(`GET /simulations/${id}`), {
     counts: { ended: 6, passed: 0, failed: 2, undecided: 4 },
   });
   await follow(page, causes.first().locator('a').last());
@@ -158,12 +159,12 @@ void t.test('an error that stops several scenarios is shown once', async (t) => 
 });
 
 void t.test('a simulation without a name is named after its agent and its start', async (t) => {
-  const bench = await withEmptyService(t);
+  const tested = await withEmptyService(t);
   const sandbox = await withSandboxDouble(t, { chat: reply('It has shipped.') });
   const agent = { name: 'Shop agent', url: sandbox.url };
-  await startSimulation(bench, { agent, scenarios: [parcel] });
-  await bench.drain();
-  const { page } = await openPage(t, `${bench.service.url}/runs?kind=simulation`);
+  await startSimulation(tested, { agent, scenarios: [parcel] });
+  await tested.drain();
+  const { page } = await openPage(t, `${tested.service.url}/runs?kind=simulation`);
   const names = page.locator('[aria-label=Runs] tbody a');
   t.same(await names.allInnerTexts(), ['Shop agent 2026-11-20 10:00']);
   await follow(page, names);
@@ -173,16 +174,16 @@ void t.test('a simulation without a name is named after its agent and its start'
 void t.test(
   'scenarios, runs, sessions, and evals link to each other, if they are stored',
   async (t) => {
-    const bench = await withEmptyService(t);
-    const { agent } = await withAgent(t);
-    await bench.admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
-    await bench.admin('POST /evals', makeContainsEval('polite', 'please'));
-    await bench.admin('POST /scenarios', { ...parcel, evals: ['polite'] });
-    const { page } = await openPage(t, `${bench.service.url}/scenarios/parcel`);
+    const tested = await withEmptyService(t);
+    const { agent } = await withReferenceAgent(t);
+    await tested.admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
+    await tested.admin('POST /evals', makeContainsEval('polite', 'please'));
+    await tested.admin('POST /scenarios', { ...parcel, evals: ['polite'] });
+    const { page } = await openPage(t, `${tested.service.url}/scenarios/parcel`);
     t.match(await page.innerText('main'), 'No simulation has played it yet.');
     const run = { agent: 'shop', name: 'Nightly', seed: 'links' };
-    const id = await startSimulation(bench, { ...run, scenarios: ['parcel', hours] });
-    await bench.drain();
+    const id = await startSimulation(tested, { ...run, scenarios: ['parcel', hours] });
+    await tested.drain();
 
     const main = page.getByRole('main');
     const scenario = (name: string): Locator =>
@@ -210,7 +211,7 @@ void t.test(
     t.match(page.url(), '/evals/edit?id=polite', 'from the run to the eval');
     await follow(page, link('parcel'));
     t.match(page.url(), '/scenarios/parcel', 'from the eval to the scenario');
-    await page.goto(`${bench.service.url}/evals`);
+    await page.goto(`${tested.service.url}/evals`);
     await follow(page, link('1 scenario'));
     t.match(page.url(), '/evals/edit?id=polite#scenarios', 'also from the list of evals');
   },

@@ -1,17 +1,18 @@
 /** The list of runs, the page of a run, and the progress of a simulation, in a real browser. */
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { parcel, seedRun, simulate, startSimulation } from '../../helpers/runs.ts';
-import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { follow, inspectPage, pressEnter } from '../../helpers/service-page.ts';
-import { makeContainsEval, withService } from '../../helpers/service.ts';
-import { makeScenario } from '../../helpers/simulation.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow, inspectPage, pressEnter } from '../../support/pages/service-page.ts';
+import { hang, reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, withService } from '../../support/services/service.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
+import { seedRun } from '../../support/sessions/seeded-run.ts';
+import { parcel, runShopSimulation, startSimulation } from '../../support/sessions/shop-simulation.ts';
 
 void t.test('the list keeps failed, errored, and incomplete sessions apart', async (t) => {
-  const bench = await withEmptyService(t);
-  await bench.admin('POST /seed', {
+  const tested = await withEmptyService(t);
+  await tested.admin('POST /seed', {
     runs: [
       seedRun('Monday', [
         { id: 'a', outcome: 'pass' },
@@ -21,11 +22,11 @@ void t.test('the list keeps failed, errored, and incomplete sessions apart', asy
       seedRun('Tuesday', [{ id: 'd', outcome: 'pass', startedAt: '2026-11-21T10:00:00Z' }]),
     ],
   });
-  const { page } = await openPage(t, `${bench.service.url}/runs`);
+  const { page } = await openPage(t, `${tested.service.url}/runs`);
   const rows = page.locator('[aria-label=Runs] tbody tr');
   t.match(await rows.nth(0).innerText(), /Tuesday\s+1\s+0\s+0\s+0\s+1 of 1\s+100%/);
   t.match(await rows.nth(1).innerText(), /Monday\s+2\s+1\s+1\s+0\s+1 of 2\s+50%/);
-  const { total } = await bench.production('?run=Monday');
+  const { total } = await tested.production('?run=Monday');
   t.equal(total, 2, 'the results endpoint counts the same sessions');
 
   const filter = async (fields: Record<string, string>): Promise<string[]> => {
@@ -46,8 +47,8 @@ void t.test('the list keeps failed, errored, and incomplete sessions apart', asy
 });
 
 void t.test('the chart shows many runs; fewer than two have no chart', async (t) => {
-  const bench = await withEmptyService(t);
-  const url = `${bench.service.url}/runs`;
+  const tested = await withEmptyService(t);
+  const url = `${tested.service.url}/runs`;
   const dots = 'svg.small circle';
   const empty = await openPage(t, url);
   t.equal(await empty.page.locator('figure').count(), 0, 'no runs, no chart');
@@ -59,12 +60,12 @@ void t.test('the chart shows many runs; fewer than two have no chart', async (t)
       { id: `good-${nth}`, outcome: 'pass', startedAt: `${day(nth)}T09:00:00Z` },
       { id: `${nth}`, outcome: nth < 20 ? 'pass' : 'fail', startedAt: `${day(nth)}T10:00:00Z` },
     ]);
-  await bench.admin('POST /seed', { runs: [seedDay(1)] });
+  await tested.admin('POST /seed', { runs: [seedDay(1)] });
   await empty.page.reload();
   t.match(await empty.page.innerText('main'), 'Run of 2026-10-01');
   t.equal(await empty.page.locator('figure').count(), 0, 'one run, no chart');
 
-  await bench.admin('POST /seed', {
+  await tested.admin('POST /seed', {
     runs: Array.from({ length: 27 }, (_, index) => seedDay(index + 2)),
   });
   const { page } = await openPage(t, url);
@@ -77,12 +78,12 @@ void t.test('the chart shows many runs; fewer than two have no chart', async (t)
   t.match(chart, /production run by the day of its newest session/, 'the x axis has a title');
   t.match(chart, /passed evals/, 'the y axis has a title');
   t.match(chart, /<title>\s*Run of 2026-10-28: 50%\s*<\/title>/, 'each dot has a label');
-  const overview = await openPage(t, `${bench.service.url}/`);
+  const overview = await openPage(t, `${tested.service.url}/`);
   t.equal(await overview.page.locator(dots).count(), 28, 'also on the overview');
 });
 
 void t.test('simulations of each agent have a chart of their own', async (t) => {
-  const bench = await withEmptyService(t);
+  const tested = await withEmptyService(t);
   const simulation = (nth: number, agent: string, outcome: 'pass' | 'fail') => ({
     ...{ id: `sim-${nth}`, name: `Release ${nth}`, agent },
     sessions: [
@@ -93,7 +94,7 @@ void t.test('simulations of each agent have a chart of their own', async (t) => 
       },
     ],
   });
-  await bench.admin('POST /seed', {
+  await tested.admin('POST /seed', {
     simulations: [
       simulation(1, 'Shop', 'pass'),
       simulation(2, 'Bank', 'fail'),
@@ -103,7 +104,7 @@ void t.test('simulations of each agent have a chart of their own', async (t) => 
     ],
   });
   for (const path of ['/', '/runs?kind=simulation']) {
-    const { page } = await openPage(t, bench.service.url + path);
+    const { page } = await openPage(t, tested.service.url + path);
     t.same(await page.locator('.charts figcaption').allInnerTexts(), [
       'Bank: pass rate of the last 2 simulations, from 0% to 100%',
       'Shop: pass rate of the last 2 simulations, from 100% to 0%',
@@ -112,8 +113,8 @@ void t.test('simulations of each agent have a chart of their own', async (t) => 
 });
 
 void t.test('a deep link without a session leads to its run', async (t) => {
-  const bench = await withEmptyService(t);
-  await bench.admin('POST /seed', {
+  const tested = await withEmptyService(t);
+  await tested.admin('POST /seed', {
     runs: [
       seedRun('Monday', [
         { id: 'a', outcome: 'pass' },
@@ -122,14 +123,14 @@ void t.test('a deep link without a session leads to its run', async (t) => {
       ]),
     ],
   });
-  const { id, agentUrl } = await simulate(t, bench);
+  const { id, agentUrl } = await runShopSimulation(t, tested);
   const withoutSession = (link: string | null | undefined): string => {
     const url = new URL(link ?? '');
     url.search = '';
     return url.href;
   };
 
-  const [production] = (await bench.production()).items;
+  const [production] = (await tested.production()).items;
   const run = await openPage(t, withoutSession(production?.url));
   const text = await run.page.innerText('main');
   t.match(text, /1 of 2 sessions with results has no failed eval\. 50% of the evals passed\./);
@@ -141,9 +142,9 @@ void t.test('a deep link without a session leads to its run', async (t) => {
   );
   t.equal(await run.page.locator('[aria-label=Sessions] tbody tr').count(), 3, 'all sessions');
 
-  const [simulated] = (await bench.simulations()).items;
+  const [simulated] = (await tested.simulations()).items;
   const link = withoutSession(simulated?.url);
-  t.equal(link, `${bench.service.url}/simulation/${id}`);
+  t.equal(link, `${tested.service.url}/simulation/${id}`);
   const { page } = await openPage(t, link);
   const main = await page.innerText('main');
   t.match(main, /Failed: 1 of 2 scenarios passed, 1 failed\. 50% of the evals passed\./);
@@ -170,17 +171,17 @@ void t.test('a deep link without a session leads to its run', async (t) => {
 });
 
 void t.test('the command of the page starts the same simulation again', async (t) => {
-  const bench = await withEmptyService(t);
-  const { id } = await simulate(t, bench);
-  const { page } = await openPage(t, `${bench.service.url}/simulation/${id}`);
+  const tested = await withEmptyService(t);
+  const { id } = await runShopSimulation(t, tested);
+  const { page } = await openPage(t, `${tested.service.url}/simulation/${id}`);
   await page.click('text=Repeat this simulation');
   const command = await page.innerText('pre');
   const body = /-d '(.*)'$/s.exec(command)?.[1]?.replaceAll(String.raw`'\''`, "'");
-  const again = await startSimulation(bench, JSON.parse(body ?? '') as object);
-  await bench.drain();
+  const again = await startSimulation(tested, JSON.parse(body ?? '') as object);
+  await tested.drain();
   t.not(again, id);
   const read = async (simulation: string) =>
-    (await bench.admin(`GET /simulations/${simulation}`)) as { scenarios: unknown; seed: string };
+    (await tested.admin(`GET /simulations/${simulation}`)) as { scenarios: unknown; seed: string };
   const [first, second] = [await read(id), await read(again)];
   t.same(second.scenarios, first.scenarios);
   t.equal(second.seed, first.seed);
@@ -212,7 +213,7 @@ void t.test('beyond loopback, the command names a variable with the key', async 
 });
 
 void t.test('the page of a running simulation updates itself until its end', async (t) => {
-  const bench = await withEmptyService(t);
+  const tested = await withEmptyService(t);
   const held: (() => void)[] = [];
   const sandbox = await withSandboxDouble(t, {
     chat: (response, request) => {
@@ -220,7 +221,7 @@ void t.test('the page of a running simulation updates itself until its end', asy
       else held.push(() => reply('It has shipped.')(response, request));
     },
   });
-  const id = await startSimulation(bench, {
+  const id = await startSimulation(tested, {
     agent: { name: 'Slow agent', url: sandbox.url },
     scenarios: [
       makeScenario({
@@ -230,13 +231,13 @@ void t.test('the page of a running simulation updates itself until its end', asy
     ],
   });
   await sandbox.waitForRequests('chat', 3);
-  const url = `${bench.service.url}/simulation/${id}`;
+  const url = `${tested.service.url}/simulation/${id}`;
   const { page, errors } = await openPage(t, url);
   const main = await page.innerText('main');
   t.match(main, /Running: 0 of 1 session ended\./);
   t.match(main, /No verdict yet/);
   t.match(main, /a #1\s+2 turns of at most \d+.*Hello\?.*One moment\./s, 'the turns so far');
-  await inspectPage(t, `${bench.service.url}/simulation/${id}`);
+  await inspectPage(t, `${tested.service.url}/simulation/${id}`);
   const { page: plain } = await openPage(t, url, { javaScriptEnabled: false });
   t.match(await plain.innerText('noscript'), 'Reload this page');
 
@@ -253,18 +254,18 @@ void t.test('the page of a running simulation updates itself until its end', asy
 });
 
 void t.test('a running simulation can be canceled', async (t) => {
-  const bench = await withEmptyService(t);
+  const tested = await withEmptyService(t);
   const sandbox = await withSandboxDouble(t, { chat: hang });
   const body = { agent: { name: 'Silent', url: sandbox.url }, scenarios: [parcel], samples: 7 };
-  const id = await startSimulation(bench, body);
+  const id = await startSimulation(tested, body);
   await sandbox.waitForRequests('chat', 5);
-  const { page } = await openPage(t, `${bench.service.url}/simulation/${id}`);
+  const { page } = await openPage(t, `${tested.service.url}/simulation/${id}`);
   await page.focus('#cancel');
   await pressEnter(page);
   t.match(await page.innerText('main'), /The simulation was canceled\./);
   t.match(await page.innerText('main'), /State\s+canceled/);
-  t.match(await bench.admin(`GET /simulations/${id}`), { status: 'canceled' });
-  const { status } = await fetch(`${bench.service.url}/simulation/${id}/cancel`, {
+  t.match(await tested.admin(`GET /simulations/${id}`), { status: 'canceled' });
+  const { status } = await fetch(`${tested.service.url}/simulation/${id}/cancel`, {
     method: 'POST',
     body: new URLSearchParams({ _token: 'guessed' }),
   });
@@ -274,8 +275,8 @@ void t.test('a running simulation can be canceled', async (t) => {
 void t.test(
   'a run of another owner is found by its deep link, and stays with its owner',
   async (t) => {
-    const bench = await withService(t);
-    const { service, admin } = bench;
+    const tested = await withService(t);
+    const { service, admin } = tested;
     await admin('POST /keys', { key: 'the-key-of-team-b', owner: 'team b' });
     await admin('POST /seed?owner=team%20b', {
       runs: [seedRun('Run of B', [{ id: 'b', outcome: 'pass' }])],
@@ -316,7 +317,7 @@ void t.test('an unknown run is a page that says so', async (t) => {
   }
 });
 
-void t.test('Without a kind, the lists show the kind of which there are sessions', async (t) => {
+void t.test('without a kind, the lists show the kind of which there are sessions', async (t) => {
   const { admin, send } = await withEmptyService(t);
   const shown = async (path: string): Promise<string | undefined> => {
     const { text } = await send(`GET ${path}`, { key: null });

@@ -1,15 +1,15 @@
 /** The pages of scenarios and personas in a real browser: view, editor, starters, and runs. */
 import t from 'tap';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withAgent } from '../../helpers/agent.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { clickButton, follow, inspectPage, pressEnter } from '../../helpers/service-page.ts';
+import { atNight } from '../../support/nightly.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, follow, inspectPage, pressEnter } from '../../support/pages/service-page.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
 
 const isExpected = (message: string): boolean => !/\(Bad Request|\(Unprocessable/.test(message);
 
-void t.test('A starter scenario is added with its persona and its evals', async (t) => {
+void t.test('a starter scenario is added with its persona and its evals', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const { page, errors } = await openPage(t, `${service.url}/scenarios`);
   t.match(await page.innerText('main'), 'No scenarios yet. Add a starter scenario, or write one.');
@@ -38,7 +38,7 @@ void t.test('A starter scenario is added with its persona and its evals', async 
 });
 
 void t.test(
-  'A typed scenario is validated; the error names the line and keeps the text',
+  'a typed scenario is validated; the error names the line and keeps the text',
   async (t) => {
     const { service, admin } = await withEmptyService(t);
     await admin('POST /personas', { id: 'calm', name: 'Calm' });
@@ -108,7 +108,7 @@ void t.test(
   },
 );
 
-void t.test('A persona is written, changed, and deleted', async (t) => {
+void t.test('a persona is written, changed, and deleted', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const { page, errors } = await openPage(t, `${service.url}/personas`);
   await page.click('summary:text-is("Write a persona")');
@@ -128,7 +128,7 @@ void t.test('A persona is written, changed, and deleted', async (t) => {
   t.same(errors.filter(isExpected), []);
 });
 
-void t.test('The voice of a persona is edited in a form on its page', async (t) => {
+void t.test('the voice of a persona is edited in a form on its page', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const persona = { id: 'p', name: 'P', characteristics: 'Calm.', tags: ['a'] };
   await admin('POST /personas', persona);
@@ -185,9 +185,9 @@ void t.test('The voice of a persona is edited in a form on its page', async (t) 
   t.same(errors.filter(isExpected), []);
 });
 
-void t.test('A run says its cost and its warnings before it starts', async (t) => {
+void t.test('a run says its cost and its warnings before it starts', async (t) => {
   const { service, admin } = await withEmptyService(t);
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   const judge = { id: 'judge', name: 'Judge', kind: 'judge', params: { criteria: 'Polite.' } };
   const user = { mode: 'llm', goal: 'Get a refund.' };
   await admin('POST /scenarios', { id: 'model', name: 'Model', user, evals: [judge] });
@@ -254,7 +254,7 @@ void t.test('A run says its cost and its warnings before it starts', async (t) =
   );
 });
 
-void t.test('Back from the cost of a run keeps the choice', async (t) => {
+void t.test('back from the cost of a run keeps the choice', async (t) => {
   const { service, admin } = await withEmptyService(t);
   for (const id of ['one', 'two', 'three']) {
     await admin('POST /scenarios', { id, name: `Scenario ${id}`, user: { opening: 'Hi' } });
@@ -287,7 +287,7 @@ void t.test('Back from the cost of a run keeps the choice', async (t) => {
 });
 
 void t.test(
-  'Of many agents, the form of a run offers the first ones and the chosen one',
+  'of many agents, the form of a run offers the first ones and the chosen one',
   async (t) => {
     const { service, admin } = await withEmptyService(t);
     const agents = Array.from({ length: 60 }, (_, nth) => ({

@@ -1,8 +1,8 @@
 /** A search over everything, with its key, and without JavaScript. */
 import t from 'tap';
-import { DESKTOP, openPage, optionsOf } from '../../helpers/browser.ts';
-import { withFilledService } from '../../helpers/filled-service.ts';
-import { inspectPage, pressEnter } from '../../helpers/service-page.ts';
+import { DESKTOP, openPage, optionsOf } from '../../support/pages/browser.ts';
+import { inspectPage, pressEnter } from '../../support/pages/service-page.ts';
+import { withFilledService } from '../../support/services/filled-service.ts';
 
 const TEXT = 'Where is parcel <b>7</b>?';
 

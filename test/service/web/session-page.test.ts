@@ -1,15 +1,15 @@
 /** The session page marks values that were not recorded as missing instead of showing null. */
 import t from 'tap';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { makeContainsEval, withService } from '../../helpers/service.ts';
-import { follow } from '../../helpers/service-page.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, withService } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const DAY_MS = 86_400_000;
 
-void t.test('A tool call without recorded arguments or result is marked as such', async (t) => {
+void t.test('a tool call without recorded arguments or result is marked as such', async (t) => {
   const { admin, trace, end, drain, production } = await withEmptyService(t);
   await admin('POST /evals', makeContainsEval('says', 'way'));
   await admin('PUT /settings', { evals: ['says'] });
@@ -124,8 +124,8 @@ void t.test(
 );
 
 void t.test('evidence in a transcript that was removed is text without a link', async (t) => {
-  const bench = await withService(t, { retentionMs: 30 * DAY_MS });
-  const { admin, trace, end, drain, production } = bench;
+  const tested = await withService(t, { retentionMs: 30 * DAY_MS });
+  const { admin, trace, end, drain, production } = tested;
   await admin('POST /evals', makeContainsEval('way', 'on its way'));
   await admin('PUT /settings', { evals: ['way'] });
   await trace(makeSpan({ user: 'My parcel?', agent: 'It is on its way.' }));

@@ -1,13 +1,13 @@
 /** The lists of sessions and conversations in a real browser: searches, outcomes, and what waits. */
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { follow, followByKeyboard, pressEnter, tabTo } from '../../helpers/service-page.ts';
-import { makeContainsEval, START_MS, type Bench } from '../../helpers/service.ts';
+import { atNight } from '../../support/nightly.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow, followByKeyboard, pressEnter, tabTo } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, START_MS, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 /** A conversation of one turn, with tags. */
 interface Sent {
@@ -17,7 +17,7 @@ interface Sent {
 }
 
 async function converse(
-  { trace }: Bench,
+  { trace }: ServiceUnderTest,
   id: string,
   { agent, user = 'Where is it?', tags = {} }: Sent,
 ): Promise<void> {
@@ -27,17 +27,17 @@ async function converse(
 const judge = { id: 'judged', name: 'Judged', kind: 'judge', params: { criteria: 'Is polite.' } };
 
 /** Scores three conversations, one of which passes, one fails, and one has a judge that errors. */
-async function scoreThree(bench: Bench): Promise<void> {
-  const { admin, end, drain } = bench;
+async function scoreThree(tested: ServiceUnderTest): Promise<void> {
+  const { admin, end, drain } = tested;
   await admin('POST /evals', makeContainsEval('shipped', 'shipped'));
   await admin('POST /evals', judge);
   await admin('PUT /settings', { evals: ['shipped'] });
-  await converse(bench, 'passing', { agent: 'It SHIPPED today.', tags: { tier: 'gold' } });
+  await converse(tested, 'passing', { agent: 'It SHIPPED today.', tags: { tier: 'gold' } });
   await end('passing');
-  await converse(bench, 'failing', { agent: 'I lost it.', tags: { tier: 'silver', region: 'eu' } });
+  await converse(tested, 'failing', { agent: 'I lost it.', tags: { tier: 'silver', region: 'eu' } });
   await end('failing');
   await admin('PUT /settings', { evals: ['judged'] });
-  await converse(bench, 'errored', { agent: 'Straße 7.' });
+  await converse(tested, 'errored', { agent: 'Straße 7.' });
   await end('errored');
   await drain();
 }
@@ -45,9 +45,9 @@ async function scoreThree(bench: Bench): Promise<void> {
 const namesOn = (page: Page): Promise<string[]> => page.locator('tbody th a').allInnerTexts();
 
 void t.test('sessions are found by text, tag, and outcome, failed and errored apart', async (t) => {
-  const bench = await withEmptyService(t);
-  await scoreThree(bench);
-  const { page, errors } = await openPage(t, `${bench.service.url}/sessions`);
+  const tested = await withEmptyService(t);
+  await scoreThree(tested);
+  const { page, errors } = await openPage(t, `${tested.service.url}/sessions`);
   const find = async (fields: Record<string, string>): Promise<string[]> => {
     for (const name of ['text', 'tag', 'run', 'eval']) {
       await page.fill(`[name=${name}]`, fields[name] ?? '');
@@ -56,7 +56,7 @@ void t.test('sessions are found by text, tag, and outcome, failed and errored ap
     await follow(page, '.filters button');
     return namesOn(page);
   };
-  const { items } = await bench.production();
+  const { items } = await tested.production();
   t.same(
     await find({}),
     items.map(({ source_session_id: id }) => id),
@@ -79,7 +79,7 @@ void t.test('sessions are found by text, tag, and outcome, failed and errored ap
   const filled = rows.slice(0, atNight(rows.length, 3));
   for (const [fields, names] of rows.slice(filled.length)) {
     const query = new URLSearchParams(fields);
-    const { text } = await bench.send(`GET /sessions?${query.toString()}`, { key: null });
+    const { text } = await tested.send(`GET /sessions?${query.toString()}`, { key: null });
     const found = ['errored', 'failing', 'passing'].filter((name) => text.includes(`>${name}<`));
     t.same(found, names, query.toString());
   }
@@ -96,16 +96,16 @@ void t.test('sessions are found by text, tag, and outcome, failed and errored ap
   await find({ outcome: 'errored' });
   t.match(await page.innerText('tbody tr'), /undecided\s+! errored/);
   t.notMatch(await page.innerText('tbody tr'), /fail/, 'an errored eval is not a failed one');
-  await page.goto(`${bench.service.url}/sessions?failed_only=true`);
+  await page.goto(`${tested.service.url}/sessions?failed_only=true`);
   t.same(await namesOn(page), ['failing'], 'the parameter of the results endpoint works, too');
   t.equal(await page.inputValue('[name=outcome]'), 'failed');
   t.same(errors, []);
   for (const query of ['outcome=green', `text=${'x'.repeat(300)}`, 'tag==gold', 'tag=a=1,,b=2']) {
-    const { status, text } = await bench.send(`GET /sessions?${query}`, { key: null });
+    const { status, text } = await tested.send(`GET /sessions?${query}`, { key: null });
     t.equal(status, 400);
     t.match(text, /role="alert"/);
   }
-  const unknown = await bench.send('GET /sessions?kind=bogus', { key: null });
+  const unknown = await tested.send('GET /sessions?kind=bogus', { key: null });
   t.equal(unknown.status, 400);
   t.match(unknown.text, 'kind must be production, simulation, open, or unscored, got');
 });
@@ -113,7 +113,7 @@ void t.test('sessions are found by text, tag, and outcome, failed and errored ap
 void t.test(
   'an eval and an outcome together find the sessions with that outcome of it',
   async (t) => {
-    const bench = await withEmptyService(t);
+    const tested = await withEmptyService(t);
     const makeSession = (id: string, polite: string, short: string) => ({
       ...{ source_session_id: id, started_at: '2026-11-19T10:00:00Z' },
       outcomes: [
@@ -127,9 +127,9 @@ void t.test(
       makeSession('unclear', 'error', 'fail'),
       makeSession('broken', 'pass', 'error'),
     ];
-    await bench.admin('POST /seed', { runs: [{ name: 'Monday', sessions }] });
+    await tested.admin('POST /seed', { runs: [{ name: 'Monday', sessions }] });
     const find = async (query: string): Promise<string[]> => {
-      const { text } = await bench.send(`GET /sessions?${query}`, { key: null });
+      const { text } = await tested.send(`GET /sessions?${query}`, { key: null });
       return sessions
         .map(({ source_session_id: id }) => id)
         .filter((id) => text.includes(`>${id}<`));
@@ -141,15 +141,15 @@ void t.test(
       t.same(await find(`eval=polite&outcome=errored${more}`), ['unclear']);
       t.same(await find(`eval=polite${more}`), ['rude', 'long', 'broken']);
     }
-    const { total } = await bench.production('?eval=polite&failed_only=true');
+    const { total } = await tested.production('?eval=polite&failed_only=true');
     t.equal(total, 2, 'the results endpoint asks for any failed eval');
   },
 );
 
 void t.test('few evals have a column each; many are summarized', async (t) => {
-  const bench = await withEmptyService(t);
+  const tested = await withEmptyService(t);
   const seedWith = (run: string, count: number) =>
-    bench.admin('POST /seed', {
+    tested.admin('POST /seed', {
       runs: [
         {
           name: run,
@@ -168,7 +168,7 @@ void t.test('few evals have a column each; many are summarized', async (t) => {
     });
   await seedWith('few', 3);
   await seedWith('many', 9);
-  const { url } = bench.service;
+  const { url } = tested.service;
   const { page } = await openPage(t, `${url}/sessions?run=few`);
   t.match(await page.innerText('thead'), /Eval 0\s+Eval 1\s+Eval 2/);
   t.match(await page.innerText('tbody'), /✗ fail\s+✓ pass\s+✓ pass/);
@@ -179,12 +179,12 @@ void t.test('few evals have a column each; many are summarized', async (t) => {
 void t.test(
   'a failed eval that is not required is labeled, as the verdict is passed',
   async (t) => {
-    const bench = await withEmptyService(t);
-    const { admin, end, drain, service } = bench;
+    const tested = await withEmptyService(t);
+    const { admin, end, drain, service } = tested;
     await admin('POST /evals', makeContainsEval('shipped', 'shipped'));
     await admin('POST /evals', { ...makeContainsEval('polite', 'please'), required: false });
     await admin('PUT /settings', { evals: ['shipped', 'polite'] });
-    await converse(bench, 'rude', { agent: 'It shipped.' });
+    await converse(tested, 'rude', { agent: 'It shipped.' });
     await end('rude');
     await drain();
     const { page } = await openPage(t, service.url);
@@ -200,10 +200,10 @@ void t.test(
 void t.test(
   'the overview leads to open and unscored conversations, and they say why',
   async (t) => {
-    const bench = await withEmptyService(t);
-    const { admin, end, drain, service } = bench;
-    await converse(bench, 'still/open?', { agent: 'One moment.', tags: { tier: 'gold' } });
-    await converse(bench, 'closed', { agent: 'Goodbye.' });
+    const tested = await withEmptyService(t);
+    const { admin, end, drain, service } = tested;
+    await converse(tested, 'still/open?', { agent: 'One moment.', tags: { tier: 'gold' } });
+    await converse(tested, 'closed', { agent: 'Goodbye.' });
     await end('closed');
     const { page, errors } = await openPage(t, `${service.url}/`);
     await follow(page, 'text=open conversation');
@@ -238,7 +238,7 @@ void t.test(
     await page.goto(`${service.url}/sessions?text=goodbye`);
     t.same(await namesOn(page), ['closed'], 'the backlog is searched, too');
     t.same(errors, []);
-    const missing = await bench.send('GET /conversation?id=x', { key: null });
+    const missing = await tested.send('GET /conversation?id=x', { key: null });
     t.equal(missing.status, 404);
   },
 );
@@ -246,8 +246,8 @@ void t.test(
 void t.test(
   'with the keyboard alone: from the overview to why a session of yesterday failed',
   async (t) => {
-    const bench = await withEmptyService(t);
-    const { admin, service } = bench;
+    const tested = await withEmptyService(t);
+    const { admin, service } = tested;
     const seeded = (id: string, at: string, outcome: string) => ({
       ...{ source_session_id: id, started_at: at },
       turns: [{ user_input: 'Where is it?', agent_response: 'I do not know.' }],

@@ -2,14 +2,14 @@
 import t, { type Test } from 'tap';
 import { renderBacklog } from '../../../src/service/web/settings/backlog.ts';
 import { startService } from '../../../src/service/index.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { clickButton, follow } from '../../helpers/service-page.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { clickButton, follow } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 /** Closes conversations, each of which is a day older than the one before. */
-async function closeConversations({ trace, end }: Bench, ...ids: string[]): Promise<void> {
+async function closeConversations({ trace, end }: ServiceUnderTest, ...ids: string[]): Promise<void> {
   const dayMs = 86_400_000;
   for (const [nth, id] of ids.entries()) {
     const startMs = Date.UTC(2026, 10, 20, 9) - nth * dayMs;
@@ -18,14 +18,14 @@ async function closeConversations({ trace, end }: Bench, ...ids: string[]): Prom
   }
 }
 
-const open = async (t: Test, { service }: Bench, path = '/settings') =>
+const open = async (t: Test, { service }: ServiceUnderTest, path = '/settings') =>
   openPage(t, service.url + path);
 
 void t.test('the overview leads to the evals that score the backlog', async (t) => {
-  const bench = await withEmptyService(t);
-  const { admin, drain, production } = bench;
-  await closeConversations(bench, 'c-1', 'c-2');
-  const { page, errors } = await open(t, bench, '/');
+  const tested = await withEmptyService(t);
+  const { admin, drain, production } = tested;
+  await closeConversations(tested, 'c-1', 'c-2');
+  const { page, errors } = await open(t, tested, '/');
   t.match(await page.innerText('.remark'), '2 closed conversations are not scored');
   await follow(page, 'text=Choose evals and score them');
   const empty = await page.innerText('main');
@@ -67,15 +67,15 @@ void t.test('the overview leads to the evals that score the backlog', async (t) 
 });
 
 void t.test('a large backlog is queued in the background, with its progress', async (t) => {
-  const bench = await withService(t);
-  const { service, admin, trace, drain, production } = bench;
+  const tested = await withService(t);
+  const { service, admin, trace, drain, production } = tested;
   const count = 250;
   await trace(
     ...Array.from({ length: count }, (_, nth) => makeSpan({ conversationId: `c-${nth}` })),
   );
   await admin('POST /clock', { advance_ms: 86_400_001 });
   await admin('POST /evals', makeContainsEval('way', 'way'));
-  const { page, errors } = await open(t, bench);
+  const { page, errors } = await open(t, tested);
   t.match(await page.innerText('.remark'), `${count} closed conversations are not scored`);
   const token = await page.locator('main [name=_token]').first().inputValue();
   const send = () =>
@@ -123,11 +123,11 @@ void t.test('the progress of a backlog that is being queued is shown, and change
 });
 
 void t.test('wrong settings are explained next to the field and keep what was typed', async (t) => {
-  const bench = await withEmptyService(t);
+  const tested = await withEmptyService(t);
   for (const nth of [1, 2, 3, 4, 5, 6]) {
-    await bench.admin('POST /evals', makeContainsEval(`e-${nth}`, 'x'));
+    await tested.admin('POST /evals', makeContainsEval(`e-${nth}`, 'x'));
   }
-  const { page } = await open(t, bench);
+  const { page } = await open(t, tested);
   for (const box of await page.locator('[name=evals]').all()) await box.check();
   await page.fill('[name=run_name]', '   ');
   await clickButton(page, 'Save');
@@ -135,26 +135,26 @@ void t.test('wrong settings are explained next to the field and keep what was ty
   t.match(await page.innerText('.field [role=alert]'), 'must have 1 to 200 characters');
   t.equal(await page.getAttribute('[name=run_name]', 'aria-invalid'), 'true');
   t.equal(await page.locator('[name=evals]:checked').count(), 6, 'the choice stays');
-  t.same(await bench.admin('GET /settings'), { evals: [], run_name: 'Live traces' });
+  t.same(await tested.admin('GET /settings'), { evals: [], run_name: 'Live traces' });
   await page.uncheck('[value=e-6]');
   await page.fill('[name=run_name]', 'Nightly "A" <b>');
   t.match(await clickButton(page, 'Save'), 'The settings were saved.');
-  t.match(await bench.admin('GET /settings'), {
+  t.match(await tested.admin('GET /settings'), {
     evals: ['e-1', 'e-2', 'e-3', 'e-4', 'e-5'],
     run_name: 'Nightly "A" <b>',
   });
   // Another page deletes an eval while this one is open.
   await page.uncheck('[value=e-1]');
   await page.check('[value=e-6]');
-  await bench.admin('DELETE /evals/e-6');
+  await tested.admin('DELETE /evals/e-6');
   t.match(await clickButton(page, 'Save'), /must be the id of an eval, got "e-6"/);
 });
 
 void t.test(
   'deleted evals are shown until they are removed; a missing judge is named',
   async (t) => {
-    const bench = await withEmptyService(t);
-    const { admin } = bench;
+    const tested = await withEmptyService(t);
+    const { admin } = tested;
     await admin('POST /evals', makeContainsEval('gone', 'x'));
     await admin('POST /evals', {
       ...{ id: 'judged', name: 'Judged', kind: 'judge' },
@@ -162,7 +162,7 @@ void t.test(
     });
     await admin('PUT /settings', { evals: ['gone', 'judged'] });
     await admin('DELETE /evals/gone');
-    const { page } = await open(t, bench);
+    const { page } = await open(t, tested);
     t.match(await page.innerText('main'), /gone was deleted; uncheck it to remove it/);
     t.match(
       await page.innerText('.remark'),

@@ -1,12 +1,12 @@
 /** Beyond loopback, browsers sign in with a key, and only pages of the service may send forms. */
 import t, { type Test } from 'tap';
 import { startService, type RunningService } from '../../../src/service/index.ts';
-import { assertAccessible, assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { openPage, visitViews } from '../../helpers/browser.ts';
-import { withRegisteredRoutes } from '../../helpers/registered-routes.ts';
-import { START_MS, withService } from '../../helpers/service.ts';
+import { withRegisteredRoutes } from '../../support/contract/registered-routes.ts';
+import { assertAccessible, assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage, visitViews } from '../../support/pages/browser.ts';
+import { follow, pressEnter } from '../../support/pages/service-page.ts';
 import { manualClock, type ManualClock } from '../../../src/platform/manual-clock.ts';
-import { follow, pressEnter } from '../../helpers/service-page.ts';
+import { START_MS, withService } from '../../support/services/service.ts';
 
 const KEY = 'the-key-of-this-service';
 const TEAM_KEY = 'the-key-of-team-b';

@@ -1,13 +1,13 @@
 /** A simulation that is started on a page, watched until its end, and read, also with the keyboard alone. */
 import t from 'tap';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withAgent } from '../../helpers/agent.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage } from '../../helpers/browser.ts';
-import { reply, withSandboxDouble, type RouteBehavior } from '../../helpers/sandbox-double.ts';
-import { makeSpan } from '../../helpers/otlp.ts';
-import { follow, followByKeyboard, tabTo } from '../../helpers/service-page.ts';
-import { makeContainsEval } from '../../helpers/service.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage } from '../../support/pages/browser.ts';
+import { follow, followByKeyboard, tabTo } from '../../support/pages/service-page.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { reply, withSandboxDouble, type RouteBehavior } from '../../support/sandboxes/sandbox-double.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval } from '../../support/services/service.ts';
+import { makeSpan } from '../../support/traces/otlp.ts';
 
 const SCENARIO = {
   ...{ id: 'hours', name: 'Opening hours', evals: ['hours'] },
@@ -17,9 +17,9 @@ const SCENARIO = {
   },
 };
 
-void t.test('A run is started with the keyboard alone, and read to its result', async (t) => {
+void t.test('a run is started with the keyboard alone, and read to its result', async (t) => {
   const { service, admin } = await withEmptyService(t);
-  const { agent } = await withAgent(t);
+  const { agent } = await withReferenceAgent(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
   await admin('POST /evals', makeContainsEval('hours', '09:00'));
   await admin('POST /scenarios', SCENARIO);
@@ -41,10 +41,10 @@ void t.test('A run is started with the keyboard alone, and read to its result', 
 });
 
 void t.test(
-  'With the keyboard alone: find a failed session, see why, make a scenario of it, and run it',
+  'with the keyboard alone: find a failed session, see why, make a scenario of it, and run it',
   async (t) => {
     const { service, admin, trace, end, drain } = await withEmptyService(t);
-    const { agent } = await withAgent(t);
+    const { agent } = await withReferenceAgent(t);
     await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
     await admin('POST /evals', makeContainsEval('hours', '09:00'));
     await admin('PUT /settings', { evals: ['hours'] });
@@ -68,7 +68,7 @@ void t.test(
 );
 
 void t.test(
-  'Turns of a running session appear without a reload, and without JavaScript',
+  'turns of a running session appear without a reload, and without JavaScript',
   async (t) => {
     const { service, admin } = await withEmptyService(t);
     // Each chat request waits until the test lets it reply.
@@ -111,7 +111,7 @@ void t.test(
   },
 );
 
-void t.test('Running sessions of another owner with the same seed are not mistaken', async (t) => {
+void t.test('running sessions of another owner with the same seed are not mistaken', async (t) => {
   const { admin } = await withEmptyService(t);
   const double = await withSandboxDouble(t, { chat: () => {} });
   const scenarios = ['a', 'b'].map((id) => ({ ...SCENARIO, id, evals: [] }));

@@ -2,12 +2,12 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
-import { withEmptyService } from '../../helpers/empty-service.ts';
-import { openPage, visitViews } from '../../helpers/browser.ts';
-import { atNight, isNightly, nightOnly } from '../../helpers/nightly.ts';
-import { clickButton, follow, pressEnter, writeUpload } from '../../helpers/service-page.ts';
-import { makeContainsEval, type Bench } from '../../helpers/service.ts';
+import { atNight, isNightly, nightOnly } from '../../support/nightly.ts';
+import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
+import { openPage, visitViews } from '../../support/pages/browser.ts';
+import { clickButton, follow, pressEnter, writeUpload } from '../../support/pages/service-page.ts';
+import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeContainsEval, type ServiceUnderTest } from '../../support/services/service.ts';
 
 const HEADER = 'session_id,user_input,agent_response\n';
 
@@ -26,13 +26,13 @@ async function upload(
   return clickButton(page, 'Upload');
 }
 
-async function withPage(t: Test): Promise<Bench & { page: Page; errors: string[] }> {
-  const bench = await withEmptyService(t);
-  await bench.admin('POST /evals', makeContainsEval('found', 'shipped'));
-  await bench.admin('POST /evals', makeContainsEval('polite', 'please'));
-  await bench.admin('PUT /settings', { evals: ['found'] });
-  const { page, errors } = await openPage(t, `${bench.service.url}/transcripts`);
-  return { ...bench, page, errors };
+async function withPage(t: Test): Promise<ServiceUnderTest & { page: Page; errors: string[] }> {
+  const tested = await withEmptyService(t);
+  await tested.admin('POST /evals', makeContainsEval('found', 'shipped'));
+  await tested.admin('POST /evals', makeContainsEval('polite', 'please'));
+  await tested.admin('PUT /settings', { evals: ['found'] });
+  const { page, errors } = await openPage(t, `${tested.service.url}/transcripts`);
+  return { ...tested, page, errors };
 }
 
 /** Returns the rows of the table of problems: row, place, and problem. */
@@ -47,7 +47,7 @@ const listProblems = async (page: Page): Promise<string[]> => {
 };
 
 void t.test(
-  'The samples of all formats are stored and scored; the same file replaces',
+  'the samples of all formats are stored and scored; the same file replaces',
   async (t) => {
     const { service, page, production, drain } = await withPage(t);
     t.match(await page.innerText('nav [aria-current]'), 'Upload');
@@ -81,7 +81,7 @@ void t.test(
 );
 
 void t.test(
-  'A file of more sessions than a transaction stores is stored completely',
+  'a file of more sessions than a transaction stores is stored completely',
   nightOnly,
   async (t) => {
     const { page, send } = await withPage(t);
@@ -94,7 +94,7 @@ void t.test(
   },
 );
 
-void t.test('Pasted text, the run, and the chosen evals apply', async (t) => {
+void t.test('pasted text, the run, and the chosen evals apply', async (t) => {
   const { page, production, drain, errors } = await withPage(t);
   t.match(await clickButton(page, 'Upload'), 'Choose a file that is not empty, or paste text.');
   await page.fill('[name=text]', `${HEADER}a,"Two\nlines; ""quoted""",please\nb,hi,there`);
@@ -117,7 +117,7 @@ void t.test('Pasted text, the run, and the chosen evals apply', async (t) => {
   );
 });
 
-void t.test('Problems name the row, the column or pointer, and what was expected', async (t) => {
+void t.test('problems name the row, the column or pointer, and what was expected', async (t) => {
   const { page, production } = await withPage(t);
   await page.fill('[name=run]', 'Week 47');
   await page.check('[value=polite]');
@@ -192,7 +192,7 @@ void t.test('after a mistake, the page says what it could not keep', async (t) =
   );
 });
 
-void t.test('Files that can not be read are refused with the reason', async (t) => {
+void t.test('files that can not be read are refused with the reason', async (t) => {
   const { page, service, errors } = await withPage(t);
   const cases: [name: string, content: string | Uint8Array, problem: RegExp][] = [
     ['a.json', '[\n{"a": 1}\n{"b": 2}]', /not valid JSON in line 3/],
@@ -232,7 +232,7 @@ void t.test('Files that can not be read are refused with the reason', async (t) 
   );
 });
 
-void t.test('The page is accessible at both widths, in both color schemes', async (t) => {
+void t.test('the page is accessible at both widths, in both color schemes', async (t) => {
   const { service } = await withPage(t);
   const bad = writeUpload(
     t,
@@ -261,7 +261,7 @@ void t.test('The page is accessible at both widths, in both color schemes', asyn
   });
 });
 
-void t.test('The page works without JavaScript and with the keyboard alone', async (t) => {
+void t.test('the page works without JavaScript and with the keyboard alone', async (t) => {
   const { service } = await withEmptyService(t);
   const options = { javaScriptEnabled: false };
   const { page } = await openPage(t, `${service.url}/transcripts`, options);
@@ -277,7 +277,7 @@ void t.test('The page works without JavaScript and with the keyboard alone', asy
   t.match(await page.innerText('main'), 'No evals apply, so there will be no scores.');
 });
 
-void t.test('Readers who may not change anything can not upload', async (t) => {
+void t.test('readers who may not change anything can not upload', async (t) => {
   const keys = [{ key: 'the-key-of-this-service' }, { key: 'the-key-of-team-b', owner: 'team b' }];
   const service = await startService({ host: '0.0.0.0', keys });
   t.teardown(() => service.stop());

@@ -8,7 +8,7 @@ import { loadCommands } from '../../../cli/commands/index.ts';
 import { readConfigFile } from '../../../cli/config/config-file.ts';
 import { settingsOf, toKey } from '../../../cli/config/settings.ts';
 import { SandboxKitError } from '../../../cli/errors.ts';
-import { ROOT } from '../../helpers/repository.ts';
+import { ROOT } from '../../support/repository.ts';
 
 const schema = JSON.parse(readFileSync(join(ROOT, 'schemas/sandbox-kit.config.json'), 'utf8')) as {
   properties: Record<string, { properties?: Record<string, unknown> }>;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { generateDocs } from '../../../cli/generate-docs.ts';
 import { writeCounts } from '../../../cli/documented-counts.ts';
-import { ROOT } from '../../helpers/repository.ts';
+import { ROOT } from '../../support/repository.ts';
 
 void t.test('the output of npm run docs is up to date', async (t) => {
   for (const [path, text] of Object.entries(await generateDocs())) {

@@ -10,7 +10,7 @@ import {
 import { comparisonLines } from '../../../conformance/reports/comparison.ts';
 import { findViolations, type CheckReport, type Verdict } from '../../../src/contract/index.ts';
 import { plainStyle } from '../../../src/report-kit/terminal.ts';
-import { report, row } from '../../helpers/check-report.ts';
+import { report, row } from '../../support/conformance/check-report.ts';
 
 /** Creates a report with these verdicts by requirement id. */
 function createReport(

@@ -18,7 +18,7 @@ import {
   type RunRecord,
 } from '../../../src/contract/index.ts';
 import { plainStyle } from '../../../src/report-kit/terminal.ts';
-import { failed, report, row } from '../../helpers/check-report.ts';
+import { failed, report, row } from '../../support/conformance/check-report.ts';
 
 const runRecord: RunRecord = {
   ...{ record: 'run', kitVersion: '0.1.0', suite: '2026-11', target: 'http://127.0.0.1:1' },

@@ -17,8 +17,8 @@ import {
 } from '../../../src/contract/index.ts';
 import type { KnownFailure } from '../../../src/options/shared.ts';
 import { ansiStyle, plainStyle } from '../../../src/report-kit/terminal.ts';
-import { failed, report, row, type Row } from '../../helpers/check-report.ts';
-import { assertInertMarkdown } from '../../helpers/markdown.ts';
+import { failed, report, row, type Row } from '../../support/conformance/check-report.ts';
+import { assertInertMarkdown } from '../../support/pages/markdown.ts';
 
 /** Text that tries to break out of every report format. */
 const EVIL = [

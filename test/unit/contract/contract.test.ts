@@ -23,7 +23,7 @@ interface Described {
 
 const all = Object.values(schemas) as unknown as Described[];
 
-void t.test('Every schema has a title, a section, a description, and an example', (t) => {
+void t.test('every schema has a title, a section, a description, and an example', (t) => {
   for (const schema of all) {
     t.match(schema.$id, /^[a-z-]+\.schema\.json$/, schema.title);
     t.match(schema.$comment, /^(spec \d|ours|our extension)/, `${schema.title}: $comment`);
@@ -34,14 +34,14 @@ void t.test('Every schema has a title, a section, a description, and an example'
   t.end();
 });
 
-void t.test('Every example matches its schema', (t) => {
+void t.test('every example matches its schema', (t) => {
   for (const { title, examples } of all) {
     for (const example of examples) t.strictSame(findViolations(title, example), [], title);
   }
   t.end();
 });
 
-void t.test('Every near-miss breaks the schema at the pointer that it names', (t) => {
+void t.test('every near-miss breaks the schema at the pointer that it names', (t) => {
   for (const { title, 'x-near-misses': misses } of all) {
     for (const { breaks, value } of misses) {
       const pointers = findViolations(title, value).map(({ pointer }) => pointer);
@@ -52,7 +52,7 @@ void t.test('Every near-miss breaks the schema at the pointer that it names', (t
   t.end();
 });
 
-void t.test('A violation has the pointer, the expected value, and the received value', (t) => {
+void t.test('a violation has the pointer, the expected value, and the received value', (t) => {
   const reply = { choices: [{ message: { role: 'assistant', content: null } }], metadata: 7 };
   t.strictSame(findViolations('ChatResponse', reply), [
     { pointer: '/choices/0/message/content', expected: 'a string', received: 'null' },
@@ -76,7 +76,7 @@ void t.test('A violation has the pointer, the expected value, and the received v
   t.end();
 });
 
-void t.test('No violation shows an API key', (t) => {
+void t.test('no violation shows an API key', (t) => {
   const agent = { name: 'A', url: 'https://a.example' };
   for (const [name, value] of [
     ['TestedAgent', { ...agent, api_key: 'my secret' }],
@@ -92,7 +92,7 @@ void t.test('No violation shows an API key', (t) => {
   t.end();
 });
 
-void t.test('A violation inside a referenced schema is described like any other', (t) => {
+void t.test('a violation inside a referenced schema is described like any other', (t) => {
   const call = { type: 'start_call', audio_config: 'opus' };
   t.equal(findViolations('StartCall', call)[0]?.expected, 'an object');
   const seed = findViolations('SeedDocument', { scenarios: [{ id: 'a', name: 'A' }] });
@@ -135,7 +135,7 @@ void t.test('ISO 8601 is accepted in every form, and similar text is not', (t) =
   t.end();
 });
 
-void t.test('A JSON pointer can contain array indexes and escaped names', (t) => {
+void t.test('a JSON pointer can contain array indexes and escaped names', (t) => {
   const value = { a: [{ 'b/c': { 'd~e': 1 } }] };
   t.equal(resolvePointer(value, '/a/0/b~1c/d~0e'), 1);
   t.equal(resolvePointer(value, '/a/1'), undefined);
@@ -144,7 +144,7 @@ void t.test('A JSON pointer can contain array indexes and escaped names', (t) =>
   t.end();
 });
 
-void t.test('A value is formatted as one short line', (t) => {
+void t.test('a value is formatted as one short line', (t) => {
   t.equal(formatValue(undefined), 'nothing');
   t.equal(formatValue(null), 'null');
   const long = formatValue('x'.repeat(500));
@@ -162,7 +162,7 @@ void t.test('A value is formatted as one short line', (t) => {
   t.end();
 });
 
-void t.test('Only the start of a large value is read to format it', (t) => {
+void t.test('only the start of a large value is read to format it', (t) => {
   let reads = 0;
   const item = { toJSON: () => (reads += 1) };
   formatValue(Array.from({ length: 100_000 }, () => item));

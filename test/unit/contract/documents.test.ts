@@ -16,7 +16,7 @@ import {
   escapeKey,
   listOperations,
   readDocument,
-} from '../../helpers/contract-documents.ts';
+} from '../../support/contract/contract-documents.ts';
 
 const openApiNames = ['openapi-service.json', 'openapi-sandbox.json'];
 

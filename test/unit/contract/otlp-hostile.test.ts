@@ -7,15 +7,15 @@ import {
 } from '../../../src/contract/index.ts';
 import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { field, encodeProtobuf } from '../../helpers/otlp-wire.ts';
-import { damageJson, randomJson } from '../../helpers/random-json.ts';
+import { damageJson, randomJson } from '../../support/contract/random-json.ts';
+import { atNight } from '../../support/nightly.ts';
+import { field, encodeProtobuf } from '../../support/traces/otlp-wire.ts';
 import {
   toAnyValue,
   makeWireRequest,
   makeFullRequest,
   makeWireSpan,
-} from '../../helpers/span-sketch.ts';
+} from '../../support/traces/span-sketch.ts';
 
 const ROUNDS = atNight(2_000, 400);
 
@@ -28,7 +28,7 @@ function makeNestedRequest(levels: number): TraceExportRequest {
 }
 
 void t.test(
-  'Both encodings accept values nested as deep as protobuf allows, and no deeper',
+  'both encodings accept values nested as deep as protobuf allows, and no deeper',
   (t) => {
     const deepest = makeNestedRequest(47);
     t.same(decodeTraceRequest(encodeProtobuf(deepest)), readTraceRequest(deepest));
@@ -40,7 +40,7 @@ void t.test(
   },
 );
 
-void t.test('Excessive nesting is rejected in lists, groups, and objects', (t) => {
+void t.test('excessive nesting is rejected in lists, groups, and objects', (t) => {
   let inner = field(1, 'x');
   for (let level = 0; level < 3000; level++) inner = field(5, field(1, inner));
   const lists = field(1, field(2, field(2, field(9, field(2, inner)))));
@@ -54,7 +54,7 @@ void t.test('Excessive nesting is rejected in lists, groups, and objects', (t) =
   t.end();
 });
 
-void t.test('Millions of empty spans are rejected before they are decoded', (t) => {
+void t.test('millions of empty spans are rejected before they are decoded', (t) => {
   const { spansMax, messagesMax } = otlpLimits;
   const emptySpans = (count: number): Buffer => {
     return field(1, field(2, Buffer.from('1200'.repeat(count), 'hex')));
@@ -75,7 +75,7 @@ void t.test('Millions of empty spans are rejected before they are decoded', (t) 
   t.end();
 });
 
-void t.test('Truncated protobuf is rejected or read as a shorter request', (t) => {
+void t.test('truncated protobuf is rejected or read as a shorter request', (t) => {
   const bytes = encodeProtobuf(makeFullRequest());
   for (let length = 0; length < bytes.length; length++) {
     try {
@@ -103,7 +103,7 @@ function tryParse(text: string): unknown {
   }
 }
 
-void t.test('Damaged protobuf and JSON of any shape is read or rejected with an OtlpError', (t) => {
+void t.test('damaged protobuf and JSON of any shape is read or rejected with an OtlpError', (t) => {
   const seed = 'otlp-1';
   const chance = seededRandom(seed);
   const bytes = encodeProtobuf(makeFullRequest());

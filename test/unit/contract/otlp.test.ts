@@ -13,15 +13,15 @@ import {
   encodeStatus,
   encodeTraceResponse,
 } from '../../../src/contract/otlp.ts';
-import { field, encodeProtobuf, varint, type SpanWithEvents } from '../../helpers/otlp-wire.ts';
+import { field, encodeProtobuf, varint, type SpanWithEvents } from '../../support/traces/otlp-wire.ts';
 import {
   makeWireRequest,
   makeFullRequest,
   makeWireSpan,
   values,
-} from '../../helpers/span-sketch.ts';
+} from '../../support/traces/span-sketch.ts';
 
-void t.test('A request reads the same from JSON and from protobuf', (t) => {
+void t.test('a request reads the same from JSON and from protobuf', (t) => {
   const request = makeFullRequest();
   t.ok(isMessage('TraceExportRequest', request));
   const fromJson = readTraceRequest(JSON.parse(JSON.stringify(request)));
@@ -48,7 +48,7 @@ void t.test('A request reads the same from JSON and from protobuf', (t) => {
   t.end();
 });
 
-void t.test('Bytes read the same from every variant of base64', (t) => {
+void t.test('bytes read the same from every variant of base64', (t) => {
   for (const bytesValue of ['+/8=', '-_8', '-_8=']) {
     const read = readAttribute({ bytesValue });
     t.equal(read, '+/8=', bytesValue);
@@ -69,7 +69,7 @@ function readAttribute(value: object): unknown {
   ];
 }
 
-void t.test('Integers are read exactly from strings and from numbers', (t) => {
+void t.test('integers are read exactly from strings and from numbers', (t) => {
   t.equal(readAttribute({ intValue: 30 }), 30);
   t.equal(readAttribute({ intValue: '30' }), 30);
   t.equal(readAttribute({ intValue: '-9007199254740993' }), '-9007199254740993');
@@ -83,7 +83,7 @@ void t.test('Integers are read exactly from strings and from numbers', (t) => {
   t.end();
 });
 
-void t.test('Times keep their nanoseconds', (t) => {
+void t.test('times keep their nanoseconds', (t) => {
   const at = (startTimeUnixNano: unknown): bigint | undefined => {
     const wire = { startTimeUnixNano } as Partial<Span>;
     return readTraceRequest(makeWireRequest([makeWireSpan({ id: 'a1', wire })])).spans[0]?.startNs;
@@ -110,7 +110,7 @@ void t.test('Times keep their nanoseconds', (t) => {
   t.end();
 });
 
-void t.test('Missing parts, null, and unknown fields are accepted', (t) => {
+void t.test('missing parts, null, and unknown fields are accepted', (t) => {
   for (const empty of [{}, { resourceSpans: [] }, { resourceSpans: null }, { other: 1 }]) {
     t.strictSame(readTraceRequest(empty), { spans: [], ignoredKeys: [] });
   }
@@ -134,7 +134,7 @@ void t.test('Missing parts, null, and unknown fields are accepted', (t) => {
   t.end();
 });
 
-void t.test('The decoder reads only the names of GenAI events, and each name once', (t) => {
+void t.test('the decoder reads only the names of GenAI events, and each name once', (t) => {
   const names = ['gen_ai.choice', 'exception', 'gen_ai.user.message', 'gen_ai.choice'];
   const span: SpanWithEvents = {
     ...makeWireSpan({ id: 'a1' }),
@@ -154,20 +154,20 @@ void t.test('The decoder reads only the names of GenAI events, and each name onc
   t.end();
 });
 
-void t.test('Ids are converted to lower case', (t) => {
+void t.test('ids are converted to lower case', (t) => {
   const wire = { traceId: 'ABCDEF'.padStart(32, '0'), parentSpanId: 'ABCDEF'.padStart(16, '0') };
   const [span] = readTraceRequest(makeWireRequest([makeWireSpan({ id: 'a1', wire })])).spans;
   t.match(span, { traceId: /^0+abcdef$/, parentSpanId: /^0+abcdef$/ });
   t.end();
 });
 
-void t.test('An unknown status code is read as unset', (t) => {
+void t.test('an unknown status code is read as unset', (t) => {
   const { spans } = readTraceRequest(makeWireRequest([makeWireSpan({ id: 'a1', status: 7 })]));
   t.equal(spans[0]?.statusCode, 0);
   t.end();
 });
 
-void t.test('Keys in snake_case are ignored and reported', (t) => {
+void t.test('keys in snake_case are ignored and reported', (t) => {
   t.strictSame(readTraceRequest({ resource_spans: [] }), {
     spans: [],
     ignoredKeys: ['resource_spans'],
@@ -180,7 +180,7 @@ void t.test('Keys in snake_case are ignored and reported', (t) => {
   t.end();
 });
 
-void t.test('An error names the place and the expected type, and never quotes the value', (t) => {
+void t.test('an error names the place and the expected type, and never quotes the value', (t) => {
   const place = 'resourceSpans[0].scopeSpans[0].spans[0]';
   const message = (wire: object): string => {
     try {
@@ -205,7 +205,7 @@ void t.test('An error names the place and the expected type, and never quotes th
   t.end();
 });
 
-void t.test('The reader accepts the examples of the schema and rejects its near-misses', (t) => {
+void t.test('the reader accepts the examples of the schema and rejects its near-misses', (t) => {
   const { examples, 'x-near-misses': misses } = schemas.TraceExportRequest;
   for (const example of examples) t.doesNotThrow(() => readTraceRequest(example));
   for (const { breaks, value } of misses) {
@@ -214,7 +214,7 @@ void t.test('The reader accepts the examples of the schema and rejects its near-
   t.end();
 });
 
-void t.test('A field with an unexpected wire type is skipped', (t) => {
+void t.test('a field with an unexpected wire type is skipped', (t) => {
   const request = Buffer.concat([
     varint((1 << 3) | 0),
     varint(5),
@@ -225,7 +225,7 @@ void t.test('A field with an unexpected wire type is skipped', (t) => {
 });
 
 void t.test(
-  'The response to an accepted request is empty; an error is a google.rpc.Status',
+  'the response to an accepted request is empty; an error is a google.rpc.Status',
   (t) => {
     t.equal(encodeTraceResponse().length, 0);
     const partial = Buffer.concat([varint((1 << 3) | 0), varint(3), field(2, 'full')]);

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { entryPoints } from '../../../packaging/entry-points.ts';
-import { ROOT } from '../../helpers/repository.ts';
+import { ROOT } from '../../support/repository.ts';
 
 const { exports: entries } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   exports: Record<string, string | { types: string; default: string }>;

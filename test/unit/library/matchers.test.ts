@@ -10,7 +10,7 @@ import {
   toConform,
   toHavePassedEval,
 } from '../../../library/matchers/index.ts';
-import { failed, report, row } from '../../helpers/check-report.ts';
+import { failed, report, row } from '../../support/conformance/check-report.ts';
 
 const [reply] = schemas.ChatResponse.examples;
 const path = '/v1/chat/completions';

@@ -8,10 +8,11 @@ import {
   withComparison,
 } from '../../../load/index.ts';
 import { withVoice } from '../../../load/report/voice-report.ts';
-import { createTwoCallVoice } from '../../helpers/voice-load.ts';
+import { withTarget } from '../../support/measurements/load-target.ts';
+import { loadOptions, runLoad } from '../../support/measurements/run-load.ts';
+import { createTwoCallVoice } from '../../support/measurements/voice-load.ts';
 import { checkGenerator, mergeSelfChecks } from '../../../load/self-check/self-check.ts';
-import { notTested, targetRows } from '../../../load/verdict/targets.ts';
-import { exitCodeOf, applySelfCheck, decideRunVerdict } from '../../../load/verdict/targets.ts';
+import { notTested, targetRows, exitCodeOf, applySelfCheck, decideRunVerdict } from '../../../load/verdict/targets.ts';
 import {
   findViolations,
   type LoadReport,
@@ -19,8 +20,7 @@ import {
   type LoadVerdict,
 } from '../../../src/contract/index.ts';
 import { ansiStyle, plainStyle } from '../../../src/report-kit/terminal.ts';
-import { assertInertMarkdown } from '../../helpers/markdown.ts';
-import { loadOptions, runLoad, withTarget } from '../../helpers/load.ts';
+import { assertInertMarkdown } from '../../support/pages/markdown.ts';
 
 const EVIL =
   '</script><b>\u001B[31m\u202E\u0000 [a](http://x) `c` |--| <img src=x> @all $x$ "q" \'';

@@ -7,7 +7,7 @@ import { mergeByTime, pace, type Due } from '../../../load/schedule/pace.ts';
 import { createMarkers } from '../../../load/profiles/planned-request.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
-import { loadOptions } from '../../helpers/load.ts';
+import { loadOptions } from '../../support/measurements/run-load.ts';
 
 const steady = (durationMs: number, rate: number) => [
   { durationMs, fromPerSecond: rate, toPerSecond: rate },

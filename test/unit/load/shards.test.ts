@@ -17,7 +17,7 @@ import {
   type StreamName,
 } from '../../../src/contract/index.ts';
 import { seededRandom, type Random } from '../../../src/platform/random.ts';
-import { loadOptions } from '../../helpers/load.ts';
+import { loadOptions } from '../../support/measurements/run-load.ts';
 
 const shardsOf = (count: number): { index: number; count: number }[] =>
   Array.from({ length: count }, (_, nth) => ({ index: nth + 1, count }));

@@ -9,8 +9,7 @@ import {
   findLowerBound,
   findUpperBound,
 } from '../../../load/verdict/binomial.ts';
-import { findUpperBoundWithBursts, type Block } from '../../../load/verdict/share.ts';
-import { judgeShare } from '../../../load/verdict/share.ts';
+import { findUpperBoundWithBursts, type Block, judgeShare } from '../../../load/verdict/share.ts';
 import { measureInFlightTrend } from '../../../load/verdict/throughput.ts';
 import { estimateTrend } from '../../../load/verdict/trend.ts';
 import { createHistogram } from '../../../load/record/histogram.ts';

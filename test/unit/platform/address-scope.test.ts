@@ -14,13 +14,13 @@ const scopes: Record<string, readonly string[]> = {
 };
 
 for (const [scope, addresses] of Object.entries(scopes)) {
-  void t.test(`These addresses are ${scope}`, (t) => {
+  void t.test(`these addresses are ${scope}`, (t) => {
     for (const address of addresses) t.equal(findAddressScope(address), scope, address);
     t.end();
   });
 }
 
-void t.test('A host name has no scope', (t) => {
+void t.test('a host name has no scope', (t) => {
   for (const name of ['localhost', 'example.com', '', '1.2.3', '1.2.3.4.5']) {
     t.equal(findAddressScope(name), undefined, name);
   }

@@ -26,7 +26,7 @@ const forms: Record<string, string> = {
 };
 
 for (const [form, text] of Object.entries(forms)) {
-  void t.test(`A key ${form} is redacted`, (t) => {
+  void t.test(`a key ${form} is redacted`, (t) => {
     const redacted = createRedactor([KEY])(`before ${text} after`);
     t.match(redacted, '<redacted>');
     for (const part of [KEY, hex(KEY), percent(KEY), base64(KEY)]) t.notMatch(redacted, part);
@@ -42,7 +42,7 @@ for (const [form, text] of Object.entries(forms)) {
   });
 }
 
-void t.test('Text without the key is unchanged', (t) => {
+void t.test('text without the key is unchanged', (t) => {
   const text = `The key header is missing. ${base64('Bearer something else')} %73%6b`;
   t.equal(createRedactor([KEY])(text), text);
   t.equal(createRedactor(['short'])('short'), 'short');

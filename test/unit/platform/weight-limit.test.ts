@@ -9,7 +9,7 @@ async function isDone(promise: Promise<unknown>): Promise<boolean> {
   return done;
 }
 
-void t.test('Work waits in order until there is room', async (t) => {
+void t.test('work waits in order until there is room', async (t) => {
   const limit = createWeightLimit(10);
   const first = await limit.hold(6);
   const second = limit.hold(5);
@@ -21,7 +21,7 @@ void t.test('Work waits in order until there is room', async (t) => {
   t.ok(await isDone(third));
 });
 
-void t.test('A weight above the limit waits until it is alone', async (t) => {
+void t.test('a weight above the limit waits until it is alone', async (t) => {
   const limit = createWeightLimit(10);
   const small = await limit.hold(1);
   const large = limit.hold(99);
@@ -31,7 +31,7 @@ void t.test('A weight above the limit waits until it is alone', async (t) => {
   t.notOk(await isDone(limit.hold(1)));
 });
 
-void t.test('No weight never waits, and room is made only once', async (t) => {
+void t.test('no weight never waits, and room is made only once', async (t) => {
   const limit = createWeightLimit(10);
   const first = await limit.hold(10);
   t.ok(await isDone(limit.hold(0)));

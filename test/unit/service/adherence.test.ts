@@ -3,7 +3,7 @@ import t from 'tap';
 import type { EndReason, Deviation, Scenario } from '../../../src/contract/index.ts';
 import { checkAdherence } from '../../../src/service/simulator/adherence.ts';
 import type { SimulatedTurn } from '../../../src/service/turns/turn-types.ts';
-import { makeUserScenario } from '../../helpers/simulation.ts';
+import { makeUserScenario } from '../../support/sessions/scenarios.ts';
 
 /** Returns turns from lines that alternate between user and agent. */
 function makeTurns(...lines: string[]): SimulatedTurn[] {
@@ -63,7 +63,7 @@ const rows: Row[] = [
 ];
 
 void t.test(
-  'Every kind of deviation is found, and a user who follows the scenario has no findings',
+  'every kind of deviation is found, and a user who follows the scenario has no findings',
   async (t) => {
     for (const [what, lines, endReason, findings] of rows) {
       const scenario = makeUserScenario(user);
@@ -74,7 +74,7 @@ void t.test(
   },
 );
 
-void t.test('Continuing after stop_when is met is a finding', async (t) => {
+void t.test('continuing after stop_when is met is a finding', async (t) => {
   const scenario = makeUserScenario({ opening: 'Hello', stop_when: [{ contains: 'done' }] });
   const turns = makeTurns('Hello', 'It is DONE.', 'Hello', 'Well?');
   const adherence = await checkAdherence({ scenario, turns, endReason: 'max_turns' });

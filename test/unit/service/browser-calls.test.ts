@@ -3,7 +3,7 @@ import t from 'tap';
 import type { WebSocket } from 'ws';
 import { createBrowserCalls } from '../../../src/service/operations/browser-calls.ts';
 import type { Store } from '../../../src/service/store/store.ts';
-import { createLineLog } from '../../helpers/log-lines.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
 
 /** The browser's side of a call, which emits `closed` when the service closes it. */
 class Browser extends EventEmitter {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
 import type { RejectedSpans } from '../../../src/service/ingest/read-spans.ts';
-import { encodeProtobuf } from '../../helpers/otlp-wire.ts';
+import { encodeProtobuf } from '../../support/traces/otlp-wire.ts';
 import {
   expectAccepted,
   listCodes,
@@ -12,10 +12,10 @@ import {
   plain,
   readSketches,
   readRequest,
-} from '../../helpers/read-spans.ts';
-import { makeWireRequest, makeWireSpan, type SpanSketch } from '../../helpers/span-sketch.ts';
+} from '../../support/traces/read-spans.ts';
+import { makeWireRequest, makeWireSpan, type SpanSketch } from '../../support/traces/span-sketch.ts';
 
-void t.test('A request without any conversation id is rejected with instructions', (t) => {
+void t.test('a request without any conversation id is rejected with instructions', (t) => {
   const result = readSketches([{ id: 'a1' }, { id: 'a2' }]);
   t.match(result, {
     rejection: { code: 'no_conversation_id', message: /X-Conversation-Id/ },
@@ -25,7 +25,7 @@ void t.test('A request without any conversation id is rejected with instructions
 });
 
 void t.test(
-  'A request without any conversation id is rejected even if its trace is stored',
+  'a request without any conversation id is rejected even if its trace is stored',
   (t) => {
     const knownTraces = (): Map<string, string> => new Map([[`${'0'.repeat(31)}f`, 'stored']]);
     const tool = { id: 'a2', attributes: operation('execute_tool') };
@@ -45,7 +45,7 @@ void t.test(
   },
 );
 
-void t.test('A conversation id on an ignored span does not count', (t) => {
+void t.test('a conversation id on an ignored span does not count', (t) => {
   const attributes = [{ key: 'gen_ai.conversation.id', value: { stringValue: 'c' } }];
   const ignored = makeWireSpan({ id: 'b1', wire: { attributes } });
   const child = { id: 'a1', parent: 'b1' };
@@ -59,7 +59,7 @@ void t.test('A conversation id on an ignored span does not count', (t) => {
 });
 
 void t.test(
-  "A span's own id takes precedence over the header, and the header over the trace",
+  "a span's own id takes precedence over the header, and the header over the trace",
   (t) => {
     const spans = [
       { id: 'a1', attributes: conversation('own') },
@@ -75,7 +75,7 @@ void t.test(
 );
 
 void t.test(
-  'An id on the root span applies to its trace, regardless of the order of spans',
+  'an id on the root span applies to its trace, regardless of the order of spans',
   (t) => {
     const root = { id: 'a1', attributes: conversation('c') };
     const children = [
@@ -89,7 +89,7 @@ void t.test(
   },
 );
 
-void t.test('The nearest ancestor with an id takes precedence, also through ignored spans', (t) => {
+void t.test('the nearest ancestor with an id takes precedence, also through ignored spans', (t) => {
   const spans = [
     { id: 'a1', attributes: conversation('far') },
     { id: 'a2', parent: 'a1', attributes: conversation('near') },
@@ -102,7 +102,7 @@ void t.test('The nearest ancestor with an id takes precedence, also through igno
   t.end();
 });
 
-void t.test('Parent cycles are tolerated', (t) => {
+void t.test('parent cycles are tolerated', (t) => {
   const spans = [
     { id: 'a1', parent: 'a2' },
     { id: 'a2', parent: 'a1' },
@@ -114,7 +114,7 @@ void t.test('Parent cycles are tolerated', (t) => {
 });
 
 void t.test(
-  'Stored traces are the last resort and are looked up once for all remaining spans',
+  'stored traces are the last resort and are looked up once for all remaining spans',
   (t) => {
     const lookups: string[][] = [];
     const prefix = '0'.repeat(31);
@@ -139,7 +139,7 @@ void t.test(
   },
 );
 
-void t.test('A conversation id is a span attribute, a string of 1 to 1024 characters', (t) => {
+void t.test('a conversation id is a span attribute, a string of 1 to 1024 characters', (t) => {
   for (const id of ['', '  ', 7, ['c'], 'c'.repeat(1025)]) {
     const result = readSketches([{ id: 'a1', attributes: { 'gen_ai.conversation.id': id } }]);
     t.match(listCodes(result), ['malformed_conversation_id', 'no_conversation_id'], typeof id);
@@ -178,7 +178,7 @@ void t.test('AI SDK spans have their id only in the header and messages as JSON 
   t.end();
 });
 
-void t.test('A header that splits a trace is logged', (t) => {
+void t.test('a header that splits a trace is logged', (t) => {
   const codesOf = (header: string | undefined, ...sketches: SpanSketch[]): string[] =>
     listCodes(readSketches(sketches, { headerConversationId: header })).filter(
       (code) => code !== 'no_messages',

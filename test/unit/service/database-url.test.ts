@@ -9,7 +9,7 @@ import {
   parseDatabaseUrl,
   redactDatabaseUrl,
 } from '../../../src/service/store/postgres/database-url.ts';
-import { generateKeyPair } from '../../helpers/certificates.ts';
+import { generateKeyPair } from '../../support/network/certificates.ts';
 
 /** Returns all that a log of the error would show, except the files of its stack. */
 const messageOf = (url: string): string => {

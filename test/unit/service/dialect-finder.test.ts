@@ -7,14 +7,14 @@ import {
   type DialectTopic,
 } from '../../../src/service/ingest/dialects/dialect.ts';
 import { dialects } from '../../../src/service/ingest/dialects/table.ts';
-import { makeWireRequest, makeWireSpan } from '../../helpers/span-sketch.ts';
+import { makeWireRequest, makeWireSpan } from '../../support/traces/span-sketch.ts';
 
 const wire = makeWireSpan({ id: 'a1', attributes: { 'gen_ai.operation.name': 'chat' } });
 const [span] = readTraceRequest(makeWireRequest([wire])).spans;
 if (!span) throw new Error('The request has no span.');
 const base: TraceSpan = { ...span, scope: 'app' };
 
-void t.test('Spans with the same keys get their own dialect by name, value, and operation', (t) => {
+void t.test('spans with the same keys get their own dialect by name, value, and operation', (t) => {
   const findDialect = createDialectFinder(dialects);
   const nameOf = (change: Partial<TraceSpan>, topic: DialectTopic): string | undefined =>
     findDialect({ ...base, ...change }, topic)?.name;
@@ -38,7 +38,7 @@ void t.test('Spans with the same keys get their own dialect by name, value, and 
   t.end();
 });
 
-void t.test('The dialect of many spans of one shape is searched once', (t) => {
+void t.test('the dialect of many spans of one shape is searched once', (t) => {
   let searches = 0;
   const counted: Dialect = {
     name: 'Counted',

@@ -1,7 +1,7 @@
 /** Evals of a session whose user interrupts: `turn` is a line of the scenario, and interruptions don't count. */
 import t from 'tap';
 import { scoreSession } from '../../../src/service/scoring/eval-kinds.ts';
-import { makeEval, makeSession } from '../../helpers/scoring.ts';
+import { makeEval, makeSession } from '../../support/sessions/scoring.ts';
 
 const REPLY = 'I can look up an order.';
 

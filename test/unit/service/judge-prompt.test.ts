@@ -4,12 +4,12 @@ import { createJudge, readVerdict } from '../../../src/service/scoring/judge.ts'
 import { buildJudgePrompt } from '../../../src/service/scoring/judge-prompt.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
-import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
-import { makeToolCall, makeSession } from '../../helpers/scoring.ts';
+import { behaviors, startOpenAiServer } from '../../support/models/openai-server.ts';
+import { makeToolCall, makeSession } from '../../support/sessions/scoring.ts';
 
 const never = new AbortController().signal;
 
-void t.test('Text that gives the LLM judge instructions stays data', async (t) => {
+void t.test('text that gives the LLM judge instructions stays data', async (t) => {
   const server = await startOpenAiServer(t);
   const { baseUrl } = server;
   const random = seededRandom('judge');
@@ -46,7 +46,7 @@ void t.test('Text that gives the LLM judge instructions stays data', async (t) =
   );
 });
 
-void t.test('A fence that occurs in the transcript is generated again', (t) => {
+void t.test('a fence that occurs in the transcript is generated again', (t) => {
   const guessed = seededRandom('x').id(24);
   const request = {
     criteria: 'It greets.',
@@ -59,7 +59,7 @@ void t.test('A fence that occurs in the transcript is generated again', (t) => {
   t.end();
 });
 
-void t.test('A long transcript keeps its start and its end', (t) => {
+void t.test('a long transcript keeps its start and its end', (t) => {
   const turns = Array.from({ length: 500 }, (_, index) => ({
     userInput: `question ${index + 1} ${'"\u0000'.repeat(3_000)}`,
     agentResponse: `begin${'x'.repeat(20_000)}end`,
@@ -81,7 +81,7 @@ void t.test('A long transcript keeps its start and its end', (t) => {
   t.end();
 });
 
-void t.test('A clear verdict is read from every format that models use', (t) => {
+void t.test('a clear verdict is read from every format that models use', (t) => {
   const clear = '{"reasoning":"It says \\"verdict\\": pass.","verdict":"Fail"}';
   const wrapped = [
     clear,

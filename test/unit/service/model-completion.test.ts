@@ -6,7 +6,7 @@ const withContent = (content: unknown, more = {}): object => ({
   choices: [{ message: { content }, ...more }],
 });
 
-void t.test('The object is read without a reasoning, a code fence, or a sentence', (t) => {
+void t.test('the object is read without a reasoning, a code fence, or a sentence', (t) => {
   const json = '{"line":"Hi"}';
   for (const [content, around] of [
     [json, ''],
@@ -19,7 +19,7 @@ void t.test('The object is read without a reasoning, a code fence, or a sentence
   t.end();
 });
 
-void t.test('A reply without an object is described and not quoted', (t) => {
+void t.test('a reply without an object is described and not quoted', (t) => {
   const message = { content: '{}' };
   for (const [completion, problem] of [
     ['text', 'it is not a chat completion with one choice'],

@@ -11,10 +11,10 @@ import {
   plain,
   readSketches,
   readRequest,
-} from '../../helpers/read-spans.ts';
-import { makeWireSpan, START_MS } from '../../helpers/span-sketch.ts';
+} from '../../support/traces/read-spans.ts';
+import { makeWireSpan, START_MS } from '../../support/traces/span-sketch.ts';
 
-void t.test('A span is read completely', (t) => {
+void t.test('a span is read completely', (t) => {
   const attributes = {
     ...conversation('c-1'),
     'gen_ai.input.messages': '[{"role":"user"}]',
@@ -48,7 +48,7 @@ void t.test('A span is read completely', (t) => {
   t.end();
 });
 
-void t.test('Only status ERROR is a failure', (t) => {
+void t.test('only status ERROR is a failure', (t) => {
   const statuses = [undefined, 0, 1, 2, 9];
   const spans = statuses.map((status, index) => ({
     id: `a${index}`,
@@ -64,7 +64,7 @@ void t.test('Only status ERROR is a failure', (t) => {
 });
 
 void t.test(
-  'Spans without an operation are ignored, and a request with only such spans is accepted',
+  'spans without an operation are ignored, and a request with only such spans is accepted',
   (t) => {
     const spans = [
       makeWireSpan({ id: 'a1', wire: plain }),
@@ -92,7 +92,7 @@ void t.test(
   },
 );
 
-void t.test('Operations that make no turn are stored and logged', (t) => {
+void t.test('operations that make no turn are stored and logged', (t) => {
   const result = readSketches([
     { id: 'a1', attributes: { ...conversation('c'), ...operation('embeddings') } },
   ]);
@@ -103,7 +103,7 @@ void t.test('Operations that make no turn are stored and logged', (t) => {
   t.end();
 });
 
-void t.test('A malformed id drops only its span; a request of only such spans is rejected', (t) => {
+void t.test('a malformed id drops only its span; a request of only such spans is rejected', (t) => {
   const attributes = conversation('c');
   const malformed: Partial<Span>[] = [
     { traceId: '0'.repeat(32) },
@@ -123,7 +123,7 @@ void t.test('A malformed id drops only its span; a request of only such spans is
   t.end();
 });
 
-void t.test('An invalid or empty parent id makes a root span', (t) => {
+void t.test('an invalid or empty parent id makes a root span', (t) => {
   const parentOf = (parentSpanId: string): unknown => {
     const result = readSketches([
       makeWireSpan({ id: 'a1', attributes: conversation('c'), wire: { parentSpanId } }),
@@ -138,7 +138,7 @@ void t.test('An invalid or empty parent id makes a root span', (t) => {
   t.end();
 });
 
-void t.test('If two spans in a request have the same id, the first is stored', (t) => {
+void t.test('if two spans in a request have the same id, the first is stored', (t) => {
   const result = readSketches([
     { id: 'a1', attributes: { ...conversation('first'), x: '1' } },
     { id: 'a1', trace: 'e', attributes: { ...conversation('second'), x: '2' } },
@@ -149,7 +149,7 @@ void t.test('If two spans in a request have the same id, the first is stored', (
   t.end();
 });
 
-void t.test('Messages are stored as text, regardless of their form', (t) => {
+void t.test('messages are stored as text, regardless of their form', (t) => {
   const messages = [{ role: 'user', parts: [{ type: 'text', content: 'Hi' }] }];
   const inputOf = (value: unknown): unknown => {
     const attributes = { ...conversation('c'), 'gen_ai.input.messages': value };
@@ -169,14 +169,14 @@ void t.test('Messages are stored as text, regardless of their form', (t) => {
   t.end();
 });
 
-void t.test('Text in attributes that are not read is logged', (t) => {
+void t.test('text in attributes that are not read is logged', (t) => {
   const attributes = { ...conversation('c'), 'gen_ai.prompt': 'Hello' };
   const span = makeWireSpan({ id: 'a1', attributes });
   t.strictSame(listCodes(readSketches([span])), ['other_text']);
   t.end();
 });
 
-void t.test('Implausible times are stored and logged', (t) => {
+void t.test('implausible times are stored and logged', (t) => {
   const codesOf = (wire: Partial<Span>): string[] => {
     const span = makeWireSpan({ id: 'a1', attributes: conversation('c'), wire });
     return listCodes(readSketches([span])).filter((code) => code !== 'no_messages');
@@ -198,7 +198,7 @@ void t.test('Implausible times are stored and logged', (t) => {
   t.end();
 });
 
-void t.test('Attributes outside gen_ai.* become tags, each pair once per conversation', (t) => {
+void t.test('attributes outside gen_ai.* become tags, each pair once per conversation', (t) => {
   const attributes = { ...conversation('c'), flag: true, n: 1.5, list: ['a', 1], none: null };
   const resource = { 'service.name': 'shop', 'gen_ai.agent.name': 'no tag', gen_ai: 'a tag' };
   const { tags } = expectAccepted(
@@ -223,7 +223,7 @@ void t.test('Attributes outside gen_ai.* become tags, each pair once per convers
   t.end();
 });
 
-void t.test('Tags are limited to 1 kB each, 64 per conversation, and a total per request', (t) => {
+void t.test('tags are limited to 1 kB each, 64 per conversation, and a total per request', (t) => {
   const cut = readSketches([
     { id: 'a1', attributes: { ...conversation('c'), long: 'ä👋'.repeat(900) } },
   ]);
@@ -242,7 +242,7 @@ void t.test('Tags are limited to 1 kB each, 64 per conversation, and a total per
   t.end();
 });
 
-void t.test('A large resource with many spans does not take quadratic time', (t) => {
+void t.test('a large resource with many spans does not take quadratic time', (t) => {
   const attributes = Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`k${n}`, 'v']));
   const spans = Array.from({ length: 20_000 }, (_, n) => ({
     id: (n + 1).toString(16),
@@ -255,7 +255,7 @@ void t.test('A large resource with many spans does not take quadratic time', (t)
   t.end();
 });
 
-void t.test('Log entries contain no conversation text', (t) => {
+void t.test('log entries contain no conversation text', (t) => {
   const secret = 'my secret words';
   const attributes = {
     ...conversation('c'),
@@ -269,7 +269,7 @@ void t.test('Log entries contain no conversation text', (t) => {
   t.end();
 });
 
-void t.test('Each log message says what to do', (t) => {
+void t.test('each log message says what to do', (t) => {
   for (const [code, { message }] of Object.entries(logMessages)) {
     t.match(code, /^[a-z_]+$/);
     t.match(message, /\.$/, code);

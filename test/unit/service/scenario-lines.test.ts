@@ -17,7 +17,7 @@ import { terminalReport } from '../../../src/service/simulator/report/terminal.t
 import { runSession } from '../../../src/service/simulator/run-session.ts';
 import type { Sandbox } from '../../../src/service/simulator/sandbox.ts';
 import { planSessions } from '../../../src/service/simulator/session-plan.ts';
-import { makeUserScenario } from '../../helpers/simulation.ts';
+import { makeUserScenario } from '../../support/sessions/scenarios.ts';
 
 /** Replies to the lines that the user has said so far, of which the last one is new. */
 type Agent = (lines: readonly string[]) => string;

@@ -4,7 +4,7 @@ import { scoreSession } from '../../../src/service/scoring/eval-kinds.ts';
 import type { Score } from '../../../src/service/scoring/score.ts';
 import { findCitedEvidence } from '../../../src/service/domain/cited-evidence.ts';
 import type { ScoredSession } from '../../../src/service/domain/scored-session.ts';
-import { makeToolCall, makeEval, makeSession } from '../../helpers/scoring.ts';
+import { makeToolCall, makeEval, makeSession } from '../../support/sessions/scoring.ts';
 
 type Row = [
   what: string,
@@ -282,7 +282,7 @@ testKind('evaluation_metadata', [
   ['none', { key: 'tone', equals: 'calm' }, idle, 'fail', /no turn has that key/],
 ]);
 
-void t.test('An eval with invalid parameters is an error, never a pass', async (t) => {
+void t.test('an eval with invalid parameters is an error, never a pass', async (t) => {
   const rows: [EvalDefinition['kind'], Record<string, unknown>, RegExp][] = [
     ['contains', {}, /text is not a string/],
     ['contains', { text: 'a', in: 'all' }, /in is not one of agent, user, any/],
@@ -305,7 +305,7 @@ void t.test('An eval with invalid parameters is an error, never a pass', async (
 });
 
 void t.test(
-  'A pattern with endless backtracking does not block the thread and can be aborted',
+  'a pattern with endless backtracking does not block the thread and can be aborted',
   async (t) => {
     const control = new AbortController();
     const definition = makeEval('regex', { pattern: '^(a+)+$' });
@@ -318,7 +318,7 @@ void t.test(
   },
 );
 
-void t.test('Deeply nested or malformed values can be quoted', async (t) => {
+void t.test('deeply nested or malformed values can be quoted', async (t) => {
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
   const session = makeSession({
     toolCalls: [makeToolCall('dig', deep), makeToolCall('dig', '{"a":')],
@@ -329,7 +329,7 @@ void t.test('Deeply nested or malformed values can be quoted', async (t) => {
   t.ok(malformed.reasoning.isWellFormed());
 });
 
-void t.test('Without an LLM judge, the reasoning says how to configure one', async (t) => {
+void t.test('without an LLM judge, the reasoning says how to configure one', async (t) => {
   const result = await score(makeEval('judge', { criteria: 'It greets.' }), idle);
   t.match(result, { outcome: 'error', reasoning: /SANDBOX_KIT_JUDGE_URL/ });
 });
@@ -340,7 +340,7 @@ void t.test('contains: an eval without text, which an older release stored, pass
   });
 });
 
-void t.test('An outcome names the places in the transcript that decided it', async (t) => {
+void t.test('an outcome names the places in the transcript that decided it', async (t) => {
   const session = makeSession(
     { userInput: 'Where is it?', agentResponse: 'One moment.', latencyMs: 100 },
     {
@@ -382,7 +382,7 @@ void t.test('An outcome names the places in the transcript that decided it', asy
   }
 });
 
-void t.test('The quotations and turns that a judge cites are evidence', (t) => {
+void t.test('the quotations and turns that a judge cites are evidence', (t) => {
   const turns = [
     { sequence: 1, userInput: 'It is broken!', agentResponse: 'Sorry to hear that.' },
     { sequence: 2, userInput: 'Refund?', agentResponse: 'Sorry to hear that. No.' },

@@ -6,8 +6,9 @@ import {
   respondWith,
   withSandboxDouble,
   type RouteBehavior,
-} from '../../helpers/sandbox-double.ts';
-import { makeUserScenario, listUserLines, simulateSession } from '../../helpers/simulation.ts';
+} from '../../support/sandboxes/sandbox-double.ts';
+import { makeUserScenario } from '../../support/sessions/scenarios.ts';
+import { listUserLines, simulateSession } from '../../support/sessions/simulated-sessions.ts';
 
 /** Starts a sandbox that gives these replies in order and then repeats the last one. */
 async function startWithReplies(t: Test, ...replies: (string | RouteBehavior)[]): Promise<string> {
@@ -40,7 +41,7 @@ async function talk(
 const listScenarioLines = ({ traces }: SimulatedSessionReport): unknown[] =>
   traces.map(({ scenario_line: line }) => line);
 
-void t.test('A scripted user sends its lines in order, whatever the agent replies', async (t) => {
+void t.test('a scripted user sends its lines in order, whatever the agent replies', async (t) => {
   const user = { mode: 'scripted', opening: 'One', steps: [{ say: 'Two' }, { say: 'Three' }] };
   const { lines, end, session } = await talk(t, user, ['Goodbye.', 'No.', '']);
   t.same(lines, ['One', 'Two', 'Three']);
@@ -52,7 +53,7 @@ void t.test('A scripted user sends its lines in order, whatever the agent replie
 });
 
 void t.test(
-  'A step waits for its condition; until then the user sends `otherwise` or repeats the last line',
+  'a step waits for its condition; until then the user sends `otherwise` or repeats the last line',
   async (t) => {
     const steps = [
       { when: { contains: 'ready' }, say: 'Thanks.', otherwise: 'And now?', reason: 'has it' },
@@ -73,7 +74,7 @@ void t.test(
   },
 );
 
-void t.test('Facts are stated when the agent asks, and not before', async (t) => {
+void t.test('facts are stated when the agent asks, and not before', async (t) => {
   const facts = [
     { name: 'order number', value: 'A-1', asked_by: ['which order'], say: 'It is {value}.' },
     { name: 'postcode', value: '8000' },
@@ -93,7 +94,7 @@ void t.test('Facts are stated when the agent asks, and not before', async (t) =>
   t.ok(session.review.followed_scenario, 'the user did not state the secret');
 });
 
-void t.test('A reaction takes precedence over facts and steps, up to its limit', async (t) => {
+void t.test('a reaction takes precedence over facts and steps, up to its limit', async (t) => {
   const reactions = [
     { when: { contains: 'refund' }, say: 'I want no refund.', times: 2 },
     { when: { contains: 'idiot' }, say: 'How rude!', stop: true },
@@ -116,7 +117,7 @@ void t.test('stop_when takes precedence over everything else', async (t) => {
   t.ok(session.review.followed_scenario);
 });
 
-void t.test('Conditions support contains, lacks, matches, tool_called, and turn', async (t) => {
+void t.test('conditions support contains, lacks, matches, tool_called, and turn', async (t) => {
   const withTool = respondWith(200, {
     choices: [
       {
@@ -139,7 +140,7 @@ void t.test('Conditions support contains, lacks, matches, tool_called, and turn'
   t.same(lines, ['1', '1', 'tool', 'tool', 'lacks', 'lacks', 'matches', 'seventh']);
 });
 
-void t.test('A pattern with endless backtracking ends the session, not the kit', async (t) => {
+void t.test('a pattern with endless backtracking ends the session, not the kit', async (t) => {
   const steps = [{ when: { matches: '^(a+)+$' }, say: 'x' }];
   const { end, session } = await talk(t, { opening: 'Hi', steps }, [`${'a'.repeat(40)}!`]);
   t.equal(end, 'simulator_error');
@@ -160,7 +161,7 @@ void t.test('`next` selects the next step', async (t) => {
   t.equal(end, 'max_turns', 'max_turns ends a loop');
 });
 
-void t.test('The agent may speak first, also by chat', async (t) => {
+void t.test('the agent may speak first, also by chat', async (t) => {
   const user = { speaks_first: false, opening: 'Thanks. Where is it?', steps: [{ say: 'Bye.' }] };
   const first = await talk(t, user, ['Hello, how can I help?', 'There.', 'Bye.']);
   t.same(first.lines, ['', 'Thanks. Where is it?', 'Bye.']);
@@ -176,7 +177,7 @@ void t.test('The agent may speak first, also by chat', async (t) => {
   t.same(listScenarioLines(afterGreeting.session), [1, 2]);
 });
 
-void t.test('The user gives up after `patience_turns` unhelpful replies in a row', async (t) => {
+void t.test('the user gives up after `patience_turns` unhelpful replies in a row', async (t) => {
   const persona: Persona = { id: 'p', name: 'Short of time', patience_turns: 2 };
   const steps = [
     { when: { contains: 'one' }, say: 'Good.' },
@@ -189,7 +190,7 @@ void t.test('The user gives up after `patience_turns` unhelpful replies in a row
 });
 
 void t.test(
-  'Without patience_turns, the user gives up after three unhelpful replies',
+  'without patience_turns, the user gives up after three unhelpful replies',
   async (t) => {
     const steps = [{ when: { contains: 'one' }, say: 'Good.' }];
     const { lines, end } = await talk(t, { opening: 'Hi', steps }, ['no', 'no', 'no', 'no']);
@@ -198,7 +199,7 @@ void t.test(
   },
 );
 
-void t.test('Repeated goodbyes of the agent end the conversation', async (t) => {
+void t.test('repeated goodbyes of the agent end the conversation', async (t) => {
   const steps = [{ when: { contains: 'order' }, say: 'Thanks.' }];
   const { lines, end, session } = await talk(t, { opening: 'Where is it?', steps }, ['Goodbye!']);
   t.same(

@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { EvalDefinition } from '../../../src/contract/index.ts';
 import { describeCost, estimateCost, resolveScenarios } from '../../../src/service/index.ts';
-import { makeScenario } from '../../helpers/simulation.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
 
 const judge: EvalDefinition = {
   ...{ id: 'j', name: 'J', kind: 'judge', params: { criteria: 'It is polite.' } },

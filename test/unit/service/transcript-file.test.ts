@@ -14,7 +14,7 @@ import {
 } from '../../../src/service/domain/transcript-file/read-transcripts.ts';
 import type { TranscriptUpload } from '../../../src/contract/index.ts';
 import { samples } from '../../../src/service/web/transcripts/samples.ts';
-import { atNight } from '../../helpers/nightly.ts';
+import { atNight } from '../../support/nightly.ts';
 
 type Read = TranscriptFile<TranscriptUpload & { id: string }>;
 
@@ -110,7 +110,7 @@ void t.test('CSV: quotes, separators, line breaks, and empty cells', (t) => {
   t.end();
 });
 
-void t.test('The samples of all formats contain the same conversations', async (t) => {
+void t.test('the samples of all formats contain the same conversations', async (t) => {
   const { items: expected } = await read(samples.json);
   t.equal(expected.length, 2);
   for (const format of ['json', 'jsonl', 'csv'] as const) {
@@ -118,7 +118,7 @@ void t.test('The samples of all formats contain the same conversations', async (
   }
 });
 
-void t.test('The format is recognized from the content', async (t) => {
+void t.test('the format is recognized from the content', async (t) => {
   const one = JSON.stringify(upload('a'));
   const cases: [string, TranscriptFormat][] = [
     [one, 'json'],
@@ -278,7 +278,7 @@ void t.test('JSON that cannot be parsed is refused with the line of the mistake'
   for (const [text, message] of cases) await t.rejects(read(text), { message }, text.slice(0, 80));
 });
 
-void t.test('A transcript that refers to unknown things is a problem at its place', async (t) => {
+void t.test('a transcript that refers to unknown things is a problem at its place', async (t) => {
   const convert = (): never => {
     throw new InvalidDocumentError('/evals/0', 'must be the id of an eval, got "x"');
   };
@@ -291,14 +291,14 @@ void t.test('A transcript that refers to unknown things is a problem at its plac
   t.match(table.problems, [{ row: 3, place: 'evals' }]);
 });
 
-void t.test('At most 100 problems are kept, and all are counted', async (t) => {
+void t.test('at most 100 problems are kept, and all are counted', async (t) => {
   const { problems, problemCount, invalid, items } = await read(
     `${HEADER}${'a,b\n'.repeat(250)}${'c,d,e\n'.repeat(3)}`,
   );
   t.same([problems.length, problemCount, invalid, items.length], [100, 250, 1, 1]);
 });
 
-void t.test('Files that are too large are refused', async (t) => {
+void t.test('files that are too large are refused', async (t) => {
   const rejects = async (text: string, message: RegExp): Promise<void> => {
     await t.rejects(read(text), { code: 'too_large', message });
   };
@@ -316,7 +316,7 @@ void t.test('Files that are too large are refused', async (t) => {
   ]);
 });
 
-void t.test('Values made to produce millions of problems are one problem', async (t) => {
+void t.test('values made to produce millions of problems are one problem', async (t) => {
   const fields = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`f${n}`, n]));
   t.same(await listProblems(JSON.stringify(upload('a', fields))), [
     '1, : expected at most 20 fields, received 52',
@@ -329,7 +329,7 @@ void t.test('Values made to produce millions of problems are one problem', async
   ]);
 });
 
-void t.test('A file is text in UTF-8, or the reader says what it is', (t) => {
+void t.test('a file is text in UTF-8, or the reader says what it is', (t) => {
   const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text));
   t.equal(decodeText(bytes('\uFEFFa\u00e9')), 'a\u00e9', 'a byte order mark is dropped');
   const cases: [Uint8Array, RegExp][] = [
@@ -346,7 +346,7 @@ void t.test('A file is text in UTF-8, or the reader says what it is', (t) => {
   t.end();
 });
 
-void t.test('A text of a turn has at most a million characters', async (t) => {
+void t.test('a text of a turn has at most a million characters', async (t) => {
   const long = 'x'.repeat(1_000_001);
   const problem =
     '/turns/0/agent_response: expected at most 1,000,000 characters, received 1,000,001';
@@ -380,7 +380,7 @@ function cpuMs(): number {
   return (user + system) / 1_000;
 }
 
-void t.test('A suggestion for an unknown id of megabytes is not searched', async (t) => {
+void t.test('a suggestion for an unknown id of megabytes is not searched', async (t) => {
   const check = (): void => checkEvalIds(['x'.repeat(10_000_000)], ['found']);
   const longestMs = await measureLongestTaskMs(() => {
     t.throws(check, { message: /\.\.\.; known ids: found\.$/ });
@@ -389,7 +389,7 @@ void t.test('A suggestion for an unknown id of megabytes is not searched', async
   t.ok(longestMs < 2_500, `${longestMs} ms`);
 });
 
-void t.test('Large hostile files do not block the event loop for long', async (t) => {
+void t.test('large hostile files do not block the event loop for long', async (t) => {
   const size = atNight(30_000_000, 8_000_000);
   const files: Record<string, [text: string, expected: RegExp]> = {
     'one long cell': [`${HEADER}a,b,${'x'.repeat(size)}`, /at most 1,000,000 characters/],

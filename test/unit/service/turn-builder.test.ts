@@ -5,8 +5,8 @@ import {
 } from '../../../src/service/turns/turn-builder.ts';
 import { buildTranscript, buildTurns } from '../../../src/service/turns/turns.ts';
 import type { StoredSpan } from '../../../src/service/store/store.ts';
-import { nightOnly } from '../../helpers/nightly.ts';
-import { newSpan, noonNs } from '../../helpers/store.ts';
+import { newSpan, noonNs } from '../../support/database/store.ts';
+import { nightOnly } from '../../support/nightly.ts';
 
 const message = (role: string, content: string): string =>
   JSON.stringify([{ role, parts: [{ type: 'text', content }] }]);
@@ -20,7 +20,7 @@ const newStoredSpan = (nth: number, changes: Partial<StoredSpan> = {}): StoredSp
   ...{ receivedAtMs: 0, late: false, ...changes },
 });
 
-void t.test('A large conversation has the same turns as a small one would have', async (t) => {
+void t.test('a large conversation has the same turns as a small one would have', async (t) => {
   const builder = createTurnBuilder();
   t.teardown(() => builder.close());
   for (const count of [3, 400]) {
@@ -32,7 +32,7 @@ void t.test('A large conversation has the same turns as a small one would have',
   }
 });
 
-void t.test('Concurrent conversations get their own turns', async (t) => {
+void t.test('concurrent conversations get their own turns', async (t) => {
   const builder = createTurnBuilder();
   t.teardown(() => builder.close());
   const texts = ['a', 'b', 'c'].map((text) => text.repeat(200_000));
@@ -48,7 +48,7 @@ void t.test('Concurrent conversations get their own turns', async (t) => {
 });
 
 void t.test(
-  'A conversation that takes too much memory is refused, and the next one is read',
+  'a conversation that takes too much memory is refused, and the next one is read',
   nightOnly,
   async (t) => {
     const builder = createTurnBuilder();

@@ -12,7 +12,7 @@ import {
   makeToolCallMessage,
   user,
   type StoredSpanSketch,
-} from '../../helpers/stored-span.ts';
+} from '../../support/traces/stored-span.ts';
 
 const complete: TracedTurn = {
   sequence: 1,
@@ -33,7 +33,7 @@ const listKinds = (...turns: Partial<TracedTurn>[]): string[] =>
     ({ sequence, kind }) => `${sequence} ${kind}`,
   );
 
-void t.test('A turn without a loss', (t) => {
+void t.test('a turn without a loss', (t) => {
   const rows: Partial<TracedTurn>[] = [
     {},
     { toolCalls: [call, { ...call, arguments: {}, result: null }] },
@@ -52,7 +52,7 @@ void t.test('A turn without a loss', (t) => {
   t.end();
 });
 
-void t.test('Each loss, with its turn', (t) => {
+void t.test('each loss, with its turn', (t) => {
   const messages = JSON.stringify([{ role: 'user', content: 'Hello' }]);
   const items = JSON.stringify([
     { role: 'user', content: 'Hello' },
@@ -81,7 +81,7 @@ void t.test('Each loss, with its turn', (t) => {
   t.end();
 });
 
-void t.test('Losses in spans: a tool without a name, and a wrapper without a question', (t) => {
+void t.test('losses in spans: a tool without a name, and a wrapper without a question', (t) => {
   const listOf = (...spans: StoredSpanSketch[]): string[] =>
     findTurnLosses(buildTurnsOf(spans)).map(({ kind }) => kind);
   const turn = { input: [user('Hello')], output: [agent('Hi')] };
@@ -103,7 +103,7 @@ void t.test('Losses in spans: a tool without a name, and a wrapper without a que
   t.end();
 });
 
-void t.test('Log entries: one per kind, with the first turn and a count, and no text', (t) => {
+void t.test('log entries: one per kind, with the first turn and a count, and no text', (t) => {
   const losses: TurnLoss[] = [
     { kind: 'turn_without_user_text', sequence: 2 },
     { kind: 'unnamed_tool_call', sequence: 3 },

@@ -10,8 +10,8 @@ import {
   system,
   user,
   type StoredSpanSketch,
-} from '../../helpers/stored-span.ts';
-import { shuffle } from '../../helpers/turn-shapes.ts';
+} from '../../support/traces/stored-span.ts';
+import { shuffle } from '../../support/traces/turn-shapes.ts';
 
 type Line = readonly [user: string, agent: string];
 
@@ -85,7 +85,7 @@ const forms: Readonly<
 };
 
 for (const [name, toInput] of Object.entries(forms)) {
-  void t.test(`Any order of arrival gives the same turns: ${name}`, (t) => {
+  void t.test(`any order of arrival gives the same turns: ${name}`, (t) => {
     const calls = makeCalls(script, toInput);
     const expected = calls.flatMap((call) => buildTurns([makeStoredSpan(call)]).map(toLine));
     t.equal(expected.length, script.length);
@@ -94,7 +94,7 @@ for (const [name, toInput] of Object.entries(forms)) {
   });
 }
 
-void t.test('Any order of arrival gives the same turns: calls without output', (t) => {
+void t.test('any order of arrival gives the same turns: calls without output', (t) => {
   const calls = makeCalls(script, (history) => history);
   const silent = calls.map((call) => ({ ...call, output: undefined }));
   const expected = script.map(([line]): Line => [line, '']);
@@ -102,7 +102,7 @@ void t.test('Any order of arrival gives the same turns: calls without output', (
   t.end();
 });
 
-void t.test('Equal lines in a history that is cut are all before what follows them', (t) => {
+void t.test('equal lines in a history that is cut are all before what follows them', (t) => {
   const lines: readonly Line[] = [
     ['Yes', 'Sure?'],
     ['Yes', 'Sure?'],
@@ -144,7 +144,7 @@ function makeLoops(isKept: boolean): StoredSpanSketch[] {
   });
 }
 
-void t.test('Any order of arrival gives the same turns: tool loops without call ids', (t) => {
+void t.test('any order of arrival gives the same turns: tool loops without call ids', (t) => {
   for (const isKept of [true, false]) {
     const spans = makeLoops(isKept);
     t.strictSame(listResults(spans), [JSON.stringify(script.slice(0, 2))]);
@@ -176,7 +176,7 @@ const wrap = (
     ];
   });
 
-void t.test('Any order of arrival gives the same turns: wrappers', (t) => {
+void t.test('any order of arrival gives the same turns: wrappers', (t) => {
   const lines = script.slice(0, 3);
   const calls = makeCalls(lines, (history) => history);
   const newOnly = (_call: StoredSpanSketch, turn: number) => ({
@@ -197,7 +197,7 @@ void t.test('Any order of arrival gives the same turns: wrappers', (t) => {
   t.end();
 });
 
-void t.test('Without a history, the order is by end in milliseconds, and then by arrival', (t) => {
+void t.test('without a history, the order is by end in milliseconds, and then by arrival', (t) => {
   const calls = makeCalls(script, (history) => history.slice(-1));
   t.strictSame(buildTurns(calls.map(makeStoredSpan)).map(toLine), script);
   const reversed = calls.toReversed().map(makeStoredSpan);
@@ -207,7 +207,7 @@ void t.test('Without a history, the order is by end in milliseconds, and then by
   t.end();
 });
 
-void t.test('A history corrects the clocks of hosts by up to a second', (t) => {
+void t.test('a history corrects the clocks of hosts by up to a second', (t) => {
   const lines = script.slice(0, 4);
   const at = (times: readonly number[]) =>
     makeCalls(lines, (history) => history).map((call, turn) => ({
@@ -223,7 +223,7 @@ void t.test('A history corrects the clocks of hosts by up to a second', (t) => {
   t.end();
 });
 
-void t.test('Equal conversations under one id, one after the other, stay apart', (t) => {
+void t.test('equal conversations under one id, one after the other, stay apart', (t) => {
   const lines = script.slice(0, 3);
   const again = makeCalls(lines, (history) => history);
   const spans = [0, 1].flatMap((round) =>
@@ -233,7 +233,7 @@ void t.test('Equal conversations under one id, one after the other, stay apart',
   t.end();
 });
 
-void t.test('Histories that contradict each other do not stop the service', (t) => {
+void t.test('histories that contradict each other do not stop the service', (t) => {
   const spans = [
     { id: 'a', trace: '1', input: [user('1'), agent('2'), user('3')], output: [agent('4')] },
     { id: 'b', trace: '2', input: [user('3'), agent('4'), user('1')], output: [agent('2')] },

@@ -9,7 +9,7 @@ import {
   makeToolLoop,
   user,
   type StoredSpanSketch,
-} from '../../helpers/stored-span.ts';
+} from '../../support/traces/stored-span.ts';
 
 const formatTurns = (turns: readonly TracedTurn[]): string[] =>
   turns.map(({ userInput, agentResponse, toolCalls }) => {
@@ -41,7 +41,7 @@ const nextTurn: StoredSpanSketch = {
   output: [agent('So')],
 };
 
-void t.test('One wrapper per model call: those that continue a tool loop are one turn', (t) => {
+void t.test('one wrapper per model call: those that continue a tool loop are one turn', (t) => {
   const expected = ['Where? > find,track > Here', 'And? >  > So'];
   for (const ids of [['x', 'y'], []]) {
     const chats = [...makeToolLoop(['t', 't', 't'], ids), nextTurn];
@@ -56,13 +56,13 @@ void t.test('One wrapper per model call: those that continue a tool loop are one
   t.end();
 });
 
-void t.test('The latency of a loop of wrappers ends with the last one', (t) => {
+void t.test('the latency of a loop of wrappers ends with the last one', (t) => {
   const [turn] = buildTurnsOf(wrapEach(makeToolLoop(['t', 't', 't'], ['x', 'y'])));
   t.equal(turn?.latencyMs, 5500);
   t.end();
 });
 
-void t.test('The last text of a loop is its response, even if an earlier wrapper has one', (t) => {
+void t.test('the last text of a loop is its response, even if an earlier wrapper has one', (t) => {
   const chats = makeToolLoop(['t', 't', 't'], ['x', 'y']);
   const turns = buildTurnsOf(
     wrapEach(chats, ({ id }) => (id === 'a' ? { output: [agent('One moment')] } : {})),
@@ -71,7 +71,7 @@ void t.test('The last text of a loop is its response, even if an earlier wrapper
   t.end();
 });
 
-void t.test('A wrapper with a new user message is a turn, although a tool loop waits', (t) => {
+void t.test('a wrapper with a new user message is a turn, although a tool loop waits', (t) => {
   const [first] = makeToolLoop(['t', 't', 't'], ['x', 'y']);
   const turns = buildTurnsOf(wrapEach([first ?? nextTurn, { ...nextTurn, trace: 't' }]));
   t.strictSame(formatTurns(turns), ['Where? > find > ', 'And? >  > So']);
@@ -89,7 +89,7 @@ function withoutResponseIds(sketch: StoredSpanSketch): StoredSpanSketch {
   return { ...sketch, input };
 }
 
-void t.test('A tool loop across traces is found by the ids of its calls', (t) => {
+void t.test('a tool loop across traces is found by the ids of its calls', (t) => {
   const loop = makeToolLoop(['1', '2', '3'], ['x', 'y']).map(withoutResponseIds);
   const other = makeToolLoop(['4', '5', '6'], ['p', 'q']).map((chat) => ({
     ...withoutResponseIds(chat),
@@ -108,7 +108,7 @@ void t.test('A tool loop across traces is found by the ids of its calls', (t) =>
   t.end();
 });
 
-void t.test('A tool loop across traces without ids is found by the messages it repeats', (t) => {
+void t.test('a tool loop across traces without ids is found by the messages it repeats', (t) => {
   const loop = makeToolLoop(['1', '2', '3'], []);
   t.strictSame(formatTurns(buildTurnsOf([...loop, nextTurn])), [
     'Where? > find,track > Here',

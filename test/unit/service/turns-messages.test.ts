@@ -3,22 +3,22 @@ import { seededRandom } from '../../../src/platform/random.ts';
 import { readMessages } from '../../../src/service/turns/messages.ts';
 import type { TracedTurn } from '../../../src/service/turns/turn-types.ts';
 import { buildTurns } from '../../../src/service/turns/turns.ts';
+import { damageJson, randomJson } from '../../support/contract/random-json.ts';
+import { atNight } from '../../support/nightly.ts';
 import {
   agent,
   makeToolCallMessage,
   makeToolResultMessage,
   makeStoredSpan,
   user,
-} from '../../helpers/stored-span.ts';
-import { atNight } from '../../helpers/nightly.ts';
-import { damageJson, randomJson } from '../../helpers/random-json.ts';
+} from '../../support/traces/stored-span.ts';
 
 /** Returns the turn of one chat span. */
 function turnOf(input: unknown, output?: unknown): TracedTurn | undefined {
   return buildTurns([makeStoredSpan({ id: 'a', input, output })])[0];
 }
 
-void t.test('Text is read from every place where instrumentations put it', (t) => {
+void t.test('text is read from every place where instrumentations put it', (t) => {
   const forms: unknown[] = [
     { role: 'user', parts: [{ type: 'text', content: 'Hi' }] },
     { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
@@ -43,7 +43,7 @@ void t.test('Text is read from every place where instrumentations put it', (t) =
   t.end();
 });
 
-void t.test('Text parts become lines; reasoning and files are not text', (t) => {
+void t.test('text parts become lines; reasoning and files are not text', (t) => {
   const parts = [
     { type: 'reasoning', content: 'hmm' },
     { type: 'text', content: 'One' },
@@ -54,7 +54,7 @@ void t.test('Text parts become lines; reasoning and files are not text', (t) => 
   t.end();
 });
 
-void t.test("The agent's last message is its response, regardless of its role", (t) => {
+void t.test("the agent's last message is its response, regardless of its role", (t) => {
   t.equal(turnOf([], [agent('One'), agent('Two')])?.agentResponse, 'Two');
   t.equal(turnOf([], [agent('One'), makeToolCallMessage('f', {})])?.agentResponse, 'One');
   t.equal(turnOf([], [{ role: 'model', content: 'Ja' }])?.agentResponse, 'Ja');
@@ -63,7 +63,7 @@ void t.test("The agent's last message is its response, regardless of its role", 
   t.end();
 });
 
-void t.test('The user input is the last message with the role user', (t) => {
+void t.test('the user input is the last message with the role user', (t) => {
   t.equal(turnOf([user('One'), agent('1'), user('Two')])?.userInput, 'Two');
   t.equal(turnOf([user('One'), agent('Go on')])?.userInput, 'One');
   t.equal(turnOf([user('One'), { role: 'unknown', content: 'x' }])?.userInput, 'One');
@@ -71,7 +71,7 @@ void t.test('The user input is the last message with the role user', (t) => {
   t.end();
 });
 
-void t.test('Tool calls are read in every form', (t) => {
+void t.test('tool calls are read in every form', (t) => {
   const result = { ok: true };
   const expected = [{ name: 'f', arguments: { n: 1 }, result }];
   const parts = (...list: unknown[]): unknown => ({ role: 'assistant', parts: list });
@@ -106,14 +106,14 @@ void t.test('Tool calls are read in every form', (t) => {
   t.end();
 });
 
-void t.test('Arguments that are not JSON stay text', (t) => {
+void t.test('arguments that are not JSON stay text', (t) => {
   const [call] = turnOf([], [makeToolCallMessage('f', '{broken', 'x')])?.toolCalls ?? [];
   t.equal(call?.arguments, '{broken');
   t.equal(turnOf([], [makeToolCallMessage('f', '42', 'x')])?.toolCalls[0]?.arguments, '42');
   t.end();
 });
 
-void t.test('A value that is not a message array has no messages', (t) => {
+void t.test('a value that is not a message array has no messages', (t) => {
   for (const text of ['', 'null', '7', '[', 'hello', '"hello"', '[[]]', '[null,7,[]]']) {
     const turn = turnOf(text, text);
     t.match(turn, { userInput: '', agentResponse: '', toolCalls: [] }, text);
@@ -123,7 +123,7 @@ void t.test('A value that is not a message array has no messages', (t) => {
   t.end();
 });
 
-void t.test('Messages of any shape give a turn and never throw', (t) => {
+void t.test('messages of any shape give a turn and never throw', (t) => {
   const seed = 'turns-1';
   const chance = seededRandom(seed);
   const good = JSON.stringify([

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { buildTurns } from '../../../src/service/turns/turns.ts';
-import { makeStoredSpan } from '../../helpers/stored-span.ts';
-import { generateConversation, shuffle } from '../../helpers/turn-shapes.ts';
+import { makeStoredSpan } from '../../support/traces/stored-span.ts';
+import { generateConversation, shuffle } from '../../support/traces/turn-shapes.ts';
 
-void t.test('Turns do not depend on the order in which spans arrive', (t) => {
+void t.test('turns do not depend on the order in which spans arrive', (t) => {
   for (let round = 0; round < 300; round += 1) {
     const random = seededRandom(`order-${round}`);
     const { spans, turns: expected } = generateConversation(random);

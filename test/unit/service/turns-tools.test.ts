@@ -7,7 +7,7 @@ import {
   makeToolLoop,
   user,
   type StoredSpanSketch,
-} from '../../helpers/stored-span.ts';
+} from '../../support/traces/stored-span.ts';
 
 void t.test('execute_tool spans and messages are merged into one call', (t) => {
   const [first, second, third] = makeToolLoop(['t', 't', 't'], ['x', 'y']);
@@ -41,7 +41,7 @@ void t.test('execute_tool spans and messages are merged into one call', (t) => {
   t.end();
 });
 
-void t.test('Tool results without ids match the calls of the same name in order', (t) => {
+void t.test('tool results without ids match the calls of the same name in order', (t) => {
   const tool = { operation: 'execute_tool', name: 'execute_tool f', forMs: 10 };
   const result = (text: string): Record<string, unknown> => ({ 'gen_ai.tool.call.result': text });
   const [turn] = buildTurnsOf([
@@ -60,7 +60,7 @@ void t.test('Tool results without ids match the calls of the same name in order'
   t.end();
 });
 
-void t.test('Two spans of one call are one call', (t) => {
+void t.test('two spans of one call are one call', (t) => {
   const attributes = { 'gen_ai.tool.name': 'f', 'gen_ai.tool.call.id': 'x' };
   const tool = { operation: 'execute_tool', attributes };
   const [turn] = buildTurnsOf([
@@ -72,7 +72,7 @@ void t.test('Two spans of one call are one call', (t) => {
   t.end();
 });
 
-void t.test('Calls are in the order in which they were made, regardless of their source', (t) => {
+void t.test('calls are in the order in which they were made, regardless of their source', (t) => {
   const [turn] = buildTurnsOf([
     { id: 'a', input: [user('Hi')], output: [makeToolCallMessage('late', {})] },
     { id: 'b', parent: 'a', operation: 'execute_tool', name: 'execute_tool early', atMs: 100 },
@@ -84,7 +84,7 @@ void t.test('Calls are in the order in which they were made, regardless of their
   t.end();
 });
 
-void t.test('A tool span is assigned to its turn by parent, by id, by trace, or by time', (t) => {
+void t.test('a tool span is assigned to its turn by parent, by id, by trace, or by time', (t) => {
   const chats: StoredSpanSketch[] = [
     { id: 'a', trace: '1', input: [user('One')] },
     {
@@ -112,7 +112,7 @@ void t.test('A tool span is assigned to its turn by parent, by id, by trace, or 
   t.end();
 });
 
-void t.test('Calls whose results are in the same output are complete', (t) => {
+void t.test('calls whose results are in the same output are complete', (t) => {
   const output = [
     makeToolCallMessage('search', '{"q":"x"}', 's'),
     makeToolResultMessage({ hits: 3 }, 's', 'assistant'),
@@ -126,7 +126,7 @@ void t.test('Calls whose results are in the same output are complete', (t) => {
   t.end();
 });
 
-void t.test('Calls of earlier turns in the history do not belong to this turn', (t) => {
+void t.test('calls of earlier turns in the history do not belong to this turn', (t) => {
   const input = [
     user('One'),
     makeToolCallMessage('f', {}, 'x'),

@@ -9,7 +9,7 @@ import {
   makeStoredSpan,
   user,
   type StoredSpanSketch,
-} from '../../helpers/stored-span.ts';
+} from '../../support/traces/stored-span.ts';
 
 const formatTurns = (turns: readonly TracedTurn[]): string[] =>
   turns.map(({ userInput, agentResponse }) => `${userInput} > ${agentResponse}`);
@@ -73,7 +73,7 @@ function aiSdkTurn(): StoredSpanSketch[] {
   ];
 }
 
-void t.test('An AI SDK agent with its steps, calls, and tools is one turn', (t) => {
+void t.test('an AI SDK agent with its steps, calls, and tools is one turn', (t) => {
   const [turn, ...more] = buildTurnsOf(aiSdkTurn());
   t.strictSame(more, []);
   t.match(turn, {
@@ -87,7 +87,7 @@ void t.test('An AI SDK agent with its steps, calls, and tools is one turn', (t) 
   t.end();
 });
 
-void t.test('A wrapper without its own text or usage takes those of its steps', (t) => {
+void t.test('a wrapper without its own text or usage takes those of its steps', (t) => {
   const [turn] = buildTurnsOf(
     aiSdkTurn().map((span) => (span.id === 'a' ? invoke({ id: 'a', forMs: 2500 }) : span)),
   );
@@ -95,7 +95,7 @@ void t.test('A wrapper without its own text or usage takes those of its steps', 
   t.end();
 });
 
-void t.test('Tool calls repeated by a wrapper are listed once', (t) => {
+void t.test('tool calls repeated by a wrapper are listed once', (t) => {
   const output = [
     makeToolCallMessage('find', { n: 1 }, 'x'),
     makeToolResultMessage({ at: 'home' }, 'x'),
@@ -108,7 +108,7 @@ void t.test('Tool calls repeated by a wrapper are listed once', (t) => {
   t.end();
 });
 
-void t.test('A single wrapper span gives a complete turn', (t) => {
+void t.test('a single wrapper span gives a complete turn', (t) => {
   const [turn] = buildTurnsOf([
     invoke({
       id: 'a',
@@ -125,7 +125,7 @@ void t.test('A single wrapper span gives a complete turn', (t) => {
   t.end();
 });
 
-void t.test('A nested agent belongs to the outer one, with all its calls', (t) => {
+void t.test('a nested agent belongs to the outer one, with all its calls', (t) => {
   const turns = buildTurnsOf([
     invoke({ id: 'a', forMs: 9000, input: [user('Book')], output: [agent('Booked')] }),
     tool({ id: 'b', parent: 'a', atMs: 100, forMs: 5000, name: 'execute_tool delegate' }),
@@ -148,7 +148,7 @@ void t.test('A nested agent belongs to the outer one, with all its calls', (t) =
   t.end();
 });
 
-void t.test('Steps whose parents are missing belong to the wrapper of their trace', (t) => {
+void t.test('steps whose parents are missing belong to the wrapper of their trace', (t) => {
   const turns = buildTurnsOf([
     invoke({ id: 'a', parent: 'lost', forMs: 3000, input: [user('One')] }),
     { id: 'b', parent: 'missing', atMs: 100, output: [agent('1')] },
@@ -166,7 +166,7 @@ void t.test('Steps whose parents are missing belong to the wrapper of their trac
   t.end();
 });
 
-void t.test('Ignored spans show which wrapper a step belongs to, whenever it runs', (t) => {
+void t.test('ignored spans show which wrapper a step belongs to, whenever it runs', (t) => {
   const spans = [
     invoke({ id: 'a', forMs: 100, input: [user('One')] }),
     invoke({ id: 'b', atMs: 50, forMs: 100, input: [user('Two')] }),
@@ -192,7 +192,7 @@ void t.test('Ignored spans show which wrapper a step belongs to, whenever it run
   t.end();
 });
 
-void t.test('If two wrappers start at the same time, the longer one contains the other', (t) => {
+void t.test('if two wrappers start at the same time, the longer one contains the other', (t) => {
   const turns = buildTurnsOf([
     invoke({ id: 'a', parent: 'missing', input: [user('inner')] }),
     invoke({ id: 'b', forMs: 3000, input: [user('outer')] }),
@@ -201,7 +201,7 @@ void t.test('If two wrappers start at the same time, the longer one contains the
   t.end();
 });
 
-void t.test('Sibling wrappers are separate turns', (t) => {
+void t.test('sibling wrappers are separate turns', (t) => {
   const siblings = buildTurnsOf([
     invoke({ id: 'a', parent: 'root', forMs: 3000, input: [user('One')] }),
     invoke({ id: 'b', parent: 'root', atMs: 100, input: [user('Two')] }),
@@ -218,7 +218,7 @@ void t.test('Sibling wrappers are separate turns', (t) => {
 });
 
 void t.test(
-  'A step may end up to 1 ms after its wrapper, because SDKs round start times down',
+  'a step may end up to 1 ms after its wrapper, because SDKs round start times down',
   (t) => {
     const inside = (endsLateByMs: number): string[] =>
       formatTurns(
@@ -245,7 +245,7 @@ void t.test(
   },
 );
 
-void t.test('Chained model calls that overlap by up to 1 ms are consecutive', (t) => {
+void t.test('chained model calls that overlap by up to 1 ms are consecutive', (t) => {
   const chain = (first: number, second: number): number =>
     buildTurnsOf([
       { id: 'a', forMs: first, input: [user('One')], output: [agent('1')] },
@@ -257,7 +257,7 @@ void t.test('Chained model calls that overlap by up to 1 ms are consecutive', (t
   t.end();
 });
 
-void t.test('A model call nested in a model call is the same call recorded twice', (t) => {
+void t.test('a model call nested in a model call is the same call recorded twice', (t) => {
   const spans = ['a', 'b'].map((id) => ({
     id,
     ...(id === 'b' && { parent: 'a' }),
@@ -272,7 +272,7 @@ void t.test('A model call nested in a model call is the same call recorded twice
   t.end();
 });
 
-void t.test('Children may start before their parents, and parent cycles are tolerated', (t) => {
+void t.test('children may start before their parents, and parent cycles are tolerated', (t) => {
   const early = buildTurnsOf([
     { id: 'b', parent: 'a', atMs: -5, output: [agent('Hello')] },
     invoke({ id: 'a', input: [user('Hi')] }),
@@ -327,7 +327,7 @@ void t.test(
   },
 );
 
-void t.test('Ten thousand spans are grouped quickly, however they are nested', (t) => {
+void t.test('ten thousand spans are grouped quickly, however they are nested', (t) => {
   const count = 10_000;
   const chain = Array.from({ length: count }, (_, n) => ({
     id: `${n}`,

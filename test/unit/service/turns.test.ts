@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { TracedTurn } from '../../../src/service/turns/turn-types.ts';
 import { buildTurns } from '../../../src/service/turns/turns.ts';
+import { START_MS } from '../../support/traces/span-sketch.ts';
 import {
   agent,
   buildTurnsOf,
@@ -10,8 +11,7 @@ import {
   system,
   user,
   type StoredSpanSketch,
-} from '../../helpers/stored-span.ts';
-import { START_MS } from '../../helpers/span-sketch.ts';
+} from '../../support/traces/stored-span.ts';
 
 /** Formats each turn as one line. */
 function formatTurns(turns: readonly TracedTurn[]): string[] {
@@ -25,7 +25,7 @@ const usage = (input: unknown, output: unknown): Record<string, unknown> => ({
   'gen_ai.usage.output_tokens': output,
 });
 
-void t.test('A chat span becomes a turn with all of its data', (t) => {
+void t.test('a chat span becomes a turn with all of its data', (t) => {
   const attributes = {
     ...usage(12, 34),
     'gen_ai.request.model': 'requested-model',
@@ -50,14 +50,14 @@ void t.test('A chat span becomes a turn with all of its data', (t) => {
   t.end();
 });
 
-void t.test('No turns come from an empty list or from spans that make no turn', (t) => {
+void t.test('no turns come from an empty list or from spans that make no turn', (t) => {
   t.strictSame(buildTurns([]), []);
   const operations = ['execute_tool', 'embeddings', 'agent_step'];
   t.strictSame(buildTurnsOf(operations.map((operation) => ({ id: operation, operation }))), []);
   t.end();
 });
 
-void t.test('Turns are sorted by start, history, and end, regardless of arrival', (t) => {
+void t.test('turns are sorted by start, history, and end, regardless of arrival', (t) => {
   const spans: StoredSpanSketch[] = [
     { id: 'd', trace: '4', atMs: 10, input: [user('last')] },
     { id: 'a', trace: '1', forMs: 900, input: [user('1st'), agent('1'), user('third')] },
@@ -70,7 +70,7 @@ void t.test('Turns are sorted by start, history, and end, regardless of arrival'
   t.end();
 });
 
-void t.test('Turns that show nothing are left out if others have text', (t) => {
+void t.test('turns that show nothing are left out if others have text', (t) => {
   const empty = { operation: 'invoke_agent', atMs: 5000 };
   const chat = { id: 'a', input: [user('Hi')], output: [agent('Hello')] };
   const failed = { id: 'd', trace: 'u', failed: true, atMs: 9000 };
@@ -86,7 +86,7 @@ void t.test('Turns that show nothing are left out if others have text', (t) => {
   t.end();
 });
 
-void t.test('A chat span whose parent chat span already ended is a separate turn', (t) => {
+void t.test('a chat span whose parent chat span already ended is a separate turn', (t) => {
   const chain = (parent: string | undefined, second: number): StoredSpanSketch[] => [
     {
       id: 'a',
@@ -111,7 +111,7 @@ void t.test('A chat span whose parent chat span already ended is a separate turn
   t.end();
 });
 
-void t.test('History repeated in every span appears once', (t) => {
+void t.test('history repeated in every span appears once', (t) => {
   const first = [system('Be kind'), user('One')];
   const turns = buildTurnsOf([
     { id: 'a', trace: '1', input: first, output: [agent('1')] },
@@ -132,7 +132,7 @@ const bothCalls = [
   { name: 'track', arguments: { n: 2 }, result: { ok: 2 } },
 ];
 
-void t.test('A tool loop is one turn, and each of its calls is listed once', (t) => {
+void t.test('a tool loop is one turn, and each of its calls is listed once', (t) => {
   const cases: { traces: [string, string, string]; ids: string[] }[] = [
     { traces: ['t', 't', 't'], ids: ['x', 'y'] },
     { traces: ['t', 't', 't'], ids: [] },
@@ -149,7 +149,7 @@ void t.test('A tool loop is one turn, and each of its calls is listed once', (t)
   t.end();
 });
 
-void t.test('A tool loop sums its tokens and names its models once', (t) => {
+void t.test('a tool loop sums its tokens and names its models once', (t) => {
   const models = ['m', 'n', 'm'];
   const spans = makeToolLoop(['t', 't', 't'], ['x', 'y']).map((span, index) => ({
     ...span,
@@ -159,7 +159,7 @@ void t.test('A tool loop sums its tokens and names its models once', (t) => {
   t.end();
 });
 
-void t.test('Two tool loops in one trace are two turns', (t) => {
+void t.test('two tool loops in one trace are two turns', (t) => {
   const [first, , last] = makeToolLoop(['t', 't', 't'], ['x', 'y']);
   const turns = buildTurnsOf([
     { ...first, id: 'a' },
@@ -176,7 +176,7 @@ void t.test('Two tool loops in one trace are two turns', (t) => {
   t.end();
 });
 
-void t.test("A tool loop ends with the agent's response", (t) => {
+void t.test("a tool loop ends with the agent's response", (t) => {
   const turns = buildTurnsOf([
     ...makeToolLoop(['t', 't', 't'], ['x', 'y']),
     {
@@ -190,7 +190,7 @@ void t.test("A tool loop ends with the agent's response", (t) => {
   t.end();
 });
 
-void t.test('A tool response without a preceding tool call starts a turn', (t) => {
+void t.test('a tool response without a preceding tool call starts a turn', (t) => {
   const turns = buildTurnsOf([
     { id: 'a', input: [user('One')], output: [agent('1')] },
     {
@@ -205,7 +205,7 @@ void t.test('A tool response without a preceding tool call starts a turn', (t) =
   t.end();
 });
 
-void t.test('If tool calls are not recorded, the finish reason shows that there were any', (t) => {
+void t.test('if tool calls are not recorded, the finish reason shows that there were any', (t) => {
   for (const reasons of [['tool_calls'], '["tool_calls"]', 'tool_calls', ['stop', 'toolUse']]) {
     const attributes = { 'gen_ai.response.finish_reasons': reasons };
     const turns = buildTurnsOf([
@@ -217,7 +217,7 @@ void t.test('If tool calls are not recorded, the finish reason shows that there 
   t.end();
 });
 
-void t.test('A tool response may have the role user, but not next to text', (t) => {
+void t.test('a tool response may have the role user, but not next to text', (t) => {
   const start = { id: 'a', input: [user('Hi')], output: [makeToolCallMessage('f', {}, 'x')] };
   const next = { id: 'b', atMs: 2000, output: [agent('Done')] };
   const asUser = buildTurnsOf([
@@ -236,7 +236,7 @@ void t.test('A tool response may have the role user, but not next to text', (t) 
   t.end();
 });
 
-void t.test('A span with status ERROR marks its own turn as failed and no other', (t) => {
+void t.test('a span with status ERROR marks its own turn as failed and no other', (t) => {
   const spans: StoredSpanSketch[] = [
     { id: 'a', trace: '1', operation: 'invoke_agent', forMs: 5000 },
     { id: 'b', trace: '1', parent: 'a', atMs: 10 },

@@ -20,7 +20,7 @@ const rows: [sandbox: string | undefined, accepted: readonly string[]][] = [
 ];
 
 for (const [sandbox, accepted] of rows) {
-  void t.test(`A sandbox at ${sandbox ?? 'an unknown address'} gets no media elsewhere`, (t) => {
+  void t.test(`a sandbox at ${sandbox ?? 'an unknown address'} gets no media elsewhere`, (t) => {
     t.same(CANDIDATES.filter(createAddressFilter(sandbox)), accepted);
     t.end();
   });

@@ -1,8 +1,8 @@
 /** A transaction that PostgreSQL rolled back because of a concurrent one runs again, a few times. */
 import t from 'tap';
-import { makeSpan, makeTraceRequest } from '../../../helpers/otlp.ts';
-import { execute, withPostgres } from '../../../helpers/postgres.ts';
-import { makeContainsEval, withService } from '../../../helpers/service.ts';
+import { execute, withPostgres } from '../../../support/database/postgres.ts';
+import { makeContainsEval, withService } from '../../../support/services/service.ts';
+import { makeSpan, makeTraceRequest } from '../../../support/traces/otlp.ts';
 
 for (const [code, name] of [
   ['40P01', 'deadlock'],

@@ -2,19 +2,19 @@
 import t, { type Test } from 'tap';
 import type { SeedDocument } from '../../../../src/contract/index.ts';
 import { openStore } from '../../../../src/service/store/open-store.ts';
-import { withFilledService } from '../../../helpers/filled-service.ts';
-import { nightOnly } from '../../../helpers/nightly.ts';
-import { makeSpan, makeTraceRequest } from '../../../helpers/otlp.ts';
-import { findPartitionedTable, migratePartitioned } from '../../../helpers/partitions.ts';
-import { execute, withPostgres, withPostgresServer } from '../../../helpers/postgres.ts';
-import type { Bench } from '../../../helpers/service.ts';
+import { findPartitionedTable, migratePartitioned } from '../../../support/database/partitions.ts';
+import { execute, withPostgres, withPostgresServer } from '../../../support/database/postgres.ts';
+import { nightOnly } from '../../../support/nightly.ts';
+import { withFilledService } from '../../../support/services/filled-service.ts';
+import type { ServiceUnderTest } from '../../../support/services/service.ts';
+import { makeSpan, makeTraceRequest } from '../../../support/traces/otlp.ts';
 
 /** Tables that belong to no owner, or that lead to one. */
 const SHARED_TABLES = [
   ...['keys', 'owners', 'replicas', 'schema_version', 'service_values', 'shared_state'],
 ];
 
-void t.test('The owner is the first column of every key of every table', async (t) => {
+void t.test('the owner is the first column of every key of every table', async (t) => {
   const { url } = await withPostgres(t);
   await (await openStore({ databaseUrl: url })).close();
   const tables = await execute(
@@ -98,7 +98,7 @@ interface Execution {
 }
 
 void t.test(
-  'Every statement of a service reads and changes one partition',
+  'every statement of a service reads and changes one partition',
   nightOnly,
   async (t) => {
     const { superuserUrl, url } = await withPostgresServer(t, {
@@ -167,8 +167,8 @@ void t.test(
 /** Uses all parts of a service with two owners. */
 async function runService(t: Test, databaseUrl: string): Promise<void> {
   const retentionMs = 30 * 86_400_000;
-  const bench = await withFilledService(t, 'text', { databaseUrl, retentionMs });
-  const { admin, clock, drain, production, send, service, simulations } = bench;
+  const tested = await withFilledService(t, 'text', { databaseUrl, retentionMs });
+  const { admin, clock, drain, production, send, service, simulations } = tested;
   const otherKey = 'sk_other_1234';
   await admin('POST /keys?owner=other', { key: otherKey });
   await admin('POST /evals?owner=other', {
@@ -194,7 +194,7 @@ async function runService(t: Test, databaseUrl: string): Promise<void> {
     await simulations(`?${common}&agent=e&skip=0&limit=5`);
     await simulations(`?${common}&skip=1&limit=1`);
   }
-  await visitPages(t, bench);
+  await visitPages(t, tested);
   await admin('POST /seed', SEED);
   await admin('POST /seed', SEED);
   await drain();
@@ -228,7 +228,7 @@ const SEED: SeedDocument = {
 const PAGES_MAX = 60;
 
 /** Opens a page of each kind that links lead to. */
-async function visitPages(t: Test, { service }: Bench): Promise<void> {
+async function visitPages(t: Test, { service }: ServiceUnderTest): Promise<void> {
   const urls = new Map([['/', `${service.url}/`]]);
   for (const url of urls.values()) {
     const response = await fetch(url, { headers: { accept: 'text/html' } });

@@ -11,10 +11,10 @@ import {
   type PostgresProblem,
 } from '../../../../src/service/store/postgres/database-problem.ts';
 import { openPool, type PoolOptions } from '../../../../src/service/store/postgres/pool.ts';
-import { generateKeyPair } from '../../../helpers/certificates.ts';
-import { withFreezingProxy } from '../../../helpers/freezing-proxy.ts';
-import { execute, withPostgres, withPostgresServer } from '../../../helpers/postgres.ts';
-import { until } from '../../../helpers/until.ts';
+import { execute, withPostgres, withPostgresServer } from '../../../support/database/postgres.ts';
+import { generateKeyPair } from '../../../support/network/certificates.ts';
+import { withFreezingProxy } from '../../../support/network/freezing-proxy.ts';
+import { until } from '../../../support/until.ts';
 
 /** Long enough for any work on a busy machine, and short enough to wait for. */
 const BUSY_MS = 2_500;

@@ -14,9 +14,9 @@ import {
   createSharedRateLimiter,
   type SharedRateLimiter,
 } from '../../../../src/service/store/postgres/rate-limit.ts';
-import { createLineLog } from '../../../helpers/log-lines.ts';
-import { execute, withPostgres, withPostgresServer } from '../../../helpers/postgres.ts';
-import { NOON_MS } from '../../../helpers/store.ts';
+import { execute, withPostgres, withPostgresServer } from '../../../support/database/postgres.ts';
+import { NOON_MS } from '../../../support/database/store.ts';
+import { createLineLog } from '../../../support/services/log-lines.ts';
 
 const caller = { ownerId: 'owner', keyDigest: 'digest' };
 

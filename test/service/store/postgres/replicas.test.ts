@@ -2,9 +2,9 @@
 import t, { type Test } from 'tap';
 import { openStore } from '../../../../src/service/store/open-store.ts';
 import type { ReplicaStore, Store } from '../../../../src/service/store/store.ts';
-import { execute, withPostgres } from '../../../helpers/postgres.ts';
-import { newSimulatedSession, newSimulation } from '../../../helpers/store.ts';
-import { until } from '../../../helpers/until.ts';
+import { execute, withPostgres } from '../../../support/database/postgres.ts';
+import { newSimulatedSession, newSimulation } from '../../../support/database/store.ts';
+import { until } from '../../../support/until.ts';
 
 async function withReplicaStore(
   t: Test,
@@ -17,7 +17,7 @@ async function withReplicaStore(
   return { store, replicas };
 }
 
-void t.test('Topics reach all replicas, and connections that broke are replaced', async (t) => {
+void t.test('topics reach all replicas, and connections that broke are replaced', async (t) => {
   const { url } = await withPostgres(t, 'migrated');
   const [first, second] = [await withReplicaStore(t, url), await withReplicaStore(t, url)];
   const topics: string[] = [];
@@ -36,7 +36,7 @@ void t.test('Topics reach all replicas, and connections that broke are replaced'
   t.ok(before <= 5, '50 notifications in a moment were sent as one or two');
 });
 
-void t.test('One process has the lease of a simulation, and only it stores sessions', async (t) => {
+void t.test('one process has the lease of a simulation, and only it stores sessions', async (t) => {
   const { url } = await withPostgres(t, 'migrated');
   const [first, second] = [await withReplicaStore(t, url), await withReplicaStore(t, url)];
   const ownerId = await first.store.owners.ensure('development');

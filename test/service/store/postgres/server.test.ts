@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { nightOnly } from '../../../helpers/nightly.ts';
+import { execute, withPostgres } from '../../../support/database/postgres.ts';
 import { migrate } from '../../../../src/service/store/postgres/migrate.ts';
-import { execute, withPostgres } from '../../../helpers/postgres.ts';
-import { ROOT } from '../../../helpers/repository.ts';
-import { until } from '../../../helpers/until.ts';
+import { nightOnly } from '../../../support/nightly.ts';
+import { ROOT } from '../../../support/repository.ts';
+import { until } from '../../../support/until.ts';
 
 async function connect(t: Test, url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
@@ -70,9 +70,9 @@ void t.test(
   'no server outlives a killed test process',
   existsSync('/proc') ? nightOnly : { skip: 'without /proc' },
   async (t) => {
-    const helper = join(ROOT, 'test/helpers/postgres-server.ts');
+    const serverFile = join(ROOT, 'test/support/database/postgres-server.ts');
     const program = `
-    const { startServerProcess } = await import(${JSON.stringify(helper)});
+    const { startServerProcess } = await import(${JSON.stringify(serverFile)});
     const { pid, directory } = await startServerProcess({});
     console.log(JSON.stringify({ pid: pid(), directory }));
     setInterval(() => undefined, 1_000);`;

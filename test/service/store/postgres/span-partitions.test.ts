@@ -5,10 +5,10 @@ import { openSpanWriter } from '../../../../src/service/store/open-span-writer.t
 import { openStore } from '../../../../src/service/store/open-store.ts';
 import type { SpanWriter } from '../../../../src/service/store/span-writer.ts';
 import type { SpanPartitions, Store } from '../../../../src/service/store/store.ts';
-import { makeSpan } from '../../../helpers/otlp.ts';
-import { execute, withPostgres } from '../../../helpers/postgres.ts';
-import { withService } from '../../../helpers/service.ts';
-import { newSpan, newSpans, NOON_MS } from '../../../helpers/store.ts';
+import { execute, withPostgres } from '../../../support/database/postgres.ts';
+import { newSpan, newSpans, NOON_MS } from '../../../support/database/store.ts';
+import { withService } from '../../../support/services/service.ts';
+import { makeSpan } from '../../../support/traces/otlp.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -65,10 +65,10 @@ async function removeAll({ store, ownerId }: Opened, receivedBeforeMs: number): 
   );
 }
 
-void t.test('A service creates partitions ahead, and drops old ones', async (t) => {
+void t.test('a service creates partitions ahead, and drops old ones', async (t) => {
   const { url } = await withPostgres(t, 'migrated');
-  const bench = await withService(t, { databaseUrl: url, retentionMs: 30 * DAY_MS });
-  const { admin, end, trace } = bench;
+  const tested = await withService(t, { databaseUrl: url, retentionMs: 30 * DAY_MS });
+  const { admin, end, trace } = tested;
   await trace(makeSpan({ conversationId: 'old', traceId: '1'.repeat(32) }));
   await end('old');
   t.same(await countSpans(url), {
@@ -98,7 +98,7 @@ void t.test('A service creates partitions ahead, and drops old ones', async (t) 
   );
 });
 
-void t.test('Spans outside of partitions are kept, and deleted when they are old', async (t) => {
+void t.test('spans outside of partitions are kept, and deleted when they are old', async (t) => {
   const opened = await open(t);
   const { url, partitions, ownerId } = opened;
   await insert(opened, 'before', NOON_MS);
@@ -120,7 +120,7 @@ void t.test('Spans outside of partitions are kept, and deleted when they are old
   t.same(await countSpans(url), { spans_20261121: 1, spans_20261122: 0, spans_default: 0 });
 });
 
-void t.test('Traces are stored while a partition waits to be dropped', async (t) => {
+void t.test('traces are stored while a partition waits to be dropped', async (t) => {
   const opened = await open(t);
   const { url, partitions } = opened;
   await partitions.create(NOON_MS);
@@ -143,7 +143,7 @@ void t.test('Traces are stored while a partition waits to be dropped', async (t)
   t.same(await countSpans(url), { spans_20261121: 10, spans_20261122: 0, spans_default: 0 });
 });
 
-void t.test('Two processes create and drop partitions at the same time', async (t) => {
+void t.test('two processes create and drop partitions at the same time', async (t) => {
   const opened = await open(t);
   const other = await openStore({ databaseUrl: opened.url });
   t.teardown(() => other.close());
@@ -165,7 +165,7 @@ void t.test('Two processes create and drop partitions at the same time', async (
   });
 });
 
-void t.test('A role that may not create tables deletes old spans row by row', async (t) => {
+void t.test('a role that may not create tables deletes old spans row by row', async (t) => {
   const { url, superuserUrl, name } = await withPostgres(t, 'migrated');
   await (await openStore({ databaseUrl: url })).close();
   const role = `${name}_app`;
@@ -193,12 +193,12 @@ void t.test('A role that may not create tables deletes old spans row by row', as
     await withService(t, { databaseUrl: roleUrl.href, log });
     t.same(warnings, []);
   });
-  const bench = await withService(t, {
+  const tested = await withService(t, {
     ...{ databaseUrl: roleUrl.href, retentionMs: 30 * DAY_MS, log },
   });
   t.same(warnings, ['span_partitions_missing']);
-  await bench.trace(makeSpan({ conversationId: 'old' }));
+  await tested.trace(makeSpan({ conversationId: 'old' }));
   t.same(await countSpans(url), { spans_default: 1 });
-  await bench.admin('POST /clock', { advance_ms: 31 * DAY_MS });
+  await tested.admin('POST /clock', { advance_ms: 31 * DAY_MS });
   t.same(await countSpans(url), { spans_default: 0 });
 });

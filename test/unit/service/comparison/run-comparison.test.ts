@@ -8,7 +8,7 @@ import {
 } from '../../../../src/service/domain/comparison/run-comparison.ts';
 import { samplesToShow } from '../../../../src/service/domain/comparison/sample-size.ts';
 import { summarizeScenario } from '../../../../src/service/domain/simulation-results/scenario-results.ts';
-import { atNight } from '../../../helpers/nightly.ts';
+import { atNight } from '../../../support/nightly.ts';
 
 type Samples = readonly [passed: number, failed: number, undecided?: number];
 

@@ -1,0 +1,72 @@
+/** What the tests of "Fix first" share: a defect in front of the reference agent, and its causes. */
+import type { Test } from 'tap';
+import { check, terminalReport } from '../../../conformance/index.ts';
+import { findViolations, type CheckReport } from '../../../src/contract/index.ts';
+import { isObject, parseJson } from '../../../src/platform/json.ts';
+import { plainStyle } from '../../../src/report-kit/terminal.ts';
+import { CHAT, withDefect, type Defect } from '../sandboxes/defective-layer.ts';
+import { withReferenceAgent } from '../sandboxes/reference-agent.ts';
+
+/** Whether a request is a chat request. */
+export const isChat = ({ path }: { path: string }): boolean => path === CHAT;
+
+/** Serializes a body, and an error in the shape of the interface. */
+export const json = (value: unknown): string => JSON.stringify(value);
+export const error = (message: string, type: string, code: string | null): string =>
+  json({ error: { message, type, code } });
+
+/** Returns the user id in the body of a request; empty without one. */
+export const idOf = ({ body }: { body: string }): string => {
+  const value = parseJson(body);
+  return isObject(value) && typeof value['user_id'] === 'string' ? value['user_id'] : '';
+};
+
+/** A defect, and what "Fix first" says about it. */
+export interface FixFirstCase {
+  title: string;
+  defect: Defect;
+  /** What the first cause says. */
+  says: RegExp;
+  /** What no cause says. */
+  never?: RegExp;
+  /** It is the only cause. */
+  isOnly?: true;
+  example?: Partial<Record<'requirement' | 'received' | 'message' | 'hint', string | RegExp>>;
+}
+
+/** Starts the reference agent, and stops it after the test. Returns its URL. */
+export async function startReference(t: Test): Promise<string> {
+  const { agent } = await withReferenceAgent(t, { voice: null });
+  return agent.url;
+}
+
+/** Checks the reference agent behind a defect. */
+export async function reportOnDefect(t: Test, defect: Defect): Promise<CheckReport> {
+  const target = await withDefect(t, await startReference(t), defect);
+  const { report } = await check({
+    ...{ target, kitVersion: 'test', seed: 'advice' },
+    areas: ['chat', 'health', 'users'],
+  });
+  t.same(findViolations('CheckReport', report), []);
+  return report;
+}
+
+/** Tests what "Fix first" says about a defect. */
+export function testFixFirst(
+  t: Test,
+  { title, defect, says, never, isOnly, example }: FixFirstCase,
+): void {
+  void t.test(`Fix first: ${title}`, async (t) => {
+    const report = await reportOnDefect(t, defect);
+    const descriptions = report.causes.map(({ description }) => description);
+    t.match(descriptions[0], says);
+    if (never) t.notMatch(descriptions.join('\n'), never);
+    if (isOnly) t.equal(descriptions.length, 1, descriptions.join('\n'));
+    if (example) t.match(report.causes[0]?.example, example);
+    const { requirement = '', received = '' } = report.causes[0]?.example ?? {};
+    const text = terminalReport(report, { style: plainStyle, width: 80 });
+    const shown = text.match(new RegExp(`^(FAIL {2}| {4}example {3})${requirement}`, 'gm'));
+    t.equal(shown?.length, 1, 'once, in the cause or below it');
+    t.match(text.replaceAll(/\s+/g, ' '), `received ${received}`.replaceAll(/\s+/g, ' '));
+  });
+}

@@ -1,9 +1,9 @@
 import type { TurnTaking } from '../../contract/index.ts';
-import type { Delivery } from './voice-delivery.ts';
+import type { Delivery } from './calls/voice-delivery.ts';
 import type { SessionPlan } from './session-plan.ts';
 import type { AgentReply } from './simulated-session.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
-import type { HeardResult } from './heard-replies.ts';
+import type { HeardResult } from './calls/heard-replies.ts';
 
 /** Compares what was heard of the replies of these turns with their texts. */
 export type CompareReplies = (

@@ -7,10 +7,10 @@ import { traceIdOf } from '../../platform/trace-context.ts';
 import { NO_USER_MODEL } from '../domain/missing-models.ts';
 import type { Channel, CompareReplies, OpenChannel } from './channel.ts';
 import { openChatChannel } from './chat-channel.ts';
-import { createGraphUser } from './graph-user.ts';
-import { createLlmUser } from './llm-user.ts';
+import { createGraphUser } from './users/graph-user.ts';
+import { createLlmUser } from './users/llm-user.ts';
 import { checkAdherence } from './adherence.ts';
-import type { Sandbox, SandboxConnections } from './sandbox.ts';
+import type { Sandbox, SandboxConnections } from './sandbox/sandbox.ts';
 import {
   createCallTraceparent,
   expectsGreeting,
@@ -20,14 +20,10 @@ import {
 } from './session-plan.ts';
 import { SessionError, type AgentReply, type SimulatedSession } from './simulated-session.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
-import {
-  createScriptedUser,
-  type AgentMessage,
-  type Move,
-  type SimulatedUser,
-} from './simulated-user.ts';
+import { createScriptedUser } from './users/scripted-user.ts';
+import type { AgentMessage, Move, SimulatedUser } from './users/simulated-user.ts';
 import { skipToolEvals } from './tool-evals.ts';
-import type { UserModel } from './user-model.ts';
+import type { UserModel } from './users/user-model.ts';
 
 /** What sessions need. */
 export interface SessionDeps {

@@ -23,14 +23,14 @@ import type {
   SimulationPlan,
   Store,
 } from '../store/store.ts';
-import type { RecordedCall } from './build-recording.ts';
+import type { RecordedCall } from './calls/build-recording.ts';
 import { runSession } from './run-session.ts';
-import { openSandbox, type SandboxConnections } from './sandbox.ts';
+import { openSandbox, type SandboxConnections } from './sandbox/sandbox.ts';
 import { maxTurnsOf, planSessions } from './session-plan.ts';
 import { toStoredSession } from './stored-session.ts';
 import type { ModelEndpoint } from '../model/endpoint.ts';
-import { openUserModel, type UserModel } from './user-model.ts';
-import { createVoiceCaller } from './voice-caller.ts';
+import { openUserModel, type UserModel } from './users/user-model.ts';
+import { createVoiceCaller } from './calls/voice-caller.ts';
 
 /** What a runner needs. */
 export interface SimulationRunnerOptions {
@@ -384,7 +384,7 @@ class PlanRunner implements SimulationRunner {
     const { store, log } = this.#options;
     try {
       // Loaded only after a call, because it loads the audio modules.
-      const { buildRecording } = await import('./build-recording.ts');
+      const { buildRecording } = await import('./calls/build-recording.ts');
       const recording = await buildRecording(call);
       if (recording) await retry(() => store.recordings.add(ownerId, id, recording));
     } catch (error) {

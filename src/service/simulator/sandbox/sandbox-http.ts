@@ -1,12 +1,12 @@
 import type { Pool } from 'undici';
-import { limitSignal } from '../../platform/abort.ts';
-import { DeadlinePassed, type Clock } from '../../platform/clock.ts';
-import { secretsOf, tlsOptionsOf, type Connection } from '../../platform/connection.ts';
-import { parseJson } from '../../platform/json.ts';
-import { ProxyError } from '../../platform/proxy.ts';
-import { createRedactor } from '../../platform/redaction.ts';
-import { SessionError } from './simulated-session.ts';
-import { isError } from '../../platform/error-origin.ts';
+import { limitSignal } from '../../../platform/abort.ts';
+import { DeadlinePassed, type Clock } from '../../../platform/clock.ts';
+import { secretsOf, tlsOptionsOf, type Connection } from '../../../platform/connection.ts';
+import { parseJson } from '../../../platform/json.ts';
+import { ProxyError } from '../../../platform/proxy.ts';
+import { createRedactor } from '../../../platform/redaction.ts';
+import { SessionError } from '../simulated-session.ts';
+import { isError } from '../../../platform/error-origin.ts';
 
 /** How to reach a sandbox. */
 export interface SandboxOptions {
@@ -99,7 +99,7 @@ async function openPool(
 ): Promise<Pool> {
   const [library, { throughProxy }] = await Promise.all([
     import('undici'),
-    import('../../http-kit/connect.ts'),
+    import('../../../http-kit/connect.ts'),
   ]);
   const tls = tlsOptionsOf(ca, connection);
   return new library.Pool(origin, {

@@ -1,12 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
-import { createDecoder, writeStereoOgg, type Decoder, FRAME_MS } from '../../voice/opus/index.ts';
+import {
+  createDecoder,
+  writeStereoOgg,
+  type Decoder,
+  FRAME_MS,
+} from '../../../voice/opus/index.ts';
 import {
   alignCall,
   type AlignedCall,
   type CallAudio,
   type SpeechSpan,
-} from '../../voice/call/index.ts';
-import type { CallSummary, NewRecording } from '../store/store.ts';
+} from '../../../voice/call/index.ts';
+import type { CallSummary, NewRecording } from '../../store/store.ts';
 
 /** A line that the simulated user spoke in a call. */
 export interface SpokenLine extends SpeechSpan {

@@ -1,18 +1,5 @@
-import type { Delivery } from './voice-delivery.ts';
-import type { EndReason, Persona, Scenario } from '../../contract/index.ts';
-
-/** Returns how a step of a scenario, or its opening, is spoken. */
-export const deliveryOf = ({
-  interrupt,
-  pause_ms,
-  backchannel,
-  silence_s,
-}: Delivery): Delivery => ({
-  ...(interrupt && { interrupt }),
-  ...(pause_ms !== undefined && { pause_ms }),
-  ...(backchannel !== undefined && { backchannel }),
-  ...(silence_s !== undefined && { silence_s }),
-});
+import type { EndReason, Persona } from '../../../contract/index.ts';
+import type { Delivery } from '../calls/voice-delivery.ts';
 
 /** What the user hears: a reply, or what the agent says before the user has spoken. */
 export interface AgentMessage {
@@ -59,27 +46,3 @@ const PATIENCE_TURNS_DEFAULT = 3;
 /** Returns the number of consecutive unhelpful replies after which a user gives up. */
 export const patienceOf = ({ patience_turns: turns }: Persona): number =>
   turns ?? PATIENCE_TURNS_DEFAULT;
-
-/** Creates a user that says the opening and then each step in order, regardless of the replies. */
-export function createScriptedUser({ user }: Scenario): SimulatedUser {
-  const { opening = '', opening_delivery: delivery = {}, steps = [] } = user;
-  const lines = [
-    { say: opening, delivery, reason: 'opens the conversation' },
-    ...steps.map(({ say, reason, ...step }, index) => ({
-      say,
-      delivery: deliveryOf(step),
-      reason: reason ?? `says line ${index + 2} of ${steps.length + 1}`,
-    })),
-  ];
-  let position = 0;
-  return {
-    next() {
-      const line = lines[position];
-      if (!line) return Promise.resolve({ does: 'end', reason: 'goal_achieved' });
-      position += 1;
-      const { say, reason, delivery } = line;
-      const place = { scenarioLine: position, linesLeft: lines.length - position };
-      return Promise.resolve({ does: 'say', line: say, reason, delivery, ...place });
-    },
-  };
-}

@@ -1,11 +1,11 @@
-import type { Persona, TurnTaking } from '../../contract/index.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { VoiceActivityDetector } from '../../voice/activity/index.ts';
-import { createLineImpairment, type LineImpairment } from '../../voice/line-impairment/index.ts';
-import { createDecoder, TICKS_PER_MS, type Clip } from '../../voice/opus/index.ts';
-import { joinClips, trimStart, type PausedClip } from '../../voice/speech/join-clips.ts';
-import type { Utterance } from '../../voice/turn-taking/index.ts';
-import type { Pacer } from '../../platform/pacer.ts';
+import type { Persona, TurnTaking } from '../../../contract/index.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import { VoiceActivityDetector } from '../../../voice/activity/index.ts';
+import { createLineImpairment, type LineImpairment } from '../../../voice/line-impairment/index.ts';
+import { createDecoder, TICKS_PER_MS, type Clip } from '../../../voice/opus/index.ts';
+import { joinClips, trimStart, type PausedClip } from '../../../voice/speech/join-clips.ts';
+import type { Utterance } from '../../../voice/turn-taking/index.ts';
+import type { Pacer } from '../../../platform/pacer.ts';
 import {
   CallError,
   CallRecording,
@@ -15,16 +15,16 @@ import {
   type CallMessage,
   type SpeechSpan,
   type VoiceTarget,
-} from '../../voice/call/index.ts';
-import type { Transcriber } from '../../voice/transcription/index.ts';
-import { isObject } from '../../platform/json.ts';
-import { TRACEPARENT } from '../../platform/trace-context.ts';
+} from '../../../voice/call/index.ts';
+import type { Transcriber } from '../../../voice/transcription/index.ts';
+import { isObject } from '../../../platform/json.ts';
+import { TRACEPARENT } from '../../../platform/trace-context.ts';
 import type { SpokenLine } from './build-recording.ts';
 import { toSessionError } from './call-failure.ts';
 import { CallLaneRecorder } from './call-lanes.ts';
-import type { Channel, CompareReplies, SaidLine } from './channel.ts';
-import { createCallTraceparent, type SessionPlan } from './session-plan.ts';
-import type { AgentReply } from './simulated-session.ts';
+import type { Channel, CompareReplies, SaidLine } from '../channel.ts';
+import { createCallTraceparent, type SessionPlan } from '../session-plan.ts';
+import type { AgentReply } from '../simulated-session.ts';
 import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
 import { compareReplies, ReplyAudio } from './heard-replies.ts';
 import { planDelivery, type PlannedDelivery, type PlannedInterruption } from './voice-delivery.ts';

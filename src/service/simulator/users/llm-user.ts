@@ -1,6 +1,6 @@
-import { seededRandom } from '../../platform/random.ts';
+import { seededRandom } from '../../../platform/random.ts';
 import { isFarewell, meetsCondition } from './reply-conditions.ts';
-import type { SessionPlan } from './session-plan.ts';
+import type { SessionPlan } from '../session-plan.ts';
 import { patienceOf, type SimulatedUser } from './simulated-user.ts';
 import type { UserModel } from './user-model.ts';
 import { buildUserPrompt, type Exchange } from './user-prompt.ts';

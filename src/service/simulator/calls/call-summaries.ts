@@ -1,5 +1,5 @@
-import type { SimulatedSessionReport } from '../../contract/index.ts';
-import type { CallSummary } from '../store/store.ts';
+import type { SimulatedSessionReport } from '../../../contract/index.ts';
+import type { CallSummary } from '../../store/store.ts';
 import type { CallOptions } from './voice-caller.ts';
 
 /** Collects the levels of the calls of a run, for its page. */

@@ -1,7 +1,7 @@
-import type { Clock } from '../../platform/clock.ts';
-import type { SpeechSpan } from '../../voice/call/index.ts';
-import { SessionError, type AgentReply } from './simulated-session.ts';
-import type { VoiceActivityDetector } from '../../voice/activity/index.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { SpeechSpan } from '../../../voice/call/index.ts';
+import { SessionError, type AgentReply } from '../simulated-session.ts';
+import type { VoiceActivityDetector } from '../../../voice/activity/index.ts';
 import type { VoiceUpdates } from './voice-updates.ts';
 
 /** How long the simulated user waits, in milliseconds. */

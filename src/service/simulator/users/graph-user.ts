@@ -1,12 +1,7 @@
-import type { Persona, Scenario, ScenarioFact, ScenarioStep } from '../../contract/index.ts';
+import type { Persona, Scenario, ScenarioFact, ScenarioStep } from '../../../contract/index.ts';
+import { deliveryOf } from '../calls/voice-delivery.ts';
 import { asksForFact, isFarewell, meetsCondition, stateFact } from './reply-conditions.ts';
-import {
-  deliveryOf,
-  patienceOf,
-  type AgentMessage,
-  type Move,
-  type SimulatedUser,
-} from './simulated-user.ts';
+import { patienceOf, type AgentMessage, type Move, type SimulatedUser } from './simulated-user.ts';
 
 type Line = Extract<Move, { does: 'say' }>;
 

@@ -1,6 +1,5 @@
 /** The load test. The library also imports the table of options, `options.ts`. */
 export { load } from './load.ts';
-export { RATE_MAX } from './find-max/find-max.ts';
 export { CALLS_MAX } from './find-max/find-max-calls.ts';
 export { MergeError } from './merge/merge-error.ts';
 export { mergeReports } from './merge/merge-reports.ts';

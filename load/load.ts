@@ -7,7 +7,7 @@ import { AUTOCANNON_NAME } from './engines/autocannon.ts';
 import { runWarmUpLoop, type WarmUpFigures } from './engines/warm-up-loop.ts';
 import { createOpenTransport } from './engines/open.ts';
 import { withHeaders, type OutgoingRequest } from './engines/transport.ts';
-import { findMax, planAt, RATE_MAX } from './find-max/find-max.ts';
+import { findMaxRate, planRateStep, SEARCH_RATE_MAX } from './find-max/find-max-rate.ts';
 import { CALLS_MAX, findMaxCalls, planCallStep } from './find-max/find-max-calls.ts';
 import { completeRun, type LoadInput, type LoadRun } from './load-run.ts';
 import type { LoadProgress } from './progress.ts';
@@ -186,10 +186,10 @@ async function searchMaxRate(parts: RunParts, plan: LoadPlan, chance: Random): P
   const probeResult = await runLoop(options, probe, {
     connections: PROBE_CONNECTIONS,
     durationMs: Math.min(PROBE_MS_MAX, stepMs),
-    perSecondMax: RATE_MAX,
+    perSecondMax: SEARCH_RATE_MAX,
   });
   let steps = 0;
-  const { maxRate, run } = await findMax({
+  const { maxRate, run } = await findMaxRate({
     probePerSecond: probeResult?.perSecond ?? 0,
     limits: options.generatorLimits ?? GENERATOR_LIMITS,
     runAt: async (perSecond, length) => {
@@ -199,7 +199,7 @@ async function searchMaxRate(parts: RunParts, plan: LoadPlan, chance: Random): P
         options.onTick({ ...live, search: { perSecond } });
       return runRequests(
         { ...parts, options: { ...options, onTick } },
-        planAt(plan, perSecond, windowMs, rampMs),
+        planRateStep(plan, perSecond, windowMs, rampMs),
         chance.fork(`step ${steps++}`),
       );
     },

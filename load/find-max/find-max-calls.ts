@@ -6,8 +6,6 @@ import { findConfirmedMaximum, type RunLength, type SearchWording } from './conf
 
 const CALLS_START = 10;
 const CALLS_MIN = 1;
-/** The most calls that one machine places. */
-export const CALLS_MAX = 1_000;
 
 const wording: SearchWording = {
   quantity: (calls) => formatCount(calls, 'concurrent call'),

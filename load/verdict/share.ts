@@ -3,10 +3,10 @@ import type { Random } from '../../src/platform/random.ts';
 import { formatNumber } from '../../src/report-kit/format.ts';
 import { CONFIDENCE, countSamplesNeeded, findLowerBound, findUpperBound } from './binomial.ts';
 
-/** The minimum share of offered requests that succeed; the backlog may grow by the rest. */
-export const SUCCESS_SHARE_MIN = 0.99;
-/** The maximum share of requests that fail at a rate that is sustained. */
+/** The maximum share of requests that fail at a rate that is sustained; a backlog may grow by it. */
 export const FAILED_SHARE_MAX = 0.01;
+/** The minimum share of offered requests that succeed. */
+export const SUCCESS_SHARE_MIN = 1 - FAILED_SHARE_MAX;
 
 /** Samples and hits in a stretch of time. */
 export interface Block {

@@ -18,7 +18,7 @@ import { validateOptions, rejectArguments } from '../src/platform/options.ts';
 import { seededRandom } from '../src/platform/random.ts';
 import { buildAgent, type Agent, type AgentParts } from './agent.ts';
 import { createAuthentication } from './authentication.ts';
-import { replyToChat, type ChatOptions } from './chat.ts';
+import { replyToChat, type Chat } from './chat.ts';
 import type { AgentControls } from './controls.ts';
 import { withStartError } from './errors.ts';
 import { createFaultInjector, findFaultProblem, parseFault } from './faults.ts';
@@ -65,7 +65,7 @@ const schema = optionsSchema({ host: hostOption, ...otherOptions });
 export async function startAgent(options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
   validateOptions('startAgent', schema, options);
   const settings = withDefaults(agentOptions, options);
-  const { host, port = 0, apiKey = null, open, seed, tls = null, script = null } = settings;
+  const { host, port = 0, apiKey = null, open, seed, tls = null } = settings;
   const { clock = systemClock, log = silentLog, journalBodies } = settings;
   checkAccess(host, apiKey, open);
   const optionFaults = settings.faults ?? [];
@@ -82,23 +82,19 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   const authentication = createAuthentication({ host, apiKey, open });
   const shared = { clock, log, authentication, faults, journal };
   const users = createUsers(clock);
-  const chatOptions: ChatOptions = {
-    seed,
-    customerName: users.nameOf,
-    script: script ? createScriptPlayer(resolveScript('startAgent', script)) : undefined,
-  };
-  const voice = createVoice(settings, {
-    ...shared,
-    chance: random.fork('voice'),
-    chat: (request) => replyToChat(chatOptions, request),
-  });
+  const script = settings.script
+    ? createScriptPlayer(resolveScript('startAgent', settings.script))
+    : undefined;
+  const chatOptions = { seed, customerName: users.nameOf, script };
+  const chat: Chat = (request) => replyToChat(chatOptions, request);
+  const voice = createVoice(settings, { ...shared, chance: random.fork('voice'), chat });
   const { app, controls } = createApp({
     ...shared,
-    seed,
+    chat,
+    script,
     users,
     journalBodies,
     health: createHealthCheck({ clock, totals: journal.totals, hasVoice: voice !== undefined }),
-    script: chatOptions.script,
     voice,
     keyPair,
     pause: (ms) => sleepUnlessStopping(clock, ms, stopping.signal),

@@ -12,8 +12,7 @@ import {
   SYNTHESIZER_PACKAGE,
   type SpeechSynthesizer as Speech,
 } from '../../src/voice/speech/index.ts';
-import type { ChatRequest } from '../../src/contract/index.ts';
-import type { ReadyReply } from '../chat.ts';
+import type { Chat } from '../chat.ts';
 import { RequestError, toRequestError } from '../errors.ts';
 import { FAULT_HEADER, requestErrorOf } from '../fault-hook.ts';
 import { parseFault, type FaultInjector } from '../faults.ts';
@@ -40,7 +39,7 @@ export interface VoiceServerOptions {
   journal: AgentJournal;
   settings: VoiceSettings;
   /** Replies to a caption like the chat endpoint. */
-  chat: (request: ChatRequest) => ReadyReply;
+  chat: Chat;
   /** Where the media can be reached. */
   network: PeerNetwork;
 }

@@ -14,8 +14,8 @@ import {
 } from '../../src/voice/speech/index.ts';
 import type { Chat } from '../chat.ts';
 import { RequestError, toRequestError } from '../errors.ts';
-import { FAULT_HEADER, requestErrorOf } from '../fault-hook.ts';
-import { parseFault, type FaultInjector } from '../faults.ts';
+import { readInjectedFault, requestErrorOf } from '../fault-hook.ts';
+import type { FaultInjector } from '../faults.ts';
 import type { Authentication } from '../authentication.ts';
 import type { AgentJournal } from '../journal.ts';
 import { Call, type CallParts } from './call.ts';
@@ -163,11 +163,7 @@ class WebSocketVoiceServer implements VoiceServer {
     if (this.#calls.size >= this.#callParts.limits.socketsMax) {
       throw new RequestError('rate_limit_exceeded', 'too many WebSockets are open');
     }
-    const header = request.headers[FAULT_HEADER];
-    const isAllowed = header !== undefined && authentication.mayInjectFault(request);
-    const injectedFaults = faults.injectIntoCall(
-      isAllowed ? parseFault(String(header)) : undefined,
-    );
+    const injectedFaults = faults.injectIntoCall(readInjectedFault(request, authentication));
     const refusal = injectedFaults.map(requestErrorOf).find((error) => error !== undefined);
     if (refusal) throw refusal;
     return injectedFaults;

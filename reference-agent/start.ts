@@ -87,7 +87,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
     : undefined;
   const chatOptions = { seed, customerName: users.nameOf, script };
   const chat: Chat = (request) => replyToChat(chatOptions, request);
-  const voice = createVoice(settings, { ...shared, chance: random.fork('voice'), chat });
+  const voice = createVoice(settings, { ...shared, random: random.fork('voice'), chat });
   const { app, controls } = createApp({
     ...shared,
     chat,

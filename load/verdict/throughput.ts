@@ -48,11 +48,11 @@ export function measureInFlightTrend(
 export function judgeThroughput(
   throughput: Throughput,
   trend: InFlightTrend,
-  chance: Random,
+  random: Random,
 ): LoadTarget {
   const { offeredPerSecond, plannedPerSecond, closed } = throughput;
   const row = rowFor(closed ? 0 : plannedPerSecond);
-  const share = judgeShare(throughput.failures, FAILED_SHARE_MAX, chance);
+  const share = judgeShare(throughput.failures, FAILED_SHARE_MAX, random);
   const growth = trend.rising && !closed ? trend.perSecond : 0;
   const rate = (failed: number): number =>
     roundTo(Math.max(0, offeredPerSecond * (1 - failed) - growth), 3);

@@ -69,8 +69,8 @@ class ProcessCallers implements Callers {
     };
     const pacer = createPacer(clock);
     this.#calls = calls.map((order) => {
-      const chance = seededRandom(order.session);
-      return new LoadCall({ clock, pacer, chance, clips, target, network, order, counts });
+      const random = seededRandom(order.session);
+      return new LoadCall({ clock, pacer, random, clips, target, network, order, counts });
     });
     void this.#seconds.run(this.#life.signal, (seconds) =>
       this.#send({ kind: 'seconds', seconds }),

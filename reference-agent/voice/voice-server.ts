@@ -33,7 +33,7 @@ import { resolveVoiceLimits, type VoiceSettings } from './voice-limits.ts';
 export interface VoiceServerOptions {
   clock: Clock;
   log: Log;
-  chance: Random;
+  random: Random;
   authentication: Authentication;
   faults: FaultInjector;
   journal: AgentJournal;
@@ -170,10 +170,10 @@ class WebSocketVoiceServer implements VoiceServer {
   }
 
   #begin(socket: WebSocket, injectedFaults: readonly AgentFault[]): void {
-    const { clock, chance } = this.#options;
-    const callId = `call_${chance.id(12)}`;
+    const { clock, random } = this.#options;
+    const callId = `call_${random.id(12)}`;
     const record = createCallRecord(callId, clock.nowMs(), clock.monotonicMs());
-    const faults = drawCallFaults(injectedFaults, chance.fork(callId));
+    const faults = drawCallFaults(injectedFaults, random.fork(callId));
     const call = new Call(socket, this.#callParts, faults, record);
     this.#calls.add(call);
     this.#history.open(record);

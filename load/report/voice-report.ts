@@ -7,11 +7,8 @@ import type {
   VoiceSecond,
   VoiceSummary,
 } from '../../src/contract/index.ts';
-import {
-  judgeAudioLatency,
-  findPercentile,
-  type LatencyJudgment,
-} from '../../src/voice/latency/index.ts';
+import { findPercentile } from '../../src/platform/percentile.ts';
+import { judgeAudioLatency, type LatencyJudgment } from '../../src/voice/latency/index.ts';
 import { describeNetwork } from '../../src/voice/line-impairment/network-presets.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { formatCount, formatNumber } from '../../src/report-kit/format.ts';

@@ -1,6 +1,7 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { findPercentile, type LatencyVerdict } from '../../src/voice/latency/index.ts';
+import { findPercentile } from '../../src/platform/percentile.ts';
+import type { LatencyVerdict } from '../../src/voice/latency/index.ts';
 import { formatCount, formatDuration, formatShareAtLeast } from '../../src/report-kit/format.ts';
 import { findPercentileRange, findUpperBound } from './binomial.ts';
 import { judgeShare } from './share.ts';

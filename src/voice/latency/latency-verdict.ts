@@ -1,5 +1,5 @@
 import { VOICE_AUDIO_LATENCY_MS_TARGET } from '../../contract/index.ts';
-import { findPercentile } from './received-stream.ts';
+import { findPercentile } from '../../platform/percentile.ts';
 
 /** The components of the network path latency, in milliseconds. */
 export interface NetworkPath {
@@ -73,8 +73,8 @@ export interface LatencyJudgment {
  * The network path latency is a lower bound: at 200 ms or more the target is missed. The response
  * latency is an upper bound, because it includes everything the agent does: below 200 ms the target
  * is met. The median of the turns counts, and only if the agent never responded before the end of a
- * turn: an agent that speaks at random sometimes hits the end of a turn by chance. Delays of this process only make the measured values larger, never
- * smaller.
+ * turn: an agent that speaks at random sometimes hits the end of a turn by chance. Delays of this
+ * process only make the measured values larger, never smaller.
  */
 export function judgeAudioLatency(evidence: LatencyEvidence): LatencyJudgment {
   const { pathMs, turnResponsesMs, localDelay } = evidence;

@@ -2,9 +2,9 @@ import type { TurnTaking } from '../../../contract/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { LevelWindow } from '../../../voice/activity/index.ts';
 import type { SpeechSpan } from '../../../voice/call/index.ts';
+import { findPercentile } from '../../../platform/percentile.ts';
 import {
   explainLocalDelay,
-  findPercentile,
   monitorLocalDelay,
   type LocalDelay,
 } from '../../../voice/latency/index.ts';

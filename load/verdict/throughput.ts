@@ -3,7 +3,7 @@ import type { Random } from '../../src/platform/random.ts';
 import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
 import { FAILED_SHARE_MAX, judgeShare, SUCCESS_SHARE_MIN, type Block } from './share.ts';
 import { targetRows, withReservation, type TargetRow } from './targets.ts';
-import { estimateTrend } from './trend.ts';
+import { estimateTrend, mean } from './trend.ts';
 import { roundTo } from '../../src/platform/round.ts';
 
 /** What the throughput verdict is based on. */
@@ -132,6 +132,3 @@ function inFlightSentence(
     ? `A backlog grows: requests in flight rose by ${formatNumber(perSecond, 1)} per second (${span}).`
     : `Requests in flight: ${span}.`;
 }
-
-const mean = (values: readonly number[]): number =>
-  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;

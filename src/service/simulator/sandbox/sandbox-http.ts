@@ -6,7 +6,7 @@ import { parseJson } from '../../../platform/json.ts';
 import { ProxyError } from '../../../platform/proxy.ts';
 import { createRedactor } from '../../../platform/redaction.ts';
 import { SessionError } from '../simulated-session.ts';
-import { isError } from '../../../platform/error-origin.ts';
+import { firstError } from '../../../platform/error-origin.ts';
 
 /** How to reach a sandbox. */
 export interface SandboxOptions {
@@ -130,7 +130,7 @@ function toSessionError(error: unknown, request: string): SessionError {
   if (error instanceof ProxyError) {
     return new SessionError('infrastructure_error', `${request}: ${error.message}.`);
   }
-  const { code = '', name = '' } = findRootError(error);
+  const { code = '', name } = firstError(error);
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
     const problem = `the response is larger than ${BODY_BYTES_MAX} bytes`;
     return new SessionError('agent_error', `${request}: ${problem}.`);
@@ -144,14 +144,6 @@ function toSessionError(error: unknown, request: string): SessionError {
     : (CONNECTION_PROBLEMS[code] ?? 'the connection was dropped');
   const text = `${request}: ${problem}${code && ` (${code})`}.`;
   return new SessionError('infrastructure_error', isUntrusted ? `${text} ${TRUST_CA}` : text);
-}
-
-/** Returns the first error of an aggregate, which has one for each address that was tried. */
-function findRootError(error: unknown): { code?: string; name?: string } {
-  if (error instanceof AggregateError && error.errors.length > 0) {
-    return findRootError(error.errors[0]);
-  }
-  return isError(error) ? error : {};
 }
 
 const TRUST_CA =

@@ -5,7 +5,7 @@ import {
   readTraceRequest,
   type TraceExportRequest,
 } from '../../../src/contract/index.ts';
-import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
+import { decodeTraceRequest } from '../../../src/contract/otlp-protobuf.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { atNight } from '../../helpers/nightly.ts';
 import { field, encodeProtobuf } from '../../helpers/otlp-wire.ts';

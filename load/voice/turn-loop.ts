@@ -2,7 +2,8 @@ import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { VoiceActivityDetector } from '../../src/voice/activity/index.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
-import { CallError, type Microphone, type SpeechSpan } from '../../src/voice/call/index.ts';
+import { CallError, type Microphone } from '../../src/voice/call/index.ts';
+import type { SpeechSpan } from '../../src/voice/speech-span.ts';
 import type { MediaStatistics } from './media-statistics.ts';
 
 export interface TurnLoopOptions {

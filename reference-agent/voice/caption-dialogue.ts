@@ -1,7 +1,7 @@
 import type { ChatMessage, ChatRequest } from '../../src/contract/index.ts';
 import type { Log } from '../../src/platform/log.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
-import type { SpeechSynthesizer as Speech } from '../../src/voice/speech/index.ts';
+import type { SpeechSynthesizer } from '../../src/voice/speech/index.ts';
 import type { Chat, ReadyReply } from '../chat.ts';
 import { RequestError } from '../errors.ts';
 import type { CallRequest, CaptionedReply } from './messages.ts';
@@ -11,7 +11,7 @@ import { isError } from '../../src/platform/error-origin.ts';
 export interface CaptionServices {
   /** Replies like the chat endpoint. */
   chat: Chat;
-  speech: Speech;
+  speech: SpeechSynthesizer;
   log: Log;
 }
 

@@ -10,7 +10,7 @@ import {
   isSynthesizerInstalled,
   createSpeechSynthesizer,
   SYNTHESIZER_PACKAGE,
-  type SpeechSynthesizer as Speech,
+  type SpeechSynthesizer,
 } from '../../src/voice/speech/index.ts';
 import type { Chat } from '../chat.ts';
 import { RequestError, toRequestError } from '../errors.ts';
@@ -67,7 +67,7 @@ class WebSocketVoiceServer implements VoiceServer {
   readonly #history = createCallHistory();
   readonly #calls = new Set<Call>();
   readonly #sockets: WebSocketServer;
-  #speech: Speech | undefined;
+  #speech: SpeechSynthesizer | undefined;
   #isStopping = false;
 
   constructor(options: VoiceServerOptions) {

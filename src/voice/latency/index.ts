@@ -10,5 +10,4 @@ export {
   type LatencyVerdict,
   findResponseLatencies,
   type NetworkPath,
-  type SpokenTurn,
 } from './latency-verdict.ts';

@@ -1,5 +1,5 @@
 import type { TurnTaking } from '../../contract/index.ts';
-import type { SpeechSpan } from '../call/index.ts';
+import type { SpeechSpan } from '../speech-span.ts';
 import { findPercentile } from '../../platform/percentile.ts';
 import type { AgentLane } from './agent-lane.ts';
 

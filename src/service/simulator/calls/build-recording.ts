@@ -5,12 +5,8 @@ import {
   type Decoder,
   FRAME_MS,
 } from '../../../voice/opus/index.ts';
-import {
-  alignCall,
-  type AlignedCall,
-  type CallAudio,
-  type SpeechSpan,
-} from '../../../voice/call/index.ts';
+import { alignCall, type AlignedCall, type CallAudio } from '../../../voice/call/index.ts';
+import type { SpeechSpan } from '../../../voice/speech-span.ts';
 import type { CallSummary, NewRecording } from '../../store/store.ts';
 
 /** A line that the simulated user spoke in a call. */

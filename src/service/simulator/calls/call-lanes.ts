@@ -1,7 +1,7 @@
 import type { TurnTaking } from '../../../contract/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { LevelWindow } from '../../../voice/activity/index.ts';
-import type { SpeechSpan } from '../../../voice/call/index.ts';
+import type { SpeechSpan } from '../../../voice/speech-span.ts';
 import { findPercentile } from '../../../platform/percentile.ts';
 import {
   explainLocalDelay,

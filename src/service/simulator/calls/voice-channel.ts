@@ -6,16 +6,8 @@ import { createDecoder, TICKS_PER_MS, type Clip } from '../../../voice/opus/inde
 import type { PausedClip } from '../../../voice/speech/join-clips.ts';
 import type { Utterance } from '../../../voice/turn-taking/index.ts';
 import type { Pacer } from '../../../platform/pacer.ts';
-import {
-  CallError,
-  CallRecording,
-  Microphone,
-  OutgoingCall,
-  type CallAudio,
-  type CallMessage,
-  type SpeechSpan,
-  type VoiceTarget,
-} from '../../../voice/call/index.ts';
+import { CallError, CallRecording, Microphone, OutgoingCall, type CallAudio, type CallMessage, type VoiceTarget } from '../../../voice/call/index.ts';
+import type { SpeechSpan } from '../../../voice/speech-span.ts';
 import type { Transcriber } from '../../../voice/transcription/index.ts';
 import { isObject } from '../../../platform/json.ts';
 import { TRACEPARENT } from '../../../platform/trace-context.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../platform/clock.ts';
-import type { SpeechSpan } from '../../../voice/call/index.ts';
+import type { SpeechSpan } from '../../../voice/speech-span.ts';
 import { SessionError, type AgentReply } from '../simulated-session.ts';
 import type { VoiceActivityDetector } from '../../../voice/activity/index.ts';
 import type { VoiceUpdates } from './voice-updates.ts';

@@ -6,7 +6,12 @@ import type { Clock } from '../../../../src/platform/clock.ts';
 import { createDecoder, type Clip } from '../../../../src/voice/opus/index.ts';
 import { createPacer } from '../../../../src/platform/pacer.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../../../src/voice/peer/index.ts';
-import { CallRecording, Microphone, readOpusPayloadType, type CallAudio } from '../../../../src/voice/call/index.ts';
+import {
+  CallRecording,
+  Microphone,
+  readOpusPayloadType,
+  type CallAudio,
+} from '../../../../src/voice/call/index.ts';
 import type { SpeechSpan } from '../../../../src/voice/speech-span.ts';
 import { ReceivedAudio, type Sound } from './received-audio.ts';
 import { roundTo } from '../../../../src/platform/round.ts';

@@ -40,7 +40,7 @@ export interface VoiceCallerOptions extends CallOptions {
   clock: Clock;
 }
 
-/** Places the calls of a run. */
+/** Places the calls of a simulation. */
 export interface VoiceCaller {
   open: OpenChannel;
   close(): Promise<void>;

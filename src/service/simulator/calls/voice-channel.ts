@@ -6,7 +6,15 @@ import { createDecoder, TICKS_PER_MS, type Clip } from '../../../voice/opus/inde
 import type { PausedClip } from '../../../voice/speech/join-clips.ts';
 import type { Utterance } from '../../../voice/turn-taking/index.ts';
 import type { Pacer } from '../../../platform/pacer.ts';
-import { CallError, CallRecording, Microphone, OutgoingCall, type CallAudio, type CallMessage, type VoiceTarget } from '../../../voice/call/index.ts';
+import {
+  CallError,
+  CallRecording,
+  Microphone,
+  OutgoingCall,
+  type CallAudio,
+  type CallMessage,
+  type VoiceTarget,
+} from '../../../voice/call/index.ts';
 import type { SpeechSpan } from '../../../voice/speech-span.ts';
 import type { Transcriber } from '../../../voice/transcription/index.ts';
 import { isObject } from '../../../platform/json.ts';
@@ -29,7 +37,7 @@ const CAPTION_CHARS_MAX = 2_000;
 
 export interface VoiceChannelOptions {
   clock: Clock;
-  /** Shared by all calls of the run. */
+  /** Shared by all calls of the simulation. */
   pacer: Pacer;
   target: VoiceTarget;
   /** Synthesizes a line of a persona. @throws SessionError. */

@@ -29,7 +29,7 @@ export interface Sandbox {
   readonly traceIds: readonly string[];
 }
 
-/** Connections to a sandbox, which all sessions of a run share. */
+/** Connections to a sandbox, which all sessions of a simulation share. */
 export interface SandboxConnections {
   /** Returns the sandbox for the session with this id, from which the trace ids derive. */
   inSession(sessionId: string): Sandbox;

@@ -37,9 +37,13 @@ export interface SimulatedUser {
   next(agentMessage: AgentMessage | undefined, signal: AbortSignal): Promise<Move>;
 }
 
+/** After this many farewells of the agent in a row, the user leaves. */
+export const FAREWELLS_MAX = 2;
+
 /**
- * How many unhelpful replies in a row a user accepts. The third time, an agent that did not understand
- * the user will not either, and each turn costs a request to its model.
+ * After this many unhelpful replies in a row, the user leaves: an agent that did not understand the
+ * user three times will not understand the next line either, and each turn costs a request to its
+ * model.
  */
 const PATIENCE_TURNS_DEFAULT = 3;
 

@@ -35,7 +35,7 @@ const TURNS_MAX_DEFAULT = 10;
 export const otherTurnsOf = ({ scenario }: Pick<SessionPlan, 'scenario'>): number =>
   scenario.other_session?.length ?? 0;
 
-/** Whether the agent greets the user before the opening, in a turn of its own. */
+/** Returns whether the agent greets the user before the opening, in a turn of its own. */
 export const expectsGreeting = ({ user, initial_messages: initial = [] }: Scenario): boolean =>
   user.speaks_first === false && initial.at(-1)?.role !== 'assistant';
 

@@ -7,6 +7,7 @@ import {
 import {
   countPacketTicks,
   type Decoder,
+  SILENT_PACKET_BYTES_MAX,
   TIMESTAMP_JUMP_TICKS_MAX,
 } from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
@@ -36,9 +37,6 @@ export interface TurnListenerOptions {
   onSpeaking: (startMs: number) => void;
   onTurn: (turn: HeardTurn) => void;
 }
-
-/** A packet this small carries no sound, so it belongs to no clip. */
-const SILENT_PACKET_BYTES_MAX = 3;
 
 /** A clip is recognized by at least half of the packets, because other speech may share a few. */
 const RECOGNIZED_SHARE_MIN = 0.5;

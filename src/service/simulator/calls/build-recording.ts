@@ -4,6 +4,7 @@ import {
   writeStereoOgg,
   type Decoder,
   FRAME_MS,
+  SILENT_PACKET_BYTES_MAX,
 } from '../../../voice/opus/index.ts';
 import { alignCall, type AlignedCall, type CallAudio } from '../../../voice/call/index.ts';
 import type { SpeechSpan } from '../../../voice/speech-span.ts';
@@ -22,8 +23,6 @@ export interface RecordedCall {
 }
 
 const FRAMES_PER_LEVEL = 5;
-/** A packet this small carries no sound. */
-const SILENT_PACKET_BYTES_MAX = 3;
 /** Packets that are decoded before other work gets its turn. */
 const PACKETS_PER_BLOCK = 50;
 

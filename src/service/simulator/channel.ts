@@ -36,7 +36,8 @@ export interface Channel {
    */
   resume?(signal: AbortSignal): Promise<AgentReply | undefined>;
   /**
-   * Waits for what the agent says before the user has spoken. Returns undefined if it has already spoken.
+   * Waits for what the agent says before the user has spoken. Returns undefined if it has already spoken, or
+   * if the user stops waiting for it.
    * @throws SessionError, or the signal's reason.
    */
   listen(signal: AbortSignal): Promise<AgentReply | undefined>;

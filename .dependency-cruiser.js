@@ -115,10 +115,10 @@ export default {
     ),
     forbid(
       'contract-through-its-entry-point',
-      'Import src/contract/index.ts, or otlp.ts for protobuf.',
+      'Import src/contract/index.ts, or otlp-protobuf.ts for protobuf.',
       '^(?!src/contract/)',
       '^src/contract/',
-      '^src/contract/(index|otlp|generated/.*)\\.ts$',
+      '^src/contract/(index|otlp-protobuf|generated/.*)\\.ts$',
     ),
     forbid(
       'options-import-platform-and-contract-only',

@@ -13,7 +13,7 @@ import wrtc from '@roamhq/wrtc';
 import { WebSocket } from 'ws';
 import { createPacer } from '../src/platform/pacer.ts';
 import { startAgent } from '../reference-agent/index.ts';
-import { findPercentile } from '../src/voice/latency/index.ts';
+import { findPercentile } from '../src/platform/percentile.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { createPeer, type Peer } from '../src/voice/peer/index.ts';
 import { FRAME_MS, FRAME_TICKS } from '../src/voice/opus/frame.ts';

@@ -1,7 +1,6 @@
 /** The load test. The library also imports the table of options, `options.ts`. */
 export { load } from './load.ts';
-export { RATE_MAX } from './find-max/find-max.ts';
-export { CALLS_MAX } from './find-max/find-max-calls.ts';
+export { CALLS_MAX } from './options.ts';
 export { MergeError } from './merge/merge-error.ts';
 export { mergeReports } from './merge/merge-reports.ts';
 export type { LoadOptions, MergeLoadOptions } from './generated/options.ts';

@@ -7,9 +7,10 @@ import { AUTOCANNON_NAME } from './engines/autocannon.ts';
 import { runWarmUpLoop, type WarmUpFigures } from './engines/warm-up-loop.ts';
 import { createOpenTransport } from './engines/open.ts';
 import { withHeaders, type OutgoingRequest } from './engines/transport.ts';
-import { findMax, planAt, RATE_MAX } from './find-max/find-max.ts';
-import { CALLS_MAX, findMaxCalls, planCallStep } from './find-max/find-max-calls.ts';
+import { findMaxRate, planRateStep, SEARCH_RATE_MAX } from './find-max/find-max-rate.ts';
+import { findMaxCalls, planCallStep } from './find-max/find-max-calls.ts';
 import { completeRun, type LoadInput, type LoadRun } from './load-run.ts';
+import { CALLS_MAX } from './options.ts';
 import type { LoadProgress } from './progress.ts';
 import { runClosed } from './phases/closed-run.ts';
 import { runPaced } from './phases/paced-run.ts';
@@ -47,12 +48,12 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
   const preflight = await options.preflight(signal);
   if (preflight.blockedBy)
     return buildBlockedReport(options, { plan, startedAtMs }, preflight.blockedBy);
-  const chance = seededRandom(seed);
+  const random = seededRandom(seed);
   if (plan.profile === 'voice') {
     const placeCalls = options.findMax ? searchMaxCalls : loadCalls;
-    return placeCalls(options, { plan, startedAtMs }, chance);
+    return placeCalls(options, { plan, startedAtMs }, random);
   }
-  const profile = profileFor(options, plan, preflight.hasUsers, chance);
+  const profile = profileFor(options, plan, preflight.hasUsers, random);
   const warmUpMs = await waitForStart(options, plan, (waitMs) =>
     onTick(startOf('preflight', waitMs + plan.warmUpMs + afterWarmUpMs)),
   );
@@ -67,15 +68,15 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
   if (isStopped(signal) && !options.findMax) {
     return buildBlockedReport(options, { plan, startedAtMs }, interruptedDuring('warm-up'));
   }
-  if (options.findMax) return searchMaxRate(parts, plan, chance);
+  if (options.findMax) return searchMaxRate(parts, plan, random);
   if (plan.calls === undefined) {
-    const run = await runRequests(parts, plan, chance.fork('run'));
+    const run = await runRequests(parts, plan, random.fork('run'));
     const { stopped, ranMs } = run.requests;
     return stopped?.kind === 'interrupted' && ranMs === 0
       ? buildBlockedReport(options, run, interruptedDuring('ramp-up'))
       : buildReport(options, run);
   }
-  return loadRequestsAndCalls(parts, plan, chance);
+  return loadRequestsAndCalls(parts, plan, random);
 }
 
 /** What runs with calls only share. */
@@ -85,15 +86,15 @@ interface CallRun {
 }
 
 /** Places calls and sends no requests. */
-async function loadCalls(options: LoadRun, run: CallRun, chance: Random): Promise<LoadReport> {
+async function loadCalls(options: LoadRun, run: CallRun, random: Random): Promise<LoadReport> {
   const { plan } = run;
-  const parts = { options, plan, chance: chance.fork('voice') };
+  const parts = { options, plan, random: random.fork('voice') };
   const { voice } = await runCalls(parts, waitForWindow(options, plan.windowMs));
   return withVoice(buildEmptyReport(options, run), voice, options);
 }
 
 /** Searches for the most concurrent calls; each step places its calls anew. */
-async function searchMaxCalls(options: LoadRun, run: CallRun, chance: Random): Promise<LoadReport> {
+async function searchMaxCalls(options: LoadRun, run: CallRun, random: Random): Promise<LoadReport> {
   const { plan } = run;
   const { stepMs = 0 } = options.findMax ?? {};
   let steps = 0;
@@ -103,11 +104,11 @@ async function searchMaxCalls(options: LoadRun, run: CallRun, chance: Random): P
       if (isStopped(options.signal)) return undefined;
       const step = planCallStep(plan, calls, length === 'step' ? stepMs : plan.windowMs);
       const onTick: LoadRun['onTick'] = (live) => options.onTick({ ...live, search: { calls } });
-      const stepChance = chance.fork(`step ${steps++}`);
+      const stepRandom = random.fork(`step ${steps++}`);
       const stepReport = await loadCalls(
         { ...options, onTick },
         { ...run, plan: step },
-        stepChance,
+        stepRandom,
       );
       return { report: stepReport, wasInterrupted: isStopped(options.signal) };
     },
@@ -123,12 +124,12 @@ async function searchMaxCalls(options: LoadRun, run: CallRun, chance: Random): P
 async function loadRequestsAndCalls(
   { options, ...parts }: RunParts,
   plan: LoadPlan,
-  chance: Random,
+  random: Random,
 ): Promise<LoadReport> {
   const { voice, result } = await runCalls(
-    { options, plan, chance: chance.fork('voice') },
+    { options, plan, random: random.fork('voice') },
     (signal) =>
-      runRequests({ ...parts, options: { ...options, signal } }, plan, chance.fork('run')),
+      runRequests({ ...parts, options: { ...options, signal } }, plan, random.fork('run')),
   );
   const { startedAtMs } = parts;
   const report = result
@@ -145,10 +146,10 @@ interface RunParts {
   hasUsers: boolean;
 }
 
-async function runRequests(parts: RunParts, plan: LoadPlan, chance: Random): Promise<CompletedRun> {
+async function runRequests(parts: RunParts, plan: LoadPlan, random: Random): Promise<CompletedRun> {
   const { options, startedAtMs, warmUp, hasUsers } = parts;
   const { clock, sandbox, ca, connection, validateResponse, onTick, signal } = options;
-  const profile = profileFor(options, plan, hasUsers, chance);
+  const profile = profileFor(options, plan, hasUsers, random);
   const completed = { plan, startedAtMs, profile, warmUp };
   const redact = createRedactor(secretsOf(connection, options.apiKey));
   const run: RequestRunParts = { clock, profile, plan, validateResponse, redact, onTick, signal };
@@ -162,7 +163,7 @@ async function runRequests(parts: RunParts, plan: LoadPlan, chance: Random): Pro
   try {
     const requests = await runPaced({
       ...run,
-      chance,
+      random,
       transport,
       shard: options.shard,
       thresholds: createBreachTests(options.thresholds ?? []),
@@ -178,18 +179,18 @@ const STEP_RAMP_MS_MAX = 3_000;
 const PROBE_CONNECTIONS = 20;
 const PROBE_MS_MAX = 5_000;
 
-async function searchMaxRate(parts: RunParts, plan: LoadPlan, chance: Random): Promise<LoadReport> {
+async function searchMaxRate(parts: RunParts, plan: LoadPlan, random: Random): Promise<LoadReport> {
   const { options } = parts;
   const { stepMs = 0 } = options.findMax ?? {};
   const rampMs = Math.min(STEP_RAMP_MS_MAX, stepMs / 4);
-  const probe = profileFor(options, plan, parts.hasUsers, chance.fork('probe'));
+  const probe = profileFor(options, plan, parts.hasUsers, random.fork('probe'));
   const probeResult = await runLoop(options, probe, {
     connections: PROBE_CONNECTIONS,
     durationMs: Math.min(PROBE_MS_MAX, stepMs),
-    perSecondMax: RATE_MAX,
+    perSecondMax: SEARCH_RATE_MAX,
   });
   let steps = 0;
-  const { maxRate, run } = await findMax({
+  const { maxRate, run } = await findMaxRate({
     probePerSecond: probeResult?.perSecond ?? 0,
     limits: options.generatorLimits ?? GENERATOR_LIMITS,
     runAt: async (perSecond, length) => {
@@ -199,8 +200,8 @@ async function searchMaxRate(parts: RunParts, plan: LoadPlan, chance: Random): P
         options.onTick({ ...live, search: { perSecond } });
       return runRequests(
         { ...parts, options: { ...options, onTick } },
-        planAt(plan, perSecond, windowMs, rampMs),
-        chance.fork(`step ${steps++}`),
+        planRateStep(plan, perSecond, windowMs, rampMs),
+        random.fork(`step ${steps++}`),
       );
     },
   });
@@ -227,7 +228,7 @@ function profileFor(
   { profile: name, simulatedUsers, apiKey, connection, lines, shard }: LoadRun,
   { ratePerSecond }: LoadPlan,
   hasUsers: boolean,
-  chance: Random,
+  random: Random,
 ): Profile {
   return createProfile({
     name,
@@ -238,7 +239,7 @@ function profileFor(
     hasUsers,
     lines,
     shard,
-    chance: chance.fork('profile'),
+    random: random.fork('profile'),
   });
 }
 

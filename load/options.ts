@@ -28,7 +28,10 @@ export const CALLS_PER_SECOND = 10;
 export const CONNECTIONS = 10;
 const PERCENTILE = 99;
 export const THRESHOLDS_MAX = 50;
-const RATE_MAX = 10_000;
+/** The highest rate of a run, in requests per second. */
+export const RATE_MAX = 10_000;
+/** The most calls that one machine places. */
+export const CALLS_MAX = 1_000;
 const CALLS_PER_SECOND_MAX = 100;
 const LINES_MAX = 10_000;
 
@@ -195,9 +198,9 @@ export const loadOptions = {
   }),
   ...group('Voice', {
     calls: option(
-      values.wholeNumber(1, 1_000),
+      values.wholeNumber(1, CALLS_MAX),
       'N',
-      'Concurrent calls of the profiles voice and all, 1 to 1000',
+      `Concurrent calls of the profiles voice and all, 1 to ${CALLS_MAX}`,
       String(CALLS),
     ),
     callsPerSecond: option(

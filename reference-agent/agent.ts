@@ -16,7 +16,7 @@ import type { Clock } from '../src/platform/clock.ts';
 import type { Log } from '../src/platform/log.ts';
 import { addAdminRoutes, createControls } from './admin.ts';
 import type { Authentication } from './authentication.ts';
-import { replyToChat } from './chat.ts';
+import type { Chat } from './chat.ts';
 import type { AgentControls } from './controls.ts';
 import { RequestError } from './errors.ts';
 import { addDocumentRoutes, isPageRequest, sendUnknownPage } from './documents.ts';
@@ -42,7 +42,7 @@ declare module 'fastify' {
 export interface AgentParts {
   clock: Clock;
   log: Log;
-  seed: string;
+  chat: Chat;
   authentication: Authentication;
   users: Users;
   faults: FaultInjector;
@@ -97,7 +97,7 @@ export function buildAgent(parts: AgentParts): Agent {
 }
 
 function addInterfaceRoutes(api: FastifyInstance, parts: AgentParts): void {
-  const { users, health, clock, pause, authentication, voice } = parts;
+  const { chat, users, health, clock, pause, authentication, voice } = parts;
   const onDropped = (request: FastifyRequest, reply: FastifyReply): void =>
     recordRequest(parts, request, reply);
   const faultHookOptions = { ...parts, onDropped };
@@ -119,12 +119,11 @@ function addInterfaceRoutes(api: FastifyInstance, parts: AgentParts): void {
     throw new RequestError('not_found', describeUnknownRoute(request));
   });
 
-  const chatOptions = { seed: parts.seed, customerName: users.nameOf, script: parts.script };
   api.post<{ Body: ChatRequest }>(
     '/v1/chat/completions',
     { schema: { body: schemas.ChatRequest }, onRequest: requireKey('chat') },
     ({ body, startedMs }) => {
-      const { delayMs, createResponse } = replyToChat(chatOptions, body);
+      const { delayMs, createResponse } = chat(body);
       const respond = (): object => createResponse(clock.monotonicMs() - startedMs);
       return delayMs > 0 ? pause(delayMs).then(respond) : respond();
     },

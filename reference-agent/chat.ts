@@ -24,6 +24,9 @@ export interface ReadyReply {
   createResponse: (durationMs: number) => ChatResponse;
 }
 
+/** Replies to the chat requests of an agent, and to the captions of its calls. */
+export type Chat = (request: ChatRequest) => ReadyReply;
+
 /**
  * Replies to a chat request (spec 4.5). Only `messages` defines the conversation, so conversations
  * can't affect each other, and a reused session id starts a new conversation.

@@ -1,6 +1,12 @@
 import type { ChatMessage, ScenarioMetadata } from '../src/contract/index.ts';
-import { lookUpOrder, openingHours, orders, refundOrder, tellOpeningHours } from './tools.ts';
-import type { ToolUse } from './tools.ts';
+import {
+  lookUpOrder,
+  openingHours,
+  orders,
+  refundOrder,
+  tellOpeningHours,
+  type ToolUse,
+} from './tools.ts';
 
 /** A conversation as its latest request shows it: the agent stores nothing between requests. */
 export interface Conversation {

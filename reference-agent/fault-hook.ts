@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentFault, Health } from '../src/contract/index.ts';
 import type { Authentication } from './authentication.ts';
@@ -13,7 +14,7 @@ declare module 'fastify' {
 }
 
 /** The request header that injects a fault into its request, as JSON or in the short form. */
-export const FAULT_HEADER = 'x-sandbox-kit-fault';
+const FAULT_HEADER = 'x-sandbox-kit-fault';
 
 // Short enough for a client to wait for it in a test.
 const RETRY_AFTER_SECONDS_DEFAULT = 1;
@@ -34,18 +35,28 @@ export interface FaultHookOptions {
   onDropped: (request: FastifyRequest, reply: FastifyReply) => void;
 }
 
+/**
+ * Returns the fault that the header of a request injects; undefined without one, and if the request
+ * may not inject it. @throws RequestError `bad_request`.
+ */
+export function readInjectedFault(
+  request: Pick<IncomingMessage, 'headers'>,
+  authentication: Authentication,
+): AgentFault | undefined {
+  const header = request.headers[FAULT_HEADER];
+  const isAllowed = header !== undefined && authentication.mayInjectFault(request);
+  return isAllowed ? parseFault(String(header)) : undefined;
+}
+
 /** Creates a hook that injects the faults of a route before the body is read. */
 export function createFaultHook(options: FaultHookOptions, route: FaultRoute): FaultHook {
   const { faults, authentication, pause, onDropped } = options;
   return (request, reply, done) => {
-    const header = request.headers[FAULT_HEADER];
-    if (header === undefined && faults.isEmpty()) {
+    if (request.headers[FAULT_HEADER] === undefined && faults.isEmpty()) {
       done();
       return;
     }
-    const isAllowed = header !== undefined && authentication.mayInjectFault(request);
-    const fromHeader = isAllowed ? parseFault(String(header)) : undefined;
-    const { delayMs, fault } = faults.inject(route, fromHeader);
+    const { delayMs, fault } = faults.inject(route, readInjectedFault(request, authentication));
     const injectNow = (): void => {
       if (fault?.kind === 'dropped_connection') dropConnection(request, reply);
       else done(fault && applyFault(fault, request, reply));

@@ -56,5 +56,5 @@ function ratio(part: number, whole: number): number {
 }
 
 function percentage(part: number, whole: number): number {
-  return Math.min(100, Math.round(ratio(part, whole) * 10_000) / 100);
+  return Math.min(100, roundTo(ratio(part, whole) * 100, 2));
 }

@@ -30,6 +30,15 @@ import type { TlsOptions } from './tls.ts';
 /** The port of `sandbox-kit agent`. */
 export const PORT = 8080;
 
+// Defaults that other modules read.
+export const JOURNAL_ENTRIES = 1_000;
+export const CALLS_MAX = 200;
+export const CALL_MS_MAX = 1_800_000;
+export const ANSWER_MS_MAX = 10_000;
+/** Just longer than the pauses inside words, so that a reply starts within 200 ms. */
+export const HANG_OVER_MS = 140;
+export const YIELD_MS = 200;
+
 type TlsFiles = Extract<TlsOptions, { kind: 'files' }>;
 
 const tls = optionsObject<TlsFiles>(
@@ -46,11 +55,14 @@ const limit = (max: number, about: string) =>
 
 /** How an agent accepts calls. */
 export const voiceOptions = {
-  callsMax: limit(100_000, 'Concurrent calls (default: 200).'),
-  callMsMax: limit(DAY_MS, 'Maximum length of a call, in milliseconds (default: 30 minutes).'),
+  callsMax: limit(100_000, `Concurrent calls (default: ${CALLS_MAX}).`),
+  callMsMax: limit(
+    DAY_MS,
+    `Maximum length of a call, in milliseconds (default: ${CALL_MS_MAX / 60_000} minutes).`,
+  ),
   answerMsMax: limit(
     DAY_MS,
-    'Time for the answer to an offer, and for `start_call`, in milliseconds (default: 10 s).',
+    `Time for the answer to an offer, and for \`start_call\`, in milliseconds (default: ${ANSWER_MS_MAX / 1_000} s).`,
   ),
   captions: switchOption('Ignore captions that arrive with the speech', {
     isOn: true,
@@ -74,11 +86,11 @@ export const voiceOptions = {
     'Silence that ends a turn in ms, 20 to 10000',
     {
       flag: 'hang-over',
-      default: '140',
+      default: String(HANG_OVER_MS),
       inCode: {
         // The command line accepts only values with which people can talk.
         schema: integerOption(1, 60_000),
-        about: 'Silence that ends a turn of the caller, in milliseconds (default: 140).',
+        about: `Silence that ends a turn of the caller, in milliseconds (default: ${HANG_OVER_MS}).`,
       },
     },
   ),
@@ -88,9 +100,8 @@ export const voiceOptions = {
     'Time until the agent stops when the caller speaks over it in ms, 100 to 10000',
     {
       flag: 'yield',
-      default: '200',
-      inCode:
-        'Time until the agent stops speaking when the caller speaks over it, in milliseconds (default: 200).',
+      default: String(YIELD_MS),
+      inCode: `Time until the agent stops speaking when the caller speaks over it, in milliseconds (default: ${YIELD_MS}).`,
     },
   ),
 };
@@ -168,7 +179,7 @@ export const agentOptions = {
     journalEntriesMax: codeOption({
       schema: integerOption(0, 1_000_000),
       type: 'number',
-      about: 'Number of requests that `/__admin/requests` stores (default: 1000).',
+      about: `Number of requests that \`/__admin/requests\` stores (default: ${JOURNAL_ENTRIES}).`,
     }),
   }),
   ...group('Voice', {

@@ -13,19 +13,19 @@ import { systemClock } from '../src/platform/clock.ts';
 import { errorMessage } from '../src/platform/error-origin.ts';
 import { silentLog } from '../src/platform/log.ts';
 import { isLoopbackHost } from '../src/platform/loopback.ts';
-import { optionsSchema } from '../src/options/table.ts';
+import { optionsSchema, withDefaults } from '../src/options/table.ts';
 import { validateOptions, rejectArguments } from '../src/platform/options.ts';
 import { seededRandom } from '../src/platform/random.ts';
 import { buildAgent, type Agent, type AgentParts } from './agent.ts';
 import { createAuthentication } from './authentication.ts';
-import { replyToChat, type ChatOptions } from './chat.ts';
+import { replyToChat, type Chat } from './chat.ts';
 import type { AgentControls } from './controls.ts';
 import { withStartError } from './errors.ts';
 import { createFaultInjector, findFaultProblem, parseFault } from './faults.ts';
 import { createHealthCheck } from './health.ts';
 import { createAgentJournal } from './journal.ts';
 import type { AgentOptions } from './generated/options.ts';
-import { agentOptions } from './options.ts';
+import { agentOptions, JOURNAL_ENTRIES } from './options.ts';
 import { createScriptPlayer, resolveScript } from './script.ts';
 import { loadKeyPair } from './tls.ts';
 import { createUsers } from './users.ts';
@@ -52,8 +52,6 @@ export interface RunningAgent extends AgentControls {
   stop(): Promise<void>;
 }
 
-const HOST_DEFAULT = '127.0.0.1';
-
 // Messages list the host first.
 const { host: hostOption, ...otherOptions } = agentOptions;
 const schema = optionsSchema({ host: hostOption, ...otherOptions });
@@ -66,14 +64,15 @@ const schema = optionsSchema({ host: hostOption, ...otherOptions });
  */
 export async function startAgent(options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
   validateOptions('startAgent', schema, options);
-  const { host = HOST_DEFAULT, port = 0, apiKey = null, open = false, tls = null } = options;
-  const { clock = systemClock, log = silentLog, seed = 'reference', script = null } = options;
+  const settings = withDefaults(agentOptions, options);
+  const { host, port = 0, apiKey = null, open, seed, tls = null } = settings;
+  const { clock = systemClock, log = silentLog, journalBodies } = settings;
   checkAccess(host, apiKey, open);
-  const optionFaults = options.faults ?? [];
+  const optionFaults = settings.faults ?? [];
   rejectFaults('startAgent', optionFaults, findFaultProblem);
   const random = seededRandom(seed);
   const keyPair = tls ? await loadKeyPair(tls) : undefined;
-  const journal = createAgentJournal(options.journalEntriesMax ?? 1000);
+  const journal = createAgentJournal(settings.journalEntriesMax ?? JOURNAL_ENTRIES);
   const stopping = new AbortController();
   const faults = createFaultInjector({
     clock,
@@ -83,23 +82,19 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   const authentication = createAuthentication({ host, apiKey, open });
   const shared = { clock, log, authentication, faults, journal };
   const users = createUsers(clock);
-  const chatOptions: ChatOptions = {
-    seed,
-    customerName: users.nameOf,
-    script: script ? createScriptPlayer(resolveScript('startAgent', script)) : undefined,
-  };
-  const voice = createVoice(options, {
-    ...shared,
-    chance: random.fork('voice'),
-    chat: (request) => replyToChat(chatOptions, request),
-  });
+  const script = settings.script
+    ? createScriptPlayer(resolveScript('startAgent', settings.script))
+    : undefined;
+  const chatOptions = { seed, customerName: users.nameOf, script };
+  const chat: Chat = (request) => replyToChat(chatOptions, request);
+  const voice = createVoice(settings, { ...shared, random: random.fork('voice'), chat });
   const { app, controls } = createApp({
     ...shared,
-    seed,
+    chat,
+    script,
     users,
-    journalBodies: options.journalBodies ?? false,
+    journalBodies,
     health: createHealthCheck({ clock, totals: journal.totals, hasVoice: voice !== undefined }),
-    script: chatOptions.script,
     voice,
     keyPair,
     pause: (ms) => sleepUnlessStopping(clock, ms, stopping.signal),
@@ -132,7 +127,7 @@ function checkAccess(host: string, apiKey: string | null, open: boolean): void {
 
 /** Creates the voice side of an agent, unless voice is turned off. */
 function createVoice(
-  { host = HOST_DEFAULT, voice: settings = {} }: Partial<AgentOptions>,
+  { host, voice: settings = {} }: Pick<AgentOptions, 'host'> & Partial<AgentOptions>,
   parts: Omit<VoiceServerOptions, 'settings' | 'network'>,
 ): VoiceServer | undefined {
   if (settings === null) return undefined;

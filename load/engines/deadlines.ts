@@ -3,13 +3,13 @@ import type { Clock } from '../../src/platform/clock.ts';
 /** Deadlines of many requests on one timer; a timer per request would cost more than sending it. */
 export interface Deadlines {
   /** Calls `onExpiry` at the monotonic time `atMs`, unless the deadline is canceled before. */
-  at(atMs: number, onExpiry: () => void): Deadline;
+  at(atMs: number, onExpiry: () => void): RequestDeadline;
   /** Cancels all deadlines. */
   close(): void;
 }
 
-/** A deadline that can be canceled. */
-export interface Deadline {
+/** The deadline of one request. */
+export interface RequestDeadline {
   cancel(): void;
 }
 

@@ -3,7 +3,7 @@ import { buildConnector, Client, type Dispatcher } from 'undici';
 import { throughProxy } from '../../src/http-kit/connect.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { tlsOptionsOf, type Connection } from '../../src/platform/connection.ts';
-import { createDeadlines, type Deadline, type Deadlines } from './deadlines.ts';
+import { createDeadlines, type Deadlines, type RequestDeadline } from './deadlines.ts';
 import { classifyFailure } from './failures.ts';
 import {
   BODY_BYTES_MAX,
@@ -125,7 +125,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
   #isOver = false;
   #idleMs = 0;
   #isReused = false;
-  #deadline: Deadline | undefined;
+  #deadline: RequestDeadline | undefined;
 
   constructor(parts: RequestParts, onEnd: (result: ExchangeResult) => void) {
     this.#parts = parts;

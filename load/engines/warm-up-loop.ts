@@ -70,7 +70,7 @@ export async function runWarmUpLoop(loop: WarmUpLoop): Promise<WarmUpFigures> {
     connections,
     responses: times.length,
     errors,
-    perSecond: Math.round((times.length / durationMs) * 1e6) / 1000,
+    perSecond: roundTo((times.length / durationMs) * 1000, 3),
     p50Ms: medianOf(times),
   };
 }

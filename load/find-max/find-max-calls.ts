@@ -2,12 +2,10 @@ import type { CallStep, LoadPlan, LoadReport, MaxCalls } from '../../src/contrac
 import { formatCount } from '../../src/report-kit/format.ts';
 import { judgeCallStep } from './call-step.ts';
 import { STEP_DOWN } from './confirm.ts';
-import { findMaximum, type RunLength, type SearchWording } from './find-maximum.ts';
+import { findConfirmedMaximum, type RunLength, type SearchWording } from './confirmed-maximum.ts';
 
 const CALLS_START = 10;
 const CALLS_MIN = 1;
-/** The most calls that one machine places. */
-export const CALLS_MAX = 1_000;
 
 const wording: SearchWording = {
   quantity: (calls) => formatCount(calls, 'concurrent call'),
@@ -36,7 +34,7 @@ export async function findMaxCalls({
   callsMax,
   runWith,
 }: FindMaxCallsParts): Promise<{ maxCalls: MaxCalls; report: LoadReport | undefined }> {
-  const { run, ...maxCalls } = await findMaximum<StepRun, CallStep>({
+  const { run, ...maxCalls } = await findConfirmedMaximum<StepRun, CallStep>({
     bounds: { start: CALLS_START, min: CALLS_MIN, max: callsMax, round: Math.round },
     lower: (calls) => (calls > CALLS_MIN ? Math.floor(calls * STEP_DOWN) : undefined),
     load: runWith,

@@ -8,7 +8,7 @@ import { FAILED_SHARE_MAX, SUCCESS_SHARE_MIN } from '../verdict/share.ts';
 import { roundTo } from '../../src/platform/round.ts';
 
 /** Decides whether one rate was sustained. Only the confirmation is judged statistically. */
-export function judgeStep(
+export function judgeRateStep(
   plan: LoadPlan,
   { record, ranMs, stopped, missed }: RequestRun,
   { lagP99MsMax }: GeneratorLimits,

@@ -14,7 +14,7 @@ import { watchRun } from './watch.ts';
 
 /** Dependencies of a paced run. */
 export interface PacedRunParts extends RequestRunParts {
-  chance: Random;
+  random: Random;
   transport: Transport;
   /** The part of the plan to send (default: all of it). */
   shard?: ShardOptions | undefined;
@@ -83,7 +83,7 @@ export async function runPaced(parts: PacedRunParts): Promise<RequestRun> {
 
 /** Lists what is due, ordered by time within each stream. */
 function duesOf(
-  { profile, plan, chance, shard = WHOLE_RUN }: PacedRunParts,
+  { profile, plan, random, shard = WHOLE_RUN }: PacedRunParts,
   sender: RequestSender,
   windowStartMs: number,
 ): Iterable<Due>[] {
@@ -91,7 +91,7 @@ function duesOf(
   const open = profile.open.map(function* ({ stream, perSecond, nextRequest }): Generator<Due> {
     const stretches = stretchesOf(perSecond, plan.rampMs, plan.windowMs);
     const arrivals = stream === profile.main ? plan.arrivals : 'uniform';
-    const all = dueTimes(stretches, arrivals, chance.fork(`arrivals of ${stream}`));
+    const all = dueTimes(stretches, arrivals, random.fork(`arrivals of ${stream}`));
     for (const atMs of selectPart(all, shard)) {
       const dueMs = beginMs + atMs;
       yield { atMs: windowStartMs + dueMs, fire: () => sender.send(nextRequest(), dueMs) };

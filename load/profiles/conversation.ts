@@ -17,10 +17,10 @@ const CONTENT_LENGTH_MAX = 2_000;
  */
 export function conversationRequest(
   content: ChatContent,
-  chance: Random,
+  random: Random,
   nextIndex: () => number,
 ): PlannedRequest {
-  const think = (): number => THINK_MS * (0.5 + chance.fraction());
+  const think = (): number => THINK_MS * (0.5 + random.fraction());
   const begin = (): PlannedRequest => {
     const index = nextIndex();
     return turn(index, [openingMessage(index, content)]);

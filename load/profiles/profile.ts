@@ -40,7 +40,7 @@ export interface ProfileOptions {
   headers?: Readonly<Record<string, string>> | undefined;
   /** Whether the sandbox has `/users`. */
   hasUsers: boolean;
-  chance: Random;
+  random: Random;
   /** Requests get the numbers, and so the ids, that they have in the whole run (default: all). */
   shard?: Shard | undefined;
   /** The messages of simulated users instead of the built-in ones. */
@@ -54,9 +54,9 @@ export const BACKGROUND_USERS_PER_SECOND = 1;
 
 /** Creates a profile. */
 export function createProfile(options: ProfileOptions): Profile {
-  const { name, ratePerSecond, simulatedUsers, apiKey, hasUsers, chance, lines } = options;
+  const { name, ratePerSecond, simulatedUsers, apiKey, hasUsers, random, lines } = options;
   const { shard = WHOLE_RUN } = options;
-  const markers = createMarkers(chance.fork('tag').id(4));
+  const markers = createMarkers(random.fork('tag').id(4));
   const headers: Record<string, string> =
     apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   const content: ChatContent = { markers, headers, lines };
@@ -84,7 +84,7 @@ export function createProfile(options: ProfileOptions): Profile {
     nextRequest: () =>
       createUserRequest(`sim_user_${markers.session(nextUser()).slice(3)}`, headers),
   };
-  const traceSeed = chance.fork('traces').id(16);
+  const traceSeed = random.fork('traces').id(16);
   const createHeaders: CreateHeaders = (name) => ({
     ...options.headers,
     [TRACEPARENT]: createTraceparent(traceSeed, name),
@@ -105,8 +105,8 @@ export function createProfile(options: ProfileOptions): Profile {
     }
     case 'conversation': {
       const users = Array.from({ length: simulatedUsers }, (_, index) => {
-        const userChance = chance.fork(`user ${index}`);
-        return () => conversationRequest(content, userChance, nextConversation);
+        const userRandom = random.fork(`user ${index}`);
+        return () => conversationRequest(content, userRandom, nextConversation);
       });
       return { ...base, main: 'chat', streams: ['chat'], open: [], users };
     }

@@ -140,4 +140,4 @@ function count(blocks: Block[], dueMs: number, isHit: boolean): void {
 }
 
 const perSecond = (times: number, windowMs: number): number =>
-  windowMs <= 0 ? 0 : Math.round((times / windowMs) * 1e6) / 1000;
+  windowMs <= 0 ? 0 : roundTo((times / windowMs) * 1000, 3);

@@ -25,6 +25,7 @@ import { findOutages } from '../verdict/availability.ts';
 import { judgeRun, type StreamMeasurements } from '../verdict/judge-run.ts';
 import {
   applySelfCheck,
+  CLOSED_LOOP_LIMIT,
   decideRunVerdict,
   exitCodeOf,
   notTested,
@@ -32,7 +33,6 @@ import {
 } from '../verdict/targets.ts';
 import { judgeStreamThresholds } from '../thresholds/stream-thresholds.ts';
 import { identifyShard, toShardReport } from './shard-report.ts';
-import { CLOSED_LOOP_LIMIT } from '../verdict/targets.ts';
 import { describeVerdict } from './wording.ts';
 import { isClosedLoop } from '../closed-loop.ts';
 

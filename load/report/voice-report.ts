@@ -7,11 +7,8 @@ import type {
   VoiceSecond,
   VoiceSummary,
 } from '../../src/contract/index.ts';
-import {
-  judgeAudioLatency,
-  findPercentile,
-  type LatencyJudgment,
-} from '../../src/voice/latency/index.ts';
+import { findPercentile } from '../../src/platform/percentile.ts';
+import { judgeAudioLatency, type LatencyJudgment } from '../../src/voice/latency/index.ts';
 import { describeNetwork } from '../../src/voice/line-impairment/network-presets.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
@@ -41,12 +38,12 @@ export function withVoice(report: LoadReport, run: VoiceRun, options: LoadRun): 
   const stop = { wasInterrupted, reasons: earlyEndReasons(run, report) };
   const callCheck = checkCallers(costs, localFaults, stop, callerLimits);
   const selfCheck = mergeSelfChecks(report.selfCheck, callCheck);
-  const chance = seededRandom(`${options.seed}/voice`);
+  const random = seededRandom(`${options.seed}/voice`);
   const thresholds = (options.thresholds ?? [])
     .filter(({ metric }) => metric.source === 'voice')
-    .map((each) => judgeCallThreshold(each, run.calls, chance.fork(each.row.id)));
+    .map((each) => judgeCallThreshold(each, run.calls, random.fork(each.row.id)));
   const voiceTargets = applySelfCheck(
-    [judgeVoiceLatency(measurements, chance), judgeConnections(measurements), ...thresholds],
+    [judgeVoiceLatency(measurements, random), judgeConnections(measurements), ...thresholds],
     selfCheck,
   );
   // The self-check of the requests was applied when their report was built.

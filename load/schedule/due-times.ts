@@ -17,16 +17,16 @@ export interface Stretch {
 export function* dueTimes(
   stretches: readonly Stretch[],
   arrivals: Arrivals,
-  chance: Random,
+  random: Random,
 ): Generator<number> {
   let startMs = 0;
   for (const stretch of stretches) {
     const total = requestsIn(stretch);
-    let reached = arrivals === 'uniform' ? 0 : drawInterval(chance);
+    let reached = arrivals === 'uniform' ? 0 : drawInterval(random);
     // The tolerance keeps a rounding error from adding one more request.
     while (reached < total - 1e-6) {
       yield startMs + timeOf(reached, stretch);
-      reached += arrivals === 'uniform' ? 1 : drawInterval(chance);
+      reached += arrivals === 'uniform' ? 1 : drawInterval(random);
     }
     startMs += stretch.durationMs;
   }
@@ -47,6 +47,6 @@ function timeOf(reached: number, { durationMs, fromPerSecond, toPerSecond }: Str
 }
 
 /** Draws an interval of a Poisson process with one arrival per unit. */
-function drawInterval(chance: Random): number {
-  return -Math.log(1 - chance.fraction());
+function drawInterval(random: Random): number {
+  return -Math.log(1 - random.fraction());
 }

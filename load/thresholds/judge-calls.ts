@@ -18,13 +18,13 @@ import { roundTo } from '../../src/platform/round.ts';
 export function judgeCallThreshold(
   threshold: Threshold,
   calls: readonly CallOutcome[],
-  chance: Random,
+  random: Random,
 ): LoadTarget {
   const { metric, row } = threshold;
   const { measure } = metric;
   if (measure.kind !== 'time' || measure.callTime === undefined) {
     const failures = calls.map(({ isHeld }): Block => ({ samples: 1, hits: isHeld ? 0 : 1 }));
-    return judgeErrorRate(threshold, failures, 'call', chance);
+    return judgeErrorRate(threshold, failures, 'call', random);
   }
   const { callTime, percentile } = measure;
   const timesByCall = calls.map((call) => timesOf(call, callTime));
@@ -39,7 +39,7 @@ export function judgeCallThreshold(
   const { verdict, samples, hits, reservation } = judgeShare(
     breaches,
     1 - percentile / 100,
-    chance,
+    random,
   );
   const range = findPercentileRange(percentile, samples, atRank);
   const measured = atRank(Math.ceil((percentile / 100) * samples));

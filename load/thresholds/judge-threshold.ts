@@ -21,7 +21,7 @@ export interface ThresholdMeasurements extends StreamMeasurements {
 export function judgeThreshold(
   threshold: Threshold,
   measured: ThresholdMeasurements,
-  chance: Random,
+  random: Random,
 ): LoadTarget {
   const { measure } = threshold.metric;
   switch (measure.kind) {
@@ -30,12 +30,12 @@ export function judgeThreshold(
       const times = { ...measured, misses: measured.breaches };
       return percentile === 'max'
         ? judgeSlowest(threshold, measured.breaches, measured.atRank(measured.count))
-        : judgeLatency(threshold.row, times, percentile, chance);
+        : judgeLatency(threshold.row, times, percentile, random);
     }
     case 'error_rate':
-      return judgeErrorRate(threshold, measured.failures, 'request', chance);
+      return judgeErrorRate(threshold, measured.failures, 'request', random);
     case 'rate':
-      return judgeRate(threshold, measured, chance);
+      return judgeRate(threshold, measured, random);
   }
 }
 
@@ -63,12 +63,12 @@ export function judgeErrorRate(
   { row, limit }: Threshold,
   failures: readonly Block[],
   noun: string,
-  chance: Random,
+  random: Random,
 ): LoadTarget {
   const { verdict, samples, hits, low, high, reservation } = judgeShare(
     failures,
     limit / 100,
-    chance,
+    random,
   );
   if (samples === 0) return { ...notTested(row, `No ${noun} completed.`), verdict };
   const range: [number, number] = [toPercent(low), toPercent(high)];
@@ -88,13 +88,13 @@ export function judgeErrorRate(
 function judgeRate(
   { row, limit }: Threshold,
   { failures, offeredPerSecond, trend }: ThresholdMeasurements,
-  chance: Random,
+  random: Random,
 ): LoadTarget {
   const growth = trend?.rising ? trend.perSecond : 0;
   const sustained = Math.max(0, offeredPerSecond - growth);
   const failedShareMax =
     sustained > 0 ? Math.max(FAILED_SHARE_MAX, 1 - limit / sustained) : FAILED_SHARE_MAX;
-  const share = judgeShare(failures, Math.min(failedShareMax, 0.999), chance);
+  const share = judgeShare(failures, Math.min(failedShareMax, 0.999), random);
   const { samples, hits, low, high } = share;
   if (samples === 0) return { ...notTested(row, 'No request completed.'), verdict: share.verdict };
   const rate = (failed: number): number => roundTo(sustained * (1 - failed), 3);

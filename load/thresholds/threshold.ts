@@ -1,6 +1,7 @@
 import type { LoadProfileName } from '../../src/contract/index.ts';
 import { formatQuantity } from '../../src/report-kit/format.ts';
 import { findClosest } from '../../src/platform/suggest.ts';
+import { RATE_MAX } from '../options.ts';
 import type { TargetRow } from '../verdict/targets.ts';
 import { metrics, type Metric } from './metrics.ts';
 
@@ -81,14 +82,13 @@ const forms: Record<Kind, string> = {
 
 const examples: Record<Kind, string> = { time: '<800ms', error_rate: '<1%', rate: '>=50/s' };
 
-/** The largest limits: a day, and the highest rate of a run. */
-const TIME_MS_MAX = 86_400_000;
-const RATE_MAX = 10_000;
+/** The longest time of a threshold. */
+const DAY_MS = 86_400_000;
 
 const parsers: Record<Kind, (value: string) => number | undefined> = {
   time(value) {
     const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(value) ?? [];
-    return between(Number(number) * (unit === 's' ? 1_000 : 1), TIME_MS_MAX);
+    return between(Number(number) * (unit === 's' ? 1_000 : 1), DAY_MS);
   },
   error_rate(value) {
     const [, number] = /^(\d+(?:\.\d+)?)%$/.exec(value) ?? [];

@@ -9,11 +9,11 @@ import { notTested, targetRows, toPercent, withReservation } from './targets.ts'
 export function judgeAvailability(
   blocks: readonly Block[],
   errorCounts: string,
-  chance: Random,
+  random: Random,
 ): LoadTarget {
   const row = targetRows.availability;
   const allowed = 1 - row.target / 100;
-  const { verdict, samples, hits, low, high, reservation } = judgeShare(blocks, allowed, chance);
+  const { verdict, samples, hits, low, high, reservation } = judgeShare(blocks, allowed, random);
   if (samples === 0) {
     const range95: [null, null] = [null, null];
     const reason = withReservation('No request completed.', reservation);

@@ -30,21 +30,21 @@ export interface RunMeasurements {
 /** Judges every target; targets outside the profile are not tested. */
 export function judgeRun(
   run: RunMeasurements,
-  chance: Random,
+  random: Random,
 ): { targets: LoadTarget[]; trend?: InFlightTrend } {
   const chat = run.streams.get('chat');
   const health = run.streams.get('health');
   const { percentile } = run.plan;
-  if (chat && isClosedLoop(run.plan)) return { targets: judgeClosedLoop(run, chat, chance) };
+  if (chat && isClosedLoop(run.plan)) return { targets: judgeClosedLoop(run, chat, random) };
   const all = [...run.streams.values()];
   const availability = judgeAvailability(
     all.reduce((sum: Block[], { failures }) => addBlocks(sum, failures), []),
     listErrors(all),
-    chance.fork('availability'),
+    random.fork('availability'),
   );
   const rest = [
     health
-      ? judgeLatency(targetRows.healthLatency, health, percentile, chance.fork('health'))
+      ? judgeLatency(targetRows.healthLatency, health, percentile, random.fork('health'))
       : notTested(targetRows.healthLatency),
     notTested(targetRows.voiceLatency),
     notTested(targetRows.voiceConnections),
@@ -55,8 +55,8 @@ export function judgeRun(
     );
     return { targets: [...untested, availability, notTested(targetRows.chatSessions), ...rest] };
   }
-  const latency = judgeLatency(targetRows.chatLatency, chat, percentile, chance.fork('chat'));
-  const { target: throughput, trend } = throughputOf(run, chat, chance.fork('throughput'));
+  const latency = judgeLatency(targetRows.chatLatency, chat, percentile, random.fork('chat'));
+  const { target: throughput, trend } = throughputOf(run, chat, random.fork('throughput'));
   const sessions = judgeSessions(chat.echoed, chat.errors['mixed_up'] ?? 0);
   return { targets: [latency, throughput, availability, sessions, ...rest], trend };
 }
@@ -65,12 +65,12 @@ export function judgeRun(
 function judgeClosedLoop(
   run: RunMeasurements,
   chat: StreamMeasurements,
-  chance: Random,
+  random: Random,
 ): LoadTarget[] {
   const notMeasured = (row: TargetRow): LoadTarget => notTested(row, CLOSED_LOOP_LIMIT);
   return [
     notMeasured(targetRows.chatLatency),
-    throughputOf(run, chat, chance.fork('throughput')).target,
+    throughputOf(run, chat, random.fork('throughput')).target,
     notMeasured(targetRows.availability),
     judgeSessions(chat.echoed, chat.errors['mixed_up'] ?? 0),
     notTested(targetRows.healthLatency),
@@ -82,7 +82,7 @@ function judgeClosedLoop(
 function throughputOf(
   { plan, ranMs, inFlight, stepMs }: RunMeasurements,
   chat: StreamMeasurements,
-  chance: Random,
+  random: Random,
 ): { target: LoadTarget; trend: InFlightTrend } {
   const offeredPerSecond = ranMs > 0 ? (chat.offered / ranMs) * 1000 : 0;
   const trend = measureInFlightTrend(inFlight, stepMs, offeredPerSecond);
@@ -96,7 +96,7 @@ function throughputOf(
       connections: plan.connections,
     },
     trend,
-    chance,
+    random,
   );
   return { target, trend };
 }

@@ -23,12 +23,12 @@ export function judgeLatency(
   row: TargetRow,
   times: ResponseTimes,
   percentile: number,
-  chance: Random,
+  random: Random,
 ): LoadTarget {
   const { verdict, hits, samples, reservation } = judgeShare(
     times.misses,
     1 - percentile / 100,
-    chance,
+    random,
   );
   const range = findPercentileRange(percentile, times.count, (rank) => times.atRank(rank));
   const measured = times.percentile(percentile);

@@ -3,10 +3,10 @@ import type { Random } from '../../src/platform/random.ts';
 import { formatNumber } from '../../src/report-kit/format.ts';
 import { CONFIDENCE, countSamplesNeeded, findLowerBound, findUpperBound } from './binomial.ts';
 
-/** The minimum share of offered requests that succeed; the backlog may grow by the rest. */
-export const SUCCESS_SHARE_MIN = 0.99;
-/** The maximum share of requests that fail at a rate that is sustained. */
+/** The maximum share of requests that fail at a rate that is sustained; a backlog may grow by it. */
 export const FAILED_SHARE_MAX = 0.01;
+/** The minimum share of offered requests that succeed. */
+export const SUCCESS_SHARE_MIN = 1 - FAILED_SHARE_MAX;
 
 /** Samples and hits in a stretch of time. */
 export interface Block {
@@ -30,12 +30,12 @@ export interface JudgedShare {
  * Judges a share of bad samples that must be below `allowed`. PASS requires both the exact bound and
  * the bound for bursts to be below it. FAIL requires only the exact lower bound to be above it.
  */
-export function judgeShare(blocks: readonly Block[], allowed: number, chance: Random): JudgedShare {
+export function judgeShare(blocks: readonly Block[], allowed: number, random: Random): JudgedShare {
   const samples = total(blocks, 'samples');
   const hits = total(blocks, 'hits');
   const low = findLowerBound(hits, samples);
   const exact = findUpperBound(hits, samples);
-  const high = Math.max(exact, findUpperBoundWithBursts(blocks, chance));
+  const high = Math.max(exact, findUpperBoundWithBursts(blocks, random));
   const figures = { samples, hits, low, high };
   if (low > allowed) return { verdict: 'FAIL', ...figures };
   if (high < allowed) return { verdict: 'PASS', ...figures };
@@ -59,13 +59,13 @@ const BLOCKS_MIN = 4;
  * blocks of time are resampled, so that a burst counts as one event. Returns 0 when there are too few
  * blocks.
  */
-export function findUpperBoundWithBursts(blocks: readonly Block[], chance: Random): number {
+export function findUpperBoundWithBursts(blocks: readonly Block[], random: Random): number {
   const drawn = mergeNeighbors(blocks.filter(({ samples }) => samples > 0));
   if (drawn.length < BLOCKS_MIN || drawn.every(({ hits }) => hits === 0)) return 0;
   const shares = Array.from({ length: RESAMPLES }, () => {
     let [samples, hits] = [0, 0];
     for (let draw = 0; draw < drawn.length; draw++) {
-      const block = drawn[chance.integer(0, drawn.length - 1)];
+      const block = drawn[random.integer(0, drawn.length - 1)];
       samples += block?.samples ?? 0;
       hits += block?.hits ?? 0;
     }

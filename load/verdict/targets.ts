@@ -10,6 +10,7 @@ import {
   type LoadVerdict,
   type SelfCheck,
 } from '../../src/contract/index.ts';
+import { roundTo } from '../../src/platform/round.ts';
 
 /** The part of a target that is known before anything was measured. */
 export type TargetRow = Pick<
@@ -115,7 +116,7 @@ export const isLowerBetter = ({
 }: Pick<LoadTarget, 'metric' | 'unit'>): boolean => unit === 'ms' || metric.endsWith('.error_rate');
 
 /** Converts a share, 0 to 1, to percent with four decimals. */
-export const toPercent = (share: number): number => Math.round(share * 1e6) / 1e4;
+export const toPercent = (share: number): number => roundTo(share * 100, 4);
 
 /**
  * Replaces the verdicts of tested targets with INVALID RUN when the self-check failed. Lag of the load

@@ -1,9 +1,9 @@
 import type { InFlightTrend, LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
-import { judgeShare, SUCCESS_SHARE_MIN, type Block } from './share.ts';
+import { FAILED_SHARE_MAX, judgeShare, SUCCESS_SHARE_MIN, type Block } from './share.ts';
 import { targetRows, withReservation, type TargetRow } from './targets.ts';
-import { estimateTrend } from './trend.ts';
+import { estimateTrend, mean } from './trend.ts';
 import { roundTo } from '../../src/platform/round.ts';
 
 /** What the throughput verdict is based on. */
@@ -40,7 +40,7 @@ export function measureInFlightTrend(
     range95: isBounded ? [bound(low), bound(high)] : [-offeredPerSecond, offeredPerSecond],
     atStart: roundTo(mean(inFlight.slice(0, edge)), 3),
     atEnd: roundTo(mean(inFlight.slice(-edge)), 3),
-    rising: low > 0 && slope * perSecond > (1 - SUCCESS_SHARE_MIN) * offeredPerSecond,
+    rising: low > 0 && slope * perSecond > FAILED_SHARE_MAX * offeredPerSecond,
   };
 }
 
@@ -48,11 +48,11 @@ export function measureInFlightTrend(
 export function judgeThroughput(
   throughput: Throughput,
   trend: InFlightTrend,
-  chance: Random,
+  random: Random,
 ): LoadTarget {
   const { offeredPerSecond, plannedPerSecond, closed } = throughput;
   const row = rowFor(closed ? 0 : plannedPerSecond);
-  const share = judgeShare(throughput.failures, 1 - SUCCESS_SHARE_MIN, chance);
+  const share = judgeShare(throughput.failures, FAILED_SHARE_MAX, random);
   const growth = trend.rising && !closed ? trend.perSecond : 0;
   const rate = (failed: number): number =>
     roundTo(Math.max(0, offeredPerSecond * (1 - failed) - growth), 3);
@@ -132,6 +132,3 @@ function inFlightSentence(
     ? `A backlog grows: requests in flight rose by ${formatNumber(perSecond, 1)} per second (${span}).`
     : `Requests in flight: ${span}.`;
 }
-
-const mean = (values: readonly number[]): number =>
-  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -72,5 +72,6 @@ function quantile(sorted: Float64Array, share: number): number {
   );
 }
 
-const mean = (values: readonly number[]): number =>
+/** Returns the mean; 0 without values. */
+export const mean = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0) / Math.max(1, values.length);

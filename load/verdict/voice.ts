@@ -1,6 +1,7 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { findPercentile, type LatencyVerdict } from '../../src/voice/latency/index.ts';
+import { findPercentile } from '../../src/platform/percentile.ts';
+import type { LatencyVerdict } from '../../src/voice/latency/index.ts';
 import { formatCount, formatDuration, formatShareAtLeast } from '../../src/report-kit/format.ts';
 import { findPercentileRange, findUpperBound } from './binomial.ts';
 import { judgeShare } from './share.ts';
@@ -79,7 +80,7 @@ function rowFor(calls: number): TargetRow {
  * of the calls miss the target, PASS if at least 95% meet it. A call with a short network path latency
  * but slow responses may be buffered inside the agent, so it is not proven.
  */
-export function judgeVoiceLatency({ latencies }: CallMeasurements, chance: Random): LoadTarget {
+export function judgeVoiceLatency({ latencies }: CallMeasurements, random: Random): LoadTarget {
   const row = targetRows.voiceLatency;
   const paths = latencies.flatMap(({ pathMs }) => pathMs ?? []).sort((left, right) => left - right);
   const samples = latencies.length;
@@ -87,8 +88,8 @@ export function judgeVoiceLatency({ latencies }: CallMeasurements, chance: Rando
     latencies.filter(({ verdict }) => verdict === counted).length;
   const [met, missed, unknown] = [countOf('met'), countOf('missed'), countOf('not_proven')];
   const allowed = 1 - CALLS_PERCENTILE / 100;
-  const failing = judgeShare([{ samples, hits: missed }], allowed, chance);
-  const passing = judgeShare([{ samples, hits: missed + unknown }], allowed, chance);
+  const failing = judgeShare([{ samples, hits: missed }], allowed, random);
+  const passing = judgeShare([{ samples, hits: missed + unknown }], allowed, random);
   const verdict =
     failing.verdict === 'FAIL' ? 'FAIL' : passing.verdict === 'PASS' ? 'PASS' : 'NOT PROVEN';
   const atRank = (rank: number): number | null => paths[rank - 1] ?? null;

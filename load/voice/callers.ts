@@ -1,4 +1,5 @@
-import { findPercentile, monitorLocalDelay } from '../../src/voice/latency/index.ts';
+import { findPercentile } from '../../src/platform/percentile.ts';
+import { monitorLocalDelay } from '../../src/voice/latency/index.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { readClips } from '../../src/voice/opus/index.ts';
@@ -69,8 +70,8 @@ class ProcessCallers implements Callers {
     };
     const pacer = createPacer(clock);
     this.#calls = calls.map((order) => {
-      const chance = seededRandom(order.session);
-      return new LoadCall({ clock, pacer, chance, clips, target, network, order, counts });
+      const random = seededRandom(order.session);
+      return new LoadCall({ clock, pacer, random, clips, target, network, order, counts });
     });
     void this.#seconds.run(this.#life.signal, (seconds) =>
       this.#send({ kind: 'seconds', seconds }),

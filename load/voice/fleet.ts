@@ -56,8 +56,9 @@ export interface FleetOptions {
   processes: number;
 }
 
-/** A process that does not exit within this time is killed. */
+/** Time for a process to hang up its calls and report them. */
 const FINISH_MS_MAX = 20_000;
+/** A process that does not exit within this time after its report is killed. */
 const EXIT_MS_MAX = 3_000;
 
 // Type stripping runs the `.ts` file itself; the build emits `.js`.

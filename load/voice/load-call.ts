@@ -22,7 +22,7 @@ import { TurnLoop } from './turn-loop.ts';
 export interface LoadCallOptions {
   clock: Clock;
   pacer: Pacer;
-  chance: Random;
+  random: Random;
   /** The clips that the caller can speak. */
   clips: readonly Clip[];
   target: VoiceTarget;
@@ -150,10 +150,10 @@ export class LoadCall {
   }
 
   #startTurns(microphone: Microphone, activity: VoiceActivityDetector): void {
-    const { clock, chance, clips } = this.#options;
+    const { clock, random, clips } = this.#options;
     const turnLoop = new TurnLoop({
       clock,
-      chance,
+      random,
       clips,
       microphone,
       activity,

@@ -2,12 +2,13 @@ import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { VoiceActivityDetector } from '../../src/voice/activity/index.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
-import { CallError, type Microphone, type SpeechSpan } from '../../src/voice/call/index.ts';
+import { CallError, type Microphone } from '../../src/voice/call/index.ts';
+import type { SpeechSpan } from '../../src/voice/speech-span.ts';
 import type { MediaStatistics } from './media-statistics.ts';
 
 export interface TurnLoopOptions {
   clock: Clock;
-  chance: Random;
+  random: Random;
   clips: readonly Clip[];
   microphone: Microphone;
   activity: VoiceActivityDetector;
@@ -57,13 +58,13 @@ export class TurnLoop {
    * @throws {CallError} The media stopped.
    */
   async run(signal: AbortSignal): Promise<void> {
-    const { chance, clock, clips, microphone, activity } = this.#options;
+    const { random, clock, clips, microphone, activity } = this.#options;
     const isOver = (): boolean => signal.aborted;
     for (let nth = 0; nth < TURNS_MAX && !isOver(); nth += 1) {
       await this.#until(() => this.#isQuiet(), QUIET_MS_MAX, signal);
-      const waitMs = chance.integer(THINKING_MS.min, THINKING_MS.max);
+      const waitMs = random.integer(THINKING_MS.min, THINKING_MS.max);
       await clock.sleep(waitMs, signal).catch(() => undefined);
-      const clip = clips[chance.integer(0, clips.length - 1)];
+      const clip = clips[random.integer(0, clips.length - 1)];
       if (isOver() || !clip) return;
       const startedMs = clock.monotonicMs();
       const isJudged = this.#isJudged;

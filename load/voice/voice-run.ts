@@ -45,7 +45,7 @@ export type WindowTask<Result> = (signal: AbortSignal, fleet: Fleet) => Promise<
  * traffic.
  */
 export async function runCalls<Result>(
-  { options, plan, chance }: { options: LoadRun; plan: LoadPlan; chance: Random },
+  { options, plan, random }: { options: LoadRun; plan: LoadPlan; random: Random },
   runWindow: WindowTask<Result>,
 ): Promise<{ voice: VoiceRun; result: Result | undefined }> {
   const { clock, signal, onTick } = options;
@@ -53,7 +53,7 @@ export async function runCalls<Result>(
     clock,
     target: createTarget(options),
     network: plan.network && networkPresets[plan.network],
-    calls: createOrders(plan, chance, clock.nowMs() + LEAD_MS),
+    calls: createOrders(plan, random, clock.nowMs() + LEAD_MS),
     processes: options.voice?.processes ?? countProcesses(plan.calls ?? 0),
   });
   const stop = AbortSignal.any([signal, fleet.broken]);
@@ -122,13 +122,13 @@ async function waitUntilSettled(
 
 function createOrders(
   { calls = 0, callsPerSecond = 1 }: LoadPlan,
-  chance: Random,
+  random: Random,
   beginAtMs: number,
 ): CallOrder[] {
-  const createTraceparent = createTraceparents(chance.fork('traces').id(16));
+  const createTraceparent = createTraceparents(random.fork('traces').id(16));
   return Array.from({ length: calls }, (_, nth) => ({
     nth,
-    session: `sk_${chance.fork(`call ${nth}`).id(12)}`,
+    session: `sk_${random.fork(`call ${nth}`).id(12)}`,
     traceparent: createTraceparent(`call ${nth}`),
     dueAtMs: beginAtMs + (nth * 1_000) / callsPerSecond,
   }));

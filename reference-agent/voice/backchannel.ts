@@ -6,7 +6,7 @@ const BACKCHANNEL_WORDS: ReadonlySet<string> = new Set(
   'ah aha alright hm hmm huh mhm mm mmhm oh ok okay right sure uh uhhuh um yeah yep yes'.split(' '),
 );
 
-/** Whether a caption has only words that people say while they listen, such as "mhm" or "yeah, okay". */
+/** Returns whether a caption has only words of a listener, such as "mhm" or "yeah, okay". */
 export function isBackchannelText(caption: string): boolean {
   const words =
     caption

@@ -39,12 +39,12 @@ const SLOW_YIELD_MS_DEFAULT = { min_ms: 800, max_ms: 800 };
 const EAGER_ENDPOINT_MS_DEFAULT = { min_ms: 50, max_ms: 50 };
 const TALK_OVER_MS_DEFAULT = { min_ms: 600, max_ms: 600 };
 
-/** Translates injected faults into the faults of one call. All random values come from `chance`. */
-export function drawCallFaults(faults: readonly AgentFault[], chance: Random): CallFaults {
+/** Translates injected faults into the faults of one call. All random values come from `random`. */
+export function drawCallFaults(faults: readonly AgentFault[], random: Random): CallFaults {
   const find = (kind: AgentFault['kind']): AgentFault | undefined =>
     faults.find((fault) => fault.kind === kind);
   const draw = (bounds: AgentFault['latency']): number =>
-    bounds ? chance.integer(bounds.min_ms, bounds.max_ms) : 0;
+    bounds ? random.integer(bounds.min_ms, bounds.max_ms) : 0;
   /** Draws the time of a fault that has a default; undefined without the fault. */
   const drawOr = (
     kind: AgentFault['kind'],

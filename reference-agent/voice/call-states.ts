@@ -123,7 +123,7 @@ export function nextStep(state: CallState, event: CallEvent): CallStep | undefin
   return isEnding(event) ? { state: 'over', action: event } : undefined;
 }
 
-/** Whether an event or action ends the call. */
+/** Returns whether an event or action ends the call. */
 export function isEnding(what: CallEvent | CallAction): what is Ending {
   return Object.hasOwn(endingResponses, what);
 }

@@ -53,6 +53,14 @@ export interface CallParts {
   captions: CaptionServices | undefined;
 }
 
+/** What comes with an event of a call. */
+interface EventDetails {
+  /** The offer of the agent, or the answer of the caller. */
+  sdp?: string;
+  /** What is wrong, for the caller. */
+  problem?: string;
+}
+
 /** One call over one WebSocket, from the first message to the last packet. */
 export class Call {
   readonly record: CallRecord;
@@ -99,10 +107,8 @@ export class Call {
     this.#step(ending);
   }
 
-  /**
-   * The only place where the state changes. `detail` is the content of the event, or what is wrong.
-   */
-  #step(event: CallEvent, detail = ''): void {
+  /** The only place where the state changes. */
+  #step(event: CallEvent, { sdp = '', problem = '' }: EventDetails = {}): void {
     const step = nextStep(this.#state, event);
     if (!step) return;
     this.#state = step.state;
@@ -110,13 +116,13 @@ export class Call {
     this.#setLimit(step.state);
     const { action } = step;
     if (isEnding(action)) {
-      this.#finish(action, detail);
+      this.#finish(action, problem);
     } else if (action === 'create_offer') {
       void this.#createOffer().catch((error: unknown) => this.#fail(error));
     } else if (action === 'send_offer') {
-      this.#sendOffer(detail);
+      this.#sendOffer(sdp);
     } else if (action === 'accept_answer') {
-      void this.#acceptAnswer(detail).catch((error: unknown) => this.#fail(error));
+      void this.#acceptAnswer(sdp).catch((error: unknown) => this.#fail(error));
     } else {
       this.#startMedia();
     }
@@ -125,18 +131,17 @@ export class Call {
   #receive(data: RawData, isBinary: boolean): void {
     this.#messages += 1;
     if (this.#messages > this.#parts.limits.messagesMax) {
-      this.#step(
-        'too_many_messages',
-        `a call may have at most ${this.#parts.limits.messagesMax} messages`,
-      );
+      this.#step('too_many_messages', {
+        problem: `a call may have at most ${this.#parts.limits.messagesMax} messages`,
+      });
     } else if (isBinary) {
-      this.#step('not_text', 'expected JSON in a text frame, got a binary frame');
+      this.#step('not_text', { problem: 'expected JSON in a text frame, got a binary frame' });
     } else {
       // ws has verified that a text frame is UTF-8, and passes it as one Buffer.
       const text = (data as Buffer).toString('utf8');
       const read = readMessage(text, this.#parts.captions !== undefined);
       if (read.kind === 'message') this.#take(read.message);
-      else if (read.kind === 'invalid') this.#step('bad_message', read.problem);
+      else if (read.kind === 'invalid') this.#step('bad_message', { problem: read.problem });
       else this.record.unknownMessages += 1;
     }
   }
@@ -156,19 +161,20 @@ export class Call {
           this.#request,
           this.#life.signal,
         );
-        if (this.#request.rejection !== undefined)
-          this.#step('codec_refused', this.#request.rejection);
+        const { rejection } = this.#request;
+        if (rejection !== undefined) this.#step('codec_refused', { problem: rejection });
         else if (!this.#parts.hasRoom())
-          this.#step('too_many_calls', 'try again when a call has ended');
+          this.#step('too_many_calls', { problem: 'try again when a call has ended' });
         else this.#step('start_requested');
         return;
       }
       case 'webrtc_answer': {
         const mismatch = findIdMismatch(message, this.#ids);
         const { sdp } = message.webrtc_answer;
-        if (mismatch !== undefined) this.#step('bad_message', mismatch);
-        else if (!hasOpus(sdp)) this.#step('codec_refused', 'The answer does not include Opus.');
-        else this.#step('answered', sdp);
+        if (mismatch !== undefined) this.#step('bad_message', { problem: mismatch });
+        else if (!hasOpus(sdp))
+          this.#step('codec_refused', { problem: 'The answer does not include Opus.' });
+        else this.#step('answered', { sdp });
         return;
       }
       case 'ice_candidate':
@@ -178,7 +184,7 @@ export class Call {
         return;
       case 'caption': {
         const mismatch = findIdMismatch(message, this.#ids);
-        if (mismatch !== undefined) this.#step('bad_message', mismatch);
+        if (mismatch !== undefined) this.#step('bad_message', { problem: mismatch });
         else this.#captions?.add(message.text);
         this.record.captions += 1;
         return;
@@ -202,10 +208,10 @@ export class Call {
       onState: (state) => {
         // While connecting, `waitUntilConnected` reports the reason.
         if (state === 'failed' && this.#state === 'talking')
-          this.#step('connection_lost', 'the other side is no longer reachable');
+          this.#step('connection_lost', { problem: 'the other side is no longer reachable' });
       },
     });
-    this.#step('offer_created', await this.#peer.createOffer());
+    this.#step('offer_created', { sdp: await this.#peer.createOffer() });
   }
 
   #sendOffer(sdp: string): void {
@@ -222,7 +228,7 @@ export class Call {
     try {
       await peer.acceptAnswer(sdp);
     } catch (error) {
-      this.#step('bad_message', isError(error) ? error.message : '');
+      this.#step('bad_message', { problem: isError(error) ? error.message : '' });
       return;
     }
     await peer.waitUntilConnected(this.#life.signal);
@@ -285,11 +291,11 @@ export class Call {
   }
 
   #fail(error: unknown): void {
-    const isNoPath = error instanceof PeerError;
-    this.#step(isNoPath ? 'connection_lost' : 'broken', isNoPath ? error.message : '');
+    if (error instanceof PeerError) this.#step('connection_lost', { problem: error.message });
+    else this.#step('broken');
   }
 
-  #finish(ending: Ending, why: string): void {
+  #finish(ending: Ending, problem: string): void {
     const { clock, pacer, log } = this.#parts;
     const { closeCode, error } = endingResponses[ending];
     this.#life.abort(new Error(`the call is over: ${ending}`));
@@ -308,7 +314,7 @@ export class Call {
       this.#socket.terminate();
       return;
     }
-    if (error) this.#send(JSON.stringify(createErrorMessage(error, why)));
+    if (error) this.#send(JSON.stringify(createErrorMessage(error, problem)));
     this.#socket.close(closeCode, ending);
     const closing = clock.deadline(this.#parts.limits.closeMsMax);
     closing.signal.addEventListener('abort', () => this.#socket.terminate());
@@ -326,7 +332,7 @@ export class Call {
     const extraMs = state === 'preparing' ? this.#faults.offerDelayMs : 0;
     this.#limit = clock.deadline(limits.stateMsMax[state] + extraMs);
     this.#limit.signal.addEventListener('abort', () => {
-      this.#step('timed_out', `the call was ${state} for too long`);
+      this.#step('timed_out', { problem: `the call was ${state} for too long` });
     });
   }
 

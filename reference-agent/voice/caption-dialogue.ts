@@ -1,8 +1,8 @@
 import type { ChatMessage, ChatRequest } from '../../src/contract/index.ts';
 import type { Log } from '../../src/platform/log.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
-import type { SpeechSynthesizer as Speech } from '../../src/voice/speech/index.ts';
-import type { ReadyReply } from '../chat.ts';
+import type { SpeechSynthesizer } from '../../src/voice/speech/index.ts';
+import type { Chat, ReadyReply } from '../chat.ts';
 import { RequestError } from '../errors.ts';
 import type { CallRequest, CaptionedReply } from './messages.ts';
 import { isError } from '../../src/platform/error-origin.ts';
@@ -10,8 +10,8 @@ import { isError } from '../../src/platform/error-origin.ts';
 /** What calls with captions share. */
 export interface CaptionServices {
   /** Replies like the chat endpoint. */
-  chat: (request: ChatRequest) => ReadyReply;
-  speech: Speech;
+  chat: Chat;
+  speech: SpeechSynthesizer;
   log: Log;
 }
 

@@ -148,7 +148,7 @@ export function findIdMismatch(
   return isOwn ? undefined : 'session_id must be the same as in start_call';
 }
 
-/** Whether a session description includes Opus. */
+/** Returns whether a session description includes Opus. */
 export function hasOpus(sdp: string): boolean {
   return /^a=rtpmap:\d+ opus\/48000/im.test(sdp);
 }

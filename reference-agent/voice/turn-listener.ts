@@ -2,19 +2,20 @@ import {
   EndOfTurnDetector,
   LEVEL_WINDOW_TICKS,
   LevelMeter,
-  type Speech,
   type TurnEvent,
 } from '../../src/voice/activity/index.ts';
 import {
   countPacketTicks,
   type Decoder,
+  SILENT_PACKET_BYTES_MAX,
   TIMESTAMP_JUMP_TICKS_MAX,
 } from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
+import type { SpeechSpan } from '../../src/voice/speech-span.ts';
 import { NoiseFloor } from './noise-floor.ts';
 
 /** A turn of the caller, and what the agent recognized of it. */
-export interface HeardTurn extends Speech {
+export interface HeardTurn extends SpeechSpan {
   /** The recorded clip that it was; undefined for any other speech. */
   clipId: string | undefined;
   /** The share of its packets that belong to that clip, 0 to 1. */
@@ -36,9 +37,6 @@ export interface TurnListenerOptions {
   onSpeaking: (startMs: number) => void;
   onTurn: (turn: HeardTurn) => void;
 }
-
-/** A packet this small carries no sound, so it belongs to no clip. */
-const SILENT_PACKET_BYTES_MAX = 3;
 
 /** A clip is recognized by at least half of the packets, because other speech may share a few. */
 const RECOGNIZED_SHARE_MIN = 0.5;

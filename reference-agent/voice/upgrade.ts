@@ -12,7 +12,7 @@ export const VOICE_PATH: string = voiceChannel.path;
 /** The required subprotocol (spec 4.9, 5). */
 export const VOICE_PROTOCOL: string = voiceChannel.protocol;
 
-/** Whether a request is for the voice WebSocket. */
+/** Returns whether a request is for the voice WebSocket. */
 export const isForVoice = (request: IncomingMessage): boolean =>
   isWebSocketRequest(request, (path) => path === VOICE_PATH);
 

@@ -1,4 +1,5 @@
 import type { VoiceOptions } from '../generated/options.ts';
+import { ANSWER_MS_MAX, CALL_MS_MAX, CALLS_MAX, HANG_OVER_MS, YIELD_MS } from '../options.ts';
 import type { CallState } from './call-states.ts';
 
 /** The limits of the voice endpoint. */
@@ -28,7 +29,8 @@ const WAITING_SOCKETS_MAX = 100;
 
 /** Completes the configured limits with the defaults. */
 export function resolveVoiceLimits(settings: VoiceSettings): VoiceLimits {
-  const { callsMax = 200, callMsMax = 1_800_000, answerMsMax = 10_000 } = settings;
+  const { callsMax = CALLS_MAX, callMsMax = CALL_MS_MAX, answerMsMax = ANSWER_MS_MAX } = settings;
+  const { hangOverMs = HANG_OVER_MS, yieldMs = YIELD_MS } = settings;
   return {
     callsMax,
     socketsMax: callsMax + WAITING_SOCKETS_MAX,
@@ -42,8 +44,7 @@ export function resolveVoiceLimits(settings: VoiceSettings): VoiceLimits {
     closeMsMax: 2_000,
     messageBytesMax: 65_536,
     messagesMax: 1_000,
-    // Just longer than the pauses inside words, so that a reply starts within 200 ms.
-    hangOverMs: settings.hangOverMs ?? 140,
-    yieldMs: settings.yieldMs ?? 200,
+    hangOverMs,
+    yieldMs,
   };
 }

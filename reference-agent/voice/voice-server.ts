@@ -10,13 +10,12 @@ import {
   isSynthesizerInstalled,
   createSpeechSynthesizer,
   SYNTHESIZER_PACKAGE,
-  type SpeechSynthesizer as Speech,
+  type SpeechSynthesizer,
 } from '../../src/voice/speech/index.ts';
-import type { ChatRequest } from '../../src/contract/index.ts';
-import type { ReadyReply } from '../chat.ts';
+import type { Chat } from '../chat.ts';
 import { RequestError, toRequestError } from '../errors.ts';
-import { FAULT_HEADER, requestErrorOf } from '../fault-hook.ts';
-import { parseFault, type FaultInjector } from '../faults.ts';
+import { readInjectedFault, requestErrorOf } from '../fault-hook.ts';
+import type { FaultInjector } from '../faults.ts';
 import type { Authentication } from '../authentication.ts';
 import type { AgentJournal } from '../journal.ts';
 import { Call, type CallParts } from './call.ts';
@@ -34,13 +33,13 @@ import { resolveVoiceLimits, type VoiceSettings } from './voice-limits.ts';
 export interface VoiceServerOptions {
   clock: Clock;
   log: Log;
-  chance: Random;
+  random: Random;
   authentication: Authentication;
   faults: FaultInjector;
   journal: AgentJournal;
   settings: VoiceSettings;
   /** Replies to a caption like the chat endpoint. */
-  chat: (request: ChatRequest) => ReadyReply;
+  chat: Chat;
   /** Where the media can be reached. */
   network: PeerNetwork;
 }
@@ -68,7 +67,7 @@ class WebSocketVoiceServer implements VoiceServer {
   readonly #history = createCallHistory();
   readonly #calls = new Set<Call>();
   readonly #sockets: WebSocketServer;
-  #speech: Speech | undefined;
+  #speech: SpeechSynthesizer | undefined;
   #isStopping = false;
 
   constructor(options: VoiceServerOptions) {
@@ -164,21 +163,17 @@ class WebSocketVoiceServer implements VoiceServer {
     if (this.#calls.size >= this.#callParts.limits.socketsMax) {
       throw new RequestError('rate_limit_exceeded', 'too many WebSockets are open');
     }
-    const header = request.headers[FAULT_HEADER];
-    const isAllowed = header !== undefined && authentication.mayInjectFault(request);
-    const injectedFaults = faults.injectIntoCall(
-      isAllowed ? parseFault(String(header)) : undefined,
-    );
+    const injectedFaults = faults.injectIntoCall(readInjectedFault(request, authentication));
     const refusal = injectedFaults.map(requestErrorOf).find((error) => error !== undefined);
     if (refusal) throw refusal;
     return injectedFaults;
   }
 
   #begin(socket: WebSocket, injectedFaults: readonly AgentFault[]): void {
-    const { clock, chance } = this.#options;
-    const callId = `call_${chance.id(12)}`;
+    const { clock, random } = this.#options;
+    const callId = `call_${random.id(12)}`;
     const record = createCallRecord(callId, clock.nowMs(), clock.monotonicMs());
-    const faults = drawCallFaults(injectedFaults, chance.fork(callId));
+    const faults = drawCallFaults(injectedFaults, random.fork(callId));
     const call = new Call(socket, this.#callParts, faults, record);
     this.#calls.add(call);
     this.#history.open(record);

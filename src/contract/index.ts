@@ -1,6 +1,6 @@
 /**
- * Types, validators, limits, and codecs of the interface. Other packages import this file; `ingest/`
- * also imports the codec of its thread.
+ * Types, validators, limits, and codecs of the interface. Other packages import this file, and
+ * `otlp-protobuf.ts` only where they read or write protobuf, because it loads a library.
  */
 export type * from './generated/types.ts';
 export { schemas } from './generated/schemas.ts';

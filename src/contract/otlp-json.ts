@@ -1,5 +1,6 @@
 import { isObject } from '../platform/json.ts';
 import {
+  noAttributes,
   RequestBudget,
   selectEventNames,
   toDoubleValue,
@@ -95,7 +96,7 @@ class JsonReader {
 
   #readAttributes(holder: JsonObject, path: string, depth: number): Attributes {
     const list = readList(holder, 'attributes', path);
-    return list.length === 0 ? EMPTY : this.#readPairs(list, `${path}.attributes`, depth);
+    return list.length === 0 ? noAttributes : this.#readPairs(list, `${path}.attributes`, depth);
   }
 
   #readPairs(list: readonly unknown[], path: string, depth: number): Attributes {
@@ -161,8 +162,6 @@ class JsonReader {
   }
 }
 
-const EMPTY: Attributes = Object.freeze({});
-
 const SPAN_KEYS = ['traceId', 'spanId', 'parentSpanId', 'startTimeUnixNano', 'endTimeUnixNano'];
 
 const VALUE_KINDS = [
@@ -201,7 +200,7 @@ function readObject(value: unknown, path: string): JsonObject {
 
 function readOptionalObject(object: JsonObject, key: string, path: string): JsonObject {
   const value = object[key];
-  if (value === undefined || value === null) return EMPTY;
+  if (value === undefined || value === null) return {};
   return readObject(value, `${path}.${key}`);
 }
 

@@ -8,6 +8,9 @@ export type AttributeValue =
  */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
+/** The attributes of everything that has none. */
+export const noAttributes: Attributes = Object.freeze({});
+
 /** A span as received in either encoding. Its content has not been validated. */
 export interface TraceSpan {
   /** Lower-case hexadecimal if it is valid; empty if missing. The same holds for the other ids. */

@@ -104,24 +104,16 @@ export function readMessagesAttribute(value: AttributeValue | undefined): {
 }
 
 /** Returns whether messages have a reply of the agent: text or another part such as a tool call. */
-export const hasReply = (value: AttributeValue | undefined): boolean =>
-  hasMessageContent(value, (role) => !['user', 'system', 'tool'].includes(String(role)));
-
-/** Returns whether a `gen_ai.*.messages` attribute has text, or a part of another type such as a tool call. */
-function hasMessageContent(
-  value: AttributeValue | undefined,
-  isCounted: (role: unknown) => boolean,
-): boolean {
-  const { text = '[]' } = readMessagesAttribute(value);
-  const messages = parseJson(text);
+export function hasReply(value: AttributeValue | undefined): boolean {
+  const messages = parseJson(readMessagesAttribute(value).text ?? '[]');
   return (
     Array.isArray(messages) &&
-    messages.some(
-      (message: unknown) =>
-        isCounted(isObject(message) ? message['role'] : undefined) && hasContent(message),
-    )
+    messages.some((message: unknown) => isFromAgent(message) && hasContent(message))
   );
 }
+
+const isFromAgent = (message: unknown): boolean =>
+  !isObject(message) || !['user', 'system', 'tool'].includes(String(message['role']));
 
 function hasContent(message: unknown): boolean {
   if (!isObject(message)) return message !== null && message !== '';

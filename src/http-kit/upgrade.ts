@@ -10,7 +10,7 @@ export interface Upgrade {
   head: Buffer;
 }
 
-/** Whether a request asks for a WebSocket at a path, compared without its query. */
+/** Returns whether a request asks for a WebSocket at a path, compared without its query. */
 export const isWebSocketRequest = (
   { headers, url = '' }: IncomingMessage,
   isPath: (path: string) => boolean,

@@ -3,6 +3,7 @@
  * library, and the documentation. Its key is its name in code: `warmUpMs`.
  */
 import * as z from 'zod';
+import { booleanOption } from '../platform/options.ts';
 import { codeFormOf, type CodeForm } from './code-form.ts';
 import { filePath } from './values.ts';
 
@@ -117,14 +118,12 @@ export function wordsOption<Value extends z.ZodType>(
   return { ...listOption(value, placeholder, help), isGreedy: true };
 }
 
-const boolean = z.boolean('true or false');
-
 /** Creates an option without a value. One that is on by default is shown as `--no-NAME`. */
 export function switchOption(
   help: string,
   { isOn = false, ...details }: Details & { isOn?: boolean } = {},
 ): Option<z.ZodDefault<z.ZodBoolean>> {
-  return { ...describe(boolean, '', help, details), schema: boolean.default(isOn) };
+  return { ...describe(booleanOption, '', help, details), schema: booleanOption.default(isOn) };
 }
 
 /** Creates an option without a value whose default depends on other options. */
@@ -134,8 +133,8 @@ export function optionalSwitch(
   details: Details = {},
 ): Option<z.ZodOptional<z.ZodBoolean>> {
   return {
-    ...describe(boolean, '', help, { ...details, default: defaultText }),
-    schema: boolean.optional(),
+    ...describe(booleanOption, '', help, { ...details, default: defaultText }),
+    schema: booleanOption.optional(),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Options that several jobs have. */
 import * as z from 'zod';
 import { isMessage, type Messages } from '../contract/index.ts';
-import { nonEmptyStringOption, optionsObject } from '../platform/options.ts';
+import { functionOption, nonEmptyStringOption, optionsObject } from '../platform/options.ts';
 import {
   codeOption,
   fileOption,
@@ -128,6 +128,4 @@ export const selectionOptions = {
 
 /** A callback of a program. */
 export const callback = (type: string, about: string) =>
-  codeOption({ schema: functionSchema, type, about });
-
-const functionSchema = z.custom((value) => typeof value === 'function', 'a function');
+  codeOption({ schema: functionOption, type, about });

@@ -15,7 +15,8 @@ export type Disposal =
     : unknown;
 
 /**
- * The source of time. Only `event-loop.ts` also reads the system time: it measures how late this process is.
+ * The source of time. Only what measures how late or how busy this process is also asks the system:
+ * `event-loop.ts`, `local-delay.ts` of voice, and `meter.ts` of the self-check.
  */
 export interface Clock {
   /** Whole milliseconds since the Unix epoch. */

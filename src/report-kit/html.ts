@@ -13,7 +13,8 @@ export type Part = string | number | Html | readonly Html[] | false | undefined;
 /**
  * A template tag for HTML. Escapes values that are not HTML already; joins arrays with line breaks. Removes
  * the indents of its own text, but not those of values. Leaves out `undefined` and `false`, so that
- * `condition && html...` renders something only when the condition holds. Compare numbers (`count > 0 && ...`), because 0 is rendered.
+ * `condition && html...` renders something only when the condition holds. Compare numbers
+ * (`count > 0 && ...`), because 0 is rendered.
  */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const pieces = withoutIndents(strings).map((text, index) => text + textOf(parts[index]));

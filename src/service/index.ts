@@ -31,7 +31,7 @@ export { withComparison } from './simulator/report/comparison.ts';
 export { junitReport } from './simulator/report/junit.ts';
 export { markdownReport } from './simulator/report/markdown.ts';
 export { htmlReport } from './simulator/report/page.ts';
-export { createCallSummaries, type CallSummaries } from './simulator/call-summaries.ts';
+export { createCallSummaries, type CallSummaries } from './simulator/calls/call-summaries.ts';
 export {
   formatSessionLine,
   formatVerboseSession,

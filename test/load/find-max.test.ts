@@ -1,6 +1,6 @@
 /** The search for the maximum rate that a sandbox sustains, and its report. */
 import t from 'tap';
-import { searchMaximum, type Bracket } from '../../load/find-max/search.ts';
+import { searchBracket, type Bracket } from '../../load/find-max/search.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
 import { withTarget, workers } from '../support/measurements/load-target.ts';
 import { runLoad, findTarget } from '../support/measurements/run-load.ts';
@@ -13,7 +13,7 @@ async function searchCapacity(
   bounds = BOUNDS,
 ): Promise<Bracket & { tried: number[] }> {
   const tried: number[] = [];
-  const bracket = await searchMaximum(bounds, (rate) => {
+  const bracket = await searchBracket(bounds, (rate) => {
     tried.push(rate);
     return Promise.resolve({ holds: rate <= capacity });
   });
@@ -42,7 +42,7 @@ void t.test(
     t.match(await searchCapacity(5_000), { sustains: 2_000, fails: undefined });
     t.match(await searchCapacity(0.5), { sustains: undefined, fails: 1 });
     let tries = 0;
-    const stopped = await searchMaximum(BOUNDS, () =>
+    const stopped = await searchBracket(BOUNDS, () =>
       Promise.resolve({ holds: ++tries < 3, last: tries === 3 }),
     );
     t.equal(tries, 3);

@@ -9,7 +9,7 @@ import {
   type TraceRequest,
   type TraceSpan,
 } from '../../../src/contract/index.ts';
-import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
+import { decodeTraceRequest } from '../../../src/contract/otlp-protobuf.ts';
 import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { parseJson } from '../../../src/platform/json.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';

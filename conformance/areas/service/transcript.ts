@@ -8,7 +8,7 @@ import {
   type Endpoint,
   type TraceSpan,
 } from '../../../src/contract/index.ts';
-import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
+import { decodeTraceRequest } from '../../../src/contract/otlp-protobuf.ts';
 import { instantMs } from '../../../src/platform/clock.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import {

@@ -5,10 +5,10 @@ import {
   type CallPacket,
 } from '../../../src/contract/index.ts';
 import { findOnsets } from '../../../src/voice/activity/index.ts';
+import { findPercentile } from '../../../src/platform/percentile.ts';
 import {
   computePathLatencyMs,
   dropBacklog,
-  findPercentile,
   findResponseLatencies,
   judgeAudioLatency,
   ReceivedStream,

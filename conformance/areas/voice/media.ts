@@ -1,7 +1,7 @@
 /** The media of a call: the WebRTC connection and its audio (spec 2.11, 4.9, 6). */
 import type { CallPacket } from '../../../src/contract/index.ts';
 import { parseMessage } from '../../../src/voice/call/messages.ts';
-import { findPercentile } from '../../../src/voice/latency/index.ts';
+import { findPercentile } from '../../../src/platform/percentile.ts';
 import type { AudioPacket } from '../../../src/voice/peer/index.ts';
 import type { Check } from '../../engine/checks/check.ts';
 import type { VoiceTransformFactory } from '../../engine/mutants/mutant.ts';

@@ -265,7 +265,7 @@ export interface AgentFault {
    */
   times?: number;
   /**
-   * Milliseconds after which the fault is removed.
+   * Milliseconds after which the fault ends.
    */
   ttl_ms?: number;
 }
@@ -3488,7 +3488,7 @@ export interface ServiceFault {
    */
   times?: number;
   /**
-   * Milliseconds after which the fault is removed.
+   * Milliseconds after which the fault ends.
    */
   ttl_ms?: number;
 }

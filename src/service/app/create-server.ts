@@ -21,7 +21,7 @@ import type { FindUnreadyReason } from '../operations/service-readiness.ts';
 import { createSettingsWarnings, type FindSettingsWarnings } from '../operations/settings.ts';
 import type { Simulations } from '../operations/simulations.ts';
 import type { SimulationRunner } from '../simulator/simulation-runner.ts';
-import { sendChat } from '../simulator/send-chat.ts';
+import { sendChat } from '../simulator/sandbox/send-chat.ts';
 import { createSimulations } from '../simulator/simulations.ts';
 import { addPageRoutes } from '../web/routes.ts';
 import type { Access } from './access.ts';

@@ -4,8 +4,8 @@ import { systemClock } from '../../platform/clock.ts';
 import type { ScoredSession } from '../domain/scored-session.ts';
 import { scoreNewReply, type ReplyScore } from '../scoring/reply-decides.ts';
 import { SCORING_MS_MAX } from '../scoring/score.ts';
-import { readReply } from '../simulator/read-reply.ts';
-import type { SandboxResponse } from '../simulator/sandbox-http.ts';
+import { readReply } from '../simulator/sandbox/read-reply.ts';
+import type { SandboxResponse } from '../simulator/sandbox/sandbox-http.ts';
 import { SessionError, type AgentReply } from '../simulator/simulated-session.ts';
 
 /** A turn of a simulated session that was sent again, and the new response. */

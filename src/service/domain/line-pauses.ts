@@ -26,7 +26,7 @@ export function splitAtPauses(line: string, count: number): string[] {
   return bounds.slice(1).map((end, nth) => line.slice(bounds[nth], end).trim());
 }
 
-/** Whether a line has a place for a pause. */
+/** Returns whether a line has a place for a pause. */
 export const canPause = (line: string): boolean => findPlaces(line).length > 0;
 
 /** Returns how many words a line has. */

@@ -58,8 +58,8 @@ function isSolved(entries: readonly LoggedProblem[], evidence: SolvingEvidence):
 }
 
 /**
- * Whether traces solve a problem of an exporter: its own that were accepted later, long enough if it occurs
- * between accepted ones, or those of others, if it did not occur again for long.
+ * Returns whether traces solve a problem of an exporter: its own that were accepted later, long enough
+ * if it occurs between accepted ones, or those of others, if it did not occur again for long.
  */
 export function isFollowedByTraces(
   [newest, ...earlier]: readonly Pick<LoggedProblem, 'code' | 'about' | 'atMs'>[],

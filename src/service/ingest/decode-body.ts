@@ -5,7 +5,7 @@ import {
   readTraceRequest,
   type TraceRequest,
 } from '../../contract/index.ts';
-import { decodeTraceRequest } from '../../contract/otlp.ts';
+import { decodeTraceRequest } from '../../contract/otlp-protobuf.ts';
 import type { TraceRequestRows } from '../store/store.ts';
 import { readSpans, type RejectedSpans } from './read-spans.ts';
 import type { IngestTask } from './thread-messages.ts';

@@ -4,7 +4,7 @@ import {
   INGEST_REQUESTS_PER_MINUTE_MAX,
   type TraceExportResponse,
 } from '../../contract/index.ts';
-import { encodeTraceResponse } from '../../contract/otlp.ts';
+import { encodeTraceResponse } from '../../contract/otlp-protobuf.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { databaseError, RequestError, type ServiceErrorCode } from '../domain/errors.ts';

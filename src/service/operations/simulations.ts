@@ -8,33 +8,33 @@ import { RequestError } from '../domain/errors.ts';
 import type { ShownTurn } from '../../report-kit/transcript.ts';
 import type { RunDetails, ScenarioCounts, SimulationPlan, Store } from '../store/store.ts';
 
-/** Runs of simulated users. */
+/** The simulations of a service. */
 export interface Simulations {
-  /** Stores a run and starts it. @throws InvalidDocumentError. */
+  /** Stores a simulation and starts it. @throws InvalidDocumentError. */
   start(
     ownerId: string,
     request: SimulationRequest,
   ): Promise<{ id: string; warnings: readonly string[] }>;
   find(ownerId: string, id: string): Promise<Simulation | undefined>;
-  /** Returns the progress of a run with what is known about its running sessions. */
+  /** Returns the progress of a simulation with what is known about its running sessions. */
   watch(ownerId: string, id: string): Promise<WatchedSimulation | undefined>;
-  /** Returns the results of the scenarios of a run from the counts of its sessions. */
+  /** Returns the results of the scenarios of a simulation from the counts of its sessions. */
   judge(
     ownerId: string,
     id: string,
     counts: readonly ScenarioCounts[],
   ): Promise<readonly ScenarioResult[]>;
-  /** Estimates what a run would send, without starting it. @throws InvalidDocumentError. */
+  /** Estimates what a simulation would send, without starting it. @throws InvalidDocumentError. */
   estimate(ownerId: string, request: SimulationRequest): Promise<SimulationEstimate>;
-  /** Returns runs without their sessions, newest first. */
+  /** Returns simulations without their sessions, newest first. */
   list(ownerId: string): Promise<Omit<Simulation, 'sessions' | 'scenarios'>[]>;
-  /** Cancels a run and waits for its sessions to end. False when no run of that id is active. */
+  /** Cancels a simulation and waits for its sessions to end. Returns whether it was running. */
   cancel(ownerId: string, id: string): Promise<boolean>;
-  /** Cancels all runs of an owner. */
+  /** Cancels all simulations of an owner. */
   cancelAll(ownerId: string): Promise<void>;
 }
 
-/** What a run would send. */
+/** What a simulation would send. */
 export interface SimulationEstimate {
   sessions: number;
   /** The cost in a sentence or two. */
@@ -56,7 +56,7 @@ export interface WatchedSimulation {
   endedSessions: number;
   /** The running sessions, the oldest first. */
   running: readonly (LiveSession & { id: string; scenarioId: string; sample: number })[];
-  /** Since the start; of an ended run, until its last session ended. */
+  /** Since the start; if the simulation has ended, until its last session ended. */
   elapsedMs: number;
   /** An estimate from the sessions that have ended; undefined until one has, and at the end. */
   leftMs: number | undefined;

@@ -1,8 +1,8 @@
 import type { EndReason, Deviation, Scenario, UserAdherence } from '../../contract/index.ts';
 import { formatCount } from '../../report-kit/format.ts';
-import { asksForFact, containsText, meetsCondition, stateFact } from './reply-conditions.ts';
+import { asksForFact, containsText, meetsCondition, stateFact } from './users/reply-conditions.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
-import type { AgentMessage } from './simulated-user.ts';
+import type { AgentMessage } from './users/simulated-user.ts';
 
 /** A session: its scenario, what was said, and how it ended. */
 export interface PlayedSession {

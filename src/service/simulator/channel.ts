@@ -1,9 +1,9 @@
 import type { TurnTaking } from '../../contract/index.ts';
-import type { Delivery } from './voice-delivery.ts';
+import type { Delivery } from './calls/voice-delivery.ts';
 import type { SessionPlan } from './session-plan.ts';
 import type { AgentReply } from './simulated-session.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
-import type { HeardResult } from './heard-replies.ts';
+import type { HeardResult } from './calls/heard-replies.ts';
 
 /** Compares what was heard of the replies of these turns with their texts. */
 export type CompareReplies = (
@@ -36,7 +36,8 @@ export interface Channel {
    */
   resume?(signal: AbortSignal): Promise<AgentReply | undefined>;
   /**
-   * Waits for what the agent says before the user has spoken. Returns undefined if it has already spoken.
+   * Waits for what the agent says before the user has spoken. Returns undefined if it has already spoken, or
+   * if the user stops waiting for it.
    * @throws SessionError, or the signal's reason.
    */
   listen(signal: AbortSignal): Promise<AgentReply | undefined>;

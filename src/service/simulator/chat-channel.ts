@@ -1,7 +1,7 @@
 import type { ChatMessage, ChatRequest } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Channel } from './channel.ts';
-import type { Sandbox } from './sandbox.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
 import type { SessionPlan } from './session-plan.ts';
 import type { AgentReply } from './simulated-session.ts';
 

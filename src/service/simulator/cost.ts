@@ -2,7 +2,7 @@ import { formatCount } from '../../report-kit/format.ts';
 import type { ResolvedScenario } from '../domain/resolved-scenario.ts';
 import { countSessions, maxTurnsOf, otherTurnsOf, type PlanInput } from './session-plan.ts';
 
-/** The most that a run of simulated users sends. */
+/** The most that a simulation sends. */
 export interface SimulationCost {
   /** Sessions by voice: one call each. */
   calls: number;
@@ -14,10 +14,10 @@ export interface SimulationCost {
   judgeRequests: number;
 }
 
-/** Estimates the most that a run sends. Sessions often end earlier. */
+/** Estimates the most that a simulation sends. Sessions often end earlier. */
 export function estimateCost(input: Omit<PlanInput, 'seed'>): SimulationCost {
   const { scenarios, samples, channel } = input;
-  // Sessions of a scenario cost the same, so a run of a million sessions needs no plan of each.
+  // Sessions of a scenario cost the same, so a simulation of a million sessions needs no plan of each.
   const sum = (count: (resolved: ResolvedScenario) => number): number =>
     scenarios.reduce(
       (total, resolved) => total + count(resolved) * countSessions([resolved], samples),
@@ -37,7 +37,7 @@ export function estimateCost(input: Omit<PlanInput, 'seed'>): SimulationCost {
   };
 }
 
-/** Describes the cost of a run in a sentence or two. */
+/** Describes the cost of a simulation in a sentence or two. */
 export function describeCost(cost: SimulationCost): string {
   const { calls, turns, userModelRequests, judgeRequests } = cost;
   const places = calls === 0 ? '' : `Places ${formatCount(calls, 'call')}. `;

@@ -6,12 +6,11 @@ import {
   flagOnly,
   fromVariables,
   group,
-  listOption,
   option,
   switchOption,
 } from '../../options/option.ts';
 import { runSeed, sandboxAccess, signal, url } from '../../options/run.ts';
-import { callback, compareWith, reportFiles } from '../../options/shared.ts';
+import { callback, compareWith, reportFiles, scenarios } from '../../options/shared.ts';
 import * as values from '../../options/values.ts';
 import { arrayOption, enumOption, logOption } from '../../platform/options.ts';
 import { judge, speech, transcription, userModel } from '../model/options.ts';
@@ -30,23 +29,18 @@ export const DEFAULT_SET: ScenarioSetName = 'general';
 /** Options of a simulation. Scenarios, personas, and evals are validated separately. */
 export const simulateOptions = {
   url,
-  scenarios: listOption(
-    values.text,
-    'PATTERN',
-    'Scenario file, directory, glob, or id of a shipped scenario; repeatable',
-    {
-      flag: 'scenario',
-      inCode: {
-        schema: z
-          .array(z.unknown(), 'an array')
-          .min(1, 'an array of at least one scenario')
-          .max(SCENARIOS_MAX, `an array of at most ${SCENARIOS_MAX} scenarios`),
-        type: 'readonly (Scenario | string)[]',
-        about:
-          'Scenarios, or patterns of scenario files: a file, a directory, a glob such as `scenarios/*.scenario.yaml`, or ids of shipped scenarios such as `refund-*` (default: those of `set`).',
-      },
+  scenarios: {
+    ...scenarios,
+    code: {
+      schema: z
+        .array(z.unknown(), 'an array')
+        .min(1, 'an array of at least one scenario')
+        .max(SCENARIOS_MAX, `an array of at most ${SCENARIOS_MAX} scenarios`),
+      type: 'readonly (Scenario | string)[]',
+      about:
+        'Scenarios, or patterns of scenario files: a file, a directory, a glob such as `scenarios/*.scenario.yaml`, or ids of shipped scenarios such as `refund-*` (default: those of `set`).',
     },
-  ),
+  },
   set: option(
     values.oneOf(SCENARIO_SETS),
     'NAME',

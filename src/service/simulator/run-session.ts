@@ -7,10 +7,10 @@ import { traceIdOf } from '../../platform/trace-context.ts';
 import { NO_USER_MODEL } from '../domain/missing-models.ts';
 import type { Channel, CompareReplies, OpenChannel } from './channel.ts';
 import { openChatChannel } from './chat-channel.ts';
-import { createGraphUser } from './graph-user.ts';
-import { createLlmUser } from './llm-user.ts';
+import { createGraphUser } from './users/graph-user.ts';
+import { createLlmUser } from './users/llm-user.ts';
 import { checkAdherence } from './adherence.ts';
-import type { Sandbox, SandboxConnections } from './sandbox.ts';
+import type { Sandbox, SandboxConnections } from './sandbox/sandbox.ts';
 import {
   createCallTraceparent,
   expectsGreeting,
@@ -20,14 +20,10 @@ import {
 } from './session-plan.ts';
 import { SessionError, type AgentReply, type SimulatedSession } from './simulated-session.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
-import {
-  createScriptedUser,
-  type AgentMessage,
-  type Move,
-  type SimulatedUser,
-} from './simulated-user.ts';
+import { createScriptedUser } from './users/scripted-user.ts';
+import type { AgentMessage, Move, SimulatedUser } from './users/simulated-user.ts';
 import { skipToolEvals } from './tool-evals.ts';
-import type { UserModel } from './user-model.ts';
+import type { UserModel } from './users/user-model.ts';
 
 /** What sessions need. */
 export interface SessionDeps {
@@ -263,7 +259,7 @@ async function converse(
     const greeting = { line: '', reason: 'the agent speaks first', scenarioLine: linesBefore };
     const first = await takeTurn(conversation, greeting, () => channel.listen(signal));
     agentMessage = first?.agentMessage ?? { turn: 0, content: lastInitialMessage(plan), tools: [] };
-    isOver = first?.hungUp ?? false;
+    isOver = first?.reply.hungUp ?? false;
   }
   for (;;) {
     const move = await user.next(agentMessage, signal);
@@ -274,7 +270,7 @@ async function converse(
     const scenarioLine = linesBefore + (move.scenarioLine ?? linesSaid);
     const result = await takeUserTurn(conversation, { ...move, scenarioLine }, turnsMax, signal);
     if (!result?.agentMessage) return 'agent_ended';
-    [agentMessage, isOver] = [result.agentMessage, result.hungUp];
+    [agentMessage, isOver] = [result.agentMessage, result.reply.hungUp ?? false];
     if (move.thenEnds) return move.thenEnds;
   }
 }
@@ -294,29 +290,36 @@ async function takeUserTurn(
   const turn = countTurns(turns) + 1;
   // An interruption must not take the turn of a line that the scenario needs.
   const canBeInterrupted = turns.length + 1 + linesLeft < turnsMax;
-  let interruption: AgentReply['interruption'];
-  const result = await takeTurn(conversation, move, async () => {
-    const reply = await channel.say({ text, turn, delivery, canBeInterrupted }, signal);
-    interruption = reply?.interruption;
-    return reply;
-  });
+  const result = await takeTurn(conversation, move, () =>
+    channel.say({ text, turn, delivery, canBeInterrupted }, signal),
+  );
+  const interruption = result?.reply.interruption;
   if (!interruption || !channel.resume) return result;
   const resume = channel.resume.bind(channel);
   const interrupted = turns.length - 1;
-  let spoken: string | undefined;
   const interrupting = { ...interruption, scenarioLine, interrupts: true };
-  const next = await takeTurn(conversation, interrupting, async () => {
-    const reply = await resume(signal);
-    spoken = reply?.spokenBefore;
-    return reply;
-  });
-  const [before] = turns.slice(interrupted);
-  if (before && spoken !== undefined) turns[interrupted] = { ...before, agentResponse: spoken };
+  const next = await takeTurn(conversation, interrupting, () => resume(signal));
+  const spoken = next?.reply.spokenBefore;
+  if (spoken !== undefined) replaceReply(turns, interrupted, spoken);
   const [first, after] = [result?.agentMessage, next?.agentMessage];
   if (!next || !first || !after) return next;
-  const content = [spoken ?? first.content, after.content].filter((part) => part !== '').join(' ');
-  const tools = [...first.tools, ...after.tools];
-  return { ...next, agentMessage: { ...after, content, tools } };
+  return { ...next, agentMessage: joinReplies(first, after, spoken) };
+}
+
+/** Replaces the reply of an interrupted turn with what the agent had said of it. */
+function replaceReply(turns: SimulatedTurn[], index: number, spoken: string): void {
+  const turn = turns[index];
+  if (turn) turns[index] = { ...turn, agentResponse: spoken };
+}
+
+/** Joins an interrupted reply, or what was said of it, and the reply to the interruption. */
+function joinReplies(first: AgentMessage, after: AgentMessage, spoken?: string): AgentMessage {
+  const parts = [spoken ?? first.content, after.content];
+  return {
+    ...after,
+    content: parts.filter((part) => part !== '').join(' '),
+    tools: [...first.tools, ...after.tools],
+  };
 }
 
 /** Counts the turns that are no interruptions. */
@@ -327,9 +330,9 @@ const lastInitialMessage = ({ scenario }: SessionPlan): string =>
   scenario.initial_messages?.at(-1)?.content ?? '';
 
 interface TurnResult {
+  reply: AgentReply;
   /** Undefined if the agent hung up instead of replying. */
   agentMessage: AgentMessage | undefined;
-  hungUp: boolean;
 }
 
 /** What the user says in a turn, and where it is in the scenario. */
@@ -364,12 +367,12 @@ async function takeTurn(
   const { content, toolCalls, latencyMs, evaluationMetadata, hungUp = false } = reply;
   if (hungUp && content === '') {
     turns.push({ ...input, ...noReply() });
-    return { agentMessage: undefined, hungUp };
+    return { reply, agentMessage: undefined };
   }
   const response = { agentResponse: content, toolCalls, latencyMs, failed: false };
   turns.push({ ...input, ...response, evaluationMetadata });
   const tools = toolCalls.map(({ name }) => name);
-  return { agentMessage: { turn: countTurns(turns), content, tools }, hungUp };
+  return { reply, agentMessage: { turn: countTurns(turns), content, tools } };
 }
 
 /** Returns the ending for an error. Any error other than a `SessionError` is a bug in the kit. */

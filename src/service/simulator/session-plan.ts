@@ -23,7 +23,7 @@ export interface PlanInput {
   samples?: number | undefined;
   /** Random seed. */
   seed: string;
-  /** Number of earlier runs with this random seed in the same store. */
+  /** Number of earlier simulations with this random seed in the same store. */
   repeat?: number;
   /** Replaces the channel of the scenarios. */
   channel?: ChannelName | undefined;
@@ -35,7 +35,7 @@ const TURNS_MAX_DEFAULT = 10;
 export const otherTurnsOf = ({ scenario }: Pick<SessionPlan, 'scenario'>): number =>
   scenario.other_session?.length ?? 0;
 
-/** Whether the agent greets the user before the opening, in a turn of its own. */
+/** Returns whether the agent greets the user before the opening, in a turn of its own. */
 export const expectsGreeting = ({ user, initial_messages: initial = [] }: Scenario): boolean =>
   user.speaks_first === false && initial.at(-1)?.role !== 'assistant';
 
@@ -56,12 +56,12 @@ export function maxTurnsOf({
   return Math.min(turnsMax, greetings + deliveries.length + interrupted.length);
 }
 
-/** Returns the id of a run. */
+/** Returns the id of a simulation. */
 export function makeSimulationId(seed: string, repeat = 0): string {
   return createIdMaker(seed)('sim', [String(repeat)]);
 }
 
-/** Plans the sessions of a run by scenario and sample. The same input gives the same plan. */
+/** Plans the sessions of a simulation by scenario and sample. The same input gives the same plan. */
 export function planSessions(input: PlanInput): SessionPlan[] {
   const { scenarios, seed, repeat = 0 } = input;
   const simulationId = makeSimulationId(seed, repeat);

@@ -23,14 +23,14 @@ import type {
   SimulationPlan,
   Store,
 } from '../store/store.ts';
-import type { RecordedCall } from './build-recording.ts';
+import type { RecordedCall } from './calls/build-recording.ts';
 import { runSession } from './run-session.ts';
-import { openSandbox, type SandboxConnections } from './sandbox.ts';
+import { openSandbox, type SandboxConnections } from './sandbox/sandbox.ts';
 import { maxTurnsOf, planSessions } from './session-plan.ts';
 import { toStoredSession } from './stored-session.ts';
 import type { ModelEndpoint } from '../model/endpoint.ts';
-import { openUserModel, type UserModel } from './user-model.ts';
-import { createVoiceCaller } from './voice-caller.ts';
+import { openUserModel, type UserModel } from './users/user-model.ts';
+import { createVoiceCaller } from './calls/voice-caller.ts';
 
 /** What a runner needs. */
 export interface SimulationRunnerOptions {
@@ -59,16 +59,16 @@ export interface SimulationSharing {
 
 /** A running simulation runner. */
 export interface SimulationRunner {
-  /** Starts waiting runs. Call it after adding one. */
+  /** Starts waiting simulations. Call it after adding one. */
   wake(): void;
   /** Returns the running sessions of a simulation by their ids, with their turns so far. */
   listRunningSessions(
     ownerId: string,
     simulationId: string,
   ): Promise<ReadonlyMap<string, LiveSession>>;
-  /** Cancels a run and waits until its sessions have ended. Returns whether it was running. */
+  /** Cancels a simulation and waits until its sessions have ended. Returns whether it was running. */
   cancel(ownerId: string, simulationId: string): Promise<boolean>;
-  /** Cancels all runs of an owner. */
+  /** Cancels all simulations of an owner. */
   cancelAll(ownerId: string): Promise<void>;
   /** Resolves when nothing is running. */
   drain(): Promise<void>;
@@ -80,7 +80,7 @@ export interface SimulationRunner {
 }
 
 /** A running simulation. */
-interface ActiveRun {
+interface ActiveSimulation {
   plan: SimulationPlan;
   runningSessions: Map<string, LiveSession>;
   /** Undefined if no other process can run it. */
@@ -89,8 +89,8 @@ interface ActiveRun {
   ended: Promise<void>;
 }
 
-/** Concurrent runs; others wait. */
-const RUNS_MAX = 4;
+/** Concurrent simulations; others wait. */
+const SIMULATIONS_MAX = 4;
 /** How long `stop` waits for simulated users to be deleted. */
 const STOP_MS_MAX = 2_000;
 /** Pause after the store failed. */
@@ -116,10 +116,10 @@ export function startSimulator(options: SimulationRunnerOptions): SimulationRunn
 
 class PlanRunner implements SimulationRunner {
   readonly #options: SimulationRunnerOptions;
-  readonly #active = new Map<string, ActiveRun>();
+  readonly #active = new Map<string, ActiveSimulation>();
   readonly #stopping = new AbortController();
   readonly #sandboxes = new Set<SandboxConnections>();
-  #startingRuns: Promise<void> | undefined;
+  #starting: Promise<void> | undefined;
   #isWoken = false;
   #renewNow = new AbortController();
   #polling: Promise<void> | undefined;
@@ -142,8 +142,8 @@ class PlanRunner implements SimulationRunner {
     this.#isWoken = true;
     this.#renewNow.abort();
     this.#renewNow = new AbortController();
-    this.#startingRuns ??= this.#startRuns().finally(() => {
-      this.#startingRuns = undefined;
+    this.#starting ??= this.#startSimulations().finally(() => {
+      this.#starting = undefined;
       if (this.#isWoken) this.wake();
     });
   }
@@ -207,12 +207,12 @@ class PlanRunner implements SimulationRunner {
     while (!this.isIdle() && !this.#isStopping()) {
       // At least one of the two exists, otherwise the runner would be idle.
       const active = [...this.#active.values()].map(({ ended }) => ended);
-      await (this.#startingRuns ?? Promise.race(active));
+      await (this.#starting ?? Promise.race(active));
     }
   }
 
   isIdle(): boolean {
-    return this.#active.size === 0 && this.#startingRuns === undefined;
+    return this.#active.size === 0 && this.#starting === undefined;
   }
 
   countRunning(): number {
@@ -222,7 +222,7 @@ class PlanRunner implements SimulationRunner {
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('The service stops.'));
     await this.#polling;
-    await this.#startingRuns;
+    await this.#starting;
     const ended = Promise.all([...this.#active.values()].map((active) => active.ended));
     const done = new AbortController();
     const timeout = machineClock.sleep(STOP_MS_MAX, done.signal).catch(() => undefined);
@@ -233,13 +233,13 @@ class PlanRunner implements SimulationRunner {
     await ended;
   }
 
-  async #startRuns(): Promise<void> {
+  async #startSimulations(): Promise<void> {
     const { store, log, sharing } = this.#options;
     while (this.#isWoken && !this.#isStopping()) {
       this.#isWoken = false;
       try {
         for (const plan of await store.simulations.listRunning()) {
-          if (this.#active.size >= RUNS_MAX || this.#isStopping()) break;
+          if (this.#active.size >= SIMULATIONS_MAX || this.#isStopping()) break;
           if (this.#active.has(keyOf(plan))) continue;
           const lease = await sharing?.leases.take(plan.ownerId, plan.id);
           if (!sharing || lease) this.#start(plan, lease);
@@ -264,7 +264,7 @@ class PlanRunner implements SimulationRunner {
   #start(plan: SimulationPlan, lease: SimulationLease | undefined): void {
     const { log } = this.#options;
     const control = new AbortController();
-    const active: ActiveRun = {
+    const active: ActiveSimulation = {
       plan,
       runningSessions: new Map(),
       ...{ lease, control },
@@ -282,7 +282,7 @@ class PlanRunner implements SimulationRunner {
   }
 
   /** Runs a simulation and renews its lease until it ends, so that no other replica runs it. */
-  async #runLeased(active: ActiveRun): Promise<void> {
+  async #runLeased(active: ActiveSimulation): Promise<void> {
     const { sharing } = this.#options;
     const { lease } = active;
     if (!sharing || !lease) return this.#run(active);
@@ -300,7 +300,7 @@ class PlanRunner implements SimulationRunner {
   }
 
   async #renew(
-    { plan, runningSessions, control }: ActiveRun,
+    { plan, runningSessions, control }: ActiveSimulation,
     {
       lease,
       sharing,
@@ -309,7 +309,7 @@ class PlanRunner implements SimulationRunner {
   ): Promise<void> {
     const { log } = this.#options;
     let renewedMs = machineClock.monotonicMs();
-    // A canceled run renews its lease until its sessions have ended.
+    // A canceled simulation renews its lease until its sessions have ended.
     while (await this.#waitUnlessEnded(ended)) {
       const askedMs = machineClock.monotonicMs();
       const running = JSON.stringify([...runningSessions]);
@@ -324,14 +324,14 @@ class PlanRunner implements SimulationRunner {
     }
   }
 
-  /** Waits until a lease must be renewed. Returns false if its run has ended. */
+  /** Waits until a lease must be renewed. Returns false if its simulation has ended. */
   async #waitUnlessEnded(ended: AbortSignal): Promise<boolean> {
     const signal = AbortSignal.any([ended, this.#renewNow.signal]);
     await machineClock.sleep(POLL_MS, signal).catch(() => undefined);
     return !ended.aborted;
   }
 
-  async #run({ plan, runningSessions, control, lease }: ActiveRun): Promise<void> {
+  async #run({ plan, runningSessions, control, lease }: ActiveSimulation): Promise<void> {
     const { speech, transcription, clock, log, onStored } = this.#options;
     const { simulations } = this.#options.store;
     const { ownerId, id } = plan;
@@ -384,7 +384,7 @@ class PlanRunner implements SimulationRunner {
     const { store, log } = this.#options;
     try {
       // Loaded only after a call, because it loads the audio modules.
-      const { buildRecording } = await import('./build-recording.ts');
+      const { buildRecording } = await import('./calls/build-recording.ts');
       const recording = await buildRecording(call);
       if (recording) await retry(() => store.recordings.add(ownerId, id, recording));
     } catch (error) {

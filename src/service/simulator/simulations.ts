@@ -20,12 +20,9 @@ import {
 } from '../domain/resolved-scenario.ts';
 import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
 import { checkAgentUrls, listDocuments } from '../operations/documents.ts';
-import type {
-  LiveSession,
-  SimulationEstimate,
-  WatchedSimulation,
-} from '../operations/simulations.ts';
+import type { LiveSession, Simulations, WatchedSimulation } from '../operations/simulations.ts';
 import { describeCost, estimateCost } from './cost.ts';
+import { CHAT_CONCURRENCY } from './options.ts';
 import {
   decideRunVerdict,
   summarizeCounts,
@@ -47,28 +44,17 @@ export interface SimulationsOptions {
   appUrl: () => string;
 }
 
-const CONCURRENCY_DEFAULT = 5;
 const SESSIONS_MAX = 10_000;
-const RUNS_LISTED_MAX = 100;
+const SIMULATIONS_LISTED_MAX = 100;
 
-/** Creates the runs of simulated users of a service, which `/__admin/simulations` controls. */
-export function createSimulations(options: SimulationsOptions) {
+/** Creates what starts, watches, judges, and cancels simulations, for `/__admin` and the pages. */
+export function createSimulations(options: SimulationsOptions): Simulations {
   const { store, runner } = options;
-  const describe = async (plan: SimulationPlan): Promise<Simulation> =>
-    toSimulation(plan, {
-      stored: await store.simulations.listSessions(plan.ownerId, plan.id),
-      runningIds: await runner.listRunningSessions(plan.ownerId, plan.id),
-      appUrl: options.appUrl(),
-    });
   return {
-    /** Stores a run and starts it. @throws InvalidDocumentError. */
-    async start(
-      ownerId: string,
-      request: SimulationRequest,
-    ): Promise<{ id: string; warnings: string[] }> {
+    async start(ownerId, request) {
       const { agent, secret } = await findAgent(store, ownerId, request);
       const scenarios = await resolveScenarios(store, ownerId, request);
-      const { samples, channel, concurrency = CONCURRENCY_DEFAULT, seed = randomSeed() } = request;
+      const { samples, channel, concurrency = CHAT_CONCURRENCY, seed = randomSeed() } = request;
       const startedAtMs = options.clock.nowMs();
       const name =
         request.name ?? `${agent.name} ${isoTime(startedAtMs).slice(0, 16).replace('T', ' ')}`;
@@ -81,11 +67,18 @@ export function createSimulations(options: SimulationsOptions) {
       runner.wake();
       return { id, warnings: findWarnings(scenarios, options) };
     },
-    async find(ownerId: string, id: string): Promise<Simulation | undefined> {
+    async find(ownerId, id) {
       const plan = await store.simulations.find(ownerId, id);
-      return plan && describe(plan);
+      return (
+        plan &&
+        toSimulation(plan, {
+          stored: await store.simulations.listSessions(ownerId, id),
+          runningIds: await runner.listRunningSessions(ownerId, id),
+          appUrl: options.appUrl(),
+        })
+      );
     },
-    async watch(ownerId: string, id: string): Promise<WatchedSimulation | undefined> {
+    async watch(ownerId, id) {
       const plan = await store.simulations.find(ownerId, id);
       if (!plan) return undefined;
       const [details] = await store.runs.load([{ ownerId, kind: 'simulation', id }]);
@@ -95,9 +88,8 @@ export function createSimulations(options: SimulationsOptions) {
         clock: options.clock,
       });
     },
-    judge: (ownerId: string, id: string, counts: readonly ScenarioCounts[]) =>
-      judgeRun(store, { ownerId, id }, counts),
-    async estimate(ownerId: string, request: SimulationRequest): Promise<SimulationEstimate> {
+    judge: (ownerId, id, counts) => judgeSimulation(store, { ownerId, id }, counts),
+    async estimate(ownerId, request) {
       await findAgent(store, ownerId, request);
       const scenarios = await resolveScenarios(store, ownerId, request);
       const { samples, channel } = request;
@@ -107,16 +99,13 @@ export function createSimulations(options: SimulationsOptions) {
         warnings: findWarnings(scenarios, options),
       };
     },
-    /** Returns runs without their sessions, newest first. */
-    list: (ownerId: string) => listRuns(store, ownerId),
-    /** Cancels a run and waits for its sessions to end. False when no run of that id is active. */
-    cancel: (ownerId: string, id: string): Promise<boolean> => runner.cancel(ownerId, id),
-    /** Cancels all runs of an owner. */
-    cancelAll: (ownerId: string): Promise<void> => runner.cancelAll(ownerId),
+    list: (ownerId) => listSimulations(store, ownerId),
+    cancel: (ownerId, id) => runner.cancel(ownerId, id),
+    cancelAll: (ownerId) => runner.cancelAll(ownerId),
   };
 }
 
-async function judgeRun(
+async function judgeSimulation(
   store: Store,
   { ownerId, id }: { ownerId: string; id: string },
   counts: readonly ScenarioCounts[],
@@ -125,11 +114,11 @@ async function judgeRun(
   return plan ? countScenarios(plan, counts) : summarizeCounts(counts);
 }
 
-async function listRuns(
+async function listSimulations(
   store: Store,
   ownerId: string,
 ): Promise<Omit<Simulation, 'sessions' | 'scenarios'>[]> {
-  const plans = await store.simulations.list(ownerId, RUNS_LISTED_MAX);
+  const plans = await store.simulations.list(ownerId, SIMULATIONS_LISTED_MAX);
   const all = await store.runs.load(
     plans.map(({ id }) => ({ ownerId, kind: 'simulation' as const, id })),
   );
@@ -303,7 +292,7 @@ function toSimulation(plan: SimulationPlan, { stored, runningIds, appUrl }: Prog
   return { ...summary, scenarios, sessions };
 }
 
-/** Describes a run without its sessions. */
+/** Describes a simulation without its sessions. */
 function summarize(
   plan: SimulationPlan,
   scenarios: readonly ScenarioResult[],

@@ -9,7 +9,7 @@ export interface TurnLoss {
   sequence: number;
 }
 
-/** Whether a code of the ingest log is a kind of loss. */
+/** Returns whether a code of the ingest log is a kind of loss. */
 export const isTurnLoss = (code: string): boolean => Object.hasOwn(lossMessages, code);
 
 /** The kinds of losses, as codes of the ingest log. */

@@ -1,12 +1,6 @@
 import { LEVEL_WINDOW_TICKS } from './level-meter.ts';
 import { TICKS_PER_MS } from '../opus/frame.ts';
-
-/** A stretch of speech, on the local monotonic clock. */
-export interface Speech {
-  startMs: number;
-  /** When its last audible window ended. */
-  endMs: number;
-}
+import type { SpeechSpan } from '../speech-span.ts';
 
 /** A window of 10 ms of received audio. */
 export interface SpeechWindow {
@@ -19,7 +13,7 @@ export interface SpeechWindow {
 }
 
 /** What a window, or time without packets, changed. */
-export type TurnEvent = { kind: 'speaking' } | { kind: 'ended'; speech: Speech } | undefined;
+export type TurnEvent = { kind: 'speaking' } | { kind: 'ended'; speech: SpeechSpan } | undefined;
 
 /** Less sound than this is a click, not speech: 100 ms. */
 const SPEECH_WINDOWS_MIN = 10;

@@ -3,6 +3,7 @@ import {
   FRAME_TICKS,
   countPacketTicks,
   type Decoder,
+  SILENT_PACKET_BYTES_MAX,
   TICKS_PER_MS,
 } from '../opus/index.ts';
 
@@ -11,9 +12,6 @@ export const LEVEL_WINDOW_TICKS = 480;
 
 /** A window that is louder than this may be speech, on a line whose noise is not known. */
 export const SPEECH_LEVEL_DB = -50;
-
-/** A packet this small carries no sound: the codec signals silence with it (DTX). */
-const SILENT_PACKET_BYTES_MAX = 3;
 
 /** The level of a short stretch of received audio, usually 10 ms. */
 export interface LevelWindow {

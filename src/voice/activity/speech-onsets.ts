@@ -1,4 +1,4 @@
-import { findPercentile } from '../latency/index.ts';
+import { findPercentile } from '../../platform/percentile.ts';
 import { SPEECH_LEVEL_DB, type LevelWindow } from './level-meter.ts';
 
 /** Speech is at least this much louder than the noise floor of the line. */

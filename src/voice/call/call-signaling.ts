@@ -6,7 +6,7 @@ import { CallError } from './call-error.ts';
 import { createAnswerMessage, readCandidate, parseMessage, type CallMessage } from './messages.ts';
 import { openSocket, type SocketOutcome } from './open-socket.ts';
 import type { VoiceTarget } from './voice-target.ts';
-import { isError } from '../../platform/error-origin.ts';
+import { firstError } from '../../platform/error-origin.ts';
 
 const OPEN_MS_MAX = 10_000;
 /** The specification sets no timeout for `call_ready`; a person would have hung up by then. */
@@ -179,7 +179,7 @@ function createRefusalError({ response, error }: SocketOutcome): CallError {
     return new CallError('unreachable', `the WebSocket did not open: ${error.message}`);
   }
   if (error !== undefined || !response) {
-    const { code = '', message } = findFirstCause(error);
+    const { code = '', message } = firstError(error ?? new Error('no response'));
     const isLocal = /^(EMFILE|ENFILE|EADDRNOTAVAIL|ENOBUFS|ENOMEM)$/.test(code);
     const detail = message || code || 'no response';
     const kind = isLocal ? 'local' : 'unreachable';
@@ -189,11 +189,4 @@ function createRefusalError({ response, error }: SocketOutcome): CallError {
   const message = `the WebSocket was refused with HTTP ${status}`;
   if (status === 401 || status === 403) return new CallError('unauthorized', message);
   return new CallError(status === 429 ? 'too_many_calls' : 'refused', message);
-}
-
-/** Returns the first error of an AggregateError, which has one error for each address. */
-function findFirstCause(error: unknown): { code?: string; message: string } {
-  if (error instanceof AggregateError && error.errors.length > 0)
-    return findFirstCause(error.errors[0]);
-  return isError(error) ? error : { message: 'no response' };
 }

@@ -10,7 +10,7 @@ export {
   parseMessage,
   type CallMessage,
 } from './messages.ts';
-export { Microphone, type SpeechSpan } from './microphone.ts';
+export { Microphone } from './microphone.ts';
 export {
   openSocket,
   type SocketOutcome,

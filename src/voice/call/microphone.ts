@@ -4,12 +4,7 @@ import type { PacedTask, Pacer } from '../../platform/pacer.ts';
 import type { LineImpairment } from '../line-impairment/index.ts';
 import { ImpairedLine } from './impaired-line.ts';
 import type { Peer } from '../peer/index.ts';
-
-/** When an utterance started and ended, on the monotonic clock. */
-export interface SpeechSpan {
-  startMs: number;
-  endMs: number;
-}
+import type { SpeechSpan } from '../speech-span.ts';
 
 export interface MicrophoneOptions {
   peer: Peer;

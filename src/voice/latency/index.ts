@@ -1,11 +1,6 @@
 /** Audio latency: pure calculations for callers, plus a monitor of local delays. */
 export { explainLocalDelay, monitorLocalDelay, type LocalDelay } from './local-delay.ts';
-export {
-  findPercentile,
-  ReceivedStream,
-  type Arrival,
-  type StreamStatistics,
-} from './received-stream.ts';
+export { ReceivedStream, type Arrival, type StreamStatistics } from './received-stream.ts';
 export { measureTransitDelays, dropBacklog, type Transit } from './packet-transit.ts';
 export {
   computePathLatencyMs,
@@ -15,5 +10,4 @@ export {
   type LatencyVerdict,
   findResponseLatencies,
   type NetworkPath,
-  type SpokenTurn,
 } from './latency-verdict.ts';

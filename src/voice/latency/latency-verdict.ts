@@ -1,5 +1,6 @@
 import { VOICE_AUDIO_LATENCY_MS_TARGET } from '../../contract/index.ts';
-import { findPercentile } from './received-stream.ts';
+import { findPercentile } from '../../platform/percentile.ts';
+import type { SpeechSpan } from '../speech-span.ts';
 
 /** The components of the network path latency, in milliseconds. */
 export interface NetworkPath {
@@ -23,19 +24,13 @@ export function computePathLatencyMs({
   return roundTripP95Ms / 2 + packetMs + transitP99Ms;
 }
 
-/** A turn of the kit, from its first to its last sound, on the clock that timestamps received audio. */
-export interface SpokenTurn {
-  startMs: number;
-  endMs: number;
-}
-
 /**
- * Returns how long the other side took to become audible after each turn, in milliseconds;
+ * Returns how long the other side took to become audible after each turn of the kit, in milliseconds;
  * undefined where it stayed silent until the next turn. A negative latency means that it spoke
  * before the turn was over. That is not a fast response: it did not respond to the end of the turn.
  */
 export function findResponseLatencies(
-  turns: readonly SpokenTurn[],
+  turns: readonly SpeechSpan[],
   onsetsMs: readonly number[],
 ): (number | undefined)[] {
   return turns.map(({ startMs, endMs }, nth) => {
@@ -73,8 +68,8 @@ export interface LatencyJudgment {
  * The network path latency is a lower bound: at 200 ms or more the target is missed. The response
  * latency is an upper bound, because it includes everything the agent does: below 200 ms the target
  * is met. The median of the turns counts, and only if the agent never responded before the end of a
- * turn: an agent that speaks at random sometimes hits the end of a turn by chance. Delays of this process only make the measured values larger, never
- * smaller.
+ * turn: an agent that speaks at random sometimes hits the end of a turn by chance. Delays of this
+ * process only make the measured values larger, never smaller.
  */
 export function judgeAudioLatency(evidence: LatencyEvidence): LatencyJudgment {
   const { pathMs, turnResponsesMs, localDelay } = evidence;

@@ -1,3 +1,4 @@
+import { findPercentile } from '../../platform/percentile.ts';
 import { measureTransitDelays, type Transit } from './packet-transit.ts';
 import { TICKS_PER_MS, TIMESTAMP_JUMP_TICKS_MAX } from '../opus/frame.ts';
 
@@ -102,12 +103,3 @@ function countReordered(packets: readonly NumberedTransit[]): number {
 
 const sum = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0);
-
-/**
- * Returns a percentile by nearest rank: the smallest value that at least `percent` percent of the
- * values do not exceed; undefined if there are no values. The values may be in any order.
- */
-export function findPercentile(values: readonly number[], percent: number): number | undefined {
-  const rank = Math.max(1, Math.ceil((percent / 100) * values.length));
-  return values.toSorted((a, b) => a - b)[rank - 1];
-}

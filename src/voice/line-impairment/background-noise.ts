@@ -10,7 +10,7 @@ const SAMPLES_PER_SECOND = TICKS_PER_MS * 1_000;
 const TURN = 2 * Math.PI;
 
 /** How each kind of noise is synthesized, at 48 kHz and at any level. */
-const SYNTHESIZERS: Record<NoiseKind, (chance: Random) => SampleSource> = {
+const SYNTHESIZERS: Record<NoiseKind, (random: Random) => SampleSource> = {
   street: createStreet,
   cafe: createCafe,
   line_hum: createLineHum,
@@ -21,9 +21,9 @@ const MEASURED_SECONDS = 10;
 const levels = new Map<NoiseKind, number>();
 
 /** Creates noise of a kind at 48 kHz, with a mean square of 1 over a few seconds. */
-export function createNoise(kind: NoiseKind, chance: Random): SampleSource {
+export function createNoise(kind: NoiseKind, random: Random): SampleSource {
   const gain = 1 / Math.sqrt(measureMeanSquare(kind));
-  const nextSample = SYNTHESIZERS[kind](chance);
+  const nextSample = SYNTHESIZERS[kind](random);
   return () => gain * nextSample();
 }
 
@@ -40,21 +40,21 @@ function measureMeanSquare(kind: NoiseKind): number {
 }
 
 /** The rumble of engines, which swells and fades as cars pass, and the hiss of tires. */
-function createStreet(chance: Random): SampleSource {
-  const rumble = bandPass(createWhiteNoise(chance.fork('rumble')), 70, 300);
-  const hiss = bandPass(createWhiteNoise(chance.fork('hiss')), 600, 2_500);
-  const swell = createSwell(chance.fork('cars'), [0.21, 0.47], 0.3);
+function createStreet(random: Random): SampleSource {
+  const rumble = bandPass(createWhiteNoise(random.fork('rumble')), 70, 300);
+  const hiss = bandPass(createWhiteNoise(random.fork('hiss')), 600, 2_500);
+  const swell = createSwell(random.fork('cars'), [0.21, 0.47], 0.3);
   return () => swell() * (rumble() + 0.25 * hiss());
 }
 
 const TALKERS = 6;
 
 /** Several people who talk at the same time; no word can be understood. */
-function createCafe(chance: Random): SampleSource {
+function createCafe(random: Random): SampleSource {
   const talkers = Array.from({ length: TALKERS }, (_, nth) =>
-    createTalker(chance.fork(`talker ${nth}`)),
+    createTalker(random.fork(`talker ${nth}`)),
   );
-  const room = bandPass(createWhiteNoise(chance.fork('room')), 200, 1_200);
+  const room = bandPass(createWhiteNoise(random.fork('room')), 200, 1_200);
   return () => talkers.reduce((sum, nextSample) => sum + nextSample(), 2 * room());
 }
 
@@ -69,15 +69,15 @@ const RESONANCE = 0.985;
 const LOUDNESS_FOLLOWS = 1 - Math.exp(-1 / (15 * TICKS_PER_MS));
 
 /** Syllables of random length, loudness, and vowel. */
-function createTalker(chance: Random): SampleSource {
-  const breath = createWhiteNoise(chance.fork('breath'));
+function createTalker(random: Random): SampleSource {
+  const breath = createWhiteNoise(random.fork('breath'));
   let [left, loudness, target] = [0, 0, 0];
   let resonators: Resonator[] = [];
   return () => {
     if (left === 0) {
-      left = chance.integer(SYLLABLE_MS.min, SYLLABLE_MS.max) * TICKS_PER_MS;
-      target = Math.max(0, chance.fraction() * 1.3 - 0.3);
-      resonators = FORMANTS.map(({ min, max }) => createResonator(chance.integer(min, max)));
+      left = random.integer(SYLLABLE_MS.min, SYLLABLE_MS.max) * TICKS_PER_MS;
+      target = Math.max(0, random.fraction() * 1.3 - 0.3);
+      resonators = FORMANTS.map(({ min, max }) => createResonator(random.integer(min, max)));
     }
     left -= 1;
     loudness += LOUDNESS_FOLLOWS * (target - loudness);
@@ -92,12 +92,12 @@ const HARMONICS = [0.3, 1, 0.35, 0.6, 0.25, 0.4, 0.15, 0.2];
 const HISS_SHARE = 0.1;
 
 /** The hum of a bad cable or power supply, with a little hiss. */
-function createLineHum(chance: Random): SampleSource {
-  const hiss = createWhiteNoise(chance.fork('hiss'));
+function createLineHum(random: Random): SampleSource {
+  const hiss = createWhiteNoise(random.fork('hiss'));
   const tones = HARMONICS.map((amplitude, nth) => ({
     amplitude,
     step: (TURN * MAINS_HZ * (nth + 1)) / SAMPLES_PER_SECOND,
-    phase: chance.fraction() * TURN,
+    phase: random.fraction() * TURN,
   }));
   let nth = 0;
   return () => {
@@ -109,10 +109,10 @@ function createLineHum(chance: Random): SampleSource {
 }
 
 /** Returns a slow change of loudness around 1: the sum of two waves. */
-function createSwell(chance: Random, hertz: readonly number[], depth: number): SampleSource {
+function createSwell(random: Random, hertz: readonly number[], depth: number): SampleSource {
   const waves = hertz.map((frequency) => ({
     step: (TURN * frequency) / SAMPLES_PER_SECOND,
-    phase: chance.fraction() * TURN,
+    phase: random.fraction() * TURN,
   }));
   let nth = 0;
   return () => {

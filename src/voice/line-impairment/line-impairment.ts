@@ -67,10 +67,10 @@ export class LineImpairment {
 
   #startSection(): void {
     const { network } = this.#conditions;
-    const chance = seededRandom(`${this.#seed}/${this.#section}`);
+    const random = seededRandom(`${this.#seed}/${this.#section}`);
     this.#frame = 0;
-    this.#mixer?.restart(chance.fork('noise'));
-    this.#network = network && new NetworkPath(network, chance.fork('network'));
+    this.#mixer?.restart(random.fork('noise'));
+    this.#network = network && new NetworkPath(network, random.fork('network'));
   }
 }
 

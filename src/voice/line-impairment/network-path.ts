@@ -24,20 +24,20 @@ const BITS_PER_BYTE = 8;
  */
 export class NetworkPath {
   readonly #conditions: CallNetwork;
-  readonly #chance: Random;
+  readonly #random: Random;
   /** The probabilities of changing from the good to the bad state, and of staying in it. */
   readonly #becomesBad: number;
   readonly #staysBad: number;
   #isBad: boolean;
   #queueIsFreeAtMs = -Infinity;
 
-  constructor(conditions: CallNetwork, chance: Random) {
+  constructor(conditions: CallNetwork, random: Random) {
     this.#conditions = conditions;
-    this.#chance = chance;
+    this.#random = random;
     const loss = (conditions.loss_pct ?? 0) / 100;
     this.#staysBad = conditions.burst === undefined ? loss : 1 - 1 / conditions.burst;
     this.#becomesBad = Math.min(1, ((1 - this.#staysBad) * loss) / (1 - loss));
-    this.#isBad = chance.fraction() < loss;
+    this.#isBad = random.fraction() < loss;
   }
 
   /** Decides about the next packet. `sentMs` is in milliseconds from any origin, and never decreases. */
@@ -51,14 +51,14 @@ export class NetworkPath {
 
   #drawJitterMs(): number {
     const { jitter_ms: jitterMs = 0 } = this.#conditions;
-    return jitterMs === 0 ? 0 : this.#chance.fraction() * jitterMs;
+    return jitterMs === 0 ? 0 : this.#random.fraction() * jitterMs;
   }
 
   /** Whether this packet is lost; draws the state of the next one. */
   #drawLoss(): boolean {
     const isLost = this.#isBad;
     if (this.#becomesBad > 0)
-      this.#isBad = this.#chance.fraction() < (isLost ? this.#staysBad : this.#becomesBad);
+      this.#isBad = this.#random.fraction() < (isLost ? this.#staysBad : this.#becomesBad);
     return isLost;
   }
 

@@ -57,17 +57,17 @@ export class NoiseMixer {
   }
 
   /**
-   * Starts again: the next packets depend only on them and on `chance`. Not more than three times in
+   * Starts again: the next packets depend only on them and on `random`. Not more than three times in
    * one turn of the event loop.
    */
-  restart(chance: Random): void {
+  restart(random: Random): void {
     const spare = this.#spares.shift();
     if (spare) {
       freeCodec(this.#codec);
       this.#codec = spare;
       void this.#addSpare();
     }
-    this.#nextSample = createNoise(this.#noise.kind, chance);
+    this.#nextSample = createNoise(this.#noise.kind, random);
   }
 
   /** Returns a packet of 20 ms with noise. A packet that can't be decoded becomes noise alone. */

@@ -7,6 +7,9 @@ const CONFIGURATION_TICKS = [
 const FRAME_BYTES_MAX = 1_275;
 const PACKET_TICKS_MAX = 5_760;
 
+/** A packet this small carries no sound: the codec signals silence with it (DTX). */
+export const SILENT_PACKET_BYTES_MAX = 3;
+
 /**
  * Returns the duration of an Opus packet in ticks of 1/48000 s; undefined for bytes that are not a
  * valid packet (RFC 6716, section 3.4).

@@ -1,6 +1,6 @@
+import { findPercentile } from '../../platform/percentile.ts';
 import {
   computePathLatencyMs,
-  findPercentile,
   ReceivedStream,
   type NetworkPath,
   type StreamStatistics,

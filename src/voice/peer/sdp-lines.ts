@@ -7,7 +7,7 @@ import { isIP } from 'node:net';
 
 const CANDIDATE_LINE = /^a=candidate:/;
 
-/** Whether a description contains a usable candidate line. */
+/** Returns whether a description contains a usable candidate line. */
 export function hasCandidate(sdp: string): boolean {
   return linesOf(sdp).some((line) => CANDIDATE_LINE.test(line));
 }

@@ -22,7 +22,7 @@ export function findVoiceProblem(voice: string | undefined): string | undefined 
   );
 }
 
-/** Whether the synthesizer is installed; without it, only an endpoint can speak. */
+/** Returns whether the synthesizer is installed; without it, only an endpoint can speak. */
 export function isSynthesizerInstalled(): boolean {
   try {
     return existsSync(programFile());

@@ -79,7 +79,7 @@ function listSpelledNumbers(text: string): { text: string; at: number }[] {
   });
 }
 
-/** Whether an entity occurs in the words of `listSpokenWords`. */
+/** Returns whether an entity occurs in the words of `listSpokenWords`. */
 export const isHeard = ({ kind, text }: Entity, heard: readonly string[]): boolean =>
   listForms(kind, text).some((form) => {
     const words = listSpokenWords(form);

@@ -24,10 +24,10 @@ const scales = new Map([
   ['billion', 1_000_000_000],
 ]);
 
-/** Whether a word is the name of a number from 2 on; "one" is often not a number. */
+/** Returns whether a word is the name of a number from 2 on; "one" is often not a number. */
 export const isNumberWord = (word: string): boolean => (values.get(word.toLowerCase()) ?? 0) > 1;
 
-/** Whether a word multiplies the number before it. */
+/** Returns whether a word multiplies the number before it. */
 export const isScaleWord = (word: string): boolean =>
   /^hundred$/i.test(word) || scales.has(word.toLowerCase());
 
@@ -44,7 +44,7 @@ export function readNumberWords(words: readonly string[]): string[] {
   return read;
 }
 
-/** Whether a word consists of digits. */
+/** Returns whether a word consists of digits. */
 export const isDigits = (word: string | undefined): boolean => /^\d+$/.test(word ?? '');
 const isNumber = (word = ''): boolean => isDigits(word) || values.has(word);
 

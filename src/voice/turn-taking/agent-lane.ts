@@ -1,5 +1,5 @@
 import { speechThresholdDb, type LevelWindow } from '../activity/index.ts';
-import type { SpeechSpan } from '../call/index.ts';
+import type { SpeechSpan } from '../speech-span.ts';
 import { measureTransitDelays } from '../latency/index.ts';
 import { TICKS_PER_MS, TIMESTAMP_JUMP_TICKS_MAX } from '../opus/index.ts';
 import type { AudioPacket } from '../peer/index.ts';

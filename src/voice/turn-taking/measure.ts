@@ -1,6 +1,6 @@
 import type { TurnTaking } from '../../contract/index.ts';
-import type { SpeechSpan } from '../call/index.ts';
-import { findPercentile } from '../latency/index.ts';
+import type { SpeechSpan } from '../speech-span.ts';
+import { findPercentile } from '../../platform/percentile.ts';
 import type { AgentLane } from './agent-lane.ts';
 
 /** Something that the caller said, from its first to its last sound. */

@@ -5,7 +5,7 @@ import {
   readTraceRequest,
   type TraceExportRequest,
 } from '../../../src/contract/index.ts';
-import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
+import { decodeTraceRequest } from '../../../src/contract/otlp-protobuf.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { damageJson, randomJson } from '../../support/contract/random-json.ts';
 import { atNight } from '../../support/nightly.ts';

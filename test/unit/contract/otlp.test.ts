@@ -12,7 +12,7 @@ import {
   decodeTraceRequest,
   encodeStatus,
   encodeTraceResponse,
-} from '../../../src/contract/otlp.ts';
+} from '../../../src/contract/otlp-protobuf.ts';
 import { field, encodeProtobuf, varint, type SpanWithEvents } from '../../support/traces/otlp-wire.ts';
 import {
   makeWireRequest,

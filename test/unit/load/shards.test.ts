@@ -48,7 +48,7 @@ void t.test('a request has the same ids and content in its shard as in the whole
     const create = (shard?: { index: number; count: number }) =>
       createProfile({
         ...{ name, ratePerSecond: 10, simulatedUsers: 0, apiKey: undefined, hasUsers: true, shard },
-        chance: seededRandom('same'),
+        random: seededRandom('same'),
       });
     const describe = (profile: ReturnType<typeof create>, stream: StreamName, times: number) =>
       Array.from({ length: times }, () => {

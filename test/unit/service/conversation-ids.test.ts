@@ -1,5 +1,5 @@
 import t from 'tap';
-import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
+import { decodeTraceRequest } from '../../../src/contract/otlp-protobuf.ts';
 import type { RejectedSpans } from '../../../src/service/ingest/read-spans.ts';
 import { encodeProtobuf } from '../../support/traces/otlp-wire.ts';
 import {

@@ -1,7 +1,7 @@
 /** Which audio belongs to which reply, and what a failed transcription means. */
 import t from 'tap';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { compareReplies, ReplyAudio } from '../../../src/service/simulator/heard-replies.ts';
+import { compareReplies, ReplyAudio } from '../../../src/service/simulator/calls/heard-replies.ts';
 import type { SimulatedTurn } from '../../../src/service/turns/turn-types.ts';
 import type { Transcriber } from '../../../src/voice/transcription/index.ts';
 

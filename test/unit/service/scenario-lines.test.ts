@@ -15,7 +15,7 @@ import { buildReport } from '../../../src/service/simulator/report/report.ts';
 import { buildSessionReport } from '../../../src/service/simulator/report/session-report.ts';
 import { terminalReport } from '../../../src/service/simulator/report/terminal.ts';
 import { runSession } from '../../../src/service/simulator/run-session.ts';
-import type { Sandbox } from '../../../src/service/simulator/sandbox.ts';
+import type { Sandbox } from '../../../src/service/simulator/sandbox/sandbox.ts';
 import { planSessions } from '../../../src/service/simulator/session-plan.ts';
 import { makeUserScenario } from '../../support/sessions/scenarios.ts';
 

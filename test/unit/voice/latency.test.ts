@@ -1,11 +1,11 @@
 /** Audio latency: stream statistics, onsets, response latencies, and the verdict. */
 import t from 'tap';
 import { findOnsets } from '../../../src/voice/activity/index.ts';
+import { findPercentile } from '../../../src/platform/percentile.ts';
 import {
   computePathLatencyMs,
   judgeAudioLatency,
   explainLocalDelay,
-  findPercentile,
   ReceivedStream,
   measureTransitDelays,
   findResponseLatencies,

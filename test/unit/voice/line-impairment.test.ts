@@ -2,7 +2,7 @@
 import { setImmediate as turnOfEventLoop } from 'node:timers/promises';
 import t from 'tap';
 import { measureLevelDb, measurePackets } from '../../../src/voice/activity/index.ts';
-import { findPercentile } from '../../../src/voice/latency/index.ts';
+import { findPercentile } from '../../../src/platform/percentile.ts';
 import { createNoise } from '../../../src/voice/line-impairment/background-noise.ts';
 import {
   createLineImpairment,

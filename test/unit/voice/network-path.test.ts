@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { CallNetwork } from '../../../src/contract/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
-import { findPercentile } from '../../../src/voice/latency/index.ts';
+import { findPercentile } from '../../../src/platform/percentile.ts';
 import {
   NetworkPath,
   PACKET_OVERHEAD_BYTES,

@@ -1,7 +1,7 @@
 import { limitSignal } from '../../../../src/platform/abort.ts';
 import { errorMessage } from '../../../../src/platform/error-origin.ts';
 import type { CallMedia } from '../../../../src/contract/index.ts';
-import { findPercentile } from '../../../../src/voice/latency/index.ts';
+import { findPercentile } from '../../../../src/platform/percentile.ts';
 import type { Clock } from '../../../../src/platform/clock.ts';
 import { createDecoder, type Clip } from '../../../../src/voice/opus/index.ts';
 import { createPacer } from '../../../../src/platform/pacer.ts';
@@ -11,8 +11,8 @@ import {
   Microphone,
   readOpusPayloadType,
   type CallAudio,
-  type SpeechSpan,
 } from '../../../../src/voice/call/index.ts';
+import type { SpeechSpan } from '../../../../src/voice/speech-span.ts';
 import { ReceivedAudio, type Sound } from './received-audio.ts';
 import { roundTo } from '../../../../src/platform/round.ts';
 

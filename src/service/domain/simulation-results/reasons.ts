@@ -119,7 +119,10 @@ export const STATUS_WORDS: Readonly<Record<SessionStatus, string>> = {
 export const nameOf = ({ scenario_id: id, sample }: SimulatedSessionReport): string =>
   sample === 1 ? id : `${id} #${sample}`;
 
-/** Whether an error stopped the session: then its evals and its review do not say why it did not pass. */
+/**
+ * Returns whether an error stopped the session: then its evals and its review do not say why it did
+ * not pass.
+ */
 export const isStopped = ({ error, status }: ExplainedSession): boolean =>
   error !== undefined && status !== 'completed';
 

@@ -17,7 +17,7 @@ import {
 import { summarizeHeard } from '../../domain/heard-facts.ts';
 import { measuredCalls } from '../../domain/turn-taking-facts.ts';
 
-/** The results of a run. */
+/** The results of a simulation. */
 export interface RunResults {
   scenarios: readonly ResolvedScenario[];
   sessions: SimulatedSessionReport[];
@@ -36,7 +36,7 @@ export interface RunResults {
 
 const EXIT_CODES = { passed: 0, failed: 1, undecided: 3 } as const;
 
-/** Builds the report of a run. */
+/** Builds the report of a simulation. */
 export function buildReport(results: RunResults): SimulationReport {
   const { sessions, sandbox, seed, hasKey, blockedBy, kitVersion } = results;
   const scenarios = summarizeScenarios(results.scenarios, sessions);

@@ -1,5 +1,6 @@
 import type { ChatMessage, SimulatedSessionReport } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
+import { roundTo } from '../../../platform/round.ts';
 import type { Outcome } from '../../store/store.ts';
 import type { SessionPlan } from '../session-plan.ts';
 import { createChatRequest } from '../chat-channel.ts';
@@ -36,7 +37,7 @@ export function buildSessionReport(
     verdict,
     started_at: isoTime(session.startedAtMs),
     ended_at: isoTime(session.endedAtMs),
-    turn_latency_ms: session.turns.map(({ latencyMs }) => Math.round(latencyMs * 10) / 10),
+    turn_latency_ms: session.turns.map(({ latencyMs }) => roundTo(latencyMs, 1)),
     ...(session.turnTaking && { turn_taking: session.turnTaking }),
     ...(session.heard && { heard: session.heard }),
     user_id: session.userId ?? null,

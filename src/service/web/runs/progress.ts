@@ -15,7 +15,7 @@ const TURNS_MAX = 6;
 /** The most characters of one message of a running session. */
 const MESSAGE_LENGTH_MAX = 600;
 
-/** Whether a simulation changes by itself. */
+/** Returns whether a simulation changes by itself. */
 export const isUnderWay = ({ status }: WatchedSimulation): boolean =>
   status === 'running' || status === 'evaluating';
 

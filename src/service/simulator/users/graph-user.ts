@@ -1,7 +1,8 @@
-import type { Persona, Scenario, ScenarioFact, ScenarioStep } from '../../contract/index.ts';
+import type { Persona, Scenario, ScenarioFact, ScenarioStep } from '../../../contract/index.ts';
+import { deliveryOf } from '../calls/voice-delivery.ts';
 import { asksForFact, isFarewell, meetsCondition, stateFact } from './reply-conditions.ts';
 import {
-  deliveryOf,
+  FAREWELLS_MAX,
   patienceOf,
   type AgentMessage,
   type Move,
@@ -9,9 +10,6 @@ import {
 } from './simulated-user.ts';
 
 type Line = Extract<Move, { does: 'say' }>;
-
-/** How many farewells in a row the user accepts, without progress in between, before leaving. */
-const FAREWELLS_MAX = 2;
 
 /**
  * Creates a user that chooses its lines by the agent's replies. For each reply, the first rule that applies:

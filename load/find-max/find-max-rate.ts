@@ -3,12 +3,12 @@ import { formatQuantity } from '../../src/report-kit/format.ts';
 import type { CompletedRun } from '../report/report.ts';
 import type { GeneratorLimits } from '../self-check/self-check.ts';
 import { STEP_DOWN } from './confirm.ts';
-import { findMaximum, type RunLength, type SearchWording } from './find-maximum.ts';
-import { judgeStep } from './rate-step.ts';
+import { findConfirmedMaximum, type RunLength, type SearchWording } from './confirmed-maximum.ts';
+import { judgeRateStep } from './rate-step.ts';
 import { roundToThreeDigits } from './search.ts';
 
 /** The highest rate at which the load generator's send lag stays below 10 ms. */
-export const RATE_MAX = 2_000;
+export const SEARCH_RATE_MAX = 2_000;
 const RATE_MIN = 1;
 const RATE_START_MIN = 10;
 /** The search starts at this share of the closed-loop rate, which is higher than a sustainable rate. */
@@ -21,7 +21,7 @@ const wording: SearchWording = {
 };
 
 /** Dependencies of a search. */
-export interface FindMaxParts {
+export interface FindMaxRateParts {
   /** Responses per second in a closed loop. */
   probePerSecond: number;
   limits: GeneratorLimits;
@@ -30,20 +30,20 @@ export interface FindMaxParts {
 }
 
 /** Finds the maximum rate that a sandbox sustains, and returns it with the last run. */
-export async function findMax({
+export async function findMaxRate({
   probePerSecond,
   limits,
   runAt,
-}: FindMaxParts): Promise<{ maxRate: MaxRate; run: CompletedRun | undefined }> {
+}: FindMaxRateParts): Promise<{ maxRate: MaxRate; run: CompletedRun | undefined }> {
   const start = Math.max(RATE_START_MIN, probePerSecond * PROBE_SHARE);
-  const { run, ...found } = await findMaximum<CompletedRun, RateStep>({
-    bounds: { start, min: RATE_MIN, max: RATE_MAX },
+  const { run, ...found } = await findConfirmedMaximum<CompletedRun, RateStep>({
+    bounds: { start, min: RATE_MIN, max: SEARCH_RATE_MAX },
     lower: (perSecond) => roundToThreeDigits(perSecond * STEP_DOWN),
     load: runAt,
     judge({ plan, requests }) {
       const { stopped } = requests;
       if (stopped !== undefined && stopped.kind !== 'down') return undefined;
-      const { generatorFailed, ...step } = judgeStep(plan, requests, limits);
+      const { generatorFailed, ...step } = judgeRateStep(plan, requests, limits);
       return { step, generatorFailed, windowMs: plan.windowMs };
     },
     wording,
@@ -52,7 +52,7 @@ export async function findMax({
 }
 
 /** Returns the plan of a step or of the confirmation. */
-export function planAt(
+export function planRateStep(
   plan: LoadPlan,
   perSecond: number,
   windowMs: number,

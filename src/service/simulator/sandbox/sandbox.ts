@@ -3,10 +3,10 @@ import {
   isMessage,
   type ChatRequest,
   type UserCreateRequest,
-} from '../../contract/index.ts';
-import { readRetryAfterMs, type Clock } from '../../platform/clock.ts';
-import { retry, type Failure } from '../../platform/retry.ts';
-import { createTraceparents, TRACEPARENT, traceIdOf } from '../../platform/trace-context.ts';
+} from '../../../contract/index.ts';
+import { readRetryAfterMs, type Clock } from '../../../platform/clock.ts';
+import { retry, type Failure } from '../../../platform/retry.ts';
+import { createTraceparents, TRACEPARENT, traceIdOf } from '../../../platform/trace-context.ts';
 import { readReply } from './read-reply.ts';
 import {
   openHttp,
@@ -14,7 +14,7 @@ import {
   type SandboxOptions,
   type SandboxResponse,
 } from './sandbox-http.ts';
-import { SessionError, type AgentReply } from './simulated-session.ts';
+import { SessionError, type AgentReply } from '../simulated-session.ts';
 
 /** A sandbox as a session uses it. Failures are `SessionError`s or the signal's reason. */
 export interface Sandbox {
@@ -29,7 +29,7 @@ export interface Sandbox {
   readonly traceIds: readonly string[];
 }
 
-/** Connections to a sandbox, which all sessions of a run share. */
+/** Connections to a sandbox, which all sessions of a simulation share. */
 export interface SandboxConnections {
   /** Returns the sandbox for the session with this id, from which the trace ids derive. */
   inSession(sessionId: string): Sandbox;

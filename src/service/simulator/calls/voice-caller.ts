@@ -1,17 +1,17 @@
-import type { Clock } from '../../platform/clock.ts';
-import type { Connection } from '../../platform/connection.ts';
-import type { SpeechModel } from '../../voice/speech/index.ts';
-import type { TranscriptionModel } from '../../voice/transcription/index.ts';
-import type { CallAudio } from '../../voice/call/call-recording.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { Connection } from '../../../platform/connection.ts';
+import type { SpeechModel } from '../../../voice/speech/index.ts';
+import type { TranscriptionModel } from '../../../voice/transcription/index.ts';
+import type { CallAudio } from '../../../voice/call/call-recording.ts';
 import {
   defaultAnswerForm,
   deriveVoiceUrl,
   type AnswerForm,
-} from '../../voice/call/voice-target.ts';
+} from '../../../voice/call/voice-target.ts';
 import type { SpokenLine } from './build-recording.ts';
-import type { OpenChannel } from './channel.ts';
-import type { SessionPlan } from './session-plan.ts';
-import { SessionError } from './simulated-session.ts';
+import type { OpenChannel } from '../channel.ts';
+import type { SessionPlan } from '../session-plan.ts';
+import { SessionError } from '../simulated-session.ts';
 import type { VoiceChannelOptions } from './voice-channel.ts';
 
 /** How calls are placed. */
@@ -40,7 +40,7 @@ export interface VoiceCallerOptions extends CallOptions {
   clock: Clock;
 }
 
-/** Places the calls of a run. */
+/** Places the calls of a simulation. */
 export interface VoiceCaller {
   open: OpenChannel;
   close(): Promise<void>;
@@ -68,11 +68,11 @@ const createSpeechError = (reason: string): SessionError =>
   new SessionError('simulator_error', `The user can't speak: ${reason}.`);
 
 async function loadVoice(options: VoiceCallerOptions) {
-  const speechModule = await import('../../voice/speech/index.ts');
+  const speechModule = await import('../../../voice/speech/index.ts');
   const { createSpeechSynthesizer, findVoiceProblem, SpeechError } = speechModule;
-  const { createPacer } = await import('../../platform/pacer.ts');
+  const { createPacer } = await import('../../../platform/pacer.ts');
   const { openVoiceChannel } = await import('./voice-channel.ts');
-  const { openTranscriber } = await import('../../voice/transcription/index.ts');
+  const { openTranscriber } = await import('../../../voice/transcription/index.ts');
   const { clock, sandbox, apiKey, ca, connection, speech, transcription } = options;
   const { onAudio, mediaAddress } = options;
   // Fail before placing a call if its lines can't be spoken.

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../src/report-kit/format.ts';
 import { confirm } from './confirm.ts';
-import { searchMaximum, type Attempt, type SearchBounds } from './search.ts';
+import { searchBracket, type Attempt, type SearchBounds } from './search.ts';
 
 /** A run of the search is a step, or the longer confirmation of its result. */
 export type RunLength = 'step' | 'confirmation';
@@ -47,7 +47,7 @@ export interface Maximum<Run, Step> {
 }
 
 /** Finds a maximum: in steps, by bisection, and with a longer confirmation. */
-export async function findMaximum<Run, Step extends { holds: boolean; reason: string }>({
+export async function findConfirmedMaximum<Run, Step extends { holds: boolean; reason: string }>({
   bounds,
   lower,
   load,
@@ -71,7 +71,7 @@ export async function findMaximum<Run, Step extends { holds: boolean; reason: st
       // If the load generator could not keep up, a higher value shows nothing; a lower one may.
       return { holds: step.holds, last: generatorFailed && length === 'step' };
     };
-  const bracket = await searchMaximum(bounds, attemptAs('step'));
+  const bracket = await searchBracket(bounds, attemptAs('step'));
   const { sustains, fails, confirmed } = await confirm(bracket, attemptAs('confirmation'), lower);
   const isGeneratorLimit = fails !== undefined && generatorFailedAt.includes(fails);
   const found: Found = {

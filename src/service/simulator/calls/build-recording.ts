@@ -1,12 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
-import { createDecoder, writeStereoOgg, type Decoder, FRAME_MS } from '../../voice/opus/index.ts';
 import {
-  alignCall,
-  type AlignedCall,
-  type CallAudio,
-  type SpeechSpan,
-} from '../../voice/call/index.ts';
-import type { CallSummary, NewRecording } from '../store/store.ts';
+  createDecoder,
+  writeStereoOgg,
+  type Decoder,
+  FRAME_MS,
+  SILENT_PACKET_BYTES_MAX,
+} from '../../../voice/opus/index.ts';
+import { alignCall, type AlignedCall, type CallAudio } from '../../../voice/call/index.ts';
+import type { SpeechSpan } from '../../../voice/speech-span.ts';
+import type { CallSummary, NewRecording } from '../../store/store.ts';
 
 /** A line that the simulated user spoke in a call. */
 export interface SpokenLine extends SpeechSpan {
@@ -21,8 +23,6 @@ export interface RecordedCall {
 }
 
 const FRAMES_PER_LEVEL = 5;
-/** A packet this small carries no sound. */
-const SILENT_PACKET_BYTES_MAX = 3;
 /** Packets that are decoded before other work gets its turn. */
 const PACKETS_PER_BLOCK = 50;
 

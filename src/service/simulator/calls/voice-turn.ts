@@ -1,7 +1,7 @@
-import type { Clock } from '../../platform/clock.ts';
-import type { SpeechSpan } from '../../voice/call/index.ts';
-import { SessionError, type AgentReply } from './simulated-session.ts';
-import type { VoiceActivityDetector } from '../../voice/activity/index.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { SpeechSpan } from '../../../voice/speech-span.ts';
+import { SessionError, type AgentReply } from '../simulated-session.ts';
+import type { VoiceActivityDetector } from '../../../voice/activity/index.ts';
 import type { VoiceUpdates } from './voice-updates.ts';
 
 /** How long the simulated user waits, in milliseconds. */
@@ -77,11 +77,6 @@ export class VoiceTurn {
     return this.#isStopped;
   }
 
-  /** From the end of the user's line to the first sound of the reply; 0 without one. */
-  get latencyMs(): number {
-    return this.#findLatencyMs();
-  }
-
   /**
    * Returns the complete reply: its text, after its audio has ended. `stopsListening` is asked before
    * that whether the user stops to listen to it. @throws SessionError if the text or the audio is
@@ -145,6 +140,7 @@ export class VoiceTurn {
     );
   }
 
+  /** Returns the time from the end of the user's line to the first sound of the reply; 0 without one. */
   #findLatencyMs(): number {
     const { endMs } = this.#line;
     const onsetMs = this.#options.activity.findOnsets().find((ms) => ms >= endMs);

@@ -1,8 +1,8 @@
-import type { SimulatedSessionReport } from '../../contract/index.ts';
-import type { CallSummary } from '../store/store.ts';
+import type { SimulatedSessionReport } from '../../../contract/index.ts';
+import type { CallSummary } from '../../store/store.ts';
 import type { CallOptions } from './voice-caller.ts';
 
-/** Collects the levels of the calls of a run, for its page. */
+/** Collects the levels of the calls of a simulation, for its page. */
 export interface CallSummaries {
   /** Measures a call in the background. */
   add: NonNullable<CallOptions['onAudio']>;
@@ -10,7 +10,7 @@ export interface CallSummaries {
   collect(): Promise<(session: SimulatedSessionReport) => CallSummary | undefined>;
 }
 
-/** Creates the levels of the calls of a run. */
+/** Creates the levels of the calls of a simulation. */
 export function createCallSummaries(): CallSummaries {
   const measured = new Map<string, Promise<CallSummary | undefined>>();
   return {

@@ -1,8 +1,8 @@
-import type { Clock } from '../../platform/clock.ts';
-import type { CallMessage } from '../../voice/call/index.ts';
-import { isObject } from '../../platform/json.ts';
-import { readToolCalls } from './read-reply.ts';
-import type { ToolCall } from '../turns/turn-types.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { CallMessage } from '../../../voice/call/index.ts';
+import { isObject } from '../../../platform/json.ts';
+import { readToolCalls } from '../sandbox/read-reply.ts';
+import type { ToolCall } from '../../turns/turn-types.ts';
 
 /** Limits per turn: updates that are read, and characters that are kept. */
 const UPDATES_MAX = 200;

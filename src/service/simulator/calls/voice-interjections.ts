@@ -1,6 +1,6 @@
-import type { Clock } from '../../platform/clock.ts';
-import type { VoiceActivityDetector } from '../../voice/activity/index.ts';
-import { meetsCondition } from './reply-conditions.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { VoiceActivityDetector } from '../../../voice/activity/index.ts';
+import { meetsCondition } from '../users/reply-conditions.ts';
 import type { PlannedDelivery } from './voice-delivery.ts';
 import type { VoiceUpdates } from './voice-updates.ts';
 

@@ -1,12 +1,9 @@
-import { seededRandom } from '../../platform/random.ts';
+import { seededRandom } from '../../../platform/random.ts';
 import { isFarewell, meetsCondition } from './reply-conditions.ts';
-import type { SessionPlan } from './session-plan.ts';
-import { patienceOf, type SimulatedUser } from './simulated-user.ts';
+import type { SessionPlan } from '../session-plan.ts';
+import { FAREWELLS_MAX, patienceOf, type SimulatedUser } from './simulated-user.ts';
 import type { UserModel } from './user-model.ts';
 import { buildUserPrompt, type Exchange } from './user-prompt.ts';
-
-/** After this many farewells in a row the user leaves without asking the model. */
-const FAREWELLS_MAX = 2;
 
 /**
  * Creates a user that a language model plays. The opening is said as written, and stop_when is checked

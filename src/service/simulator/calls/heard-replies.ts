@@ -1,12 +1,13 @@
-import type { HeardReplies, TurnTaking } from '../../contract/index.ts';
-import { limitSignal } from '../../platform/abort.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { forEachConcurrently } from '../../platform/concurrency.ts';
-import { formatCount } from '../../report-kit/format.ts';
-import type { CallRecording, SpeechSpan } from '../../voice/call/index.ts';
-import { compareHeard, type Transcriber } from '../../voice/transcription/index.ts';
-import { wordErrorRate } from '../domain/heard-facts.ts';
-import type { SimulatedTurn } from '../turns/turn-types.ts';
+import type { HeardReplies, TurnTaking } from '../../../contract/index.ts';
+import { limitSignal } from '../../../platform/abort.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import { forEachConcurrently } from '../../../platform/concurrency.ts';
+import { formatCount } from '../../../report-kit/format.ts';
+import type { CallRecording } from '../../../voice/call/index.ts';
+import type { SpeechSpan } from '../../../voice/speech-span.ts';
+import { compareHeard, type Transcriber } from '../../../voice/transcription/index.ts';
+import { wordErrorRate } from '../../domain/heard-facts.ts';
+import type { SimulatedTurn } from '../../turns/turn-types.ts';
 
 /** Time limit of all requests for one call. */
 const CALL_MS_MAX = 120_000;

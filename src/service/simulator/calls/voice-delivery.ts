@@ -1,10 +1,23 @@
-import type { ReplyCondition, ScenarioStep } from '../../contract/index.ts';
-import { seededRandom, type Random } from '../../platform/random.ts';
-import { canPause, countWords, splitAtPauses } from '../domain/line-pauses.ts';
-import type { SessionPlan } from './session-plan.ts';
+import type { ReplyCondition, ScenarioStep } from '../../../contract/index.ts';
+import { seededRandom, type Random } from '../../../platform/random.ts';
+import { canPause, countWords, splitAtPauses } from '../../domain/line-pauses.ts';
+import type { SessionPlan } from '../session-plan.ts';
 
 /** How a scenario says that a line is spoken. */
 export type Delivery = Pick<ScenarioStep, 'interrupt' | 'pause_ms' | 'backchannel' | 'silence_s'>;
+
+/** Returns how a step of a scenario, or its opening, is spoken. */
+export const deliveryOf = ({
+  interrupt,
+  pause_ms,
+  backchannel,
+  silence_s,
+}: Delivery): Delivery => ({
+  ...(interrupt && { interrupt }),
+  ...(pause_ms !== undefined && { pause_ms }),
+  ...(backchannel !== undefined && { backchannel }),
+  ...(silence_s !== undefined && { silence_s }),
+});
 
 /** When the user interrupts the reply to a line, and with which words. */
 export interface PlannedInterruption {

@@ -1,8 +1,8 @@
-import type { Persona, ReplyCondition } from '../../contract/index.ts';
-import type { Random } from '../../platform/random.ts';
-import type { ResponseSchema, Prompt } from '../model/endpoint.ts';
-import type { SessionPlan } from './session-plan.ts';
-import { drawFence } from '../model/draw-fence.ts';
+import type { Persona, ReplyCondition } from '../../../contract/index.ts';
+import type { Random } from '../../../platform/random.ts';
+import type { ResponseSchema, Prompt } from '../../model/endpoint.ts';
+import type { SessionPlan } from '../session-plan.ts';
+import { drawFence } from '../../model/draw-fence.ts';
 
 /** One exchange as the model sees it. */
 export interface Exchange {

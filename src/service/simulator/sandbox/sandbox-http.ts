@@ -1,12 +1,12 @@
 import type { Pool } from 'undici';
-import { limitSignal } from '../../platform/abort.ts';
-import { DeadlinePassed, type Clock } from '../../platform/clock.ts';
-import { secretsOf, tlsOptionsOf, type Connection } from '../../platform/connection.ts';
-import { parseJson } from '../../platform/json.ts';
-import { ProxyError } from '../../platform/proxy.ts';
-import { createRedactor } from '../../platform/redaction.ts';
-import { SessionError } from './simulated-session.ts';
-import { isError } from '../../platform/error-origin.ts';
+import { limitSignal } from '../../../platform/abort.ts';
+import { DeadlinePassed, type Clock } from '../../../platform/clock.ts';
+import { secretsOf, tlsOptionsOf, type Connection } from '../../../platform/connection.ts';
+import { parseJson } from '../../../platform/json.ts';
+import { ProxyError } from '../../../platform/proxy.ts';
+import { createRedactor } from '../../../platform/redaction.ts';
+import { SessionError } from '../simulated-session.ts';
+import { firstError } from '../../../platform/error-origin.ts';
 
 /** How to reach a sandbox. */
 export interface SandboxOptions {
@@ -99,7 +99,7 @@ async function openPool(
 ): Promise<Pool> {
   const [library, { throughProxy }] = await Promise.all([
     import('undici'),
-    import('../../http-kit/connect.ts'),
+    import('../../../http-kit/connect.ts'),
   ]);
   const tls = tlsOptionsOf(ca, connection);
   return new library.Pool(origin, {
@@ -130,7 +130,7 @@ function toSessionError(error: unknown, request: string): SessionError {
   if (error instanceof ProxyError) {
     return new SessionError('infrastructure_error', `${request}: ${error.message}.`);
   }
-  const { code = '', name = '' } = findRootError(error);
+  const { code = '', name } = firstError(error);
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
     const problem = `the response is larger than ${BODY_BYTES_MAX} bytes`;
     return new SessionError('agent_error', `${request}: ${problem}.`);
@@ -144,14 +144,6 @@ function toSessionError(error: unknown, request: string): SessionError {
     : (CONNECTION_PROBLEMS[code] ?? 'the connection was dropped');
   const text = `${request}: ${problem}${code && ` (${code})`}.`;
   return new SessionError('infrastructure_error', isUntrusted ? `${text} ${TRUST_CA}` : text);
-}
-
-/** Returns the first error of an aggregate, which has one for each address that was tried. */
-function findRootError(error: unknown): { code?: string; name?: string } {
-  if (error instanceof AggregateError && error.errors.length > 0) {
-    return findRootError(error.errors[0]);
-  }
-  return isError(error) ? error : {};
 }
 
 const TRUST_CA =

@@ -1,8 +1,12 @@
-/** The protobuf encoding of OTLP trace export (spec 4.1). The only module that uses protobufjs. */
+/**
+ * Reads and writes OTLP trace export in protobuf (spec 4.1). At run time, only this module uses
+ * protobufjs.
+ */
 import { createRequire } from 'node:module';
 import type protobuf from 'protobufjs/light.js';
 import { otlpProto } from './generated/otlp-proto.ts';
 import {
+  noAttributes,
   RequestBudget,
   selectEventNames,
   toDoubleValue,
@@ -197,10 +201,8 @@ function toText(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('utf8');
 }
 
-const EMPTY: Attributes = Object.freeze({});
-
 function toAttributes(pairs: readonly WirePair[]): Attributes {
-  return pairs.length === 0 ? EMPTY : toObject(pairs);
+  return pairs.length === 0 ? noAttributes : toObject(pairs);
 }
 
 function toObject(pairs: readonly WirePair[]): Record<string, AttributeValue> {

@@ -1,19 +1,19 @@
-import type { TurnTaking } from '../../contract/index.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { LevelWindow } from '../../voice/activity/index.ts';
-import type { SpeechSpan } from '../../voice/call/index.ts';
+import type { TurnTaking } from '../../../contract/index.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { LevelWindow } from '../../../voice/activity/index.ts';
+import type { SpeechSpan } from '../../../voice/speech-span.ts';
+import { findPercentile } from '../../../platform/percentile.ts';
 import {
   explainLocalDelay,
-  findPercentile,
   monitorLocalDelay,
   type LocalDelay,
-} from '../../voice/latency/index.ts';
+} from '../../../voice/latency/index.ts';
 import {
   AgentLaneRecorder,
   measureTurnTaking,
   type LanePacket,
   type Utterance,
-} from '../../voice/turn-taking/index.ts';
+} from '../../../voice/turn-taking/index.ts';
 
 /** The lateness of more sent packets than this is not kept: 20 minutes. */
 const SENT_MAX = 60_000;

@@ -1,11 +1,11 @@
-import type { Persona, TurnTaking } from '../../contract/index.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { VoiceActivityDetector } from '../../voice/activity/index.ts';
-import { createLineImpairment, type LineImpairment } from '../../voice/line-impairment/index.ts';
-import { createDecoder, TICKS_PER_MS, type Clip } from '../../voice/opus/index.ts';
-import { joinClips, trimStart, type PausedClip } from '../../voice/speech/join-clips.ts';
-import type { Utterance } from '../../voice/turn-taking/index.ts';
-import type { Pacer } from '../../platform/pacer.ts';
+import type { Persona, TurnTaking } from '../../../contract/index.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import { VoiceActivityDetector } from '../../../voice/activity/index.ts';
+import { createLineImpairment, type LineImpairment } from '../../../voice/line-impairment/index.ts';
+import { createDecoder, TICKS_PER_MS, type Clip } from '../../../voice/opus/index.ts';
+import type { PausedClip } from '../../../voice/speech/join-clips.ts';
+import type { Utterance } from '../../../voice/turn-taking/index.ts';
+import type { Pacer } from '../../../platform/pacer.ts';
 import {
   CallError,
   CallRecording,
@@ -13,20 +13,21 @@ import {
   OutgoingCall,
   type CallAudio,
   type CallMessage,
-  type SpeechSpan,
   type VoiceTarget,
-} from '../../voice/call/index.ts';
-import type { Transcriber } from '../../voice/transcription/index.ts';
-import { isObject } from '../../platform/json.ts';
-import { TRACEPARENT } from '../../platform/trace-context.ts';
+} from '../../../voice/call/index.ts';
+import type { SpeechSpan } from '../../../voice/speech-span.ts';
+import type { Transcriber } from '../../../voice/transcription/index.ts';
+import { isObject } from '../../../platform/json.ts';
+import { TRACEPARENT } from '../../../platform/trace-context.ts';
 import type { SpokenLine } from './build-recording.ts';
 import { toSessionError } from './call-failure.ts';
 import { CallLaneRecorder } from './call-lanes.ts';
-import type { Channel, CompareReplies, SaidLine } from './channel.ts';
-import { createCallTraceparent, type SessionPlan } from './session-plan.ts';
-import type { AgentReply } from './simulated-session.ts';
+import type { Channel, CompareReplies, SaidLine } from '../channel.ts';
+import { createCallTraceparent, type SessionPlan } from '../session-plan.ts';
+import type { AgentReply } from '../simulated-session.ts';
 import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
 import { compareReplies, ReplyAudio } from './heard-replies.ts';
+import { makeDeliveryClips } from './delivery-clips.ts';
 import { planDelivery, type PlannedDelivery, type PlannedInterruption } from './voice-delivery.ts';
 import { Interjections } from './voice-interjections.ts';
 import { TranscriptComparison, VoiceUpdates } from './voice-updates.ts';
@@ -36,7 +37,7 @@ const CAPTION_CHARS_MAX = 2_000;
 
 export interface VoiceChannelOptions {
   clock: Clock;
-  /** Shared by all calls of the run. */
+  /** Shared by all calls of the simulation. */
   pacer: Pacer;
   target: VoiceTarget;
   /** Synthesizes a line of a persona. @throws SessionError. */
@@ -163,6 +164,15 @@ class VoiceChannel implements Channel {
     return this.#updates.reportsTools;
   }
 
+  get compareReplies(): CompareReplies | undefined {
+    const { transcriber, clock } = this.#options;
+    const audio = this.#replyAudio;
+    return (
+      transcriber &&
+      ((turns, signal) => compareReplies(turns, { audio, transcriber, clock }, signal))
+    );
+  }
+
   async open(startFields: CallMessage, signal: AbortSignal): Promise<void> {
     const { clock, pacer } = this.#options;
     const hangUp = (): void => void this.#call.hangUp();
@@ -196,8 +206,9 @@ class VoiceChannel implements Channel {
   ): Promise<AgentReply | undefined> {
     this.#lineSentAtMs = undefined;
     const planned = planDelivery(this.#plan, { text, turn: number, canBeInterrupted }, delivery);
+    const { persona } = this.#plan;
     const clips = await this.#lanes.prepare(this.#repliedAtMs, () =>
-      this.#makeClips(planned, signal),
+      makeDeliveryClips(planned, (line) => this.#options.speak(line, persona, signal)),
     );
     await this.#waitForSilence(signal);
     if (planned.silenceMs > 0) await this.#staySilent(planned.silenceMs, signal);
@@ -210,7 +221,7 @@ class VoiceChannel implements Channel {
     this.#sendCaption(text);
     const speech = await this.#speak(clips.line, signal);
     if (!speech) {
-      this.#checkEnd();
+      this.#requireHangUp();
       return undefined;
     }
     this.#finishLine(speech, { kind: 'line', pauses: placePauses(clips.line, speech) });
@@ -224,55 +235,15 @@ class VoiceChannel implements Channel {
     if (turn.wasInterrupted)
       this.#notes.push(`The agent spoke over the user (turn ${this.#turns}).`);
     this.#transcripts.compare(text, this.#updates.userText);
-    const { interruption, backchannel } = planned;
-    if (backchannel && !interjections.hasSaidBackchannel) {
-      this.#notes.push(
-        `The agent had replied in turn ${this.#turns} before the backchannel of the user.`,
-      );
-    }
+    const { interruption } = planned;
+    this.#noteUnsaid(planned, {
+      backchannel: interjections.hasSaidBackchannel,
+      interruption: turn.wasStopped,
+    });
     if (turn.wasStopped && interruption && clips.interruption) {
       return this.#interrupt(reply, { ...interruption, clip: clips.interruption }, signal);
     }
-    if (interruption) {
-      this.#notes.push(
-        `The agent had replied in turn ${this.#turns} before the user could interrupt it.`,
-      );
-    }
     return this.#finishTurn(reply);
-  }
-
-  /**
-   * Speaks over the agent, in a turn of its own. Returns the interrupted reply: until the user has
-   * finished, the agent may still send its text, or take back what it did not get to say.
-   */
-  async #interrupt(
-    reply: AgentReply,
-    { say, reason, clip }: PlannedInterruption & { clip: PausedClip },
-    signal: AbortSignal,
-  ): Promise<AgentReply> {
-    this.#lineSentAtMs = undefined;
-    this.#turns += 1;
-    this.#updates.markInterrupted();
-    const turn = this.#createTurn({ isInterruption: true });
-    this.#sendCaption(say);
-    const speech = await this.#speak(clip, signal);
-    const { agentText: content, toolCalls } = this.#updates;
-    if (!speech) {
-      this.#checkEnd();
-      return { ...reply, content, toolCalls, hungUp: true };
-    }
-    this.#updates.beginTurn();
-    const utterance = this.#finishLine(speech, { kind: 'interruption', pauses: [] });
-    this.#replyAudio.begin(this.#turns, utterance.startMs);
-    this.#interruption = { turn, utterance, line: say };
-    return { ...reply, content, toolCalls, interruption: { line: say, reason } };
-  }
-
-  /** Notes that what the agent says from now on, or has sent as text of this turn, is the next reply. */
-  #beginReply(): void {
-    const hasText = this.#updates.agentText !== '';
-    const nowMs = this.#options.clock.monotonicMs();
-    this.#replyAudio.begin(this.#turns, hasText ? (this.#repliedAtMs ?? nowMs) : nowMs);
   }
 
   async resume(signal: AbortSignal): Promise<AgentReply | undefined> {
@@ -285,13 +256,6 @@ class VoiceChannel implements Channel {
     utterance.corrected = spokenBefore !== undefined;
     this.#transcripts.compare(interruption.line, this.#updates.userText);
     return this.#finishTurn({ ...reply, spokenBefore });
-  }
-
-  /** Ends a turn: from now on, the user decides what to say next. */
-  #finishTurn(reply: AgentReply): AgentReply {
-    this.#updates.beginTurn();
-    this.#repliedAtMs = this.#options.clock.monotonicMs();
-    return reply;
   }
 
   async listen(signal: AbortSignal): Promise<AgentReply | undefined> {
@@ -316,24 +280,63 @@ class VoiceChannel implements Channel {
     return undefined;
   }
 
-  /** Synthesizes everything that the user may say around a line, before it is needed. */
-  async #makeClips(
-    { parts, interruption, backchannel }: PlannedDelivery,
+  close(): Promise<void> {
+    return (this.#ending ??= this.#hangUp());
+  }
+
+  /** Notes what the user did not say during the reply, because the agent finished first. */
+  #noteUnsaid(
+    { interruption, backchannel }: PlannedDelivery,
+    hasSaid: { interruption: boolean; backchannel: boolean },
+  ): void {
+    const start = `The agent had replied in turn ${this.#turns} before`;
+    if (backchannel && !hasSaid.backchannel) {
+      this.#notes.push(`${start} the backchannel of the user.`);
+    }
+    if (interruption && !hasSaid.interruption) {
+      this.#notes.push(`${start} the user could interrupt it.`);
+    }
+  }
+
+  /**
+   * Speaks over the agent, in a turn of its own. Returns the interrupted reply: until the user has
+   * finished, the agent may still send its text, or take back what it did not get to say.
+   */
+  async #interrupt(
+    reply: AgentReply,
+    { say, reason, clip }: PlannedInterruption & { clip: PausedClip },
     signal: AbortSignal,
-  ): Promise<{ line: PausedClip; interruption?: PausedClip; backchannel?: PausedClip }> {
-    const speak = async (text: string): Promise<Clip> =>
-      this.#options.speak(text, this.#plan.persona, signal);
-    const speakAlone = async (text: string): Promise<PausedClip> => ({
-      clip: trimStart(await speak(text)),
-      pauses: [],
-    });
-    const spoken = [];
-    for (const { text, pauseMs } of parts) spoken.push({ clip: await speak(text), pauseMs });
-    return {
-      line: joinClips(spoken),
-      ...(interruption && { interruption: await speakAlone(interruption.say) }),
-      ...(backchannel && { backchannel: await speakAlone(backchannel.say) }),
-    };
+  ): Promise<AgentReply> {
+    this.#lineSentAtMs = undefined;
+    this.#turns += 1;
+    this.#updates.markInterrupted();
+    const turn = this.#createTurn({ isInterruption: true });
+    this.#sendCaption(say);
+    const speech = await this.#speak(clip, signal);
+    const { agentText: content, toolCalls } = this.#updates;
+    if (!speech) {
+      this.#requireHangUp();
+      return { ...reply, content, toolCalls, hungUp: true };
+    }
+    this.#updates.beginTurn();
+    const utterance = this.#finishLine(speech, { kind: 'interruption', pauses: [] });
+    this.#replyAudio.begin(this.#turns, utterance.startMs);
+    this.#interruption = { turn, utterance, line: say };
+    return { ...reply, content, toolCalls, interruption: { line: say, reason } };
+  }
+
+  /** Notes that what the agent says from now on, or has sent as text of this turn, is the next reply. */
+  #beginReply(): void {
+    const hasText = this.#updates.agentText !== '';
+    const nowMs = this.#options.clock.monotonicMs();
+    this.#replyAudio.begin(this.#turns, hasText ? (this.#repliedAtMs ?? nowMs) : nowMs);
+  }
+
+  /** Ends a turn: from now on, the user decides what to say next. */
+  #finishTurn(reply: AgentReply): AgentReply {
+    this.#updates.beginTurn();
+    this.#repliedAtMs = this.#options.clock.monotonicMs();
+    return reply;
   }
 
   #sendCaption(text: string): void {
@@ -341,8 +344,8 @@ class VoiceChannel implements Channel {
     this.#call.send({ type: 'caption', text: text.slice(0, CAPTION_CHARS_MAX) });
   }
 
-  /** Checks that a line was not said because the agent has hung up. @throws SessionError. */
-  #checkEnd(): void {
+  /** Throws unless the agent has hung up, which is the only good reason that a line was not said. */
+  #requireHangUp(): void {
     if (!this.#hasHungUp()) throw new Error('the microphone stopped during the call');
   }
 
@@ -369,19 +372,6 @@ class VoiceChannel implements Channel {
     await this.#options.clock.sleep(ms, until).catch(() => undefined);
     signal.throwIfAborted();
     await this.#waitForSilence(signal);
-  }
-
-  get compareReplies(): CompareReplies | undefined {
-    const { transcriber, clock } = this.#options;
-    const audio = this.#replyAudio;
-    return (
-      transcriber &&
-      ((turns, signal) => compareReplies(turns, { audio, transcriber, clock }, signal))
-    );
-  }
-
-  close(): Promise<void> {
-    return (this.#ending ??= this.#hangUp());
   }
 
   #createTurn({ isInterruption = false } = {}): VoiceTurn {

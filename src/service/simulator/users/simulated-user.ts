@@ -1,0 +1,52 @@
+import type { EndReason, Persona } from '../../../contract/index.ts';
+import type { Delivery } from '../calls/voice-delivery.ts';
+
+/** What the user hears: a reply, or what the agent says before the user has spoken. */
+export interface AgentMessage {
+  /** Number of the turn, starting at 1; interruptions are not counted. */
+  turn: number;
+  content: string;
+  /** Names of the tools that the agent called for the reply. */
+  tools: readonly string[];
+}
+
+/** What the user does next: says a line, which may end the conversation, or ends it. */
+export type Move =
+  | {
+      does: 'say';
+      line: string;
+      reason: string;
+      thenEnds?: EndReason;
+      delivery?: Delivery;
+      /**
+       * The line of the scenario to which it belongs: 1 for the opening, 2 for the first step, and so on.
+       * Absent if a model plays the user: then each line is the next one.
+       */
+      scenarioLine?: number;
+      /** How many lines the user will still say at least. */
+      linesLeft?: number;
+    }
+  | { does: 'end'; reason: EndReason };
+
+/** A simulated user of one session. */
+export interface SimulatedUser {
+  /**
+   * Returns the next move. `agentMessage` is undefined if nothing was said yet.
+   * @throws SessionError `simulator_error` if the user can't continue, or the signal's reason.
+   */
+  next(agentMessage: AgentMessage | undefined, signal: AbortSignal): Promise<Move>;
+}
+
+/** After this many farewells of the agent in a row, the user leaves. */
+export const FAREWELLS_MAX = 2;
+
+/**
+ * After this many unhelpful replies in a row, the user leaves: an agent that did not understand the
+ * user three times will not understand the next line either, and each turn costs a request to its
+ * model.
+ */
+const PATIENCE_TURNS_DEFAULT = 3;
+
+/** Returns the number of consecutive unhelpful replies after which a user gives up. */
+export const patienceOf = ({ patience_turns: turns }: Persona): number =>
+  turns ?? PATIENCE_TURNS_DEFAULT;

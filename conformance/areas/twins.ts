@@ -1,7 +1,7 @@
 /** Sandboxes that fail if two requests about one thing come at the same moment. */
 import type { Clock } from '../../src/platform/clock.ts';
 import {
-  isAccepted,
+  isSuccess,
   type RequestTo,
   type SandboxEndpoint,
   to,
@@ -35,7 +35,7 @@ export function onTwins<Of extends SandboxEndpoint>(
       waiting.delete(key);
       if (hasTwin && isBoth) return respond(request, clock);
       const response = await forward(request);
-      return isAccepted(response) || !hasTwin ? response : respond(request, clock);
+      return isSuccess(response) || !hasTwin ? response : respond(request, clock);
     };
   };
 }

@@ -10,7 +10,7 @@ import {
   changeQuery,
   changeResponse,
   editBody,
-  isAccepted,
+  isSuccess,
   jsonResponse,
   to,
   withQuery,
@@ -100,7 +100,7 @@ export function onPages(
   when: When = always,
 ): TransformFactory {
   return changeResponse(to(endpoint, when), (response, request) =>
-    isAccepted(response) ? editBody(response, request, edit) : response,
+    isSuccess(response) ? editBody(response, request, edit) : response,
   );
 }
 
@@ -157,7 +157,7 @@ export const listOnly =
         query.delete('skip');
       }),
     );
-    if (!isAccepted(response)) return response;
+    if (!isSuccess(response)) return response;
     return editBody(response, request, (page) => {
       const listed = sessionsIn(page).filter(isListed);
       const items = listed.slice(skip, skip + limit);

@@ -15,7 +15,7 @@ import {
   type Edit,
   editAccepted,
   errorResponse,
-  isAccepted as isAcceptedResponse,
+  isSuccess,
   jsonResponse,
   replaceParts,
   respondInstead,
@@ -74,12 +74,12 @@ export const deletion: Subject = {
           transform: replaceParts(
             isDelete,
             { status: 204, headers: {}, body: '' },
-            isAcceptedResponse,
+            isSuccess,
           ),
         },
         'delete-text': {
           description: 'Responds to a deletion with the text OK.',
-          transform: replaceParts(isDelete, { body: 'OK' }, isAcceptedResponse),
+          transform: replaceParts(isDelete, { body: 'OK' }, isSuccess),
         },
         'delete-500': {
           description: 'Responds to a deletion with 500.',
@@ -88,7 +88,7 @@ export const deletion: Subject = {
         },
         'delete-403': {
           description: 'Responds to a deletion with 403.',
-          transform: replaceParts(isDelete, { status: 403 }, isAcceptedResponse),
+          transform: replaceParts(isDelete, { status: 403 }, isSuccess),
         },
       },
     },
@@ -287,7 +287,7 @@ function refuseDeletedUsers(): ReturnType<TransformFactory> {
       return errorResponse(409, 'user_exists');
     }
     const response = await forward(request);
-    if (request.endpoint === 'delete' && isAcceptedResponse(response)) {
+    if (request.endpoint === 'delete' && isSuccess(response)) {
       deleted.add(userIdOf(request));
     }
     return response;

@@ -7,7 +7,7 @@ import {
 } from '../../engine/checks/check.ts';
 import {
   errorResponse,
-  isAccepted as isAcceptedResponse,
+  isSuccess,
   to,
 } from '../../engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../engine/mutants/mutant.ts';
@@ -117,7 +117,7 @@ const refusesSimilar =
         return errorResponse(409, 'user_exists');
       }
       const response = await forward(request);
-      if (isNew && isAcceptedResponse(response)) existing.add(id);
+      if (isNew && isSuccess(response)) existing.add(id);
       if (to('delete')(request)) existing.delete(userIdOf(request));
       return response;
     };
@@ -165,7 +165,7 @@ export const newUsers: Subject = {
                 return errorResponse(409, 'user_exists');
               }
               const response = await forward(request);
-              if (isAcceptedResponse(response)) {
+              if (isSuccess(response)) {
                 created += 1;
                 known.add(id);
               }

@@ -2,7 +2,7 @@
 import { type Check, checkEach, explainNoValidResponse } from '../../engine/checks/check.ts';
 import {
   errorResponse,
-  isAccepted as isAcceptedResponse,
+  isSuccess,
   to,
 } from '../../engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../engine/mutants/mutant.ts';
@@ -81,8 +81,8 @@ function forgetEverySecond(): ReturnType<TransformFactory> {
     const id = stringAt('user_id', request) ?? '';
     if (to('create')(request)) {
       const response = await forward(request);
-      if (isAcceptedResponse(response) && asked.size % 2 === 0) asked.set(id, 0);
-      else if (isAcceptedResponse(response)) asked.set(id, 1);
+      if (isSuccess(response) && asked.size % 2 === 0) asked.set(id, 0);
+      else if (isSuccess(response)) asked.set(id, 1);
       return response;
     }
     if (!to('delete')(request)) return forward(request);

@@ -58,7 +58,7 @@ export function combineEdits(...edits: Edit[]): Edit {
 }
 
 /** Returns whether the response is a 2xx. */
-export const isAccepted = ({ status }: ProxyResponse): boolean => status >= 200 && status < 300;
+export const isSuccess = ({ status }: ProxyResponse): boolean => status >= 200 && status < 300;
 
 /** Returns whether the response is a 4xx or 5xx. */
 export const isError = ({ status }: ProxyResponse): boolean => status >= 400;
@@ -129,7 +129,7 @@ export function editBody(
 /** Edits the bodies of 2xx responses of an endpoint. */
 export function editAccepted(endpoint: Endpoint, ...edits: Edit[]): TransformFactory {
   return changeResponse(to(endpoint), (response, request) =>
-    isAccepted(response) ? editBody(response, request, combineEdits(...edits)) : response,
+    isSuccess(response) ? editBody(response, request, combineEdits(...edits)) : response,
   );
 }
 

@@ -1,7 +1,7 @@
 /** The evals that a close queues (spec 2.2, 3.1, 8). */
 import { formatValue, LIVE_EVALS_MAX, resolvePointer } from '../../../../src/contract/index.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
-import { editAccepted, isAccepted } from '../../../engine/mutants/combinators.ts';
+import { editAccepted, isSuccess } from '../../../engine/mutants/combinators.ts';
 import type { Transform } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
@@ -182,7 +182,7 @@ function scoreOnEachClose(): Transform {
     if (request.endpoint !== 'end') return doubleClosed(request, forward, clock);
     const response = await forward(request);
     const id = conversationIdIn(request.path);
-    if (isAccepted(response) && id) closes.set(id, (closes.get(id) ?? 0) + 1);
+    if (isSuccess(response) && id) closes.set(id, (closes.get(id) ?? 0) + 1);
     return response;
   };
 }

@@ -15,7 +15,7 @@ import {
   drop,
   editAccepted,
   editBody,
-  isAccepted,
+  isSuccess,
   jsonResponse,
   replaceParts,
   respondInstead,
@@ -375,12 +375,12 @@ export const closeResponse: Subject = {
     'end-204': {
       description: 'Returns an empty 204 response to end calls.',
       kills: everyClose,
-      transform: replaceParts(end, { status: 204, headers: {}, body: '' }, isAccepted),
+      transform: replaceParts(end, { status: 204, headers: {}, body: '' }, isSuccess),
     },
     'end-text': {
       description: 'Returns the text OK to end calls.',
       kills: everyClose,
-      transform: replaceParts(end, { body: 'OK' }, isAccepted),
+      transform: replaceParts(end, { body: 'OK' }, isSuccess),
     },
     'end-not-there': {
       description: 'Does not implement end calls.',
@@ -635,7 +635,7 @@ function reopenByLateSpans(): Transform {
     const sent = request.endpoint === 'traces' ? conversationIdsIn(request.body) : [];
     for (const id of sent) if (closed.has(id)) reopened.add(id);
     const id = conversationIdIn(request.path);
-    if (request.endpoint !== 'end' || id === undefined || !isAccepted(response)) return response;
+    if (request.endpoint !== 'end' || id === undefined || !isSuccess(response)) return response;
     closed.add(id);
     return reopened.has(id) ? editBody(response, request, drop('/already_closed')) : response;
   };

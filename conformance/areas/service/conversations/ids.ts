@@ -16,7 +16,7 @@ import { requirePlainAccepted } from '../../../engine/checks/responses.ts';
 import {
   changeResponse,
   editAccepted,
-  isAccepted as isAcceptedResponse,
+  isSuccess,
   jsonResponse,
   respondInstead,
   withBody,
@@ -111,7 +111,7 @@ export const conversationIds: Subject = {
           'ids-told-encoded': {
             description: 'Returns ids in their encoded form.',
             transform: changeResponse(hasEncodedId, (response, request) => {
-              if (!isAcceptedResponse(response)) return response;
+              if (!isSuccess(response)) return response;
               const body = JSON.parse(response.body) as object;
               const encodedId = request.path.split('/')[3];
               return { ...response, body: JSON.stringify({ ...body, conversation_id: encodedId }) };

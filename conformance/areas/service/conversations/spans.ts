@@ -11,7 +11,7 @@ import {
   outcomeFinding,
 } from '../../../engine/checks/check.ts';
 import {
-  isAccepted as isAcceptedResponse,
+  isSuccess,
   withBody,
   type When,
 } from '../../../engine/mutants/combinators.ts';
@@ -311,7 +311,7 @@ function onLateConversations(
         request.endpoint === 'end' &&
         id &&
         response !== 'dropped' &&
-        isAcceptedResponse(response)
+        isSuccess(response)
       ) {
         closed.add(`${key} ${id}`);
       }

@@ -1,7 +1,7 @@
 /** The filter `failed_only` of both results endpoints (spec 2.6, 4.3, 4.4). */
 import { resolvePointer } from '../../../../src/contract/index.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
-import { editBody, isAccepted, withQuery } from '../../../engine/mutants/combinators.ts';
+import { editBody, isSuccess, withQuery } from '../../../engine/mutants/combinators.ts';
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { Subject } from '../../../engine/requirement.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
@@ -279,7 +279,7 @@ function filterPage(endpoint: ResultsEndpoint): TransformFactory {
         query.delete('failed_only');
       }),
     );
-    if (!isAccepted(response)) return response;
+    if (!isSuccess(response)) return response;
     return editBody(response, request, (page) => {
       const items = sessionsIn(page).filter(
         (session) => Number(objectAt(session, 'outcome_summary')['failed_count']) > 0,

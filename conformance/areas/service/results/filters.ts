@@ -11,7 +11,7 @@ import {
 } from '../../../engine/checks/check.ts';
 import {
   editBody,
-  isAccepted,
+  isSuccess,
   respondInstead,
   to,
   withQuery,
@@ -20,7 +20,7 @@ import {
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, RequirementEntry, Subject } from '../../../engine/requirement.ts';
 import {
-  isAccepted as isAcceptedRead,
+  isAccepted,
   type Exchange,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
@@ -233,15 +233,15 @@ function acceptsOffset(endpoint: ResultsEndpoint): Check {
   return {
     evidence: (transcript) => [
       ...transcript.exchanges.filter(
-        (page) => isStep(page, endpoint, OFFSET_STEP) && page.response && !isAcceptedRead(page),
+        (page) => isStep(page, endpoint, OFFSET_STEP) && page.response && !isAccepted(page),
       ),
       ...filters.evidence(transcript),
     ],
     judge: (evidence, transcript) => [
       ...evidence
-        .filter((page) => !isAcceptedRead(page))
+        .filter((page) => !isAccepted(page))
         .map((page) => outcomeFinding(page, 'a 2xx response to a time with an offset')),
-      ...filters.judge(evidence.filter(isAcceptedRead), transcript),
+      ...filters.judge(evidence.filter(isAccepted), transcript),
     ],
     unjudged: noWholeList(endpoint),
   };
@@ -305,7 +305,7 @@ function acceptsWholeSeconds(endpoint: ResultsEndpoint): Check {
       isWholeSecond(page) &&
       arePlainAccepted(transcript),
     (page) =>
-      isAcceptedRead(page)
+      isAccepted(page)
         ? []
         : [outcomeFinding(page, 'a 2xx response to times without a fraction, such as 09:30:00Z')],
     unjudgedAs('not_observed', 'No read with two filters had times without a fraction.'),
@@ -688,7 +688,7 @@ function replaceFilter(
       return forward(request);
     }
     const response = await forward(withQuery(request, (query) => query.delete(filter)));
-    if (!isAccepted(response)) return response;
+    if (!isSuccess(response)) return response;
     return editBody(response, request, (page) => {
       const items = sessionsIn(page).filter((session) => isKept(session, value));
       Object.assign(page, { items, total: items.length });

@@ -18,7 +18,7 @@ import {
 import { checkAccepted } from '../../../engine/checks/responses.ts';
 import {
   editBody,
-  isAccepted as isAcceptedResponse,
+  isSuccess,
   replaceParts,
   respondInstead,
   to,
@@ -838,7 +838,7 @@ function mixOwners(endpoint: ResultsEndpoint): TransformFactory {
     return async (request, forward) => {
       const response = await forward(request);
       const hasNoQuery = request.path.endsWith('/');
-      if (request.endpoint !== endpoint || !isAcceptedResponse(response) || !hasNoQuery)
+      if (request.endpoint !== endpoint || !isSuccess(response) || !hasNoQuery)
         return response;
       return editBody(response, request, (page) => {
         const sessions = sessionsIn(page);

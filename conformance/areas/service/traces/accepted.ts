@@ -3,7 +3,7 @@ import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { checkEach, outcomeFinding, type Check } from '../../../engine/checks/check.ts';
 import {
-  isAccepted as isAcceptedResponse,
+  isSuccess,
   replaceParts,
 } from '../../../engine/mutants/combinators.ts';
 import type { ProxyResponse, Transform } from '../../../engine/mutants/mutant.ts';
@@ -60,7 +60,7 @@ const special = {
 
 const responds = (description: string, parts: Partial<ProxyResponse>): MutantEntry => ({
   description,
-  transform: replaceParts(traces(), parts, isAcceptedResponse),
+  transform: replaceParts(traces(), parts, isSuccess),
 });
 
 const isFromService = ({ status }: ProxyResponse): boolean => status === 200;

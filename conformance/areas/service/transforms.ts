@@ -37,7 +37,7 @@ export const fastClock = { clockFactor: 20 } as const;
 export const intrusiveOnly = { intrusive: true } as const;
 
 /** Creates an error response of the service. */
-export const errorResponse = (status: number): ProxyResponse =>
+export const refusal = (status: number): ProxyResponse =>
   jsonResponse(status, { message: 'Refused.' });
 
 /** The response to an accepted trace request. */

@@ -22,7 +22,7 @@ import {
   hasLongerKey,
   hasValidKey,
   hasWrongKey,
-  errorResponse,
+  refusal,
   isUnauthorized,
   not,
 } from '../transforms.ts';
@@ -125,7 +125,7 @@ export const keys: Subject = {
             // The header names that a mutant sees are in lower case.
             transform: respondInstead(
               ({ path }) => path.endsWith('/sessions/?limit=1'),
-              () => errorResponse(401),
+              () => refusal(401),
             ),
           },
         },

@@ -48,7 +48,7 @@ import {
   conversationIdIn,
   conversationIdsIn,
   emptyTraceResponse,
-  errorResponse,
+  refusal,
 } from '../transforms.ts';
 import { IGNORED_SPAN } from './probes.ts';
 import {
@@ -177,7 +177,7 @@ export const closeResponse: Subject = {
         'repeat-409': {
           description: 'Refuses a repeated end call.',
           transform: changeResponse(end, (response) =>
-            response.body.includes('already_closed') ? errorResponse(409) : response,
+            response.body.includes('already_closed') ? refusal(409) : response,
           ),
         },
       },
@@ -324,7 +324,7 @@ export const closeResponse: Subject = {
         'concurrent-close-409': {
           description: 'Refuses the second of two concurrent end calls.',
           transform: onConcurrentCloses((response) =>
-            response.body.includes('already_closed') ? errorResponse(409) : response,
+            response.body.includes('already_closed') ? refusal(409) : response,
           ),
         },
       },
@@ -385,7 +385,7 @@ export const closeResponse: Subject = {
     'end-not-there': {
       description: 'Does not implement end calls.',
       kills: everyClose,
-      transform: respondInstead(end, () => errorResponse(404)),
+      transform: respondInstead(end, () => refusal(404)),
     },
   },
   legal: {
@@ -574,7 +574,7 @@ function forgetOpen(): Transform {
     const { endpoint, body, path } = request;
     if (endpoint === 'traces' && body.includes(LEFT_OPEN_SUBJECT)) openId = conversationIdIn(body);
     const isForgotten = endpoint === 'end' && openId !== undefined && path.includes(openId);
-    return isForgotten ? errorResponse(404) : forward(request);
+    return isForgotten ? refusal(404) : forward(request);
   };
 }
 

@@ -6,7 +6,7 @@ import {
   respondInstead,
 } from '../../../engine/mutants/combinators.ts';
 import type { Subject } from '../../../engine/requirement.ts';
-import { errorResponse } from '../transforms.ts';
+import { refusal } from '../transforms.ts';
 import {
   addTraffic,
   advanceSkippedTime,
@@ -47,7 +47,7 @@ export const controlApiAbsence: Subject = {
       transform: withoutControlApi((request) =>
         isControlRequest('health')(request)
           ? jsonResponse(200, { status: 'healthy' })
-          : errorResponse(500),
+          : refusal(500),
       ),
     },
     'many-sessions': {

@@ -47,7 +47,7 @@ import {
   sessionsOf,
   startedAtMs,
 } from '../transcript.ts';
-import { errorResponse, hasQuery, onPages, onSessions, rewriteQuery } from '../transforms.ts';
+import { refusal, hasQuery, onPages, onSessions, rewriteQuery } from '../transforms.ts';
 import { both, type EndpointRules } from './both-endpoints.ts';
 import {
   findWholeList,
@@ -154,7 +154,7 @@ export const filters: Subject = {
       mutants: named({
         'whole-second-refused': {
           description: 'Refuses times without a fraction.',
-          transform: respondInstead(to(endpoint, hasWholeSeconds), () => errorResponse(400)),
+          transform: respondInstead(to(endpoint, hasWholeSeconds), () => refusal(400)),
         },
       }),
     })),
@@ -175,7 +175,7 @@ export const filters: Subject = {
       mutants: named({
         'offset-refused': {
           description: 'Refuses times with an offset.',
-          transform: respondInstead(to(endpoint, hasOffset), () => errorResponse(400)),
+          transform: respondInstead(to(endpoint, hasOffset), () => refusal(400)),
         },
         'offset-ignored': {
           description: 'Reads the time before an offset as UTC.',

@@ -60,7 +60,7 @@ import {
 } from '../transcript.ts';
 import {
   conversationIdIn,
-  errorResponse,
+  refusal,
   fastClock,
   hasQuery,
   intrusiveOnly,
@@ -108,7 +108,7 @@ const refuses = (
   value: string,
 ): MutantEntry => ({
   description,
-  transform: respondInstead(to(endpoint, hasQuery(query, value)), () => errorResponse(400)),
+  transform: respondInstead(to(endpoint, hasQuery(query, value)), () => refusal(400)),
 });
 
 const noManySessions = requireIntrusiveRun(
@@ -262,7 +262,7 @@ export const pages: Subject = {
       mutants: named({
         'beyond-404': {
           description: 'Refuses a skip beyond the last session.',
-          transform: respondInstead(to(endpoint, isBeyondEnd), () => errorResponse(404)),
+          transform: respondInstead(to(endpoint, isBeyondEnd), () => refusal(404)),
         },
         'beyond-wraps': {
           description: 'Starts again at the first session beyond the last one.',

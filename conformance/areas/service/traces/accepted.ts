@@ -18,7 +18,7 @@ import {
 } from '../close/evidence.ts';
 import { bodyFinding } from '../findings.ts';
 import { UNKNOWN_FIELD } from '../spans.ts';
-import { errorResponse, hasValidKey, spanIdsIn } from '../transforms.ts';
+import { refusal, hasValidKey, spanIdsIn } from '../transforms.ts';
 import {
   accepts,
   acceptsLike,
@@ -361,7 +361,7 @@ function refuseKnownSpans(): Transform {
     if (request.endpoint !== 'traces' || !isPlain) return forward(request);
     const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
     const ids = spanIdsIn(request.body).map((id) => `${key} ${id}`);
-    if (ids.some((id) => known.has(id))) return errorResponse(409);
+    if (ids.some((id) => known.has(id))) return refusal(409);
     for (const id of ids) known.add(id);
     return forward(request);
   };

@@ -13,7 +13,7 @@ import {
 import type { ProxyResponse } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import { bodyFinding } from '../findings.ts';
-import { emptyTraceResponse, errorResponse } from '../transforms.ts';
+import { emptyTraceResponse, refusal } from '../transforms.ts';
 import { contains, hasType, isPlainJson, noTraces, refuses, traces } from './trace-requests.ts';
 import { isStep } from '../transcript.ts';
 
@@ -85,7 +85,7 @@ export const refusedTraces: Subject = {
           'no-id-text': respondsTo(
             lacksConversationId,
             'Returns plain text when the conversation id is missing.',
-            { ...errorResponse(400), body: 'No id.' },
+            { ...refusal(400), body: 'No id.' },
           ),
         },
         legal: {

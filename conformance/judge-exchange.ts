@@ -8,6 +8,7 @@ import {
 } from '../src/contract/index.ts';
 import { parseJson } from '../src/platform/json.ts';
 import { requirement, sandboxSuite, serviceSuite } from './areas/index.ts';
+import { OVER_CAP } from './areas/service/results/evidence.ts';
 import { createExchangeJudge } from './engine/judge/exchange-validator.ts';
 import { routeNames, serviceEndpoints } from './engine/checks/route-names.ts';
 import { toPrintable } from './engine/transcript/reading.ts';
@@ -119,7 +120,7 @@ function readPurpose(
   const isAccepted = status >= 200 && status < 300;
   if (isOfService(endpoint)) {
     const limit = new URLSearchParams(request.path.replace(/^[^?]*/, '')).get('limit');
-    const step = Number(limit) > PAGE_LIMIT_MAX ? 'over the cap' : 'own';
+    const step = Number(limit) > PAGE_LIMIT_MAX ? OVER_CAP : 'own';
     return { step, intent: isAccepted ? 'valid' : 'open' };
   }
   // A missing key or an unknown user says nothing about the form of the request.

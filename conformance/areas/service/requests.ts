@@ -1,6 +1,6 @@
 import type { ExpectedSession, OwnerName, ServiceContext, ServiceProbeContext } from './context.ts';
 import { type ResultsEndpoint, resultsPaths, sessionsIn } from './results-api.ts';
-import type { EndStep, TracesStep } from './steps.ts';
+import type { EndStep, ResultsStep, TracesStep } from './steps.ts';
 import { isBeyond, isCutOff } from './transcript.ts';
 import { type Conversation, type Encoding, encodings, type TraceExport } from './spans.ts';
 import type { Step } from '../../engine/probe.ts';
@@ -44,7 +44,7 @@ export function createEndStep(
 export function createResultsStep(
   { service }: ServiceProbeContext,
   endpoint: ResultsEndpoint,
-  step: string,
+  step: ResultsStep,
   query: Record<string, string> = {},
   owner: OwnerName = 'main',
 ): Step {
@@ -127,7 +127,7 @@ const POLLS_MAX = 40;
 export async function waitUntilScored(
   context: ServiceProbeContext,
   expected: readonly ExpectedSession[],
-  step: string = 'results',
+  step: ResultsStep = 'results',
   owner: OwnerName = 'main',
 ): Promise<void> {
   const startMs = context.service.monotonicMs();

@@ -4,7 +4,7 @@ import { isObject } from '../../../../src/platform/json.ts';
 import { checkEach, explainNoValidResponse, type Check } from '../../../engine/checks/check.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
-import type { EndStep, TracesStep } from '../steps.ts';
+import type { EndStep, ResultsStep, TracesStep } from '../steps.ts';
 import {
   conversationIdOf,
   hasControlApi,
@@ -98,7 +98,7 @@ export function closesWith(
 /** Requires a conversation to be, or not to be, on the last page of its owner that a step read. */
 export function lists(
   sentStep: TracesStep,
-  pageStep: string,
+  pageStep: ResultsStep,
   isListed: boolean,
   unjudged: Check['unjudged'],
   hint?: string,

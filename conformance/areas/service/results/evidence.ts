@@ -10,6 +10,7 @@ import { checkShape } from '../../../engine/checks/shape.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { CONFIGURE_EVALS, needsSessions, wrongValue } from '../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
+import type { ResultsStep } from '../steps.ts';
 import {
   hasControlApi,
   isCutOff,
@@ -39,6 +40,8 @@ export const DECLINED_STEP = 'declined';
 /** The step of a page of filtered sessions. */
 export const FILTERED_PAGE_STEP = 'page of failed only';
 
+/** The step of a read with a limit over the highest one. */
+export const OVER_CAP = 'over the cap';
 /** The step of a read that skips more sessions than there are, without a limit. */
 export const BEYOND_STEP = 'beyond the end';
 /** The step of two filters together. The times of its period have no fraction of a second. */
@@ -113,7 +116,7 @@ function explainNoWholeList(
   transcript: Transcript,
   endpoint: ResultsEndpoint,
 ): { reason: string; remedy?: string } {
-  const pages = ['whole', 'whole again'].flatMap(
+  const pages = (['whole', 'whole again'] as const).flatMap(
     (step) => lastAccepted(transcript, endpoint, step) ?? [],
   );
   const kind = endpoint === 'production' ? 'production' : 'simulation';
@@ -233,7 +236,7 @@ export function hasTypicalValue(
 
 /** Pages of a step whose owner has only the sessions that the run seeded. */
 export const isSeededPage =
-  (step: string) =>
+  (step: ResultsStep) =>
   (page: Exchange, transcript: Transcript): boolean =>
     isResultsPage('simulations')(page) &&
     isStep(page, 'simulations', step) &&
@@ -241,7 +244,7 @@ export const isSeededPage =
 
 /** The same, if each session has a persona, which identifies seeded sessions. */
 export const isIdentifiablePage =
-  (step: string) =>
+  (step: ResultsStep) =>
   (page: Exchange, transcript: Transcript): boolean =>
     isSeededPage(step)(page, transcript) &&
     sessionsOf(page).every(({ persona }) => typeof persona === 'string');

@@ -4,6 +4,7 @@ import type { TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { wrongValue } from '../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
+import type { ResultsStep } from '../steps.ts';
 import { isStep, sessionsOf } from '../transcript.ts';
 import { hasQuery, rewriteQuery } from '../transforms.ts';
 import { compareWithWhole, identify, type WholeList } from './evidence.ts';
@@ -21,7 +22,7 @@ export type FilterRule = (
 /** Requires the pages of some steps to list exactly the sessions that the rule selects. */
 export function filtersSessions(
   endpoint: ResultsEndpoint,
-  steps: readonly string[],
+  steps: readonly ResultsStep[],
   rule: FilterRule,
 ): Check {
   return compareWithWhole(
@@ -57,7 +58,7 @@ function findFilterFaults(
 }
 
 /** The step of a read with the name of a run or an agent, and of an eval that does not exist. */
-export const nameAndEvalStep = (filter: 'run' | 'agent'): string => `${filter} and eval none`;
+export const nameAndEvalStep = (filter: 'run' | 'agent'): ResultsStep => `${filter} and eval none`;
 
 /** The probes page with smaller limits; those reads stay as they are. */
 export const isFilterRead = hasQuery('limit', '500');

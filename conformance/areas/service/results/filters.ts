@@ -34,6 +34,7 @@ import {
   type ResultsObject,
   sessionsIn,
 } from '../results-api.ts';
+import type { ResultsStep } from '../steps.ts';
 import {
   findSeededSession,
   findUpload,
@@ -86,6 +87,13 @@ const ignoreOffset = (
 const hasOffset: When = ({ path }) =>
   queryParameter(path, 'started_after')?.endsWith('+02:00') === true;
 
+/** The steps that use a name filter. */
+const nameFilterSteps: Readonly<Record<NameFilter, readonly ResultsStep[]>> = {
+  run: ['run', 'run none', 'run with %', 'run with .', 'run by session id'],
+  agent: ['agent', 'agent none', 'agent with %', 'agent with .', 'agent by scenario'],
+  eval: ['eval', 'eval with %', 'eval with _'],
+};
+
 export const filters: Subject = {
   requirements: {
     ...both('SERVICE-110', 'SERVICE-146', ({ endpoint, kind, either, named }) => {
@@ -96,7 +104,7 @@ export const filters: Subject = {
         statements: [either('4.4.3', '4.3.5')],
         reason: WRONG_FILTER,
         check: ignoresCase(
-          filtersSessions(endpoint, nameFilterSteps(name), either(matchesRun, matchesAgent)),
+          filtersSessions(endpoint, nameFilterSteps[name], either(matchesRun, matchesAgent)),
         ),
         mutants: {
           ...named({
@@ -112,7 +120,7 @@ export const filters: Subject = {
       rule: `The filter \`eval\` keeps the ${kind} sessions that have an eval whose name contains the value, ignoring case.`,
       statements: either(['4.4.4'], ['4.3.9', '4.3.10']),
       reason: WRONG_FILTER,
-      check: ignoresCase(filtersSessions(endpoint, nameFilterSteps('eval'), matchesEval)),
+      check: ignoresCase(filtersSessions(endpoint, nameFilterSteps.eval, matchesEval)),
       mutants: named(wrongMatches(endpoint, 'eval')),
     })),
     ...both('SERVICE-210', 'SERVICE-211', ({ endpoint, kind, either, named }) => {
@@ -126,8 +134,8 @@ export const filters: Subject = {
         observability: 'provoked',
         check: requirePlainRight(
           [
-            filtersSessions(endpoint, nameFilterSteps(name), matchesName),
-            filtersSessions(endpoint, nameFilterSteps('eval'), matchesEval),
+            filtersSessions(endpoint, nameFilterSteps[name], matchesName),
+            filtersSessions(endpoint, nameFilterSteps.eval, matchesEval),
           ],
           filtersSessions(
             endpoint,
@@ -297,7 +305,9 @@ function hasWholeSeconds({ path }: { path: string }): boolean {
 function acceptsWholeSeconds(endpoint: ResultsEndpoint): Check {
   const isWholeSecond = (page: Exchange): boolean => hasWholeSeconds({ path: page.request.path });
   const arePlainAccepted = (transcript: Transcript): boolean =>
-    ['eval', 'failed only'].every((step) => lastAccepted(transcript, endpoint, step) !== undefined);
+    (['eval', 'failed only'] as const).every(
+      (step) => lastAccepted(transcript, endpoint, step) !== undefined,
+    );
   return checkEach(
     (page, transcript) =>
       isStep(page, endpoint, NO_FRACTION_STEP) &&
@@ -310,19 +320,6 @@ function acceptsWholeSeconds(endpoint: ResultsEndpoint): Check {
         : [outcomeFinding(page, 'a 2xx response to times without a fraction, such as 09:30:00Z')],
     unjudgedAs('not_observed', 'No read with two filters had times without a fraction.'),
   );
-}
-
-/** Returns the steps that use a name filter. */
-function nameFilterSteps(filter: NameFilter): readonly string[] {
-  return [
-    filter,
-    ...(filter === 'eval' ? [] : [`${filter} none`]),
-    `${filter} with %`,
-    `${filter} with _`,
-    `${filter} with .`,
-    ...(filter === 'run' ? ['run by session id'] : []),
-    ...(filter === 'agent' ? ['agent by scenario'] : []),
-  ];
 }
 
 function containsText(value: unknown, part: string | undefined): boolean {

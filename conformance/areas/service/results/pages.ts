@@ -80,14 +80,13 @@ import {
   NO_FRACTION_STEP,
   noWholeList,
   OFFSET_STEP,
+  OVER_CAP,
   PAGING,
   WRONG_TYPE,
 } from './evidence.ts';
 import { HOUR_MS } from '../../../../src/platform/clock.ts';
 
 const OWNER_HINT = 'Select by the owner of the API key in every query.';
-
-const OVER_CAP = 'over the cap';
 
 /** The step of consecutive pages. */
 const PAGE_STEP = 'page';
@@ -779,7 +778,7 @@ function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
       );
       return pages.filter(
         (page) =>
-          (isAnySeen && page.step === 'another owner') || findForeignIndex(page, transcript) >= 0,
+          (isAnySeen && isStep(page, endpoint, 'another owner')) || findForeignIndex(page, transcript) >= 0,
       );
     },
     judge: (evidence, transcript) =>

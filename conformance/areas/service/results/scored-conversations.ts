@@ -221,7 +221,7 @@ function listsClosedConversations(): Check {
 }
 
 /** Steps that read all sessions after the run has waited until no eval is queued. */
-const scoredPageSteps = ['whole', TRACES_STEP];
+const scoredPageSteps = ['whole', TRACES_STEP] as const;
 
 const CACHE_HINT =
   'Another read listed it before. If results are cached, drop them when an eval has run.';

@@ -96,7 +96,7 @@ const nameFilterSteps: Readonly<Record<NameFilter, readonly ResultsStep[]>> = {
 
 export const filters: Subject = {
   requirements: {
-    ...both('SERVICE-110', 'SERVICE-146', ({ endpoint, kind, either, named }) => {
+    ...both('SERVICE-110', 'SERVICE-146', ({ endpoint, kind, either, forEndpoint }) => {
       const name = either('run', 'agent');
       const elsewhere = searchElsewhere(endpoint, name, either('source_session_id', 'scenario'));
       return {
@@ -107,7 +107,7 @@ export const filters: Subject = {
           filtersSessions(endpoint, nameFilterSteps[name], either(matchesRun, matchesAgent)),
         ),
         mutants: {
-          ...named({
+          ...forEndpoint({
             ...wrongMatches(endpoint, name),
             [`${name}-elsewhere`]: elsewhere,
             ...either({}, { 'agent-by-simulation': searchElsewhere(endpoint, name, 'simulation') }),
@@ -116,14 +116,14 @@ export const filters: Subject = {
         },
       };
     }),
-    ...both('SERVICE-111', 'SERVICE-148', ({ endpoint, kind, either, named }) => ({
+    ...both('SERVICE-111', 'SERVICE-148', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `The filter \`eval\` keeps the ${kind} sessions that have an eval whose name contains the value, ignoring case.`,
       statements: either(['4.4.4'], ['4.3.9', '4.3.10']),
       reason: WRONG_FILTER,
       check: ignoresCase(filtersSessions(endpoint, nameFilterSteps.eval, matchesEval)),
-      mutants: named(wrongMatches(endpoint, 'eval')),
+      mutants: forEndpoint(wrongMatches(endpoint, 'eval')),
     })),
-    ...both('SERVICE-210', 'SERVICE-211', ({ endpoint, kind, either, named }) => {
+    ...both('SERVICE-210', 'SERVICE-211', ({ endpoint, kind, either, forEndpoint }) => {
       const name = either('run', 'agent');
       const matchesName: FilterRule = either(matchesRun, matchesAgent);
       return {
@@ -144,7 +144,7 @@ export const filters: Subject = {
               matchesEval(session, page) && matchesName(session, page, transcript),
           ),
         ),
-        mutants: named({
+        mutants: forEndpoint({
           [`${name}-or-eval`]: {
             description: `Keeps sessions that fulfil ${name} or eval.`,
             // The eval does not exist, so the other filter alone decides.
@@ -153,13 +153,13 @@ export const filters: Subject = {
         }),
       };
     }),
-    ...both('SERVICE-220', 'SERVICE-221', ({ endpoint, kind, either, named }) => ({
+    ...both('SERVICE-220', 'SERVICE-221', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `The time filters of ${kind} sessions accept a time without a fraction of a second.`,
       statements: either(['4.4.6', '4.4.7'], ['4.3.7', '4.3.8']),
       reason: 'Many programs write times in whole seconds.',
       observability: 'provoked',
       check: acceptsWholeSeconds(endpoint),
-      mutants: named({
+      mutants: forEndpoint({
         'whole-second-refused': {
           description: 'Refuses times without a fraction.',
           transform: respondInstead(to(endpoint, hasWholeSeconds), () => refusal(400)),
@@ -174,13 +174,13 @@ export const filters: Subject = {
       ...byTime('before', rules),
       statements: [rules.either('4.4.7', '4.3.8')],
     })),
-    ...both('SERVICE-170', 'SERVICE-171', ({ endpoint, kind, either, named }) => ({
+    ...both('SERVICE-170', 'SERVICE-171', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `The time filters of ${kind} sessions accept a time with an offset such as \`+02:00\` or \`-03:00\`.`,
       statements: either(['4.4.6', '4.4.7'], ['4.3.7', '4.3.8']),
       reason: 'Programs in other time zones would get the sessions of the wrong hours.',
       observability: 'provoked',
       check: requirePlainRight([filtersByTime(endpoint, 'started_after')], acceptsOffset(endpoint)),
-      mutants: named({
+      mutants: forEndpoint({
         'offset-refused': {
           description: 'Refuses times with an offset.',
           transform: respondInstead(to(endpoint, hasOffset), () => refusal(400)),
@@ -258,7 +258,7 @@ function acceptsOffset(endpoint: ResultsEndpoint): Check {
 /** Writes the rule of a time filter, except its statements. */
 function byTime(
   order: 'after' | 'before',
-  { endpoint, kind, either, named }: EndpointRules,
+  { endpoint, kind, either, forEndpoint }: EndpointRules,
 ): Omit<RequirementEntry, 'statements'> {
   const filter: TimeFilter = `started_${order}`;
   const byEnd = filterByEnd(endpoint, filter);
@@ -267,7 +267,7 @@ function byTime(
     reason: WRONG_FILTER,
     check: filtersByTime(endpoint, filter),
     mutants: {
-      ...named({
+      ...forEndpoint({
         [`${order}-exclusive`]: {
           description: `Excludes sessions that start exactly at ${filter}.`,
           transform: shiftTime(endpoint, filter, order === 'after' ? 1 : -1),

@@ -100,7 +100,7 @@ const isBeyondEnd: When = ({ path }) =>
   queryParameter(path, 'skip') !== undefined && queryParameter(path, 'limit') === undefined;
 
 /** A mutant that refuses reads with a value of a query parameter. */
-const refuses = (
+const refuseQuery = (
   endpoint: ResultsEndpoint,
   description: string,
   query: string,
@@ -118,7 +118,7 @@ const noManySessions = requireIntrusiveRun(
 
 export const pages: Subject = {
   requirements: {
-    ...both('SERVICE-070', 'SERVICE-130', ({ endpoint, kind, either, named }) => ({
+    ...both('SERVICE-070', 'SERVICE-130', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `\`GET ${resultsPaths[endpoint]}\` returns a JSON object with a 2xx status.`,
       ...either(
         { section: '4.4', statements: ['1.13', '4.4.1', '4.4.2', '4.4.12', '4.4.19', '9.2'] },
@@ -127,38 +127,38 @@ export const pages: Subject = {
       reason: `Builds and reports cannot read any ${kind} result.`,
       probes: [either('service/production', 'service/simulations')],
       check: answersReads(endpoint),
-      mutants: named({
-        'failed-only-400': refuses(endpoint, 'Refuses failed_only.', 'failed_only', 'true'),
-        'traces-400': refuses(endpoint, 'Refuses include_traces=false.', 'include_traces', 'false'),
+      mutants: forEndpoint({
+        'failed-only-400': refuseQuery(endpoint, 'Refuses failed_only.', 'failed_only', 'true'),
+        'traces-400': refuseQuery(endpoint, 'Refuses include_traces=false.', 'include_traces', 'false'),
         'filter-text': {
           description: 'Returns text when the query has an eval filter.',
           transform: replaceParts(to(endpoint, hasQuery('eval')), { body: 'none' }),
         },
       }),
     })),
-    ...both('SERVICE-071', 'SERVICE-131', ({ endpoint, kind, either, named, editsPages }) => ({
+    ...both('SERVICE-071', 'SERVICE-131', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
       rule: `A ${kind} page has an \`items\` array and the integers \`total\`, \`skip\`, and \`limit\`.`,
       statements: ['2.6.10', '2.6.11', '2.6.12', '2.6.13', either('4.4.12', '4.3.17')],
       reason: WRONG_TYPE,
       check: hasPageFields(endpoint),
-      mutants: named({
-        'total-missing': editsPages('Omits total.', removeKey('total')),
-        'total-text': editsPages('Returns total as a string.', setKey('total', '12')),
-        'skip-missing': editsPages('Omits skip.', removeKey('skip')),
-        'limit-null': editsPages('Returns null as limit.', setKey('limit', null)),
-        'items-object': editsPages('Returns an object as items.', setKey('items', {}), hasSkip),
+      mutants: forEndpoint({
+        'total-missing': editPages('Omits total.', removeKey('total')),
+        'total-text': editPages('Returns total as a string.', setKey('total', '12')),
+        'skip-missing': editPages('Omits skip.', removeKey('skip')),
+        'limit-null': editPages('Returns null as limit.', setKey('limit', null)),
+        'items-object': editPages('Returns an object as items.', setKey('items', {}), hasSkip),
       }),
     })),
-    ...both('SERVICE-075', 'SERVICE-132', ({ endpoint, kind, either, named, editsPages }) => ({
+    ...both('SERVICE-075', 'SERVICE-132', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
       rule: `Without \`skip\` and \`limit\`, a ${kind} page has \`skip: 0\`, \`limit: 50\`, and at most 50 items.`,
       section: '8',
       statements: [...either(['4.4.9', '4.4.10'], ['4.3.14', '4.3.15']), '8.a6', '8.a8'],
       reason: PAGING,
       probes: ['service/many'],
       check: usesDefaults(endpoint),
-      mutants: named({
-        'limit-20': editsPages('Uses a default limit of 20.', setKey('limit', 20), not(hasLimit)),
-        'skip-1': editsPages('Uses a default skip of 1.', setKey('skip', 1), not(hasLimit)),
+      mutants: forEndpoint({
+        'limit-20': editPages('Uses a default limit of 20.', setKey('limit', 20), not(hasLimit)),
+        'skip-1': editPages('Uses a default skip of 1.', setKey('skip', 1), not(hasLimit)),
         'page-51': {
           description: 'Lists 51 sessions by default.',
           transform: rewriteQuery(
@@ -170,7 +170,7 @@ export const pages: Subject = {
         },
       }),
     })),
-    ...both('SERVICE-077', 'SERVICE-133', ({ endpoint, kind, either, named, editsPages }) => ({
+    ...both('SERVICE-077', 'SERVICE-133', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
       rule: `A \`limit\` over 500 returns 500 ${kind} sessions, or all if there are fewer, instead of an error.`,
       section: '8',
       statements: [either('4.4.11', '4.3.16'), '8.a7'],
@@ -178,8 +178,8 @@ export const pages: Subject = {
       observability: 'provoked',
       probes: ['service/many'],
       check: capsLimit(endpoint),
-      mutants: named({
-        'cap-400': refuses(endpoint, 'Refuses a limit over 500.', 'limit', '501'),
+      mutants: forEndpoint({
+        'cap-400': refuseQuery(endpoint, 'Refuses a limit over 500.', 'limit', '501'),
         'cap-to-default': {
           description: 'Uses the default limit instead of one over 500.',
           transform: rewriteQuery(
@@ -190,7 +190,7 @@ export const pages: Subject = {
           ...intrusiveOnly,
         },
         'cap-501': {
-          ...editsPages(
+          ...editPages(
             'Lists more than 500 sessions.',
             (page) => {
               const sessions = sessionsIn(page);
@@ -202,13 +202,13 @@ export const pages: Subject = {
         },
       }),
     })),
-    ...both('SERVICE-078', 'SERVICE-134', ({ endpoint, kind, either, named, editsPages }) => ({
+    ...both('SERVICE-078', 'SERVICE-134', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
       rule: `A ${kind} page repeats the requested \`skip\` and \`limit\` and has at most \`limit\` items.`,
       statements: either(['4.4.9', '4.4.10'], ['4.3.14', '4.3.15']),
       reason: PAGING,
       check: echoesLimits(endpoint),
-      mutants: named({
-        'limit-echo': editsPages(
+      mutants: forEndpoint({
+        'limit-echo': editPages(
           'Echoes a limit other than the requested one.',
           setKey('limit', 50),
           hasLimit,
@@ -225,7 +225,7 @@ export const pages: Subject = {
         },
       }),
     })),
-    ...both('SERVICE-080', 'SERVICE-135', ({ endpoint, kind, either, named, editsPages }) => ({
+    ...both('SERVICE-080', 'SERVICE-135', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
       rule: `Consecutive ${kind} pages list every session exactly once and have the same \`total\`.`,
       ...either(
         { section: '4.4', statements: ['2.6.11', '4.4.9', '4.4.16'] },
@@ -234,12 +234,12 @@ export const pages: Subject = {
       reason: PAGING,
       probes: either(['service/production'], []),
       check: pagesCompletely(endpoint),
-      mutants: named({
+      mutants: forEndpoint({
         'skip-off-by-one': {
           description: 'Skips one session too many.',
           transform: changeSkip(endpoint, (skip) => (skip > 0 ? skip + 1 : skip)),
         },
-        'total-of-page': editsPages(
+        'total-of-page': editPages(
           'Counts only the sessions of the page as total.',
           (page) => {
             page['total'] = sessionsIn(page).length;
@@ -248,7 +248,7 @@ export const pages: Subject = {
         ),
       }),
     })),
-    ...both('SERVICE-206', 'SERVICE-207', ({ endpoint, kind, either, named }) => ({
+    ...both('SERVICE-206', 'SERVICE-207', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `A ${kind} page beyond the last session has no items, also without \`limit\`.`,
       section: either('4.4', '4.3'),
       statements: either(['2.6.12', '4.4.9'], ['2.6.12', '4.3.14', '4.3.r3']),
@@ -258,7 +258,7 @@ export const pages: Subject = {
         [echoesLimits(endpoint), usesDefaults(endpoint)],
         endsAfterLastPage(endpoint),
       ),
-      mutants: named({
+      mutants: forEndpoint({
         'beyond-404': {
           description: 'Refuses a skip beyond the last session.',
           transform: respondInstead(to(endpoint, isBeyondEnd), () => refusal(404)),
@@ -269,7 +269,7 @@ export const pages: Subject = {
         },
       }),
     })),
-    ...both('SERVICE-208', 'SERVICE-209', ({ endpoint, kind, either, named, editsPages }) => ({
+    ...both('SERVICE-208', 'SERVICE-209', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
       rule: `\`total\` of a ${kind} page counts the sessions of all pages, not only of one.`,
       section: '2.6',
       statements: ['2.6.11', either('4.4.12', '4.3.17')],
@@ -277,16 +277,16 @@ export const pages: Subject = {
       observability: 'provoked',
       probes: ['service/many'],
       check: countsManySessions(endpoint),
-      mutants: named({
+      mutants: forEndpoint({
         'total-50': {
-          ...editsPages('Counts at most 50 sessions.', (page) => {
+          ...editPages('Counts at most 50 sessions.', (page) => {
             page['total'] = Math.min(Number(page['total']), 50);
           }),
           ...intrusiveOnly,
         },
       }),
     })),
-    ...both('SERVICE-193', 'SERVICE-194', ({ endpoint, either, named, editsPages }) => ({
+    ...both('SERVICE-193', 'SERVICE-194', ({ endpoint, either, forEndpoint, editPages }) => ({
       rule: `${either('Production', 'Simulation')} sessions that start within one second are sorted from newest to oldest, too.`,
       ...either(
         { section: '4.4', statements: ['1.14', '4.4.13'] },
@@ -296,9 +296,9 @@ export const pages: Subject = {
       observability: 'provoked',
       probes: ['service/many'],
       check: sortsWithinSecond(endpoint),
-      mutants: named({
+      mutants: forEndpoint({
         'order-by-second': {
-          ...editsPages('Sorts only by whole seconds.', (page) => {
+          ...editPages('Sorts only by whole seconds.', (page) => {
             const [first, second, ...others] = sessionsIn(page);
             if (first && second && others.length > 40) page['items'] = [second, first, ...others];
           }),
@@ -306,7 +306,7 @@ export const pages: Subject = {
         },
       }),
     })),
-    ...both('SERVICE-081', 'SERVICE-136', ({ endpoint, either, named, editsPages }) => ({
+    ...both('SERVICE-081', 'SERVICE-136', ({ endpoint, either, forEndpoint, editPages }) => ({
       rule: `${either('Production', 'Simulation')} sessions are sorted from newest to oldest.`,
       ...either(
         { section: '4.4', statements: ['1.14', '4.4.13'] },
@@ -314,7 +314,7 @@ export const pages: Subject = {
       ),
       reason: 'A dashboard that reads only the first page would miss the latest sessions.',
       check: listsNewestFirst(endpoint),
-      mutants: named({
+      mutants: forEndpoint({
         'order-of-each-page': {
           description: 'Sorts only the sessions of each page.',
           // Most production sessions of a run start within the same hour, as those on its first pages.
@@ -324,7 +324,7 @@ export const pages: Subject = {
             return skip === other ? 0 : skip;
           }),
         },
-        'oldest-first': editsPages('Lists the oldest session first.', (page) => {
+        'oldest-first': editPages('Lists the oldest session first.', (page) => {
           page['items'] = sessionsIn(page).reverse();
         }),
       }),
@@ -346,13 +346,13 @@ export const pages: Subject = {
         },
       },
     },
-    ...both('SERVICE-121', 'SERVICE-156', ({ endpoint, kind, named }) => ({
+    ...both('SERVICE-121', 'SERVICE-156', ({ endpoint, kind, forEndpoint }) => ({
       rule: `A key returns no ${kind} session of another owner.`,
       statements: ['5.a3'],
       reason: 'Conversations contain private customer data.',
       observability: 'provoked',
       check: hidesOtherOwners(endpoint),
-      mutants: named({
+      mutants: forEndpoint({
         'owners-mixed': {
           description: 'Shows the sessions of other owners.',
           transform: mixOwners(endpoint),

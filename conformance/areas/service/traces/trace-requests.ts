@@ -75,7 +75,7 @@ export const isPlainJson: When = (request) =>
 export const isWellFormed: When = ({ json: body }) => body !== undefined;
 
 /** A mutant that refuses trace requests. */
-export const refuses = (description: string, when: When, status = 400): MutantEntry => ({
+export const refuseTraces = (description: string, when: When, status = 400): MutantEntry => ({
   description,
   transform: respondInstead(traces(when), () => refusal(status)),
 });

@@ -83,7 +83,7 @@ export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): voi
   const { store, clock, kit, wake, findWarnings, seeder, appUrl, simulations } = options;
   addKeyRoutes(app, { owners, keys: { owners: store.owners, clock } });
   addEvalRoutes(app, { owners, evalStore: store.evals });
-  addSettingsRoutes(app, { owners, evalStore: store.evals, findWarnings });
+  addSettingsRoutes(app, { owners, store, findWarnings });
   addDocumentRoutes(app, { owners, store });
   addAgentRoutes(app, { owners, store, clock, kit });
   addTranscriptRoutes(app, { owners, store, clock, wake });

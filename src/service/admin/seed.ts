@@ -123,7 +123,7 @@ async function readSeed(options: TranscriptOptions, input: SeedInput): Promise<S
   ];
   const evalIds = evals.map(({ id }) => id);
   checkEvalIds(settings.evals ?? [], evalIds, '/settings');
-  const storedSettings = replaceAll ? undefined : await store.evals.getSettings(ownerId);
+  const storedSettings = replaceAll ? undefined : await store.settings.get(ownerId);
   const liveIds = settings.evals ?? storedSettings?.evals ?? [];
   const liveEvals = liveIds.flatMap((id) => evals.find((each) => each.id === id) ?? []);
   const context = { ownerId, evals, liveEvals, nowMs: clock.nowMs() };

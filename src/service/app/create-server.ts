@@ -153,7 +153,7 @@ function createOperations(
   const models = { hasJudge, hasUserModel };
   return {
     backlog: createBacklog({ store, clock, log, makeSessionId, wake, stopping }),
-    findWarnings: createSettingsWarnings({ evals: store.evals, hasJudge, log }),
+    findWarnings: createSettingsWarnings({ store, hasJudge, log }),
     simulations: createSimulations({ store, clock, runner: simulator, appUrl, ...models }),
     agentTests: createAgentTests({ store, clock, log, kit }),
     seeder: createSeeder({ store, clock, wake }),

@@ -139,7 +139,7 @@ const toScored = ({ conversations, queued, runs }: Job): ScoredBacklog => ({
 
 /** Returns the evals that score conversations. @throws RequestError `conflict` if no eval is chosen. */
 async function findEvals(store: Store, ownerId: string): Promise<EvalDefinition[]> {
-  const { evals } = await findLiveEvals(store.evals, ownerId);
+  const { evals } = await findLiveEvals(store, ownerId);
   if (evals.length > 0) return evals;
   throw new RequestError(
     'conflict',

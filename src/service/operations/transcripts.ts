@@ -126,7 +126,7 @@ async function findContext(
     ownerId,
     nowMs: clock.nowMs(),
     evals: await store.evals.list(ownerId),
-    liveEvals: (await findLiveEvals(store.evals, ownerId)).evals,
+    liveEvals: (await findLiveEvals(store, ownerId)).evals,
   };
 }
 

@@ -16,6 +16,7 @@ import { createReviewStore } from './reviews.ts';
 import { createRunStore } from './runs.ts';
 import { deleteOwnerData, insertSeedData } from './seed.ts';
 import { createSessionStore } from './sessions.ts';
+import { createSettingsStore } from './settings.ts';
 import { createSimulationStore } from './simulations.ts';
 import { createTurnBuilder } from '../turns/turn-builder.ts';
 
@@ -86,6 +87,7 @@ export function createStore(connections: Connections, database: StoreDatabase) {
     sessions: createSessionStore(connections),
     simulations: createSimulationStore(connections),
     evals: createEvalStore(connections),
+    settings: createSettingsStore(connections),
     documents: createDocumentStore(connections),
     agentReports: createAgentReportStore(connections),
     jobs: createJobStore(connections),
@@ -99,8 +101,8 @@ export function createStore(connections: Connections, database: StoreDatabase) {
     deleteOwnerData: (ownerId: string): Promise<void> =>
       connections.writeAlone(ownerId, (db) => deleteOwnerData(db, ownerId, connections.dialect)),
     /**
-     * Inserts seed data in one transaction. Returns undefined on success. If a key belongs to another
-     * owner, changes nothing and returns the index of that key.
+     * Inserts the keys of seed data in one transaction, and then everything else in another. Returns
+     * undefined on success. If a key belongs to another owner, changes nothing and returns its index.
      */
     insertSeedData: (seedData: SeedData): Promise<number | undefined> =>
       insertSeedData(connections, seedData),

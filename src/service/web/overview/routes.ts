@@ -55,7 +55,7 @@ const LOG_ENTRIES_MAX = 200;
 export interface OverviewOptions {
   store: Pick<
     Store,
-    'runs' | 'overview' | 'ingestLog' | 'evals' | 'conversations' | 'describeFileChange'
+    'runs' | 'overview' | 'ingestLog' | 'evals' | 'settings' | 'conversations' | 'describeFileChange'
   >;
   rejectedRequests: Pick<RejectedRequests, 'find'>;
   acceptedTraces: Pick<AcceptedTraces, 'find'>;
@@ -80,11 +80,11 @@ export function addOverviewRoutes(
 ): void {
   const { apiKeyHeader, clock, store } = options;
   form(DISMISS_PATH, async ({ ownerId, context }) => {
-    await store.evals.dismissProblems(ownerId, clock.nowMs());
+    await store.settings.dismissProblems(ownerId, clock.nowMs());
     return goTo(context, '/');
   });
   form(RESTORE_PATH, async ({ ownerId, context }) => {
-    await store.evals.dismissProblems(ownerId, 0);
+    await store.settings.dismissProblems(ownerId, 0);
     return goTo(context, '/');
   });
   live(OVERVIEW_LIVE_PATH, ({ ownerId, context }) => async () => {
@@ -132,9 +132,9 @@ async function loadNews(
   const [counts, logged, liveEvals] = await Promise.all([
     store.overview.count(ownerId),
     store.ingestLog.list(ownerId, LOG_ENTRIES_MAX),
-    findLiveEvals(store.evals, ownerId),
+    findLiveEvals(store, ownerId),
   ]);
-  const dismissedAtMs = await store.evals.getDismissedAt(ownerId);
+  const dismissedAtMs = await store.settings.getDismissedAt(ownerId);
   const rejected = rejectedRequests.find(ownerId);
   const hasProblems = logged.length > 0 || rejected !== undefined;
   const traces = hasProblems ? await findTraces(options, ownerId, logged) : undefined;

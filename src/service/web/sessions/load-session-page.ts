@@ -28,7 +28,7 @@ export async function loadSessionPage(
     findList(store, session, query.get('list')),
   ]);
   const evals = await store.evals.list(ownerId);
-  const { evals: chosen } = await store.evals.getSettings(ownerId);
+  const { evals: chosen } = await store.settings.get(ownerId);
   const agents = session.agent ? await listDocuments(store, ownerId, 'agent') : [];
   const agent = agents.find(
     ({ name, url }) => name === session.agent?.name && url === session.agent.url,

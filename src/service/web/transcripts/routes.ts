@@ -67,7 +67,7 @@ async function renderDraft(
   draft: UploadDraft,
 ): Promise<string> {
   const evals = await store.evals.list(ownerId);
-  const { evals: liveEvals } = await findLiveEvals(store.evals, ownerId);
+  const { evals: liveEvals } = await findLiveEvals(store, ownerId);
   return renderUploadPage({ draft, evals, liveEvals }, context);
 }
 

@@ -27,7 +27,7 @@ import { identifySimulations, readSessions } from './seed-sessions.ts';
 
 /** Loads seed data, and restores the last seed data of each owner. */
 export interface Seeder {
-  /** Checks a whole document, then stores all of it or nothing. @throws RequestError. */
+  /** Checks a whole document, and stores it unless a part is refused. @throws RequestError. */
   load(ownerId: string, document: SeedDocument, onProgress?: OnSeedProgress): Promise<SeedCounts>;
   /**
    * Replaces an owner's data, except its keys, with its last seed data, or with nothing.

@@ -25,7 +25,7 @@ export type ComposedService = Awaited<ReturnType<typeof composeService>>;
 
 /**
  * Starts the parts of a service in the order in which they depend on each other, and returns it ready to
- * listen. What has to be stopped is added to the cleanups.
+ * listen. Adds a step to `cleanups` for each part that must be stopped.
  */
 export async function composeService(options: StartOptions, cleanups: Cleanups) {
   const { log = silentLog, retentionMs, userModel, speech, transcription } = options;

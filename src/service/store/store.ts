@@ -58,7 +58,10 @@ export interface StoreDatabase {
   describeFileChange(): string | undefined;
   /** Resolves if a database answers and accepts changes. Rejects after at most 2 s otherwise. */
   ping(): Promise<void>;
-  /** Does the same, and also resolves only if the disk of a file accepts changes. */
+  /**
+   * Resolves if a database answers and accepts changes, and if the disk of a file accepts changes, too.
+   * Rejects after at most 2 s otherwise.
+   */
   checkWrites(): Promise<void>;
   /** Counts the connections to a database, and who waits for one; undefined for a file. */
   countConnections(): ConnectionCounts | undefined;
@@ -66,8 +69,8 @@ export interface StoreDatabase {
 }
 
 /**
- * Creates a store: the only access to persistent data, in a SQLite file or a PostgreSQL database. No
- * other module contains SQL.
+ * Creates a store. This directory is the only access to persistent data, in a SQLite file or a
+ * PostgreSQL database; no other directory contains SQL.
  *
  * All data belongs to an owner. Calls with an `ownerId` neither read nor change data of others; only
  * background work (idle closing, scoring, resuming simulations) reads across owners.

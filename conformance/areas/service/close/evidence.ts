@@ -29,9 +29,8 @@ export const LEFT_OPEN = 'left open';
 export const CLOSE_OF_LEFT_OPEN = `close ${LEFT_OPEN}`;
 /** What it is about, by which mutants recognize it. */
 export const LEFT_OPEN_SUBJECT = 'parcel unsent';
-/** The trace request of another owner with the ids that the backlog uses later, and the end call for them. */
+/** The trace request of another owner with the ids that the backlog uses later. */
 export const SAME_ID = 'same ids of another owner';
-export const CLOSE_OF_SAME_ID = 'close backlog';
 /** The conversation of spans that are ignored, and the end call for it. */
 export const IGNORED_ALONE = 'ignored alone';
 export const CLOSE_OF_IGNORED = `close ${IGNORED_ALONE}`;
@@ -56,7 +55,7 @@ export const idCloses: readonly EndStep[] = [
   'close reserved',
   'close slash',
   'close own',
-  CLOSE_OF_SAME_ID,
+  'close backlog',
 ];
 
 export const isClosed = (exchange: Exchange): boolean =>

@@ -242,7 +242,7 @@ export const isSeededPage =
     isStep(page, 'simulations', step) &&
     hasControlApi(transcript);
 
-/** The same, if each session has a persona, which identifies seeded sessions. */
+/** Pages as `isSeededPage` selects them, if each session has a persona, which identifies seeded sessions. */
 export const isIdentifiablePage =
   (step: ResultsStep) =>
   (page: Exchange, transcript: Transcript): boolean =>

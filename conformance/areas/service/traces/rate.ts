@@ -53,7 +53,7 @@ const createLimitMutant = (description: string, limit: RateLimit): MutantEntry =
   ...intrusiveOnly,
 });
 
-/** A key that is never admitted again would be given a real minute. */
+/** Skips the real minute that the run would wait for a key that is never admitted again. */
 const skipWaiting = { sleepMsMax: 100 } as const;
 
 const isRefused = ({ status }: ProxyResponse): boolean => status === 429;

@@ -10,11 +10,9 @@ import {
 import { checkAccepted } from '../../engine/checks/responses.ts';
 import { isObjectFrom } from '../../engine/checks/shape.ts';
 import {
-  createAcceptedResponse,
   drop,
   type Edit,
   editAccepted,
-  errorResponse,
   isSuccess,
   jsonResponse,
   replaceParts,
@@ -22,6 +20,7 @@ import {
   set,
   to,
 } from '../../engine/mutants/combinators.ts';
+import { createAcceptedResponse, errorResponse } from '../sandbox-responses.ts';
 import type { TransformFactory } from '../../engine/mutants/mutant.ts';
 import { stringAt, userIdOf } from '../../engine/mutants/requests.ts';
 import type { MutantEntry, Subject } from '../../engine/requirement.ts';

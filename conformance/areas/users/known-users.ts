@@ -1,5 +1,6 @@
 /** Distortions that know which users exist. */
-import { errorResponse, isSuccess, to, type RequestTo } from '../../engine/mutants/combinators.ts';
+import { isSuccess, to, type RequestTo } from '../../engine/mutants/combinators.ts';
+import { errorResponse } from '../sandbox-responses.ts';
 import type { ProxyRequest, ProxyResponse, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { stringAt, userIdOf } from '../../engine/mutants/requests.ts';
 import type { Clock } from '../../../src/platform/clock.ts';

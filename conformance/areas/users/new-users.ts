@@ -5,11 +5,8 @@ import {
   explainNoValidResponse,
   outcomeFinding,
 } from '../../engine/checks/check.ts';
-import {
-  errorResponse,
-  isSuccess,
-  to,
-} from '../../engine/mutants/combinators.ts';
+import { isSuccess, to } from '../../engine/mutants/combinators.ts';
+import { errorResponse } from '../sandbox-responses.ts';
 import type { TransformFactory } from '../../engine/mutants/mutant.ts';
 import { stringAt, userIdOf } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';

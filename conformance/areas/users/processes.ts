@@ -1,10 +1,7 @@
 /** Users that one process of a sandbox knows and another one doesn't (spec 3.2, 4.8). */
 import { type Check, checkEach, explainNoValidResponse } from '../../engine/checks/check.ts';
-import {
-  errorResponse,
-  isSuccess,
-  to,
-} from '../../engine/mutants/combinators.ts';
+import { isSuccess, to } from '../../engine/mutants/combinators.ts';
+import { errorResponse } from '../sandbox-responses.ts';
 import type { TransformFactory } from '../../engine/mutants/mutant.ts';
 import { stringAt, userIdOf } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';

@@ -221,7 +221,7 @@ export function respondOnce(
   };
 }
 
-/** Combines transforms: the first gets the request from the kit, the last one forwards it to the sandbox. */
+/** Combines transforms: the first gets the request from the kit, the last one forwards it to the peer. */
 export function chain(...factories: TransformFactory[]): TransformFactory {
   return () =>
     factories

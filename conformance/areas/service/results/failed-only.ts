@@ -12,13 +12,13 @@ import { isResultsPage, isStep, queryOf, sessionsOf, summaryNumber } from '../tr
 import { hasQuery, objectAt, onPages, onSummary, rewriteQuery, setKey } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
 import {
-  compareWithWhole,
   DECLINED_STEP,
   FILTERED_PAGE_STEP,
   identify,
   NO_FRACTION_STEP,
   PAGING,
 } from './evidence.ts';
+import { compareWithWhole } from './whole-list.ts';
 import { keepFirstOutcome } from './scored-conversations.ts';
 import { filtersSessions, ignoreParameter, WRONG_FILTER, type FilterRule } from './filtering.ts';
 

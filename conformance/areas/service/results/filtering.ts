@@ -7,7 +7,8 @@ import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
 import type { ResultsStep } from '../steps.ts';
 import { isStep, sessionsOf } from '../transcript.ts';
 import { hasQuery, rewriteQuery } from '../transforms.ts';
-import { compareWithWhole, identify, type WholeList } from './evidence.ts';
+import { identify } from './evidence.ts';
+import { compareWithWhole, type WholeList } from './whole-list.ts';
 
 /** The reason of requirements of a filter. */
 export const WRONG_FILTER = 'A report that uses the filter would count the wrong sessions.';

@@ -51,14 +51,13 @@ import {
 import { refusal, hasQuery, onPages, onSessions, rewriteQuery } from '../transforms.ts';
 import { both, type EndpointRules } from './both-endpoints.ts';
 import {
-  findWholeList,
   identify,
   isIdentifiablePage,
   NO_FRACTION_STEP,
-  noWholeList,
   OFFSET_STEP,
   TIME_PRECISION_MS,
 } from './evidence.ts';
+import { findWholeList, noWholeList } from './whole-list.ts';
 import {
   filtersSessions,
   ignoreParameter,

@@ -28,6 +28,7 @@ import {
   NO_FRACTION_STEP,
   OFFSET_STEP,
   OVER_CAP,
+  PAGE_STEP,
   TRACES_STEP,
 } from './evidence.ts';
 import { nameAndEvalStep } from './filtering.ts';
@@ -138,7 +139,7 @@ async function readPages(
   let total = count;
   for (let page = 0; page < PAGES_MAX && (page === 0 || page * limit < total); page++) {
     const query = { ...period, limit: String(limit), skip: String(page * limit) };
-    const exchange = await context.send(createResultsStep(context, endpoint, 'page', query));
+    const exchange = await context.send(createResultsStep(context, endpoint, PAGE_STEP, query));
     if (exchange) total = Math.max(total, countSessions(exchange));
   }
 }

@@ -35,11 +35,11 @@ import {
   isIdentifiablePage,
   isSeededPage,
   noSessions,
-  noWholeList,
   OBSERVED_VALUE,
   TIME_PRECISION_MS,
   WRONG_TYPE,
 } from './evidence.ts';
+import { noWholeList } from './whole-list.ts';
 
 /** Edits the link of sessions that have one. */
 const onLink =

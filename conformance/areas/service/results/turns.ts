@@ -39,13 +39,8 @@ import {
 } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
 import { checkConversations, countableSteps, hasAllTurns, hasTurns } from './sent-conversations.ts';
-import {
-  checkSessions,
-  hasRequestedTurns,
-  noSessions,
-  noWholeList,
-  WRONG_TYPE,
-} from './evidence.ts';
+import { checkSessions, hasRequestedTurns, noSessions, WRONG_TYPE } from './evidence.ts';
+import { noWholeList } from './whole-list.ts';
 
 type TurnEdit = (turn: ResultsObject, index: number, turns: ResultsObject[]) => void;
 

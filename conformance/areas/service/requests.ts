@@ -6,7 +6,7 @@ import { type Conversation, type Encoding, encodings, type TraceExport } from '.
 import type { Step } from '../../engine/probe.ts';
 import { type Exchange, isAccepted } from '../../engine/transcript/reading.ts';
 import { resolvePointer } from '../../../src/contract/index.ts';
-import { DAY_MS, isoTime } from '../../../src/platform/clock.ts';
+import { DAY_MS, isoTime, HOUR_MS } from '../../../src/platform/clock.ts';
 
 /** Creates a trace request that the service must accept. */
 export function createTracesStep(
@@ -95,7 +95,7 @@ export const ownerQuery = (service: ServiceContext, owner: OwnerName): string =>
 export function runPeriod({ baseMs }: ServiceContext): Record<string, string> {
   return {
     started_after: isoTime(baseMs - 4 * DAY_MS),
-    started_before: isoTime(baseMs + DAY_MS / 24),
+    started_before: isoTime(baseMs + HOUR_MS),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { SeedDocument, SeedOutcome } from '../../../src/contract/index.ts';
-import { DAY_MS, isoTime, HOUR_MS } from '../../../src/platform/clock.ts';
+import { DAY_MS, isoTime, HOUR_MS, MINUTE_MS } from '../../../src/platform/clock.ts';
 import type { OwnerName, ServiceContext } from './context.ts';
 import { PASSING_PHRASE } from './spans.ts';
 
@@ -48,7 +48,6 @@ export const uploadSessionId = ({ marker }: ServiceContext): string => `sk-${mar
 export const uploadRunName = ({ marker }: ServiceContext): string =>
   `Check upload ${CITY} ${marker}`;
 
-const MINUTE_MS = 60_000;
 
 /**
  * Returns when a seeded session in the middle of the others starts: after noon of the previous day, so

@@ -175,7 +175,7 @@ function addInterface(
     ingest: {
       ...{ clock, log, writer, rejectedRequests, acceptedTraces, counters },
       // Moving the service clock must not cut a body.
-      baseClock: machineClock,
+      machineClock,
       databaseProblems: database,
       rate: rateLimiter,
     },

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from '../../../../src/platform/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../src/platform/clock.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
 import type { When } from '../../../engine/mutants/combinators.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
@@ -505,7 +505,7 @@ export async function probeIdleClose(context: ServiceProbeContext): Promise<void
   await context.send(createControlStep('drain', '/drain'));
   const query = runPeriod(service);
   await context.send(createResultsStep(context, 'production', AFTER_23_HOURS, query, owner));
-  await advanceClock(context, 'clock', HOUR_MS + 60_000);
+  await advanceClock(context, 'clock', HOUR_MS + MINUTE_MS);
   await context.send(createControlStep('drain', '/drain'));
   const { length: evaluations } = seedEvals(service);
   const expected = [{ id: conversation.id, evaluations, startMs: conversation.startMs }];

@@ -18,7 +18,7 @@ import {
 } from './foreign-service.ts';
 
 /** Without a clock that can be advanced, an intrusive run waits for minutes. */
-const skipWaiting = { intrusive: true, sleepMsMax: 1_500 } as const;
+const skipLongWaits = { intrusive: true, sleepMsMax: 1_500 } as const;
 
 const htmlPage = {
   status: 200,
@@ -32,7 +32,7 @@ export const controlApiAbsence: Subject = {
     'no-control': {
       description: 'Has no control API.',
       transform: chain(withoutControlApi(), advanceSkippedTime),
-      ...skipWaiting,
+      ...skipLongWaits,
     },
     'control-a-page': {
       description: 'Returns an HTML page for every path below /__admin.',
@@ -66,7 +66,7 @@ export const controlApiAbsence: Subject = {
     'control-no-clock': {
       description: 'Has a control API without a clock.',
       transform: chain(respondInstead(isControlRequest('clock'), notFound), advanceSkippedTime),
-      ...skipWaiting,
+      ...skipLongWaits,
     },
   },
 };

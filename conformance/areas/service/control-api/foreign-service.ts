@@ -1,5 +1,5 @@
 import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
-import { isoTime, systemClock, HOUR_MS } from '../../../../src/platform/clock.ts';
+import { isoTime, systemClock, HOUR_MS, MINUTE_MS } from '../../../../src/platform/clock.ts';
 import { isObject, parseJson } from '../../../../src/platform/json.ts';
 import { randomSeed, seededRandom } from '../../../../src/platform/random.ts';
 import { jsonResponse, passThrough, type When } from '../../../engine/mutants/combinators.ts';
@@ -13,7 +13,6 @@ import type { MutantEntry } from '../../../engine/requirement.ts';
 import { createChatSpan, createTraceExport } from '../spans.ts';
 import { fastClock, hasValidKey, listOnly } from '../transforms.ts';
 
-const MINUTE_MS = 60_000;
 
 /** Evals that the service has before the run. */
 const existingEvals = {

@@ -1,5 +1,5 @@
 import { resolvePointer } from '../../../../src/contract/index.ts';
-import { HOUR_MS, instantMs, isoTime } from '../../../../src/platform/clock.ts';
+import { HOUR_MS, instantMs, isoTime, SECOND_MS } from '../../../../src/platform/clock.ts';
 import { cost } from '../../../engine/probe.ts';
 import { type Exchange, isAccepted } from '../../../engine/transcript/reading.ts';
 import { conversations, RESENT_OFFSET_MS } from '../close/probes.ts';
@@ -46,7 +46,6 @@ import { isCutOff, sessionsOf, startedAtMs } from '../transcript.ts';
 
 type Query = Record<string, string>;
 
-const SECOND_MS = 1_000;
 type QueryByStep = readonly (readonly [ResultsStep, Query])[];
 
 /** Reads all sessions of the run, page by page and through every filter. */

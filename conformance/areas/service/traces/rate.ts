@@ -3,7 +3,7 @@ import {
   INGEST_REQUESTS_PER_MINUTE_MAX,
   SERVICE_API_KEY_HEADER,
 } from '../../../../src/contract/index.ts';
-import { httpDate, instantMs, HOUR_MS } from '../../../../src/platform/clock.ts';
+import { httpDate, instantMs, HOUR_MS, MINUTE_MS } from '../../../../src/platform/clock.ts';
 import { checkEach, outcomeFinding, unjudgedAs, type Check } from '../../../engine/checks/check.ts';
 import { changeResponse, jsonResponse, replaceParts } from '../../../engine/mutants/combinators.ts';
 import type { ProxyResponse, Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
@@ -22,7 +22,6 @@ import { clockAdvanceMs, emptyTraceResponse, intrusiveOnly } from '../transforms
 import { traces } from './trace-requests.ts';
 
 const MAX = INGEST_REQUESTS_PER_MINUTE_MAX;
-const MINUTE_MS = 60_000;
 
 /** The bursts of trace requests. The later ones start in a new minute. */
 const bursts: readonly TracesStep[] = ['rate', 'rate again', 'rate once more'];

@@ -1,6 +1,7 @@
 import {
   isMessage,
   PAGE_LIMIT_MAX,
+  pathPattern,
   type Endpoint,
   type ExchangeRecord,
   type Intent,
@@ -48,9 +49,8 @@ const judgeService = createExchangeJudge(serviceSuite, levels);
 
 /** The paths by which an exchange is recognized. A base URL may have a path before them. */
 const routes = routedEndpoints.map((endpoint) => {
-  const { method, path } = endpointRoutes[endpoint];
-  const pattern = path.replace(/\{\w+\}/, '[^/]+').replace(/\/$/, '/?');
-  return { endpoint, method, path: new RegExp(`${pattern}$`) };
+  const route = endpointRoutes[endpoint];
+  return { endpoint, method: route.method, path: new RegExp(`${pathPattern(route)}$`) };
 });
 
 const isOfService = (endpoint: Endpoint): boolean =>

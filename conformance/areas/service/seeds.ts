@@ -83,7 +83,7 @@ function seedSimulations(service: ServiceContext): SeedDocument {
   const names = [first.name, second.name, `Check Tone ${marker}`];
   const outcomes = (...results: SeedOutcome['outcome'][]): SeedOutcome[] =>
     results.map((outcome, index) => ({
-      ...{ eval_name: names[index] ?? '', outcome, reasoning: 'Made up.' },
+      eval_name: names[index] ?? '', outcome, reasoning: 'Made up.',
     }));
   const hoursAgo = (hours: number): number => baseMs - hours * HOUR_MS;
   const middleMs = middleSessionMs(service);
@@ -174,7 +174,7 @@ export function seedManySessions({ baseMs }: ServiceContext): SeedDocument {
       {
         name: 'Many',
         sessions: times.map((time) => ({
-          ...{ source_session_id: time.started_at, outcomes },
+          source_session_id: time.started_at, outcomes,
           ...time,
         })),
       },

@@ -83,8 +83,8 @@ export function createCallerRecorder(options: CallerRecorderOptions): CallerReco
     }
     redaction.learn(request.raw.headers);
     const entry: Pending = {
-      ...{ request, reply, startedMs: now(), endedMs: undefined },
-      ...{ chunks: [], bodyBytes: 0, isBodyStored: true, response: '', isAborted: false },
+      request, reply, startedMs: now(), endedMs: undefined,
+      chunks: [], bodyBytes: 0, isBodyStored: true, response: '', isAborted: false,
     };
     all.push(entry);
     pending.set(request, entry);
@@ -187,7 +187,7 @@ function toRecord(
   const fault = reply.getHeader(FAULT_HEADER);
   const body = toRecordedBody(entry);
   return {
-    ...{ record: 'exchange', id, probe: 'client', intent: 'open' },
+    record: 'exchange', id, probe: 'client', intent: 'open',
     step: fault === undefined ? 'request' : `injected ${String(fault)}`,
     endpoint: findEndpoint(method, url),
     request: {

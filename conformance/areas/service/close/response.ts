@@ -558,7 +558,7 @@ function closeByItself(): Transform {
     if (request.endpoint !== 'traces' || !request.body.includes(LEFT_OPEN_SUBJECT)) return response;
     const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
     await forward({
-      ...{ endpoint: 'end', method: 'POST', body: '', json: undefined },
+      endpoint: 'end', method: 'POST', body: '', json: undefined,
       path: `/v1/sessions/${conversationIdIn(request.body) ?? ''}/end`,
       headers: { [SERVICE_API_KEY_HEADER]: key },
       connection: request.connection,

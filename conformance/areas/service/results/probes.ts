@@ -187,7 +187,7 @@ function createFilterQueries(
     [
       NO_FRACTION_STEP,
       {
-        ...{ eval: evalName, failed_only: 'true' },
+        eval: evalName, failed_only: 'true',
         ...(start && { started_after: withoutFraction(start) }),
         ...(end && { started_before: withoutFraction(end) }),
       },

@@ -1,6 +1,7 @@
 import {
   isMessage,
   PAGE_LIMIT_MAX,
+  pathPattern,
   type Endpoint,
   type ExchangeRecord,
   type Intent,
@@ -8,6 +9,7 @@ import {
 } from '../src/contract/index.ts';
 import { parseJson } from '../src/platform/json.ts';
 import { requirement, sandboxSuite, serviceSuite } from './areas/index.ts';
+import { OVER_CAP } from './areas/service/results/evidence.ts';
 import { createExchangeJudge } from './engine/judge/exchange-validator.ts';
 import { routeNames, serviceEndpoints } from './engine/checks/route-names.ts';
 import { toPrintable } from './engine/transcript/reading.ts';
@@ -47,9 +49,8 @@ const judgeService = createExchangeJudge(serviceSuite, levels);
 
 /** The paths by which an exchange is recognized. A base URL may have a path before them. */
 const routes = routedEndpoints.map((endpoint) => {
-  const { method, path } = endpointRoutes[endpoint];
-  const pattern = path.replace(/\{\w+\}/, '[^/]+').replace(/\/$/, '/?');
-  return { endpoint, method, path: new RegExp(`${pattern}$`) };
+  const route = endpointRoutes[endpoint];
+  return { endpoint, method: route.method, path: new RegExp(`${pathPattern(route)}$`) };
 });
 
 const isOfService = (endpoint: Endpoint): boolean =>
@@ -83,7 +84,7 @@ export function judgeExchange(exchange: ForeignExchange): ExchangeFinding[] | un
       {
         id,
         verdict: level === 'must' ? 'fail' : 'warn',
-        ...{ rule, section, pointer, expected, received },
+        rule, section, pointer, expected, received,
         ...(hint !== undefined && { hint }),
         ...(repair && { repair: toPrintable(repair.description, 200) }),
       },
@@ -119,7 +120,7 @@ function readPurpose(
   const isAccepted = status >= 200 && status < 300;
   if (isOfService(endpoint)) {
     const limit = new URLSearchParams(request.path.replace(/^[^?]*/, '')).get('limit');
-    const step = Number(limit) > PAGE_LIMIT_MAX ? 'over the cap' : 'own';
+    const step = Number(limit) > PAGE_LIMIT_MAX ? OVER_CAP : 'own';
     return { step, intent: isAccepted ? 'valid' : 'open' };
   }
   // A missing key or an unknown user says nothing about the form of the request.

@@ -4,7 +4,8 @@ import { explainNoValidResponse } from '../engine/checks/check.ts';
 import { readGenerated } from '../engine/checks/generated.ts';
 import { checkAccepted, requirePlainAccepted } from '../engine/checks/responses.ts';
 import { isObjectFrom } from '../engine/checks/shape.ts';
-import { refuseInstead, to, type When } from '../engine/mutants/combinators.ts';
+import { to, type When } from '../engine/mutants/combinators.ts';
+import { refuseInstead } from './sandbox-responses.ts';
 import {
   withDefaults,
   type MutantEntry,

@@ -1,6 +1,6 @@
 /** Times in responses that differ from the clock of this machine. They are only reported. */
 import { resolvePointer } from '../../src/contract/index.ts';
-import { instantMs, HOUR_MS } from '../../src/platform/clock.ts';
+import { instantMs, HOUR_MS, MINUTE_MS } from '../../src/platform/clock.ts';
 import { type Check, checkEach } from '../engine/checks/check.ts';
 import type { Exchange } from '../engine/transcript/reading.ts';
 
@@ -19,7 +19,7 @@ export function checkClockSkew(
     (exchange, { run }) => {
       const kitMs = (instantMs(run.startedAt) ?? 0) + exchange.endedMs;
       const skewMs = (timeOf(exchange) ?? kitMs) - kitMs;
-      if (Math.abs(skewMs) < 60_000) return [];
+      if (Math.abs(skewMs) < MINUTE_MS) return [];
       return [
         {
           exchange: exchange.id,

@@ -1,6 +1,7 @@
 /** Sandboxes that fail after a while. */
 import type { Endpoint } from '../../src/contract/index.ts';
-import { errorResponse, type When } from '../engine/mutants/combinators.ts';
+import type { When } from '../engine/mutants/combinators.ts';
+import { errorResponse } from './sandbox-responses.ts';
 import type { ProxyResponse, ProxyResult, TransformFactory } from '../engine/mutants/mutant.ts';
 
 /** Longer than a check waits for a response, in milliseconds. */

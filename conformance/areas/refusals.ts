@@ -5,15 +5,13 @@ import { explainNoValidResponse } from '../engine/checks/check.ts';
 import type { RefusalHint } from '../engine/checks/refusal-hints.ts';
 import { checkRefused } from '../engine/checks/responses.ts';
 import {
-  acceptInstead,
   dropInstead,
   isError,
-  refuseInstead,
   replaceParts,
   to,
-  type SandboxEndpoint,
   type When,
 } from '../engine/mutants/combinators.ts';
+import { acceptInstead, refuseInstead, type SandboxEndpoint } from './sandbox-responses.ts';
 import { isNotJsonObject } from '../engine/mutants/requests.ts';
 import type { RequestEdit } from '../engine/request-edit.ts';
 import {

@@ -1,11 +1,7 @@
 /** Sandboxes that fail if two requests about one thing come at the same moment. */
 import type { Clock } from '../../src/platform/clock.ts';
-import {
-  isAccepted,
-  type RequestTo,
-  type SandboxEndpoint,
-  to,
-} from '../engine/mutants/combinators.ts';
+import { isSuccess, type RequestTo, to } from '../engine/mutants/combinators.ts';
+import type { SandboxEndpoint } from './sandbox-responses.ts';
 import type { ProxyRequest, ProxyResponse, TransformFactory } from '../engine/mutants/mutant.ts';
 
 /** How long a request waits for another one with the same key, in milliseconds. */
@@ -35,7 +31,7 @@ export function onTwins<Of extends SandboxEndpoint>(
       waiting.delete(key);
       if (hasTwin && isBoth) return respond(request, clock);
       const response = await forward(request);
-      return isAccepted(response) || !hasTwin ? response : respond(request, clock);
+      return isSuccess(response) || !hasTwin ? response : respond(request, clock);
     };
   };
 }

@@ -4,11 +4,11 @@ import {
   chain,
   changeResponse,
   editAccepted,
-  editHealth,
   jsonResponse,
   replaceParts,
   set,
 } from '../engine/mutants/combinators.ts';
+import { editHealth } from './sandbox-responses.ts';
 import {
   createVariantFactory,
   type ProxyResponse,

@@ -13,12 +13,8 @@ import {
 } from 'node:net';
 import type { Area } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
-import {
-  createAcceptedResponse,
-  errorResponse,
-  jsonResponse,
-  toSandbox,
-} from '../engine/mutants/combinators.ts';
+import { jsonResponse } from '../engine/mutants/combinators.ts';
+import { createAcceptedResponse, errorResponse, toSandbox } from '../areas/sandbox-responses.ts';
 import type { ProxyRequest, ProxyResponse, Transform } from '../engine/mutants/mutant.ts';
 import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
 import { httpAreas } from './judged-peer.ts';

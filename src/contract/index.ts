@@ -19,7 +19,7 @@ export {
 export { sandboxRoutes } from './routes/sandbox-routes.ts';
 export { serviceRoutes } from './routes/service-routes.ts';
 export { voiceChannel } from './routes/voice-channel.ts';
-export { listSummaries, type Route, type Routes } from './routes/route.ts';
+export { listSummaries, pathPattern, type Route, type Routes } from './routes/route.ts';
 export { readTraceRequest } from './otlp-json.ts';
 export {
   OtlpError,

@@ -39,8 +39,10 @@ export class DeadlinePassed extends Error {
   override name = 'DeadlinePassed';
 }
 
-/** An hour and a day in milliseconds. */
-export const HOUR_MS = 3_600_000;
+/** Units of time in milliseconds. */
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
 /** The system clock. */

@@ -10,14 +10,13 @@ import {
   changeResponse,
   delay,
   drop,
-  editChat,
   editErrors,
-  editHealth,
   jsonResponse,
   respondInstead,
   set,
   to,
 } from '../../conformance/engine/mutants/combinators.ts';
+import { editChat, editHealth } from '../../conformance/areas/sandbox-responses.ts';
 import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
 import { startAgent } from '../../reference-agent/index.ts';

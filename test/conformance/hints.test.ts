@@ -2,7 +2,8 @@
 import t, { type Test } from 'tap';
 import { suiteOf } from '../../conformance/areas/index.ts';
 import { check, reportOf } from '../../conformance/index.ts';
-import { editHealth, set } from '../../conformance/engine/mutants/combinators.ts';
+import { set } from '../../conformance/engine/mutants/combinators.ts';
+import { editHealth } from '../../conformance/areas/sandbox-responses.ts';
 import { mutants, serviceMutants } from '../../conformance/areas/mutants.ts';
 import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
 import { replay } from '../../conformance/proof/replay.ts';

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { htmlReport, reportOf, applyKnownFailures } from '../../conformance/index.ts';
-import { chain, editChat, editHealth, set } from '../../conformance/engine/mutants/combinators.ts';
+import { chain, set } from '../../conformance/engine/mutants/combinators.ts';
+import { editChat, editHealth } from '../../conformance/areas/sandbox-responses.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
 import {
   readTranscript,

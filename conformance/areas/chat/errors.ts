@@ -1,13 +1,6 @@
 /** The bodies of error responses to chat requests (spec 7). */
-import {
-  always,
-  drop,
-  type Edit,
-  editErrors,
-  errorResponse,
-  set,
-  to,
-} from '../../engine/mutants/combinators.ts';
+import { always, drop, type Edit, editErrors, set, to } from '../../engine/mutants/combinators.ts';
+import { errorResponse } from '../sandbox-responses.ts';
 import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
 import { failOnOddMetadata, HTML_ERROR, rateLimitOnce } from '../error-mutants.ts';
 import { errorsOf } from '../errors.ts';

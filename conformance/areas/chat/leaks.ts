@@ -2,7 +2,7 @@
 import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
 import { isSameJson } from '../../../src/platform/json.ts';
 import { type Check, checkEach, type Finding } from '../../engine/checks/check.ts';
-import { combineEdits, drop, editBody, isAccepted, set } from '../../engine/mutants/combinators.ts';
+import { combineEdits, drop, editBody, isSuccess, set } from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { messagesTextOf, stringAt } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
@@ -121,7 +121,7 @@ export const leaks: Subject = {
           transform: changeReplies(() => (response, request) => {
             const called = { name: 'look_up', arguments: '{"order":"A-1"}', result: {} };
             const calls = ['call_1', 'call_2'].map((id) => ({
-              ...{ id, type: 'function' },
+              id, type: 'function',
               function: called,
             }));
             const edit = combineEdits(set(CALLS, calls), drop('/metadata/tools_used'));
@@ -283,7 +283,7 @@ function greet(
     const names = new Map<string, string>();
     return async (request, forward) => {
       const response = await forward(request);
-      if (!isAccepted(response)) return response;
+      if (!isSuccess(response)) return response;
       const name = resolvePointer(request.json, '/profile/name');
       if (request.endpoint === 'create' && typeof name === 'string') {
         names.set(userOf(request) ?? '', name);

@@ -1,7 +1,8 @@
 /** Chat requests one edit away from a valid one, which are refused (spec 4.5, 7). */
 import { listAt } from '../../../src/contract/index.ts';
 import { malformedBodyHint } from '../../engine/checks/refusal-hints.ts';
-import { always, refuseInstead, to } from '../../engine/mutants/combinators.ts';
+import { always, to } from '../../engine/mutants/combinators.ts';
+import { refuseInstead } from '../sandbox-responses.ts';
 import {
   bodyEdits,
   remove,

@@ -6,7 +6,7 @@ import { checkTypicalValue } from '../../engine/checks/targets.ts';
 import {
   changeResponse,
   drop,
-  isAccepted,
+  isSuccess,
   jsonResponse,
   set,
   to,
@@ -42,7 +42,7 @@ export const reply: Subject = {
         'reply-in-data': {
           description: 'Wraps the reply in `data`.',
           transform: changeResponse(to('chat', hasKeys('messages')), (response) =>
-            isAccepted(response) ? { ...response, body: `{"data":${response.body}}` } : response,
+            isSuccess(response) ? { ...response, body: `{"data":${response.body}}` } : response,
           ),
         },
       },
@@ -215,7 +215,7 @@ export const reply: Subject = {
     bare: {
       description: 'Sends only the required fields.',
       transform: changeResponse(to('chat'), (response) =>
-        isAccepted(response) && isObject(parseJson(response.body))
+        isSuccess(response) && isObject(parseJson(response.body))
           ? jsonResponse(response.status, {
               choices: [{ message: { role: 'assistant', content: 'Yes.' } }],
             })

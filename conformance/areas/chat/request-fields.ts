@@ -1,6 +1,6 @@
 /** Valid chat requests: which fields they have, and with which values (spec 2.7, 4.5). */
 import { isObject } from '../../../src/platform/json.ts';
-import { isAccepted, replaceParts, to, type When } from '../../engine/mutants/combinators.ts';
+import { isSuccess, replaceParts, to, type When } from '../../engine/mutants/combinators.ts';
 import { hasKeys, lacks, where } from '../../engine/mutants/requests.ts';
 import type { MutantEntry } from '../../engine/requirement.ts';
 import { type AcceptedEntries, createFalseRefusals } from '../accepted.ts';
@@ -39,7 +39,7 @@ export const requestFields: AcceptedEntries = {
     legal: {
       'status-201': {
         description: 'Responds with 201.',
-        transform: replaceParts(to('chat'), { status: 201 }, isAccepted),
+        transform: replaceParts(to('chat'), { status: 201 }, isSuccess),
       },
     },
   },

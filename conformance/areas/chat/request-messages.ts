@@ -2,17 +2,15 @@
 import { listAt } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import {
-  createAcceptedResponse,
   delay,
   dropInstead,
   editBody,
-  errorResponse,
-  refuseInstead,
   respondInstead,
   set,
   to,
   type When,
 } from '../../engine/mutants/combinators.ts';
+import { createAcceptedResponse, errorResponse, refuseInstead } from '../sandbox-responses.ts';
 import type { ProxyRequest, ProxyResponse, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { messagesTextOf, stringAt } from '../../engine/mutants/requests.ts';
 import { type AcceptedEntries, createFalseRefusals } from '../accepted.ts';

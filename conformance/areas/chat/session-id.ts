@@ -7,7 +7,8 @@ import {
 } from '../../../src/contract/index.ts';
 import { type Check, checkEach } from '../../engine/checks/check.ts';
 import { describeEcho } from '../../engine/checks/echo.ts';
-import { drop, editBody, editChat, set } from '../../engine/mutants/combinators.ts';
+import { drop, editBody, set } from '../../engine/mutants/combinators.ts';
+import { editChat } from '../sandbox-responses.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { lacks } from '../../engine/mutants/requests.ts';
 import type { DistortionEntry, Subject } from '../../engine/requirement.ts';

@@ -4,7 +4,7 @@ import {
   createOverlap,
   editBody,
   type Edit,
-  isAccepted,
+  isSuccess,
   set,
 } from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest, ProxyResponse, TransformFactory } from '../../engine/mutants/mutant.ts';
@@ -40,7 +40,7 @@ export function changeReplies(
     const change = createChange();
     return async (request, forward) => {
       const response = await forward(request);
-      return request.endpoint === 'chat' && isAccepted(response)
+      return request.endpoint === 'chat' && isSuccess(response)
         ? change(response, request)
         : response;
     };
@@ -78,7 +78,7 @@ export function shareState(
       if (request.endpoint !== 'chat') return forward(request);
       latest.request = request;
       const response = await forward(request);
-      if (!isAccepted(response)) return response;
+      if (!isSuccess(response)) return response;
       latest.response = editBody(
         response,
         request,

@@ -2,15 +2,8 @@
 import { listAt } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { checkWrongKey } from '../../engine/checks/responses.ts';
-import {
-  acceptInstead,
-  errorResponse,
-  jsonResponse,
-  refuseInstead,
-  respondInstead,
-  to,
-  type When,
-} from '../../engine/mutants/combinators.ts';
+import { jsonResponse, respondInstead, to, type When } from '../../engine/mutants/combinators.ts';
+import { acceptInstead, errorResponse, refuseInstead } from '../sandbox-responses.ts';
 import type { ProxyResponse } from '../../engine/mutants/mutant.ts';
 import { hasWrongKey, where } from '../../engine/mutants/requests.ts';
 import type { DistortionEntry, Subject } from '../../engine/requirement.ts';

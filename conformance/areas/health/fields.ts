@@ -2,7 +2,8 @@
 import { isObject } from '../../../src/platform/json.ts';
 import { type Check, checkEach, unjudgedAs } from '../../engine/checks/check.ts';
 import { checkTypicalValue, hasStatus } from '../../engine/checks/targets.ts';
-import { drop, type Edit, editHealth, set } from '../../engine/mutants/combinators.ts';
+import { drop, type Edit, set } from '../../engine/mutants/combinators.ts';
+import { editHealth } from '../sandbox-responses.ts';
 import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
 import { fieldNames } from '../field-names.ts';
 import { fieldsOf, missing } from '../fields.ts';

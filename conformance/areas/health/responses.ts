@@ -16,13 +16,13 @@ import {
   dropInstead,
   type Edit,
   editBody,
-  errorResponse,
   jsonResponse,
   replaceParts,
   respondInstead,
   set,
   to,
 } from '../../engine/mutants/combinators.ts';
+import { errorResponse } from '../sandbox-responses.ts';
 import type { ProxyResponse, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { type DistortionEntry, type Subject, withDefaults } from '../../engine/requirement.ts';
 import {

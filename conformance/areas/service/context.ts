@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/platform/clock.ts';
+import { type Clock, MINUTE_MS } from '../../../src/platform/clock.ts';
 import type { Random } from '../../../src/platform/random.ts';
 import type { ProbeContext, ProbeEntry, Step } from '../../engine/probe.ts';
 
@@ -77,7 +77,7 @@ export interface ServiceContextOptions {
   signal?: AbortSignal | undefined;
 }
 
-const STARTED_AGO_MS = 5 * 60_000;
+const STARTED_AGO_MS = 5 * MINUTE_MS;
 
 const secondNameOf = (name: OwnerName): string => `${name}/second`;
 

@@ -25,6 +25,7 @@ import { observeService } from './observed.ts';
 import { responses } from './responses.ts';
 import { failedOnly } from './results/failed-only.ts';
 import { filters } from './results/filters.ts';
+import { order } from './results/order.ts';
 import { outcomes } from './results/outcomes.ts';
 import { pages } from './results/pages.ts';
 import { manySessions, production, simulations } from './results/probes.ts';
@@ -49,7 +50,7 @@ export const service = createArea({
     ...[acceptedTraces, refusedTraces, traceSizes, traceRate],
     ...[closeResponse, queuedEvals, runs, unscored, idleConversations],
     ...[conversationSpans, backlogScoring, conversationIds],
-    ...[pages, sessions, outcomes, turns, scoredConversations, filters, failedOnly],
+    ...[pages, order, sessions, outcomes, turns, scoredConversations, filters, failedOnly],
   ],
   probes: [
     ...[preflight, controlSetup],

@@ -8,7 +8,8 @@ import {
   sessionsOf,
   turnsOf,
 } from './transcript.ts';
-import type { TracesStep } from './steps.ts';
+import { OVER_CAP } from './results/evidence.ts';
+import type { ResultsStep, TracesStep } from './steps.ts';
 import { observeEach } from '../../engine/judge/observed.ts';
 import {
   type Exchange,
@@ -89,7 +90,7 @@ export function observeLateSpans(transcript: Transcript): ObservedBehaviors {
 }
 
 const isProduction =
-  (step: string) =>
+  (step: ResultsStep) =>
   (exchange: Exchange): boolean =>
     isStep(exchange, 'production', step);
 
@@ -107,7 +108,7 @@ const observeReads = observeEach([
   { name: 'success of a read', of: isAcceptedRead },
   {
     name: 'limit echoed for 501',
-    of: (exchange) => isProduction('over the cap')(exchange) && isAccepted(exchange),
+    of: (exchange) => isProduction(OVER_CAP)(exchange) && isAccepted(exchange),
     describe: ({ json }) => formatValue(resolvePointer(json, '/limit')),
   },
 ]);

@@ -1,12 +1,12 @@
 import type { ExpectedSession, OwnerName, ServiceContext, ServiceProbeContext } from './context.ts';
 import { type ResultsEndpoint, resultsPaths, sessionsIn } from './results-api.ts';
-import type { EndStep, TracesStep } from './steps.ts';
+import type { EndStep, ResultsStep, TracesStep } from './steps.ts';
 import { isBeyond, isCutOff } from './transcript.ts';
 import { type Conversation, type Encoding, encodings, type TraceExport } from './spans.ts';
 import type { Step } from '../../engine/probe.ts';
 import { type Exchange, isAccepted } from '../../engine/transcript/reading.ts';
 import { resolvePointer } from '../../../src/contract/index.ts';
-import { DAY_MS, isoTime } from '../../../src/platform/clock.ts';
+import { DAY_MS, isoTime, HOUR_MS } from '../../../src/platform/clock.ts';
 
 /** Creates a trace request that the service must accept. */
 export function createTracesStep(
@@ -44,7 +44,7 @@ export function createEndStep(
 export function createResultsStep(
   { service }: ServiceProbeContext,
   endpoint: ResultsEndpoint,
-  step: string,
+  step: ResultsStep,
   query: Record<string, string> = {},
   owner: OwnerName = 'main',
 ): Step {
@@ -95,7 +95,7 @@ export const ownerQuery = (service: ServiceContext, owner: OwnerName): string =>
 export function runPeriod({ baseMs }: ServiceContext): Record<string, string> {
   return {
     started_after: isoTime(baseMs - 4 * DAY_MS),
-    started_before: isoTime(baseMs + DAY_MS / 24),
+    started_before: isoTime(baseMs + HOUR_MS),
   };
 }
 
@@ -127,7 +127,7 @@ const POLLS_MAX = 40;
 export async function waitUntilScored(
   context: ServiceProbeContext,
   expected: readonly ExpectedSession[],
-  step: string = 'results',
+  step: ResultsStep = 'results',
   owner: OwnerName = 'main',
 ): Promise<void> {
   const startMs = context.service.monotonicMs();

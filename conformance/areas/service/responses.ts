@@ -27,7 +27,7 @@ import {
 } from '../../engine/transcript/reading.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { resultsEndpoints } from './results-api.ts';
-import { contains, isPlainJson, isWellFormed, refuses, traces } from './traces/trace-requests.ts';
+import { contains, isPlainJson, isWellFormed, refuseTraces, traces } from './traces/trace-requests.ts';
 import { isSpecified } from './transforms.ts';
 
 const specifiedEndpoints = ['traces', 'end', 'production', 'simulations'];
@@ -68,7 +68,7 @@ export const responses: Subject = {
       probes: ['service/silences'],
       check: checkServerErrors('open', 'No malformed or unusual request was answered.'),
       mutants: {
-        'odd-500': refuses(
+        'odd-500': refuseTraces(
           'Returns 500 for a body that is not JSON.',
           (request) => isPlainJson(request) && !isWellFormed(request),
           500,

@@ -1,5 +1,5 @@
 import type { SeedDocument, SeedOutcome } from '../../../src/contract/index.ts';
-import { DAY_MS, isoTime, HOUR_MS } from '../../../src/platform/clock.ts';
+import { DAY_MS, isoTime, HOUR_MS, MINUTE_MS } from '../../../src/platform/clock.ts';
 import type { OwnerName, ServiceContext } from './context.ts';
 import { PASSING_PHRASE } from './spans.ts';
 
@@ -48,7 +48,6 @@ export const uploadSessionId = ({ marker }: ServiceContext): string => `sk-${mar
 export const uploadRunName = ({ marker }: ServiceContext): string =>
   `Check upload ${CITY} ${marker}`;
 
-const MINUTE_MS = 60_000;
 
 /**
  * Returns when a seeded session in the middle of the others starts: after noon of the previous day, so
@@ -84,7 +83,7 @@ function seedSimulations(service: ServiceContext): SeedDocument {
   const names = [first.name, second.name, `Check Tone ${marker}`];
   const outcomes = (...results: SeedOutcome['outcome'][]): SeedOutcome[] =>
     results.map((outcome, index) => ({
-      ...{ eval_name: names[index] ?? '', outcome, reasoning: 'Made up.' },
+      eval_name: names[index] ?? '', outcome, reasoning: 'Made up.',
     }));
   const hoursAgo = (hours: number): number => baseMs - hours * HOUR_MS;
   const middleMs = middleSessionMs(service);
@@ -175,7 +174,7 @@ export function seedManySessions({ baseMs }: ServiceContext): SeedDocument {
       {
         name: 'Many',
         sessions: times.map((time) => ({
-          ...{ source_session_id: time.started_at, outcomes },
+          source_session_id: time.started_at, outcomes,
           ...time,
         })),
       },

@@ -1,9 +1,10 @@
 /**
- * The names of conversations, trace requests, and end calls of the service area. Checks find exchanges by
- * them, so a misspelled one does not compile.
+ * The names of conversations, trace requests, end calls, and reads of results of the service area. Checks
+ * find exchanges by them, so a misspelled one does not compile.
  */
 import type { Endpoint } from '../../../src/contract/index.ts';
 import type { BadKey } from '../../engine/probe.ts';
+import type { NameFilter, ResultsEndpoint } from './results-api.ts';
 
 /** The conversations that a run makes up. */
 export type ConversationName =
@@ -104,9 +105,67 @@ export type EndStep =
   | 'a body'
   | 'a body that is not JSON';
 
-/** The steps of an endpoint. Those of other endpoints have no type. */
+/** Characters with a meaning in patterns. A filter must match only themselves. */
+export type Wildcard = '%' | '_' | '.';
+
+/** The steps of reads of results. */
+export type ResultsStep =
+  // Reads while the run waits for scores.
+  | 'results'
+  | 'other results'
+  // All sessions, page by page.
+  | 'defaults'
+  | 'newest'
+  | 'whole'
+  | 'whole again'
+  | 'page'
+  | 'beyond the end'
+  | 'over the cap'
+  | 'many'
+  // Turns and failures.
+  | 'traces asked for'
+  | 'declined'
+  | 'failed only'
+  | 'page of failed only'
+  // Filters.
+  | NameFilter
+  | `${'run' | 'agent'} none`
+  | `${'run' | 'agent'} and eval none`
+  | `${NameFilter} with ${Wildcard}`
+  | 'run by session id'
+  | 'agent by scenario'
+  | 'agent by URL'
+  | 'eval and failed only'
+  | 'started after'
+  | 'started before'
+  | 'started after with an offset'
+  // Other owners.
+  | 'another owner'
+  | 'key of a new owner'
+  | 'bare'
+  | 'before late spans'
+  | 'after late spans'
+  | 'backlog'
+  | 'ids'
+  | 'after 23 hours'
+  | 'after 24 hours'
+  // Refused and unusual reads.
+  | 'keys'
+  | `${BadKey} key`
+  | 'header in upper case'
+  | 'limit not a number'
+  | 'limit 0'
+  | 'skip negative'
+  | 'boolean unreadable'
+  | 'time unreadable'
+  | 'parameter unknown'
+  | 'no slash at the end';
+
+/** The steps of an endpoint. Those of the control API have no type. */
 export type StepOf<Of extends Endpoint> = Of extends 'traces'
   ? TracesStep
   : Of extends 'end'
     ? EndStep
-    : string;
+    : Of extends ResultsEndpoint
+      ? ResultsStep
+      : string;

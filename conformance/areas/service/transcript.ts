@@ -272,7 +272,7 @@ export function findSeededSession(
   return seededSessions(transcript).find(({ persona }) => persona === session['persona']);
 }
 
-/** Returns the session id of the transcript that the run uploaded, if the upload was accepted. */
+/** Returns the transcript that the run uploaded, if it was accepted. */
 export function findUpload(transcript: Transcript): ResultsObject | undefined {
   const sent = lastAccepted(transcript, 'admin', 'upload')?.sent;
   return isObject(sent) ? sent : undefined;

@@ -10,7 +10,7 @@ import {
   changeQuery,
   changeResponse,
   editBody,
-  isAccepted,
+  isSuccess,
   jsonResponse,
   to,
   withQuery,
@@ -37,7 +37,7 @@ export const fastClock = { clockFactor: 20 } as const;
 export const intrusiveOnly = { intrusive: true } as const;
 
 /** Creates an error response of the service. */
-export const errorResponse = (status: number): ProxyResponse =>
+export const refusal = (status: number): ProxyResponse =>
   jsonResponse(status, { message: 'Refused.' });
 
 /** The response to an accepted trace request. */
@@ -100,7 +100,7 @@ export function onPages(
   when: When = always,
 ): TransformFactory {
   return changeResponse(to(endpoint, when), (response, request) =>
-    isAccepted(response) ? editBody(response, request, edit) : response,
+    isSuccess(response) ? editBody(response, request, edit) : response,
   );
 }
 
@@ -157,7 +157,7 @@ export const listOnly =
         query.delete('skip');
       }),
     );
-    if (!isAccepted(response)) return response;
+    if (!isSuccess(response)) return response;
     return editBody(response, request, (page) => {
       const listed = sessionsIn(page).filter(isListed);
       const items = listed.slice(skip, skip + limit);

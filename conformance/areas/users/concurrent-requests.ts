@@ -1,6 +1,6 @@
 /** Two requests about one user at the same moment (spec 3.2, 4.7, 4.8, 7). */
 import { type Check, checkEach, type Finding, unjudgedAs } from '../../engine/checks/check.ts';
-import { createAcceptedResponse, errorResponse } from '../../engine/mutants/combinators.ts';
+import { createAcceptedResponse, errorResponse } from '../sandbox-responses.ts';
 import type { ProxyRequest, ProxyResponse } from '../../engine/mutants/mutant.ts';
 import { stringAt, userIdOf } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';

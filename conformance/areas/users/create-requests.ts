@@ -3,13 +3,8 @@ import { isObject } from '../../../src/platform/json.ts';
 import { explainNoValidResponse } from '../../engine/checks/check.ts';
 import { requireSurvival } from '../../engine/checks/crashes.ts';
 import { checkNoServerError } from '../../engine/checks/responses.ts';
-import {
-  errorResponse,
-  refuseInstead,
-  respondInstead,
-  to,
-  type When,
-} from '../../engine/mutants/combinators.ts';
+import { respondInstead, to, type When } from '../../engine/mutants/combinators.ts';
+import { errorResponse, refuseInstead } from '../sandbox-responses.ts';
 import type { ProxyResult, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { hasKeys, where } from '../../engine/mutants/requests.ts';
 import type { DistortionEntry, MutantEntry, Subject } from '../../engine/requirement.ts';

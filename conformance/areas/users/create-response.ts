@@ -7,7 +7,7 @@ import {
   changeResponse,
   drop,
   editAccepted,
-  isAccepted,
+  isSuccess,
   replaceParts,
   set,
   to,
@@ -39,7 +39,7 @@ const replies = (description: string, ...edits: Edit[]): DistortionEntry => ({
 
 const sendsStatus = (status: number): DistortionEntry => ({
   description: `Responds to creations and deletions with ${status}.`,
-  transform: replaceParts(isAboutUsers, { status }, isAccepted),
+  transform: replaceParts(isAboutUsers, { status }, isSuccess),
 });
 
 export const createResponse: Subject = {
@@ -55,7 +55,7 @@ export const createResponse: Subject = {
         'created-in-user': {
           description: 'Wraps the response to creations in `user`.',
           transform: changeResponse(to('create'), (response) =>
-            isAccepted(response) ? { ...response, body: `{"user":${response.body}}` } : response,
+            isSuccess(response) ? { ...response, body: `{"user":${response.body}}` } : response,
           ),
           alsoKills: ['USERS-022', 'USERS-023'],
         },

@@ -10,18 +10,17 @@ import {
 import { checkAccepted } from '../../engine/checks/responses.ts';
 import { isObjectFrom } from '../../engine/checks/shape.ts';
 import {
-  createAcceptedResponse,
   drop,
   type Edit,
   editAccepted,
-  errorResponse,
-  isAccepted as isAcceptedResponse,
+  isSuccess,
   jsonResponse,
   replaceParts,
   respondInstead,
   set,
   to,
 } from '../../engine/mutants/combinators.ts';
+import { createAcceptedResponse, errorResponse } from '../sandbox-responses.ts';
 import type { TransformFactory } from '../../engine/mutants/mutant.ts';
 import { stringAt, userIdOf } from '../../engine/mutants/requests.ts';
 import type { MutantEntry, Subject } from '../../engine/requirement.ts';
@@ -74,12 +73,12 @@ export const deletion: Subject = {
           transform: replaceParts(
             isDelete,
             { status: 204, headers: {}, body: '' },
-            isAcceptedResponse,
+            isSuccess,
           ),
         },
         'delete-text': {
           description: 'Responds to a deletion with the text OK.',
-          transform: replaceParts(isDelete, { body: 'OK' }, isAcceptedResponse),
+          transform: replaceParts(isDelete, { body: 'OK' }, isSuccess),
         },
         'delete-500': {
           description: 'Responds to a deletion with 500.',
@@ -88,7 +87,7 @@ export const deletion: Subject = {
         },
         'delete-403': {
           description: 'Responds to a deletion with 403.',
-          transform: replaceParts(isDelete, { status: 403 }, isAcceptedResponse),
+          transform: replaceParts(isDelete, { status: 403 }, isSuccess),
         },
       },
     },
@@ -287,7 +286,7 @@ function refuseDeletedUsers(): ReturnType<TransformFactory> {
       return errorResponse(409, 'user_exists');
     }
     const response = await forward(request);
-    if (request.endpoint === 'delete' && isAcceptedResponse(response)) {
+    if (request.endpoint === 'delete' && isSuccess(response)) {
       deleted.add(userIdOf(request));
     }
     return response;

@@ -1,7 +1,8 @@
 /** The bodies of error responses about users (spec 7). */
 import { unjudgedAs } from '../../engine/checks/check.ts';
 import { checkErrorCode, requireControlAccepted } from '../../engine/checks/responses.ts';
-import { errorResponse, jsonResponse } from '../../engine/mutants/combinators.ts';
+import { jsonResponse } from '../../engine/mutants/combinators.ts';
+import { errorResponse } from '../sandbox-responses.ts';
 import { type MutantEntry, type Subject, withDefaults } from '../../engine/requirement.ts';
 import { type Exchange, isRateLimited } from '../../engine/transcript/reading.ts';
 import { failOnOddMetadata, rateLimitOnce } from '../error-mutants.ts';

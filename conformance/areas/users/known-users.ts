@@ -1,5 +1,6 @@
 /** Distortions that know which users exist. */
-import { errorResponse, isAccepted, to, type RequestTo } from '../../engine/mutants/combinators.ts';
+import { isSuccess, to, type RequestTo } from '../../engine/mutants/combinators.ts';
+import { errorResponse } from '../sandbox-responses.ts';
 import type { ProxyRequest, ProxyResponse, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { stringAt, userIdOf } from '../../engine/mutants/requests.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
@@ -20,8 +21,8 @@ export function withKnownUsers(respond: Responder): TransformFactory {
         request.endpoint === 'delete' ? userIdOf(request) : stringAt('user_id', request);
       if (userId === undefined) return forward(request);
       const response = respond(request, existing.has(userId), clock) ?? (await forward(request));
-      if (request.endpoint === 'create' && isAccepted(response)) existing.add(userId);
-      if (request.endpoint === 'delete' && isAccepted(response)) existing.delete(userId);
+      if (request.endpoint === 'create' && isSuccess(response)) existing.add(userId);
+      if (request.endpoint === 'delete' && isSuccess(response)) existing.delete(userId);
       return response;
     };
   };

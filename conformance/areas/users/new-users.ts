@@ -5,11 +5,8 @@ import {
   explainNoValidResponse,
   outcomeFinding,
 } from '../../engine/checks/check.ts';
-import {
-  errorResponse,
-  isAccepted as isAcceptedResponse,
-  to,
-} from '../../engine/mutants/combinators.ts';
+import { isSuccess, to } from '../../engine/mutants/combinators.ts';
+import { errorResponse } from '../sandbox-responses.ts';
 import type { TransformFactory } from '../../engine/mutants/mutant.ts';
 import { stringAt, userIdOf } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
@@ -117,7 +114,7 @@ const refusesSimilar =
         return errorResponse(409, 'user_exists');
       }
       const response = await forward(request);
-      if (isNew && isAcceptedResponse(response)) existing.add(id);
+      if (isNew && isSuccess(response)) existing.add(id);
       if (to('delete')(request)) existing.delete(userIdOf(request));
       return response;
     };
@@ -165,7 +162,7 @@ export const newUsers: Subject = {
                 return errorResponse(409, 'user_exists');
               }
               const response = await forward(request);
-              if (isAcceptedResponse(response)) {
+              if (isSuccess(response)) {
                 created += 1;
                 known.add(id);
               }

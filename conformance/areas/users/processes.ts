@@ -1,10 +1,7 @@
 /** Users that one process of a sandbox knows and another one doesn't (spec 3.2, 4.8). */
 import { type Check, checkEach, explainNoValidResponse } from '../../engine/checks/check.ts';
-import {
-  errorResponse,
-  isAccepted as isAcceptedResponse,
-  to,
-} from '../../engine/mutants/combinators.ts';
+import { isSuccess, to } from '../../engine/mutants/combinators.ts';
+import { errorResponse } from '../sandbox-responses.ts';
 import type { TransformFactory } from '../../engine/mutants/mutant.ts';
 import { stringAt, userIdOf } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
@@ -81,8 +78,8 @@ function forgetEverySecond(): ReturnType<TransformFactory> {
     const id = stringAt('user_id', request) ?? '';
     if (to('create')(request)) {
       const response = await forward(request);
-      if (isAcceptedResponse(response) && asked.size % 2 === 0) asked.set(id, 0);
-      else if (isAcceptedResponse(response)) asked.set(id, 1);
+      if (isSuccess(response) && asked.size % 2 === 0) asked.set(id, 0);
+      else if (isSuccess(response)) asked.set(id, 1);
       return response;
     }
     if (!to('delete')(request)) return forward(request);

@@ -3,14 +3,8 @@ import { USER_ID_LENGTH_MAX } from '../../../src/contract/index.ts';
 import { explainNoValidResponse } from '../../engine/checks/check.ts';
 import { malformedBodyHint } from '../../engine/checks/refusal-hints.ts';
 import { checkRefused } from '../../engine/checks/responses.ts';
-import {
-  createAcceptedResponse,
-  errorResponse,
-  isError,
-  refuseInstead,
-  replaceParts,
-  to,
-} from '../../engine/mutants/combinators.ts';
+import { isError, replaceParts, to } from '../../engine/mutants/combinators.ts';
+import { createAcceptedResponse, errorResponse, refuseInstead } from '../sandbox-responses.ts';
 import {
   bodyEdits,
   change,

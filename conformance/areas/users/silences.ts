@@ -3,14 +3,8 @@ import { isObject } from '../../../src/platform/json.ts';
 import { unjudgedAs } from '../../engine/checks/check.ts';
 import { checkWrongKey } from '../../engine/checks/responses.ts';
 import { isObjectFrom } from '../../engine/checks/shape.ts';
-import {
-  acceptInstead,
-  errorResponse,
-  jsonResponse,
-  respondInstead,
-  to,
-  type When,
-} from '../../engine/mutants/combinators.ts';
+import { jsonResponse, respondInstead, to, type When } from '../../engine/mutants/combinators.ts';
+import { acceptInstead, errorResponse } from '../sandbox-responses.ts';
 import type { ProxyRequest } from '../../engine/mutants/mutant.ts';
 import { hasWrongKey, where } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';

@@ -35,7 +35,7 @@ const isFull = (exchange: Exchange): boolean =>
 const omitsOptionalParts = isVoiceStep('without user_id', 'without session_id', 'only metadata');
 const isAfterOtherCalls = isVoiceStep('after other calls');
 
-const refuses = (
+const refuseStart = (
   description: string,
   isRefused: (message: CallMessage) => boolean,
 ): DistortionEntry =>
@@ -44,8 +44,8 @@ const refuses = (
     interceptMessages(isRefused, (ends) => failCall(ends, 'connection_failed', 1007)),
   );
 
-const refusesFullWithout = (key: string): DistortionEntry =>
-  refuses(
+const refuseFullWithout = (key: string): DistortionEntry =>
+  refuseStart(
     `Refuses a call without \`${key}\`.`,
     (message) => isFullStart(message) && message[key] === undefined,
   );
@@ -75,7 +75,7 @@ export const startCall: Subject = {
           isFull(exchange) && !omitsOptionalParts(exchange) && !isAfterOtherCalls(exchange),
       ),
       mutants: {
-        'full-form-refused': refuses(
+        'full-form-refused': refuseStart(
           'Accepts only the minimal form of `start_call`.',
           (message) => isFullStart(message) && !requestsOtherCodec(message),
         ),
@@ -88,7 +88,7 @@ export const startCall: Subject = {
         "The service sends both forms; a sandbox that supports only one can't take all calls.",
       check: checkGetsReady(isVoiceStep('minimal')),
       mutants: {
-        'minimal-form-refused': refuses(
+        'minimal-form-refused': refuseStart(
           'Accepts only the full form of `start_call`.',
           (message) => isStart(message) && !isFullStart(message) && !requestsOtherCodec(message),
         ),
@@ -104,8 +104,8 @@ export const startCall: Subject = {
         checkGetsReady(omitsOptionalParts),
       ),
       mutants: {
-        'user-id-wanted': refusesFullWithout('user_id'),
-        'session-id-wanted': refusesFullWithout('session_id'),
+        'user-id-wanted': refuseFullWithout('user_id'),
+        'session-id-wanted': refuseFullWithout('session_id'),
       },
     },
     'VOICE-013': {

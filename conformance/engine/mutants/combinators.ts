@@ -1,10 +1,5 @@
-import {
-  sandboxErrors,
-  resolvePointer,
-  type Endpoint,
-  type SandboxErrorCode,
-} from '../../../src/contract/index.ts';
-import { isoTime, type Clock } from '../../../src/platform/clock.ts';
+import { resolvePointer, type Endpoint } from '../../../src/contract/index.ts';
+import type { Clock } from '../../../src/platform/clock.ts';
 import type { ProxyResponse, ProxyRequest, Transform, TransformFactory } from './mutant.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 
@@ -58,7 +53,7 @@ export function combineEdits(...edits: Edit[]): Edit {
 }
 
 /** Returns whether the response is a 2xx. */
-export const isAccepted = ({ status }: ProxyResponse): boolean => status >= 200 && status < 300;
+export const isSuccess = ({ status }: ProxyResponse): boolean => status >= 200 && status < 300;
 
 /** Returns whether the response is a 4xx or 5xx. */
 export const isError = ({ status }: ProxyResponse): boolean => status >= 400;
@@ -129,18 +124,9 @@ export function editBody(
 /** Edits the bodies of 2xx responses of an endpoint. */
 export function editAccepted(endpoint: Endpoint, ...edits: Edit[]): TransformFactory {
   return changeResponse(to(endpoint), (response, request) =>
-    isAccepted(response) ? editBody(response, request, combineEdits(...edits)) : response,
+    isSuccess(response) ? editBody(response, request, combineEdits(...edits)) : response,
   );
 }
-
-/** Edits the bodies of 2xx chat responses. */
-export const editChat = (...edits: Edit[]): TransformFactory => editAccepted('chat', ...edits);
-
-/** Edits the bodies of health responses with any status. */
-export const editHealth = (...edits: Edit[]): TransformFactory =>
-  changeResponse(to('health'), (response, request) =>
-    editBody(response, request, combineEdits(...edits)),
-  );
 
 /** Edits the bodies of 4xx and 5xx responses. */
 export function editErrors(when: When, ...edits: Edit[]): TransformFactory {
@@ -169,50 +155,6 @@ export function jsonResponse(
   return { status, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) };
 }
 
-/** Creates a response in the error shape of a sandbox (spec 7). */
-export function errorResponse(
-  status: number,
-  code: SandboxErrorCode,
-  message = 'No.',
-): ProxyResponse {
-  return jsonResponse(status, { error: { message, type: sandboxErrors[code].type, code } });
-}
-
-/** The HTTP endpoints of a sandbox. */
-const sandboxEndpoints = ['chat', 'health', 'create', 'delete'] as const;
-export type SandboxEndpoint = (typeof sandboxEndpoints)[number];
-
-/** Selects requests to a sandbox. */
-export const toSandbox: WhenTo<SandboxEndpoint> = (
-  request,
-): request is RequestTo<SandboxEndpoint> =>
-  sandboxEndpoints.some((endpoint) => endpoint === request.endpoint);
-
-/** Creates the smallest valid 2xx response of a sandbox (spec 2.8 to 2.10). */
-export function createAcceptedResponse(
-  { endpoint, json: sent, path }: RequestTo<SandboxEndpoint>,
-  clock: Clock,
-): ProxyResponse {
-  const now = isoTime(clock.nowMs());
-  switch (endpoint) {
-    case 'chat':
-      return jsonResponse(200, {
-        choices: [{ message: { role: 'assistant', content: 'All right.' } }],
-      });
-    case 'health':
-      return jsonResponse(200, { status: 'healthy', timestamp: now });
-    case 'create': {
-      const id = resolvePointer(sent, '/user_id');
-      const userId = typeof id === 'string' ? id : 'anybody';
-      return jsonResponse(201, { user_id: userId, created_at: now, status: 'active' });
-    }
-    case 'delete': {
-      const userId = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
-      return jsonResponse(200, { user_id: userId, deleted_at: now, status: 'deleted' });
-    }
-  }
-}
-
 /** Responds to selected requests without forwarding them. */
 export function respondInstead<Of extends Endpoint>(
   when: WhenTo<Of>,
@@ -229,17 +171,6 @@ export function respondInstead(
   return () => async (request, forward, clock) =>
     when(request) ? respond(request, clock) : forward(request);
 }
-
-/** Accepts selected requests without forwarding them. */
-export const acceptInstead = (when: WhenTo<SandboxEndpoint>): TransformFactory =>
-  respondInstead(when, createAcceptedResponse);
-
-/** Refuses selected requests with a well-formed error, without forwarding them. */
-export const refuseInstead = (
-  when: When,
-  status = 400,
-  code: SandboxErrorCode = 'bad_request',
-): TransformFactory => respondInstead(when, () => errorResponse(status, code));
 
 /** How long a response waits for another one that may overlap with it. */
 const OVERLAP_MS_MAX = 250;
@@ -290,7 +221,7 @@ export function respondOnce(
   };
 }
 
-/** Combines transforms: the first gets the request from the kit, the last one forwards it to the sandbox. */
+/** Combines transforms: the first gets the request from the kit, the last one forwards it to the peer. */
 export function chain(...factories: TransformFactory[]): TransformFactory {
   return () =>
     factories

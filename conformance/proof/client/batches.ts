@@ -5,6 +5,7 @@ import {
   type Span,
   type TraceExport,
 } from '../../areas/service/spans.ts';
+import { MINUTE_MS } from '../../../src/platform/clock.ts';
 
 /** A trace request of the reference client. */
 export interface Batch {
@@ -17,7 +18,7 @@ const TURN_MS = 2_000;
 
 /** Creates the trace requests of the reference client, in the order in which it sends them. */
 export function createBatches(nowMs: number): Batch[] {
-  const startMs = nowMs - 60_000;
+  const startMs = nowMs - MINUTE_MS;
   const { first, second, third, fourth } = traceIds;
   const own = [stringAttribute('gen_ai.conversation.id', SPAN_CONVERSATION)];
   return [

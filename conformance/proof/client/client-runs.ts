@@ -1,5 +1,5 @@
 import type { SeedDocument, ServiceFault } from '../../../src/contract/index.ts';
-import { isoTime, systemClock } from '../../../src/platform/clock.ts';
+import { isoTime, systemClock, MINUTE_MS } from '../../../src/platform/clock.ts';
 import { AGENT } from '../../areas/client/reference.ts';
 import { clientSuite } from '../../areas/index.ts';
 import type { Variant } from '../../engine/mutants/mutant.ts';
@@ -46,8 +46,6 @@ export async function judgeDistortedClient(
 
 /** More than the default size of a page. */
 const SESSIONS = 60;
-
-const MINUTE_MS = 60_000;
 
 /** Creates seed data with several pages of sessions, apart from the sessions of the client. */
 export function createSeedDocument(nowMs: number): SeedDocument {

@@ -84,3 +84,11 @@ export function retryAfter(required: boolean): Record<'Retry-After', RouteHeader
     },
   };
 }
+
+/**
+ * Returns the source of a regular expression for the path of a route, whose slash at the end may be
+ * missing.
+ * @param parameter The pattern of a path parameter (default: one segment that is not empty).
+ */
+export const pathPattern = ({ path }: Pick<Route, 'path'>, parameter = '[^/]+'): string =>
+  path.replaceAll(/\{\w+\}/g, parameter).replace(/\/$/, '/?');

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { parseEval } from '../domain/evals.ts';
 import { deleteEval, findEval } from '../operations/evals.ts';
 import { changeSettings, type FindSettingsWarnings } from '../operations/settings.ts';
-import type { EvalStore } from '../store/store.ts';
+import type { EvalStore, Store } from '../store/store.ts';
 import type { RequestOwners } from './request-owners.ts';
 
 interface EvalRoutesOptions {
@@ -36,10 +36,14 @@ export function addEvalRoutes(
 /** `/settings`: which evals score live traces, and the base name of the daily run (spec 2.2). */
 export function addSettingsRoutes(
   app: FastifyInstance,
-  options: EvalRoutesOptions & { findWarnings: FindSettingsWarnings },
+  options: {
+    owners: RequestOwners;
+    store: Pick<Store, 'evals' | 'settings'>;
+    findWarnings: FindSettingsWarnings;
+  },
 ): void {
-  const { owners, evalStore } = options;
-  app.get('/settings', async (request) => evalStore.getSettings(await owners.find(request)));
+  const { owners, store } = options;
+  app.get('/settings', async (request) => store.settings.get(await owners.find(request)));
   app.put('/settings', async (request) => {
     const ownerId = await owners.findOrCreate(request);
     const { settings, warnings } = await changeSettings(options, ownerId, request.body);

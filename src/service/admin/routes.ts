@@ -49,8 +49,11 @@ export interface AdminOptions extends WorkOptions {
   appUrl: () => string;
   /** Resolves when everything that a clock change triggered is done, such as idle closing. */
   settle: () => Promise<void>;
-  /** Clears the state in memory: faults, recorded requests, rate limits. */
-  clearMemory: (ownerId: string) => Promise<void>;
+  /**
+   * Clears the faults, recorded requests, and remembered problems of all owners, and the rate limits of
+   * one, on all replicas.
+   */
+  forgetTestState: (ownerId: string) => Promise<void>;
   /** Clears the recorded requests. */
   clearRequests: () => Promise<void>;
   /** Shares what a test sets with other replicas; undefined for a single service. */
@@ -83,7 +86,7 @@ export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): voi
   const { store, clock, kit, wake, findWarnings, seeder, appUrl, simulations } = options;
   addKeyRoutes(app, { owners, keys: { owners: store.owners, clock } });
   addEvalRoutes(app, { owners, evalStore: store.evals });
-  addSettingsRoutes(app, { owners, evalStore: store.evals, findWarnings });
+  addSettingsRoutes(app, { owners, store, findWarnings });
   addDocumentRoutes(app, { owners, store });
   addAgentRoutes(app, { owners, store, clock, kit });
   addTranscriptRoutes(app, { owners, store, clock, wake });
@@ -163,9 +166,12 @@ function addClockRoutes(app: FastifyInstance, options: AdminOptions): void {
   });
 }
 
-/** Deletes an owner's data, except its keys, and optionally restores its seed data. */
+/**
+ * Deletes an owner's data, except its keys, and optionally restores its seed data. Clears the faults,
+ * recorded requests, and remembered problems of all owners, and the rate limits of this one, on all replicas.
+ */
 export async function resetOwner(
-  { store, seeder, clearMemory, simulations, agentTests }: AdminOptions,
+  { store, seeder, forgetTestState, simulations, agentTests }: AdminOptions,
   ownerId: string,
   to: 'seed' | 'empty',
 ): Promise<void> {
@@ -173,10 +179,10 @@ export async function resetOwner(
   await simulations.cancelAll(ownerId);
   if (to === 'seed') await seeder.resetToSeed(ownerId);
   else await store.deleteOwnerData(ownerId);
-  await clearMemory(ownerId);
+  await forgetTestState(ownerId);
 }
 
-/** `/reset`: deletes an owner's data, except its keys. The clock keeps its time. */
+/** `/reset`: resets the owner of a request. The clock keeps its time. */
 function addResetRoute(app: FastifyInstance, options: AdminOptions): void {
   app.post('/reset', async (request) => {
     const { to } = parseMessage('ResetRequest', request.body);

@@ -27,7 +27,7 @@ import { identifySimulations, readSessions } from './seed-sessions.ts';
 
 /** Loads seed data, and restores the last seed data of each owner. */
 export interface Seeder {
-  /** Checks a whole document, then stores all of it or nothing. @throws RequestError. */
+  /** Checks a whole document, and stores it unless a part is refused. @throws RequestError. */
   load(ownerId: string, document: SeedDocument, onProgress?: OnSeedProgress): Promise<SeedCounts>;
   /**
    * Replaces an owner's data, except its keys, with its last seed data, or with nothing.
@@ -123,7 +123,7 @@ async function readSeed(options: TranscriptOptions, input: SeedInput): Promise<S
   ];
   const evalIds = evals.map(({ id }) => id);
   checkEvalIds(settings.evals ?? [], evalIds, '/settings');
-  const storedSettings = replaceAll ? undefined : await store.evals.getSettings(ownerId);
+  const storedSettings = replaceAll ? undefined : await store.settings.get(ownerId);
   const liveIds = settings.evals ?? storedSettings?.evals ?? [];
   const liveEvals = liveIds.flatMap((id) => evals.find((each) => each.id === id) ?? []);
   const context = { ownerId, evals, liveEvals, nowMs: clock.nowMs() };

@@ -4,7 +4,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Store } from '../store/store.ts';
 import type { Replica } from './replicas.ts';
 
-/** What every part of a service stands on. */
+/** What nearly every part of a service needs. */
 export interface Base {
   store: Store;
   /** The service clock, which tests move. */

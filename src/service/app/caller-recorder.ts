@@ -1,7 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { INGEST_BODY_BYTES_MAX, type Endpoint, type ExchangeRecord } from '../../contract/index.ts';
+import {
+  INGEST_BODY_BYTES_MAX,
+  pathPattern,
+  serviceRoutes,
+  type Endpoint,
+  type ExchangeRecord,
+  type Route,
+} from '../../contract/index.ts';
 import { isoTime, type Clock } from '../../platform/clock.ts';
 import { FAULT_HEADER } from '../admin/faults.ts';
 import { createRedaction, type Redaction } from './caller-redaction.ts';
@@ -76,8 +83,8 @@ export function createCallerRecorder(options: CallerRecorderOptions): CallerReco
     }
     redaction.learn(request.raw.headers);
     const entry: Pending = {
-      ...{ request, reply, startedMs: now(), endedMs: undefined },
-      ...{ chunks: [], bodyBytes: 0, isBodyStored: true, response: '', isAborted: false },
+      request, reply, startedMs: now(), endedMs: undefined,
+      chunks: [], bodyBytes: 0, isBodyStored: true, response: '', isAborted: false,
     };
     all.push(entry);
     pending.set(request, entry);
@@ -180,7 +187,7 @@ function toRecord(
   const fault = reply.getHeader(FAULT_HEADER);
   const body = toRecordedBody(entry);
   return {
-    ...{ record: 'exchange', id, probe: 'client', intent: 'open' },
+    record: 'exchange', id, probe: 'client', intent: 'open',
     step: fault === undefined ? 'request' : `injected ${String(fault)}`,
     endpoint: findEndpoint(method, url),
     request: {
@@ -225,15 +232,23 @@ function toRecordedBody({
     : { body: summary, bodyBase64: bytes.toString('base64') };
 }
 
-/** The routes of the interface (spec 4.1 to 4.4). A slash at the end may be missing. */
-const ROUTES: readonly [RegExp, Endpoint][] = [
-  [/^POST \/v1\/traces$/, 'traces'],
-  [/^POST \/v1\/sessions\/[^/]*\/end$/, 'end'],
-  [/^GET \/api\/simulations\/sessions\/?$/, 'simulations'],
-  [/^GET \/api\/prod-evaluations\/sessions\/?$/, 'production'],
+/** The routes of the interface (spec 4.1 to 4.4). */
+const ROUTES: readonly (readonly [Endpoint, Route])[] = [
+  ['traces', serviceRoutes.sendTraces],
+  ['end', serviceRoutes.endConversation],
+  ['simulations', serviceRoutes.listSimulationSessions],
+  ['production', serviceRoutes.listProductionSessions],
 ];
 
+const patterns = ROUTES.map(([endpoint, route]) => ({
+  endpoint,
+  method: route.method,
+  // An end call without an id is one, too.
+  path: new RegExp(`^${pathPattern(route, '[^/]*')}$`),
+}));
+
 function findEndpoint(method: string, url: string): Endpoint {
-  const route = `${method} ${url.replace(/\?.*$/s, '')}`;
-  return ROUTES.find(([pattern]) => pattern.test(route))?.[1] ?? 'elsewhere';
+  const path = url.replace(/\?.*$/s, '');
+  const found = patterns.find((route) => route.method === method && route.path.test(path));
+  return found?.endpoint ?? 'elsewhere';
 }

@@ -25,7 +25,7 @@ export type ComposedService = Awaited<ReturnType<typeof composeService>>;
 
 /**
  * Starts the parts of a service in the order in which they depend on each other, and returns it ready to
- * listen. What has to be stopped is added to the cleanups.
+ * listen. Adds a step to `cleanups` for each part that must be stopped.
  */
 export async function composeService(options: StartOptions, cleanups: Cleanups) {
   const { log = silentLog, retentionMs, userModel, speech, transcription } = options;
@@ -51,7 +51,7 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
   const counters = createServiceCounters();
   const reportedProblems = createReportedProblems(clock, replica);
   const scoring = startScoring(base, {
-    ...{ judge: options.judge, randomSeed: seed, reportedProblems, finished: counters.jobs },
+    judge: options.judge, randomSeed: seed, reportedProblems, finished: counters.jobs,
   });
   cleanups.push(() => scoring.runner.stop());
   const onStored = scoring.wake;
@@ -65,7 +65,7 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
   const problems = createProblemReports(base, { reportedProblems, ownerName, apiKeyHeader });
   const { unauthorizedCallers } = problems;
   const access = createAccess(base, {
-    ...{ options, startKeys, apiKeyHeader, appUrl, unauthorizedCallers },
+    options, startKeys, apiKeyHeader, appUrl, unauthorizedCallers,
   });
 
   // The server.
@@ -78,8 +78,8 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
   const closing = startClosing(base, { seed, counters, reportedProblems, wake: scoring.wake });
   const workers = { writer, spanRemover, scoring, simulator, closing };
   const server = createServer(base, {
-    ...{ workers, access, problems, counters, lifecycle },
-    ...{ hasUserModel: userModel !== undefined, kit: options.kit },
+    workers, access, problems, counters, lifecycle,
+    hasUserModel: userModel !== undefined, kit: options.kit,
   });
   cleanups.push(async () => {
     // Load balancers need time to see that the service is not ready anymore.

@@ -13,6 +13,7 @@ import {
   DatabaseEncodingError,
   SILENT_CODE,
   UnsupportedSchemaError,
+  describeUnreachable,
   findPostgresProblem,
   type PostgresProblem,
 } from '../store/postgres/database-problem.ts';
@@ -79,7 +80,7 @@ async function openDirectory(
     });
   }
   return {
-    ...{ store, location },
+    store, location,
     guard: (action) => withDataFile(file, action),
     loadDevelopmentKey: () => loadDevelopmentKey(dataDir.path),
   };
@@ -97,7 +98,7 @@ async function openDatabase(
   const store = await guard(() => openStore(location));
   cleanups.push(() => store.close());
   return {
-    ...{ store, location, guard },
+    store, location, guard,
     loadDevelopmentKey: () => store.shareValue('development_key', createDevelopmentKey()),
   };
 }
@@ -154,13 +155,10 @@ function describeProblem({ kind, code, message }: PostgresProblem, databaseUrl: 
   if (kind === 'database_missing') return describeMissing(databaseUrl);
   if (kind !== 'unreachable') return message;
   const { host, port } = parseDatabaseUrl(databaseUrl);
-  const place = host.startsWith('/') ? host : formatAuthority(host, port);
+  const address = host.startsWith('/') ? host : formatAuthority(host, port);
   return code === SILENT_CODE
-    ? `The server at ${place} accepted the connection, but did not respond within ${CONNECT_MS_MAX / 1000} s. It must be PostgreSQL, and must not hang. Check the server, and any proxy in front of it.`
-    : message.replace(
-        'connection to the database failed',
-        `connection to the database at ${place} failed`,
-      );
+    ? `The server at ${address} accepted the connection, but did not respond within ${CONNECT_MS_MAX / 1000} s. It must be PostgreSQL, and must not hang. Check the server, and any proxy in front of it.`
+    : describeUnreachable(address);
 }
 
 /** Describes a database that does not exist, without the values of parameters that its name contains. */

@@ -1,3 +1,4 @@
+import type { AdminOptions } from '../admin/routes.ts';
 import type { StateSharing } from '../domain/shared-state.ts';
 
 /** The newest clears that replicas remember. */
@@ -5,17 +6,18 @@ const CLEARS_MAX = 100;
 
 /** How a process clears what it has in memory. */
 export interface Clears {
+  /** Clears what this process remembers: of all owners, and the rate limits of one. */
   clearMemory: (ownerId: string) => void;
   clearRequests: () => void;
   /** Clears what all replicas share already. */
   clearShared: (ownerId: string) => Promise<void>;
 }
 
-/** Returns functions that clear the memory of all replicas, or of this process if it works alone. */
+/** Returns functions that clear what all replicas remember, or this process if it works alone. */
 export function shareClears(
   sharing: StateSharing | undefined,
   { clearMemory, clearRequests, clearShared }: Clears,
-): { clearMemory: (ownerId: string) => Promise<void>; clearRequests: () => Promise<void> } {
+): Pick<AdminOptions, 'forgetTestState' | 'clearRequests'> {
   let seen: { memory: number; requests: number } | undefined;
   sharing?.onChange(({ memoryClears, requestClears }) => {
     const newest = { memory: memoryClears.at(-1)?.number ?? 0, requests: requestClears };
@@ -26,7 +28,7 @@ export function shareClears(
     seen = newest;
   });
   return {
-    async clearMemory(ownerId) {
+    async forgetTestState(ownerId) {
       await clearShared(ownerId);
       if (!sharing) clearMemory(ownerId);
       await sharing?.change((state) => {

@@ -89,7 +89,7 @@ async function start(
   await guard(() => loadSeed(service, options));
   address.url = await listen(service.app, { host, port, scheme: 'http' });
   log.info('service_listening', { url: address.url });
-  const { evals } = await store.evals.getSettings(await store.owners.ensure(ownerName));
+  const { evals } = await store.settings.get(await store.owners.ensure(ownerName));
   const { url } = address;
   const urls = { url, appUrl: service.appUrl(), adminUrl: `${url}/__admin` };
   return {

@@ -44,8 +44,8 @@ export async function closeConversation(
   idleBeforeMs?: number,
 ): Promise<CloseResult | undefined> {
   const { store, clock } = deps;
-  const { run_name: runName } = await store.evals.getSettings(ownerId);
-  const { evals, deletedIds } = await findLiveEvals(store.evals, ownerId);
+  const { run_name: runName } = await store.settings.get(ownerId);
+  const { evals, deletedIds } = await findLiveEvals(store, ownerId);
   const atMs = clock.nowMs();
   const sessionId = deps.makeSessionId(ownerId, conversationId);
   const closed = await store.conversations.close({

@@ -111,7 +111,7 @@ async function findScoringEvals(
 ): Promise<{ evals: EvalDefinition[]; notes: string[] }> {
   const scoringIds = session?.outcomes.map(({ evalId }) => evalId) ?? [];
   if (scoringIds.length === 0) {
-    return { evals: (await findLiveEvals(store.evals, ownerId)).evals, notes: [] };
+    return { evals: (await findLiveEvals(store, ownerId)).evals, notes: [] };
   }
   const known = await store.evals.list(ownerId);
   const knownIds = new Set(known.map((definition) => definition.id));

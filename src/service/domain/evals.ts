@@ -1,6 +1,6 @@
 import { formatValue, type EvalDefinition, type LiveSettings } from '../../contract/index.ts';
 import { errorMessage } from '../../platform/error-origin.ts';
-import type { EvalStore } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { checkUnique, parseMessage, unknownIdError } from './document-checks.ts';
 import { InvalidDocumentError } from './errors.ts';
 import { parsePath } from './json-path.ts';
@@ -67,12 +67,12 @@ export function checkEvalIds(ids: readonly string[], knownIds: readonly string[]
 
 /** Returns the evals of the live settings, and the ids of those that were deleted since. */
 export async function findLiveEvals(
-  evalStore: EvalStore,
+  store: Pick<Store, 'evals' | 'settings'>,
   ownerId: string,
 ): Promise<{ evals: EvalDefinition[]; deletedIds: string[] }> {
-  const { evals: ids } = await evalStore.getSettings(ownerId);
+  const { evals: ids } = await store.settings.get(ownerId);
   const byId = new Map(
-    (await evalStore.list(ownerId)).map((definition) => [definition.id, definition]),
+    (await store.evals.list(ownerId)).map((definition) => [definition.id, definition]),
   );
   return {
     evals: ids.flatMap((id) => byId.get(id) ?? []),

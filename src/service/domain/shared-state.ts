@@ -1,7 +1,7 @@
 import type { ServiceFault } from '../../contract/index.ts';
 import type { ClockOffset } from '../../platform/adjustable-clock.ts';
 
-/** What a test sets through `/__admin` for all replicas of a service on one database. */
+/** What all replicas of a service share: what tests set, reported problems, and page sessions. */
 export interface SharedState {
   clock: ClockOffset;
   faults: SharedFault[];

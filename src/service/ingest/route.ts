@@ -33,7 +33,7 @@ import type { IngestResult, IngestThread } from './ingest-thread.ts';
 export interface IngestDeps {
   clock: Clock;
   /** Limits how long a body may take. Tests do not advance it, because clients send in real time. */
-  baseClock: Clock;
+  machineClock: Clock;
   log: Log;
   databaseProblems: DatabaseProblemLog;
   authentication: Authentication;
@@ -133,14 +133,14 @@ function admit(admission: RateLimitResult): void {
  * @throws RequestError
  */
 async function receive(
-  { rate, baseClock }: IngestDeps,
+  { rate, machineClock }: IngestDeps,
   caller: Caller,
   request: FastifyRequest,
   share: Share,
 ): Promise<{ format: BodyFormat; body: ArrayBuffer } | undefined> {
   try {
     const format = readBodyFormat(request.raw.headers);
-    const body = await readWholeBody(request, share, baseClock);
+    const body = await readWholeBody(request, share, machineClock);
     if (body === undefined) return undefined;
     admit(await rate.countRequest(caller));
     return { format, body };

@@ -109,7 +109,7 @@ class Batch {
     );
   }
 
-  /** Writes all tasks and returns their results. The batch is empty then. */
+  /** Writes all tasks and sends their results. The batch is empty then. */
   async write(): Promise<void> {
     const { port, spanWriter } = this.#deps;
     const tasks = this.#tasks;

@@ -94,7 +94,7 @@ export function createBacklog(options: BacklogOptions): Backlog {
     const known = jobs.get(ownerId);
     if (known?.isRunning === true) return known;
     const job: Job = {
-      ...{ conversations: 0, queued: 0, runs: new Set(), isRunning: true },
+      conversations: 0, queued: 0, runs: new Set(), isRunning: true,
       ended: Promise.resolve(),
     };
     job.ended = queueAll(ownerId, job)
@@ -134,12 +134,12 @@ export function createBacklog(options: BacklogOptions): Backlog {
 }
 
 const toScored = ({ conversations, queued, runs }: Job): ScoredBacklog => ({
-  ...{ conversations, evaluations_queued: queued, runs: [...runs].sort() },
+  conversations, evaluations_queued: queued, runs: [...runs].sort(),
 });
 
 /** Returns the evals that score conversations. @throws RequestError `conflict` if no eval is chosen. */
 async function findEvals(store: Store, ownerId: string): Promise<EvalDefinition[]> {
-  const { evals } = await findLiveEvals(store.evals, ownerId);
+  const { evals } = await findLiveEvals(store, ownerId);
   if (evals.length > 0) return evals;
   throw new RequestError(
     'conflict',

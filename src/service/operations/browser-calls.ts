@@ -2,7 +2,7 @@ import type { WebSocket } from 'ws';
 import { isMessage, type MessageName } from '../../contract/index.ts';
 import { limitSignal } from '../../platform/abort.ts';
 import { findUrlProblem } from '../../platform/base-url.ts';
-import { systemClock } from '../../platform/clock.ts';
+import { systemClock, MINUTE_MS } from '../../platform/clock.ts';
 import { cutToBytes } from '../../platform/cut-to-bytes.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import { parseObject } from '../../platform/json.ts';
@@ -136,7 +136,7 @@ async function relayMessages(
   signaling.onEnd = ({ message }) => end(CALL_ENDED, message);
   using limit = limitSignal(systemClock, CALL_MS_MAX, stopping);
   limit.signal.addEventListener('abort', () => {
-    if (limit.isOver()) end(CALL_ENDED, `A call lasts at most ${CALL_MS_MAX / 60_000} minutes.`);
+    if (limit.isOver()) end(CALL_ENDED, `A call lasts at most ${CALL_MS_MAX / MINUTE_MS} minutes.`);
     else end(1001, 'The service stops.');
   });
   await over.promise;

@@ -74,7 +74,7 @@ export interface LiveSession {
 /** What the actions on simulations need. */
 export interface SimulationDeps {
   simulations: Simulations;
-  store: Pick<Store, 'sessions'>;
+  store: Pick<Store, 'simulations'>;
 }
 
 /** Returns a simulation with its progress. @throws RequestError `not_found`. */
@@ -106,6 +106,6 @@ export async function removeSimulation(
   id: string,
 ): Promise<void> {
   await simulations.cancel(ownerId, id);
-  if (await store.sessions.deleteSimulation(ownerId, id)) return;
+  if (await store.simulations.remove(ownerId, id)) return;
   throw new RequestError('not_found', `There is no simulation ${formatValue(id)}.`);
 }

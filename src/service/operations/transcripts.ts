@@ -126,7 +126,7 @@ async function findContext(
     ownerId,
     nowMs: clock.nowMs(),
     evals: await store.evals.list(ownerId),
-    liveEvals: (await findLiveEvals(store.evals, ownerId)).evals,
+    liveEvals: (await findLiveEvals(store, ownerId)).evals,
   };
 }
 
@@ -155,7 +155,7 @@ export function toSession(
     endedAtMs: startedAtMs,
     runName,
     sourceSessionId,
-    ...{ simulation: undefined, agent: undefined, scenario: undefined, persona: undefined },
+    simulation: undefined, agent: undefined, scenario: undefined, persona: undefined,
     endReason: undefined,
     metadata: upload.metadata,
     turns: turns.map((turn, index) => ({

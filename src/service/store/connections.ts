@@ -30,8 +30,9 @@ export interface Connections {
     change: (db: WriteTransaction) => Promise<Result>,
   ) => Promise<Result>;
   /**
-   * Does the same, one at a time for each owner: for changes that depend on rows they read, such as a
-   * limit or a count. `write` is enough where a unique key or a condition of the change decides.
+   * Runs `change` like `write`, but one at a time for each owner: for changes that depend on rows they
+   * read, such as a limit or a count. `write` is enough where a unique key or a condition of the change
+   * decides.
    */
   writeAlone: <Result>(
     ownerId: string,

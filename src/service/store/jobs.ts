@@ -46,7 +46,7 @@ export function createJobStore(connections: Connections) {
         });
         return written;
       }),
-    /** Does the same for several jobs of one owner in one transaction: if it fails, none is finished. */
+    /** Writes the outcomes of several jobs of one owner in one transaction: if it fails, none is written. */
     finishAll: (
       worker: string,
       finished: readonly FinishedJob[],

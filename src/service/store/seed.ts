@@ -1,12 +1,13 @@
 import { addSessions } from './add-sessions.ts';
 import type { Connections, WriteTransaction } from './connections.ts';
 import { putDocument } from './documents.ts';
-import { putEval, updateSettings } from './evals.ts';
+import { putEval } from './evals.ts';
 import { addKey, ensureOwner, KeyTakenError } from './owners.ts';
-import { deleteSimulation } from './sessions.ts';
 import type { SeedData } from './records.ts';
 import { listIn, type Dialect, type Table } from './schema/table.ts';
 import { tables } from './schema/tables.ts';
+import { updateSettings } from './settings.ts';
+import { removeSimulation } from './simulations.ts';
 
 /**
  * Inserts the keys in one transaction, and then the other seed data in another. If a key belongs to
@@ -47,7 +48,7 @@ async function insertSeedRows(db: WriteTransaction, seedData: SeedData): Promise
   await updateSettings(db, ownerId, settings);
   for (const document of documents) await putDocument(db, ownerId, document);
   await addSessions(db, sessions, seedData);
-  for (const id of deletedSimulations) await deleteSimulation(db, ownerId, id);
+  for (const id of deletedSimulations) await removeSimulation(db, ownerId, id);
 }
 
 /** Deletes all data of an owner except the owner itself and its keys. */

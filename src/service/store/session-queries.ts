@@ -125,8 +125,8 @@ async function countSessions(db: Db, selection: Selection): Promise<number> {
 const COLLECTED_MAX = 1_000;
 
 /**
- * Does the same for sessions of runs and agents. Their sessions can all be old, so a search in order
- * could read all newer ones.
+ * Up to this many sessions of several runs or agents are collected and sorted. They can all be old, so
+ * a search in order could read all newer ones.
  */
 const COLLECTED_OF_FEW_MAX = 200_000;
 

@@ -1,5 +1,5 @@
 import { addSession, addSessions } from './add-sessions.ts';
-import type { Connections, Reader, WriteTransaction } from './connections.ts';
+import type { Connections, Reader } from './connections.ts';
 import { findNeighbors, findSessionPage, findSessions, parseObject } from './session-queries.ts';
 import { endOfPrefix } from './names.ts';
 import type {
@@ -79,9 +79,6 @@ export function createSessionStore({ reader, read, write, writeAlone }: Connecti
      */
     addAll: (sessions: readonly NewSession[], dueAtMs = 0): Promise<{ replaced: number }> =>
       writeAlone(sessions[0]?.ownerId ?? '', (db) => addSessions(db, sessions, { dueAtMs })),
-    /** Marks a simulation as deleted, and returns whether it existed. Its sessions stay. */
-    deleteSimulation: (ownerId: string, id: string): Promise<boolean> =>
-      write(ownerId, (db) => deleteSimulation(db, ownerId, id)),
   };
 }
 
@@ -98,22 +95,6 @@ function findNewest(
       .orderBy('sessions.id')
       .limit(limit),
   );
-}
-
-/** Marks a simulation as deleted; returns false if there is none to delete. */
-export async function deleteSimulation(
-  db: WriteTransaction,
-  ownerId: string,
-  simulationId: string,
-): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('simulations')
-    .set({ deleted: 1 })
-    .where('owner_id', '=', ownerId)
-    .where('id', '=', simulationId)
-    .where('deleted', '=', 0)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
 }
 
 function toTurn(row: Omit<Tables['turns'], 'session_key'>): StoredTurn {

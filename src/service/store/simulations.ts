@@ -95,7 +95,26 @@ export function createSimulationStore({ reader, read, write, writeAlone, directo
           .executeTakeFirst();
         return numUpdatedRows > 0n;
       }),
+    /** Marks a simulation as deleted, and returns whether it existed. Its sessions stay. */
+    remove: (ownerId: string, id: string): Promise<boolean> =>
+      write(ownerId, (db) => removeSimulation(db, ownerId, id)),
   };
+}
+
+/** Marks a simulation as deleted; returns false if there is none to delete. */
+export async function removeSimulation(
+  db: WriteTransaction,
+  ownerId: string,
+  id: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('simulations')
+    .set({ deleted: 1 })
+    .where('owner_id', '=', ownerId)
+    .where('id', '=', id)
+    .where('deleted', '=', 0)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 type PlanRow = Pick<Tables['simulations'], 'id' | 'name' | 'deleted'> &

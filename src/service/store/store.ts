@@ -16,6 +16,7 @@ import { createReviewStore } from './reviews.ts';
 import { createRunStore } from './runs.ts';
 import { deleteOwnerData, insertSeedData } from './seed.ts';
 import { createSessionStore } from './sessions.ts';
+import { createSettingsStore } from './settings.ts';
 import { createSimulationStore } from './simulations.ts';
 import { createTurnBuilder } from '../turns/turn-builder.ts';
 
@@ -57,7 +58,10 @@ export interface StoreDatabase {
   describeFileChange(): string | undefined;
   /** Resolves if a database answers and accepts changes. Rejects after at most 2 s otherwise. */
   ping(): Promise<void>;
-  /** Does the same, and also resolves only if the disk of a file accepts changes. */
+  /**
+   * Resolves if a database answers and accepts changes, and if the disk of a file accepts changes, too.
+   * Rejects after at most 2 s otherwise.
+   */
   checkWrites(): Promise<void>;
   /** Counts the connections to a database, and who waits for one; undefined for a file. */
   countConnections(): ConnectionCounts | undefined;
@@ -65,8 +69,8 @@ export interface StoreDatabase {
 }
 
 /**
- * Creates a store: the only access to persistent data, in a SQLite file or a PostgreSQL database. No
- * other module contains SQL.
+ * Creates a store. This directory is the only access to persistent data, in a SQLite file or a
+ * PostgreSQL database; no other directory contains SQL.
  *
  * All data belongs to an owner. Calls with an `ownerId` neither read nor change data of others; only
  * background work (idle closing, scoring, resuming simulations) reads across owners.
@@ -86,6 +90,7 @@ export function createStore(connections: Connections, database: StoreDatabase) {
     sessions: createSessionStore(connections),
     simulations: createSimulationStore(connections),
     evals: createEvalStore(connections),
+    settings: createSettingsStore(connections),
     documents: createDocumentStore(connections),
     agentReports: createAgentReportStore(connections),
     jobs: createJobStore(connections),
@@ -99,8 +104,8 @@ export function createStore(connections: Connections, database: StoreDatabase) {
     deleteOwnerData: (ownerId: string): Promise<void> =>
       connections.writeAlone(ownerId, (db) => deleteOwnerData(db, ownerId, connections.dialect)),
     /**
-     * Inserts seed data in one transaction. Returns undefined on success. If a key belongs to another
-     * owner, changes nothing and returns the index of that key.
+     * Inserts the keys of seed data in one transaction, and then everything else in another. Returns
+     * undefined on success. If a key belongs to another owner, changes nothing and returns its index.
      */
     insertSeedData: (seedData: SeedData): Promise<number | undefined> =>
       insertSeedData(connections, seedData),

@@ -40,7 +40,7 @@ testStore('Seed data is stored completely or not at all', async (t) => {
   t.equal(await store.sessions.find(ownerId, 'one'), undefined);
   t.equal(await store.insertSeedData(seedData), undefined);
   t.same(await store.evals.list(ownerId), [newEval('a')], 'the earlier evals are deleted');
-  t.equal((await store.evals.getSettings(ownerId)).run_name, 'Seeded');
+  t.equal((await store.settings.get(ownerId)).run_name, 'Seeded');
   t.equal((await store.sessions.find(ownerId, 'two'))?.simulation?.deleted, true);
   t.equal((await store.documents.list(ownerId, 'agent', 9)).length, 1);
   const third = await store.owners.findId('third');

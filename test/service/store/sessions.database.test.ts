@@ -286,9 +286,9 @@ testStore('Several filters must all match', async (t) => {
 testStore('A deleted simulation keeps its sessions and its name', async (t) => {
   const { store, ownerId } = await withStore(t);
   await store.sessions.add(newSimulatedSession(ownerId, 'one'));
-  t.equal(await store.sessions.deleteSimulation('other', 'simulation-1'), false);
-  t.equal(await store.sessions.deleteSimulation(ownerId, 'simulation-1'), true);
-  t.equal(await store.sessions.deleteSimulation(ownerId, 'simulation-1'), false);
+  t.equal(await store.simulations.remove('other', 'simulation-1'), false);
+  t.equal(await store.simulations.remove(ownerId, 'simulation-1'), true);
+  t.equal(await store.simulations.remove(ownerId, 'simulation-1'), false);
   await store.sessions.add(newSimulatedSession(ownerId, 'two'));
   const { sessions } = await store.sessions.listPage(filterOf(ownerId, { kind: 'simulation' }));
   const simulation = { id: 'simulation-1', name: 'Nightly', deleted: true };

@@ -108,10 +108,10 @@ testStore(
   'Only the given settings change, and the defaults are those of the interface',
   async (t) => {
     const { store, ownerId } = await withStore(t);
-    t.same(await store.evals.getSettings(ownerId), { evals: [], run_name: 'Live traces' });
-    await store.evals.updateSettings(ownerId, { evals: ['a', 'gone'] });
-    await store.evals.updateSettings(ownerId, { run_name: 'Shop' });
-    t.same(await store.evals.getSettings(ownerId), { evals: ['a', 'gone'], run_name: 'Shop' });
+    t.same(await store.settings.get(ownerId), { evals: [], run_name: 'Live traces' });
+    await store.settings.update(ownerId, { evals: ['a', 'gone'] });
+    await store.settings.update(ownerId, { run_name: 'Shop' });
+    t.same(await store.settings.get(ownerId), { evals: ['a', 'gone'], run_name: 'Shop' });
   },
 );
 
@@ -163,7 +163,7 @@ void t.test(
       const links = [{ traceId: 'trace-1', spanId: 'span-0', parentSpanId: 'span-9' }];
       await sink.insert([newSpans(owner, [newSpan('1')], { tags, links })]);
       await store.evals.put(owner, newEval('a'));
-      await store.evals.updateSettings(owner, { evals: ['a'] });
+      await store.settings.update(owner, { evals: ['a'] });
       await store.documents.put(owner, newAgent('shop', 'k'));
       const agent = { id: 'shop', url: 'http://127.0.0.1:1' };
       const limits = { agent, keep: 50 };

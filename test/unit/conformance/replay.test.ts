@@ -8,9 +8,9 @@ import {
   passThrough,
   respondInstead,
   set,
-  editHealth,
   to,
 } from '../../../conformance/engine/mutants/combinators.ts';
+import { editHealth } from '../../../conformance/areas/sandbox-responses.ts';
 import type { TransformFactory } from '../../../conformance/engine/mutants/mutant.ts';
 import { toExchange, type Transcript } from '../../../conformance/engine/transcript/transcript.ts';
 import { replay, type Replay } from '../../../conformance/proof/replay.ts';

@@ -1,4 +1,7 @@
-/** Turns that start at the same time, or so close together that the clocks of hosts may be wrong. */
+/**
+ * Turns do not depend on the order in which spans arrive, even if they start at the same time, or so
+ * close together that the clocks of hosts may be wrong.
+ */
 import t from 'tap';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { buildTurns } from '../../../src/service/turns/turns.ts';
@@ -11,7 +14,27 @@ import {
   user,
   type StoredSpanSketch,
 } from '../../support/traces/stored-span.ts';
-import { shuffle } from '../../support/traces/turn-shapes.ts';
+import { generateConversation, shuffle } from '../../support/traces/turn-shapes.ts';
+
+void t.test('any order of arrival gives the same turns: generated conversations', (t) => {
+  for (let round = 0; round < 300; round += 1) {
+    const random = seededRandom(`order-${round}`);
+    const { spans, turns: expected } = generateConversation(random);
+    const kept = spans.filter(({ operation }) => operation !== '').map(makeStoredSpan);
+    const inOrder = buildTurns(kept);
+    for (let order = 0; order < 4; order += 1) {
+      const turns = buildTurns(shuffle(kept, random));
+      if (JSON.stringify(turns) !== JSON.stringify(inOrder)) t.fail(`round ${round}`);
+    }
+    // Without the ignored spans, steps can't be assigned to a wrapper that has ended.
+    if (kept.length < spans.length) continue;
+    const lines = inOrder.map(({ userInput, toolCalls, agentResponse }) =>
+      [userInput, toolCalls.map(({ name }) => name).join(), agentResponse].join(' > '),
+    );
+    t.strictSame(lines, expected, `round ${round}`);
+  }
+  t.end();
+});
 
 type Line = readonly [user: string, agent: string];
 

@@ -22,7 +22,7 @@ import {
   hasLongerKey,
   hasValidKey,
   hasWrongKey,
-  errorResponse,
+  refusal,
   isUnauthorized,
   not,
 } from '../transforms.ts';
@@ -33,7 +33,7 @@ export const UPPER_CASE_HEADER = 'header in upper case';
 
 const endpoints = ['traces', 'end', 'production', 'simulations'] as const;
 
-const refusesWith = (description: string, response: ProxyResponse): DistortionEntry => ({
+const refuseWith = (description: string, response: ProxyResponse): DistortionEntry => ({
   description,
   transform: respondInstead(isUnauthorized, () => response),
 });
@@ -125,7 +125,7 @@ export const keys: Subject = {
             // The header names that a mutant sees are in lower case.
             transform: respondInstead(
               ({ path }) => path.endsWith('/sessions/?limit=1'),
-              () => errorResponse(401),
+              () => refusal(401),
             ),
           },
         },
@@ -140,16 +140,16 @@ export const keys: Subject = {
     },
   },
   legal: {
-    'keys-403': refusesWith('Refuses keys with 403 and an empty body.', {
+    'keys-403': refuseWith('Refuses keys with 403 and an empty body.', {
       status: 403,
       headers: {},
       body: '',
     }),
-    'keys-404': refusesWith(
+    'keys-404': refuseWith(
       'Hides every route from unauthorized callers.',
       jsonResponse(404, { detail: 'Not Found' }),
     ),
-    'keys-to-login': refusesWith('Redirects unauthorized callers to a login page.', {
+    'keys-to-login': refuseWith('Redirects unauthorized callers to a login page.', {
       status: 302,
       headers: { location: '/login' },
       body: '',

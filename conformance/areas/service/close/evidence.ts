@@ -4,7 +4,7 @@ import { isObject } from '../../../../src/platform/json.ts';
 import { checkEach, explainNoValidResponse, type Check } from '../../../engine/checks/check.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
-import type { EndStep, TracesStep } from '../steps.ts';
+import type { EndStep, ResultsStep, TracesStep } from '../steps.ts';
 import {
   conversationIdOf,
   hasControlApi,
@@ -29,9 +29,8 @@ export const LEFT_OPEN = 'left open';
 export const CLOSE_OF_LEFT_OPEN = `close ${LEFT_OPEN}`;
 /** What it is about, by which mutants recognize it. */
 export const LEFT_OPEN_SUBJECT = 'parcel unsent';
-/** The trace request of another owner with the ids that the backlog uses later, and the end call for them. */
+/** The trace request of another owner with the ids that the backlog uses later. */
 export const SAME_ID = 'same ids of another owner';
-export const CLOSE_OF_SAME_ID = 'close backlog';
 /** The conversation of spans that are ignored, and the end call for it. */
 export const IGNORED_ALONE = 'ignored alone';
 export const CLOSE_OF_IGNORED = `close ${IGNORED_ALONE}`;
@@ -56,7 +55,7 @@ export const idCloses: readonly EndStep[] = [
   'close reserved',
   'close slash',
   'close own',
-  CLOSE_OF_SAME_ID,
+  'close backlog',
 ];
 
 export const isClosed = (exchange: Exchange): boolean =>
@@ -98,7 +97,7 @@ export function closesWith(
 /** Requires a conversation to be, or not to be, on the last page of its owner that a step read. */
 export function lists(
   sentStep: TracesStep,
-  pageStep: string,
+  pageStep: ResultsStep,
   isListed: boolean,
   unjudged: Check['unjudged'],
   hint?: string,

@@ -14,6 +14,7 @@ import {
 } from '../findings.ts';
 import { sessionsIn, type ResultsObject } from '../results-api.ts';
 import { listsAfterScoring, startsWithFirstSpan } from '../results/scored-conversations.ts';
+import type { ResultsStep } from '../steps.ts';
 import {
   clockAdvanceMs,
   conversationIdIn,
@@ -117,7 +118,7 @@ function explainNoIdleClose(transcript: Transcript): Unjudged {
 }
 
 /** Judges idle conversations only if every request that advances the clock was accepted. */
-function listsWhenIdle(pageStep: string, isListed: boolean, hint?: string): Check {
+function listsWhenIdle(pageStep: ResultsStep, isListed: boolean, hint?: string): Check {
   const check = lists('idle', pageStep, isListed, explainNoIdleClose, hint);
   const isAdvanced = ({ exchanges }: Transcript): boolean =>
     exchanges.filter((exchange) => isStep(exchange, 'admin', 'clock')).every(isAccepted);

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from '../../../../src/platform/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../src/platform/clock.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
 import type { When } from '../../../engine/mutants/combinators.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
@@ -79,7 +79,7 @@ function planConversations(context: ServiceProbeContext): PlannedConversation[] 
     planToolCall(context, { ...create('tools', 4_500), detail: 'long part' }),
     planFailedTurn(context, {
       ...create('failed', 7000, false),
-      ...{ subject: 'order', isUnanswered: true },
+      subject: 'order', isUnanswered: true,
     }),
     planWrappedTurn(context, create('wrapper', 8000)),
     planOneTrace(context, create('one trace', 9000)),
@@ -280,7 +280,7 @@ function planOneTrace(
   const { traceId, startTimeUnixNano } = first;
   const later = startTimeUnixNano.replace(/\d{6}$/, '300000');
   const second = createChatSpan(context.service, conversation, 2, {
-    ...{ traceId, startTimeUnixNano: later },
+    traceId, startTimeUnixNano: later,
   });
   const request = withUnknownFields(createTraceExport([second, first]));
   return { conversation, requests: [createTracesStep(context, 'one trace', request)] };
@@ -505,7 +505,7 @@ export async function probeIdleClose(context: ServiceProbeContext): Promise<void
   await context.send(createControlStep('drain', '/drain'));
   const query = runPeriod(service);
   await context.send(createResultsStep(context, 'production', AFTER_23_HOURS, query, owner));
-  await advanceClock(context, 'clock', HOUR_MS + 60_000);
+  await advanceClock(context, 'clock', HOUR_MS + MINUTE_MS);
   await context.send(createControlStep('drain', '/drain'));
   const { length: evaluations } = seedEvals(service);
   const expected = [{ id: conversation.id, evaluations, startMs: conversation.startMs }];

@@ -1,7 +1,7 @@
 /** The evals that a close queues (spec 2.2, 3.1, 8). */
 import { formatValue, LIVE_EVALS_MAX, resolvePointer } from '../../../../src/contract/index.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
-import { editAccepted, isAccepted } from '../../../engine/mutants/combinators.ts';
+import { editAccepted, isSuccess } from '../../../engine/mutants/combinators.ts';
 import type { Transform } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
@@ -28,7 +28,7 @@ import {
 import { doesNotMarkFirstClose } from './response.ts';
 
 /** Replaces the number of queued evals in the responses to first closes. */
-const queues = (description: string, count: number, replacement: number): MutantEntry => ({
+const replaceQueued = (description: string, count: number, replacement: number): MutantEntry => ({
   description,
   transform: editAccepted('end', (body) => {
     const isFirst = body['already_closed'] === undefined;
@@ -60,7 +60,7 @@ export const queuedEvals: Subject = {
       reason: 'The results would lack an eval, and nothing would report it.',
       observability: 'provoked',
       check: requirePlainRight([doesNotMarkFirstClose()], queuesAllEvals()),
-      mutants: { 'queues-less': queues('Queues only one of two evals.', 2, 1) },
+      mutants: { 'queues-less': replaceQueued('Queues only one of two evals.', 2, 1) },
     },
     'SERVICE-050': {
       rule: 'Closing a conversation queues at most 5 evals.',
@@ -70,7 +70,7 @@ export const queuedEvals: Subject = {
       check: queuesFewEvals(),
       mutants: {
         'queues-six': {
-          ...queues('Queues six evals.', 2, 6),
+          ...replaceQueued('Queues six evals.', 2, 6),
           ...fastClock,
           alsoKills: ['SERVICE-049'],
         },
@@ -90,7 +90,7 @@ export const queuedEvals: Subject = {
         '0',
       ),
       mutants: {
-        'queues-none-as-two': queues('Queues evals although none are configured.', 0, 2),
+        'queues-none-as-two': replaceQueued('Queues evals although none are configured.', 0, 2),
       },
     },
     'SERVICE-053': {
@@ -105,7 +105,7 @@ export const queuedEvals: Subject = {
         (exchange, transcript) => queuedOf(exchange) === seededEvalCount(transcript, 'deleted') - 1,
         'one less than the number of configured evals',
       ),
-      mutants: { 'queues-deleted': queues('Counts deleted evals as queued.', 1, 2) },
+      mutants: { 'queues-deleted': replaceQueued('Counts deleted evals as queued.', 1, 2) },
     },
   },
 };
@@ -182,7 +182,7 @@ function scoreOnEachClose(): Transform {
     if (request.endpoint !== 'end') return doubleClosed(request, forward, clock);
     const response = await forward(request);
     const id = conversationIdIn(request.path);
-    if (isAccepted(response) && id) closes.set(id, (closes.get(id) ?? 0) + 1);
+    if (isSuccess(response) && id) closes.set(id, (closes.get(id) ?? 0) + 1);
     return response;
   };
 }

@@ -15,7 +15,7 @@ import {
   drop,
   editAccepted,
   editBody,
-  isAccepted,
+  isSuccess,
   jsonResponse,
   replaceParts,
   respondInstead,
@@ -48,7 +48,7 @@ import {
   conversationIdIn,
   conversationIdsIn,
   emptyTraceResponse,
-  errorResponse,
+  refusal,
 } from '../transforms.ts';
 import { IGNORED_SPAN } from './probes.ts';
 import {
@@ -177,7 +177,7 @@ export const closeResponse: Subject = {
         'repeat-409': {
           description: 'Refuses a repeated end call.',
           transform: changeResponse(end, (response) =>
-            response.body.includes('already_closed') ? errorResponse(409) : response,
+            response.body.includes('already_closed') ? refusal(409) : response,
           ),
         },
       },
@@ -324,7 +324,7 @@ export const closeResponse: Subject = {
         'concurrent-close-409': {
           description: 'Refuses the second of two concurrent end calls.',
           transform: onConcurrentCloses((response) =>
-            response.body.includes('already_closed') ? errorResponse(409) : response,
+            response.body.includes('already_closed') ? refusal(409) : response,
           ),
         },
       },
@@ -375,17 +375,17 @@ export const closeResponse: Subject = {
     'end-204': {
       description: 'Returns an empty 204 response to end calls.',
       kills: everyClose,
-      transform: replaceParts(end, { status: 204, headers: {}, body: '' }, isAccepted),
+      transform: replaceParts(end, { status: 204, headers: {}, body: '' }, isSuccess),
     },
     'end-text': {
       description: 'Returns the text OK to end calls.',
       kills: everyClose,
-      transform: replaceParts(end, { body: 'OK' }, isAccepted),
+      transform: replaceParts(end, { body: 'OK' }, isSuccess),
     },
     'end-not-there': {
       description: 'Does not implement end calls.',
       kills: everyClose,
-      transform: respondInstead(end, () => errorResponse(404)),
+      transform: respondInstead(end, () => refusal(404)),
     },
   },
   legal: {
@@ -558,7 +558,7 @@ function closeByItself(): Transform {
     if (request.endpoint !== 'traces' || !request.body.includes(LEFT_OPEN_SUBJECT)) return response;
     const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
     await forward({
-      ...{ endpoint: 'end', method: 'POST', body: '', json: undefined },
+      endpoint: 'end', method: 'POST', body: '', json: undefined,
       path: `/v1/sessions/${conversationIdIn(request.body) ?? ''}/end`,
       headers: { [SERVICE_API_KEY_HEADER]: key },
       connection: request.connection,
@@ -574,7 +574,7 @@ function forgetOpen(): Transform {
     const { endpoint, body, path } = request;
     if (endpoint === 'traces' && body.includes(LEFT_OPEN_SUBJECT)) openId = conversationIdIn(body);
     const isForgotten = endpoint === 'end' && openId !== undefined && path.includes(openId);
-    return isForgotten ? errorResponse(404) : forward(request);
+    return isForgotten ? refusal(404) : forward(request);
   };
 }
 
@@ -635,7 +635,7 @@ function reopenByLateSpans(): Transform {
     const sent = request.endpoint === 'traces' ? conversationIdsIn(request.body) : [];
     for (const id of sent) if (closed.has(id)) reopened.add(id);
     const id = conversationIdIn(request.path);
-    if (request.endpoint !== 'end' || id === undefined || !isAccepted(response)) return response;
+    if (request.endpoint !== 'end' || id === undefined || !isSuccess(response)) return response;
     closed.add(id);
     return reopened.has(id) ? editBody(response, request, drop('/already_closed')) : response;
   };

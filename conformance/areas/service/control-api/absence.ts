@@ -6,7 +6,7 @@ import {
   respondInstead,
 } from '../../../engine/mutants/combinators.ts';
 import type { Subject } from '../../../engine/requirement.ts';
-import { errorResponse } from '../transforms.ts';
+import { refusal } from '../transforms.ts';
 import {
   addTraffic,
   advanceSkippedTime,
@@ -18,7 +18,7 @@ import {
 } from './foreign-service.ts';
 
 /** Without a clock that can be advanced, an intrusive run waits for minutes. */
-const skipWaiting = { intrusive: true, sleepMsMax: 1_500 } as const;
+const skipLongWaits = { intrusive: true, sleepMsMax: 1_500 } as const;
 
 const htmlPage = {
   status: 200,
@@ -32,7 +32,7 @@ export const controlApiAbsence: Subject = {
     'no-control': {
       description: 'Has no control API.',
       transform: chain(withoutControlApi(), advanceSkippedTime),
-      ...skipWaiting,
+      ...skipLongWaits,
     },
     'control-a-page': {
       description: 'Returns an HTML page for every path below /__admin.',
@@ -47,7 +47,7 @@ export const controlApiAbsence: Subject = {
       transform: withoutControlApi((request) =>
         isControlRequest('health')(request)
           ? jsonResponse(200, { status: 'healthy' })
-          : errorResponse(500),
+          : refusal(500),
       ),
     },
     'many-sessions': {
@@ -66,7 +66,7 @@ export const controlApiAbsence: Subject = {
     'control-no-clock': {
       description: 'Has a control API without a clock.',
       transform: chain(respondInstead(isControlRequest('clock'), notFound), advanceSkippedTime),
-      ...skipWaiting,
+      ...skipLongWaits,
     },
   },
 };

@@ -1,5 +1,5 @@
 import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
-import { isoTime, systemClock, HOUR_MS } from '../../../../src/platform/clock.ts';
+import { isoTime, systemClock, HOUR_MS, MINUTE_MS } from '../../../../src/platform/clock.ts';
 import { isObject, parseJson } from '../../../../src/platform/json.ts';
 import { randomSeed, seededRandom } from '../../../../src/platform/random.ts';
 import { jsonResponse, passThrough, type When } from '../../../engine/mutants/combinators.ts';
@@ -13,7 +13,6 @@ import type { MutantEntry } from '../../../engine/requirement.ts';
 import { createChatSpan, createTraceExport } from '../spans.ts';
 import { fastClock, hasValidKey, listOnly } from '../transforms.ts';
 
-const MINUTE_MS = 60_000;
 
 /** Evals that the service has before the run. */
 const existingEvals = {
@@ -89,7 +88,7 @@ export function createManySessions(nowMs: number): object {
         agent: 'Shop',
         sessions: sessions.map((session) => ({
           ...session,
-          ...{ scenario: 'refund', persona: 'any' },
+          scenario: 'refund', persona: 'any',
           turns: [{ user_input: 'Hello?', user_reason: 'greets', agent_response: 'Hello.' }],
         })),
       },
@@ -103,7 +102,7 @@ export const addTraffic: TransformFactory = () => {
   return async (request, forward, clock) => {
     if (request.endpoint === 'production' && hasValidKey(request) && reads++ % 3 === 0) {
       const conversation = {
-        ...{ name: 'other', id: `other-${randomSeed()}`, passesSecondEval: reads % 2 === 0 },
+        name: 'other', id: `other-${randomSeed()}`, passesSecondEval: reads % 2 === 0,
         startMs: clock.nowMs() - 5 * MINUTE_MS,
       };
       const random = seededRandom(conversation.id);
@@ -122,7 +121,7 @@ const createForeignRequest = (
   path: string,
   body: string,
 ): ProxyRequest => ({
-  ...{ endpoint, method: 'POST', path, body, connection, json: undefined },
+  endpoint, method: 'POST', path, body, connection, json: undefined,
   headers: {
     [SERVICE_API_KEY_HEADER]: headers[SERVICE_API_KEY_HEADER] ?? '',
     ...(body !== '' && { 'content-type': 'application/json' }),

@@ -10,7 +10,7 @@ import {
   isRateLimited,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
-import { CLOSE_OF_SAME_ID, SAME_ID } from '../close/evidence.ts';
+import { SAME_ID } from '../close/evidence.ts';
 import { requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
 import {
@@ -188,7 +188,7 @@ function separatesOwners(): Check {
   const hasSameIds = ({ exchanges }: Transcript): boolean =>
     exchanges.some((exchange) => isStep(exchange, 'traces', SAME_ID) && isAccepted(exchange));
   const isRequest = (exchange: Exchange): boolean =>
-    (isStep(exchange, 'traces', 'backlog') || isStep(exchange, 'end', CLOSE_OF_SAME_ID)) &&
+    (isStep(exchange, 'traces', 'backlog') || isStep(exchange, 'end', 'close backlog')) &&
     !isRateLimited(exchange);
   const expected = 'a 2xx response, because only another owner has used the same ids';
   return {

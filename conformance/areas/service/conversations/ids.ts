@@ -16,7 +16,7 @@ import { requirePlainAccepted } from '../../../engine/checks/responses.ts';
 import {
   changeResponse,
   editAccepted,
-  isAccepted as isAcceptedResponse,
+  isSuccess,
   jsonResponse,
   respondInstead,
   withBody,
@@ -39,7 +39,7 @@ import {
   lastAccepted,
   sessionsOf,
 } from '../transcript.ts';
-import { conversationIdIn, errorResponse, fastClock, hasValidKey } from '../transforms.ts';
+import { conversationIdIn, refusal, fastClock, hasValidKey } from '../transforms.ts';
 
 type IdName = 'case' | 'other case' | 'reserved' | 'slash';
 
@@ -92,13 +92,13 @@ export const conversationIds: Subject = {
         mutants: {
           'encoded-ids-unknown': {
             description: 'Does not decode the id in the path.',
-            transform: respondInstead(hasEncodedId, () => errorResponse(404)),
+            transform: respondInstead(hasEncodedId, () => refusal(404)),
           },
           'slash-unknown': {
             description: 'Treats an encoded slash as a path separator.',
             transform: respondInstead(
               ({ path }) => path.includes('%2F'),
-              () => errorResponse(404),
+              () => refusal(404),
             ),
           },
           'ids-cut': {
@@ -111,7 +111,7 @@ export const conversationIds: Subject = {
           'ids-told-encoded': {
             description: 'Returns ids in their encoded form.',
             transform: changeResponse(hasEncodedId, (response, request) => {
-              if (!isAcceptedResponse(response)) return response;
+              if (!isSuccess(response)) return response;
               const body = JSON.parse(response.body) as object;
               const encodedId = request.path.split('/')[3];
               return { ...response, body: JSON.stringify({ ...body, conversation_id: encodedId }) };

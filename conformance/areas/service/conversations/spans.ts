@@ -11,7 +11,7 @@ import {
   outcomeFinding,
 } from '../../../engine/checks/check.ts';
 import {
-  isAccepted as isAcceptedResponse,
+  isSuccess,
   withBody,
   type When,
 } from '../../../engine/mutants/combinators.ts';
@@ -48,7 +48,7 @@ import {
   conversationIdsIn,
   doubleOutcomes,
   emptyTraceResponse,
-  errorResponse,
+  refusal,
   fastClock,
   hasValidKey,
   onSessions,
@@ -81,7 +81,7 @@ export const conversationSpans: Subject = {
       legal: {
         'late-refused': {
           description: 'Refuses spans of a closed conversation.',
-          transform: onLateConversations(unchanged, () => Promise.resolve(errorResponse(409))),
+          transform: onLateConversations(unchanged, () => Promise.resolve(refusal(409))),
         },
         'late-ignored': {
           description: 'Accepts spans of a closed conversation but discards them.',
@@ -134,7 +134,7 @@ export const conversationSpans: Subject = {
         'two-ids-refused': {
           description: 'Refuses a request with two conversations.',
           transform: () => async (request, forward) =>
-            idsOfTraces(request).length > 1 ? errorResponse(400) : forward(request),
+            idsOfTraces(request).length > 1 ? refusal(400) : forward(request),
           ...fastClock,
         },
       },
@@ -311,7 +311,7 @@ function onLateConversations(
         request.endpoint === 'end' &&
         id &&
         response !== 'dropped' &&
-        isAcceptedResponse(response)
+        isSuccess(response)
       ) {
         closed.add(`${key} ${id}`);
       }

@@ -23,15 +23,15 @@ export interface EndpointRules {
     simulations: Simulations,
   ) => Production | Simulations;
   /** Puts the endpoint before the names of mutants. They wait for results, so their clock is fast. */
-  named: (mutants: Readonly<Record<string, MutantEntry>>) => Record<string, MutantEntry>;
+  forEndpoint: (mutants: Readonly<Record<string, MutantEntry>>) => Record<string, MutantEntry>;
   /** A mutant that edits each page. */
-  editsPages: (description: string, edit: ResultsEdit, when?: When) => MutantEntry;
+  editPages: (description: string, edit: ResultsEdit, when?: When) => MutantEntry;
   /** A mutant that edits each session on the pages. */
-  editsSessions: (description: string, edit: ResultsEdit, when?: When) => MutantEntry;
+  editSessions: (description: string, edit: ResultsEdit, when?: When) => MutantEntry;
 }
 
 /** A mutant that edits production sessions. The run waits for their results. */
-export const editsProduction = (
+export const editProductionSessions = (
   description: string,
   edit: ResultsEdit,
   when?: When,
@@ -59,7 +59,7 @@ function createRules(endpoint: ResultsEndpoint): EndpointRules {
     endpoint,
     kind: isProduction ? 'production' : 'simulation',
     either: (production, simulations) => (isProduction ? production : simulations),
-    named: (mutants) =>
+    forEndpoint: (mutants) =>
       Object.fromEntries(
         Object.entries(mutants).map(([name, mutant]) => [
           `${endpoint}-${name}`,
@@ -67,11 +67,11 @@ function createRules(endpoint: ResultsEndpoint): EndpointRules {
           mutant.intrusive ? mutant : { ...mutant, ...fastClock },
         ]),
       ),
-    editsPages: (description, edit, when) => ({
+    editPages: (description, edit, when) => ({
       description,
       transform: onPages(endpoint, edit, when),
     }),
-    editsSessions: (description, edit, when) => ({
+    editSessions: (description, edit, when) => ({
       description,
       transform: onSessions(endpoint, edit, when),
     }),

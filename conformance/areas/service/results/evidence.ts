@@ -1,24 +1,12 @@
 /** Pages of results, and what the checks read from them. */
-import {
-  formatValue,
-  PAGE_LIMIT_MAX,
-  resolvePointer,
-  type MessageName,
-} from '../../../../src/contract/index.ts';
-import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { formatValue, resolvePointer, type MessageName } from '../../../../src/contract/index.ts';
+import { checkEach, type Check } from '../../../engine/checks/check.ts';
 import { checkShape } from '../../../engine/checks/shape.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
-import { CONFIGURE_EVALS, needsSessions, wrongValue } from '../findings.ts';
+import { needsSessions, wrongValue } from '../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
-import {
-  hasControlApi,
-  isCutOff,
-  isResultsPage,
-  isStep,
-  lastAccepted,
-  queryOf,
-  sessionsOf,
-} from '../transcript.ts';
+import type { ResultsStep } from '../steps.ts';
+import { hasControlApi, isResultsPage, isStep, queryOf, sessionsOf } from '../transcript.ts';
 
 /** The reason of requirements of the type of a field. */
 export const WRONG_TYPE = 'Programs that read the results rely on the type of this field.';
@@ -39,6 +27,10 @@ export const DECLINED_STEP = 'declined';
 /** The step of a page of filtered sessions. */
 export const FILTERED_PAGE_STEP = 'page of failed only';
 
+/** The step of consecutive pages. */
+export const PAGE_STEP = 'page';
+/** The step of a read with a limit over the highest one. */
+export const OVER_CAP = 'over the cap';
 /** The step of a read that skips more sessions than there are, without a limit. */
 export const BEYOND_STEP = 'beyond the end';
 /** The step of two filters together. The times of its period have no fraction of a second. */
@@ -51,112 +43,6 @@ export const TIME_PRECISION_MS = 1_000;
 export function identify(session: ResultsObject): string {
   const { url, source_session_id: id, simulation, agent, scenario, started_at: at } = session;
   return JSON.stringify([url ?? null, id ?? null, simulation, agent, scenario, at]);
-}
-
-/** The sessions of the run's period, as two reads list them: before and after all other reads. */
-export interface WholeList {
-  /** The first of the two reads. */
-  page: Exchange;
-  /** The sessions that both reads list with the same evals. */
-  sessions: ResultsObject[];
-  /** The identities of all other sessions: they appeared, disappeared, or changed in between. */
-  changed: ReadonlySet<string>;
-  /** Whether a session disappeared between the reads. */
-  isShrinking: boolean;
-}
-
-const scoresOf = ({ outcome_summary: summary, eval_outcomes: outcomes }: ResultsObject): string =>
-  JSON.stringify([summary, outcomes]);
-
-/**
- * Returns the sessions to which other pages are compared. It is undefined if a read lists only some
- * of the sessions, or if no session stayed the same. Other conversations may be closed during the
- * run: only sessions that both reads list are required on other pages.
- */
-export function findWholeList(
-  transcript: Transcript,
-  endpoint: ResultsEndpoint,
-): WholeList | undefined {
-  const page = lastAccepted(transcript, endpoint, 'whole');
-  const again = lastAccepted(transcript, endpoint, 'whole again');
-  if (!page || !again || !isResultsPage(endpoint)(page)) return undefined;
-  if (isCutOff(page) || isCutOff(again)) return undefined;
-  const later = new Map(sessionsOf(again).map((session) => [identify(session), session]));
-  const first = sessionsOf(page).map((session) => [identify(session), session] as const);
-  const isSame = ([identity, session]: (typeof first)[number]): boolean => {
-    const other = later.get(identity);
-    return other !== undefined && scoresOf(other) === scoresOf(session);
-  };
-  const same = new Set(first.filter(isSame).map(([identity]) => identity));
-  const listed = [...first.map(([identity]) => identity), ...later.keys()];
-  const changed = new Set(listed.filter((identity) => !same.has(identity)));
-  if (same.size === 0 && changed.size > 0) return undefined;
-  return {
-    page,
-    sessions: first.filter(([identity]) => same.has(identity)).map(([, session]) => session),
-    changed,
-    isShrinking: first.some(([identity]) => !later.has(identity)),
-  };
-}
-
-/** Why no page could be compared with the list of all sessions. */
-export const noWholeList =
-  (endpoint: ResultsEndpoint): Check['unjudged'] =>
-  (transcript) => ({ verdict: 'not_observed', ...explainNoWholeList(transcript, endpoint) });
-
-const remedies = {
-  production: CONFIGURE_EVALS,
-  simulations: 'Use the key of an owner with simulation sessions, or serve the control API.',
-} as const satisfies Record<ResultsEndpoint, string>;
-
-function explainNoWholeList(
-  transcript: Transcript,
-  endpoint: ResultsEndpoint,
-): { reason: string; remedy?: string } {
-  const pages = ['whole', 'whole again'].flatMap(
-    (step) => lastAccepted(transcript, endpoint, step) ?? [],
-  );
-  const kind = endpoint === 'production' ? 'production' : 'simulation';
-  if (pages.some(isCutOff)) {
-    return {
-      reason: `More than ${PAGE_LIMIT_MAX} ${kind} sessions started in the period of the run, so no page lists all of them.`,
-      remedy: 'Check while there is less traffic, or use a key of another owner.',
-    };
-  }
-  if (pages.every((page) => sessionsOf(page).length === 0)) {
-    return {
-      reason: `The service listed no ${kind} session to compare with.`,
-      // Otherwise the run has configured evals and seeded simulations itself.
-      ...(!hasControlApi(transcript) && { remedy: remedies[endpoint] }),
-    };
-  }
-  return {
-    reason: `Every listed ${kind} session changed during the run.`,
-    remedy: 'Check while there is less traffic, or use a key of another owner.',
-  };
-}
-
-/** Judges pages by comparison with the list of all sessions; without that list, there is no evidence. */
-export function compareWithWhole(
-  endpoint: ResultsEndpoint,
-  isEvidence: (page: Exchange, whole: WholeList) => boolean,
-  find: (page: Exchange, whole: WholeList, transcript: Transcript) => Finding[],
-  unjudged: Check['unjudged'] = noWholeList(endpoint),
-): Check {
-  return {
-    evidence(transcript) {
-      const whole = findWholeList(transcript, endpoint);
-      if (!whole) return [];
-      return transcript.exchanges.filter(
-        (page) => isResultsPage(endpoint)(page) && isEvidence(page, whole),
-      );
-    },
-    judge(evidence, transcript) {
-      const whole = findWholeList(transcript, endpoint);
-      return whole ? evidence.flatMap((page) => find(page, whole, transcript)) : [];
-    },
-    unjudged,
-  };
 }
 
 /** Whether a page was requested with its turns. */
@@ -233,15 +119,15 @@ export function hasTypicalValue(
 
 /** Pages of a step whose owner has only the sessions that the run seeded. */
 export const isSeededPage =
-  (step: string) =>
+  (step: ResultsStep) =>
   (page: Exchange, transcript: Transcript): boolean =>
     isResultsPage('simulations')(page) &&
     isStep(page, 'simulations', step) &&
     hasControlApi(transcript);
 
-/** The same, if each session has a persona, which identifies seeded sessions. */
+/** Pages as `isSeededPage` selects them, if each session has a persona, which identifies seeded sessions. */
 export const isIdentifiablePage =
-  (step: string) =>
+  (step: ResultsStep) =>
   (page: Exchange, transcript: Transcript): boolean =>
     isSeededPage(step)(page, transcript) &&
     sessionsOf(page).every(({ persona }) => typeof persona === 'string');

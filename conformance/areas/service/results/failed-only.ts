@@ -1,7 +1,7 @@
 /** The filter `failed_only` of both results endpoints (spec 2.6, 4.3, 4.4). */
 import { resolvePointer } from '../../../../src/contract/index.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
-import { editBody, isAccepted, withQuery } from '../../../engine/mutants/combinators.ts';
+import { editBody, isSuccess, withQuery } from '../../../engine/mutants/combinators.ts';
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { Subject } from '../../../engine/requirement.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
@@ -12,13 +12,13 @@ import { isResultsPage, isStep, queryOf, sessionsOf, summaryNumber } from '../tr
 import { hasQuery, objectAt, onPages, onSummary, rewriteQuery, setKey } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
 import {
-  compareWithWhole,
   DECLINED_STEP,
   FILTERED_PAGE_STEP,
   identify,
   NO_FRACTION_STEP,
   PAGING,
 } from './evidence.ts';
+import { compareWithWhole } from './whole-list.ts';
 import { keepFirstOutcome } from './scored-conversations.ts';
 import { filtersSessions, ignoreParameter, WRONG_FILTER, type FilterRule } from './filtering.ts';
 
@@ -32,7 +32,7 @@ const noFailures = needsSessions(
 
 export const failedOnly: Subject = {
   requirements: {
-    ...both('SERVICE-112', 'SERVICE-149', ({ endpoint, kind, either, named, editsPages }) => ({
+    ...both('SERVICE-112', 'SERVICE-149', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
       rule: `\`failed_only=true\` keeps exactly the ${kind} sessions that have a failing eval.`,
       ...either(
         { section: '4.4', statements: ['4.3.11', '4.4.5'] },
@@ -41,14 +41,14 @@ export const failedOnly: Subject = {
       reason: WRONG_FILTER,
       probes: either(['service/production'], []),
       check: filtersSessions(endpoint, ['failed only'], hasFailure),
-      mutants: named({
+      mutants: forEndpoint({
         'failed-ignored': {
           description: 'Ignores failed_only.',
           transform: ignoreParameter(endpoint, 'failed_only'),
           alsoKills: either(['SERVICE-113', 'SERVICE-116'], ['SERVICE-150', 'SERVICE-152']),
         },
         'failed-one-less': {
-          ...editsPages(
+          ...editPages(
             'Omits one failing session.',
             (page) => {
               page['items'] = sessionsIn(page).slice(1);
@@ -60,7 +60,7 @@ export const failedOnly: Subject = {
         },
       }),
     })),
-    ...both('SERVICE-179', 'SERVICE-180', ({ endpoint, kind, either, named, editsPages }) => ({
+    ...both('SERVICE-179', 'SERVICE-180', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
       rule: `\`failed_only=false\` keeps every ${kind} session.`,
       ...either(
         { section: '4.4', statements: ['4.3.11', '4.4.5'] },
@@ -69,8 +69,8 @@ export const failedOnly: Subject = {
       reason: WRONG_FILTER,
       observability: 'provoked',
       check: filtersSessions(endpoint, [DECLINED_STEP], () => true),
-      mutants: named({
-        'false-as-true': editsPages(
+      mutants: forEndpoint({
+        'false-as-true': editPages(
           'Keeps only failing sessions with failed_only=false.',
           (page) => {
             const items = sessionsIn(page).filter(hasFailure);
@@ -80,7 +80,7 @@ export const failedOnly: Subject = {
         ),
       }),
     })),
-    ...both('SERVICE-113', 'SERVICE-150', ({ endpoint, kind, either, named, editsSessions }) => ({
+    ...both('SERVICE-113', 'SERVICE-150', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
       rule: `With \`failed_only=true\`, \`eval_outcomes\` of a ${kind} session has exactly its \`failed_count\` failing outcomes.`,
       ...either(
         { section: '4.4', statements: ['4.3.12', '4.3.r2c', '4.3.r2d', '4.4.5', '4.4.16'] },
@@ -88,8 +88,8 @@ export const failedOnly: Subject = {
       ),
       reason: WRONG_FILTER,
       check: listsOnlyFailures(endpoint),
-      mutants: named({
-        'failed-lists-all': editsSessions(
+      mutants: forEndpoint({
+        'failed-lists-all': editSessions(
           'Lists passed outcomes with failed_only.',
           (session) => {
             const outcomes = objectsAt(session, 'eval_outcomes');
@@ -97,12 +97,12 @@ export const failedOnly: Subject = {
           },
           wantsFailures,
         ),
-        'failed-lists-passed': editsSessions(
+        'failed-lists-passed': editSessions(
           'Lists passed instead of failing outcomes with failed_only.',
           (session) => objectsAt(session, 'eval_outcomes').forEach(setKey('outcome', 'pass')),
           wantsFailures,
         ),
-        'failed-one-alone': editsSessions(
+        'failed-one-alone': editSessions(
           'Lists only one failing outcome per session.',
           (session) => {
             session['eval_outcomes'] = objectsAt(session, 'eval_outcomes').slice(0, 1);
@@ -111,7 +111,7 @@ export const failedOnly: Subject = {
         ),
       }),
     })),
-    ...both('SERVICE-115', 'SERVICE-151', ({ endpoint, kind, either, named, editsSessions }) => ({
+    ...both('SERVICE-115', 'SERVICE-151', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
       rule: `With \`failed_only=true\`, \`outcome_summary\` of a ${kind} session still covers the whole session.`,
       ...either(
         { section: '2.6', statements: ['2.6.5', '4.3.r2b', '4.4.16'] },
@@ -119,8 +119,8 @@ export const failedOnly: Subject = {
       ),
       reason: 'A failing session would look as if none of its evals had passed.',
       check: summarizesWholeSession(endpoint),
-      mutants: named({
-        'failed-summary': editsSessions(
+      mutants: forEndpoint({
+        'failed-summary': editSessions(
           'Summarizes only failing outcomes with failed_only.',
           onSummary((summary) => {
             Object.assign(summary, {
@@ -133,22 +133,22 @@ export const failedOnly: Subject = {
         ),
       }),
     })),
-    ...both('SERVICE-188', 'SERVICE-189', ({ endpoint, kind, either, named, editsSessions }) => ({
+    ...both('SERVICE-188', 'SERVICE-189', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
       rule: `With \`eval\`, \`outcome_summary\` of a ${kind} session still covers the whole session.`,
       section: '2.6',
       statements: ['2.6.5', either('4.4.4', '4.3.9')],
       reason: 'The pass rate of a session would depend on the filter.',
       observability: 'provoked',
       check: summarizesWholeSession(endpoint, (page) => isStep(page, endpoint, 'eval')),
-      mutants: named({
-        'eval-summary': editsSessions(
+      mutants: forEndpoint({
+        'eval-summary': editSessions(
           'Lists and summarizes only one outcome with the filter eval.',
           keepFirstOutcome,
           (request) => hasQuery('eval')(request) && !wantsFailures(request),
         ),
       }),
     })),
-    ...both('SERVICE-116', 'SERVICE-152', ({ endpoint, kind, either, named, editsPages }) => ({
+    ...both('SERVICE-116', 'SERVICE-152', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
       rule: `With \`failed_only=true\`, \`total\` counts the failing ${kind} sessions.`,
       ...either(
         { section: '4.4', statements: ['4.3.r2', '4.4.15', '4.4.16'] },
@@ -156,8 +156,8 @@ export const failedOnly: Subject = {
       ),
       reason: PAGING,
       check: countsFailures(endpoint),
-      mutants: named({
-        'failed-total': editsPages(
+      mutants: forEndpoint({
+        'failed-total': editPages(
           'Counts passed sessions with failed_only.',
           (page) => {
             page['total'] = Number(page['total']) + 5;
@@ -166,7 +166,7 @@ export const failedOnly: Subject = {
         ),
       }),
     })),
-    ...both('SERVICE-172', 'SERVICE-173', ({ endpoint, kind, either, named }) => ({
+    ...both('SERVICE-172', 'SERVICE-173', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `\`eval\` together with \`failed_only=true\` keeps the ${kind} sessions that fulfil both.`,
       section: either('4.4', '4.3'),
       statements: either(['4.4.4', '4.4.5'], ['4.3.9', '4.3.11']),
@@ -176,7 +176,7 @@ export const failedOnly: Subject = {
         [filtersSessions(endpoint, ['eval'], matchesEval), ...plainFailures(endpoint)],
         filtersSessions(endpoint, [NO_FRACTION_STEP], matchesBoth),
       ),
-      mutants: named({
+      mutants: forEndpoint({
         'eval-lost': {
           description: 'Ignores eval when failed_only is set.',
           transform: rewriteQuery(endpoint, (query) => query.delete('eval'), wantsFailures),
@@ -191,14 +191,14 @@ export const failedOnly: Subject = {
         },
       }),
     })),
-    ...both('SERVICE-174', 'SERVICE-175', ({ endpoint, kind, either, named }) => ({
+    ...both('SERVICE-174', 'SERVICE-175', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `With \`failed_only=true\`, \`skip\`, \`limit\`, and \`total\` count failing ${kind} sessions on every page.`,
       section: either('4.4', '4.3'),
       statements: either(['4.4.9', '4.4.10', '4.4.16'], ['4.3.14', '4.3.15', '4.3.r2']),
       reason: PAGING,
       observability: 'provoked',
       check: requirePlainRight(plainFailures(endpoint), pagesFailures(endpoint)),
-      mutants: named({
+      mutants: forEndpoint({
         'pages-before-filter': {
           description: 'Applies failed_only to the sessions of a page.',
           transform: filterPage(endpoint),
@@ -279,7 +279,7 @@ function filterPage(endpoint: ResultsEndpoint): TransformFactory {
         query.delete('failed_only');
       }),
     );
-    if (!isAccepted(response)) return response;
+    if (!isSuccess(response)) return response;
     return editBody(response, request, (page) => {
       const items = sessionsIn(page).filter(
         (session) => Number(objectAt(session, 'outcome_summary')['failed_count']) > 0,

@@ -4,9 +4,11 @@ import type { TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { wrongValue } from '../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
+import type { ResultsStep } from '../steps.ts';
 import { isStep, sessionsOf } from '../transcript.ts';
 import { hasQuery, rewriteQuery } from '../transforms.ts';
-import { compareWithWhole, identify, type WholeList } from './evidence.ts';
+import { identify } from './evidence.ts';
+import { compareWithWhole, type WholeList } from './whole-list.ts';
 
 /** The reason of requirements of a filter. */
 export const WRONG_FILTER = 'A report that uses the filter would count the wrong sessions.';
@@ -21,7 +23,7 @@ export type FilterRule = (
 /** Requires the pages of some steps to list exactly the sessions that the rule selects. */
 export function filtersSessions(
   endpoint: ResultsEndpoint,
-  steps: readonly string[],
+  steps: readonly ResultsStep[],
   rule: FilterRule,
 ): Check {
   return compareWithWhole(
@@ -57,7 +59,7 @@ function findFilterFaults(
 }
 
 /** The step of a read with the name of a run or an agent, and of an eval that does not exist. */
-export const nameAndEvalStep = (filter: 'run' | 'agent'): string => `${filter} and eval none`;
+export const nameAndEvalStep = (filter: 'run' | 'agent'): ResultsStep => `${filter} and eval none`;
 
 /** The probes page with smaller limits; those reads stay as they are. */
 export const isFilterRead = hasQuery('limit', '500');

@@ -11,7 +11,7 @@ import {
 } from '../../../engine/checks/check.ts';
 import {
   editBody,
-  isAccepted,
+  isSuccess,
   respondInstead,
   to,
   withQuery,
@@ -20,7 +20,7 @@ import {
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, RequirementEntry, Subject } from '../../../engine/requirement.ts';
 import {
-  isAccepted as isAcceptedRead,
+  isAccepted,
   type Exchange,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
@@ -34,6 +34,7 @@ import {
   type ResultsObject,
   sessionsIn,
 } from '../results-api.ts';
+import type { ResultsStep } from '../steps.ts';
 import {
   findSeededSession,
   findUpload,
@@ -47,17 +48,16 @@ import {
   sessionsOf,
   startedAtMs,
 } from '../transcript.ts';
-import { errorResponse, hasQuery, onPages, onSessions, rewriteQuery } from '../transforms.ts';
+import { refusal, hasQuery, onPages, onSessions, rewriteQuery } from '../transforms.ts';
 import { both, type EndpointRules } from './both-endpoints.ts';
 import {
-  findWholeList,
   identify,
   isIdentifiablePage,
   NO_FRACTION_STEP,
-  noWholeList,
   OFFSET_STEP,
   TIME_PRECISION_MS,
 } from './evidence.ts';
+import { findWholeList, noWholeList } from './whole-list.ts';
 import {
   filtersSessions,
   ignoreParameter,
@@ -86,9 +86,16 @@ const ignoreOffset = (
 const hasOffset: When = ({ path }) =>
   queryParameter(path, 'started_after')?.endsWith('+02:00') === true;
 
+/** The steps that use a name filter. */
+const nameFilterSteps: Readonly<Record<NameFilter, readonly ResultsStep[]>> = {
+  run: ['run', 'run none', 'run with %', 'run with .', 'run by session id'],
+  agent: ['agent', 'agent none', 'agent with %', 'agent with .', 'agent by scenario'],
+  eval: ['eval', 'eval with %', 'eval with _'],
+};
+
 export const filters: Subject = {
   requirements: {
-    ...both('SERVICE-110', 'SERVICE-146', ({ endpoint, kind, either, named }) => {
+    ...both('SERVICE-110', 'SERVICE-146', ({ endpoint, kind, either, forEndpoint }) => {
       const name = either('run', 'agent');
       const elsewhere = searchElsewhere(endpoint, name, either('source_session_id', 'scenario'));
       return {
@@ -96,10 +103,10 @@ export const filters: Subject = {
         statements: [either('4.4.3', '4.3.5')],
         reason: WRONG_FILTER,
         check: ignoresCase(
-          filtersSessions(endpoint, nameFilterSteps(name), either(matchesRun, matchesAgent)),
+          filtersSessions(endpoint, nameFilterSteps[name], either(matchesRun, matchesAgent)),
         ),
         mutants: {
-          ...named({
+          ...forEndpoint({
             ...wrongMatches(endpoint, name),
             [`${name}-elsewhere`]: elsewhere,
             ...either({}, { 'agent-by-simulation': searchElsewhere(endpoint, name, 'simulation') }),
@@ -108,14 +115,14 @@ export const filters: Subject = {
         },
       };
     }),
-    ...both('SERVICE-111', 'SERVICE-148', ({ endpoint, kind, either, named }) => ({
+    ...both('SERVICE-111', 'SERVICE-148', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `The filter \`eval\` keeps the ${kind} sessions that have an eval whose name contains the value, ignoring case.`,
       statements: either(['4.4.4'], ['4.3.9', '4.3.10']),
       reason: WRONG_FILTER,
-      check: ignoresCase(filtersSessions(endpoint, nameFilterSteps('eval'), matchesEval)),
-      mutants: named(wrongMatches(endpoint, 'eval')),
+      check: ignoresCase(filtersSessions(endpoint, nameFilterSteps.eval, matchesEval)),
+      mutants: forEndpoint(wrongMatches(endpoint, 'eval')),
     })),
-    ...both('SERVICE-210', 'SERVICE-211', ({ endpoint, kind, either, named }) => {
+    ...both('SERVICE-210', 'SERVICE-211', ({ endpoint, kind, either, forEndpoint }) => {
       const name = either('run', 'agent');
       const matchesName: FilterRule = either(matchesRun, matchesAgent);
       return {
@@ -126,8 +133,8 @@ export const filters: Subject = {
         observability: 'provoked',
         check: requirePlainRight(
           [
-            filtersSessions(endpoint, nameFilterSteps(name), matchesName),
-            filtersSessions(endpoint, nameFilterSteps('eval'), matchesEval),
+            filtersSessions(endpoint, nameFilterSteps[name], matchesName),
+            filtersSessions(endpoint, nameFilterSteps.eval, matchesEval),
           ],
           filtersSessions(
             endpoint,
@@ -136,7 +143,7 @@ export const filters: Subject = {
               matchesEval(session, page) && matchesName(session, page, transcript),
           ),
         ),
-        mutants: named({
+        mutants: forEndpoint({
           [`${name}-or-eval`]: {
             description: `Keeps sessions that fulfil ${name} or eval.`,
             // The eval does not exist, so the other filter alone decides.
@@ -145,16 +152,16 @@ export const filters: Subject = {
         }),
       };
     }),
-    ...both('SERVICE-220', 'SERVICE-221', ({ endpoint, kind, either, named }) => ({
+    ...both('SERVICE-220', 'SERVICE-221', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `The time filters of ${kind} sessions accept a time without a fraction of a second.`,
       statements: either(['4.4.6', '4.4.7'], ['4.3.7', '4.3.8']),
       reason: 'Many programs write times in whole seconds.',
       observability: 'provoked',
       check: acceptsWholeSeconds(endpoint),
-      mutants: named({
+      mutants: forEndpoint({
         'whole-second-refused': {
           description: 'Refuses times without a fraction.',
-          transform: respondInstead(to(endpoint, hasWholeSeconds), () => errorResponse(400)),
+          transform: respondInstead(to(endpoint, hasWholeSeconds), () => refusal(400)),
         },
       }),
     })),
@@ -166,16 +173,16 @@ export const filters: Subject = {
       ...byTime('before', rules),
       statements: [rules.either('4.4.7', '4.3.8')],
     })),
-    ...both('SERVICE-170', 'SERVICE-171', ({ endpoint, kind, either, named }) => ({
+    ...both('SERVICE-170', 'SERVICE-171', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `The time filters of ${kind} sessions accept a time with an offset such as \`+02:00\` or \`-03:00\`.`,
       statements: either(['4.4.6', '4.4.7'], ['4.3.7', '4.3.8']),
       reason: 'Programs in other time zones would get the sessions of the wrong hours.',
       observability: 'provoked',
       check: requirePlainRight([filtersByTime(endpoint, 'started_after')], acceptsOffset(endpoint)),
-      mutants: named({
+      mutants: forEndpoint({
         'offset-refused': {
           description: 'Refuses times with an offset.',
-          transform: respondInstead(to(endpoint, hasOffset), () => errorResponse(400)),
+          transform: respondInstead(to(endpoint, hasOffset), () => refusal(400)),
         },
         'offset-ignored': {
           description: 'Reads the time before an offset as UTC.',
@@ -233,15 +240,15 @@ function acceptsOffset(endpoint: ResultsEndpoint): Check {
   return {
     evidence: (transcript) => [
       ...transcript.exchanges.filter(
-        (page) => isStep(page, endpoint, OFFSET_STEP) && page.response && !isAcceptedRead(page),
+        (page) => isStep(page, endpoint, OFFSET_STEP) && page.response && !isAccepted(page),
       ),
       ...filters.evidence(transcript),
     ],
     judge: (evidence, transcript) => [
       ...evidence
-        .filter((page) => !isAcceptedRead(page))
+        .filter((page) => !isAccepted(page))
         .map((page) => outcomeFinding(page, 'a 2xx response to a time with an offset')),
-      ...filters.judge(evidence.filter(isAcceptedRead), transcript),
+      ...filters.judge(evidence.filter(isAccepted), transcript),
     ],
     unjudged: noWholeList(endpoint),
   };
@@ -250,7 +257,7 @@ function acceptsOffset(endpoint: ResultsEndpoint): Check {
 /** Writes the rule of a time filter, except its statements. */
 function byTime(
   order: 'after' | 'before',
-  { endpoint, kind, either, named }: EndpointRules,
+  { endpoint, kind, either, forEndpoint }: EndpointRules,
 ): Omit<RequirementEntry, 'statements'> {
   const filter: TimeFilter = `started_${order}`;
   const byEnd = filterByEnd(endpoint, filter);
@@ -259,7 +266,7 @@ function byTime(
     reason: WRONG_FILTER,
     check: filtersByTime(endpoint, filter),
     mutants: {
-      ...named({
+      ...forEndpoint({
         [`${order}-exclusive`]: {
           description: `Excludes sessions that start exactly at ${filter}.`,
           transform: shiftTime(endpoint, filter, order === 'after' ? 1 : -1),
@@ -297,7 +304,9 @@ function hasWholeSeconds({ path }: { path: string }): boolean {
 function acceptsWholeSeconds(endpoint: ResultsEndpoint): Check {
   const isWholeSecond = (page: Exchange): boolean => hasWholeSeconds({ path: page.request.path });
   const arePlainAccepted = (transcript: Transcript): boolean =>
-    ['eval', 'failed only'].every((step) => lastAccepted(transcript, endpoint, step) !== undefined);
+    (['eval', 'failed only'] as const).every(
+      (step) => lastAccepted(transcript, endpoint, step) !== undefined,
+    );
   return checkEach(
     (page, transcript) =>
       isStep(page, endpoint, NO_FRACTION_STEP) &&
@@ -305,24 +314,11 @@ function acceptsWholeSeconds(endpoint: ResultsEndpoint): Check {
       isWholeSecond(page) &&
       arePlainAccepted(transcript),
     (page) =>
-      isAcceptedRead(page)
+      isAccepted(page)
         ? []
         : [outcomeFinding(page, 'a 2xx response to times without a fraction, such as 09:30:00Z')],
     unjudgedAs('not_observed', 'No read with two filters had times without a fraction.'),
   );
-}
-
-/** Returns the steps that use a name filter. */
-function nameFilterSteps(filter: NameFilter): readonly string[] {
-  return [
-    filter,
-    ...(filter === 'eval' ? [] : [`${filter} none`]),
-    `${filter} with %`,
-    `${filter} with _`,
-    `${filter} with .`,
-    ...(filter === 'run' ? ['run by session id'] : []),
-    ...(filter === 'agent' ? ['agent by scenario'] : []),
-  ];
 }
 
 function containsText(value: unknown, part: string | undefined): boolean {
@@ -688,7 +684,7 @@ function replaceFilter(
       return forward(request);
     }
     const response = await forward(withQuery(request, (query) => query.delete(filter)));
-    if (!isAccepted(response)) return response;
+    if (!isSuccess(response)) return response;
     return editBody(response, request, (page) => {
       const items = sessionsIn(page).filter((session) => isKept(session, value));
       Object.assign(page, { items, total: items.length });

@@ -43,7 +43,7 @@ const WRONG_COUNTS = 'Builds pass or fail by these numbers.';
 
 export const outcomes: Subject = {
   requirements: {
-    ...both('SERVICE-092', 'SERVICE-142', ({ endpoint, kind, either, named, editsSessions }) => ({
+    ...both('SERVICE-092', 'SERVICE-142', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
       rule: `\`outcome_summary\` of a ${kind} session has the integers \`total_evaluations\`, \`passed_count\`, and \`failed_count\`, and a \`pass_rate\` from 0 to 1.`,
       section: '2.6',
       statements: [either('2.5.9', '2.4.12'), '2.6.1', '2.6.2', '2.6.3', '2.6.4'],
@@ -53,19 +53,19 @@ export const outcomes: Subject = {
         '/outcome_summary',
         ...summaryFields.map((field) => `/outcome_summary/${field}`),
       ),
-      mutants: named({
-        'rate-percent': editsSessions(
+      mutants: forEndpoint({
+        'rate-percent': editSessions(
           'Returns pass_rate as a percentage.',
           onSummary(setKey('pass_rate', 50)),
         ),
-        'rate-missing': editsSessions('Omits pass_rate.', onSummary(removeKey('pass_rate'))),
-        'total-count-text': editsSessions(
+        'rate-missing': editSessions('Omits pass_rate.', onSummary(removeKey('pass_rate'))),
+        'total-count-text': editSessions(
           'Returns total_evaluations as a string.',
           onSummary(setKey('total_evaluations', '2')),
         ),
       }),
     })),
-    ...both('SERVICE-093', 'SERVICE-143', ({ endpoint, kind, either, named, editsSessions }) => ({
+    ...both('SERVICE-093', 'SERVICE-143', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
       rule: `\`eval_outcomes\` of a ${kind} session is an array of objects with the strings \`eval_name\`, \`eval_category\`, \`eval_type\`, \`outcome\`, and \`reasoning\`.`,
       section: '2.6',
       statements: [either('2.5.10', '2.4.13'), '2.6.6'],
@@ -76,28 +76,28 @@ export const outcomes: Subject = {
         '/eval_outcomes/*',
         ...outcomeFields.map((field) => `/eval_outcomes/*/${field}`),
       ),
-      mutants: named({
-        'reasoning-missing': editsSessions('Omits reasoning.', (session) =>
+      mutants: forEndpoint({
+        'reasoning-missing': editSessions('Omits reasoning.', (session) =>
           objectsAt(session, 'eval_outcomes').forEach(removeKey('reasoning')),
         ),
-        'category-null': editsSessions('Returns null as eval_category.', (session) =>
+        'category-null': editSessions('Returns null as eval_category.', (session) =>
           objectsAt(session, 'eval_outcomes').forEach(setKey('eval_category', null)),
         ),
-        'outcomes-null': editsSessions(
+        'outcomes-null': editSessions(
           'Returns null as eval_outcomes.',
           setKey('eval_outcomes', null),
           hasQuery('include_traces'),
         ),
       }),
     })),
-    ...both('SERVICE-094', 'SERVICE-157', ({ endpoint, kind, either, editsSessions }) => ({
+    ...both('SERVICE-094', 'SERVICE-157', ({ endpoint, kind, either, editSessions }) => ({
       rule: `\`passed_count\` plus \`failed_count\` of a ${kind} session is at most \`total_evaluations\`.`,
       statements: ['2.6.1', '2.6.2', '2.6.3'],
       reason: WRONG_COUNTS,
       check: hasPossibleCounts(endpoint),
       mutants: {
         [either('counts-too-many', 'simulations-counts-too-many')]: {
-          ...editsSessions(
+          ...editSessions(
             'Counts failed evaluations as passed.',
             onSummary((summary) => {
               summary['passed_count'] = summary['total_evaluations'];
@@ -107,7 +107,7 @@ export const outcomes: Subject = {
         },
       },
     })),
-    ...both('SERVICE-095', 'SERVICE-158', ({ endpoint, kind, either, editsSessions }) => ({
+    ...both('SERVICE-095', 'SERVICE-158', ({ endpoint, kind, either, editSessions }) => ({
       level: 'should',
       rule: `Without \`failed_only\`, \`eval_outcomes\` of a ${kind} session has \`total_evaluations\` entries.`,
       statements: ['1.2'],
@@ -115,7 +115,7 @@ export const outcomes: Subject = {
       check: listsAllOutcomes(endpoint),
       mutants: {
         [either('outcome-left-out', 'simulations-outcome-left-out')]: {
-          ...editsSessions(
+          ...editSessions(
             'Omits one outcome.',
             (session) => {
               session['eval_outcomes'] = objectsAt(session, 'eval_outcomes').slice(1);
@@ -126,19 +126,19 @@ export const outcomes: Subject = {
         },
       },
     })),
-    ...both('SERVICE-123', 'SERVICE-159', ({ endpoint, kind, either, named, editsSessions }) => ({
+    ...both('SERVICE-123', 'SERVICE-159', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
       rule: `\`pass_rate\` of a ${kind} session is the share of its evaluations that passed.`,
       statements: ['2.6.4'],
       reason: WRONG_COUNTS,
       check: hasMatchingRate(endpoint),
-      mutants: named({
-        'rate-inverted': editsSessions(
+      mutants: forEndpoint({
+        'rate-inverted': editSessions(
           'Returns the share of failed evaluations as pass_rate.',
           onSummary((summary) => {
             summary['pass_rate'] = 1 - Number(summary['pass_rate']);
           }),
         ),
-        'rate-of-more': editsSessions(
+        'rate-of-more': editSessions(
           'Divides pass_rate by one evaluation too many.',
           onSummary((summary) => {
             const total = Number(summary['total_evaluations']) + 1;
@@ -149,7 +149,7 @@ export const outcomes: Subject = {
         ...either(
           {},
           {
-            'rate-of-one-digit': editsSessions(
+            'rate-of-one-digit': editSessions(
               'Rounds pass_rate to one decimal.',
               onSummary((summary) => {
                 summary['pass_rate'] = roundTo(Number(summary['pass_rate']), 1);
@@ -159,16 +159,16 @@ export const outcomes: Subject = {
         ),
       }),
     })),
-    ...both('SERVICE-213', 'SERVICE-214', ({ kind, either, named, editsSessions }) => ({
+    ...both('SERVICE-213', 'SERVICE-214', ({ kind, either, forEndpoint, editSessions }) => ({
       rule: `\`eval_name\` of an outcome of a ${kind} session is the name of the eval that gave it.`,
       section: '2.6',
       statements: ['2.6.6', either('4.4.4', '4.3.9')],
       reason: 'People would look for the cause of a failure in the wrong eval.',
       observability: 'provoked',
       check: either(hasConfiguredNames(), hasSeededOutcomes()),
-      mutants: named({
+      mutants: forEndpoint({
         'eval-as-id': {
-          ...editsSessions('Returns an id as eval_name.', (session) => {
+          ...editSessions('Returns an id as eval_name.', (session) => {
             for (const outcome of objectsAt(session, 'eval_outcomes')) {
               outcome['eval_name'] = `eval-${String(outcome['eval_name']).length}`;
             }
@@ -176,7 +176,7 @@ export const outcomes: Subject = {
           // The filter still finds the names.
           alsoKills: [either('SERVICE-111', 'SERVICE-148')],
         },
-        'eval-names-swapped': editsSessions('Swaps the names of two outcomes.', (session) => {
+        'eval-names-swapped': editSessions('Swaps the names of two outcomes.', (session) => {
           const [first, second] = objectsAt(session, 'eval_outcomes');
           if (!first || !second) return;
           const { eval_name: name } = first;

@@ -1,4 +1,4 @@
-/** The pages of both results endpoints: their fields, size, order, and owner (spec 2.6, 4.3, 4.4, 8). */
+/** The pages of both results endpoints: their fields, size, and owner (spec 2.6, 4.3, 4.4, 8). */
 import {
   formatValue,
   listAt,
@@ -18,7 +18,7 @@ import {
 import { checkAccepted } from '../../../engine/checks/responses.ts';
 import {
   editBody,
-  isAccepted as isAcceptedResponse,
+  isSuccess,
   replaceParts,
   respondInstead,
   to,
@@ -28,10 +28,7 @@ import type { Transform, TransformFactory } from '../../../engine/mutants/mutant
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { UPPER_CASE_HEADER } from '../authentication/keys.ts';
-import { CLOSED_LAST, CLOSED_LAST_SUBJECT } from '../close/evidence.ts';
 import {
-  needsScores,
-  needsSessions,
   requireControlApi,
   requireIntrusiveRun,
   requirePlainRight,
@@ -47,21 +44,15 @@ import {
   type ResultsObject,
 } from '../results-api.ts';
 import {
-  conversationIdOf,
-  findTraces,
   hasControlApi,
   isResultsPage,
   isStep,
   queryOf,
   seededSessions,
-  sessionsById,
   sessionsOf,
-  startedAtMs,
 } from '../transcript.ts';
 import {
-  conversationIdIn,
-  errorResponse,
-  fastClock,
+  refusal,
   hasQuery,
   intrusiveOnly,
   not,
@@ -69,28 +60,22 @@ import {
   removeKey,
   rewriteQuery,
   setKey,
-  textOf,
 } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
 import {
   BEYOND_STEP,
-  findWholeList,
   identify,
   isSeededPage,
   NO_FRACTION_STEP,
-  noWholeList,
   OFFSET_STEP,
+  OVER_CAP,
+  PAGE_STEP,
   PAGING,
   WRONG_TYPE,
 } from './evidence.ts';
-import { HOUR_MS } from '../../../../src/platform/clock.ts';
+import { findWholeList, noWholeList } from './whole-list.ts';
 
 const OWNER_HINT = 'Select by the owner of the API key in every query.';
-
-const OVER_CAP = 'over the cap';
-
-/** The step of consecutive pages. */
-const PAGE_STEP = 'page';
 
 const hasLimit = hasQuery('limit');
 const hasSkip = hasQuery('skip');
@@ -101,14 +86,14 @@ const isBeyondEnd: When = ({ path }) =>
   queryParameter(path, 'skip') !== undefined && queryParameter(path, 'limit') === undefined;
 
 /** A mutant that refuses reads with a value of a query parameter. */
-const refuses = (
+const refuseQuery = (
   endpoint: ResultsEndpoint,
   description: string,
   query: string,
   value: string,
 ): MutantEntry => ({
   description,
-  transform: respondInstead(to(endpoint, hasQuery(query, value)), () => errorResponse(400)),
+  transform: respondInstead(to(endpoint, hasQuery(query, value)), () => refusal(400)),
 });
 
 const noManySessions = requireIntrusiveRun(
@@ -119,7 +104,7 @@ const noManySessions = requireIntrusiveRun(
 
 export const pages: Subject = {
   requirements: {
-    ...both('SERVICE-070', 'SERVICE-130', ({ endpoint, kind, either, named }) => ({
+    ...both('SERVICE-070', 'SERVICE-130', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `\`GET ${resultsPaths[endpoint]}\` returns a JSON object with a 2xx status.`,
       ...either(
         { section: '4.4', statements: ['1.13', '4.4.1', '4.4.2', '4.4.12', '4.4.19', '9.2'] },
@@ -128,38 +113,38 @@ export const pages: Subject = {
       reason: `Builds and reports cannot read any ${kind} result.`,
       probes: [either('service/production', 'service/simulations')],
       check: answersReads(endpoint),
-      mutants: named({
-        'failed-only-400': refuses(endpoint, 'Refuses failed_only.', 'failed_only', 'true'),
-        'traces-400': refuses(endpoint, 'Refuses include_traces=false.', 'include_traces', 'false'),
+      mutants: forEndpoint({
+        'failed-only-400': refuseQuery(endpoint, 'Refuses failed_only.', 'failed_only', 'true'),
+        'traces-400': refuseQuery(endpoint, 'Refuses include_traces=false.', 'include_traces', 'false'),
         'filter-text': {
           description: 'Returns text when the query has an eval filter.',
           transform: replaceParts(to(endpoint, hasQuery('eval')), { body: 'none' }),
         },
       }),
     })),
-    ...both('SERVICE-071', 'SERVICE-131', ({ endpoint, kind, either, named, editsPages }) => ({
+    ...both('SERVICE-071', 'SERVICE-131', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
       rule: `A ${kind} page has an \`items\` array and the integers \`total\`, \`skip\`, and \`limit\`.`,
       statements: ['2.6.10', '2.6.11', '2.6.12', '2.6.13', either('4.4.12', '4.3.17')],
       reason: WRONG_TYPE,
       check: hasPageFields(endpoint),
-      mutants: named({
-        'total-missing': editsPages('Omits total.', removeKey('total')),
-        'total-text': editsPages('Returns total as a string.', setKey('total', '12')),
-        'skip-missing': editsPages('Omits skip.', removeKey('skip')),
-        'limit-null': editsPages('Returns null as limit.', setKey('limit', null)),
-        'items-object': editsPages('Returns an object as items.', setKey('items', {}), hasSkip),
+      mutants: forEndpoint({
+        'total-missing': editPages('Omits total.', removeKey('total')),
+        'total-text': editPages('Returns total as a string.', setKey('total', '12')),
+        'skip-missing': editPages('Omits skip.', removeKey('skip')),
+        'limit-null': editPages('Returns null as limit.', setKey('limit', null)),
+        'items-object': editPages('Returns an object as items.', setKey('items', {}), hasSkip),
       }),
     })),
-    ...both('SERVICE-075', 'SERVICE-132', ({ endpoint, kind, either, named, editsPages }) => ({
+    ...both('SERVICE-075', 'SERVICE-132', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
       rule: `Without \`skip\` and \`limit\`, a ${kind} page has \`skip: 0\`, \`limit: 50\`, and at most 50 items.`,
       section: '8',
       statements: [...either(['4.4.9', '4.4.10'], ['4.3.14', '4.3.15']), '8.a6', '8.a8'],
       reason: PAGING,
       probes: ['service/many'],
       check: usesDefaults(endpoint),
-      mutants: named({
-        'limit-20': editsPages('Uses a default limit of 20.', setKey('limit', 20), not(hasLimit)),
-        'skip-1': editsPages('Uses a default skip of 1.', setKey('skip', 1), not(hasLimit)),
+      mutants: forEndpoint({
+        'limit-20': editPages('Uses a default limit of 20.', setKey('limit', 20), not(hasLimit)),
+        'skip-1': editPages('Uses a default skip of 1.', setKey('skip', 1), not(hasLimit)),
         'page-51': {
           description: 'Lists 51 sessions by default.',
           transform: rewriteQuery(
@@ -171,7 +156,7 @@ export const pages: Subject = {
         },
       }),
     })),
-    ...both('SERVICE-077', 'SERVICE-133', ({ endpoint, kind, either, named, editsPages }) => ({
+    ...both('SERVICE-077', 'SERVICE-133', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
       rule: `A \`limit\` over 500 returns 500 ${kind} sessions, or all if there are fewer, instead of an error.`,
       section: '8',
       statements: [either('4.4.11', '4.3.16'), '8.a7'],
@@ -179,8 +164,8 @@ export const pages: Subject = {
       observability: 'provoked',
       probes: ['service/many'],
       check: capsLimit(endpoint),
-      mutants: named({
-        'cap-400': refuses(endpoint, 'Refuses a limit over 500.', 'limit', '501'),
+      mutants: forEndpoint({
+        'cap-400': refuseQuery(endpoint, 'Refuses a limit over 500.', 'limit', '501'),
         'cap-to-default': {
           description: 'Uses the default limit instead of one over 500.',
           transform: rewriteQuery(
@@ -191,7 +176,7 @@ export const pages: Subject = {
           ...intrusiveOnly,
         },
         'cap-501': {
-          ...editsPages(
+          ...editPages(
             'Lists more than 500 sessions.',
             (page) => {
               const sessions = sessionsIn(page);
@@ -203,13 +188,13 @@ export const pages: Subject = {
         },
       }),
     })),
-    ...both('SERVICE-078', 'SERVICE-134', ({ endpoint, kind, either, named, editsPages }) => ({
+    ...both('SERVICE-078', 'SERVICE-134', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
       rule: `A ${kind} page repeats the requested \`skip\` and \`limit\` and has at most \`limit\` items.`,
       statements: either(['4.4.9', '4.4.10'], ['4.3.14', '4.3.15']),
       reason: PAGING,
       check: echoesLimits(endpoint),
-      mutants: named({
-        'limit-echo': editsPages(
+      mutants: forEndpoint({
+        'limit-echo': editPages(
           'Echoes a limit other than the requested one.',
           setKey('limit', 50),
           hasLimit,
@@ -226,7 +211,7 @@ export const pages: Subject = {
         },
       }),
     })),
-    ...both('SERVICE-080', 'SERVICE-135', ({ endpoint, kind, either, named, editsPages }) => ({
+    ...both('SERVICE-080', 'SERVICE-135', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
       rule: `Consecutive ${kind} pages list every session exactly once and have the same \`total\`.`,
       ...either(
         { section: '4.4', statements: ['2.6.11', '4.4.9', '4.4.16'] },
@@ -235,12 +220,12 @@ export const pages: Subject = {
       reason: PAGING,
       probes: either(['service/production'], []),
       check: pagesCompletely(endpoint),
-      mutants: named({
+      mutants: forEndpoint({
         'skip-off-by-one': {
           description: 'Skips one session too many.',
           transform: changeSkip(endpoint, (skip) => (skip > 0 ? skip + 1 : skip)),
         },
-        'total-of-page': editsPages(
+        'total-of-page': editPages(
           'Counts only the sessions of the page as total.',
           (page) => {
             page['total'] = sessionsIn(page).length;
@@ -249,7 +234,7 @@ export const pages: Subject = {
         ),
       }),
     })),
-    ...both('SERVICE-206', 'SERVICE-207', ({ endpoint, kind, either, named }) => ({
+    ...both('SERVICE-206', 'SERVICE-207', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `A ${kind} page beyond the last session has no items, also without \`limit\`.`,
       section: either('4.4', '4.3'),
       statements: either(['2.6.12', '4.4.9'], ['2.6.12', '4.3.14', '4.3.r3']),
@@ -259,10 +244,10 @@ export const pages: Subject = {
         [echoesLimits(endpoint), usesDefaults(endpoint)],
         endsAfterLastPage(endpoint),
       ),
-      mutants: named({
+      mutants: forEndpoint({
         'beyond-404': {
           description: 'Refuses a skip beyond the last session.',
-          transform: respondInstead(to(endpoint, isBeyondEnd), () => errorResponse(404)),
+          transform: respondInstead(to(endpoint, isBeyondEnd), () => refusal(404)),
         },
         'beyond-wraps': {
           description: 'Starts again at the first session beyond the last one.',
@@ -270,7 +255,7 @@ export const pages: Subject = {
         },
       }),
     })),
-    ...both('SERVICE-208', 'SERVICE-209', ({ endpoint, kind, either, named, editsPages }) => ({
+    ...both('SERVICE-208', 'SERVICE-209', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
       rule: `\`total\` of a ${kind} page counts the sessions of all pages, not only of one.`,
       section: '2.6',
       statements: ['2.6.11', either('4.4.12', '4.3.17')],
@@ -278,16 +263,16 @@ export const pages: Subject = {
       observability: 'provoked',
       probes: ['service/many'],
       check: countsManySessions(endpoint),
-      mutants: named({
+      mutants: forEndpoint({
         'total-50': {
-          ...editsPages('Counts at most 50 sessions.', (page) => {
+          ...editPages('Counts at most 50 sessions.', (page) => {
             page['total'] = Math.min(Number(page['total']), 50);
           }),
           ...intrusiveOnly,
         },
       }),
     })),
-    ...both('SERVICE-193', 'SERVICE-194', ({ endpoint, either, named, editsPages }) => ({
+    ...both('SERVICE-193', 'SERVICE-194', ({ endpoint, either, forEndpoint, editPages }) => ({
       rule: `${either('Production', 'Simulation')} sessions that start within one second are sorted from newest to oldest, too.`,
       ...either(
         { section: '4.4', statements: ['1.14', '4.4.13'] },
@@ -297,9 +282,9 @@ export const pages: Subject = {
       observability: 'provoked',
       probes: ['service/many'],
       check: sortsWithinSecond(endpoint),
-      mutants: named({
+      mutants: forEndpoint({
         'order-by-second': {
-          ...editsPages('Sorts only by whole seconds.', (page) => {
+          ...editPages('Sorts only by whole seconds.', (page) => {
             const [first, second, ...others] = sessionsIn(page);
             if (first && second && others.length > 40) page['items'] = [second, first, ...others];
           }),
@@ -307,53 +292,13 @@ export const pages: Subject = {
         },
       }),
     })),
-    ...both('SERVICE-081', 'SERVICE-136', ({ endpoint, either, named, editsPages }) => ({
-      rule: `${either('Production', 'Simulation')} sessions are sorted from newest to oldest.`,
-      ...either(
-        { section: '4.4', statements: ['1.14', '4.4.13'] },
-        { section: '4.3', statements: ['1.14', '4.3.4'] },
-      ),
-      reason: 'A dashboard that reads only the first page would miss the latest sessions.',
-      check: listsNewestFirst(endpoint),
-      mutants: named({
-        'order-of-each-page': {
-          description: 'Sorts only the sessions of each page.',
-          // Most production sessions of a run start within the same hour, as those on its first pages.
-          transform: changeSkip(endpoint, (skip, limit) => {
-            const other = either(3, 1) * limit;
-            if (skip === 0) return other;
-            return skip === other ? 0 : skip;
-          }),
-        },
-        'oldest-first': editsPages('Lists the oldest session first.', (page) => {
-          page['items'] = sessionsIn(page).reverse();
-        }),
-      }),
-    })),
-    'SERVICE-176': {
-      level: 'should',
-      rule: 'A conversation that starts before others and is closed after them is listed as older.',
-      section: '4.4',
-      statements: ['1.14', '4.4.13'],
-      reason: 'A backlog that is closed today would hide the latest conversations.',
-      observability: 'provoked',
-      probes: ['service/conversations'],
-      check: listsByStart(),
-      mutants: {
-        'latest-close-first': {
-          description: 'Sorts production sessions by the time of their close.',
-          transform: sortByClose,
-          ...fastClock,
-        },
-      },
-    },
-    ...both('SERVICE-121', 'SERVICE-156', ({ endpoint, kind, named }) => ({
+    ...both('SERVICE-121', 'SERVICE-156', ({ endpoint, kind, forEndpoint }) => ({
       rule: `A key returns no ${kind} session of another owner.`,
       statements: ['5.a3'],
       reason: 'Conversations contain private customer data.',
       observability: 'provoked',
       check: hidesOtherOwners(endpoint),
-      mutants: named({
+      mutants: forEndpoint({
         'owners-mixed': {
           description: 'Shows the sessions of other owners.',
           transform: mixOwners(endpoint),
@@ -646,124 +591,6 @@ function describeCount(identities: string[]): string {
   return `${identities.length} sessions, ${new Set(identities).size} of them different`;
 }
 
-/** Returns the id of the conversation that is closed after newer ones. */
-function findClosedLast(transcript: Transcript): string | undefined {
-  const request = findTraces(transcript, CLOSED_LAST);
-  return request && conversationIdOf(request);
-}
-
-/** Finds a session that is followed by one that starts more than an hour later. */
-function findOrderFault(page: Exchange, ignoredId: string | undefined): Finding[] {
-  const starts = sessionsOf(page).flatMap((session, index) => {
-    const ms = session['source_session_id'] === ignoredId ? undefined : startedAtMs(session);
-    return ms === undefined ? [] : [{ ms, index }];
-  });
-  const fault = starts.find(({ ms }, position) =>
-    starts.slice(position + 1).some((later) => later.ms > ms + HOUR_MS),
-  );
-  if (!fault) return [];
-  const pointer = `/items/${fault.index}/started_at`;
-  return [wrongValue(page, pointer, 'no newer session after this one')];
-}
-
-/** Returns the pages before a page, if the run read the list page by page. */
-const listEarlierPages = (page: Exchange, { exchanges }: Transcript): Exchange[] =>
-  page.step === PAGE_STEP
-    ? exchanges.filter(
-        ({ endpoint, step, id }) =>
-          endpoint === page.endpoint && step === PAGE_STEP && id < page.id,
-      )
-    : [];
-
-/** Finds a session that is more than an hour newer than one on an earlier page of the same list. */
-function findLateNewer(
-  page: Exchange,
-  ignoredId: string | undefined,
-  transcript: Transcript,
-): Finding[] {
-  const startOf = (session: ResultsObject): number | undefined =>
-    session['source_session_id'] === ignoredId ? undefined : startedAtMs(session);
-  const earlier = listEarlierPages(page, transcript);
-  if (earlier.length === 0) return [];
-  const known = earlier.flatMap(sessionsOf);
-  const oldestMs = Math.min(...known.map((session) => startOf(session) ?? Infinity));
-  // Pages that overlap repeat sessions, which is the subject of another requirement.
-  const identities = new Set(known.map(identify));
-  const index = sessionsOf(page).findIndex((session) => {
-    const ms = startOf(session);
-    return ms !== undefined && ms > oldestMs + HOUR_MS && !identities.has(identify(session));
-  });
-  if (index < 0) return [];
-  const expected = 'no newer session than on the pages before';
-  return [wrongValue(page, `/items/${index}/started_at`, expected)];
-}
-
-/**
- * Requires sessions that start more than an hour apart to be in order. The specification does not
- * say which time "newest" refers to, so overlapping sessions may be in any order, and another
- * requirement is about the conversation that is closed after newer ones.
- */
-function listsNewestFirst(endpoint: ResultsEndpoint): Check {
-  const isPage = isResultsPage(endpoint);
-  const ignoredIdOf = (transcript: Transcript): string | undefined =>
-    endpoint === 'production' ? (findClosedLast(transcript) ?? '') : '';
-  return checkEach(
-    (page, transcript) => {
-      if (!isPage(page) || page.intent !== 'valid') return false;
-      const starts = [page, ...listEarlierPages(page, transcript)]
-        .flatMap(sessionsOf)
-        .filter((session) => session['source_session_id'] !== ignoredIdOf(transcript))
-        .flatMap((session) => startedAtMs(session) ?? []);
-      const latest = Math.max(...starts);
-      return starts.some((ms) => ms < latest - HOUR_MS);
-    },
-    (page, transcript) => [
-      ...findOrderFault(page, ignoredIdOf(transcript)),
-      ...findLateNewer(page, ignoredIdOf(transcript), transcript),
-    ],
-    needsSessions(
-      'No page has sessions that start more than an hour apart.',
-      'Use a key that sees sessions of several hours.',
-    ),
-  );
-}
-
-/** Requires the conversation that was closed last, but is older, after newer ones. */
-function listsByStart(): Check {
-  return checkEach(
-    (page, transcript) => {
-      const id = findClosedLast(transcript);
-      const sessions = sessionsOf(page);
-      const [closedLast, ...others] = sessionsById(page, id);
-      const startMs = closedLast && startedAtMs(closedLast);
-      return (
-        isStep(page, 'production', 'results', 'whole') &&
-        startMs !== undefined &&
-        others.length === 0 &&
-        sessions.some((session) => (startedAtMs(session) ?? 0) > startMs + HOUR_MS) &&
-        findOrderFault(page, id).length === 0
-      );
-    },
-    (page) => findOrderFault(page, ''),
-    needsScores('The results list no conversation that was closed after newer ones.'),
-  );
-}
-
-/** Lists the conversation that was closed last before all others. */
-function sortByClose(): Transform {
-  let lastId: string | undefined;
-  const moveFirst = onPages('production', (page) => {
-    const sessions = sessionsIn(page);
-    const isLast = ({ source_session_id: id }: ResultsObject): boolean => id === lastId;
-    page['items'] = [...sessions.filter(isLast), ...sessions.filter((each) => !isLast(each))];
-  })();
-  return async (request, forward, clock) => {
-    const text = request.endpoint === 'traces' ? textOf(request) : '';
-    if (text.includes(CLOSED_LAST_SUBJECT)) lastId = conversationIdIn(text);
-    return moveFirst(request, forward, clock);
-  };
-}
-
 /**
  * Requires that no page lists a session of another owner. The evidence is the page of an owner without
  * sessions, while the main owner has some, and every page with a session of another owner.
@@ -779,7 +606,7 @@ function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
       );
       return pages.filter(
         (page) =>
-          (isAnySeen && page.step === 'another owner') || findForeignIndex(page, transcript) >= 0,
+          (isAnySeen && isStep(page, endpoint, 'another owner')) || findForeignIndex(page, transcript) >= 0,
       );
     },
     judge: (evidence, transcript) =>
@@ -809,7 +636,7 @@ function countsAllSessions(): Check {
 }
 
 /** Skips another number of sessions than the query asks for, but echoes the requested number. */
-function changeSkip(
+export function changeSkip(
   endpoint: ResultsEndpoint,
   change: (skip: number, limit: number) => number,
 ): TransformFactory {
@@ -838,7 +665,7 @@ function mixOwners(endpoint: ResultsEndpoint): TransformFactory {
     return async (request, forward) => {
       const response = await forward(request);
       const hasNoQuery = request.path.endsWith('/');
-      if (request.endpoint !== endpoint || !isAcceptedResponse(response) || !hasNoQuery)
+      if (request.endpoint !== endpoint || !isSuccess(response) || !hasNoQuery)
         return response;
       return editBody(response, request, (page) => {
         const sessions = sessionsIn(page);

@@ -1,5 +1,5 @@
 import { resolvePointer } from '../../../../src/contract/index.ts';
-import { HOUR_MS, instantMs, isoTime } from '../../../../src/platform/clock.ts';
+import { HOUR_MS, instantMs, isoTime, SECOND_MS } from '../../../../src/platform/clock.ts';
 import { cost } from '../../../engine/probe.ts';
 import { type Exchange, isAccepted } from '../../../engine/transcript/reading.ts';
 import { conversations, RESENT_OFFSET_MS } from '../close/probes.ts';
@@ -20,12 +20,15 @@ import {
   uploadRunName,
 } from '../seeds.ts';
 import { createConversation } from '../spans.ts';
+import type { ResultsStep, Wildcard } from '../steps.ts';
 import {
   BEYOND_STEP,
   DECLINED_STEP,
   FILTERED_PAGE_STEP,
   NO_FRACTION_STEP,
   OFFSET_STEP,
+  OVER_CAP,
+  PAGE_STEP,
   TRACES_STEP,
 } from './evidence.ts';
 import { nameAndEvalStep } from './filtering.ts';
@@ -43,15 +46,14 @@ import { isCutOff, sessionsOf, startedAtMs } from '../transcript.ts';
 
 type Query = Record<string, string>;
 
-const SECOND_MS = 1_000;
-type QueryByStep = readonly (readonly [string, Query])[];
+type QueryByStep = readonly (readonly [ResultsStep, Query])[];
 
 /** Reads all sessions of the run, page by page and through every filter. */
 async function readSessions(
   context: ServiceProbeContext,
   endpoint: ResultsEndpoint,
 ): Promise<void> {
-  const read = (step: string, query: Query): Promise<Exchange | undefined> =>
+  const read = (step: ResultsStep, query: Query): Promise<Exchange | undefined> =>
     context.send(createResultsStep(context, endpoint, step, query));
   await read('defaults', {});
   const period = await choosePeriod(context.service, read);
@@ -76,7 +78,7 @@ async function readSessions(
   await read(FILTERED_PAGE_STEP, { ...all, ...filtered });
   // Intrusive runs with a control API test the cap with more than 500 sessions instead.
   const { intrusive, hasControlApi } = context.service;
-  if (!intrusive || !hasControlApi) await read('over the cap', { limit: '501' });
+  if (!intrusive || !hasControlApi) await read(OVER_CAP, { limit: '501' });
   await read('whole again', all);
 }
 
@@ -92,7 +94,7 @@ const PERIOD_SESSIONS_MAX = 300;
  */
 async function choosePeriod(
   service: ServiceContext,
-  read: (step: string, query: Query) => Promise<Exchange | undefined>,
+  read: (step: ResultsStep, query: Query) => Promise<Exchange | undefined>,
 ): Promise<Query> {
   const wide = runPeriod(service);
   if (service.hasControlApi) return wide;
@@ -136,7 +138,7 @@ async function readPages(
   let total = count;
   for (let page = 0; page < PAGES_MAX && (page === 0 || page * limit < total); page++) {
     const query = { ...period, limit: String(limit), skip: String(page * limit) };
-    const exchange = await context.send(createResultsStep(context, endpoint, 'page', query));
+    const exchange = await context.send(createResultsStep(context, endpoint, PAGE_STEP, query));
     if (exchange) total = Math.max(total, countSessions(exchange));
   }
 }
@@ -185,7 +187,7 @@ function createFilterQueries(
     [
       NO_FRACTION_STEP,
       {
-        ...{ eval: evalName, failed_only: 'true' },
+        eval: evalName, failed_only: 'true',
         ...(start && { started_after: withoutFraction(start) }),
         ...(end && { started_before: withoutFraction(end) }),
       },
@@ -205,7 +207,7 @@ const trimEnds = (text: string): string => (text.length > 2 ? text.slice(1, -1) 
 function createWildcardQueries(
   filter: NameFilter,
   text: string,
-  wildcards: readonly string[],
+  wildcards: readonly Wildcard[],
 ): QueryByStep {
   const middle = Math.floor(text.length / 2);
   return wildcards.map((wildcard) => {
@@ -354,7 +356,7 @@ export const manySessions: ServiceProbe = {
     await context.send(createControlStep('many', seedPath, seedManySessions(service)));
     for (const endpoint of resultsEndpoints) {
       await context.send(
-        createResultsStep(context, endpoint, 'over the cap', { limit: '501' }, 'paged'),
+        createResultsStep(context, endpoint, OVER_CAP, { limit: '501' }, 'paged'),
       );
       await context.send(createResultsStep(context, endpoint, 'many', {}, 'paged'));
     }

@@ -37,14 +37,14 @@ import {
   setKey,
   wantsTraces,
 } from '../transforms.ts';
-import { editsProduction } from './both-endpoints.ts';
+import { editProductionSessions } from './both-endpoints.ts';
 import { checkConversations, countableSteps } from './sent-conversations.ts';
 import { noSessions, TIME_PRECISION_MS, TRACES_STEP } from './evidence.ts';
 
 const isPolling: When = (request) => wantsTraces(request) && hasQuery('limit', '500')(request);
 
 /** Replaces the number of queued evals in the responses to first closes. */
-const queues = (description: string, count: number): MutantEntry => ({
+const reportQueued = (description: string, count: number): MutantEntry => ({
   description,
   transform: editAccepted('end', (body) => {
     if (body['already_closed'] === undefined) body['evaluations_queued'] = count;
@@ -60,7 +60,7 @@ export const scoredConversations: Subject = {
       reason: 'Clients filter the results by the run name that the close response gave them.',
       check: listsSameRun(),
       mutants: {
-        'run-base-alone': editsProduction('Lists runs without their date.', (session) => {
+        'run-base-alone': editProductionSessions('Lists runs without their date.', (session) => {
           session['run'] = String(session['run']).replace(/^(Live traces) .*/, '$1');
         }),
       },
@@ -91,7 +91,7 @@ export const scoredConversations: Subject = {
       check: listsAfterScoring(),
       mutants: {
         'own-session-id': {
-          ...editsProduction('Lists sessions under internal ids.', (session) => {
+          ...editProductionSessions('Lists sessions under internal ids.', (session) => {
             session['source_session_id'] = `svc-${String(session['source_session_id'])}`;
           }),
           alsoKills: ['SERVICE-087'],
@@ -110,7 +110,7 @@ export const scoredConversations: Subject = {
       reason: 'Conversations would be filtered and grouped under the wrong date.',
       check: startsWithFirstSpan(),
       mutants: {
-        'start-of-ingestion': editsProduction(
+        'start-of-ingestion': editProductionSessions(
           'Uses the time of arrival as started_at.',
           setKey('started_at', '2026-01-01T00:00:00.000Z'),
           (request) => wantsTraces(request) && !request.path.includes('limit=50&'),
@@ -140,21 +140,21 @@ export const scoredConversations: Subject = {
       reason: 'A client that waits for this number would wait forever or stop too early.',
       check: scoresQueuedEvals(),
       mutants: {
-        'outcome-forgotten': editsProduction(
+        'outcome-forgotten': editProductionSessions(
           'Queues two evals but scores only one.',
           keepFirstOutcome,
           isPolling,
         ),
-        'outcome-unqueued': editsProduction(
+        'outcome-unqueued': editProductionSessions(
           'Scores an eval that it did not queue.',
           addPassedOutcome,
           isPolling,
         ),
         'strange-queues-less': onForeignService(
-          queues('Reports fewer queued evals than it scores.', 1),
+          reportQueued('Reports fewer queued evals than it scores.', 1),
         ),
         'strange-queues-more': onForeignService(
-          queues('Reports more queued evals than it scores.', 3),
+          reportQueued('Reports more queued evals than it scores.', 3),
         ),
       },
       legal: {
@@ -221,7 +221,7 @@ function listsClosedConversations(): Check {
 }
 
 /** Steps that read all sessions after the run has waited until no eval is queued. */
-const scoredPageSteps = ['whole', TRACES_STEP];
+const scoredPageSteps = ['whole', TRACES_STEP] as const;
 
 const CACHE_HINT =
   'Another read listed it before. If results are cached, drop them when an eval has run.';

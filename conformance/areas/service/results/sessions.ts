@@ -26,7 +26,7 @@ import {
   wantsTraces,
   type SessionEdit,
 } from '../transforms.ts';
-import { both, editsProduction } from './both-endpoints.ts';
+import { both, editProductionSessions } from './both-endpoints.ts';
 import { checkConversations, countableSteps, hasAllTurns } from './sent-conversations.ts';
 import {
   checkSessions,
@@ -35,11 +35,11 @@ import {
   isIdentifiablePage,
   isSeededPage,
   noSessions,
-  noWholeList,
   OBSERVED_VALUE,
   TIME_PRECISION_MS,
   WRONG_TYPE,
 } from './evidence.ts';
+import { noWholeList } from './whole-list.ts';
 
 /** Edits the link of sessions that have one. */
 const onLink =
@@ -56,7 +56,7 @@ const onExisting =
   };
 
 /** A mutant that edits simulation sessions. */
-const simulations = (description: string, edit: SessionEdit, when?: When): MutantEntry => ({
+const editSimulationSessions = (description: string, edit: SessionEdit, when?: When): MutantEntry => ({
   description,
   transform: onSessions('simulations', edit, when),
 });
@@ -69,7 +69,7 @@ const useHashRoutes = onLink((url) => url.replace('/production-eval', '/#/produc
 
 export const sessions: Subject = {
   requirements: {
-    ...both('SERVICE-083', 'SERVICE-137', ({ either, named, editsSessions }) => ({
+    ...both('SERVICE-083', 'SERVICE-137', ({ either, forEndpoint, editSessions }) => ({
       rule: either(
         '`url` of a production session is absolute, ends in `/production-eval/{id}?sessionId={id}`, and is unique.',
         '`url` of a simulation session is null, or it is absolute, ends in `/simulation/{id}?sessionId={id}`, and is unique.',
@@ -78,16 +78,16 @@ export const sessions: Subject = {
       reason: 'People follow the link from a failing build to the conversation.',
       check: either(hasLink('production', 'production-eval'), hasLinkOrNull()),
       mutants: {
-        ...named({
-          'url-relative': editsSessions(
+        ...forEndpoint({
+          'url-relative': editSessions(
             'Returns links without a host.',
             onLink((url) => url.replace(/^https?:\/\/[^/]+/, '')),
           ),
-          'url-of-one': editsSessions(
+          'url-of-one': editSessions(
             'Returns the same link for every session.',
             onLink((url) => url.replace(/[^/]+\?.*/, 'one?sessionId=one')),
           ),
-          'url-same-session-id': editsSessions(
+          'url-same-session-id': editSessions(
             'Uses the same session id in every link.',
             onLink((url) => url.replace(/\?.*/, '?sessionId=one')),
           ),
@@ -102,31 +102,31 @@ export const sessions: Subject = {
       reason: OBSERVED_VALUE,
       check: hasTypicalValue(endpoint, '/status', 'completed'),
     })),
-    ...both('SERVICE-090', 'SERVICE-141', ({ endpoint, kind, either, named, editsSessions }) => ({
+    ...both('SERVICE-090', 'SERVICE-141', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
       rule: `\`started_at\` and \`ended_at\` of a ${kind} session are ISO 8601 timestamps.`,
       statements: [either('2.5.8', '2.4.11')],
       reason: WRONG_TYPE,
       check: hasSessionFields(endpoint, '/started_at', '/ended_at'),
-      mutants: named({
-        'started-unix': editsSessions(
+      mutants: forEndpoint({
+        'started-unix': editSessions(
           'Returns started_at as a Unix timestamp.',
           setKey('started_at', 1_795_167_000),
           wantsTraces,
         ),
-        'ended-missing': editsSessions('Omits ended_at.', removeKey('ended_at')),
-        'ended-space': editsSessions(
+        'ended-missing': editSessions('Omits ended_at.', removeKey('ended_at')),
+        'ended-space': editSessions(
           'Separates date and time by a space.',
           setKey('ended_at', '2026-11-20 09:30:00'),
         ),
       }),
     })),
-    ...both('SERVICE-125', 'SERVICE-161', ({ endpoint, kind, either, named, editsSessions }) => ({
+    ...both('SERVICE-125', 'SERVICE-161', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
       rule: `\`ended_at\` of a ${kind} session is not before \`started_at\`.`,
       statements: [either('2.5.8', '2.4.11')],
       reason: 'Reports would show sessions with a negative duration.',
       check: endsAfterStart(endpoint),
-      mutants: named({
-        'ended-before': editsSessions(
+      mutants: forEndpoint({
+        'ended-before': editSessions(
           'Returns an ended_at before started_at.',
           setKey('ended_at', '2020-01-01T00:00:00Z'),
         ),
@@ -137,7 +137,7 @@ export const sessions: Subject = {
       statements: ['2.5.1'],
       reason: WRONG_TYPE,
       check: hasSessionFields('production', '/url'),
-      mutants: { 'url-null': editsProduction('Returns null as url.', setKey('url', null)) },
+      mutants: { 'url-null': editProductionSessions('Returns null as url.', setKey('url', null)) },
     },
     'SERVICE-084': {
       rule: '`run`, `source_session_id`, and `status` of a production session are strings.',
@@ -145,17 +145,17 @@ export const sessions: Subject = {
       reason: WRONG_TYPE,
       check: hasSessionFields('production', '/run', '/source_session_id', '/status'),
       mutants: {
-        'session-run-null': editsProduction(
+        'session-run-null': editProductionSessions(
           'Returns null as run when turns are requested.',
           setKey('run', null),
           wantsTraces,
         ),
-        'session-status-number': editsProduction(
+        'session-status-number': editProductionSessions(
           'Returns status as a number.',
           setKey('status', 3),
         ),
         'session-id-missing': {
-          ...editsProduction(
+          ...editProductionSessions(
             'Omits source_session_id unless turns are requested.',
             removeKey('source_session_id'),
             not(wantsTraces),
@@ -171,9 +171,9 @@ export const sessions: Subject = {
         'Programs use these keys to distinguish simulation sessions from production sessions.',
       check: hasNoSimulationKeys(),
       mutants: {
-        'agent-null': editsProduction('Adds agent: null.', setKey('agent', null)),
-        'scenario-empty': editsProduction('Adds an empty scenario.', setKey('scenario', '')),
-        'persona-null': editsProduction('Adds persona: null.', setKey('persona', null)),
+        'agent-null': editProductionSessions('Adds agent: null.', setKey('agent', null)),
+        'scenario-empty': editProductionSessions('Adds an empty scenario.', setKey('scenario', '')),
+        'persona-null': editProductionSessions('Adds persona: null.', setKey('persona', null)),
       },
     },
     'SERVICE-138': {
@@ -183,7 +183,7 @@ export const sessions: Subject = {
       observability: 'provoked',
       check: requirePlainRight([hasSeededNames()], keepsDeletedSimulations()),
       mutants: {
-        'simulation-deleted-link': simulations('Links to a deleted simulation.', (session) => {
+        'simulation-deleted-link': editSimulationSessions('Links to a deleted simulation.', (session) => {
           if (isOfDeleted(session)) {
             session['url'] = 'http://127.0.0.1/simulation/gone?sessionId=gone';
           }
@@ -207,10 +207,10 @@ export const sessions: Subject = {
         ...Object.fromEntries(
           ['simulation', 'scenario', 'persona', 'status'].map((key) => [
             `simulation-${key}-null`,
-            simulations(`Returns null as ${key}.`, setKey(key, null)),
+            editSimulationSessions(`Returns null as ${key}.`, setKey(key, null)),
           ]),
         ),
-        'simulation-agent-null': simulations(
+        'simulation-agent-null': editSimulationSessions(
           'Returns null as agent when turns are requested.',
           setKey('agent', null),
           wantsTraces,
@@ -223,7 +223,7 @@ export const sessions: Subject = {
       reason: 'Reports would show sessions that end while the conversation goes on.',
       check: endsAfterLastSpan(),
       mutants: {
-        'ended-with-first-span': editsProduction(
+        'ended-with-first-span': editProductionSessions(
           'Returns the end of the first span as ended_at.',
           (session) => {
             session['ended_at'] = session['started_at'];
@@ -238,13 +238,13 @@ export const sessions: Subject = {
       observability: 'provoked',
       check: hasSeededNames(),
       mutants: {
-        'simulation-agent-url': simulations('Returns the URL of the agent as agent.', (session) => {
+        'simulation-agent-url': editSimulationSessions('Returns the URL of the agent as agent.', (session) => {
           session['agent'] = `https://${String(session['agent'])}.example/chat`;
         }),
-        'simulation-as-id': simulations('Returns an id as simulation.', (session) => {
+        'simulation-as-id': editSimulationSessions('Returns an id as simulation.', (session) => {
           session['simulation'] = `sim-${String(session['simulation']).length}`;
         }),
-        'simulation-persona-swapped': simulations('Swaps scenario and persona.', (session) => {
+        'simulation-persona-swapped': editSimulationSessions('Swaps scenario and persona.', (session) => {
           const { scenario, persona } = session;
           Object.assign(session, { scenario: persona, persona: scenario });
         }),
@@ -476,11 +476,11 @@ function wrongProductionLinks(): Record<string, MutantEntry> {
       session['url'] = edit(String(session['url']));
     };
   return {
-    'url-without-session': editsProduction(
+    'url-without-session': editProductionSessions(
       'Links to the run instead of the session.',
       edits((url) => url.replace(/\?.*/, '')),
     ),
-    'url-other-path': editsProduction(
+    'url-other-path': editProductionSessions(
       'Links to another page.',
       edits((url) => url.replace('production-eval', 'evaluations')),
     ),
@@ -489,14 +489,14 @@ function wrongProductionLinks(): Record<string, MutantEntry> {
 
 function wrongSimulationLinks(): Record<string, MutantEntry> {
   return {
-    'simulation-url-number': simulations('Returns url as a number.', onExisting(setKey('url', 17))),
-    'simulation-url-other-path': simulations(
+    'simulation-url-number': editSimulationSessions('Returns url as a number.', onExisting(setKey('url', 17))),
+    'simulation-url-other-path': editSimulationSessions(
       'Links to another page.',
       onExisting((session) => {
         session['url'] = String(session['url']).replace('/simulation/', '/sim/');
       }),
     ),
-    'simulation-url-null': simulations(
+    'simulation-url-null': editSimulationSessions(
       'Returns null as url of existing simulations.',
       setKey('url', null),
     ),

@@ -39,17 +39,12 @@ import {
 } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
 import { checkConversations, countableSteps, hasAllTurns, hasTurns } from './sent-conversations.ts';
-import {
-  checkSessions,
-  hasRequestedTurns,
-  noSessions,
-  noWholeList,
-  WRONG_TYPE,
-} from './evidence.ts';
+import { checkSessions, hasRequestedTurns, noSessions, WRONG_TYPE } from './evidence.ts';
+import { noWholeList } from './whole-list.ts';
 
 type TurnEdit = (turn: ResultsObject, index: number, turns: ResultsObject[]) => void;
 
-const editsTurns = (
+const editTurns = (
   endpoint: ResultsEndpoint,
   description: string,
   edit: TurnEdit,
@@ -58,11 +53,11 @@ const editsTurns = (
   transform: onSessions(endpoint, (session) => objectsAt(session, 'traces').forEach(edit)),
 });
 
-const editsProduction = (description: string, edit: TurnEdit): MutantEntry =>
-  editsTurns('production', description, edit);
+const editProductionTurns = (description: string, edit: TurnEdit): MutantEntry =>
+  editTurns('production', description, edit);
 
 /** A mutant that edits the lists of turns. */
-const editsTurnLists = (
+const editTurnLists = (
   description: string,
   edit: (turns: ResultsObject[]) => ResultsObject[],
 ): MutantEntry => ({
@@ -73,8 +68,8 @@ const editsTurnLists = (
 });
 
 /** A mutant that changes the text of replies. */
-const changesReplies = (description: string, change: (text: string) => string): MutantEntry =>
-  editsProduction(description, (turn) => {
+const changeReplies = (description: string, change: (text: string) => string): MutantEntry =>
+  editProductionTurns(description, (turn) => {
     turn['agent_response'] = change(String(turn['agent_response']));
   });
 
@@ -104,12 +99,12 @@ const ofProduction = withDefaults(
       reason: WRONG_TEXT,
       check: hasSentTexts('user_input', countableSteps),
       mutants: {
-        'input-raw': editsProduction('Shows the raw input messages as user_input.', (turn) => {
+        'input-raw': editProductionTurns('Shows the raw input messages as user_input.', (turn) => {
           turn['user_input'] = toRawMessages(turn['user_input']);
         }),
-        'input-empty': editsProduction('Shows an empty user_input.', setKey('user_input', '')),
+        'input-empty': editProductionTurns('Shows an empty user_input.', setKey('user_input', '')),
         'turns-swapped': {
-          ...editsProduction('Swaps the texts of user and agent.', (turn) => {
+          ...editProductionTurns('Swaps the texts of user and agent.', (turn) => {
             const { user_input: userInput, agent_response: agentResponse } = turn;
             Object.assign(turn, { user_input: agentResponse, agent_response: userInput });
           }),
@@ -123,24 +118,24 @@ const ofProduction = withDefaults(
       reason: WRONG_TEXT,
       check: hasSentTexts('agent_response', withOrdinaryReply),
       mutants: {
-        'response-cut': editsProduction('Truncates agent_response.', (turn) => {
+        'response-cut': editProductionTurns('Truncates agent_response.', (turn) => {
           turn['agent_response'] = String(turn['agent_response']).slice(0, 20);
         }),
-        'response-cut-late': changesReplies(
+        'response-cut-late': changeReplies(
           'Truncates agent_response to 20,000 characters.',
           (text) => text.slice(0, 20_000),
         ),
-        'response-escaped': changesReplies('Escapes HTML in agent_response.', (text) =>
+        'response-escaped': changeReplies('Escapes HTML in agent_response.', (text) =>
           text.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
         ),
-        'response-normalized': changesReplies('Normalizes agent_response to NFKC.', (text) =>
+        'response-normalized': changeReplies('Normalizes agent_response to NFKC.', (text) =>
           text.normalize('NFKC'),
         ),
-        'response-trimmed': changesReplies('Trims agent_response.', (text) => text.trim()),
-        'response-on-one-line': changesReplies('Collapses white space in agent_response.', (text) =>
+        'response-trimmed': changeReplies('Trims agent_response.', (text) => text.trim()),
+        'response-on-one-line': changeReplies('Collapses white space in agent_response.', (text) =>
           text.replaceAll(/\s+/g, ' '),
         ),
-        'response-without-returns': changesReplies(
+        'response-without-returns': changeReplies(
           'Changes CRLF to LF in agent_response.',
           (text) => text.replaceAll('\r\n', '\n'),
         ),
@@ -157,7 +152,7 @@ const ofProduction = withDefaults(
         hasSentTexts('agent_response', ['failed']),
       ),
       mutants: {
-        'empty-text-null': editsProduction('Returns null for an empty agent_response.', (turn) => {
+        'empty-text-null': editProductionTurns('Returns null for an empty agent_response.', (turn) => {
           if (turn['agent_response'] === '') turn['agent_response'] = null;
         }),
       },
@@ -295,7 +290,7 @@ const ofProduction = withDefaults(
       probes: ['service/conversations'],
       check: onceTurnsAreListed(hasTurnPerSpan('gzip')),
       mutants: {
-        'hundred-spans': editsTurnLists('Keeps only the first 100 turns.', (turns) =>
+        'hundred-spans': editTurnLists('Keeps only the first 100 turns.', (turns) =>
           turns.slice(0, 100),
         ),
       },
@@ -348,7 +343,7 @@ const ofProduction = withDefaults(
 );
 
 /** A mutant that edits the turns of simulations, if they are requested. */
-const editsSimulations = (
+const editSimulationTurns = (
   description: string,
   edit: (turns: ResultsObject[]) => ResultsObject[],
 ): MutantEntry => ({
@@ -369,7 +364,7 @@ const turnKeys = {
 
 export const turns: Subject = {
   requirements: {
-    ...both('SERVICE-097', 'SERVICE-144', ({ endpoint, kind, either, named, editsSessions }) => ({
+    ...both('SERVICE-097', 'SERVICE-144', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
       rule: `Without \`include_traces=true\`, a ${kind} session has no \`traces\` key.`,
       ...either(
         { section: '4.4', statements: ['2.5.12', '4.4.8', '4.4.16'] },
@@ -377,55 +372,55 @@ export const turns: Subject = {
       ),
       reason: 'An empty list would look like a conversation without turns.',
       check: omitsTraces(endpoint),
-      mutants: named({
-        'traces-empty': editsSessions(
+      mutants: forEndpoint({
+        'traces-empty': editSessions(
           'Returns empty traces when turns are not requested.',
           setKey('traces', []),
           not(wantsTraces),
         ),
-        'traces-null': editsSessions(
+        'traces-null': editSessions(
           'Returns null as traces when turns are not requested.',
           setKey('traces', null),
           not(wantsTraces),
         ),
       }),
     })),
-    ...both('SERVICE-098', 'SERVICE-145', ({ endpoint, kind, either, named, editsSessions }) => ({
+    ...both('SERVICE-098', 'SERVICE-145', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
       rule: `With \`include_traces=true\`, each turn in \`traces\` of a ${kind} session has ${listKeys(turnKeys[endpoint])}.`,
       statements: either(['2.5.11', '2.5.13', '4.4.8'], ['2.4.14', '2.4.16', '4.3.13']),
       reason: WRONG_TYPE,
       check: includesTraces(endpoint, turnKeys[endpoint]),
-      mutants: named({
-        'traces-missing': editsSessions(
+      mutants: forEndpoint({
+        'traces-missing': editSessions(
           'Omits traces when turns are requested.',
           removeKey('traces'),
         ),
-        'sequence-missing': editsTurns(
+        'sequence-missing': editTurns(
           endpoint,
           'Omits session_sequence.',
           removeKey('session_sequence'),
         ),
       }),
     })),
-    ...both('SERVICE-124', 'SERVICE-160', ({ endpoint, kind, either, named }) => ({
+    ...both('SERVICE-124', 'SERVICE-160', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `\`session_sequence\` numbers the turns of a ${kind} session in order, without duplicates.`,
       statements: [either('2.5.13', '2.4.16')],
       reason: 'Readers of a conversation sort its turns by these numbers.',
       check: numbersTurns(endpoint, either(sentInputs, seededInputs)),
-      mutants: named({
-        'sequence-alike': editsTurns(
+      mutants: forEndpoint({
+        'sequence-alike': editTurns(
           endpoint,
           'Returns the same session_sequence for every turn.',
           setKey('session_sequence', 1),
         ),
-        'sequence-text': editsTurns(
+        'sequence-text': editTurns(
           endpoint,
           'Returns session_sequence as a string.',
           (turn, index) => {
             turn['session_sequence'] = String(index + 1);
           },
         ),
-        'sequence-reversed': editsTurns(
+        'sequence-reversed': editTurns(
           endpoint,
           'Numbers turns from the last to the first.',
           (turn, index, turns) => {
@@ -442,10 +437,10 @@ export const turns: Subject = {
       observability: 'provoked',
       check: showsSeededTurns(),
       mutants: {
-        'simulation-turn-lost': editsSimulations('Omits the last turn.', (turns) =>
+        'simulation-turn-lost': editSimulationTurns('Omits the last turn.', (turns) =>
           turns.slice(0, -1),
         ),
-        'simulation-turn-cut': editsSimulations('Truncates agent_response.', (turns) =>
+        'simulation-turn-cut': editSimulationTurns('Truncates agent_response.', (turns) =>
           turns.map((turn) => ({ ...turn, agent_response: 'There' })),
         ),
       },
@@ -458,7 +453,7 @@ export const turns: Subject = {
       check: showsSomeTurns(),
       mutants: {
         'simulation-traces-empty': {
-          ...editsSimulations('Lists no turns for any simulation.', () => []),
+          ...editSimulationTurns('Lists no turns for any simulation.', () => []),
           alsoKills: ['SERVICE-162'],
         },
       },

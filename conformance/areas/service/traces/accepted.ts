@@ -3,7 +3,7 @@ import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { checkEach, outcomeFinding, type Check } from '../../../engine/checks/check.ts';
 import {
-  isAccepted as isAcceptedResponse,
+  isSuccess,
   replaceParts,
 } from '../../../engine/mutants/combinators.ts';
 import type { ProxyResponse, Transform } from '../../../engine/mutants/mutant.ts';
@@ -18,7 +18,7 @@ import {
 } from '../close/evidence.ts';
 import { bodyFinding } from '../findings.ts';
 import { UNKNOWN_FIELD } from '../spans.ts';
-import { errorResponse, hasValidKey, spanIdsIn } from '../transforms.ts';
+import { refusal, hasValidKey, spanIdsIn } from '../transforms.ts';
 import {
   accepts,
   acceptsLike,
@@ -30,7 +30,7 @@ import {
   isWellFormed,
   LOST_SPANS,
   noTraces,
-  refuses,
+  refuseTraces,
   traces,
   VALUES_STEP,
 } from './trace-requests.ts';
@@ -60,7 +60,7 @@ const special = {
 
 const responds = (description: string, parts: Partial<ProxyResponse>): MutantEntry => ({
   description,
-  transform: replaceParts(traces(), parts, isAcceptedResponse),
+  transform: replaceParts(traces(), parts, isSuccess),
 });
 
 const isFromService = ({ status }: ProxyResponse): boolean => status === 200;
@@ -79,16 +79,16 @@ export const acceptedTraces: Subject = {
         probes: ['service/conversations'],
         check: accepts((exchange) => !isStep(exchange, 'traces', ...Object.values(special).flat())),
         mutants: {
-          'json-refused': refuses(
+          'json-refused': refuseTraces(
             'Refuses JSON.',
             (request) => isPlainJson(request) && isWellFormed(request),
           ),
-          'hex-refused': refuses(
+          'hex-refused': refuseTraces(
             'Refuses hexadecimal span ids.',
             (request) => isPlainJson(request) && /"spanId":"[0-9a-f]{16}"/.test(request.body),
           ),
           'json-500': {
-            ...refuses(
+            ...refuseTraces(
               'Returns 500 for JSON.',
               (request) =>
                 isPlainJson(request) &&
@@ -107,7 +107,7 @@ export const acceptedTraces: Subject = {
         probes: ['service/conversations'],
         check: acceptsLikePlain(special.protobuf),
         mutants: {
-          'protobuf-refused': refuses(
+          'protobuf-refused': refuseTraces(
             'Refuses protobuf.',
             (request) => hasType('application/x-protobuf')(request) && !isGzip(request),
             415,
@@ -120,7 +120,7 @@ export const acceptedTraces: Subject = {
         probes: ['service/conversations'],
         // The same format, uncompressed, is the plain request.
         check: acceptsLike(special.gzip, (step) => [step === 'gzip' ? 'json' : 'protobuf']),
-        mutants: { 'gzip-refused': refuses('Refuses gzip.', isGzip, 415) },
+        mutants: { 'gzip-refused': refuseTraces('Refuses gzip.', isGzip, 415) },
       },
       'SERVICE-004': {
         rule: '`POST /v1/traces` accepts spans without `gen_ai.conversation.id` when `X-Conversation-Id` names the conversation.',
@@ -128,7 +128,7 @@ export const acceptedTraces: Subject = {
         statements: ['2.1.3', '4.1.5', '4.1.6'],
         check: acceptsLike(special.header, (step) => [step === 'header' ? 'json' : 'protobuf']),
         mutants: {
-          'header-ignored': refuses(
+          'header-ignored': refuseTraces(
             'Ignores X-Conversation-Id.',
             (request) =>
               request.headers['x-conversation-id'] !== undefined &&
@@ -189,7 +189,7 @@ export const acceptedTraces: Subject = {
         observability: 'provoked',
         check: acceptsLikePlain(special.ignored),
         mutants: {
-          'nameless-refused': refuses(
+          'nameless-refused': refuseTraces(
             'Refuses spans without an operation name.',
             contains('GET /orders'),
           ),
@@ -217,9 +217,9 @@ export const acceptedTraces: Subject = {
         statements: ['2.1.6', '2.1.7', '2.1.12', '2.1.13', '2.1.14', '2.1.15', '2.1.16', '2.1.17'],
         check: acceptsLikePlain(special.otherSpans),
         mutants: {
-          'tools-refused': refuses('Refuses tool calls.', contains('execute_tool')),
-          'errors-refused': refuses('Refuses failed spans.', contains('"code":2')),
-          'wrappers-refused': refuses('Refuses invoke_agent spans.', contains('invoke_agent')),
+          'tools-refused': refuseTraces('Refuses tool calls.', contains('execute_tool')),
+          'errors-refused': refuseTraces('Refuses failed spans.', contains('"code":2')),
+          'wrappers-refused': refuseTraces('Refuses invoke_agent spans.', contains('invoke_agent')),
         },
       },
       'SERVICE-200': {
@@ -229,8 +229,8 @@ export const acceptedTraces: Subject = {
         probes: ['service/conversations'],
         check: acceptsLikePlain(special.otherFields),
         mutants: {
-          'events-refused': refuses('Refuses spans with events.', contains('"events":[{')),
-          'schema-url-refused': refuses('Refuses schema URLs.', contains('"schemaUrl"')),
+          'events-refused': refuseTraces('Refuses spans with events.', contains('"events":[{')),
+          'schema-url-refused': refuseTraces('Refuses schema URLs.', contains('"schemaUrl"')),
         },
       },
       'SERVICE-201': {
@@ -243,11 +243,11 @@ export const acceptedTraces: Subject = {
           step === CLOSED_LAST ? 'protobuf' : 'json',
         ]),
         mutants: {
-          'unknown-json-refused': refuses(
+          'unknown-json-refused': refuseTraces(
             'Refuses JSON with unknown fields.',
             (request) => isPlainJson(request) && contains(UNKNOWN_FIELD)(request),
           ),
-          'unknown-protobuf-refused': refuses(
+          'unknown-protobuf-refused': refuseTraces(
             'Refuses protobuf with unknown fields.',
             (request) =>
               hasType('application/x-protobuf')(request) && contains(UNKNOWN_FIELD)(request),
@@ -261,12 +261,12 @@ export const acceptedTraces: Subject = {
         probes: ['service/silences'],
         check: acceptsLikePlain(special.values),
         mutants: {
-          'bytes-refused': refuses('Refuses attributes with bytes.', contains('bytesValue')),
-          'integers-refused': refuses(
+          'bytes-refused': refuseTraces('Refuses attributes with bytes.', contains('bytesValue')),
+          'integers-refused': refuseTraces(
             'Refuses integers that are JSON numbers.',
             contains('"intValue":12}'),
           ),
-          'empty-values-refused': refuses('Refuses empty values.', contains('"value":{}')),
+          'empty-values-refused': refuseTraces('Refuses empty values.', contains('"value":{}')),
         },
       },
       'SERVICE-203': {
@@ -276,7 +276,7 @@ export const acceptedTraces: Subject = {
         probes: ['service/conversations'],
         check: acceptsLike(special.chunked, () => ['json']),
         mutants: {
-          'chunked-refused': refuses(
+          'chunked-refused': refuseTraces(
             'Requires Content-Length.',
             ({ headers }) => headers['transfer-encoding'] !== undefined,
             411,
@@ -291,7 +291,7 @@ export const acceptedTraces: Subject = {
         probes: ['service/conversations'],
         check: acceptsLikePlain(special.typeCase),
         mutants: {
-          'type-case-refused': refuses(
+          'type-case-refused': refuseTraces(
             'Refuses a media type in another case.',
             ({ headers }) => /[A-Z]/.test((headers['content-type'] ?? '').split(';', 1)[0] ?? ''),
             415,
@@ -304,7 +304,7 @@ export const acceptedTraces: Subject = {
         probes: ['service/refusals'],
         check: acceptsLikePlain(special.charset, ['control']),
         mutants: {
-          'charset-refused': refuses(
+          'charset-refused': refuseTraces(
             'Refuses a content type with a charset.',
             ({ headers }) => (headers['content-type'] ?? '').includes('charset'),
             415,
@@ -361,7 +361,7 @@ function refuseKnownSpans(): Transform {
     if (request.endpoint !== 'traces' || !isPlain) return forward(request);
     const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
     const ids = spanIdsIn(request.body).map((id) => `${key} ${id}`);
-    if (ids.some((id) => known.has(id))) return errorResponse(409);
+    if (ids.some((id) => known.has(id))) return refusal(409);
     for (const id of ids) known.add(id);
     return forward(request);
   };

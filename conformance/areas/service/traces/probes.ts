@@ -34,10 +34,7 @@ import {
   INGEST_REQUESTS_PER_MINUTE_MAX,
   INGEST_BODY_BYTES_MAX,
 } from '../../../../src/contract/index.ts';
-import { HOUR_MS } from '../../../../src/platform/clock.ts';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../src/platform/clock.ts';
 
 /** Sends trace requests and an end call that the service must refuse, next to accepted ones. */
 export const refusals: ServiceProbe = {

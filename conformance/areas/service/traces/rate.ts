@@ -3,7 +3,7 @@ import {
   INGEST_REQUESTS_PER_MINUTE_MAX,
   SERVICE_API_KEY_HEADER,
 } from '../../../../src/contract/index.ts';
-import { httpDate, instantMs, HOUR_MS } from '../../../../src/platform/clock.ts';
+import { httpDate, instantMs, HOUR_MS, MINUTE_MS } from '../../../../src/platform/clock.ts';
 import { checkEach, outcomeFinding, unjudgedAs, type Check } from '../../../engine/checks/check.ts';
 import { changeResponse, jsonResponse, replaceParts } from '../../../engine/mutants/combinators.ts';
 import type { ProxyResponse, Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
@@ -22,7 +22,6 @@ import { clockAdvanceMs, emptyTraceResponse, intrusiveOnly } from '../transforms
 import { traces } from './trace-requests.ts';
 
 const MAX = INGEST_REQUESTS_PER_MINUTE_MAX;
-const MINUTE_MS = 60_000;
 
 /** The bursts of trace requests. The later ones start in a new minute. */
 const bursts: readonly TracesStep[] = ['rate', 'rate again', 'rate once more'];
@@ -47,18 +46,18 @@ const noBurst = requireIntrusiveRun(
   unjudgedAs('not_observed', 'The run could not send enough requests within a minute.'),
 );
 
-const limits = (description: string, limit: RateLimit): MutantEntry => ({
+const createLimitMutant = (description: string, limit: RateLimit): MutantEntry => ({
   description,
   transform: limitRate(limit),
   ...intrusiveOnly,
 });
 
-/** A key that is never admitted again would be given a real minute. */
+/** Skips the real minute that the run would wait for a key that is never admitted again. */
 const skipWaiting = { sleepMsMax: 100 } as const;
 
 const isRefused = ({ status }: ProxyResponse): boolean => status === 429;
 
-const refusesWith = (description: string, headers: Record<string, string>): MutantEntry => ({
+const refuseWith = (description: string, headers: Record<string, string>): MutantEntry => ({
   description,
   transform: replaceParts(traces(), { headers }, isRefused),
   ...intrusiveOnly,
@@ -88,16 +87,16 @@ export const traceRate: Subject = {
             ...intrusiveOnly,
             alsoKills: ['SERVICE-011'],
           },
-          'rate-of-ten-seconds': limits('Returns 429 after 120 requests in 10 seconds.', {
+          'rate-of-ten-seconds': createLimitMutant('Returns 429 after 120 requests in 10 seconds.', {
             max: 120,
             windowMs: 10_000,
             retryAfter: '10',
           }),
-          'rate-150': limits('Returns 429 after 150 requests.', { max: 150 }),
-          'rate-250': limits('Returns 429 after 250 requests.', { max: 250 }),
+          'rate-150': createLimitMutant('Returns 429 after 150 requests.', { max: 150 }),
+          'rate-250': createLimitMutant('Returns 429 after 250 requests.', { max: 250 }),
         },
         legal: {
-          'rate-in-fixed-minutes': limits('Counts requests in fixed instead of sliding minutes.', {
+          'rate-in-fixed-minutes': createLimitMutant('Counts requests in fixed instead of sliding minutes.', {
             max: 120,
           }),
         },
@@ -108,15 +107,15 @@ export const traceRate: Subject = {
         reason: 'Without the header, exporters guess how long to wait or give up and lose spans.',
         check: hasRetryAfter(),
         mutants: {
-          'no-retry-after': refusesWith('Omits Retry-After.', {}),
-          'retry-after-soon': refusesWith('Returns the word soon in Retry-After.', {
+          'no-retry-after': refuseWith('Omits Retry-After.', {}),
+          'retry-after-soon': refuseWith('Returns the word soon in Retry-After.', {
             'retry-after': 'soon',
           }),
-          'retry-after-0': refusesWith('Returns 0 in Retry-After.', { 'retry-after': '0' }),
-          'retry-after-epoch': refusesWith('Returns a Unix timestamp in Retry-After.', {
+          'retry-after-0': refuseWith('Returns 0 in Retry-After.', { 'retry-after': '0' }),
+          'retry-after-epoch': refuseWith('Returns a Unix timestamp in Retry-After.', {
             'retry-after': '1795167000',
           }),
-          'retry-after-over': refusesWith('Returns a past date in Retry-After.', {
+          'retry-after-over': refuseWith('Returns a past date in Retry-After.', {
             'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT',
           }),
         },
@@ -141,9 +140,9 @@ export const traceRate: Subject = {
         reason: 'Exporters that keep to the documented rate would lose spans.',
         check: admitsRate(),
         mutants: {
-          'half-the-rate': limits('Returns 429 after 60 requests.', { max: 60 }),
-          'rate-119': limits('Returns 429 after 119 requests.', { max: 119 }),
-          'rate-of-five-minutes': limits('Returns 429 after 120 requests in 5 minutes.', {
+          'half-the-rate': createLimitMutant('Returns 429 after 60 requests.', { max: 60 }),
+          'rate-119': createLimitMutant('Returns 429 after 119 requests.', { max: 119 }),
+          'rate-of-five-minutes': createLimitMutant('Returns 429 after 120 requests in 5 minutes.', {
             max: 120,
             windowMs: 5 * MINUTE_MS,
             retryAfter: '300',
@@ -171,11 +170,11 @@ export const traceRate: Subject = {
         check: admitsAfterDelay(),
         mutants: {
           'rate-never-again': {
-            ...limits('Never accepts a key again after 429.', { max: 120, windowMs: Infinity }),
+            ...createLimitMutant('Never accepts a key again after 429.', { max: 120, windowMs: Infinity }),
             ...skipWaiting,
           },
           'retry-after-too-soon': {
-            ...limits('Promises a second but needs a minute.', { max: 120, retryAfter: '1' }),
+            ...createLimitMutant('Promises a second but needs a minute.', { max: 120, retryAfter: '1' }),
             ...skipWaiting,
           },
         },

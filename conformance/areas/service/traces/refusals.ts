@@ -13,8 +13,8 @@ import {
 import type { ProxyResponse } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import { bodyFinding } from '../findings.ts';
-import { emptyTraceResponse, errorResponse } from '../transforms.ts';
-import { contains, hasType, isPlainJson, noTraces, refuses, traces } from './trace-requests.ts';
+import { emptyTraceResponse, refusal } from '../transforms.ts';
+import { contains, hasType, isPlainJson, noTraces, refuseTraces, traces } from './trace-requests.ts';
 import { isStep } from '../transcript.ts';
 
 /** Content types that the service refuses, which are also the names of the steps. */
@@ -64,7 +64,7 @@ export const refusedTraces: Subject = {
             'Accepts spans without a conversation id.',
             emptyTraceResponse,
           ),
-          'no-id-422': refuses(
+          'no-id-422': refuseTraces(
             'Refuses spans without a conversation id with 422.',
             lacksConversationId,
             422,
@@ -85,7 +85,7 @@ export const refusedTraces: Subject = {
           'no-id-text': respondsTo(
             lacksConversationId,
             'Returns plain text when the conversation id is missing.',
-            { ...errorResponse(400), body: 'No id.' },
+            { ...refusal(400), body: 'No id.' },
           ),
         },
         legal: {
@@ -110,8 +110,8 @@ export const refusedTraces: Subject = {
             'Accepts every content type.',
             emptyTraceResponse,
           ),
-          'other-type-400': refuses('Refuses other content types with 400.', hasOtherType),
-          'xml-406': refuses('Refuses XML with 406.', hasType('application/xml'), 406),
+          'other-type-400': refuseTraces('Refuses other content types with 400.', hasOtherType),
+          'xml-406': refuseTraces('Refuses XML with 406.', hasType('application/xml'), 406),
         },
       },
       'SERVICE-186': {

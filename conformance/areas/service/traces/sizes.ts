@@ -4,7 +4,7 @@ import { dropInstead, respondInstead, type When } from '../../../engine/mutants/
 import { withDefaults, type Subject } from '../../../engine/requirement.ts';
 import { requireIntrusiveRun } from '../findings.ts';
 import { emptyTraceResponse, intrusiveOnly } from '../transforms.ts';
-import { acceptsLike, hasType, LOST_SPANS, noTraces, refuses, traces } from './trace-requests.ts';
+import { acceptsLike, hasType, LOST_SPANS, noTraces, refuseTraces, traces } from './trace-requests.ts';
 import { INGEST_BODY_BYTES_MAX } from '../../../../src/contract/index.ts';
 
 /** Returns whether a step sends a body over the limit, as it is or after it is inflated. */
@@ -35,7 +35,7 @@ export const traceSizes: Subject = {
             ...intrusiveOnly,
           },
           'too-large-400': {
-            ...refuses('Refuses large bodies with 400.', isTooLarge),
+            ...refuseTraces('Refuses large bodies with 400.', isTooLarge),
             ...intrusiveOnly,
           },
           'too-large-dropped': {
@@ -57,7 +57,7 @@ export const traceSizes: Subject = {
         ),
         mutants: {
           'one-megabyte-of-protobuf': {
-            ...refuses(
+            ...refuseTraces(
               'Refuses protobuf bodies over 1 MB.',
               (request) => hasType('application/x-protobuf')(request) && request.body.length > 1e6,
               413,
@@ -65,7 +65,7 @@ export const traceSizes: Subject = {
             ...intrusiveOnly,
           },
           'five-megabytes': {
-            ...refuses('Refuses bodies over 5 MB.', ({ body }) => body.length > 5_000_000, 413),
+            ...refuseTraces('Refuses bodies over 5 MB.', ({ body }) => body.length > 5_000_000, 413),
             ...intrusiveOnly,
           },
         },

@@ -11,7 +11,7 @@ import type { MutantEntry } from '../../../engine/requirement.ts';
 import { isAccepted, isRateLimited, type Exchange } from '../../../engine/transcript/reading.ts';
 import type { TracesStep } from '../steps.ts';
 import { isStep } from '../transcript.ts';
-import { errorResponse, textOf } from '../transforms.ts';
+import { refusal, textOf } from '../transforms.ts';
 
 /** The reason of requirements that trace requests are accepted. */
 export const LOST_SPANS =
@@ -75,7 +75,7 @@ export const isPlainJson: When = (request) =>
 export const isWellFormed: When = ({ json: body }) => body !== undefined;
 
 /** A mutant that refuses trace requests. */
-export const refuses = (description: string, when: When, status = 400): MutantEntry => ({
+export const refuseTraces = (description: string, when: When, status = 400): MutantEntry => ({
   description,
-  transform: respondInstead(traces(when), () => errorResponse(status)),
+  transform: respondInstead(traces(when), () => refusal(status)),
 });

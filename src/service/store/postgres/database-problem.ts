@@ -97,12 +97,14 @@ function describeLimit(problem: string, advice: string): string {
   return `${problem} Each process of the service uses up to ${REPLICA_CONNECTIONS_MAX} connections. ${advice}, or run fewer replicas.`;
 }
 
+/** Describes an unreachable database, with its address if it is given. */
+export function describeUnreachable(address?: string): string {
+  const place = address === undefined ? '' : ` at ${address}`;
+  return `The connection to the database${place} failed. PostgreSQL must run and be reachable at the URL's host and port. Check the server, the URL, and the network.`;
+}
+
 const problems: Readonly<Record<PostgresProblemKind, Omit<PostgresProblem, 'kind' | 'code'>>> = {
-  unreachable: {
-    message:
-      "The connection to the database failed. PostgreSQL must run and be reachable at the URL's host and port. Check the server, the URL, and the network.",
-    canRetry: true,
-  },
+  unreachable: { message: describeUnreachable(), canRetry: true },
   tls_failed: {
     message:
       'The TLS connection to the database failed. The server and the URL must agree on TLS. Check sslmode and sslrootcert in the URL, and the certificate of the server.',

@@ -26,7 +26,10 @@ import { renderEvalPage, type EvalPage } from './eval-page.ts';
 import { isEvalKind, listFields } from './eval-fields.ts';
 import { renderEvalsPage, renderKindsPage } from './evals-page.ts';
 
-type EvalStores = Pick<Store, 'evals' | 'documents' | 'sessions' | 'conversations' | 'reviews'>;
+type EvalStores = Pick<
+  Store,
+  'evals' | 'settings' | 'documents' | 'sessions' | 'conversations' | 'reviews'
+>;
 
 /** What the pages of evals read and change. */
 export interface EvalPageOptions {
@@ -78,7 +81,7 @@ function addEvalForms({ form }: Pages, { store, runDry }: EvalPageOptions): void
       return { status: 422, page: await renderEditor(store, sent, editor) };
     }
     await store.evals.put(ownerId, read.definition);
-    const { evals: liveIds } = await store.evals.getSettings(ownerId);
+    const { evals: liveIds } = await store.settings.get(ownerId);
     const notice = liveIds.includes(read.definition.id) ? 'saved' : 'saved-not-live';
     return goTo(context, '/evals', { notice });
   });
@@ -112,7 +115,7 @@ async function loadList(store: EvalStores, ownerId: string, query: URLSearchPara
   const skip = Math.min(asked.skip, Math.max(0, all.length - 1));
   const page = all.slice(skip, skip + EVALS_PER_PAGE);
   const [settings, scenarios, recent] = await Promise.all([
-    store.evals.getSettings(ownerId),
+    store.settings.get(ownerId),
     findScenarios(store, ownerId),
     store.evals.countRecentOutcomes(
       ownerId,
@@ -216,7 +219,7 @@ async function renderEditor(
   const stored = (await store.evals.list(ownerId)).find(({ id }) => id === original);
   const [recent, settings, scenarios, reviews] = await Promise.all([
     listTriable(store, ownerId),
-    store.evals.getSettings(ownerId),
+    store.settings.get(ownerId),
     findScenarios(store, ownerId),
     stored && summarizeReviews(store, ownerId, stored),
   ]);
@@ -251,7 +254,7 @@ async function listTriable(store: EvalStores, ownerId: string): Promise<TriableS
       atMs: session.startedAtMs,
     })),
     ...waiting.map(({ conversationId, state, lastReceivedAtMs }) => ({
-      ...{ id: conversationId, name: conversationId, state, atMs: lastReceivedAtMs },
+      id: conversationId, name: conversationId, state, atMs: lastReceivedAtMs,
     })),
   ]
     .sort((left, right) => right.atMs - left.atMs)

@@ -55,7 +55,7 @@ const LOG_ENTRIES_MAX = 200;
 export interface OverviewOptions {
   store: Pick<
     Store,
-    'runs' | 'overview' | 'ingestLog' | 'evals' | 'conversations' | 'describeFileChange'
+    'runs' | 'overview' | 'ingestLog' | 'evals' | 'settings' | 'conversations' | 'describeFileChange'
   >;
   rejectedRequests: Pick<RejectedRequests, 'find'>;
   acceptedTraces: Pick<AcceptedTraces, 'find'>;
@@ -80,11 +80,11 @@ export function addOverviewRoutes(
 ): void {
   const { apiKeyHeader, clock, store } = options;
   form(DISMISS_PATH, async ({ ownerId, context }) => {
-    await store.evals.dismissProblems(ownerId, clock.nowMs());
+    await store.settings.dismissProblems(ownerId, clock.nowMs());
     return goTo(context, '/');
   });
   form(RESTORE_PATH, async ({ ownerId, context }) => {
-    await store.evals.dismissProblems(ownerId, 0);
+    await store.settings.dismissProblems(ownerId, 0);
     return goTo(context, '/');
   });
   live(OVERVIEW_LIVE_PATH, ({ ownerId, context }) => async () => {
@@ -118,7 +118,7 @@ async function loadOverview(options: OverviewOptions, ownerId: string): Promise<
   ]);
   const access = html`Send an API key in the header <code>${apiKeyHeader}</code>.`;
   return {
-    ...{ ...news, runs, simulations, nowMs: clock.nowMs(), apiKeyHeader },
+    ...news, runs, simulations, nowMs: clock.nowMs(), apiKeyHeader,
     about: { about: ABOUT, access, ...LISTS },
     sdkSettings,
   };
@@ -132,15 +132,15 @@ async function loadNews(
   const [counts, logged, liveEvals] = await Promise.all([
     store.overview.count(ownerId),
     store.ingestLog.list(ownerId, LOG_ENTRIES_MAX),
-    findLiveEvals(store.evals, ownerId),
+    findLiveEvals(store, ownerId),
   ]);
-  const dismissedAtMs = await store.evals.getDismissedAt(ownerId);
+  const dismissedAtMs = await store.settings.getDismissedAt(ownerId);
   const rejected = rejectedRequests.find(ownerId);
   const hasProblems = logged.length > 0 || rejected !== undefined;
   const traces = hasProblems ? await findTraces(options, ownerId, logged) : undefined;
   const hasLiveEvals = liveEvals.evals.length > 0;
   const log = omitSolved(logged, {
-    ...{ traces, solutions, hasLiveEvals, hasUnscored: counts.unscoredConversations > 0 },
+    traces, solutions, hasLiveEvals, hasUnscored: counts.unscoredConversations > 0,
     chosenEvalIds: [...liveEvals.evals.map(({ id }) => id), ...liveEvals.deletedIds],
     judgedAtMs: await store.evals.findJudgedAt(ownerId, listErrored(logged)),
   });

@@ -28,7 +28,7 @@ export async function loadSessionPage(
     findList(store, session, query.get('list')),
   ]);
   const evals = await store.evals.list(ownerId);
-  const { evals: chosen } = await store.evals.getSettings(ownerId);
+  const { evals: chosen } = await store.settings.get(ownerId);
   const agents = session.agent ? await listDocuments(store, ownerId, 'agent') : [];
   const agent = agents.find(
     ({ name, url }) => name === session.agent?.name && url === session.agent.url,
@@ -36,10 +36,10 @@ export async function loadSessionPage(
   const scenario = await findSource(store, session, transcript.scored);
   return {
     ...readTurnPage(query),
-    ...{ session, transcript, tags, spans, recording, reviews, scenario, list },
-    ...{ evalIds: new Set(evals.map(({ id: evalId }) => evalId)), agentId: agent?.id },
+    session, transcript, tags, spans, recording, reviews, scenario, list,
+    evalIds: new Set(evals.map(({ id: evalId }) => evalId)), agentId: agent?.id,
     hasLiveEvals: chosen.length > 0,
-    ...{ spanCount: conversation?.spanCount ?? 0, spansRemoved: conversation?.spansRemoved },
+    spanCount: conversation?.spanCount ?? 0, spansRemoved: conversation?.spansRemoved,
   };
 }
 

@@ -101,7 +101,7 @@ async function renderConversation(
   const location = session && linkToSession(session, context);
   if (location !== undefined) return { status: 302, location };
   using _held = await conversations.holdMemory(ownerId, conversationId);
-  const { evals } = await findLiveEvals(store.evals, ownerId);
+  const { evals } = await findLiveEvals(store, ownerId);
   const liveEvals = evals.map(({ name }) => name);
   const [transcript, tags, spans] = [
     await buildConversationTranscript(store, ownerId, conversationId),

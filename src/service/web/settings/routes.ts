@@ -14,7 +14,7 @@ import { renderSettingsPage, type SettingsPage, type SettingsProblems } from './
 
 /** What the settings page reads and changes. */
 export interface SettingsPageOptions {
-  store: Pick<Store, 'evals' | 'conversations' | 'owners'>;
+  store: Pick<Store, 'evals' | 'settings' | 'conversations' | 'owners'>;
   /** The service clock. */
   clock: Clock;
   backlog: Backlog;
@@ -63,7 +63,7 @@ async function saveSettings(
   };
   if (!isFlawless(problems)) return problems;
   try {
-    await changeSettings({ evalStore: store.evals, findWarnings }, ownerId, entered);
+    await changeSettings({ store, findWarnings }, ownerId, entered);
     if (scores) await options.backlog.start(ownerId);
     return undefined;
   } catch (error) {
@@ -80,7 +80,7 @@ async function loadBacklog(
   ownerId: string,
 ): Promise<ShownBacklog> {
   const [settings, waiting] = await Promise.all([
-    store.evals.getSettings(ownerId),
+    store.settings.get(ownerId),
     store.conversations.listWaiting(ownerId, 'unscored', { skip: 0, limit: 1 }),
   ]);
   return {
@@ -94,8 +94,8 @@ async function loadPage(options: SettingsPageOptions, ownerId: string): Promise<
   const { store, hasJudge, clock } = options;
   const [evals, settings, live, backlog, keys] = await Promise.all([
     store.evals.list(ownerId),
-    store.evals.getSettings(ownerId),
-    findLiveEvals(store.evals, ownerId),
+    store.settings.get(ownerId),
+    findLiveEvals(store, ownerId),
     loadBacklog(options, ownerId),
     store.owners.listKeys(ownerId, { skip: 0, limit: 1 }),
   ]);

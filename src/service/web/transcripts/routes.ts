@@ -67,7 +67,7 @@ async function renderDraft(
   draft: UploadDraft,
 ): Promise<string> {
   const evals = await store.evals.list(ownerId);
-  const { evals: liveEvals } = await findLiveEvals(store.evals, ownerId);
+  const { evals: liveEvals } = await findLiveEvals(store, ownerId);
   return renderUploadPage({ draft, evals, liveEvals }, context);
 }
 
@@ -90,7 +90,7 @@ async function upload(
   const { format, run, evalIds, leavesOut } = draft;
   try {
     const { items, ...report } = await readUploadedFile(options, ownerId, {
-      ...{ bytes, format },
+      bytes, format,
       run: run === '' ? undefined : run,
       evalIds: evalIds.length === 0 ? undefined : evalIds,
     });

@@ -1,6 +1,6 @@
 /** The entry point of the command line: runs it in this process. */
+import { reasonOf } from '../library/input/files.ts';
 import { OutputError } from './errors.ts';
-import { reasonOf } from './input/files.ts';
 import { reportError, runCommandLine } from './run.ts';
 
 /**

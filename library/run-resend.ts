@@ -13,7 +13,7 @@ import { isLoopbackUrl } from '../src/platform/loopback.ts';
 import { randomSeed } from '../src/platform/random.ts';
 import { resendOptions } from '../conformance/options.ts';
 import { connectionOf } from './connection.ts';
-import { readTextFile } from './input/read-file.ts';
+import { readTextFile } from './input/files.ts';
 import { kitVersion } from './kit-version.ts';
 import { readRecording } from './recording.ts';
 

@@ -1,3 +1,4 @@
+import { readTextFile } from '../../library/input/files.ts';
 import type * as agentModule from '../../reference-agent/index.ts';
 import type { AgentOptions } from '../../reference-agent/index.ts';
 import { agentOptions, PORT } from '../../reference-agent/options.ts';
@@ -6,8 +7,8 @@ import { isLoopbackHost } from '../../src/platform/loopback.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { readTextFile, reserveFile, writeOutput } from '../input/files.ts';
 import { readSandboxKey } from '../input/keys.ts';
+import { reserveFile, writeOutput } from '../output/files.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { listenForStop } from '../signals.ts';

@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path';
 import { formatCount } from '../../src/report-kit/format.ts';
 import { wrap } from '../../src/report-kit/terminal.ts';
 import { toError } from '../../src/platform/error-origin.ts';
-import { createDirectory, writeBinaryFile } from '../input/files.ts';
+import { createDirectory, writeBinaryFile } from './files.ts';
 import type { Terminal } from './terminal.ts';
 
 type CheckOptions = Parameters<typeof conformanceModule.check>[0];

@@ -14,7 +14,7 @@ import { errorMessage } from '../../src/platform/error-origin.ts';
 import { createFileError, SandboxKitError } from '../../src/platform/sandbox-kit-error.ts';
 import { findClosest } from '../../src/platform/suggest.ts';
 import { formatList } from '../../src/report-kit/format.ts';
-import { readTextFile } from './read-file.ts';
+import { readTextFile } from './files.ts';
 import { unescapePointerKey } from '../../src/platform/json-pointer.ts';
 
 /** One document of a YAML file. */

@@ -1,10 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { describeWriteError, reasonOf, reserve } from '../../library/input/read-file.ts';
+import { describeWriteError, reasonOf, reserve } from '../../library/input/files.ts';
 import { OutputError, UsageError } from '../errors.ts';
 import type { OutputStream } from '../process.ts';
-
-export { readBytes, readTextFile, reasonOf } from '../../library/input/read-file.ts';
 
 /**
  * Writes text to a file, or to stdout for `-`.

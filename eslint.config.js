@@ -1,6 +1,7 @@
 import eslint from '@eslint/js';
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
+import { buildTools } from './packaging/build-tools.ts';
 
 const PRODUCT = ['{cli,library,reference-agent,conformance,load,src}/**/*.ts'];
 
@@ -162,12 +163,7 @@ export default defineConfig(
     rules: { 'no-restricted-globals': 'off' },
   },
   {
-    // Generators that developers run.
-    files: [
-      'src/contract/generate.ts',
-      'library/generate-options.ts',
-      'conformance/{ledger,release-requirements}.ts',
-    ],
+    files: buildTools,
     rules: { 'no-console': 'off', 'no-restricted-properties': 'off' },
   },
   {

@@ -1,5 +1,5 @@
 /** The counts in hand-written pages. `npm run docs` writes them. */
-import type * as conformanceModule from '../conformance/index.ts';
+import type * as conformanceModule from '../../conformance/index.ts';
 
 type Conformance = typeof conformanceModule;
 

@@ -36,7 +36,7 @@ export async function startServiceFor(
   const terminal = createTerminal(stderr, env);
   const seedPath = values.seed;
   if (seedPath !== undefined) terminal.live('  reading the seed data');
-  const seed = seedPath === undefined ? undefined : readSeedFile(seedPath);
+  const seed = seedPath === undefined ? undefined : readSeedFile(seedPath, '--seed-file');
   const key = readServiceKey(values, env);
   if (key === undefined && !isLoopbackHost(host)) {
     throw new UsageError(

@@ -54,7 +54,9 @@ export const resend = defineCommand({
   },
 });
 
-const names = {
+const names = { report: 'REPORT', exchange: 'EXCHANGE' };
+
+const credentialNames = {
   key: 'Set SANDBOX_KIT_API_KEY, or pass --api-key-file FILE.',
   headers: 'Pass it with --header-file FILE.',
 };
@@ -65,11 +67,11 @@ async function sendAgain(
   process: CommandProcess,
   conformance: typeof conformanceModule,
 ): Promise<number> {
-  const input = readResendInput(values.report, 'REPORT', conformance);
+  const input = readResendInput(values.report, names, conformance);
   const outputs = { json: values.json };
-  rejectOverwriting(outputs, 'REPORT', [values.report]);
+  rejectOverwriting(outputs, names.report, [values.report]);
   const apiKey = readSandboxKey(values, process.env);
-  const source = findRequest(input, { exchange: values.exchange, apiKey }, conformance);
+  const source = findRequest(input, { exchange: values.exchange, apiKey }, names, conformance);
   const { target, otherHost, hasSecret } = findTarget(source, values, conformance);
   if (otherHost !== undefined) {
     throw new UsageError(
@@ -83,13 +85,13 @@ async function sendAgain(
     ...readConnection(values, { urls: [target], keyHeader }, process.env),
   };
   const connection = connectionOf(access);
-  conformance.rejectMissingCredentials(source, { apiKey, connection, names });
+  conformance.rejectMissingCredentials(source, { apiKey, connection, names: credentialNames });
   const out = openOutputs(outputs, process);
   out.write(`${out.style('bold', `sandbox-kit resend ${values.report} ${values.exchange}`)}\n`);
   out.write(`To ${target}\n\n`);
   using interrupt = abortOnStopSignal(process, 'Stopping.');
   const options = { ...libraryValues(resendOptions, values), ...access, signal: interrupt.signal };
-  const report = await runResend(source, target, options, names);
+  const report = await runResend(source, target, options, credentialNames);
   out.write(conformance.resendText(report, out));
   if (values.json !== undefined) {
     writeJsonOutput(values.json, report, '--json', process.stdout);

@@ -343,6 +343,15 @@ void t.test('the library returns the same report', async (t) => {
   });
   await t.rejects(resend({ report: at('missing'), exchange }), { code: 'unreadable_file' });
   await t.rejects(resend({ report, exchange: 0 }), { name: 'TypeError' });
+  for (const [input, name] of [
+    [report, 'the report'],
+    [reportPath, reportPath],
+  ] as const) {
+    await t.rejects(resend({ report: input, exchange: 'x' }), {
+      name: 'TypeError',
+      message: `resend: exchange must be the number of an exchange of ${name}, got "x".`,
+    });
+  }
 });
 
 void t.test('wrong usage', async (t) => {

@@ -4,12 +4,14 @@ import { connectionOf } from '../../library/connection.ts';
 import { findRequest, findTarget, readResendInput, runResend } from '../../library/run-resend.ts';
 import { libraryValues } from '../../src/options/table.ts';
 import { filePath, text } from '../../src/options/values.ts';
+import { typeCommandsIn } from '../../src/report-kit/program-name.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { readCa, readConnection } from '../input/connection.ts';
 import { readSandboxKey } from '../input/keys.ts';
 import { writeJsonOutput } from '../output/files.ts';
 import { openOutputs, rejectOverwriting } from '../output/outputs.ts';
+import { findProgramName } from '../output/program-name.ts';
 import type { CommandProcess } from '../process.ts';
 import { abortOnStopSignal } from '../signals.ts';
 
@@ -49,7 +51,7 @@ export const resend = defineCommand({
       return await sendAgain(values, process, conformance);
     } catch (error) {
       if (!(error instanceof conformance.ResendError)) throw error;
-      throw new UsageError(error.message);
+      throw new UsageError(typeCommandsIn(error.message, findProgramName(process.env)));
     }
   },
 });

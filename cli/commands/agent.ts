@@ -1,6 +1,6 @@
 import { readTextFile } from '../../library/input/files.ts';
 import type * as agentModule from '../../reference-agent/index.ts';
-import type { AgentOptions } from '../../reference-agent/index.ts';
+import type { AgentOptions, RunningAgent } from '../../reference-agent/index.ts';
 import { agentOptions, PORT } from '../../reference-agent/options.ts';
 import { dropUndefined, libraryValues, type FlagValues } from '../../src/options/table.ts';
 import { isLoopbackHost } from '../../src/platform/loopback.ts';
@@ -17,7 +17,6 @@ import { announceStop, isPortInUse, loadMutants, portInUseError } from '../runs/
 
 type AgentValues = FlagValues<typeof agentOptions>;
 type ReferenceAgent = typeof agentModule;
-type RunningAgent = Awaited<ReturnType<ReferenceAgent['startAgent']>>;
 
 export const agent = defineCommand({
   description: [

@@ -1,5 +1,6 @@
 import type * as conformanceModule from '../../conformance/index.ts';
-import type * as serviceModule from '../../src/service/index.ts';
+import type { CheckResult } from '../../conformance/index.ts';
+import type { RunningService } from '../../src/service/index.ts';
 import { SERVICE_API_KEY_HEADER } from '../../src/contract/index.ts';
 import {
   isMessage,
@@ -26,7 +27,6 @@ import { createSpan, encodeTraces, type Span } from '../runs/demo-traces.ts';
 import { createRunningServers } from '../runs/running-servers.ts';
 
 type Conformance = typeof conformanceModule;
-type Service = Awaited<ReturnType<typeof serviceModule.startService>>;
 
 /** The most common fault of agents that were written for another interface. */
 const MUTANT = 'chat/content-null';
@@ -191,7 +191,7 @@ const CONVERSATION = 'demo-conversation';
 const conversationLines = [QUESTION, 'And what are your opening hours?'];
 
 /** Starts a service with two evals. */
-async function startDemoService(): Promise<Service> {
+async function startDemoService(): Promise<RunningService> {
   const { startService } = await import('../../src/service/index.ts');
   return startService({
     kit: createKitFunctions(),
@@ -223,7 +223,7 @@ async function startDemoService(): Promise<Service> {
  * session's page, which otherwise ends with the demo.
  */
 async function showService(
-  service: Service,
+  service: RunningService,
   agentUrl: string,
   { out, keep }: { out: Terminal; keep: boolean },
 ): Promise<boolean> {
@@ -307,10 +307,7 @@ const toParts = ({ role, content }: { role: string; content: string }): object =
 });
 
 /** Shows the transcript and the audio of a call. Returns whether all checks passed. */
-function showCall(
-  { transcript, report }: Awaited<ReturnType<Conformance['checkOneCall']>>,
-  out: Terminal,
-): boolean {
+function showCall({ transcript, report }: CheckResult, out: Terminal): boolean {
   const call = transcript.exchanges.find(({ step }) => step === 'conversation');
   const summary = report.calls?.find(({ exchange }) => exchange === call?.id);
   const latenciesMs = summary?.turnResponsesMs ?? [];

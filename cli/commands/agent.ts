@@ -5,6 +5,7 @@ import { agentOptions, PORT } from '../../reference-agent/options.ts';
 import { dropUndefined, libraryValues, type FlagValues } from '../../src/options/table.ts';
 import { isLoopbackHost } from '../../src/platform/loopback.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { deriveVoiceUrl } from '../../src/voice/call/voice-target.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { readSandboxKey } from '../input/keys.ts';
@@ -61,7 +62,7 @@ async function runAgent(values: AgentValues, { process }: Invocation): Promise<n
         ...(mutant && {
           url: mutant.url,
           breaks: mutant.description,
-          voiceUrl: running.voiceUrl && `${mutant.url.replace('http', 'ws')}/voice`,
+          voiceUrl: running.voiceUrl && deriveVoiceUrl(mutant.url),
         }),
       },
       values,

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { describeWriteError, reasonOf, reserve } from '../../library/input/files.ts';
-import { OutputError, UsageError } from '../errors.ts';
+import { UnavailableError, UsageError } from '../errors.ts';
 import type { OutputStream } from '../process.ts';
 
 /**
@@ -111,7 +111,7 @@ function explainWriteError(path: string, option: string, write: () => void): voi
     write();
   } catch (error) {
     const message = describeWriteError(path, option, error);
-    throw isDiskError(error) ? new OutputError(message) : new UsageError(message);
+    throw isDiskError(error) ? new UnavailableError(message) : new UsageError(message);
   }
 }
 

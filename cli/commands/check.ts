@@ -18,7 +18,7 @@ import { formatList } from '../../src/report-kit/format.ts';
 import { wrap } from '../../src/report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type Invocation, type ValuesOf } from '../command.ts';
 import { exitCodes, rejectFlags, UsageError } from '../errors.ts';
-import type { ValueOrigin } from '../flags/config-file.ts';
+import type { ValueOrigin } from '../flags/config-option.ts';
 import { requireUrl } from '../flags/parse.ts';
 import { findSetFlag } from '../flags/set-flag.ts';
 import { rejectVoiceOptions } from '../flags/voice-options.ts';

@@ -21,7 +21,7 @@ import { isLoopbackUrl } from '../../src/platform/loopback.ts';
 import { wrap } from '../../src/report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { rejectFlags, UsageError } from '../errors.ts';
-import type { ValueOrigin } from '../flags/config-file.ts';
+import type { ValueOrigin } from '../flags/config-option.ts';
 import { requireUrl } from '../flags/parse.ts';
 import { findSetFlag } from '../flags/set-flag.ts';
 import { readCa, readLoadConnection } from '../input/connection.ts';

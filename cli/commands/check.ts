@@ -31,7 +31,7 @@ import { openOutputs, type Outputs } from '../output/outputs.ts';
 import { createStepProgress, type StepProgress } from '../output/progress.ts';
 import { createTerminal } from '../output/terminal.ts';
 import { abortOnStopSignal } from '../signals.ts';
-import { STOPPING, watchCheck, type WatchedRun } from '../runs/check-watch.ts';
+import { watchCheck, type WatchedRun } from '../runs/check-watch.ts';
 
 const positionals = {
   url: optionalArgument(sandboxUrl, 'Base URL of the sandbox or service'),
@@ -111,6 +111,9 @@ interface CheckParts extends Pick<Invocation, 'process' | 'origin'> {
   selection: CheckSelection;
 }
 
+const STOPPING =
+  'Stopping after deleting the created users. Press Ctrl-C again to exit immediately.';
+
 async function checkTarget(values: CheckValues, parts: CheckParts): Promise<number> {
   const settings = readSettings(values, parts);
   const { conformance, process, selection } = parts;
@@ -121,7 +124,7 @@ async function checkTarget(values: CheckValues, parts: CheckParts): Promise<numb
     return (await runOnce(settings, selection, run)).exitCode;
   }
   return watchCheck({
-    ...{ process, conformance, out },
+    ...{ process, conformance, out, stopping: STOPPING },
     watched: { target: options.url, areas: options.areas, ...access },
     runOnce: ({ selected, ...run }) => {
       const failed = selected && { ...options, only: selected, skip: undefined };

@@ -8,7 +8,7 @@ import { exitCodes, UnavailableError, UsageError } from '../errors.ts';
 import { readDatabaseUrl } from '../flags/environment.ts';
 import { option, switchOption } from '../../src/options/option.ts';
 import * as values from '../../src/options/values.ts';
-import { fill } from '../output/help-layout.ts';
+import { fill } from '../output/message.ts';
 import { createMoveProgress, formatMovedRows } from '../output/progress.ts';
 import { createTerminal, createWarningPrinter } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';

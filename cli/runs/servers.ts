@@ -1,7 +1,7 @@
 /** What `agent` and `serve` share: mutants, and errors of listening. */
 import type { RunningMutant } from '../../conformance/index.ts';
 import { didYouMean, UsageError } from '../errors.ts';
-import { fill } from '../output/help-layout.ts';
+import { fill } from '../output/message.ts';
 import type { OutputStream } from '../process.ts';
 
 const commandOf = { sandbox: 'agent', service: 'serve' } as const;

@@ -53,7 +53,8 @@ export async function runSimulation({
 
 /**
  * Returns why no session can run, worded as `check` and `doctor` do; undefined if sessions may run. A
- * healthy sandbox gets no request to its model: chat is tested only to name the cause of a failure.
+ * healthy sandbox gets no request to its model: chat is tested only to name the cause of a failure, and
+ * for a URL that may be wrong.
  */
 async function runPreflight(
   conformance: typeof conformanceModule,
@@ -68,7 +69,8 @@ async function runPreflight(
   };
   const { blockedBy, exchanges } = await diagnose(['health', 'users']);
   const isRefused = exchanges.every(({ response }) => (response?.status ?? 0) >= 400);
-  if (blockedBy || isRefused) {
+  // With /v1 too much, /health may exist, but not the route of chat.
+  if (blockedBy || isRefused || /\/v1\/*$/.test(access.target)) {
     const blocker = await findBlocker(['chat', 'health', 'users']);
     if (blocker) return blocker;
   }

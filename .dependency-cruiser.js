@@ -1,3 +1,4 @@
+import { buildTools } from './packaging/build-tools.ts';
 import { bundledPackages } from './packaging/bundled-packages.ts';
 
 // Who may import whom. ARCHITECTURE.md draws the same layers. Run with `npm run layers`.
@@ -93,8 +94,7 @@ export default {
       severity: 'error',
       from: {
         path: PRODUCT,
-        pathNot:
-          '^(src/contract/generate|library/generate-options|cli/generate-docs|conformance/(ledger|release-requirements))\\.ts$',
+        pathNot: `^(${buildTools.join('|')})$`,
       },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: BUNDLED },
     },

@@ -1,12 +1,14 @@
 import eslint from '@eslint/js';
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
+import { buildTools } from './packaging/build-tools.ts';
 
 const PRODUCT = ['{cli,library,reference-agent,conformance,load,src}/**/*.ts'];
 
 const TIME_AND_RANDOMNESS =
   'Take a Clock or a Random from src/platform, so that tests can control it.';
 const timers = ['setTimeout', 'setInterval', 'setImmediate', 'performance'];
+const cryptoRandomness = ['getRandomValues', 'randomBytes', 'randomInt', 'randomUUID'];
 
 // One convention for names everywhere: PascalCase types, camelCase functions and values, and
 // SCREAMING_SNAKE_CASE for primitive constants at module level.
@@ -105,6 +107,19 @@ export default defineConfig(
         'error',
         ...timers.map((name) => ({ name, message: TIME_AND_RANDOMNESS })),
       ],
+      'no-restricted-imports': [
+        'error',
+        {
+          name: 'node:crypto',
+          importNames: cryptoRandomness,
+          message: 'Take random values from src/platform/random.ts.',
+        },
+        {
+          name: 'node:timers/promises',
+          importNames: ['setTimeout', 'setInterval', 'scheduler'],
+          message: TIME_AND_RANDOMNESS,
+        },
+      ],
       'no-restricted-properties': [
         'error',
         { object: 'Math', property: 'random', message: TIME_AND_RANDOMNESS },
@@ -122,6 +137,7 @@ export default defineConfig(
     files: ['src/platform/**/*.ts'],
     rules: {
       'no-restricted-globals': 'off',
+      'no-restricted-imports': 'off',
       'no-restricted-properties': 'off',
       'no-restricted-syntax': 'off',
     },
@@ -147,12 +163,7 @@ export default defineConfig(
     rules: { 'no-restricted-globals': 'off' },
   },
   {
-    // Generators that developers run.
-    files: [
-      'src/contract/generate.ts',
-      'library/generate-options.ts',
-      'conformance/{ledger,release-requirements}.ts',
-    ],
+    files: buildTools,
     rules: { 'no-console': 'off', 'no-restricted-properties': 'off' },
   },
   {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { flagsOf, nameValues, variablesOf, type FlagValues } from '../src/options/table.ts';
 import type { Option, OptionTable } from '../src/options/option.ts';
-import { configOption, type ValueOrigin } from './flags/config-file.ts';
+import { configOption, type ValueOrigin } from './flags/config-option.ts';
 import { parseValues } from './flags/parse.ts';
 import type { CommandProcess } from './process.ts';
 

@@ -33,8 +33,8 @@ export class UsageError extends CommandError {
 /** Rejects options as a mistake on the command line. */
 export const rejectFlags = (message: string): UsageError => new UsageError(message);
 
-/** A disk is full, or a database can't be used now. */
-export class OutputError extends CommandError {
-  override name = 'OutputError';
+/** Something outside the command line fails now, such as a full disk or an unreachable database. */
+export class UnavailableError extends CommandError {
+  override name = 'UnavailableError';
   readonly exitCode = exitCodes.notJudged;
 }

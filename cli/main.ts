@@ -1,19 +1,19 @@
 /** The entry point of the command line: runs it in this process. */
-import { OutputError } from './errors.ts';
-import { reasonOf } from './input/files.ts';
+import { reasonOf } from '../library/input/files.ts';
+import { UnavailableError } from './errors.ts';
 import { reportError, runCommandLine } from './run.ts';
 
 /**
  * Lets a run continue after the reader of its output has closed the pipe, as `head` does: the run
- * still writes its files and sets its exit code. Throws an OutputError for other errors of stdout
- * and stderr.
+ * still writes its files and sets its exit code. Throws an UnavailableError for other errors of
+ * stdout and stderr.
  */
 function ignoreClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       // A socket reports ECONNRESET if its reader left data unread.
       if (error.code === 'EPIPE' || error.code === 'ECONNRESET') return;
-      throw new OutputError(`Can't write the output: ${reasonOf(error)}.`);
+      throw new UnavailableError(`Can't write the output: ${reasonOf(error)}.`);
     });
   }
 }

@@ -5,7 +5,7 @@ import { commandEntries } from './commands/index.ts';
 import { CommandError, exitCodes, SandboxKitError } from './errors.ts';
 import { kitVersion } from '../library/kit-version.ts';
 import { formatGlobalHelp } from './output/global-help.ts';
-import { fill, WIDTH } from './output/help-layout.ts';
+import { fill, WIDTH } from './output/message.ts';
 import type { CommandProcess, OutputStream } from './process.ts';
 import { maskUrls } from '../src/platform/base-url.ts';
 import { labeled } from '../src/report-kit/terminal.ts';

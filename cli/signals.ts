@@ -1,5 +1,5 @@
 import { exitCodes } from './errors.ts';
-import { fill } from './output/help-layout.ts';
+import { fill } from './output/message.ts';
 import { STOP_SIGNALS, type CommandProcess } from './process.ts';
 
 /**

@@ -4,17 +4,21 @@ import type { LoadProgress } from '../load/index.ts';
 import type { Area } from '../src/contract/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { formatCount, formatNumber } from '../src/report-kit/format.ts';
-import type { KitFunctions } from '../src/service/index.ts';
+import type {
+  AgentTest,
+  AgentTestPlan,
+  AgentTestRun,
+  KitFunctions,
+} from '../src/service/index.ts';
 import { describeLoadPlan, prepareOrReject, type PreparedLoad } from './load-plan.ts';
 import { rejectCall } from './rejection.ts';
 import { runCheck, selectionOf, type CheckSelection } from './run-check.ts';
 import { runLoad } from './run-load.ts';
 
-type AgentTest = Parameters<KitFunctions['planTest']>[0];
 type LoadTest = Extract<AgentTest, { kind: 'load' }>;
 
 /** Returns what a test of an agent sends. */
-export function planTest(test: AgentTest): Awaited<ReturnType<KitFunctions['planTest']>> {
+export function planTest(test: AgentTest): AgentTestPlan {
   if (test.kind === 'load') {
     const prepared = prepare(test);
     const { requests, modelCalls } = prepared.size;
@@ -79,7 +83,7 @@ const prepare = (test: LoadTest): PreparedLoad =>
 /** Before its steady state, a load test connects, and raises the rate. */
 function createLoadProgress(
   test: LoadTest,
-  onProgress: Parameters<KitFunctions['runTest']>[1]['onProgress'],
+  onProgress: AgentTestRun['onProgress'],
 ): (live: LoadProgress) => void {
   const { plan } = prepare(test);
   const totalMs = plan.warmUpMs + plan.rampMs + plan.windowMs;

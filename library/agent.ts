@@ -5,6 +5,7 @@ import {
 } from '../reference-agent/index.ts';
 import { isObject } from '../src/platform/json.ts';
 import { didYouMean } from '../src/platform/suggest.ts';
+import { deriveVoiceUrl } from '../src/voice/call/voice-target.ts';
 
 /**
  * Starts a sandbox that obeys area B of the interface, or breaks it on demand.
@@ -32,7 +33,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   return {
     ...agent,
     url: mutant.url,
-    voiceUrl: agent.voiceUrl && `${mutant.url.replace('http', 'ws')}/voice`,
+    voiceUrl: agent.voiceUrl && deriveVoiceUrl(mutant.url),
     async stop() {
       await mutant.stop();
       await agent.stop();

@@ -7,7 +7,7 @@ import { optionsSchema } from '../src/options/table.ts';
 import { validateOptions } from '../src/platform/options.ts';
 import { SandboxKitError } from '../src/platform/sandbox-kit-error.ts';
 import { rejectExposure } from './exposure.ts';
-import { describeWriteError, reserve } from './input/read-file.ts';
+import { describeWriteError, reserve } from './input/files.ts';
 import { rejectKnownFailures } from './known-failures.ts';
 import { runCheck, selectionOf } from './run-check.ts';
 import { rejectCall } from './rejection.ts';

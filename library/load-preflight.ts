@@ -1,10 +1,11 @@
 import type * as conformanceModule from '../conformance/index.ts';
+import type { Diagnosis } from '../conformance/index.ts';
 import type { LoadRun, Preflight } from '../load/index.ts';
 import type { Area, LoadProfileName } from '../src/contract/index.ts';
 
 type Conformance = typeof conformanceModule;
 type Endpoint = 'chat' | 'health' | 'voice';
-type Exchange = Awaited<ReturnType<Conformance['diagnose']>>['exchanges'][number];
+type Exchange = Diagnosis['exchanges'][number];
 
 /** The areas that the preflight tests, and the endpoints that must respond with success. */
 const preflightOf: Record<LoadProfileName, { areas: Area[]; required: Endpoint[] }> = {

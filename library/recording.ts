@@ -3,7 +3,7 @@ import type { GradeOptions } from '../conformance/index.ts';
 import type { CheckReport } from '../src/contract/index.ts';
 import { isoTime, systemClock } from '../src/platform/clock.ts';
 import { SandboxKitError } from '../src/platform/sandbox-kit-error.ts';
-import { readTextFile } from './input/read-file.ts';
+import { readTextFile } from './input/files.ts';
 import {
   resolveSelection,
   type ResolvedSelection,

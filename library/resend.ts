@@ -9,6 +9,8 @@ import { findRequest, findTarget, readResendInput, runResend } from './run-resen
 
 const schema = optionsSchema(resendOptions);
 
+const names = { report: 'report', exchange: 'exchange' };
+
 /**
  * Sends a request of an earlier run again, alone, and judges the response. Returns the report that
  * `sandbox-kit resend --json` writes.
@@ -27,10 +29,8 @@ export async function resend(options: ResendOptions): Promise<ResendReport> {
   const { report, url, headers } = options;
   try {
     const input =
-      typeof report === 'string'
-        ? readResendInput(report, 'report', conformance)
-        : { name: 'The report', report };
-    const source = findRequest(input, options, conformance);
+      typeof report === 'string' ? readResendInput(report, names, conformance) : { report };
+    const source = findRequest(input, options, names, conformance);
     const normalized = url === undefined ? undefined : normalizeBaseUrl(url);
     const target = findTarget(source, { ...options, url: normalized }, conformance);
     if (target.otherHost !== undefined) {

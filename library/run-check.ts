@@ -1,5 +1,5 @@
 import type * as conformanceModule from '../conformance/index.ts';
-import type { CheckOptions } from '../conformance/index.ts';
+import type { CheckOptions, CheckResult, CheckSettings } from '../conformance/index.ts';
 import { isLoopbackUrl } from '../src/platform/loopback.ts';
 import { randomSeed } from '../src/platform/random.ts';
 import { resolveCallTarget } from './call-target.ts';
@@ -8,20 +8,19 @@ import { kitVersion } from './kit-version.ts';
 import { resolveSelection, type ResolvedSelection, type SelectionSource } from './selection.ts';
 
 type Conformance = typeof conformanceModule;
-type PackageOptions = Parameters<Conformance['check']>[0];
 
 /** Callbacks that only the CLI uses. */
 export interface CheckHooks {
   /** Called with a sentence for people while the run waits for the peer to come back. */
-  onWaiting?: PackageOptions['onWaiting'];
+  onWaiting?: CheckSettings['onWaiting'];
   /** Called when a phase of the run starts. */
-  onPhase?: PackageOptions['onPhase'];
+  onPhase?: CheckSettings['onPhase'];
   /** Called with the audio of every call that has any. */
-  onAudio?: NonNullable<PackageOptions['voice']>['onAudio'] | undefined;
+  onAudio?: NonNullable<CheckSettings['voice']>['onAudio'] | undefined;
 }
 
 /** What a check sends and judges. */
-export type CheckSelection = ResolvedSelection & Pick<PackageOptions, 'prompts' | 'intrusive'>;
+export type CheckSelection = ResolvedSelection & Pick<CheckSettings, 'prompts' | 'intrusive'>;
 
 /**
  * Returns what a check with these options sends and judges.
@@ -54,7 +53,7 @@ export async function runCheck(
     ...options
   }: CheckOptions & CheckHooks,
   selection: CheckSelection,
-): Promise<Awaited<ReturnType<Conformance['check']>>> {
+): Promise<CheckResult> {
   const conformance = await import('../conformance/index.ts');
   const { transcript, report } = await conformance.check({
     ...options,

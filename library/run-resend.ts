@@ -13,38 +13,44 @@ import { isLoopbackUrl } from '../src/platform/loopback.ts';
 import { randomSeed } from '../src/platform/random.ts';
 import { resendOptions } from '../conformance/options.ts';
 import { connectionOf } from './connection.ts';
-import { readTextFile } from './input/read-file.ts';
+import { readTextFile } from './input/files.ts';
 import { kitVersion } from './kit-version.ts';
 import { readRecording } from './recording.ts';
 
 type Conformance = typeof conformanceModule;
 
-/** A report with requests, and what messages call it. */
+/** A report with requests. */
 export interface ResendInput {
-  name: string;
+  /** The file that contains it; without one, messages call it the report. */
+  path?: string;
   report?: CheckReport | SimulationReport;
   transcript?: ReturnType<Conformance['readTranscript']>;
+}
+
+/** What messages call the report, and the request in it. */
+export interface ResendNames {
+  report: string;
+  exchange: string;
 }
 
 /**
  * Reads a JSON report of `check` or `simulate`, or a recording.
  *
- * @param option What messages call the path.
  * @throws {SandboxKitError} if it can't be read. @throws {ResendError} if it is something else.
  */
 export function readResendInput(
   path: string,
-  option: string,
+  { report: option }: Pick<ResendNames, 'report'>,
   conformance: Conformance,
 ): ResendInput {
   const text = readTextFile(path, option);
   const value = parseJson(text);
   if (isMessage('CheckReport', value) || isMessage('SimulationReport', value)) {
-    return { name: path, report: value };
+    return { path, report: value };
   }
   const [firstLine = ''] = text.split('\n', 1);
   if (isMessage('RunRecord', parseJson(firstLine))) {
-    return { name: path, transcript: readRecording(path, option, conformance) };
+    return { path, transcript: readRecording(path, option, conformance) };
   }
   const kind = isMessage('LoadReport', value)
     ? 'a report of sandbox-kit load'
@@ -62,18 +68,21 @@ export function readResendInput(
  * @throws {ResendError} if the report does not contain it.
  */
 export function findRequest(
-  { name, report, transcript }: ResendInput,
+  { path, report, transcript }: ResendInput,
   { exchange, apiKey }: Pick<ResendOptions, 'exchange' | 'apiKey'>,
+  names: Pick<ResendNames, 'exchange'>,
   conformance: Conformance,
 ): ResendSource {
   const { findInRecording, findInReport, findInSimulation, ResendError } = conformance;
+  // Most messages start with it.
+  const name = path ?? 'The report';
   if (isMessage('SimulationReport', report)) {
     return findInSimulation(report, String(exchange), { name, hasKey: apiKey !== undefined });
   }
   const id = Number(exchange);
   if (!Number.isSafeInteger(id) || id < 1) {
     throw new ResendError(
-      `EXCHANGE must be the number of an exchange of ${name}, got ${JSON.stringify(String(exchange))}.`,
+      `${names.exchange} must be the number of an exchange of ${path ?? 'the report'}, got ${JSON.stringify(String(exchange))}.`,
     );
   }
   if (transcript) return findInRecording(transcript, id, name);

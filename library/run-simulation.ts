@@ -1,7 +1,8 @@
 import type * as conformanceModule from '../conformance/index.ts';
-import type * as serviceModule from '../src/service/index.ts';
+import type { CheckSettings } from '../conformance/index.ts';
 import type { Area, SimulationBlocker, SimulationReport } from '../src/contract/index.ts';
 import { randomSeed } from '../src/platform/random.ts';
+import type { SimulationSettings } from '../src/service/index.ts';
 import { CHAT_CONCURRENCY, VOICE_CONCURRENCY } from '../src/service/simulator/options.ts';
 import { kitVersion } from './kit-version.ts';
 
@@ -9,11 +10,9 @@ import { kitVersion } from './kit-version.ts';
 export const defaultConcurrency = (hasCalls: boolean): number =>
   hasCalls ? VOICE_CONCURRENCY : CHAT_CONCURRENCY;
 
-type PackageOptions = Parameters<typeof serviceModule.simulate>[0];
-
 /** Valid options of a simulation run. */
 export interface SimulationRun extends Omit<
-  PackageOptions,
+  SimulationSettings,
   'sandbox' | 'seed' | 'kitVersion' | 'preflight' | 'clock'
 > {
   url: string;
@@ -54,11 +53,12 @@ export async function runSimulation({
 
 /**
  * Returns why no session can run, worded as `check` and `doctor` do; undefined if sessions may run. A
- * healthy sandbox gets no request to its model: chat is tested only to name the cause of a failure.
+ * healthy sandbox gets no request to its model: chat is tested only to name the cause of a failure, and
+ * for a URL that may be wrong.
  */
 async function runPreflight(
   conformance: typeof conformanceModule,
-  access: Omit<Parameters<typeof conformanceModule.diagnose>[0], 'areas'>,
+  access: Omit<CheckSettings, 'areas'>,
 ): Promise<SimulationBlocker | undefined> {
   const needsVoice = access.voice !== undefined;
   const diagnose = (areas: Area[]): ReturnType<typeof conformance.diagnose> =>
@@ -69,7 +69,8 @@ async function runPreflight(
   };
   const { blockedBy, exchanges } = await diagnose(['health', 'users']);
   const isRefused = exchanges.every(({ response }) => (response?.status ?? 0) >= 400);
-  if (blockedBy || isRefused) {
+  // With /v1 too much, /health may exist, but not the route of chat.
+  if (blockedBy || isRefused || /\/v1\/*$/.test(access.target)) {
     const blocker = await findBlocker(['chat', 'health', 'users']);
     if (blocker) return blocker;
   }
@@ -77,7 +78,11 @@ async function runPreflight(
 }
 
 /** Returns where and how calls are placed, in the form of the conformance package. */
-const pickAddress = ({ url, answerForm, mediaAddress }: NonNullable<PackageOptions['voice']>) => ({
+const pickAddress = ({
+  url,
+  answerForm,
+  mediaAddress,
+}: NonNullable<SimulationSettings['voice']>) => ({
   ...(url !== undefined && { url }),
   ...(answerForm && { answerForm }),
   mediaAddress,

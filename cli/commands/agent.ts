@@ -1,13 +1,15 @@
+import { readTextFile } from '../../library/input/files.ts';
 import type * as agentModule from '../../reference-agent/index.ts';
-import type { AgentOptions } from '../../reference-agent/index.ts';
+import type { AgentOptions, RunningAgent } from '../../reference-agent/index.ts';
 import { agentOptions, PORT } from '../../reference-agent/options.ts';
 import { dropUndefined, libraryValues, type FlagValues } from '../../src/options/table.ts';
 import { isLoopbackHost } from '../../src/platform/loopback.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { deriveVoiceUrl } from '../../src/voice/call/voice-target.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { readTextFile, reserveFile, writeOutput } from '../input/files.ts';
 import { readSandboxKey } from '../input/keys.ts';
+import { reserveFile, writeOutput } from '../output/files.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { listenForStop } from '../signals.ts';
@@ -16,7 +18,6 @@ import { announceStop, isPortInUse, loadMutants, portInUseError } from '../runs/
 
 type AgentValues = FlagValues<typeof agentOptions>;
 type ReferenceAgent = typeof agentModule;
-type RunningAgent = Awaited<ReturnType<ReferenceAgent['startAgent']>>;
 
 export const agent = defineCommand({
   description: [
@@ -61,7 +62,7 @@ async function runAgent(values: AgentValues, { process }: Invocation): Promise<n
         ...(mutant && {
           url: mutant.url,
           breaks: mutant.description,
-          voiceUrl: running.voiceUrl && `${mutant.url.replace('http', 'ws')}/voice`,
+          voiceUrl: running.voiceUrl && deriveVoiceUrl(mutant.url),
         }),
       },
       values,

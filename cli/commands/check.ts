@@ -18,20 +18,20 @@ import { formatList } from '../../src/report-kit/format.ts';
 import { wrap } from '../../src/report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type Invocation, type ValuesOf } from '../command.ts';
 import { exitCodes, rejectFlags, UsageError } from '../errors.ts';
-import type { ValueOrigin } from '../flags/config-file.ts';
+import type { ValueOrigin } from '../flags/config-option.ts';
 import { requireUrl } from '../flags/parse.ts';
 import { findSetFlag } from '../flags/set-flag.ts';
 import { rejectVoiceOptions } from '../flags/voice-options.ts';
 import { readAccess } from '../input/connection.ts';
-import { writeOutput } from '../input/files.ts';
 import { describeUnselected, readEarlierCheck, readKnownFailures } from '../input/report-files.ts';
 import { createCallRecorder } from '../output/audio-files.ts';
 import { writeCheckReports } from '../output/check-reports.ts';
+import { writeOutput } from '../output/files.ts';
 import { openOutputs, type Outputs } from '../output/outputs.ts';
 import { createStepProgress, type StepProgress } from '../output/progress.ts';
 import { createTerminal } from '../output/terminal.ts';
 import { abortOnStopSignal } from '../signals.ts';
-import { STOPPING, watchCheck, type WatchedRun } from '../runs/check-watch.ts';
+import { watchCheck, type WatchedRun } from '../runs/check-watch.ts';
 
 const positionals = {
   url: optionalArgument(sandboxUrl, 'Base URL of the sandbox or service'),
@@ -111,6 +111,9 @@ interface CheckParts extends Pick<Invocation, 'process' | 'origin'> {
   selection: CheckSelection;
 }
 
+const STOPPING =
+  'Stopping after deleting the created users. Press Ctrl-C again to exit immediately.';
+
 async function checkTarget(values: CheckValues, parts: CheckParts): Promise<number> {
   const settings = readSettings(values, parts);
   const { conformance, process, selection } = parts;
@@ -121,7 +124,7 @@ async function checkTarget(values: CheckValues, parts: CheckParts): Promise<numb
     return (await runOnce(settings, selection, run)).exitCode;
   }
   return watchCheck({
-    ...{ process, conformance, out },
+    ...{ process, conformance, out, stopping: STOPPING },
     watched: { target: options.url, areas: options.areas, ...access },
     runOnce: ({ selected, ...run }) => {
       const failed = selected && { ...options, only: selected, skip: undefined };

@@ -7,7 +7,7 @@ import { libraryValues } from '../../src/options/table.ts';
 import { sandboxUrl } from '../../src/options/values.ts';
 import { typeCommand } from '../../src/report-kit/program-name.ts';
 import { readAccess } from '../input/connection.ts';
-import { writeJsonOutput } from '../input/files.ts';
+import { writeJsonOutput } from '../output/files.ts';
 import { openOutputs } from '../output/outputs.ts';
 import { createTerminal } from '../output/terminal.ts';
 

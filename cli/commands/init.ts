@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { quoteArgument } from '../../src/platform/shell.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { option, switchOption } from '../../src/options/option.ts';
+import { requiredOption, switchOption } from '../../src/options/option.ts';
 import * as values from '../../src/options/values.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
@@ -22,17 +22,16 @@ import {
 } from '../project/templates.ts';
 import { writeProject } from '../project/write-project.ts';
 
-const template = values.oneOf(templateNames);
-
 const positionals = {
   dir: optionalArgument(values.filePath, 'Directory of the sandbox (default: .)'),
 };
 
 const options = {
-  template: {
-    ...option(template, 'NAME', `Template: ${templateNames.join(', ')}`),
-    schema: template,
-  },
+  template: requiredOption(
+    values.oneOf(templateNames),
+    'NAME',
+    `Template: ${templateNames.join(', ')}`,
+  ),
   voice: switchOption(`Add voice calls; ${VOICE_TEMPLATE} only`),
   force: switchOption('Overwrite existing files'),
   json: switchOption('Print the result as one line of JSON'),

@@ -1,5 +1,6 @@
 import type * as serviceModule from '../../src/service/index.ts';
 import * as z from 'zod';
+import { readBytes } from '../../library/input/files.ts';
 import { formatCount } from '../../src/report-kit/format.ts';
 import { wrap } from '../../src/report-kit/terminal.ts';
 import { argument, defineCommand } from '../command.ts';
@@ -7,7 +8,7 @@ import { exitCodes } from '../errors.ts';
 import { jsonReport } from '../../src/options/shared.ts';
 import { option } from '../../src/options/option.ts';
 import * as values from '../../src/options/values.ts';
-import { readBytes, writeJsonOutput } from '../input/files.ts';
+import { writeJsonOutput } from '../output/files.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 
 type Diagnosis = ReturnType<typeof serviceModule.lintTraces>;

@@ -1,3 +1,4 @@
+import type { LoadOptions, LoadProgress } from '../../load/index.ts';
 import { loadOptions, placesCalls, THRESHOLDS_MAX } from '../../load/options.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { readUserLines } from '../../library/input/scenario-files.ts';
@@ -21,7 +22,7 @@ import { isLoopbackUrl } from '../../src/platform/loopback.ts';
 import { wrap } from '../../src/report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { rejectFlags, UsageError } from '../errors.ts';
-import type { ValueOrigin } from '../flags/config-file.ts';
+import type { ValueOrigin } from '../flags/config-option.ts';
 import { requireUrl } from '../flags/parse.ts';
 import { findSetFlag } from '../flags/set-flag.ts';
 import { readCa, readLoadConnection } from '../input/connection.ts';
@@ -107,10 +108,10 @@ export const load = defineCommand({
     out.write(`${out.style('bold', `sandbox-kit load ${url}`)}\n`);
     out.write(`${wrap(planText, out.width).join('\n')}\n\n`);
     const terminal = createTerminal(process.stderr, process.env);
-    const onProgress = createLoadProgress(terminal, systemClock);
-    const run = { ...choices, ...access, url, seed, lines, compareWith: earlier, onProgress };
-    const report = await runUntilStopped(process, prepared.plan, (signal) =>
-      runLoad({ ...run, signal }, prepared),
+    const showProgress = createLoadProgress(terminal, systemClock);
+    const run = { ...choices, ...access, url, seed, lines, compareWith: earlier };
+    const report = await runUntilStopped(process, prepared.plan, showProgress, (live) =>
+      runLoad({ ...run, ...live }, prepared),
     );
     terminal.live('');
     writeLoadReports(report, { loadPackage, out, outputs: values, process });
@@ -122,14 +123,23 @@ export const load = defineCommand({
 async function runUntilStopped(
   process: CommandProcess,
   { profile, calls }: PreparedLoad['plan'],
-  run: (signal: AbortSignal) => Promise<LoadReport>,
+  showProgress: (figures: LoadProgress) => void,
+  run: (live: Pick<LoadOptions, 'signal' | 'onProgress'>) => Promise<LoadReport>,
 ): Promise<LoadReport> {
   const sent = profile === 'voice' ? 'calls' : calls ? 'requests and calls' : 'requests';
-  using interrupt = abortOnStopSignal(
-    process,
-    `Stopping. The report covers the ${sent} so far. Press Ctrl-C again to exit immediately.`,
-  );
-  return await run(interrupt.signal);
+  let isMeasured = false;
+  using interrupt = abortOnStopSignal(process, () => {
+    const covered = isMeasured ? ` The report covers the ${sent} so far.` : '';
+    return `Stopping.${covered} Press Ctrl-C again to exit immediately.`;
+  });
+  return await run({
+    signal: interrupt.signal,
+    onProgress(figures) {
+      // Before the steady state, only calls are measured.
+      isMeasured ||= /^(window|drain)$/.test(figures.phase) || figures.calls !== undefined;
+      showProgress(figures);
+    },
+  });
 }
 
 /**

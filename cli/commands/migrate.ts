@@ -1,6 +1,6 @@
 import { databaseVariable } from '../../src/service/options.ts';
 import { defineCommand } from '../command.ts';
-import { exitCodes, OutputError, UsageError } from '../errors.ts';
+import { exitCodes, UnavailableError, UsageError } from '../errors.ts';
 import { hintDatabase, readDatabaseUrl } from '../flags/environment.ts';
 import { option } from '../../src/options/option.ts';
 import * as values from '../../src/options/values.ts';
@@ -48,7 +48,7 @@ export const migrate = defineCommand({
       if (!(error instanceof StartError)) throw error;
       const message = `Can't migrate the database: ${error.message}`;
       const isAway = error instanceof DatabaseUnavailableError;
-      throw isAway ? new OutputError(message) : new UsageError(message);
+      throw isAway ? new UnavailableError(message) : new UsageError(message);
     }
   },
 });

@@ -4,11 +4,11 @@ import type { DirectoryMove, MoveProgress } from '../../src/service/index.ts';
 import { databaseVariable } from '../../src/service/options.ts';
 import { defineCommand } from '../command.ts';
 import type { FlagValues } from '../../src/options/table.ts';
-import { exitCodes, OutputError, UsageError } from '../errors.ts';
+import { exitCodes, UnavailableError, UsageError } from '../errors.ts';
 import { readDatabaseUrl } from '../flags/environment.ts';
 import { option, switchOption } from '../../src/options/option.ts';
 import * as values from '../../src/options/values.ts';
-import { fill } from '../output/help-layout.ts';
+import { fill } from '../output/message.ts';
 import { createMoveProgress, formatMovedRows } from '../output/progress.ts';
 import { createTerminal, createWarningPrinter } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
@@ -100,7 +100,7 @@ async function moveFor({ from, to }: MoveFlags, process: CommandProcess): Promis
     });
   } catch (error) {
     if (error instanceof service.MoveInterruptedError) {
-      throw new OutputError(`${error.message} ${describeRest(latest)}`);
+      throw new UnavailableError(`${error.message} ${describeRest(latest)}`);
     }
     if (!(error instanceof service.StartError)) throw error;
     throw new UsageError(`Can't move ${from}: ${error.message}`);

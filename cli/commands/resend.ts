@@ -4,12 +4,14 @@ import { connectionOf } from '../../library/connection.ts';
 import { findRequest, findTarget, readResendInput, runResend } from '../../library/run-resend.ts';
 import { libraryValues } from '../../src/options/table.ts';
 import { filePath, text } from '../../src/options/values.ts';
+import { typeCommandsIn } from '../../src/report-kit/program-name.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { readCa, readConnection } from '../input/connection.ts';
-import { writeJsonOutput } from '../input/files.ts';
 import { readSandboxKey } from '../input/keys.ts';
+import { writeJsonOutput } from '../output/files.ts';
 import { openOutputs, rejectOverwriting } from '../output/outputs.ts';
+import { findProgramName } from '../output/program-name.ts';
 import type { CommandProcess } from '../process.ts';
 import { abortOnStopSignal } from '../signals.ts';
 
@@ -49,12 +51,14 @@ export const resend = defineCommand({
       return await sendAgain(values, process, conformance);
     } catch (error) {
       if (!(error instanceof conformance.ResendError)) throw error;
-      throw new UsageError(error.message);
+      throw new UsageError(typeCommandsIn(error.message, findProgramName(process.env)));
     }
   },
 });
 
-const names = {
+const names = { report: 'REPORT', exchange: 'EXCHANGE' };
+
+const credentialNames = {
   key: 'Set SANDBOX_KIT_API_KEY, or pass --api-key-file FILE.',
   headers: 'Pass it with --header-file FILE.',
 };
@@ -65,11 +69,11 @@ async function sendAgain(
   process: CommandProcess,
   conformance: typeof conformanceModule,
 ): Promise<number> {
-  const input = readResendInput(values.report, 'REPORT', conformance);
+  const input = readResendInput(values.report, names, conformance);
   const outputs = { json: values.json };
-  rejectOverwriting(outputs, 'REPORT', [values.report]);
+  rejectOverwriting(outputs, names.report, [values.report]);
   const apiKey = readSandboxKey(values, process.env);
-  const source = findRequest(input, { exchange: values.exchange, apiKey }, conformance);
+  const source = findRequest(input, { exchange: values.exchange, apiKey }, names, conformance);
   const { target, otherHost, hasSecret } = findTarget(source, values, conformance);
   if (otherHost !== undefined) {
     throw new UsageError(
@@ -83,13 +87,13 @@ async function sendAgain(
     ...readConnection(values, { urls: [target], keyHeader }, process.env),
   };
   const connection = connectionOf(access);
-  conformance.rejectMissingCredentials(source, { apiKey, connection, names });
+  conformance.rejectMissingCredentials(source, { apiKey, connection, names: credentialNames });
   const out = openOutputs(outputs, process);
   out.write(`${out.style('bold', `sandbox-kit resend ${values.report} ${values.exchange}`)}\n`);
   out.write(`To ${target}\n\n`);
   using interrupt = abortOnStopSignal(process, 'Stopping.');
   const options = { ...libraryValues(resendOptions, values), ...access, signal: interrupt.signal };
-  const report = await runResend(source, target, options, names);
+  const report = await runResend(source, target, options, credentialNames);
   out.write(conformance.resendText(report, out));
   if (values.json !== undefined) {
     writeJsonOutput(values.json, report, '--json', process.stdout);

@@ -16,7 +16,7 @@ import {
 } from '../../src/options/option.ts';
 import * as values from '../../src/options/values.ts';
 import { writeDocumentText } from '../../library/input/documents.ts';
-import { reserveFile, writeOutput } from '../input/files.ts';
+import { reserveFile, writeOutput } from '../output/files.ts';
 import { findProgramName } from '../output/program-name.ts';
 import type { Variables } from '../process.ts';
 

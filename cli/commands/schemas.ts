@@ -11,7 +11,7 @@ import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { didYouMean, exitCodes, UsageError } from '../errors.ts';
 import { option, switchOption } from '../../src/options/option.ts';
 import * as values from '../../src/options/values.ts';
-import { createDirectory, formatJson, writeTextFile } from '../input/files.ts';
+import { createDirectory, formatJson, writeTextFile } from '../output/files.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 
 /** The column of the text about a message. */

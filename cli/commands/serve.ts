@@ -1,4 +1,4 @@
-import type * as serviceModule from '../../src/service/index.ts';
+import type { RunningService } from '../../src/service/index.ts';
 import { PORT, serviceOptions } from '../../src/service/options.ts';
 import type { FlagValues } from '../../src/options/table.ts';
 import { formatDuration } from '../../src/report-kit/format.ts';
@@ -14,8 +14,6 @@ import { announceStop, loadMutants } from '../runs/servers.ts';
 import { startServiceFor } from '../runs/start-service.ts';
 
 type ServeValues = FlagValues<typeof serviceOptions>;
-type Service = typeof serviceModule;
-type RunningService = Awaited<ReturnType<Service['startService']>>;
 
 export const serve = defineCommand({
   description: [

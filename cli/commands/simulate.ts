@@ -191,26 +191,21 @@ function findAudio(
 
 const audioNameOf = (scenarioId: string, sample: number): string => `${scenarioId}-${sample}`;
 
-async function runSessions(
-  values: SimulateValues,
-  {
-    process,
-    set,
-    resolved,
-    service,
-    out,
-    calls: { channel, voice },
-    earlier,
-  }: {
-    process: CommandProcess;
-    set: ScenarioSet;
-    resolved: ReturnType<Service['resolveScenarios']>;
-    service: Service;
-    out: Terminal;
-    calls: Calls;
-    earlier: SimulationReport | undefined;
-  },
-): Promise<SimulationReport> {
+/** What a run gets in addition to the values of the command line. */
+interface RunParts {
+  process: CommandProcess;
+  set: ScenarioSet;
+  resolved: ReturnType<Service['resolveScenarios']>;
+  service: Service;
+  out: Terminal;
+  calls: Calls;
+  earlier: SimulationReport | undefined;
+}
+
+/** Runs the sessions, and shows each when it ends. */
+async function runSessions(values: SimulateValues, parts: RunParts): Promise<SimulationReport> {
+  const { process, set, service, calls, earlier } = parts;
+  const { channel, voice } = calls;
   const { samples, seed = randomSeed() } = values;
   const { concurrency = defaultConcurrency(voice !== undefined) } = values;
   const access = {
@@ -222,17 +217,8 @@ async function runSessions(
     judge: readModelEndpoint('JUDGE', process.env),
     userModel: readModelEndpoint('USER', process.env),
   };
-  const { scenarios } = set;
-  const total = scenarios.reduce((sum, scenario) => sum + (samples ?? scenario.samples ?? 1), 0);
-  const plan = [
-    formatCount(scenarios.length, 'scenario'),
-    `${formatCount(total, 'session')}${channel === 'voice' ? ' by voice' : ''}`,
-    `${concurrency} at a time`,
-  ];
-  out.write(`${out.style('bold', `sandbox-kit simulate ${values.url}`)}\n`);
-  const cost = service.estimateCost({ scenarios: resolved, samples, channel });
-  const lines = [`${plan.join(', ')}. Seed ${seed}.`, service.describeCost(cost)];
-  out.write(`${lines.flatMap((line) => wrap(line, out.width)).join('\n')}\n\n`);
+  const total = set.scenarios.reduce((sum, each) => sum + (samples ?? each.samples ?? 1), 0);
+  announceRun(values, parts, { total, concurrency, seed });
   const terminal = createTerminal(process.stderr, process.env);
   const format = values.isVerbose ? service.formatVerboseSession : service.formatSessionLine;
   const progress = createSessionProgress(terminal, systemClock, total);
@@ -256,4 +242,21 @@ async function runSessions(
   } finally {
     progress.end();
   }
+}
+
+/** Says how many sessions a run has, and what they cost. */
+function announceRun(
+  { url, samples }: SimulateValues,
+  { set, resolved, service, out, calls: { channel } }: RunParts,
+  { total, concurrency, seed }: { total: number; concurrency: number; seed: string },
+): void {
+  const plan = [
+    formatCount(set.scenarios.length, 'scenario'),
+    `${formatCount(total, 'session')}${channel === 'voice' ? ' by voice' : ''}`,
+    `${concurrency} at a time`,
+  ];
+  const cost = service.estimateCost({ scenarios: resolved, samples, channel });
+  const lines = [`${plan.join(', ')}. Seed ${seed}.`, service.describeCost(cost)];
+  out.write(`${out.style('bold', `sandbox-kit simulate ${url}`)}\n`);
+  out.write(`${lines.flatMap((line) => wrap(line, out.width)).join('\n')}\n\n`);
 }

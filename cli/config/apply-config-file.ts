@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { CommandDescription } from '../command.ts';
 import { UsageError } from '../errors.ts';
-import { allFromCommandLine, CONFIG_FILE, type ValueOrigin } from '../flags/config-file.ts';
-import { fill } from '../output/help-layout.ts';
+import { allFromCommandLine, CONFIG_FILE, type ValueOrigin } from '../flags/config-option.ts';
+import { fill } from '../output/message.ts';
 import type { CommandProcess } from '../process.ts';
 import type { ConfigFile, ConfigValue } from './config-file.ts';
 

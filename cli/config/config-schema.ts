@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { CommandDescription } from '../command.ts';
-import { CONFIG_FILE } from '../flags/config-file.ts';
+import { CONFIG_FILE } from '../flags/config-option.ts';
 import { REFERENCE_ONLY } from './references.ts';
 import { settingsOf, sharedSettingsOf, toKey, type Setting, type Settings } from './settings.ts';
 

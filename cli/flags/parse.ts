@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { didYouMean, UsageError } from '../errors.ts';
-import { CONFIG_FILE } from './config-file.ts';
+import { CONFIG_FILE } from './config-option.ts';
 import { commandLineOptions } from './command-line.ts';
 import { isOnByDefault, type Option } from '../../src/options/option.ts';
 import { sandboxUrl } from '../../src/options/values.ts';

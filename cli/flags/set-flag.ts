@@ -1,6 +1,6 @@
 import type { OptionTable } from '../../src/options/option.ts';
 import { flagNameOf } from '../../src/options/table.ts';
-import type { ValueOrigin } from './config-file.ts';
+import type { ValueOrigin } from './config-option.ts';
 
 /**
  * Returns the flag of the first of these options that the command line sets to another value than the

@@ -1,7 +1,7 @@
 import type { Area } from '../../src/contract/index.ts';
 import { voiceOptions } from '../../src/options/call.ts';
 import { UsageError } from '../errors.ts';
-import type { ValueOrigin } from './config-file.ts';
+import type { ValueOrigin } from './config-option.ts';
 import { findSetFlag } from './set-flag.ts';
 
 /** Returns the first flag for calls that the command line sets. */

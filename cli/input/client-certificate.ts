@@ -1,10 +1,10 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
+import { readTextFile } from '../../library/input/files.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import type { ClientCertificate } from '../../src/platform/connection.ts';
 import { UsageError } from '../errors.ts';
 import { readEnvironment } from '../flags/environment.ts';
 import type { Variables } from '../process.ts';
-import { readTextFile } from './files.ts';
 
 /** The options of a client certificate. */
 export interface CertificateFlags {

@@ -1,13 +1,13 @@
 import type { LoadEngineName } from '../../src/contract/index.ts';
 import { describeExposure } from '../../library/exposure.ts';
 import { findProxyConflict } from '../../library/load-plan.ts';
+import { readTextFile } from '../../library/input/files.ts';
 import { isCertificate, type Connection } from '../../src/platform/connection.ts';
 import { findProxy, parseProxy, type ProxySettings } from '../../src/platform/proxy.ts';
 import { UsageError } from '../errors.ts';
 import { readProxies } from '../flags/environment.ts';
 import type { Variables } from '../process.ts';
 import { readClientCertificate, type CertificateFlags } from './client-certificate.ts';
-import { readTextFile } from './files.ts';
 import { readHeaderFile, type KeyHeader } from './header-file.ts';
 import { readSandboxKey, readTargetKey, type KeyFlags } from './keys.ts';
 

@@ -1,6 +1,6 @@
+import { readTextFile } from '../../library/input/files.ts';
 import { HEADER_NAME, isHeaderValue, isReservedHeader } from '../../src/platform/connection.ts';
 import { UsageError } from '../errors.ts';
-import { readTextFile } from './files.ts';
 
 /** Which header carries the key of the run, in lowercase; undefined without a key. */
 export type KeyHeader = string | undefined;

@@ -1,10 +1,10 @@
 /** API keys from files, environment variables, and the configuration file. */
 import type { Area } from '../../src/contract/index.ts';
+import { readTextFile } from '../../library/input/files.ts';
 import { KEY, KEY_FORM } from '../../src/options/keys.ts';
 import { UsageError } from '../errors.ts';
 import { readEnvironment } from '../flags/environment.ts';
 import type { Variables } from '../process.ts';
-import { readTextFile } from './files.ts';
 
 /** The options that set a key. */
 export interface KeyFlags {

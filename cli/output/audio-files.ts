@@ -1,14 +1,13 @@
-import type * as conformanceModule from '../../conformance/index.ts';
+import type { CheckSettings } from '../../conformance/index.ts';
 import { join, relative, sep } from 'node:path';
 import { formatCount } from '../../src/report-kit/format.ts';
 import { wrap } from '../../src/report-kit/terminal.ts';
 import { toError } from '../../src/platform/error-origin.ts';
-import { createDirectory, writeBinaryFile } from '../input/files.ts';
+import { createDirectory, writeBinaryFile } from './files.ts';
 import type { Terminal } from './terminal.ts';
 
-type CheckOptions = Parameters<typeof conformanceModule.check>[0];
-type Audio = Parameters<NonNullable<NonNullable<CheckOptions['voice']>['onAudio']>>[1];
-type Exchange = Parameters<NonNullable<CheckOptions['onExchange']>>[0];
+type Audio = Parameters<NonNullable<NonNullable<CheckSettings['voice']>['onAudio']>>[1];
+type Exchange = Parameters<NonNullable<CheckSettings['onExchange']>>[0];
 
 const OPTION = '--save-audio';
 

@@ -3,7 +3,7 @@ import type { CommandSummary, Example } from '../command.ts';
 import { formatExamples, formatExitCodes, joinBlocks, section, type Row } from './help-layout.ts';
 
 const globalExamples: readonly Example[] = [
-  { command: 'sandbox-kit demo', note: 'Show everything in 20 seconds' },
+  { command: 'sandbox-kit demo', note: 'Show everything in about 20 seconds' },
   { command: 'sandbox-kit agent', note: 'Start a sandbox to build against' },
   { command: 'sandbox-kit check http://127.0.0.1:8080', note: 'Check a sandbox' },
   { command: 'sandbox-kit check --help', note: 'Show the options of check' },

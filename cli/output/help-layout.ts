@@ -1,9 +1,8 @@
-/** The layout of help texts: two columns, examples, and paragraphs of at most 80 characters. */
+/** The layout of help texts: two columns, examples, and paragraphs. */
 import { wrap } from '../../src/report-kit/terminal.ts';
 import type { Example } from '../command.ts';
+import { fill, WIDTH } from './message.ts';
 
-/** Every help text fits this width. */
-export const WIDTH = 80;
 const NAME_WIDTH_MAX = 28;
 
 /** A name and its description. */
@@ -52,9 +51,6 @@ export function formatExitCodes(codes: Readonly<Record<number, string>>): string
     .join(', ');
   return fill(`Exit codes: ${text}.`);
 }
-
-/** Wraps a paragraph. */
-export const fill = (paragraph: string): string => wrap(paragraph, WIDTH).join('\n');
 
 /** Joins paragraphs with empty lines; empty ones are omitted. */
 export const joinBlocks = (blocks: readonly string[]): string =>

@@ -2,14 +2,8 @@
 import type { CommandDescription } from '../command.ts';
 import { commandLineOptions } from '../flags/command-line.ts';
 import { isOnByDefault, type Option } from '../../src/options/option.ts';
-import {
-  fill,
-  formatExamples,
-  formatExitCodes,
-  joinBlocks,
-  section,
-  type Row,
-} from './help-layout.ts';
+import { formatExamples, formatExitCodes, joinBlocks, section, type Row } from './help-layout.ts';
+import { fill } from './message.ts';
 
 /** Returns the help of `sandbox-kit COMMAND --help`. */
 export function formatCommandHelp(command: CommandDescription): string {

@@ -1,7 +1,7 @@
 import { platform } from 'node:os';
 import { quoteArgument } from '../../src/platform/shell.ts';
 import { UsageError } from '../errors.ts';
-import { identityOf, reserveFile, writeJsonOutput, writeOutput } from '../input/files.ts';
+import { identityOf, reserveFile, writeJsonOutput, writeOutput } from './files.ts';
 import type { CommandProcess, OutputStream } from '../process.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
 

@@ -1,7 +1,7 @@
 import { ansiStyle, cutTo, plainStyle, type ApplyStyle } from '../../src/report-kit/terminal.ts';
 import { readEnvironment } from '../flags/environment.ts';
 import type { OutputStream, Variables } from '../process.ts';
-import { fill } from './help-layout.ts';
+import { fill } from './message.ts';
 import { findProgramName } from './program-name.ts';
 
 /** Where a command writes text for people. */

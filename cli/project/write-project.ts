@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { UsageError } from '../errors.ts';
-import { createDirectory, writeTextFile } from '../input/files.ts';
+import { createDirectory, writeTextFile } from '../output/files.ts';
 import type { ProjectFile } from './templates.ts';
 
 /**

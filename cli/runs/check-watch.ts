@@ -27,6 +27,8 @@ export interface WatchParts {
   conformance: Conformance;
   out: Terminal;
   watched: Parameters<Conformance['watchOptionsOf']>[0];
+  /** The message after the first stop signal during a run. */
+  stopping: string;
   /** Runs the check and writes its reports. */
   runOnce: (run: WatchedRun) => Promise<CheckReport>;
 }
@@ -41,11 +43,12 @@ export async function watchCheck({
   conformance,
   out,
   watched,
+  stopping,
   runOnce,
 }: WatchParts): Promise<number> {
   const say = (text: string): void => out.write(`${wrap(text, out.width).join('\n')}\n`);
   let isRunning = true;
-  using stop = abortOnStopSignal(process, () => (isRunning ? STOPPING : undefined));
+  using stop = abortOnStopSignal(process, () => (isRunning ? stopping : undefined));
   using enter = listenForEnter(process);
   const options = conformance.watchOptionsOf(watched, systemClock);
   let last = await runOnce({ selected: undefined, signal: stop.signal, isRerun: false });
@@ -96,10 +99,6 @@ export async function watchCheck({
     return conformance.completeReport(report, before);
   }
 }
-
-/** Message after the first stop signal during a run. */
-export const STOPPING =
-  'Stopping after deleting the created users. Press Ctrl-C again to exit immediately.';
 
 /** Returns the requirements that failed; undefined if nothing was judged, so that all are judged again. */
 function failedIdsOf({

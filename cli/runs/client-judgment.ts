@@ -5,12 +5,12 @@ import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import { flagNameOf, type FlagValues } from '../../src/options/table.ts';
 import { UsageError } from '../errors.ts';
 import { group, option, switchOption } from '../../src/options/option.ts';
-import * as common from '../../src/options/shared.ts';
+import { conformanceReports } from '../../src/options/shared.ts';
 import { filePath } from '../../src/options/values.ts';
-import { writeOutput } from '../input/files.ts';
 import { readKnownFailures } from '../input/report-files.ts';
 import { kitVersion } from '../../library/kit-version.ts';
 import { writeCheckReports } from '../output/check-reports.ts';
+import { writeOutput } from '../output/files.ts';
 import { openOutputs } from '../output/outputs.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
@@ -20,7 +20,7 @@ const judgmentOptions = {
   injectFaults: switchOption(
     'Respond to the first trace requests with 429 and 503, and to the first end call with 503',
   ),
-  ...common.conformanceReports,
+  ...conformanceReports,
   ...group('Report', {
     record: option(filePath, 'FILE', 'Record all requests with their text, for sandbox-kit grade'),
   }),

@@ -2,7 +2,7 @@
 import { mergeOrReject } from '../../library/merge-load-reports.ts';
 import { loadOptions } from '../../load/options.ts';
 import { rejectFlags, UsageError } from '../errors.ts';
-import type { ValueOrigin } from '../flags/config-file.ts';
+import type { ValueOrigin } from '../flags/config-option.ts';
 import { findSetFlag } from '../flags/set-flag.ts';
 import { readEarlierReport, readReport } from '../input/report-files.ts';
 import { writeLoadReports } from '../output/load-reports.ts';
@@ -18,7 +18,13 @@ interface MergeValues extends Outputs {
 
 /** The options that apply to a merge. */
 const MERGE_OPTIONS = [
-  ...['merge', 'json', 'junit', 'markdown', 'html', 'compareWith', 'acceptNotProven'],
+  'merge',
+  'json',
+  'junit',
+  'markdown',
+  'html',
+  'compareWith',
+  'acceptNotProven',
 ];
 
 /** Merges the reports of shards, writes the result like the report of a run, and returns the exit code. */

@@ -1,11 +1,8 @@
 /** What `agent` and `serve` share: mutants, and errors of listening. */
-import type * as conformanceModule from '../../conformance/index.ts';
+import type { RunningMutant } from '../../conformance/index.ts';
 import { didYouMean, UsageError } from '../errors.ts';
-import { fill } from '../output/help-layout.ts';
+import { fill } from '../output/message.ts';
 import type { OutputStream } from '../process.ts';
-
-type Conformance = typeof conformanceModule;
-type RunningMutant = NonNullable<Awaited<ReturnType<Conformance['startMutant']>>>;
 
 const commandOf = { sandbox: 'agent', service: 'serve' } as const;
 

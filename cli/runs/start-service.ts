@@ -3,7 +3,7 @@ import type { RunningService } from '../../src/service/index.ts';
 import { libraryValues, type FlagValues } from '../../src/options/table.ts';
 import { isLoopbackHost } from '../../src/platform/loopback.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { OutputError, UsageError } from '../errors.ts';
+import { UnavailableError, UsageError } from '../errors.ts';
 import { readDatabaseUrl } from '../flags/environment.ts';
 import { readSeedFile } from '../../library/input/documents.ts';
 import { createKitFunctions } from '../../library/kit-functions.ts';
@@ -25,7 +25,7 @@ type ServiceValues = FlagValues<typeof dataOptions> &
  * Starts a service with options and environment variables.
  *
  * @throws {UsageError} if an option, a variable, or the seed data does not allow it.
- * @throws {OutputError} if the database can't be used now.
+ * @throws {UnavailableError} if the database can't be used now.
  */
 export async function startServiceFor(
   values: ServiceValues,
@@ -36,7 +36,7 @@ export async function startServiceFor(
   const terminal = createTerminal(stderr, env);
   const seedPath = values.seed;
   if (seedPath !== undefined) terminal.live('  reading the seed data');
-  const seed = seedPath === undefined ? undefined : readSeedFile(seedPath);
+  const seed = seedPath === undefined ? undefined : readSeedFile(seedPath, '--seed-file');
   const key = readServiceKey(values, env);
   if (key === undefined && !isLoopbackHost(host)) {
     throw new UsageError(
@@ -78,7 +78,7 @@ export async function startServiceFor(
     if (isPortInUse(error)) throw portInUseError(host, port);
     const message = `Can't start the service: ${error.message}`;
     const isAway = error instanceof service.DatabaseUnavailableError;
-    throw isAway ? new OutputError(message) : new UsageError(message);
+    throw isAway ? new UnavailableError(message) : new UsageError(message);
   } finally {
     terminal.live('');
   }

@@ -1,6 +1,7 @@
 import type { ExchangeRecord, ResendReport, ResentEval } from '../../src/contract/index.ts';
 import { formatCount, formatDuration, formatNumber } from '../../src/report-kit/format.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
+import { typeCommandsIn } from '../../src/report-kit/program-name.ts';
 import {
   labeled,
   wrapBreakingWords,
@@ -23,11 +24,12 @@ const headings: Record<ResendReport['verdict'], [Style, string]> = {
 /** Lays out for people what was sent, what came back, and how it is judged. */
 export function resendText(original: ResendReport, layout: TextLayout): string {
   const report = toPrintable(original);
-  const { style, width } = layout;
+  const { style, width, program } = layout;
   const [color, heading] = headings[report.verdict];
+  const sentences = [typeCommandsIn(report.sentence, program), describeSurvival(report)];
   const verdict = labeled(
     `${style(color, style('bold', heading))}  `,
-    [report.sentence, describeSurvival(report)].filter((text) => text !== undefined).join(' '),
+    sentences.filter((text) => text !== undefined).join(' '),
     width,
   );
   const blocks = [

@@ -1,21 +1,18 @@
 /** YAML and JSON files that must match a message of the contract. Errors have a line and a column. */
-import { isMap, isScalar, LineCounter, parseAllDocuments, parseDocument, stringify } from 'yaml';
-import type { Document, YAMLParseError } from 'yaml';
+import { LineCounter, parseAllDocuments, parseDocument, stringify, type Document } from 'yaml';
 import {
-  resolvePointer,
   findViolations,
   type MessageName,
   type Messages,
   type SeedDocument,
-  type Violation,
 } from '../../src/contract/index.ts';
 import type { ReadDocument, TextPlace } from '../../src/service/index.ts';
 import { errorMessage } from '../../src/platform/error-origin.ts';
 import { createFileError, SandboxKitError } from '../../src/platform/sandbox-kit-error.ts';
-import { findClosest } from '../../src/platform/suggest.ts';
-import { formatList } from '../../src/report-kit/format.ts';
-import { readTextFile } from './read-file.ts';
-import { unescapePointerKey } from '../../src/platform/json-pointer.ts';
+import { offsetOfKey, offsetOfPointer } from './document-places.ts';
+import { describeViolations } from './document-problems.ts';
+import { readTextFile } from './files.ts';
+import { describeAliasError, describeJsonError, describeSyntaxError } from './syntax-problems.ts';
 
 /** One document of a YAML file. */
 export interface YamlDocument<Name extends MessageName> {
@@ -139,8 +136,8 @@ export interface SeedFile {
  *
  * @throws {SandboxKitError} with the path and the position of the error.
  */
-export function readSeedFile(path: string): SeedFile {
-  const text = readTextFile(path, '--seed-file');
+export function readSeedFile(path: string, option: string): SeedFile {
+  const text = readTextFile(path, option);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const source = createSource({ path, text, lines, document });
@@ -260,172 +257,4 @@ function createSource(file: {
 function formatPosition(path: string, lines: LineCounter, offset: number): string {
   const { line, col } = lines.linePos(offset);
   return `${path}:${Math.max(1, line)}:${Math.max(1, col)}`;
-}
-
-/** A syntax error: its offset, and a sentence without a full stop. */
-interface SyntaxProblem {
-  at: number;
-  message: string;
-}
-
-function describeSyntaxError(
-  text: string,
-  { code, pos, message }: Pick<YAMLParseError, 'code' | 'pos' | 'message'>,
-  isJson: boolean,
-): SyntaxProblem {
-  const [at] = pos;
-  if (code === 'DUPLICATE_KEY') {
-    const [, key = ''] = /^["']?([^"':,\n]{1,100})/.exec(text.slice(at)) ?? [];
-    return { at, message: `Duplicate key ${key.trim()}` };
-  }
-  if (isJson) {
-    try {
-      JSON.parse(text);
-    } catch (error) {
-      return describeJsonError(text, errorMessage(error), at);
-    }
-  }
-  if (code === 'MULTIPLE_DOCS') {
-    return { at, message: 'The file contains a second document. Remove the --- line' };
-  }
-  const [first = ''] = message.split('\n');
-  const reason = first.replace(/ at line \d+, column \d+/, '').replace(/[.:]+$/, '');
-  return { at, message: `Invalid YAML: ${reason}` };
-}
-
-/** Words an error of `JSON.parse` without the quoted source that Node adds to it. */
-function describeJsonError(text: string, nodeMessage: string, fallbackAt: number): SyntaxProblem {
-  const [, position] = /at position (\d+)/.exec(nodeMessage) ?? [];
-  const reason = nodeMessage
-    .replace(/ in JSON at position .*$/s, '')
-    .replace(/, ?(\.\.\.)?".*is not valid JSON$/s, '')
-    .replace(/^Unexpected end of JSON input$/, 'unexpected end of file')
-    .replace(/^[A-Z]/, (letter) => letter.toLowerCase());
-  const end = text.trimEnd().length;
-  const at = reason === 'unexpected end of file' ? end : Number(position ?? fallbackAt);
-  return { at: Math.min(at, Math.max(0, end - 1)), message: `Invalid JSON: ${reason}` };
-}
-
-function describeAliasError(error: unknown): string {
-  const [, alias] = /alias[^:]*: (\S+)/.exec(errorMessage(error)) ?? [];
-  return alias === undefined
-    ? 'The aliases expand to too many values. Write the values out'
-    : `Unknown alias *${alias}: no anchor &${alias} before it`;
-}
-
-/** What is wrong with a document. */
-interface DocumentProblem {
-  pointer: string;
-  /** Whether the name of the field is wrong, not its value. */
-  isName: boolean;
-  /** A sentence without a full stop. */
-  message: string;
-}
-
-/**
- * Describes violations, one for each place, and one for all unknown fields of an object that are like no
- * known field. The right name of a misspelled field is not missing.
- */
-function describeViolations(
-  all: readonly Violation[],
-  document: Document,
-  value: unknown,
-  root: string,
-): DocumentProblem[] {
-  const misspelled = new Set(all.map(meantPointer));
-  const byPointer = new Map(
-    all.filter(({ pointer }) => !misspelled.has(pointer)).map((each) => [each.pointer, each]),
-  );
-  const violations = [...byPointer.values()];
-  const isUnlike = (each: Violation): boolean =>
-    each.fields !== undefined && meantPointer(each) === undefined;
-  const unlike = Map.groupBy(violations.filter(isUnlike), ({ pointer }) => parentOf(pointer));
-  return [
-    ...Array.from(unlike.values(), describeUnknownFields),
-    ...violations
-      .filter((each) => !isUnlike(each))
-      .map((each) => describeViolation(each, document, value, root)),
-  ];
-}
-
-/** Returns the place of the field that an unknown one probably means. */
-function meantPointer({ pointer, fields = [] }: Violation): string | undefined {
-  const meant = findClosest(nameOf(pointer), fields);
-  return meant && `${parentOf(pointer)}/${meant}`;
-}
-
-/** The most unknown fields that one problem names. */
-const NAMED_MAX = 5;
-
-/** Describes the unknown fields of one object that are like none of its known fields. */
-function describeUnknownFields(unknown: readonly Violation[]): DocumentProblem {
-  const [first] = unknown;
-  const fields = first?.fields ?? [];
-  const names = unknown.map((each) => `\`${nameOf(each.pointer)}\``);
-  const noun = names.length === 1 ? 'field' : 'fields';
-  const known = fields.length === 0 ? '' : `. Known fields: ${fields.join(', ')}`;
-  const message = `Unknown ${noun} ${formatList(names, NAMED_MAX)}${known}`;
-  return { pointer: first?.pointer ?? '', isName: true, message };
-}
-
-function describeViolation(
-  { pointer, expected, received, fields }: Violation,
-  document: Document,
-  value: unknown,
-  root: string,
-): DocumentProblem {
-  if (fields !== undefined) {
-    const closest = findClosest(nameOf(pointer), fields) ?? '';
-    const message = `Unknown field \`${nameOf(pointer)}\`. Did you mean \`${closest}\`?`;
-    return { pointer, isName: true, message };
-  }
-  const message = `${pointer || root} must be ${expected}, got ${received}`;
-  const source =
-    isQuotable(resolvePointer(value, pointer), expected) && sourceAt(document, pointer);
-  const quoted = source ? `${message}. Put it in quotes: "${source}"` : message;
-  return { pointer, isName: false, message: quoted };
-}
-
-/** Returns the offset of a place, or of the closest parent that has one. */
-function offsetOfPointer(document: Document, value: unknown, pointer: string): number | undefined {
-  for (let place = pointer; place !== ''; place = place.slice(0, place.lastIndexOf('/'))) {
-    if (resolvePointer(value, place) === undefined) continue;
-    const node = document.getIn(keysOf(place).map(toYamlKey), true) as
-      { range?: [number, number, number] } | undefined;
-    if (node?.range) return node.range[0];
-  }
-  return undefined;
-}
-
-/** Returns the offset of a field name. */
-function offsetOfKey(document: Document, pointer: string): number | undefined {
-  const keys = keysOf(pointer);
-  const name = keys.pop();
-  const parent = keys.length === 0 ? document.contents : document.getIn(keys.map(toYamlKey), true);
-  if (!isMap(parent)) return undefined;
-  const key = parent.items
-    .map((pair) => pair.key)
-    .find((candidate) => isScalar(candidate) && String(candidate.value) === name);
-  return isScalar(key) ? key.range?.[0] : undefined;
-}
-
-/** Returns the pointer to the object that has a field. */
-const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'));
-
-/** Returns the name of the field at a pointer. */
-const nameOf = (pointer: string): string => keysOf(pointer).at(-1) ?? '';
-
-/** Splits a JSON pointer (RFC 6901). */
-const keysOf = (pointer: string): string[] => pointer.split('/').slice(1).map(unescapePointerKey);
-
-/** The YAML library needs indexes as numbers. */
-const toYamlKey = (key: string): string | number => (/^\d+$/.test(key) ? Number(key) : key);
-
-const isQuotable = (value: unknown, expected: string): boolean =>
-  expected.startsWith('a string') && (typeof value === 'number' || typeof value === 'boolean');
-
-/** Returns a scalar as the author wrote it. */
-function sourceAt(document: Document, pointer: string): string | undefined {
-  const node = document.getIn(keysOf(pointer).map(toYamlKey), true);
-  return isScalar(node) ? node.source : undefined;
 }

@@ -1,4 +1,4 @@
-// Generated from tables of options by library/generate-options.ts, do not edit.
+// Generated from tables of options by packaging/generate-options.ts, do not edit.
 import type { CallTarget, RunOptions } from '../../src/options/generated/options.ts';
 import type { LoadProgress } from '../progress.ts';
 import type { LoadReport } from '../../src/contract/index.ts';

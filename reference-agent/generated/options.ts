@@ -1,4 +1,4 @@
-// Generated from tables of options by library/generate-options.ts, do not edit.
+// Generated from tables of options by packaging/generate-options.ts, do not edit.
 import type { AgentFault } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { Log } from '../../src/platform/log.ts';

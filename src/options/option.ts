@@ -84,6 +84,15 @@ export function option<Value extends z.ZodType>(
   return { ...describe(value, placeholder, help, all), schema: value.optional() };
 }
 
+/** Creates an option with a value that must be set. */
+export function requiredOption<Value extends z.ZodType>(
+  value: Value,
+  placeholder: string,
+  help: string,
+): Option<Value> {
+  return { ...describe(value, placeholder, help, {}), schema: value };
+}
+
 /** Creates an option with a default value, which the help shows unchanged. */
 export function optionWithDefault<Value extends z.ZodType>(
   value: Value,

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 
 /** A source of random values. They depend only on its seed and the order of the calls. */
 export interface Random {
@@ -14,7 +14,17 @@ export interface Random {
 
 /** Returns an unpredictable random seed: 10 lowercase hexadecimal digits. */
 export function randomSeed(): string {
-  return randomBytes(5).toString('hex');
+  return randomHex(5);
+}
+
+/** Returns unpredictable bytes as lowercase hexadecimal digits, two for each byte. */
+export function randomHex(byteCount: number): string {
+  return randomBytes(byteCount).toString('hex');
+}
+
+/** Returns an unpredictable UUID of version 4. */
+export function randomUuid(): string {
+  return randomUUID();
 }
 
 const ID_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';

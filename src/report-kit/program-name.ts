@@ -10,3 +10,9 @@ export const typeCommand = (command: string, program = PROGRAM_NAME): string =>
   command.startsWith(`${PROGRAM_NAME} `)
     ? `${program}${command.slice(PROGRAM_NAME.length)}`
     : command;
+
+const COMMAND_TO_RUN = new RegExp(`(?<=\\b[Rr]un |: )${PROGRAM_NAME}(?= [a-z])`, 'g');
+
+/** Returns a sentence with the commands that it says to run as the user types them. */
+export const typeCommandsIn = (sentence: string, program = PROGRAM_NAME): string =>
+  sentence.replaceAll(COMMAND_TO_RUN, program);

@@ -14,6 +14,7 @@ export { makeScenarioFromDataDir } from './app/stored-conversation.ts';
 export type { ConversationScenario } from './domain/conversation-scenario.ts';
 export type {
   AgentTest,
+  AgentTestPlan,
   AgentTestRun,
   ConnectionReport,
   KitFunctions,

@@ -322,6 +322,18 @@ void t.test(
   },
 );
 
+void t.test('a doubled /v1 is named, although /health exists with and without it', async (t) => {
+  // The double treats /v1/health as /health, and every unknown path as a creation.
+  const { url } = await withSandboxDouble(t, { create: respondWith(404, '{}') });
+  for (const command of ['doctor', 'check', 'load', 'simulate']) {
+    const ran = await run([command, `${url}/v1`]);
+    t.equal(ran.code, 3, command);
+    const text = ran.stdout.replaceAll(/\s+/g, ' ');
+    t.match(text, '/v1/v1/chat/completions responds with 404, but POST', command);
+    t.match(text, 'Remove /v1 from the end of the URL.', command);
+  }
+});
+
 void t.test('known failures are accepted, and outdated once they are fixed', async (t) => {
   const folder = t.testdir({});
   const file = join(folder, 'accepted.json');

@@ -156,9 +156,10 @@ void t.test(
 void t.test('after Ctrl-C in the warm-up, the report says so and has no tables', async (t) => {
   const target = await withTarget(t);
   const args = ['load', target.url, '--rate', '50', '--duration', '5m', '--warm-up', '60s'];
-  const { end, stdoutSoFar } = await runInBackground(t, args);
+  const { end, stderr, stdoutSoFar } = await runInBackground(t, args);
   await until('some requests', () => target.chats > 5);
   t.equal(await end('SIGINT'), 3);
+  t.match(await stderr, /Stopping\. Press Ctrl-C again to exit immediately\./);
   t.match(
     stdoutSoFar(),
     /\n\nNot judged: The run was interrupted during the warm-up, before anything was\nmeasured\.\nRun it again\.\n\nINVALID RUN {2}7 targets: [^\n]*\n$/,

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { findProgramName } from '../../cli/output/program-name.ts';
+import { typeCommandsIn } from '../../src/report-kit/program-name.ts';
 import { run } from '../support/commands/command.ts';
 import { respondWith, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
 
@@ -13,6 +14,16 @@ void t.test('npx, unless the program is on the PATH of the user', (t) => {
   t.equal(findProgramName({}), 'npx sandbox-kit');
   t.equal(findProgramName({ PATH, npm_command: 'exec' }), 'npx sandbox-kit', 'npx');
   t.equal(findProgramName({ PATH, npm_lifecycle_event: 'test' }), 'npx sandbox-kit', 'a script');
+  t.end();
+});
+
+void t.test('the commands in a sentence have the name of the program as well', (t) => {
+  const program = 'npx sandbox-kit';
+  const type = (text: string): string => typeCommandsIn(text, program);
+  t.equal(type('To judge it, run sandbox-kit check URL'), `To judge it, run ${program} check URL`);
+  t.equal(type('Run sandbox-kit simulate again.'), `Run ${program} simulate again.`);
+  t.equal(type('Place it again: sandbox-kit check URL'), `Place it again: ${program} check URL`);
+  t.equal(type('It is a report of sandbox-kit load.'), 'It is a report of sandbox-kit load.');
   t.end();
 });
 

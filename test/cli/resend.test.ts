@@ -317,11 +317,11 @@ void t.test('a failed turn of a simulation is sent again', async (t) => {
   t.same(routesOf(sandbox), ['create', 'chat', 'chat', 'delete']);
   t.equal(broken.code, 1, 'the second reply is still broken');
   sandbox.setBehavior({ chat: reply('Done.') });
-  const repaired = await run(['resend', path, 'talk-1/2']);
+  const repaired = await run(['resend', path, 'talk-1/2'], { env: { PATH: '/nowhere' } });
   t.equal(repaired.code, 0);
   t.match(
     unwrap(repaired.stdout),
-    /The response conforms\. Run sandbox-kit simulate again for the verdict on the session\./,
+    /The response conforms\. Run npx sandbox-kit simulate again for the verdict on the session\./,
   );
   assertUsageError(
     t,
@@ -343,6 +343,15 @@ void t.test('the library returns the same report', async (t) => {
   });
   await t.rejects(resend({ report: at('missing'), exchange }), { code: 'unreadable_file' });
   await t.rejects(resend({ report, exchange: 0 }), { name: 'TypeError' });
+  for (const [input, name] of [
+    [report, 'the report'],
+    [reportPath, reportPath],
+  ] as const) {
+    await t.rejects(resend({ report: input, exchange: 'x' }), {
+      name: 'TypeError',
+      message: `resend: exchange must be the number of an exchange of ${name}, got "x".`,
+    });
+  }
 });
 
 void t.test('wrong usage', async (t) => {

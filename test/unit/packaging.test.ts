@@ -2,6 +2,7 @@
 import { readFileSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
+import { buildTools } from '../../packaging/build-tools.ts';
 import { bundledPackages } from '../../packaging/bundled-packages.ts';
 import { entryPoints } from '../../packaging/entry-points.ts';
 import { ROOT, listFiles } from '../support/repository.ts';
@@ -13,18 +14,12 @@ interface PackageJson {
 }
 const kit = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as PackageJson;
 
-/** Programs that are not part of the package. */
-const buildTools = new Set([
-  'src/contract/generate.ts',
-  'library/generate-options.ts',
-  'cli/generate-docs.ts',
-  'conformance/ledger.ts',
-  'conformance/release-requirements.ts',
-]);
-
 void t.test('a package that the sources import is a dependency with a range, or bundled', (t) => {
-  const sources = listFiles().filter((path) =>
-    /^(cli|library|reference-agent|conformance|load|src)\/.*\.ts$/.test(path),
+  const tools: readonly string[] = buildTools;
+  const sources = listFiles().filter(
+    (path) =>
+      /^(cli|library|reference-agent|conformance|load|src)\/.*\.ts$/.test(path) &&
+      !tools.includes(path),
   );
   const bundled: readonly string[] = bundledPackages;
   const used = new Set(sources.flatMap((path) => findLibraries(path)));
@@ -44,7 +39,6 @@ void t.test('a package that the sources import is a dependency with a range, or 
 
 /** Returns the packages that a source file imports at run time. */
 function findLibraries(path: string): string[] {
-  if (buildTools.has(path)) return [];
   const text = readFileSync(join(ROOT, path), 'utf8');
   const statements =
     /(?:^(?:import|export) (?!type )(?:[^;]*? from )?|(?<!typeof )\b(?:import|requireLibrary)\()'([^'.][^']*)'/gm;

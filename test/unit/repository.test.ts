@@ -30,7 +30,7 @@ void t.test('every file name says what is in the file, in kebab case', (t) => {
 });
 
 void t.test('generated files are up to date', (t) => {
-  for (const generator of ['src/contract/generate.ts', 'library/generate-options.ts']) {
+  for (const generator of ['src/contract/generate.ts', 'packaging/generate-options.ts']) {
     t.doesNotThrow(
       () => execFileSync(process.execPath, [join(ROOT, generator), '--check'], { stdio: 'pipe' }),
       'Run npm run generate.',

@@ -5,8 +5,9 @@ import { type Exchange, isAccepted, isNotFound } from '../transcript/reading.ts'
 import type { BlockingCause, Preflight } from './blocking-cause.ts';
 
 /**
- * Every path is unknown. A missing `/health` or another single missing path is a finding. Some servers
- * refuse unknown paths with another 4xx, which counts if the chat route was found without its prefix.
+ * Every path is unknown, or the URL already contains the prefix of the chat route. A missing `/health` or
+ * another single missing path is a finding. Some servers refuse unknown paths with another 4xx, which
+ * counts if the chat route was found without its prefix.
  */
 export function findMissingInterface(
   preflight: Preflight,
@@ -15,27 +16,33 @@ export function findMissingInterface(
   const { run, exchanges: sent } = preflight;
   const exchanges = sent.filter(({ endpoint }) => endpoint !== 'elsewhere');
   const elsewhere = sent.find(({ endpoint }) => endpoint === 'elsewhere');
-  const [first] = exchanges;
-  const isUnknown = elsewhere && isAccepted(elsewhere) ? isRefused : isMissing;
+  const chat = exchanges.find(({ endpoint }) => endpoint === 'chat');
+  const isChatElsewhere = elsewhere !== undefined && isAccepted(elsewhere);
+  const isUnknown = isChatElsewhere ? isRefused : isMissing;
   const isHealthOnly = exchanges.every(({ endpoint }) => endpoint === 'health');
-  if (!first || isHealthOnly || !exchanges.every(isUnknown) || !exchanges.some(isNotFound)) {
-    return undefined;
-  }
+  const isAbsent = !isHealthOnly && exchanges.every(isUnknown) && exchanges.some(isNotFound);
+  const isDoubled = isChatElsewhere && ENDS_IN_PREFIX.test(run.target);
+  // Some servers have `/health` and `/users` both with and without the prefix.
+  const evidence = isAbsent ? exchanges[0] : isDoubled ? chat : undefined;
+  if (!evidence) return undefined;
   if (peer === 'sandbox' && exchanges.some(isOfService)) {
     return {
       id: 'no_interface',
       message: `The server at ${run.target} is the evaluation service of sandbox-kit, not a sandbox.`,
       cure: 'Pass the URL of the sandbox. To check the service itself, use sandbox-kit check URL --area service.',
-      evidence: first,
+      evidence,
     };
   }
   return {
     id: 'no_interface',
     message: `No ${peer} found at ${run.target}: ${describeUnknown(preflight)}.`,
     cure: `${describePrefix(run.target, elsewhere)}${cures.noInterface}`,
-    evidence: first,
+    evidence,
   };
 }
+
+/** Base URLs of OpenAI-compatible servers end in it. */
+const ENDS_IN_PREFIX = /\/v1\/*$/;
 
 /** Says which chat route responds, with the URLs that were sent; otherwise, that no endpoint does. */
 function describeUnknown({ run: { target }, exchanges }: Preflight): string {
@@ -65,9 +72,9 @@ function isOfService({ json }: Exchange): boolean {
   );
 }
 
-/** Explains a prefix that is missing or doubled: base URLs of OpenAI-compatible servers end in /v1. */
+/** Explains a prefix that is missing or doubled. */
 function describePrefix(target: string, elsewhere: Exchange | undefined): string {
-  if (/\/v1\/*$/.test(target)) return 'Remove /v1 from the end of the URL. ';
+  if (ENDS_IN_PREFIX.test(target)) return 'Remove /v1 from the end of the URL. ';
   if (!elsewhere?.response || isNotFound(elsewhere)) return '';
   const { method, path } = elsewhere.request;
   return `${method} ${path} responds with ${elsewhere.response.status}: add the prefix /v1 to this route. `;

@@ -1,4 +1,4 @@
-// Generated from tables of options by library/generate-options.ts, do not edit.
+// Generated from tables of options by packaging/generate-options.ts, do not edit.
 import type { ClientCertificate } from '../../platform/connection.ts';
 import type { ProxySettings } from '../../platform/proxy.ts';
 import type { StopSignal } from '../../platform/clock.ts';

@@ -1,7 +1,8 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { digestKey, isSameDigest } from '../../http-kit/local-access.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { randomHex } from '../../platform/random.ts';
 import type { StateSharing } from '../domain/shared-state.ts';
 
 /**
@@ -44,7 +45,7 @@ export function createPageSessions(
   isSecure: () => boolean,
   sharing?: StateSharing,
 ): PageSessions {
-  let secret = randomBytes(32).toString('hex');
+  let secret = randomHex(32);
   const sign = (purpose: string, text: string): string =>
     createHmac('sha256', secret).update(`${purpose}:${text}`).digest('hex');
   const ended = new Set<string>();
@@ -69,7 +70,7 @@ export function createPageSessions(
   return {
     find,
     start(keyDigest) {
-      const content = [randomBytes(16).toString('hex'), keyDigest, clock.nowMs() + SESSION_MS];
+      const content = [randomHex(16), keyDigest, clock.nowMs() + SESSION_MS];
       const text = content.join('.');
       return [
         `${COOKIE}=${text}.${sign('session', text)}`,

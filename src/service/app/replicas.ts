@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import type { AdjustableClock } from '../../platform/adjustable-clock.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
+import { randomHex } from '../../platform/random.ts';
 import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retry.ts';
 import type { SharedState, StateSharing } from '../domain/shared-state.ts';
 import type {
@@ -53,7 +53,7 @@ const createState = (): SharedState => ({
   memoryClears: [],
   requestClears: 0,
   reportedProblems: [],
-  pageSecret: randomBytes(32).toString('hex'),
+  pageSecret: randomHex(32),
   endedPageSessions: [],
 });
 
@@ -83,7 +83,7 @@ class JoinedReplica implements Replica {
 
   constructor({ replicas, keys, settings, clock, log }: ReplicaOptions) {
     this.#replicas = replicas;
-    this.#member = { id: randomBytes(12).toString('hex'), keys, settings };
+    this.#member = { id: randomHex(12), keys, settings };
     this.#clock = clock;
     this.#log = log;
     this.#database = createDatabaseRetry({ log, clock }, 'replica_report');

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { ChatRequest, TranscriptUpload } from '../../contract/index.ts';
+import { randomUuid } from '../../platform/random.ts';
 import type { Store } from '../store/store.ts';
 import type { ToolCall } from '../turns/turn-types.ts';
 import { findDocument } from './documents.ts';
@@ -46,7 +46,7 @@ export interface PlaygroundDeps {
 
 /** Begins a conversation. */
 export const beginConversation = (userId: string): PlaygroundConversation => ({
-  sessionId: `playground-${randomUUID()}`,
+  sessionId: `playground-${randomUuid()}`,
   userId,
   turns: [],
 });

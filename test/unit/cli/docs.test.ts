@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { generateDocs } from '../../../cli/generate-docs.ts';
-import { writeCounts } from '../../../cli/documented-counts.ts';
+import { generateDocs } from '../../../cli/docs/generate-docs.ts';
+import { writeCounts } from '../../../cli/docs/documented-counts.ts';
 import { ROOT } from '../../support/repository.ts';
 
 void t.test('the output of npm run docs is up to date', async (t) => {

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
+import { randomHex } from '../../../platform/random.ts';
 import type { SimulationLease } from '../replicas.ts';
 
 /** How long a process may run a simulation without renewing its lease. It renews every second. */
@@ -13,7 +13,7 @@ export function createSimulationLeases(pool: Pool) {
   return {
     /** Returns undefined if another process runs the simulation, or if it has ended. */
     async take(ownerId: string, id: string): Promise<SimulationLease | undefined> {
-      const token = randomBytes(12).toString('hex');
+      const token = randomHex(12);
       const { rows } = await pool.query(
         `insert into simulation_leases as lease (owner_id, simulation_key, token, ends_at, running)
          select owner_id, key, $3, ${ENDS_AT}, '[]' from simulations

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { SimulationRequest } from '../../../contract/index.ts';
+import { randomUuid } from '../../../platform/random.ts';
 import { formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { SimulationEstimate } from '../../operations/simulations.ts';
@@ -147,7 +147,7 @@ export const REQUEST_ID_FIELD = 'request_id';
 
 /** Renders the button that starts a run, which starts only once. */
 export const renderStart = (label: string): Html =>
-  html`${renderHidden(REQUEST_ID_FIELD, randomUUID())}
+  html`${renderHidden(REQUEST_ID_FIELD, randomUuid())}
     <button name="start" value="yes">${label}</button>`;
 
 /** Renders the page that says what a run costs before it starts. */

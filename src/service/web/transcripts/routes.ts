@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomUuid } from '../../../platform/random.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { findLiveEvals } from '../../domain/evals.ts';
 import { transcriptFormats } from '../../domain/transcript-file/read-transcripts.ts';
@@ -155,7 +155,7 @@ function createResults() {
   const results = new Map<string, { ownerId: string; result: UploadResult }>();
   return {
     add(ownerId: string, result: UploadResult): string {
-      const id = randomUUID();
+      const id = randomUuid();
       results.set(id, { ownerId, result });
       const [oldest] = results.keys();
       if (results.size > RESULTS_MAX && oldest !== undefined) results.delete(oldest);

@@ -7,7 +7,7 @@ import {
   type MessageName,
   type Route,
   type Routes,
-} from '../src/contract/index.ts';
+} from '../../src/contract/index.ts';
 import { code, formatTable, joinBlocks } from './reference.ts';
 
 /** Returns the endpoints of a sandbox, with the messages of its voice WebSocket. */

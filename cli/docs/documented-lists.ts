@@ -1,5 +1,5 @@
 /** The generated lists in hand-written pages. `npm run docs` writes them between two comments. */
-import type * as conformanceModule from '../conformance/index.ts';
+import type * as conformanceModule from '../../conformance/index.ts';
 import { formatSandboxInterface, formatServiceInterface } from './interface-reference.ts';
 import { formatTable } from './reference.ts';
 

@@ -5,14 +5,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import * as conformance from '../conformance/index.ts';
-import { createConfigSchema } from './config/config-schema.ts';
-import { loadCommands } from './commands/index.ts';
+import * as conformance from '../../conformance/index.ts';
+import { createConfigSchema } from '../config/config-schema.ts';
+import { loadCommands } from '../commands/index.ts';
 import { writeControlApiList, writeInterface } from './documented-lists.ts';
 import { findCounts, writeCounts } from './documented-counts.ts';
 import { formatCommandReference, formatRequirementReference } from './reference.ts';
 
-const ROOT = join(import.meta.dirname, '..');
+const ROOT = join(import.meta.dirname, '../..');
 
 /** Returns the generated files, and the pages with counts, by their path from the root of the repository. */
 export async function generateDocs(): Promise<Record<string, string>> {

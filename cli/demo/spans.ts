@@ -1,5 +1,5 @@
 /** Trace export requests of the demo in OTLP/JSON. Users send theirs with an OpenTelemetry exporter. */
-import { randomBytes } from 'node:crypto';
+import { randomHex } from '../../src/platform/random.ts';
 
 /** A span in OTLP/JSON. */
 export interface Span {
@@ -30,8 +30,8 @@ export function createSpan(
   parent?: Span,
 ): Span {
   return {
-    traceId: parent?.traceId ?? createId(16),
-    spanId: createId(8),
+    traceId: parent?.traceId ?? randomHex(16),
+    spanId: randomHex(8),
     ...(parent && { parentSpanId: parent.spanId }),
     name: operation,
     kind: CLIENT_KIND,
@@ -46,8 +46,6 @@ export function encodeTraces(serviceName: string, spans: readonly Span[]): objec
   const resource = { attributes: toAttributes({ 'service.name': serviceName }) };
   return { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: 'demo' }, spans }] }] };
 }
-
-const createId = (bytes: number): string => randomBytes(bytes).toString('hex');
 
 const toNanoseconds = (ms: number): string => `${Math.round(ms)}000000`;
 

@@ -1,10 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { describeWriteError, reasonOf, reserve } from '../../library/input/read-file.ts';
-import { OutputError, UsageError } from '../errors.ts';
+import { describeWriteError, reasonOf, reserve } from '../../library/input/files.ts';
+import { UnavailableError, UsageError } from '../errors.ts';
 import type { OutputStream } from '../process.ts';
-
-export { readBytes, readTextFile, reasonOf } from '../../library/input/read-file.ts';
 
 /**
  * Writes text to a file, or to stdout for `-`.
@@ -113,7 +111,7 @@ function explainWriteError(path: string, option: string, write: () => void): voi
     write();
   } catch (error) {
     const message = describeWriteError(path, option, error);
-    throw isDiskError(error) ? new OutputError(message) : new UsageError(message);
+    throw isDiskError(error) ? new UnavailableError(message) : new UsageError(message);
   }
 }
 

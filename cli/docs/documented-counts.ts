@@ -1,26 +1,37 @@
 /** The counts in hand-written pages. `npm run docs` writes them. */
-import type * as conformanceModule from '../conformance/index.ts';
+import type * as conformanceModule from '../../conformance/index.ts';
 
 type Conformance = typeof conformanceModule;
 
 /** The text around a count, with `#` in its place, and the count. */
 type Phrases = readonly (readonly [phrase: string, count: number])[];
 
+/** The verdicts other than a pass in the sample of a check, which is of the mutant `chat/content-null`. */
+const sample = { failed: 1, notes: 5, notApplicable: 3, notObserved: 9 };
+
 /** Returns by page where a hand-written page says what a default check sends, or what a self-test proves. */
 export async function findCounts({
   planCheck,
   countUnkilled,
+  requirementIds,
 }: Conformance): Promise<Readonly<Record<string, Phrases>>> {
   const { requests, modelCalls, users, calls } = planCheck({});
   const chatRequests = planCheck({ areas: ['chat'] }).modelCalls;
+  const applicable = requirementIds.length - sample.notApplicable;
+  const judged = applicable - sample.notObserved;
+  const passed = judged - sample.failed - sample.notes;
   return {
     'README.md': [
+      ['# pass, 1 fail, 5 note', passed],
       ['A check sends # requests', requests],
       ['creates # users', users],
       ['places # calls', calls],
       ['# of the requests reach the model', modelCalls],
     ],
     'docs/check.md': [
+      ['# pass, 1 fail, 5 note', passed],
+      ['Judged # of', judged],
+      ['of # requirements that apply', applicable],
       ['sends # requests', requests],
       ['reaches a model # times', modelCalls],
       ['places # calls', calls],

@@ -1,0 +1,36 @@
+import type * as conformanceModule from '../../conformance/index.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { randomSeed } from '../../src/platform/random.ts';
+import { kitVersion } from '../../library/kit-version.ts';
+import type { Terminal } from '../output/terminal.ts';
+
+/** These areas take seconds to check. For voice, the demo shows one call. */
+const TEXT_AREAS = ['chat', 'health', 'users'] as const;
+
+/** Checks a sandbox, and shows the verdict and each failure. */
+export async function showCheck(
+  conformance: typeof conformanceModule,
+  target: string,
+  out: Terminal,
+): Promise<string> {
+  const startedMs = systemClock.monotonicMs();
+  const { report } = await conformance.check({
+    target,
+    kitVersion: kitVersion(),
+    seed: randomSeed(),
+    areas: TEXT_AREAS,
+  });
+  const tookMs = systemClock.monotonicMs() - startedMs;
+  // The demo writes no report from which a request could be sent again.
+  const { resendable: _, ...shown } = report;
+  const excerpt = {
+    ...shown,
+    observedBehavior: {},
+    waived: [],
+    requirements: report.requirements.filter(({ verdict }) => ['fail', 'warn'].includes(verdict)),
+  };
+  const { style, width } = out;
+  const text = conformance.terminalReport(excerpt, { style, width: width - 3, tookMs });
+  out.write(text.replaceAll(/^(?=.)/gm, '   '));
+  return report.verdict;
+}

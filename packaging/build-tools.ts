@@ -1,0 +1,7 @@
+/** The programs among the sources that only developers run. The package does not contain them. */
+export const buildTools = [
+  'cli/docs/generate-docs.ts',
+  'conformance/ledger.ts',
+  'conformance/release-requirements.ts',
+  'src/contract/generate.ts',
+] as const;

@@ -184,10 +184,10 @@ export class Conversation implements Media {
   }
 
   /** Whether the caller only showed that it listens, such as with "mhm". */
-  #isBackchannel({ startMs, endMs }: HeardTurn): boolean {
+  #isBackchannel({ durationMs }: HeardTurn): boolean {
     const caption = this.#options.captions?.pendingText;
     return caption === undefined
-      ? endMs - startMs < BACKCHANNEL_MS_MAX
+      ? durationMs < BACKCHANNEL_MS_MAX
       : isBackchannelText(caption);
   }
 

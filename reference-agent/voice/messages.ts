@@ -197,7 +197,7 @@ export interface TurnReport {
 /** Creates the `conversation_update` of a turn. */
 export function createTurnUpdate(ids: CallIds, turn: TurnReport): ConversationUpdate {
   const { heard, text, reply, responseMs, captioned, spoken } = turn;
-  const seconds = ((heard.endMs - heard.startMs) / 1_000).toFixed(1);
+  const seconds = (heard.durationMs / 1_000).toFixed(1);
   const hints: TurnHints = {
     understood_intent: text !== undefined,
     appropriate_response: text !== undefined,

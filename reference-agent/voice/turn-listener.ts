@@ -1,4 +1,5 @@
 import {
+  type EndedSpeech,
   EndOfTurnDetector,
   LEVEL_WINDOW_TICKS,
   LevelMeter,
@@ -11,11 +12,10 @@ import {
   TIMESTAMP_JUMP_TICKS_MAX,
 } from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
-import type { SpeechSpan } from '../../src/voice/speech-span.ts';
 import { NoiseFloor } from './noise-floor.ts';
 
 /** A turn of the caller, and what the agent recognized of it. */
-export interface HeardTurn extends SpeechSpan {
+export interface HeardTurn extends EndedSpeech {
   /** The recorded clip that it was; undefined for any other speech. */
   clipId: string | undefined;
   /** The share of its packets that belong to that clip, 0 to 1. */

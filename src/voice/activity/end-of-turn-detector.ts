@@ -12,8 +12,14 @@ export interface SpeechWindow {
   atMs: number;
 }
 
+/** Speech that has ended. */
+export interface EndedSpeech extends SpeechSpan {
+  /** How long it lasted in stream time. The arrival times are closer together if packets arrive in a burst. */
+  durationMs: number;
+}
+
 /** What a window, or time without packets, changed. */
-export type TurnEvent = { kind: 'speaking' } | { kind: 'ended'; speech: SpeechSpan } | undefined;
+export type TurnEvent = { kind: 'speaking' } | { kind: 'ended'; speech: EndedSpeech } | undefined;
 
 /** Less sound than this is a click, not speech: 100 ms. */
 const SPEECH_WINDOWS_MIN = 10;
@@ -37,6 +43,7 @@ const IDLE_STEP_MS_MAX = 40;
 export class EndOfTurnDetector {
   readonly #silenceMs: number;
   #startMs = 0;
+  #startTicks = 0;
   #endMs = 0;
   #endTicks = 0;
   #loudWindows = 0;
@@ -65,7 +72,10 @@ export class EndOfTurnDetector {
       const silentMs = (atTicks + LEVEL_WINDOW_TICKS - this.#endTicks) / TICKS_PER_MS;
       return this.isOpen && silentMs >= this.#silenceMs ? this.#end() : undefined;
     }
-    if (!this.isOpen) this.#startMs = atMs;
+    if (!this.isOpen) {
+      this.#startMs = atMs;
+      this.#startTicks = atTicks;
+    }
     this.#loudWindows += 1;
     this.#endMs = atMs + LEVEL_WINDOW_TICKS / TICKS_PER_MS;
     this.#endTicks = atTicks + LEVEL_WINDOW_TICKS;
@@ -85,7 +95,8 @@ export class EndOfTurnDetector {
   #end(): TurnEvent {
     const isSpeech = this.#loudWindows >= SPEECH_WINDOWS_MIN;
     this.#loudWindows = 0;
-    const speech = { startMs: this.#startMs, endMs: this.#endMs };
+    const durationMs = (this.#endTicks - this.#startTicks) / TICKS_PER_MS;
+    const speech = { startMs: this.#startMs, endMs: this.#endMs, durationMs };
     return isSpeech ? { kind: 'ended', speech } : undefined;
   }
 }

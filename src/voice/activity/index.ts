@@ -1,5 +1,5 @@
 /** Voice activity detection: level meter, speech onsets and the end of a turn. */
-export { EndOfTurnDetector, type TurnEvent } from './end-of-turn-detector.ts';
+export { type EndedSpeech, EndOfTurnDetector, type TurnEvent } from './end-of-turn-detector.ts';
 export {
   LEVEL_WINDOW_TICKS,
   LevelMeter,

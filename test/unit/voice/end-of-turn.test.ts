@@ -28,7 +28,7 @@ void t.test('speech ends with its last sound, once the silence was long enough',
   const { events } = play(`..${'#'.repeat(30)}${'.'.repeat(20)}`);
   t.same(events, [
     [11, { kind: 'speaking' }],
-    [45, { kind: 'ended', speech: { startMs: 20, endMs: 320 } }],
+    [45, { kind: 'ended', speech: { startMs: 20, endMs: 320, durationMs: 300 } }],
   ]);
   t.end();
 });
@@ -51,6 +51,12 @@ void t.test('late packets do not look like a pause', (t) => {
   const { events } = play(`${'#'.repeat(60)}${'.'.repeat(14)}`, (nth) => (nth > 30 ? 500 : 0));
   t.equal(events.length, 2);
   t.match(events[1], [73, { speech: { startMs: 0, endMs: 1_100 } }]);
+  t.end();
+});
+
+void t.test('packets that arrive in a burst do not make speech shorter', (t) => {
+  const { events } = play(`${'#'.repeat(60)}${'.'.repeat(14)}`, (nth) => Math.max(0, 400 - nth * 10));
+  t.match(events[1], [73, { speech: { startMs: 400, endMs: 600, durationMs: 600 } }]);
   t.end();
 });
 

@@ -43,12 +43,17 @@ async function serve(kind: string): Promise<void> {
   const body = JSON.stringify({
     choices: [{ message: { role: 'assistant', content: 'It is on its way.' } }],
   });
+  // What the generator should report. On a busy machine, 200 responses that a stall delays take a while to send.
+  const tookMs: number[] = [];
+  process.on('message', () => process.send?.(tookMs));
   const server = createServer((request, response) => {
+    const startedMs = systemClock.monotonicMs();
     const waitMs = delayMs();
     request.resume();
     const respond = (): void => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(body);
+      tookMs.push(systemClock.monotonicMs() - startedMs);
     };
     if (waitMs === 0) respond();
     else void systemClock.sleep(waitMs).then(respond);

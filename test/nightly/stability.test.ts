@@ -100,13 +100,11 @@ async function checkForeign(
       const { sandbox, defect } = next;
       const name = `${sandbox}/${defect?.name ?? 'clean'}`;
       for (const seed of next.seeds) {
-        const {
-          fails,
-          warns,
-          blockedBy = '',
-        } = await measure(sandbox, { ...(defect && { defect }) }, seed);
+        const change = { ...(defect && { defect }) };
+        const { fails, warns, blockedBy } = await measure(sandbox, change, seed);
         const ids = [...fails, ...warns].map(({ id }) => id);
-        note(failures, name, seed, ids.join(' ') || blockedBy);
+        // The message of a cause may list requests that were in flight by chance.
+        note(failures, name, seed, ids.join(' ') || (blockedBy?.id ?? ''));
       }
     }
   };

@@ -25,7 +25,7 @@ export interface Measurement {
   defect?: string | undefined;
   oddity?: string | undefined;
   verdict: CheckReport['verdict'];
-  blockedBy?: string | undefined;
+  blockedBy?: CheckReport['blockedBy'];
   durationMs: number;
   /** How often the sandbox ended by itself. */
   exits: number;
@@ -73,7 +73,7 @@ export async function measure(
       defect: defect?.name,
       oddity,
       verdict: report.verdict,
-      blockedBy: report.blockedBy?.message,
+      blockedBy: report.blockedBy,
       durationMs,
       exits: sandbox.exits(),
       fails: report.requirements.filter(({ verdict }) => verdict === 'fail').map(toFinding),

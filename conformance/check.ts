@@ -126,7 +126,10 @@ function settingsOf(
   { preflightOnly }: Pick<RunSettings, 'preflightOnly'>,
 ): RunSettings {
   return {
-    areas, prompts: defaultPrompts, clock: systemClock, onExchange: () => {},
+    areas,
+    prompts: defaultPrompts,
+    clock: systemClock,
+    onExchange: () => {},
     ...withDefaults(checkOptions, options),
     // A recording names the header of the key only if it was chosen.
     apiKeyHeader: options.apiKeyHeader,

@@ -53,7 +53,12 @@ export function toClientTranscript(
   const { recording, target, kitVersion, isInterrupted = false } = options;
   const { startedAt, apiKeyHeader, exchanges, droppedRequests } = recording;
   const run: RunRecord = {
-    record: 'run', kitVersion, suite: SUITE_NAME, target, seed: 'none', startedAt,
+    record: 'run',
+    kitVersion,
+    suite: SUITE_NAME,
+    target,
+    seed: 'none',
+    startedAt,
     areas: [...clientArea],
     allowHttp: true,
     keyGiven: exchanges.some(({ request }) => (request.headers[apiKeyHeader] ?? '') !== ''),

@@ -84,7 +84,11 @@ export function judgeExchange(exchange: ForeignExchange): ExchangeFinding[] | un
       {
         id,
         verdict: level === 'must' ? 'fail' : 'warn',
-        rule, section, pointer, expected, received,
+        rule,
+        section,
+        pointer,
+        expected,
+        received,
         ...(hint !== undefined && { hint }),
         ...(repair && { repair: toPrintable(repair.description, 200) }),
       },

@@ -4,12 +4,7 @@ import type { LoadProgress } from '../load/index.ts';
 import type { Area } from '../src/contract/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { formatCount, formatNumber } from '../src/report-kit/format.ts';
-import type {
-  AgentTest,
-  AgentTestPlan,
-  AgentTestRun,
-  KitFunctions,
-} from '../src/service/index.ts';
+import type { AgentTest, AgentTestPlan, AgentTestRun, KitFunctions } from '../src/service/index.ts';
 import { describeLoadPlan, prepareOrReject, type PreparedLoad } from './load-plan.ts';
 import { rejectCall } from './rejection.ts';
 import { runCheck, selectionOf, type CheckSelection } from './run-check.ts';

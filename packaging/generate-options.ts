@@ -109,7 +109,8 @@ const modules: Readonly<Record<string, readonly string[]>> = {
   'src/voice/transcription/index.ts': ['TranscriptionModel'],
 };
 
-const HEADER = '// Generated from tables of options by packaging/generate-options.ts, do not edit.\n';
+const HEADER =
+  '// Generated from tables of options by packaging/generate-options.ts, do not edit.\n';
 
 /** Returns the generated files by their path from the root of the repository. */
 export async function generateOptions(): Promise<Record<string, string>> {

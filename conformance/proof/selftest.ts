@@ -123,7 +123,9 @@ export async function selftest(options: SelftestOptions): Promise<SelftestResult
     rows.push(row);
     onResult(row);
   };
-  const { open, doubtful }: OpenRuns = options.isQuick ? await replayAll(runs, addRow) : { open: runs };
+  const { open, doubtful }: OpenRuns = options.isQuick
+    ? await replayAll(runs, addRow)
+    : { open: runs };
   const due = doubtful ? omitCovered(open, doubtful, rows) : open;
   await runLanes(due, addRow);
   const matrix = createMatrix(rows);
@@ -289,8 +291,14 @@ async function prepareBases(
     recordings.set(keyOfRecording(run), await recordUnchanged(peer, run, seed));
   }
   return {
-    sandbox, service, recordings, startRecordingService, kitVersion, seed,
-    everyProbe, voiceVariantProbes: options.voiceVariantProbes,
+    sandbox,
+    service,
+    recordings,
+    startRecordingService,
+    kitVersion,
+    seed,
+    everyProbe,
+    voiceVariantProbes: options.voiceVariantProbes,
   };
 }
 

@@ -69,7 +69,11 @@ export async function resendExchange(settings: ResendSettings): Promise<ResendRe
   const steps = findSteps(source);
   const needed = [...steps.map(({ exchange }) => exchange), ...companions, before];
   const base = {
-    kitVersion, target, prepared: [], requirements: [], cleanedUp: [],
+    kitVersion,
+    target,
+    prepared: [],
+    requirements: [],
+    cleanedUp: [],
     ...((before.response ?? before.failure) && { before: toRecord(before) }),
   };
   const gap = findMissing(source) ?? firstOf(needed, (exchange) => findGap(exchange, run));
@@ -105,7 +109,9 @@ export async function resendExchange(settings: ResendSettings): Promise<ResendRe
     const { verdict, sentence } = evals ? concludeEvals(judged, evals) : judged;
     return {
       ...base,
-      verdict, sentence, requirements: judged.requirements,
+      verdict,
+      sentence,
+      requirements: judged.requirements,
       ...(evals && evals.length > 0 && { evals }),
       exitCode: { conforming: 0 as const, 'not-conforming': 1 as const, 'not-judged': 3 as const }[
         verdict
@@ -217,12 +223,16 @@ const requestLike = (
 
 const healthRequest = (like: Exchange): Exchange => ({
   ...requestLike(like, 'GET', '/health'),
-  endpoint: 'health', json: undefined, sent: undefined,
+  endpoint: 'health',
+  json: undefined,
+  sent: undefined,
 });
 
 const deletion = (like: Exchange, userId: string): Exchange => ({
   ...requestLike(like, 'DELETE', `/users/${encodeURIComponent(userId)}`),
-  endpoint: 'delete', json: undefined, sent: undefined,
+  endpoint: 'delete',
+  json: undefined,
+  sent: undefined,
 });
 
 /** The users that requests create: before the request is sent, and to be deleted afterwards. */
@@ -327,7 +337,10 @@ function createResender(settings: ResendSettings, interruption: AbortSignal): Se
       const signal = endpoint === 'delete' ? undefined : interruption;
       const outcome = await client.send(outgoing, deadlineMs, { connection: shared, signal });
       const recorded = recorder.record({
-        probe, step, endpoint, intent,
+        probe,
+        step,
+        endpoint,
+        intent,
         ...(control !== undefined && { control }),
         ...(properties && { properties }),
         ...(shared && { connection: shared }),

@@ -43,8 +43,16 @@ export function findInSimulation(
     );
   }
   const run: RunRecord = {
-    record: 'run', kitVersion, suite: 'simulation', target: sandbox, seed, startedAt,
-    areas: ['chat', 'health', 'users'], allowHttp: true, keyGiven: hasKey, concurrency: 1,
+    record: 'run',
+    kitVersion,
+    suite: 'simulation',
+    target: sandbox,
+    seed,
+    startedAt,
+    areas: ['chat', 'health', 'users'],
+    allowHttp: true,
+    keyGiven: hasKey,
+    concurrency: 1,
   };
   const authorization = hasKey ? { authorization: `Bearer ${REDACTED}` } : {};
   const headers = {
@@ -55,7 +63,9 @@ export function findInSimulation(
   const { user } = session.resendable;
   const sayTurn = (number: number): Exchange =>
     createExchange(number + 1, 'chat', `turn ${number}`, {
-      method: 'POST', path: '/v1/chat/completions', headers,
+      method: 'POST',
+      path: '/v1/chat/completions',
+      headers,
       body: JSON.stringify(createBody(session, number)),
     });
   const before = sayTurn(Number(turn));
@@ -65,7 +75,9 @@ export function findInSimulation(
     .map((number) => ({ ...sayTurn(number), response: { status: 200, headers: {}, body: '' } }));
   const creation = user && {
     ...createExchange(1, 'create', 'simulated user', {
-      method: 'POST', path: '/users', headers,
+      method: 'POST',
+      path: '/users',
+      headers,
       body: JSON.stringify(user),
     }),
     response: { status: 201, headers: {}, body: '' },
@@ -82,8 +94,15 @@ function createExchange(
   request: Exchange['request'],
 ): Exchange {
   return toExchange({
-    record: 'exchange', id, probe: 'simulation', step, endpoint, intent: 'valid',
-    request, startedMs: id, endedMs: id,
+    record: 'exchange',
+    id,
+    probe: 'simulation',
+    step,
+    endpoint,
+    intent: 'valid',
+    request,
+    startedMs: id,
+    endedMs: id,
   });
 }
 

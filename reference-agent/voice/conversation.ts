@@ -186,9 +186,7 @@ export class Conversation implements Media {
   /** Whether the caller only showed that it listens, such as with "mhm". */
   #isBackchannel({ durationMs }: HeardTurn): boolean {
     const caption = this.#options.captions?.pendingText;
-    return caption === undefined
-      ? durationMs < BACKCHANNEL_MS_MAX
-      : isBackchannelText(caption);
+    return caption === undefined ? durationMs < BACKCHANNEL_MS_MAX : isBackchannelText(caption);
   }
 
   /** Drops a reply that is not audible yet. */

@@ -5,7 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { CheckReport } from '../../src/contract/index.ts';
-import { assertUsageError, run, runInBackground, type RunningCommand } from '../support/commands/command.ts';
+import {
+  assertUsageError,
+  run,
+  runInBackground,
+  type RunningCommand,
+} from '../support/commands/command.ts';
 import { until } from '../support/until.ts';
 
 /** A sandbox with only a health endpoint that a test stops, changes, and starts again. */

@@ -16,7 +16,12 @@ import { atNight } from '../support/nightly.ts';
 import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
 import { withMutant } from '../support/sandboxes/mutant.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
-import { hang, refusal, respondWith, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
+import {
+  hang,
+  refusal,
+  respondWith,
+  withSandboxDouble,
+} from '../support/sandboxes/sandbox-double.ts';
 import { until } from '../support/until.ts';
 
 const NOWHERE = 'http://127.0.0.1:1';

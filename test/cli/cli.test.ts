@@ -9,7 +9,13 @@ import type { SelftestResult } from '../../conformance/index.ts';
 import { loadCommands } from '../../cli/commands/index.ts';
 import { formatCommandHelp } from '../../cli/output/help.ts';
 import { startService } from '../../src/service/index.ts';
-import { assertUsageError, run, runInBackground, runProcess, start } from '../support/commands/command.ts';
+import {
+  assertUsageError,
+  run,
+  runInBackground,
+  runProcess,
+  start,
+} from '../support/commands/command.ts';
 import { atNight } from '../support/nightly.ts';
 import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';

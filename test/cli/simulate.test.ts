@@ -12,7 +12,12 @@ import { assertPlain, HELLO, readSimulationReport } from '../support/commands/si
 import { assertAccessible } from '../support/pages/accessibility.ts';
 import { openPage } from '../support/pages/browser.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
-import { respondWith, reply, hang, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
+import {
+  respondWith,
+  reply,
+  hang,
+  withSandboxDouble,
+} from '../support/sandboxes/sandbox-double.ts';
 import { omitTimes } from '../support/sessions/simulated-sessions.ts';
 import { until } from '../support/until.ts';
 

@@ -5,7 +5,10 @@ import t, { type Test } from 'tap';
 import type { CheckReport, LoadReport, SimulationReport } from '../../src/contract/index.ts';
 import { createTraceparents, traceIdOf } from '../../src/platform/trace-context.ts';
 import { run } from '../support/commands/command.ts';
-import { withRecordingSandbox, type RecordingSandbox } from '../support/sandboxes/recording-sandbox.ts';
+import {
+  withRecordingSandbox,
+  type RecordingSandbox,
+} from '../support/sandboxes/recording-sandbox.ts';
 
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-01$/;
 

@@ -1,6 +1,12 @@
 /** The reason where people look: what "Fix first" says about a defect, and the finding that shows it. */
 import t from 'tap';
-import { check, terminalReport, htmlReport, junitReport, markdownReport } from '../../conformance/index.ts';
+import {
+  check,
+  terminalReport,
+  htmlReport,
+  junitReport,
+  markdownReport,
+} from '../../conformance/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import {

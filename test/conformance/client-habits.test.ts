@@ -2,7 +2,13 @@
 import t from 'tap';
 import { createSeedDocument } from '../../conformance/proof/client/client-runs.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
-import { end, endChunked, read, readUntilEmpty, sendSpans } from '../support/conformance/client-requests.ts';
+import {
+  end,
+  endChunked,
+  read,
+  readUntilEmpty,
+  sendSpans,
+} from '../support/conformance/client-requests.ts';
 import { judgeRun, type ClientSetup, type Target } from '../support/conformance/judged-client.ts';
 import { seedRun } from '../support/sessions/seeded-run.ts';
 import { makeSpan } from '../support/traces/otlp.ts';

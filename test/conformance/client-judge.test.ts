@@ -19,7 +19,12 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { randomSeed, seededRandom, type Random } from '../../src/platform/random.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import { end, openExport, read, send, sendSpans } from '../support/conformance/client-requests.ts';
-import { judgeRun, retryFaults, type ClientSetup, type Target } from '../support/conformance/judged-client.ts';
+import {
+  judgeRun,
+  retryFaults,
+  type ClientSetup,
+  type Target,
+} from '../support/conformance/judged-client.ts';
 import { damageJson, randomJson } from '../support/contract/random-json.ts';
 import { atNight } from '../support/nightly.ts';
 import { exporters, formatMessages, startExporter } from '../support/traces/exporting.ts';

@@ -18,7 +18,11 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { run } from '../support/commands/command.ts';
 import { openPage } from '../support/pages/browser.ts';
 import { HOSTILE_MARKUP } from '../support/pages/hostile-markup.ts';
-import { assertFitsScreens, assertInertPage, readEmbeddedReport } from '../support/pages/report-page.ts';
+import {
+  assertFitsScreens,
+  assertInertPage,
+  readEmbeddedReport,
+} from '../support/pages/report-page.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 interface HostilePages {

@@ -21,7 +21,11 @@ import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { assertUsageError, run, runProcess } from '../support/commands/command.ts';
-import { recordRun, withCheckedService, withoutControl } from '../support/conformance/checked-service.ts';
+import {
+  recordRun,
+  withCheckedService,
+  withoutControl,
+} from '../support/conformance/checked-service.ts';
 import { recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 import { damageJson, randomJson } from '../support/contract/random-json.ts';
 import { atNight } from '../support/nightly.ts';

@@ -11,7 +11,10 @@ import {
 } from '../../src/contract/index.ts';
 import { startService } from '../../src/service/index.ts';
 import { withRegisteredRoutes } from '../support/contract/registered-routes.ts';
-import { assertError as assertAgentError, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import {
+  assertError as assertAgentError,
+  withReferenceAgent,
+} from '../support/sandboxes/reference-agent.ts';
 import { assertError as assertServiceError, withService } from '../support/services/service.ts';
 
 /** Routes that are not part of the interface: test controls, monitoring, pages, and documents. */

@@ -2,7 +2,11 @@
 import t from 'tap';
 import { readDocument } from '../support/contract/contract-documents.ts';
 import { createExchangeChecker } from '../support/contract/contract-exchanges.ts';
-import { CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import {
+  CHAT_ROUTE,
+  makeChatRequest,
+  withReferenceAgent,
+} from '../support/sandboxes/reference-agent.ts';
 
 const FOREIGN = { origin: 'https://evil.example' };
 const TOO_LARGE = 'x'.repeat(1_100_000);

@@ -7,7 +7,11 @@ import type { Test } from 'tap';
 import { manualClock } from '../../src/platform/manual-clock.ts';
 import { startLocally } from '../support/network/local-server.ts';
 import { readSessionPage } from '../support/pages/session-page.ts';
-import { makeContainsEval, withService, type ServiceUnderTest } from '../support/services/service.ts';
+import {
+  makeContainsEval,
+  withService,
+  type ServiceUnderTest,
+} from '../support/services/service.ts';
 import { dialog, startModelServer } from './model-server.ts';
 
 /** The turns, warnings, and responses that the service produced for one run. */

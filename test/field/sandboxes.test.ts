@@ -45,7 +45,11 @@ async function assertCaught(t: Test, defect: Defect): Promise<void> {
   const { fails, blockedBy } = measurement;
   const exception = exceptions[`${defect.sandbox}/${defect.name}`];
   t.comment(`${defect.name}: ${outcome}, ${fails.length} failures, ${unrelated.length} unrelated`);
-  const detail = { outcome, blockedBy: blockedBy?.message ?? 'none', fails: fails.map(({ id, rule }) => `${id} ${rule}`) };
+  const detail = {
+    outcome,
+    blockedBy: blockedBy?.message ?? 'none',
+    fails: fails.map(({ id, rule }) => `${id} ${rule}`),
+  };
   const title = `${defect.name}: ${exception?.reason ?? defect.verdict} (spec ${defect.section})`;
   if (exception && outcome === 'expected' && unrelated.length <= UNRELATED_MAX) {
     t.comment(`${defect.name} is caught: remove its exception.`);

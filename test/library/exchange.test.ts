@@ -1,6 +1,13 @@
 /** `validateExchange` judges one exchange like a check, without false alarms. */
 import t, { type Test } from 'tap';
-import { check, startAgent, startService, validateExchange, type Exchange, type ExchangeRecord } from '../../library/index.ts';
+import {
+  check,
+  startAgent,
+  startService,
+  validateExchange,
+  type Exchange,
+  type ExchangeRecord,
+} from '../../library/index.ts';
 
 const chat = { method: 'POST', path: '/v1/chat/completions' };
 const chatRequest = { ...chat, body: { messages: [{ role: 'user', content: 'Hi.' }] } };

@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import { check, grade, type CheckReport } from '../../library/index.ts';
 import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
-import { respondWith, withSandboxDouble, type RouteBehavior } from '../support/sandboxes/sandbox-double.ts';
+import {
+  respondWith,
+  withSandboxDouble,
+  type RouteBehavior,
+} from '../support/sandboxes/sandbox-double.ts';
 
 const TARGET_MS = 2_000;
 const only = ['HEALTH-030'];

@@ -5,7 +5,12 @@ import { load } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { withTarget } from '../support/measurements/load-target.ts';
 import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
-import { runLoad, loadOptions, findTarget, testedVerdicts } from '../support/measurements/run-load.ts';
+import {
+  runLoad,
+  loadOptions,
+  findTarget,
+  testedVerdicts,
+} from '../support/measurements/run-load.ts';
 
 // Long enough for the run to end early. The clock runs ten times as fast as real time.
 const fast = { ratePerSecond: 10, windowMs: 300_000 };

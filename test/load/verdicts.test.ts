@@ -4,7 +4,12 @@ import { exitCodeOf, decideRunVerdict } from '../../load/verdict/targets.ts';
 import { findViolations } from '../../src/contract/index.ts';
 import { withTarget, workers } from '../support/measurements/load-target.ts';
 import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
-import { blockEventLoop, runLoad, findTarget, testedVerdicts } from '../support/measurements/run-load.ts';
+import {
+  blockEventLoop,
+  runLoad,
+  findTarget,
+  testedVerdicts,
+} from '../support/measurements/run-load.ts';
 import { isNightly } from '../support/nightly.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 

@@ -146,7 +146,9 @@ for (const [title, fault, errorCounts, figures] of MEDIA_FAULTS.slice(0, atNight
 
 void t.test('a late offer is awaited, and counts as setup time', nightOnly, async (t) => {
   const latency = { min_ms: 1_500, max_ms: 1_500 };
-  const { agent } = await withReferenceAgent(t, { faults: [{ kind: 'latency', route: 'voice', latency }] });
+  const { agent } = await withReferenceAgent(t, {
+    faults: [{ kind: 'latency', route: 'voice', latency }],
+  });
   const voice = getVoice(await runVoiceLoad(agent.url));
   t.match(voice, { connected: 3, held: 3, lost: 0 });
   t.ok((voice.readyMs.p50 ?? 0) >= 1_500, `${voice.readyMs.p50} ms`);

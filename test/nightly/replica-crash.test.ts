@@ -42,7 +42,11 @@ import {
 import { execute } from '../support/database/postgres.ts';
 import { behaviors, startOpenAiServer, type Behavior } from '../support/models/openai-server.ts';
 import { atNight } from '../support/nightly.ts';
-import { reply, withSandboxDouble, type SandboxDouble } from '../support/sandboxes/sandbox-double.ts';
+import {
+  reply,
+  withSandboxDouble,
+  type SandboxDouble,
+} from '../support/sandboxes/sandbox-double.ts';
 import type { ReplicaProcess } from '../support/services/replicas.ts';
 import { makeUserScenario } from '../support/sessions/scenarios.ts';
 

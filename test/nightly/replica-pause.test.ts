@@ -11,7 +11,11 @@ import type {
 import { systemClock } from '../../src/platform/clock.ts';
 import { listViolations, watchChanges } from '../support/crashes/crash-audit.ts';
 import { execute, withPostgres } from '../support/database/postgres.ts';
-import { behaviors, createPendingBehavior, startOpenAiServer } from '../support/models/openai-server.ts';
+import {
+  behaviors,
+  createPendingBehavior,
+  startOpenAiServer,
+} from '../support/models/openai-server.ts';
 import { reply, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
 import { startReplica } from '../support/services/replicas.ts';
 import { makeUserScenario } from '../support/sessions/scenarios.ts';

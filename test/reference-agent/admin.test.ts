@@ -5,7 +5,12 @@ import type { ChatResponse } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
 import { sendHeaders } from '../support/network/send-headers.ts';
 import { assertResponse, type Send } from '../support/network/send.ts';
-import { assertError, CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import {
+  assertError,
+  CHAT_ROUTE,
+  makeChatRequest,
+  withReferenceAgent,
+} from '../support/sandboxes/reference-agent.ts';
 
 interface JournalView {
   total: number;
@@ -192,7 +197,10 @@ void t.test(
   async (t) => {
     const clock = manualClock(0);
     const folder = t.testdir({ 'script.json': JSON.stringify({ rules }) });
-    const { send } = await withReferenceAgent(t, { clock, script: readScript(`${folder}/script.json`) });
+    const { send } = await withReferenceAgent(t, {
+      clock,
+      script: readScript(`${folder}/script.json`),
+    });
     const replyTo = async (...texts: string[]): Promise<string> => {
       const { json } = await send(CHAT_ROUTE, { body: makeChatRequest(...texts) });
       return (json as ChatResponse).choices[0].message.content;

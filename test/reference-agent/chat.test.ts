@@ -6,7 +6,13 @@ import { schemas, type ChatResponse } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
 import { generateKeyPair } from '../support/network/certificates.ts';
 import { assertResponse } from '../support/network/send.ts';
-import { assertError, CHAT_ROUTE, makeChatRequest, waitForInjection, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import {
+  assertError,
+  CHAT_ROUTE,
+  makeChatRequest,
+  waitForInjection,
+  withReferenceAgent,
+} from '../support/sandboxes/reference-agent.ts';
 
 void t.test('a request with only messages gets a complete response', async (t) => {
   const { send } = await withReferenceAgent(t);

@@ -1,14 +1,20 @@
 import t from 'tap';
 import type { ChatRequest, ChatResponse } from '../../src/contract/index.ts';
 import { assertResponse, type HttpResponse } from '../support/network/send.ts';
-import { CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import {
+  CHAT_ROUTE,
+  makeChatRequest,
+  withReferenceAgent,
+} from '../support/sandboxes/reference-agent.ts';
 
-const replyOf = ({ json }: HttpResponse): string => (json as ChatResponse).choices[0].message.content;
+const replyOf = ({ json }: HttpResponse): string =>
+  (json as ChatResponse).choices[0].message.content;
 const toolCalls = ({
   json,
 }: HttpResponse): NonNullable<ChatResponse['choices'][0]['message']['tool_calls']> =>
   (json as ChatResponse).choices[0].message.tool_calls ?? [];
-const textWithoutTime = ({ text }: HttpResponse): string => text.replace(/"response_time_ms":\d+/, '');
+const textWithoutTime = ({ text }: HttpResponse): string =>
+  text.replace(/"response_time_ms":\d+/, '');
 
 void t.test(
   'the dialogue gives the expected reply, tool calls, and evaluation metadata',

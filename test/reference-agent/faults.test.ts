@@ -3,7 +3,13 @@ import { readFault, startAgent } from '../../reference-agent/index.ts';
 import { schemas, type AgentFault } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
 import { assertResponse, type Send } from '../support/network/send.ts';
-import { assertError, CHAT_ROUTE, makeChatRequest, waitForInjection, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import {
+  assertError,
+  CHAT_ROUTE,
+  makeChatRequest,
+  waitForInjection,
+  withReferenceAgent,
+} from '../support/sandboxes/reference-agent.ts';
 
 const chat = { body: makeChatRequest('Hello') };
 const FAULTS_ROUTE = '/__admin/faults';
@@ -106,7 +112,9 @@ void t.test('a request without the key does not use up a fault', async (t) => {
 void t.test(
   'a fault in the header wins over the control API, which wins over the options',
   async (t) => {
-    const { send } = await withReferenceAgent(t, { faults: [{ kind: 'rate_limit', route: 'chat' }] });
+    const { send } = await withReferenceAgent(t, {
+      faults: [{ kind: 'rate_limit', route: 'chat' }],
+    });
     t.equal(await statusOf(send), 429, 'options');
 
     await send(`POST ${FAULTS_ROUTE}`, { body: { kind: 'server_error', times: 1 } });
@@ -127,7 +135,10 @@ void t.test('a latency is combined with another fault', async (t) => {
     latency: { min_ms: 100, max_ms: 100 },
     route: 'chat',
   };
-  const { send } = await withReferenceAgent(t, { clock, faults: [latency, { kind: 'server_error' }] });
+  const { send } = await withReferenceAgent(t, {
+    clock,
+    faults: [latency, { kind: 'server_error' }],
+  });
   const status = statusOf(send);
   await waitForInjection(send);
   clock.advance(100);

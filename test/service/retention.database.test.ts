@@ -1,6 +1,10 @@
 /** Old spans are removed, and results stay. */
 import t, { type Test } from 'tap';
-import { makeContainsEval, withService, type ServiceUnderTest } from '../support/services/service.ts';
+import {
+  makeContainsEval,
+  withService,
+  type ServiceUnderTest,
+} from '../support/services/service.ts';
 import { makeSpan } from '../support/traces/otlp.ts';
 
 const DAY_MS = 86_400_000;

@@ -8,10 +8,18 @@ import { Headers } from 'undici';
 import { WebSocket } from 'ws';
 import { openSignaling, type SignalingOptions } from '../support/calls/caller.ts';
 import { assertResponse, type HttpResponse } from '../support/network/send.ts';
-import { assertError, CHAT_ROUTE, makeChatRequest, withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import {
+  assertError,
+  CHAT_ROUTE,
+  makeChatRequest,
+  withReferenceAgent,
+} from '../support/sandboxes/reference-agent.ts';
 
 /** Requests an upgrade that the agent refuses; returns the response. */
-async function requestRefusedUpgrade(url: string, options: SignalingOptions = {}): Promise<HttpResponse> {
+async function requestRefusedUpgrade(
+  url: string,
+  options: SignalingOptions = {},
+): Promise<HttpResponse> {
   const { protocol = 'voice-agent', headers = {} } = options;
   const socket = new WebSocket(url, protocol === '' ? [] : [protocol], { headers });
   const [, response] = (await once(socket, 'unexpected-response')) as [

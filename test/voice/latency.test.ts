@@ -9,7 +9,11 @@ import { findResponseLatencies, judgeAudioLatency } from '../../src/voice/latenc
 import { PathMeter } from '../../src/voice/peer/index.ts';
 import { loadClip, startMicrophone, waitForGreeting, withCall } from '../support/calls/caller.ts';
 import { onQuietMachine } from '../support/measurements/quiet-machine.ts';
-import { assertPathLatency, assertResponseLatency, measurePath } from '../support/measurements/voice-latency.ts';
+import {
+  assertPathLatency,
+  assertResponseLatency,
+  measurePath,
+} from '../support/measurements/voice-latency.ts';
 import { atNight } from '../support/nightly.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { until } from '../support/until.ts';

@@ -121,7 +121,8 @@ export const leaks: Subject = {
           transform: changeReplies(() => (response, request) => {
             const called = { name: 'look_up', arguments: '{"order":"A-1"}', result: {} };
             const calls = ['call_1', 'call_2'].map((id) => ({
-              id, type: 'function',
+              id,
+              type: 'function',
               function: called,
             }));
             const edit = combineEdits(set(CALLS, calls), drop('/metadata/tools_used'));

@@ -26,7 +26,10 @@ export function toFinding(
   { expected, received, hint, isNote = false }: Fault,
 ): Finding {
   return {
-    exchange: id, pointer: '', expected, received,
+    exchange: id,
+    pointer: '',
+    expected,
+    received,
     ...(hint !== undefined && { hint }),
     ...(isNote && { isNote }),
   };

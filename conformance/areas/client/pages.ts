@@ -268,7 +268,10 @@ function pageOf(exchange: Exchange): Page | undefined {
     .map(([name, value]) => `${name}=${value}`)
     .sort();
   return {
-    exchange, skip, items: items.length, total,
+    exchange,
+    skip,
+    items: items.length,
+    total,
     conversations: items.map((item) => isObject(item) && item['source_session_id']),
     hasLimit: query.has('limit'),
     list: [endpoint, ...filters].join(' '),

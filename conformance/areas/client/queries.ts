@@ -152,11 +152,25 @@ const parametersOf = ({ endpoint }: Exchange): string[] => [
 
 /** Wrong names that clients use for a parameter, and its right name. */
 const SYNONYMS: Readonly<Record<string, string>> = {
-  offset: 'skip', page: 'skip', cursor: 'skip', count: 'limit', size: 'limit',
-  page_size: 'limit', per_page: 'limit', from: 'started_after', since: 'started_after',
-  after: 'started_after', to: 'started_before', until: 'started_before',
-  before: 'started_before', failed: 'failed_only', only_failed: 'failed_only',
-  traces: 'include_traces', evaluation: 'eval', eval_name: 'eval', agent_name: 'agent',
+  offset: 'skip',
+  page: 'skip',
+  cursor: 'skip',
+  count: 'limit',
+  size: 'limit',
+  page_size: 'limit',
+  per_page: 'limit',
+  from: 'started_after',
+  since: 'started_after',
+  after: 'started_after',
+  to: 'started_before',
+  until: 'started_before',
+  before: 'started_before',
+  failed: 'failed_only',
+  only_failed: 'failed_only',
+  traces: 'include_traces',
+  evaluation: 'eval',
+  eval_name: 'eval',
+  agent_name: 'agent',
   run_name: 'run',
 };
 

@@ -174,7 +174,9 @@ export const retries: Subject = {
                 ...withBody(request, '{"resourceSpans":[]}', {
                   'content-type': 'application/json',
                 }),
-                method: 'POST', path: '/v1/traces', endpoint: 'traces' as const,
+                method: 'POST',
+                path: '/v1/traces',
+                endpoint: 'traces' as const,
               };
               for (let count = 0; count < BURST; count += 1) await forward(empty);
             }),

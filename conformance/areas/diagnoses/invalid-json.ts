@@ -19,7 +19,9 @@ export function findInvalidJson({ run, exchanges }: Transcript): Diagnosis[] {
     if (!fault) return undefined;
     const { cure, reason, value } = fault;
     return {
-      kind: cure, fault: `the body is not JSON: ${reason}`, cure,
+      kind: cure,
+      fault: `the body is not JSON: ${reason}`,
+      cure,
       repair(repaired) {
         if (!repaired.response || !value) return conformingResponse(repaired, run);
         const { bodyBase64, ...others } = repaired.response;

@@ -73,7 +73,9 @@ export function findMisspelledNames({ exchanges }: Transcript): Diagnosis[] {
         ? 'Send the names as the specification writes them, without a conversion to camel case'
         : 'Send the names as the specification writes them',
       repair: (exchange) => ({
-        status: 200, headers: {}, ...exchange.response,
+        status: 200,
+        headers: {},
+        ...exchange.response,
         body: JSON.stringify(renameAll(exchange)),
       }),
     },

@@ -84,7 +84,9 @@ export function diagnoseBodies(
     const { fault, cure } = example;
     return [
       {
-        seen, cure, fault: `${fault} (${describeSeen(seen)})`,
+        seen,
+        cure,
+        fault: `${fault} (${describeSeen(seen)})`,
         // The exchange may have been repaired before, and then it is another object with the same id.
         repair: (exchange) => (defects.get(exchange.id) ?? example).repair(exchange),
       },

@@ -70,7 +70,9 @@ export function findWrappedBodies({ exchanges }: Transcript): Diagnosis[] {
     const { fault, cure } = wrapped;
     const body = JSON.stringify(wrapped.body);
     return {
-      kind: fault, fault, cure,
+      kind: fault,
+      fault,
+      cure,
       repair: ({ response }) => ({ status: 200, headers: {}, ...response, body }),
     };
   });

@@ -27,7 +27,13 @@ import {
 } from '../../engine/transcript/reading.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { resultsEndpoints } from './results-api.ts';
-import { contains, isPlainJson, isWellFormed, refuseTraces, traces } from './traces/trace-requests.ts';
+import {
+  contains,
+  isPlainJson,
+  isWellFormed,
+  refuseTraces,
+  traces,
+} from './traces/trace-requests.ts';
 import { isSpecified } from './transforms.ts';
 
 const specifiedEndpoints = ['traces', 'end', 'production', 'simulations'];

@@ -48,7 +48,6 @@ export const uploadSessionId = ({ marker }: ServiceContext): string => `sk-${mar
 export const uploadRunName = ({ marker }: ServiceContext): string =>
   `Check upload ${CITY} ${marker}`;
 
-
 /**
  * Returns when a seeded session in the middle of the others starts: after noon of the previous day, so
  * that an earlier session of the same day exists. Only the fraction shows that it is not at noon.
@@ -83,7 +82,9 @@ function seedSimulations(service: ServiceContext): SeedDocument {
   const names = [first.name, second.name, `Check Tone ${marker}`];
   const outcomes = (...results: SeedOutcome['outcome'][]): SeedOutcome[] =>
     results.map((outcome, index) => ({
-      eval_name: names[index] ?? '', outcome, reasoning: 'Made up.',
+      eval_name: names[index] ?? '',
+      outcome,
+      reasoning: 'Made up.',
     }));
   const hoursAgo = (hours: number): number => baseMs - hours * HOUR_MS;
   const middleMs = middleSessionMs(service);
@@ -174,7 +175,8 @@ export function seedManySessions({ baseMs }: ServiceContext): SeedDocument {
       {
         name: 'Many',
         sessions: times.map((time) => ({
-          source_session_id: time.started_at, outcomes,
+          source_session_id: time.started_at,
+          outcomes,
           ...time,
         })),
       },

@@ -217,10 +217,15 @@ export function withOtherFields({ resourceSpans }: TraceExport): TraceExport {
   const addToSpan = (span: Span): Span => {
     const { traceId, spanId, startTimeUnixNano: timeUnixNano } = span;
     const others = {
-      kind: 3, flags: 257, traceState: 'shop=1', status: { code: 1, message: 'done' },
+      kind: 3,
+      flags: 257,
+      traceState: 'shop=1',
+      status: { code: 1, message: 'done' },
       events: [{ timeUnixNano, name: 'first token', ...about }],
       links: [{ traceId, spanId: spanId.replace(/^./, 'e'), traceState: '', ...about }],
-      droppedAttributesCount: 1, droppedEventsCount: 0, droppedLinksCount: 0,
+      droppedAttributesCount: 1,
+      droppedEventsCount: 0,
+      droppedLinksCount: 0,
     };
     return { ...span, ...others };
   };

@@ -70,11 +70,7 @@ export const deletion: Subject = {
       mutants: {
         'delete-204': {
           description: 'Responds to a deletion with an empty 204.',
-          transform: replaceParts(
-            isDelete,
-            { status: 204, headers: {}, body: '' },
-            isSuccess,
-          ),
+          transform: replaceParts(isDelete, { status: 204, headers: {}, body: '' }, isSuccess),
         },
         'delete-text': {
           description: 'Responds to a deletion with the text OK.',

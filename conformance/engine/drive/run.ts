@@ -156,7 +156,8 @@ export async function runProbes(suite: Suite, options: RunSettings): Promise<Tra
       wasCutOff: ({ repeats }: Exchange) =>
         recorder.exchanges.some((first) => first.id === repeats && isConnectionFailure(first)),
       random: seededRandom(`${seed}/${probe.area}/${probe.id}`),
-      prompts, areas,
+      prompts,
+      areas,
       ...state,
     });
     if (!isInterrupted() || probe.cleansUp) unfinished.delete(probe);

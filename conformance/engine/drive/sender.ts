@@ -241,7 +241,9 @@ function createExchangeOnce(options: SenderOptions): ExchangeOnce {
             signal: probe.cleansUp ? undefined : options.interruption,
           })
         : await caller.place({
-            step, outgoing, deadlineMs,
+            step,
+            outgoing,
+            deadlineMs,
             sinceRunMs: (atMs) => atMs - startedMs,
             pass: (send) => requestLimiter.pass(send),
           });

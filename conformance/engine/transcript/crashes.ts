@@ -18,7 +18,8 @@ const ENDED_AFTER = 'it ended right after the response';
 
 /** Returns the failure of a request whose response was complete, but after which the peer ended. */
 export const endedAfter = (status: number): NonNullable<ExchangeRecord['failure']> => ({
-  kind: 'reset', status,
+  kind: 'reset',
+  status,
   message: ENDED_AFTER,
 });
 

@@ -36,7 +36,8 @@ const PURPOSES: Partial<Record<string, string>> = {
   'DELETE /scenarios/{id}': 'Removes a scenario',
   'POST /transcripts': 'Stores a finished conversation and queues its evals: TranscriptUpload',
   'POST /seed': 'Loads seed data; if a part is refused, none is stored: SeedDocument',
-  'POST /reset': 'Restores the seed data, {"to": "seed"}, or deletes all but the keys, {"to": "empty"}',
+  'POST /reset':
+    'Restores the seed data, {"to": "seed"}, or deletes all but the keys, {"to": "empty"}',
   'GET /sessions': 'Lists the newest 500 sessions with verdicts and errored evals',
   'GET /sessions/{id}': 'Shows a session with its verdict and errored evals',
   'GET /conversations/{id}/scenario': 'Creates a scenario from a conversation',

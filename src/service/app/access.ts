@@ -44,10 +44,18 @@ export function createAccess(
   const sessions = createPageSessions(machineClock, isSecure, replica);
   const { host } = options;
   return {
-    apiKeyHeader, appUrl, ownerName,
+    apiKeyHeader,
+    appUrl,
+    ownerName,
     owners: createRequestOwners(owners, ownerName),
     authentication: createAuthentication({
-      host, owners, apiKeyHeader, apiKey, sessions, appUrl, unauthorizedCallers,
+      host,
+      owners,
+      apiKeyHeader,
+      apiKey,
+      sessions,
+      appUrl,
+      unauthorizedCallers,
     }),
     callerRecorder:
       options.recordCallers === true

@@ -82,7 +82,10 @@ export function createAuthentication(
       throw new RequestError('unauthorized', message + explainProxy(headers));
     },
     ...createPageAuthentication({
-      sessions, appUrl, adminDigest, findOwner,
+      sessions,
+      appUrl,
+      adminDigest,
+      findOwner,
       checkLocal,
       findKeyOwner: (headers) => {
         const key = readKey(headers);

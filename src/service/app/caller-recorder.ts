@@ -64,6 +64,22 @@ interface Pending {
   isAborted: boolean;
 }
 
+const createPending = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  startedMs: number,
+): Pending => ({
+  request,
+  reply,
+  startedMs,
+  endedMs: undefined,
+  chunks: [],
+  bodyBytes: 0,
+  isBodyStored: true,
+  response: '',
+  isAborted: false,
+});
+
 /** Creates a recorder without exchanges. */
 export function createCallerRecorder(options: CallerRecorderOptions): CallerRecorder {
   const { clock, apiKeyHeader, secrets } = options;
@@ -82,10 +98,7 @@ export function createCallerRecorder(options: CallerRecorderOptions): CallerReco
       return;
     }
     redaction.learn(request.raw.headers);
-    const entry: Pending = {
-      request, reply, startedMs: now(), endedMs: undefined,
-      chunks: [], bodyBytes: 0, isBodyStored: true, response: '', isAborted: false,
-    };
+    const entry = createPending(request, reply, now());
     all.push(entry);
     pending.set(request, entry);
     watchBody(request.raw, (chunk) => {
@@ -187,7 +200,10 @@ function toRecord(
   const fault = reply.getHeader(FAULT_HEADER);
   const body = toRecordedBody(entry);
   return {
-    record: 'exchange', id, probe: 'client', intent: 'open',
+    record: 'exchange',
+    id,
+    probe: 'client',
+    intent: 'open',
     step: fault === undefined ? 'request' : `injected ${String(fault)}`,
     endpoint: findEndpoint(method, url),
     request: {

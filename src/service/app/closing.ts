@@ -38,7 +38,12 @@ export function startClosing(
     makeId('ses', ['conversation', ownerId, conversationId]);
   const { ingestLog, conversations } = store;
   const deps = {
-    store, clock, log, makeSessionId, idleCloses, wake,
+    store,
+    clock,
+    log,
+    makeSessionId,
+    idleCloses,
+    wake,
     missingEvals: createMissingEvals({ ingestLog, reportedProblems, clock, log }),
     turnChecks: createDatabaseRetry({ log, clock }, 'turn_check'),
   };

@@ -51,7 +51,10 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
   const counters = createServiceCounters();
   const reportedProblems = createReportedProblems(clock, replica);
   const scoring = startScoring(base, {
-    judge: options.judge, randomSeed: seed, reportedProblems, finished: counters.jobs,
+    judge: options.judge,
+    randomSeed: seed,
+    reportedProblems,
+    finished: counters.jobs,
   });
   cleanups.push(() => scoring.runner.stop());
   const onStored = scoring.wake;
@@ -65,7 +68,11 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
   const problems = createProblemReports(base, { reportedProblems, ownerName, apiKeyHeader });
   const { unauthorizedCallers } = problems;
   const access = createAccess(base, {
-    options, startKeys, apiKeyHeader, appUrl, unauthorizedCallers,
+    options,
+    startKeys,
+    apiKeyHeader,
+    appUrl,
+    unauthorizedCallers,
   });
 
   // The server.
@@ -78,8 +85,13 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
   const closing = startClosing(base, { seed, counters, reportedProblems, wake: scoring.wake });
   const workers = { writer, spanRemover, scoring, simulator, closing };
   const server = createServer(base, {
-    workers, access, problems, counters, lifecycle,
-    hasUserModel: userModel !== undefined, kit: options.kit,
+    workers,
+    access,
+    problems,
+    counters,
+    lifecycle,
+    hasUserModel: userModel !== undefined,
+    kit: options.kit,
   });
   cleanups.push(async () => {
     // Load balancers need time to see that the service is not ready anymore.

@@ -119,7 +119,9 @@ function createTestTools(
 ) {
   // Replicas share a rate limiter.
   const shared = store.replicas?.createRateLimiter({
-    clock, machineClock: systemClock, log,
+    clock,
+    machineClock: systemClock,
+    log,
     isClockInjected: machineClock !== systemClock,
   });
   const rateLimiter: RateLimiter = shared ?? createRateLimiter(clock);
@@ -170,10 +172,21 @@ function addInterface(
   const { misdirectedTraces, rejectedRequests, acceptedTraces, database } = problems;
   const { writer, closing } = workers;
   addInterfaceRoutes(api, {
-    store, authentication, appUrl, faults, journal, callerRecorder, misdirectedTraces,
+    store,
+    authentication,
+    appUrl,
+    faults,
+    journal,
+    callerRecorder,
+    misdirectedTraces,
     close: closing.close,
     ingest: {
-      clock, log, writer, rejectedRequests, acceptedTraces, counters,
+      clock,
+      log,
+      writer,
+      rejectedRequests,
+      acceptedTraces,
+      counters,
       // Moving the service clock must not cut a body.
       machineClock,
       databaseProblems: database,
@@ -193,9 +206,21 @@ function addPages(
   const { rejectedRequests, acceptedTraces } = problems;
   const { stopping } = lifecycle;
   addPageRoutes(pages, {
-    store, clock, authentication, apiKeyHeader, kit, stopping,
-    rejectedRequests, acceptedTraces,
-    wake, hasJudge, backlog, findWarnings, simulations, agentTests, sendChat,
+    store,
+    clock,
+    authentication,
+    apiKeyHeader,
+    kit,
+    stopping,
+    rejectedRequests,
+    acceptedTraces,
+    wake,
+    hasJudge,
+    backlog,
+    findWarnings,
+    simulations,
+    agentTests,
+    sendChat,
     browserCalls: createBrowserCalls({ store, log, stopping }),
     sdkSettings: listSdkSettings(),
     solutions: listSolutions(),
@@ -219,7 +244,15 @@ function collectAdminParts(
   const { faults, journal } = tests;
   const { wake } = scoring;
   return {
-    store, clock, kit, authentication, owners, appUrl, wake, faults, journal,
+    store,
+    clock,
+    kit,
+    authentication,
+    owners,
+    appUrl,
+    wake,
+    faults,
+    journal,
     ...operations,
     findUnreadyReason: lifecycle.findUnreadyReason,
     isSimulating: () => !simulator.isIdle(),

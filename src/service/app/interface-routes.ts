@@ -51,7 +51,9 @@ export function addInterfaceRoutes(api: FastifyInstance, options: InterfaceOptio
   finishRequestFirst(api);
   addIngestRoute(api, {
     ...options.ingest,
-    authentication, ingestLog, injectFault: injectInto('traces'),
+    authentication,
+    ingestLog,
+    injectFault: injectInto('traces'),
     budget: createByteBudget(BYTES_IN_FLIGHT_MAX),
   });
   addCloseRoute(api, { authentication, close, ingestLog, injectFault: injectInto('end') });

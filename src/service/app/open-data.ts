@@ -80,7 +80,8 @@ async function openDirectory(
     });
   }
   return {
-    store, location,
+    store,
+    location,
     guard: (action) => withDataFile(file, action),
     loadDevelopmentKey: () => loadDevelopmentKey(dataDir.path),
   };
@@ -98,7 +99,9 @@ async function openDatabase(
   const store = await guard(() => openStore(location));
   cleanups.push(() => store.close());
   return {
-    store, location, guard,
+    store,
+    location,
+    guard,
     loadDevelopmentKey: () => store.shareValue('development_key', createDevelopmentKey()),
   };
 }

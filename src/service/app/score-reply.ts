@@ -94,7 +94,9 @@ function toScoredSession({
   heard,
 }: SimulatedSessionReport): ScoredSession {
   return {
-    sessionId: id, scenario, persona,
+    sessionId: id,
+    scenario,
+    persona,
     ...(turnTaking && { turnTaking }),
     ...(heard && { heard }),
     turns: traces.map((trace, index) => ({

@@ -45,7 +45,11 @@ export function startScoring(
   const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, random });
   const { ingestLog } = store;
   const runner = startJobRunner({
-    store, judge, finished, clock, log,
+    store,
+    judge,
+    finished,
+    clock,
+    log,
     erroredEvals: createErroredEvals({ ingestLog, reportedProblems, clock, log }),
     readSession: (ownerId, sessionId) => findScoredSession(store, ownerId, sessionId),
     holdMemory: (ownerId, sessionId) => holdScorable(store, ownerId, sessionId),

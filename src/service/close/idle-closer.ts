@@ -32,7 +32,10 @@ export function startIdleCloser({ conversations, clock, log, close }: IdleCloser
     return idle.length === BATCH_SIZE;
   };
   const { sweeper } = startSweeper({
-    clock, log, worker: 'idle_closer', failureEvent: 'idle_sweep_failed',
+    clock,
+    log,
+    worker: 'idle_closer',
+    failureEvent: 'idle_sweep_failed',
     intervalMs: SWEEP_INTERVAL_MS,
     async sweepOnce(signal) {
       for (let batch = 0; batch < BATCHES_PER_SWEEP_MAX && !signal.aborted; batch += 1) {

@@ -92,7 +92,11 @@ function summarizeCheck(report: CheckReport): AgentReportSummary {
     .filter(([, count]) => count > 0)
     .map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);
   return {
-    standing, verdict: words, target, endedAt, kitVersion,
+    standing,
+    verdict: words,
+    target,
+    endedAt,
+    kitVersion,
     detail: blockedBy?.message ?? formatList(detail),
     ...(verdict === 'not-judged' && { judgesNothing: true }),
     ...(blockedBy && !NO_BLOCKS.includes(blockedBy.id) && { isBlocked: true }),
@@ -106,7 +110,12 @@ function summarizeLoad(report: LoadReport): AgentReportSummary {
   const { verdict, sentence, sandbox: target, endedAt, kitVersion } = report;
   const standing = LOAD_STANDINGS[verdict];
   return {
-    standing, verdict: sentenceCase(verdict), detail: sentence, target, endedAt, kitVersion,
+    standing,
+    verdict: sentenceCase(verdict),
+    detail: sentence,
+    target,
+    endedAt,
+    kitVersion,
     ...(['INVALID RUN', 'NOT TESTED'].includes(verdict) && { judgesNothing: true }),
     ...(report.blockedBy && { isBlocked: true }),
     targets: report.targets

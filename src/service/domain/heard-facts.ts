@@ -25,7 +25,9 @@ export function summarizeHeard(
     calls.reduce((total, call) => total + count(call), 0);
   const [words, errors] = [sum((call) => call.words), sum((call) => call.errors)];
   return {
-    calls: calls.length, words, errors,
+    calls: calls.length,
+    words,
+    errors,
     word_error_rate: wordErrorRate(words, errors),
     missed: sum(({ missed }) => missed.length),
     ...(!isTranscribed && { skipped: NOTHING_TRANSCRIBED }),

@@ -45,7 +45,10 @@ export function createServiceCounters(): ServiceCounters {
 function createCounter(name: string, help: string, label?: string): Counter {
   const values = new Map<string, number>(label === undefined ? [['', 0]] : []);
   return {
-    name, help, type: 'counter', values,
+    name,
+    help,
+    type: 'counter',
+    values,
     ...(label !== undefined && { label }),
     add(labelValue, count = 1) {
       values.set(labelValue, (values.get(labelValue) ?? 0) + count);

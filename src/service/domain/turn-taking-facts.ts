@@ -99,5 +99,6 @@ const EVENTS: Record<EventKind, Pick<WaveformEvent, 'name' | 'side' | 'isFault'>
 export const listEvents = (measured: TurnTaking | undefined): WaveformEvent[] =>
   (measured?.events ?? []).map(({ kind, at_ms: startMs, duration_ms: durationMs }) => ({
     ...EVENTS[kind],
-    startMs, durationMs,
+    startMs,
+    durationMs,
   }));

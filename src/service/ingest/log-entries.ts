@@ -80,7 +80,8 @@ export const logMessages = {
       'Stored, but not part of any turn: only chat, execute_tool and invoke_agent spans make turns.',
   },
   no_messages: {
-    level: 'info', solvedBy: 'text',
+    level: 'info',
+    solvedBy: 'text',
     message:
       'Stored without text: the chat span has neither gen_ai.input.messages nor ' +
       'gen_ai.output.messages. Turn on the capture of message content in the instrumentation, or set ' +
@@ -88,13 +89,15 @@ export const logMessages = {
       '[{"role":"user","parts":[{"type":"text","content":"Hello"}]}].',
   },
   other_text: {
-    level: 'warn', solvedBy: 'text',
+    level: 'warn',
+    solvedBy: 'text',
     message:
       'Stored without text: the chat span has its text in an attribute that is not read. Record it in ' +
       'gen_ai.input.messages and gen_ai.output.messages, as a JSON array of messages.',
   },
   malformed_messages: {
-    level: 'warn', solvedBy: 'text',
+    level: 'warn',
+    solvedBy: 'text',
     message:
       'Stored, but unreadable: the messages are not a JSON array. If they are truncated, raise the ' +
       'attribute length limit of the SDK.',
@@ -124,7 +127,8 @@ export const logMessages = {
     message: 'Truncated: tags whose key exceeds 256 characters or whose value exceeds 1 kB.',
   },
   dropped_tags: {
-    level: 'warn', solvedBy: 'nothing',
+    level: 'warn',
+    solvedBy: 'nothing',
     message:
       'Dropped: tags beyond the limits of a request, 64 per conversation and 50,000 in total. Tags ' +
       'are all attributes outside gen_ai.*. Send fewer of them.',
@@ -138,11 +142,13 @@ const dialectOutcomes = {
     describe: (name: string) => `Ignored: spans of ${name}.`,
   },
   withoutMessages: {
-    code: 'unreadable_messages', solvedBy: 'text',
+    code: 'unreadable_messages',
+    solvedBy: 'text',
     describe: (name: string) => `Stored without text: chat spans of ${name}.`,
   },
   withoutInput: {
-    code: 'unreadable_input', solvedBy: 'text',
+    code: 'unreadable_input',
+    solvedBy: 'text',
     describe: (name: string) => `Stored without input: chat spans of ${name}.`,
   },
   withoutToolDetails: {

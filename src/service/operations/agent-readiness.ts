@@ -51,7 +51,10 @@ export async function findReadiness(
     ];
     const times = parts.flatMap(({ atMs }) => atMs ?? []);
     return {
-      agent, parts, runs: runs.slice(0, runsMax), readiness: decideReadiness(parts),
+      agent,
+      parts,
+      runs: runs.slice(0, runsMax),
+      readiness: decideReadiness(parts),
       asOfMs: times.length === 0 ? undefined : Math.min(...times),
     };
   };

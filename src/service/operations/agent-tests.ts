@@ -150,7 +150,9 @@ function startRun(
   const control = new AbortController();
   const { signal } = control;
   const watched: WatchedTest = {
-    kind: test.kind, plan, end: 'running',
+    kind: test.kind,
+    plan,
+    end: 'running',
     progress: { state: 'starting', share: 0 },
   };
   const onProgress = (progress: AgentTestProgress): void => {

@@ -272,8 +272,14 @@ export async function findReport(
 
 /** Returns a report for programs: its summary, and its content if there is one. */
 export const toReportJson = ({ id, kind, atMs, summary, ...rest }: AgentReport): object => ({
-  id, kind, attached_at: isoTime(atMs),
-  standing: summary.standing, verdict: summary.verdict, detail: summary.detail,
-  target: summary.target, ended_at: summary.endedAt, kit_version: summary.kitVersion,
+  id,
+  kind,
+  attached_at: isoTime(atMs),
+  standing: summary.standing,
+  verdict: summary.verdict,
+  detail: summary.detail,
+  target: summary.target,
+  ended_at: summary.endedAt,
+  kit_version: summary.kitVersion,
   ...('report' in rest && { report: rest.report }),
 });

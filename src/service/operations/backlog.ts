@@ -94,7 +94,10 @@ export function createBacklog(options: BacklogOptions): Backlog {
     const known = jobs.get(ownerId);
     if (known?.isRunning === true) return known;
     const job: Job = {
-      conversations: 0, queued: 0, runs: new Set(), isRunning: true,
+      conversations: 0,
+      queued: 0,
+      runs: new Set(),
+      isRunning: true,
       ended: Promise.resolve(),
     };
     job.ended = queueAll(ownerId, job)
@@ -134,7 +137,9 @@ export function createBacklog(options: BacklogOptions): Backlog {
 }
 
 const toScored = ({ conversations, queued, runs }: Job): ScoredBacklog => ({
-  conversations, evaluations_queued: queued, runs: [...runs].sort(),
+  conversations,
+  evaluations_queued: queued,
+  runs: [...runs].sort(),
 });
 
 /** Returns the evals that score conversations. @throws RequestError `conflict` if no eval is chosen. */

@@ -94,11 +94,13 @@ export function toUpload(
   const replied = turns
     .filter(({ problem }) => problem === undefined)
     .map(({ userInput, agentResponse, evaluationMetadata }) => ({
-      user_input: userInput, agent_response: agentResponse,
+      user_input: userInput,
+      agent_response: agentResponse,
       ...(evaluationMetadata && { evaluation_metadata: { ...evaluationMetadata } }),
     }));
   return {
-    session_id: sessionId, run: `Playground: ${agentName}`.slice(0, 200),
+    session_id: sessionId,
+    run: `Playground: ${agentName}`.slice(0, 200),
     turns: replied as TranscriptUpload['turns'],
   };
 }

@@ -86,7 +86,11 @@ function describePart(
   const { id, name, standing, verdict, detail, report, attempt, atMs, scenarios } = part;
   const nextStep = standing === 'pass' ? undefined : findNextStep(part, found);
   return {
-    id, name, standing, verdict, detail,
+    id,
+    name,
+    standing,
+    verdict,
+    detail,
     ...(atMs !== undefined && { ended_at: isoTime(atMs) }),
     ...(report && { kit_version: report.summary.kitVersion }),
     ...(attempt?.kind === id && {
@@ -147,7 +151,11 @@ function listTargets(
         : [];
     });
     return {
-      statement, verdict, target, measured, unit,
+      statement,
+      verdict,
+      target,
+      measured,
+      unit,
       ...(history.length > 1 && { history }),
     };
   });

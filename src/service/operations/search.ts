@@ -73,7 +73,14 @@ export async function searchEverything(
     findSaid('simulation'),
   ]);
   return {
-    agents, scenarios, personas, evals, runs, simulations, conversations, byId,
+    agents,
+    scenarios,
+    personas,
+    evals,
+    runs,
+    simulations,
+    conversations,
+    byId,
     said: { production, simulation },
   };
 }

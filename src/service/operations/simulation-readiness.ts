@@ -42,8 +42,11 @@ export async function judgeSimulations(
   const ends = found.map(({ run }) => run.newestEndMs ?? run.newestStartMs ?? 0);
   const run = found.find(({ result }) => result.verdict === 'failed')?.run ?? found[0]?.run;
   const scenarios = found.map(({ run: { id }, result }) => ({
-    scenario_id: result.scenario_id, run_id: id, verdict: result.verdict,
-    passed: result.passed, samples: result.samples,
+    scenario_id: result.scenario_id,
+    run_id: id,
+    verdict: result.verdict,
+    passed: result.passed,
+    samples: result.samples,
   }));
   const shown = { ...part, scenarios, atMs: Math.min(...ends), ...(run && { run }) };
   const count = (verdict: ScenarioResult['verdict']): number =>

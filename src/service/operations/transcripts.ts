@@ -155,7 +155,10 @@ export function toSession(
     endedAtMs: startedAtMs,
     runName,
     sourceSessionId,
-    simulation: undefined, agent: undefined, scenario: undefined, persona: undefined,
+    simulation: undefined,
+    agent: undefined,
+    scenario: undefined,
+    persona: undefined,
     endReason: undefined,
     metadata: upload.metadata,
     turns: turns.map((turn, index) => ({

@@ -27,8 +27,13 @@ export async function startSpanRemover(deps: SpanRemoverDeps): Promise<Sweeper> 
   const { clock, log } = deps;
   const { createPartitions, sweepOnce } = createSweep(deps);
   const { sweeper, prepared } = startSweeper({
-    clock, log, worker: 'span_remover', failureEvent: 'span_removal_failed',
-    intervalMs: SWEEP_INTERVAL_MS, prepare: createPartitions, sweepOnce,
+    clock,
+    log,
+    worker: 'span_remover',
+    failureEvent: 'span_removal_failed',
+    intervalMs: SWEEP_INTERVAL_MS,
+    prepare: createPartitions,
+    sweepOnce,
   });
   // Without partitions, for example while a backup locks the table, spans are stored, too.
   await prepared;

@@ -382,8 +382,11 @@ function scoreJsonPath({ params, session }: Scoring): Score {
 }
 
 const partsByField: Readonly<Record<string, OutcomeEvidence['part']>> = {
-  user_input: 'user', agent_response: 'agent', tool_calls: 'tool_call',
-  latency_ms: 'latency', evaluation_metadata: 'evaluation_metadata',
+  user_input: 'user',
+  agent_response: 'agent',
+  tool_calls: 'tool_call',
+  latency_ms: 'latency',
+  evaluation_metadata: 'evaluation_metadata',
 };
 
 /** Returns the place of a path in the transcript if it leads to one turn. */

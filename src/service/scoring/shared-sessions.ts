@@ -41,7 +41,9 @@ export class SharedSessions {
   open(ownerId: string, sessionId: string): SharedSession {
     const key = JSON.stringify([ownerId, sessionId]);
     const entry = this.#entries.get(key) ?? {
-      users: 0, held: this.#holdMemory(ownerId, sessionId), result: undefined,
+      users: 0,
+      held: this.#holdMemory(ownerId, sessionId),
+      result: undefined,
     };
     this.#entries.set(key, entry);
     entry.users += 1;

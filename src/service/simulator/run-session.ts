@@ -301,7 +301,7 @@ async function takeUserTurn(
   const next = await takeTurn(conversation, interrupting, () => resume(signal));
   const spoken = next?.reply.spokenBefore;
   if (spoken !== undefined) replaceReply(turns, interrupted, spoken);
-  const [first, after] = [result?.agentMessage, next?.agentMessage];
+  const [first, after] = [result.agentMessage, next?.agentMessage];
   if (!next || !first || !after) return next;
   return { ...next, agentMessage: joinReplies(first, after, spoken) };
 }

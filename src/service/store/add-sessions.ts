@@ -108,8 +108,14 @@ async function addChunk(
     if (key === undefined || !row) throw new Error('A session was not added.');
     const { run_key, simulation_key, started_at_ms, failed } = row;
     return {
-      ...session, ownerId, isNew, key,
-      run_key, simulation_key, started_at_ms, failed,
+      ...session,
+      ownerId,
+      isNew,
+      key,
+      run_key,
+      simulation_key,
+      started_at_ms,
+      failed,
     };
   });
   const replaced = sessions.filter(({ isNew }) => !isNew).map(({ key }) => key);

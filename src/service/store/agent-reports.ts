@@ -121,8 +121,12 @@ async function addReport(
   const { key } = await db
     .insertInto('agent_reports')
     .values({
-      owner_id: ownerId, agent_id: agentId, kind, at_ms: atMs,
-      summary: JSON.stringify(summary), report: JSON.stringify(report),
+      owner_id: ownerId,
+      agent_id: agentId,
+      kind,
+      at_ms: atMs,
+      summary: JSON.stringify(summary),
+      report: JSON.stringify(report),
     })
     .returning('key')
     .executeTakeFirstOrThrow();

@@ -126,7 +126,9 @@ export const toPlace = (
   row: { key: number; received_day: number },
   { ownerId, conversationId, inPartitions }: SpansQuery,
 ): SpanPlace => ({
-  ownerId, conversationId, key: row.key,
+  ownerId,
+  conversationId,
+  key: row.key,
   receivedDay: inPartitions ? row.received_day : undefined,
 });
 

@@ -130,7 +130,8 @@ async function countRecentOutcomes(
     .slice(0, limit)
     .filter(({ outcome }) => outcome === 'pass').length;
   return {
-    outcomes: Math.min(rows.length, limit), passed,
+    outcomes: Math.min(rows.length, limit),
+    passed,
     hasOtherVersions: keys.length < versions.length,
   };
 }

@@ -19,7 +19,9 @@ export function toEntryRows(atMs: number, entries: readonly IngestLogEntry[]): E
   };
   const logged = leftOut > 0 ? [...entries.slice(0, ENTRIES_PER_REQUEST_MAX), more] : entries;
   return logged.map(({ level, code, message, about }) => ({
-    at_ms: atMs, level, code,
+    at_ms: atMs,
+    level,
+    code,
     message: message.slice(0, MESSAGE_CHARACTERS_MAX),
     about: JSON.stringify(about),
   }));

@@ -87,7 +87,10 @@ export async function findOrInsertEvalName(
       db
         .insertInto('eval_names')
         .values({
-          owner_id: ownerId, eval_id: id, name, version,
+          owner_id: ownerId,
+          eval_id: id,
+          name,
+          version,
           name_folded: normalizeForSearch(name),
         })
         .onConflict((conflict) =>

@@ -37,7 +37,9 @@ export async function insertOutcomes(
       session_key: session.key,
       eval_id: evalId,
       eval_name_key: await findOrInsertEvalName(insertion.db, session.ownerId, {
-        id: evalId, name: evalName, version: evalVersion,
+        id: evalId,
+        name: evalName,
+        version: evalVersion,
       }),
       required: required ? 1 : 0,
       at_ms: atMs,
@@ -111,7 +113,10 @@ export async function listOutcomes(
     const outcomes = bySession.get(key) ?? [];
     bySession.set(key, outcomes);
     outcomes.push({
-      evalId, evalName, ...rest, required: required === 1,
+      evalId,
+      evalName,
+      ...rest,
+      required: required === 1,
       ...(version !== '' && { evalVersion: version }),
       ...(evidence !== null && { evidence: JSON.parse(evidence) as OutcomeEvidence[] }),
     });

@@ -26,8 +26,11 @@ export function createOverviewStore({ reader }: Connections) {
         countSessions(reader(ownerId), ownerId, 'simulation'),
       ]);
       return {
-        openConversations: open.count, unscoredConversations: unscored.count,
-        evaluatingSessions: evaluating.count, production, simulation,
+        openConversations: open.count,
+        unscoredConversations: unscored.count,
+        evaluatingSessions: evaluating.count,
+        production,
+        simulation,
       };
     },
   };

@@ -59,8 +59,10 @@ async function add(
   if (!session) return;
   const kept = audio && audio.length <= AUDIO_BYTES_MAX ? audio : null;
   const row = {
-    owner_id: ownerId, summary: JSON.stringify(summary),
-    audio: kept, audio_bytes: kept?.length ?? 0,
+    owner_id: ownerId,
+    summary: JSON.stringify(summary),
+    audio: kept,
+    audio_bytes: kept?.length ?? 0,
   };
   await db
     .insertInto('recordings')

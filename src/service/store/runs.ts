@@ -163,7 +163,9 @@ const selectSimulations = (db: Db, ownerId: string) =>
     .where('simulations.deleted', '=', 0);
 
 const toProductionRun = ({ key, name }: { key: number; name: string }): RunRow => ({
-  key, id: String(key), name,
+  key,
+  id: String(key),
+  name,
   state: undefined,
 });
 
@@ -287,8 +289,13 @@ function mergeSums(groups: readonly Sums[]): Sums {
 }
 
 const NO_SESSIONS = {
-  sessions: 0, failedSessions: 0, erroredSessions: 0, incompleteSessions: 0,
-  scoringSessions: 0, evaluations: 0, passedEvaluations: 0,
+  sessions: 0,
+  failedSessions: 0,
+  erroredSessions: 0,
+  incompleteSessions: 0,
+  scoringSessions: 0,
+  evaluations: 0,
+  passedEvaluations: 0,
 };
 
 async function findRun(db: Db, { ownerId, kind, id }: RunRef): Promise<RunRow | undefined> {

@@ -85,20 +85,25 @@ export function createSimulationStore({ reader, read, write, writeAlone, directo
       lease?: SimulationLease,
     ): Promise<boolean> =>
       write(ownerId, async (db) => {
-        const row = await findRow(db, ownerId, id);
-        if (lease && !(await holdLease(db, row?.key ?? -1, lease))) return false;
-        const { numUpdatedRows } = await db
-          .updateTable('simulation_plans')
-          .set({ state, secret: null })
-          .where('simulation_key', '=', row?.key ?? -1)
-          .where('state', '=', 'running')
-          .executeTakeFirst();
-        return numUpdatedRows > 0n;
+        const key = (await findRow(db, ownerId, id))?.key ?? -1;
+        if (lease && !(await holdLease(db, key, lease))) return false;
+        return endPlan(db, key, state);
       }),
     /** Marks a simulation as deleted, and returns whether it existed. Its sessions stay. */
     remove: (ownerId: string, id: string): Promise<boolean> =>
       write(ownerId, (db) => removeSimulation(db, ownerId, id)),
   };
+}
+
+/** Ends a running simulation and deletes the API key; returns false if it was not running. */
+async function endPlan(db: WriteTransaction, key: number, state: 'ended' | 'canceled') {
+  const { numUpdatedRows } = await db
+    .updateTable('simulation_plans')
+    .set({ state, secret: null })
+    .where('simulation_key', '=', key)
+    .where('state', '=', 'running')
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 /** Marks a simulation as deleted; returns false if there is none to delete. */

@@ -190,13 +190,15 @@ class StoredSpanNotes {
 export const logMessages = {
   conversation_full: { level: 'error', solvedBy: 'nothing', message: CONVERSATION_FULL_MESSAGE },
   late_spans: {
-    level: 'warn', solvedBy: 'nothing',
+    level: 'warn',
+    solvedBy: 'nothing',
     message:
       'Stored but not scored: spans that were received after their conversation was closed. Flush ' +
       'the exporter before you end a conversation.',
   },
   removed_conversation: {
-    level: 'warn', solvedBy: 'nothing',
+    level: 'warn',
+    solvedBy: 'nothing',
     message:
       'Dropped: spans of a conversation whose spans were removed because of their age. Use a new id ' +
       'for each conversation.',
@@ -207,13 +209,15 @@ export const logMessages = {
       'Ignored: spans that were received before, for example because a request was sent again.',
   },
   span_id_taken: {
-    level: 'warn', solvedBy: 'nothing',
+    level: 'warn',
+    solvedBy: 'nothing',
     message:
       'Dropped: spans whose ids were received before in another trace or conversation. Generate a ' +
       'new random id for each span.',
   },
   tags_left_out: {
-    level: 'warn', solvedBy: 'nothing',
+    level: 'warn',
+    solvedBy: 'nothing',
     message:
       `Dropped: tags beyond the limit of ${TAGS_PER_CONVERSATION_MAX} per conversation. Don't export ` +
       'attributes whose values differ from span to span.',

@@ -150,7 +150,11 @@ class HistoryIndex<Item extends Orderable> {
         : []),
     ];
     return {
-      item, rank: 0, inputLength: longest?.input.length ?? 0, input, results,
+      item,
+      rank: 0,
+      inputLength: longest?.input.length ?? 0,
+      input,
+      results,
       nodes: this.#beginnings.add(input.numbers),
       requested: nameCalls(last?.output ?? []),
       answered: nameCalls(listAnswered(longest?.input ?? [])),

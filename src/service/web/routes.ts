@@ -67,7 +67,13 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
   addOpenApiRoute(app, { apiKeyHeader });
   const { rejectedRequests, acceptedTraces, sdkSettings, solutions } = parts;
   addOverviewRoutes(pages, {
-    store, clock, apiKeyHeader, rejectedRequests, acceptedTraces, sdkSettings, solutions,
+    store,
+    clock,
+    apiKeyHeader,
+    rejectedRequests,
+    acceptedTraces,
+    sdkSettings,
+    solutions,
   });
   addSearchRoutes(pages, store);
   addDeepLinkRoutes(pages, { store, simulations });

@@ -2,7 +2,12 @@
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { sendHeaders } from '../../support/network/send-headers.ts';
-import { makeContainsEval, assertError, START_MS, withService } from '../../support/services/service.ts';
+import {
+  makeContainsEval,
+  assertError,
+  START_MS,
+  withService,
+} from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 
 const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];

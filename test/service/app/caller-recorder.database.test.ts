@@ -7,7 +7,8 @@ import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
 const record = { recordCallers: true };
 
-const recorded = async ({ service }: ServiceUnderTest) => (await service.callerRecording())?.exchanges ?? [];
+const recorded = async ({ service }: ServiceUnderTest) =>
+  (await service.callerRecording())?.exchanges ?? [];
 
 void t.test('records nothing unless the option is set', async (t) => {
   const tested = await withOneReplica(t);

@@ -5,7 +5,12 @@ import { startService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { withPostgresServer } from '../../support/database/postgres.ts';
 import { behaviors, startOpenAiServer } from '../../support/models/openai-server.ts';
-import { makeContainsEval, START_MS, withOneReplica, withService } from '../../support/services/service.ts';
+import {
+  makeContainsEval,
+  START_MS,
+  withOneReplica,
+  withService,
+} from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 import { until } from '../../support/until.ts';
 

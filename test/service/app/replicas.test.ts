@@ -5,7 +5,11 @@ import type { ServiceOptions } from '../../../src/service/app/options.ts';
 import { execute, withPostgres } from '../../support/database/postgres.ts';
 import { createLineLog } from '../../support/services/log-lines.ts';
 import { withReplicas, type Replicas } from '../../support/services/replicas.ts';
-import { makeContainsEval, START_MS, type ServiceUnderTest } from '../../support/services/service.ts';
+import {
+  makeContainsEval,
+  START_MS,
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 
 const HOUR_MS = 3_600_000;
@@ -275,7 +279,12 @@ void t.test('a browser is signed in and out on all replicas', async (t) => {
   const key = 'the-key-of-this-service';
   const { replicas } = await withReplicas(t, 2, { host: '0.0.0.0', keys: [{ key }] });
   const [first, second] = replicas as [ServiceUnderTest, ServiceUnderTest];
-  const post = (path: string, { service }: ServiceUnderTest, body: string, cookie = ''): Promise<Response> =>
+  const post = (
+    path: string,
+    { service }: ServiceUnderTest,
+    body: string,
+    cookie = '',
+  ): Promise<Response> =>
     fetch(service.url + path, {
       method: 'POST',
       redirect: 'manual',

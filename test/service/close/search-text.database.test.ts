@@ -4,7 +4,11 @@ import t, { type Test } from 'tap';
 import { withDatabaseProxy } from '../../support/database/database-proxy.ts';
 import { execute, withPostgres } from '../../support/database/postgres.ts';
 import { isPostgres, openDatabase } from '../../support/database/store.ts';
-import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import {
+  makeContainsEval,
+  withService,
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 
 /** Adds a conversation that says a word. */

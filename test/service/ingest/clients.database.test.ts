@@ -3,7 +3,11 @@ import { context, SpanStatusCode, trace, type Attributes, type Tracer } from '@o
 import t, { type Test } from 'tap';
 import { replicaCount } from '../../support/database/store.ts';
 import { readSessionPage } from '../../support/pages/session-page.ts';
-import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import {
+  makeContainsEval,
+  withService,
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
 import {
   exporters,
   startExporter,
@@ -151,7 +155,10 @@ for (const exporter of exporters) {
     const tested = await withEval(t);
     const conversationId = 'by header: größer';
     const header = Buffer.from(conversationId).toString('latin1');
-    const { tracer, flush } = startExporter(t, tested.service, { exporter, conversationId: header });
+    const { tracer, flush } = startExporter(t, tested.service, {
+      exporter,
+      conversationId: header,
+    });
     const hello = { 'gen_ai.input.messages': formatMessages('user', 'Hello') };
     startSpan(tracer, 'chat', {
       ...hello,
@@ -174,7 +181,9 @@ for (const exporter of exporters) {
       recordToolTurn(tracer, 'conv-8');
       await flush();
       t.same(inListedOrder(await listStatuses(tested)), inListedOrder([429, 503, 200]));
-      t.same((await closeAndScore(tested, 'conv-8')).lines, [['Where is A-17?', 'It has shipped.']]);
+      t.same((await closeAndScore(tested, 'conv-8')).lines, [
+        ['Where is A-17?', 'It has shipped.'],
+      ]);
       t.same(diagnostics, []);
     },
   );

@@ -12,7 +12,12 @@ import {
 import { dialects } from '../../../src/service/ingest/dialects/table.ts';
 import type { IngestLogEntry } from '../../../src/service/store/store.ts';
 import type { SpanWithEvents } from '../../support/traces/otlp-wire.ts';
-import { conversation, expectAccepted, operation, readRequest } from '../../support/traces/read-spans.ts';
+import {
+  conversation,
+  expectAccepted,
+  operation,
+  readRequest,
+} from '../../support/traces/read-spans.ts';
 import { makeWireRequest, makeWireSpan } from '../../support/traces/span-sketch.ts';
 
 /** A span as an SDK sends it. */

@@ -9,7 +9,11 @@ import { seededRandom, type Random } from '../../../src/platform/random.ts';
 import { isPostgres } from '../../support/database/store.ts';
 import { atNight } from '../../support/nightly.ts';
 import { withService, type ServiceUnderTest } from '../../support/services/service.ts';
-import { startExporter, type ExportOptions, type TestExporter } from '../../support/traces/exporting.ts';
+import {
+  startExporter,
+  type ExportOptions,
+  type TestExporter,
+} from '../../support/traces/exporting.ts';
 import {
   agent,
   makeToolCallMessage,

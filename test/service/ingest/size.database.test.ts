@@ -7,7 +7,12 @@ import { text as readText } from 'node:stream/consumers';
 import t from 'tap';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
 import { atNight } from '../../support/nightly.ts';
-import { assertError, withOneReplica, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import {
+  assertError,
+  withOneReplica,
+  withService,
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
 import { makeProtobufRequest, makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
 const TRACES = 'POST /v1/traces';

@@ -2,7 +2,13 @@
 import t from 'tap';
 import type { SeedDocument } from '../../../src/contract/index.ts';
 import { assertResponse } from '../../support/network/send.ts';
-import { assertError, makeContainsEval, START_MS, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import {
+  assertError,
+  makeContainsEval,
+  START_MS,
+  withService,
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 
 const SIMULATIONS = 'GET /api/simulations/sessions/';
@@ -62,7 +68,10 @@ const seed: SeedDocument = {
   ],
 };
 
-const listDayAndHour = async ({ simulations }: ServiceUnderTest, query: string): Promise<string[]> =>
+const listDayAndHour = async (
+  { simulations }: ServiceUnderTest,
+  query: string,
+): Promise<string[]> =>
   (await simulations(query)).items.map(({ started_at: startedAt }) => startedAt.slice(8, 13));
 
 void t.test('a session contains all of its fields and omits absent ones', async (t) => {

@@ -5,7 +5,12 @@ import {
   type SeedDocument,
   type SessionVerdict,
 } from '../../../src/contract/index.ts';
-import { makeContainsEval, assertError, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import {
+  makeContainsEval,
+  assertError,
+  withService,
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 
 const sessionIdOf = (url: string | null | undefined): string =>

@@ -5,7 +5,11 @@ import { startService } from '../../../src/service/index.ts';
 import { replicaCount } from '../../support/database/store.ts';
 import { behaviors, startOpenAiServer } from '../../support/models/openai-server.ts';
 import { createLineLog } from '../../support/services/log-lines.ts';
-import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import {
+  makeContainsEval,
+  withService,
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 import { until } from '../../support/until.ts';
 

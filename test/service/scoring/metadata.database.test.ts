@@ -66,7 +66,12 @@ void t.test('evals see the metadata of an uploaded transcript', async (t) => {
     { ...upload, metadata: [] },
     { ...upload, turns: [{ ...turns[0], evaluation_metadata: 'x' }] },
   ]) {
-    assertError(t, await tested.send('POST /__admin/transcripts', { body: wrong }), 400, /metadata/);
+    assertError(
+      t,
+      await tested.send('POST /__admin/transcripts', { body: wrong }),
+      400,
+      /metadata/,
+    );
   }
   const page = await (await fetch((await tested.production()).items[0]?.url ?? '')).text();
   t.match(page, /evaluation metadata[^]*&quot;order_found&quot;: true/);

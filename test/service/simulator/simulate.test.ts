@@ -7,7 +7,11 @@ import { atNight } from '../../support/nightly.ts';
 import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 import { reply, respondWith, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
 import { makeScenario, makeUserScenario } from '../../support/sessions/scenarios.ts';
-import { simulateSession, simulateOn, omitTimes } from '../../support/sessions/simulated-sessions.ts';
+import {
+  simulateSession,
+  simulateOn,
+  omitTimes,
+} from '../../support/sessions/simulated-sessions.ts';
 
 const starters = readScenarioSet('shop');
 const { personas, evals } = starters;

@@ -5,7 +5,12 @@ import { startService } from '../../../src/service/index.ts';
 import { assertResponse } from '../../support/network/send.ts';
 import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 import { hang, reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
-import { makeContainsEval, assertError, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import {
+  makeContainsEval,
+  assertError,
+  withService,
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
 import { makeScenario } from '../../support/sessions/scenarios.ts';
 import { until } from '../../support/until.ts';
 
@@ -21,7 +26,11 @@ const parcel: Scenario = makeScenario({
   evals: [{ id: 'looks', name: 'Looks', kind: 'tool_called', params: { name: 'look_up_order' } }],
 });
 
-async function readSimulation(t: Test, { send }: ServiceUnderTest, id: string): Promise<Simulation> {
+async function readSimulation(
+  t: Test,
+  { send }: ServiceUnderTest,
+  id: string,
+): Promise<Simulation> {
   const response = await send(`GET /__admin/simulations/${id}`, { key: null });
   assertResponse(t, response, 200, 'Simulation');
   return response.json as Simulation;

@@ -10,7 +10,11 @@ import { Interjections } from '../../../src/service/simulator/calls/voice-interj
 import { withVoiceDouble, type DoubleCall } from '../../support/calls/voice-double.ts';
 import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 import { makeUserScenario } from '../../support/sessions/scenarios.ts';
-import { listUserLines, simulateOn, simulateSession } from '../../support/sessions/simulated-sessions.ts';
+import {
+  listUserLines,
+  simulateOn,
+  simulateSession,
+} from '../../support/sessions/simulated-sessions.ts';
 
 t.jobs = 3;
 

@@ -2,11 +2,20 @@
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
-import { withVoiceDouble, type CallHandler, type DoubleCall } from '../../support/calls/voice-double.ts';
+import {
+  withVoiceDouble,
+  type CallHandler,
+  type DoubleCall,
+} from '../../support/calls/voice-double.ts';
 import { runOnQuietMachine } from '../../support/measurements/quiet-machine.ts';
 import { isNightly } from '../../support/nightly.ts';
 import { makeCallerScenario } from '../../support/sessions/scenarios.ts';
-import { failedSession, listUserLines, simulateOn, simulateSession } from '../../support/sessions/simulated-sessions.ts';
+import {
+  failedSession,
+  listUserLines,
+  simulateOn,
+  simulateSession,
+} from '../../support/sessions/simulated-sessions.ts';
 import { until } from '../../support/until.ts';
 
 const passing = { id: 'e', name: 'E', kind: 'max_turns', params: { max: 99 } } as const;

@@ -5,7 +5,13 @@ import {
 } from '../../../src/service/store/conversation-limits.ts';
 import { openSpanWriter } from '../../../src/service/store/open-span-writer.ts';
 import type { NewSpan, Store, TraceRequestRows } from '../../../src/service/store/store.ts';
-import { newCloseRequest, newSpan, newSpans, testStore, withStore } from '../../support/database/store.ts';
+import {
+  newCloseRequest,
+  newSpan,
+  newSpans,
+  testStore,
+  withStore,
+} from '../../support/database/store.ts';
 
 const MIB = 1_048_576;
 
@@ -28,7 +34,7 @@ async function countSpans({ conversations }: Store, ownerId: string, id = 'conve
   return (await conversations.listSpans(ownerId, id)).length;
 }
 
-testStore('A conversation holds spans up to a number of bytes', async (t) => {
+testStore('a conversation holds spans up to a number of bytes', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const spans = ['1', '2', '3'].map((id) => newLongSpan(id, 5 * MIB));
   t.match(await sink.insert([newSpans(ownerId, spans)]), [{ inserted: 3, rejected: 0 }]);
@@ -48,7 +54,7 @@ testStore('A conversation holds spans up to a number of bytes', async (t) => {
   ]);
 });
 
-testStore('Bytes are those of UTF-8, of all texts, and exact', async (t) => {
+testStore('bytes are those of UTF-8, of all texts, and exact', async (t) => {
   const { sink, ownerId } = await withStore(t);
   const others = { name: 'é', operation: 'chat', attributes: { 'gen_ai.a': 'ü' } };
   const bytesOfOthers = 2 + 4 + Buffer.byteLength('{"gen_ai.a":"ü"}');
@@ -61,7 +67,7 @@ testStore('Bytes are those of UTF-8, of all texts, and exact', async (t) => {
   t.match(await sink.insert([newSpans(ownerId, [last])]), [{ rejected: 1 }]);
 });
 
-testStore('A conversation holds a number of spans, late ones included', async (t) => {
+testStore('a conversation holds a number of spans, late ones included', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert(newManySpans(ownerId, CONVERSATION_SPANS_MAX - 1));
   await store.conversations.close(newCloseRequest(ownerId, { evals: [] }));
@@ -70,7 +76,7 @@ testStore('A conversation holds a number of spans, late ones included', async (t
   t.equal(await countSpans(store, ownerId), CONVERSATION_SPANS_MAX);
 });
 
-testStore('Spans of a full conversation that are sent again are repeated ones', async (t) => {
+testStore('spans of a full conversation that are sent again are repeated ones', async (t) => {
   const { sink, ownerId } = await withStore(t);
   const requests = newManySpans(ownerId, CONVERSATION_SPANS_MAX);
   await sink.insert(requests);
@@ -80,7 +86,7 @@ testStore('Spans of a full conversation that are sent again are repeated ones', 
   t.match(await sink.insert([again]), [{ inserted: 0, repeated: 5, rejected: 1 }]);
 });
 
-testStore('A full conversation affects no other one of the same request', async (t) => {
+testStore('a full conversation affects no other one of the same request', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newLongSpan('1', 16 * MIB - 100)])]);
   const conversationId = 'conversation-2';
@@ -90,14 +96,14 @@ testStore('A full conversation affects no other one of the same request', async 
   t.equal(await countSpans(store, ownerId, conversationId), 1);
 });
 
-testStore('A span larger than the limit creates no conversation', async (t) => {
+testStore('a span larger than the limit creates no conversation', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const tooLong = newLongSpan('1', CONVERSATION_TEXT_BYTES_MAX + 1);
   t.match(await sink.insert([newSpans(ownerId, [tooLong])]), [{ inserted: 0, rejected: 1 }]);
   t.equal(await store.conversations.find(ownerId, 'conversation-1'), undefined);
 });
 
-testStore('Spans that another conversation has do not count', async (t) => {
+testStore('spans that another conversation has do not count', async (t) => {
   const { sink, ownerId } = await withStore(t);
   const conversationId = 'conversation-2';
   await sink.insert([newSpans(ownerId, [newLongSpan('1', 10 * MIB, { conversationId })])]);
@@ -106,7 +112,7 @@ testStore('Spans that another conversation has do not count', async (t) => {
   t.match(await sink.insert([newSpans(ownerId, [newLongSpan('2', 10 * MIB)])]), [{ inserted: 1 }]);
 });
 
-testStore('The limit holds for the requests of one batch', async (t) => {
+testStore('the limit holds for the requests of one batch', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const requests = ['1', '2', '3', '4'].map((id) => newSpans(ownerId, [newLongSpan(id, 6 * MIB)]));
   t.match(await sink.insert(requests), [
@@ -118,7 +124,7 @@ testStore('The limit holds for the requests of one batch', async (t) => {
   t.equal(await countSpans(store, ownerId), 2);
 });
 
-testStore('The limit holds for several writers', async (t) => {
+testStore('the limit holds for several writers', async (t) => {
   const { location, store, sink, ownerId } = await withStore(t);
   const others = [await openSpanWriter(location), await openSpanWriter(location)];
   t.teardown(() => Promise.all(others.map((other) => other.close())));

@@ -1,6 +1,15 @@
-import { newCloseRequest, newEval, newSpan, newSpans, NOON_MS, noonNs, testStore, withStore } from '../../support/database/store.ts';
+import {
+  newCloseRequest,
+  newEval,
+  newSpan,
+  newSpans,
+  NOON_MS,
+  noonNs,
+  testStore,
+  withStore,
+} from '../../support/database/store.ts';
 
-testStore('Closing happens once and is atomic: state, run, session, and jobs', async (t) => {
+testStore('closing happens once and is atomic: state, run, session, and jobs', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const requests = ['one', 'another'].map((sessionId, nth) =>
@@ -24,7 +33,7 @@ testStore('Closing happens once and is atomic: state, run, session, and jobs', a
   t.equal((await store.jobs.getBacklog()).count, 2);
 });
 
-testStore('A failed close leaves the conversation open', async (t) => {
+testStore('a failed close leaves the conversation open', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([
     newSpans(ownerId, [newSpan('1'), newSpan('2', { conversationId: 'conversation-2' })]),
@@ -48,7 +57,7 @@ testStore("An unknown conversation and another owner's conversation are not clos
 });
 
 testStore(
-  'Without evals, a conversation is closed, joins its run, and stays unscored and unlisted',
+  'without evals, a conversation is closed, joins its run, and stays unscored and unlisted',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
     await sink.insert([newSpans(ownerId, [newSpan('1')])]);
@@ -59,7 +68,7 @@ testStore(
   },
 );
 
-testStore('An eval named twice is queued once', async (t) => {
+testStore('an eval named twice is queued once', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const evals = [newEval('a'), newEval('b'), newEval('a')];
@@ -69,7 +78,7 @@ testStore('An eval named twice is queued once', async (t) => {
 });
 
 testStore(
-  'The backlog can be scored later, and each conversation joins the run of its date',
+  'the backlog can be scored later, and each conversation joins the run of its date',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
     const dayNs = 86_400_000_000_000n;
@@ -108,7 +117,7 @@ testStore(
   },
 );
 
-testStore('An open conversation is not scored', async (t) => {
+testStore('an open conversation is not scored', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   t.same(await store.conversations.listUnscored(ownerId, 9), []);
@@ -116,7 +125,7 @@ testStore('An open conversation is not scored', async (t) => {
 });
 
 testStore(
-  'Spans after the close are stored as late and do not change the conversation',
+  'spans after the close are stored as late and do not change the conversation',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
     await sink.insert([newSpans(ownerId, [newSpan('1')])]);
@@ -141,7 +150,7 @@ testStore(
   },
 );
 
-testStore('Idle conversations are listed oldest first, without closed ones', async (t) => {
+testStore('idle conversations are listed oldest first, without closed ones', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const insertSpan = (owner: string, conversationId: string, receivedAtMs: number) =>
@@ -159,7 +168,7 @@ testStore('Idle conversations are listed oldest first, without closed ones', asy
 });
 
 testStore(
-  'A conversation that receives a span in the meantime is not closed as idle',
+  'a conversation that receives a span in the meantime is not closed as idle',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
     await sink.insert([newSpans(ownerId, [newSpan('1')], { receivedAtMs: 100 })]);

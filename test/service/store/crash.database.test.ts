@@ -7,7 +7,19 @@ import { openFile } from '../../../src/service/store/sqlite/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { openSpanWriter } from '../../../src/service/store/sqlite/span-writer.ts';
 import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
-import { newCloseRequest, newSession, newSpan, newSpans, NOON_MS, withFileStore, testStore, withStore, newOutcome, readValue, openDatabase } from '../../support/database/store.ts';
+import {
+  newCloseRequest,
+  newSession,
+  newSpan,
+  newSpans,
+  NOON_MS,
+  withFileStore,
+  testStore,
+  withStore,
+  newOutcome,
+  readValue,
+  openDatabase,
+} from '../../support/database/store.ts';
 import { atNight } from '../../support/nightly.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../support/crashes/insert-spans.ts');
@@ -141,7 +153,7 @@ void t.test('the span writer stores nothing and throws when it cannot get the lo
   );
 });
 
-testStore('Concurrent writes are all applied', async (t) => {
+testStore('concurrent writes are all applied', async (t) => {
   const { store, ownerId } = await withStore(t);
   // PostgreSQL fails a write that waits more than 5 s for a connection, so not all are concurrent.
   for (const round of [1, 2, 3, 4]) {

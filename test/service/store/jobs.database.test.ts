@@ -1,6 +1,17 @@
 import t from 'tap';
 import type { Job, Store } from '../../../src/service/store/store.ts';
-import { newCloseRequest, newEval, newOutcome, newSession, newSpan, newSpans, isPostgres, NOON_MS, testStore, withStore } from '../../support/database/store.ts';
+import {
+  newCloseRequest,
+  newEval,
+  newOutcome,
+  newSession,
+  newSpan,
+  newSpans,
+  isPostgres,
+  NOON_MS,
+  testStore,
+  withStore,
+} from '../../support/database/store.ts';
 
 const LEASE_MS = 1_000;
 
@@ -17,7 +28,7 @@ async function withQueue(t: Parameters<typeof withStore>[0]) {
   return { ...open, statusOf };
 }
 
-testStore('Jobs are taken in order', async (t) => {
+testStore('jobs are taken in order', async (t) => {
   const { store, ownerId } = await withQueue(t);
   t.match(await take(store, NOON_MS, 'one', 2), [
     { ownerId, sessionId: 'one', definition: newEval('a'), attempt: 1 },
@@ -26,7 +37,7 @@ testStore('Jobs are taken in order', async (t) => {
   t.match(await take(store, NOON_MS, 'two', 2), [{ definition: newEval('c'), attempt: 1 }]);
 });
 
-testStore('Each job is taken by one of two workers that ask concurrently', async (t) => {
+testStore('each job is taken by one of two workers that ask concurrently', async (t) => {
   const { store } = await withQueue(t);
   const taken = await Promise.all([take(store, NOON_MS, 'one', 2), take(store, NOON_MS, 'two', 2)]);
   // With PostgreSQL, either worker may get two of them.
@@ -37,7 +48,7 @@ testStore('Each job is taken by one of two workers that ask concurrently', async
   t.same(await store.jobs.getBacklog(), { count: 3, nextDueAtMs: NOON_MS + LEASE_MS });
 });
 
-testStore('A job has the definition from when it was queued', async (t) => {
+testStore('a job has the definition from when it was queued', async (t) => {
   const { store, ownerId } = await withStore(t);
   await store.evals.put(ownerId, newEval('a', { params: { max: 1 } }));
   const evals = await store.evals.list(ownerId);
@@ -47,7 +58,7 @@ testStore('A job has the definition from when it was queued', async (t) => {
   t.match(await take(store, NOON_MS), [{ definition: { params: { max: 1 } } }]);
 });
 
-testStore('Jobs of a closed conversation are due from the close on', async (t) => {
+testStore('jobs of a closed conversation are due from the close on', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   await store.conversations.close(newCloseRequest(ownerId, { atMs: NOON_MS }));
@@ -56,7 +67,7 @@ testStore('Jobs of a closed conversation are due from the close on', async (t) =
   t.equal((await take(store, NOON_MS)).length, 2);
 });
 
-testStore('A session completes with its last job, not before', async (t) => {
+testStore('a session completes with its last job, not before', async (t) => {
   const { store, ownerId, statusOf } = await withQueue(t);
   const [a, b, c] = await take(store, NOON_MS);
   const steps: [Job | undefined, 'pass' | 'fail' | 'error', string][] = [
@@ -84,7 +95,7 @@ testStore('A session completes with its last job, not before', async (t) => {
   t.same(await store.jobs.getBacklog(), { count: 0, nextDueAtMs: undefined });
 });
 
-testStore('A failed or canceled session keeps its status when its jobs are done', async (t) => {
+testStore('a failed or canceled session keeps its status when its jobs are done', async (t) => {
   const { store, ownerId } = await withStore(t);
   const evals = [newEval('a')];
   for (const status of ['failed', 'canceled', 'completed'] as const) {
@@ -97,7 +108,7 @@ testStore('A failed or canceled session keeps its status when its jobs are done'
   }
 });
 
-testStore('A job is finished once; a late worker writes nothing', async (t) => {
+testStore('a job is finished once; a late worker writes nothing', async (t) => {
   const { store, ownerId } = await withQueue(t);
   const [job] = await take(store, NOON_MS, 'one');
   if (!job) throw new Error('A job is missing.');
@@ -112,7 +123,7 @@ testStore('A job is finished once; a late worker writes nothing', async (t) => {
 });
 
 testStore(
-  'After a lease expires, another worker can take the job and the first one is fenced off',
+  'after a lease expires, another worker can take the job and the first one is fenced off',
   async (t) => {
     const { store, ownerId } = await withQueue(t);
     const [leased] = await take(store, NOON_MS, 'one', 1);
@@ -135,7 +146,7 @@ testStore(
 );
 
 testStore(
-  'A worker can finish with an expired lease if no other worker took the job',
+  'a worker can finish with an expired lease if no other worker took the job',
   async (t) => {
     const { store } = await withQueue(t);
     const [job] = await take(store, NOON_MS, 'one', 1);
@@ -144,7 +155,7 @@ testStore(
   },
 );
 
-testStore('A renewed lease stays valid; a lost lease cannot be renewed', async (t) => {
+testStore('a renewed lease stays valid; a lost lease cannot be renewed', async (t) => {
   const { store } = await withQueue(t);
   const leased = await take(store, NOON_MS, 'one');
   const [first] = leased;
@@ -160,7 +171,7 @@ testStore('A renewed lease stays valid; a lost lease cannot be renewed', async (
   t.equal((await take(store, NOON_MS + 6 * LEASE_MS, 'three')).length, 2);
 });
 
-testStore('A released job can be taken again when it is due', async (t) => {
+testStore('a released job can be taken again when it is due', async (t) => {
   const { store } = await withQueue(t);
   const [job] = await take(store, NOON_MS, 'one', 1);
   await take(store, NOON_MS, 'two');
@@ -201,7 +212,7 @@ void t.test(
   },
 );
 
-testStore('Jobs of a replaced or deleted session are deleted', async (t) => {
+testStore('jobs of a replaced or deleted session are deleted', async (t) => {
   const { store, ownerId } = await withQueue(t);
   const [old] = await take(store, NOON_MS);
   if (!old) throw new Error('A job is missing.');
@@ -216,7 +227,7 @@ testStore('Jobs of a replaced or deleted session are deleted', async (t) => {
   t.equal((await store.jobs.getBacklog()).count, 0);
 });
 
-testStore('An outcome added with the session is not overwritten', async (t) => {
+testStore('an outcome added with the session is not overwritten', async (t) => {
   const { store, ownerId } = await withStore(t);
   const outcomes = [newOutcome('a', 'fail')];
   await store.sessions.add(newSession(ownerId, 'one', { outcomes, evals: [newEval('a')] }));

@@ -9,7 +9,7 @@ import {
   withStore,
 } from '../../support/database/store.ts';
 
-testStore('A recording belongs to its session and its owner', async (t) => {
+testStore('a recording belongs to its session and its owner', async (t) => {
   const { store, ownerId } = await withStore(t);
   const { recordings } = store;
   await recordings.add(ownerId, 'unknown', newRecording());

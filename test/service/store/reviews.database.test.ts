@@ -6,7 +6,7 @@ const OUTCOME = {
   ...{ type: 'session_level', outcome: 'fail' as const, required: true, reasoning: 'It is not.' },
 };
 
-testStore('Reviews belong to a session, an eval, and an owner', async (t) => {
+testStore('reviews belong to a session, an eval, and an owner', async (t) => {
   const { store, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const { reviews } = store;

@@ -1,7 +1,15 @@
 /** Production runs and simulations in the store: their order, and their outcomes by eval. */
-import { newOutcome, newSession, newSimulatedSession, newSimulation, NOON_MS, testStore, withStore } from '../../support/database/store.ts';
+import {
+  newOutcome,
+  newSession,
+  newSimulatedSession,
+  newSimulation,
+  NOON_MS,
+  testStore,
+  withStore,
+} from '../../support/database/store.ts';
 
-testStore('Runs are listed by their newest session, each with its neighbors', async (t) => {
+testStore('runs are listed by their newest session, each with its neighbors', async (t) => {
   const { store, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const add = (runName: string, day: number, owner = ownerId) =>
@@ -38,7 +46,7 @@ testStore('Runs are listed by their newest session, each with its neighbors', as
   }
 });
 
-testStore('A simulation without sessions is listed by its own start', async (t) => {
+testStore('a simulation without sessions is listed by its own start', async (t) => {
   const { store, ownerId } = await withStore(t);
   const addSimulated = (id: string, startedAtMs: number) =>
     store.sessions.add(
@@ -66,7 +74,7 @@ testStore('A simulation without sessions is listed by its own start', async (t) 
   });
 });
 
-testStore('Simulations have their agent, their channels, and their scenarios', async (t) => {
+testStore('simulations have their agent, their channels, and their scenarios', async (t) => {
   const { store, ownerId } = await withStore(t);
   const simulation = { id: 'sim', name: 'Sim', deleted: false };
   const add = (id: string, scenarioId: string, channel: string, startedAtMs: number) =>
@@ -99,7 +107,7 @@ testStore('Simulations have their agent, their channels, and their scenarios', a
   );
 });
 
-testStore('Outcomes are counted by the id of their eval', async (t) => {
+testStore('outcomes are counted by the id of their eval', async (t) => {
   const { store, ownerId } = await withStore(t);
   const named = (evalId: string, evalName: string, outcome: 'pass' | 'fail', version = '') => ({
     ...newOutcome(evalId, outcome),

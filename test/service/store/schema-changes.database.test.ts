@@ -63,7 +63,7 @@ const attempt = <Result>(run: () => Result): Promise<Result> => Promise.resolve(
 
 const ADD_RUN = `insert into runs (owner_id, name, name_folded) values ('o1', 'Run', 'run')`;
 
-testStore('Changes are made once, in order, and keep all rows', async (t) => {
+testStore('changes are made once, in order, and keep all rows', async (t) => {
   const database = await openRaw(t);
   await database.run(ADD_RUN);
   const first = [addColumn('one')];
@@ -75,7 +75,7 @@ testStore('Changes are made once, in order, and keep all rows', async (t) => {
   t.same(await database.run('select name, one, two from runs'), [{ name: 'Run', one: 7, two: 7 }]);
 });
 
-testStore('A change that fails leaves the database as it was', async (t) => {
+testStore('a change that fails leaves the database as it was', async (t) => {
   const database = await openRaw(t);
   await database.run(ADD_RUN);
   const broken = 'alter table runs add column three integer; select missing from nowhere';
@@ -88,7 +88,7 @@ testStore('A change that fails leaves the database as it was', async (t) => {
   t.match(await database.run('select one from runs'), [{ one: 7 }]);
 });
 
-testStore('Data of an unpublished version is refused, and stays', async (t, kind) => {
+testStore('data of an unpublished version is refused, and stays', async (t, kind) => {
   const database = await openRaw(t);
   await database.run(ADD_RUN);
   for (const version of [1, newestVersion() - 1]) {

@@ -14,7 +14,7 @@ import {
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
 
-testStore('Seed data is stored completely or not at all', async (t) => {
+testStore('seed data is stored completely or not at all', async (t) => {
   const { store, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   await store.owners.addKey(other, digest('taken'));

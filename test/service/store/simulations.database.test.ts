@@ -1,7 +1,12 @@
 /** Runs of simulated users in the store: each is stored with its key, and each session once. */
-import { newSimulatedSession, newSimulation, testStore, withStore } from '../../support/database/store.ts';
+import {
+  newSimulatedSession,
+  newSimulation,
+  testStore,
+  withStore,
+} from '../../support/database/store.ts';
 
-testStore('A run is returned as it was requested; its key is deleted when it ends', async (t) => {
+testStore('a run is returned as it was requested; its key is deleted when it ends', async (t) => {
   const { store, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const { simulations } = store;
@@ -36,7 +41,7 @@ testStore('A run is returned as it was requested; its key is deleted when it end
   );
 });
 
-testStore('A session is stored once, and only while its run exists', async (t) => {
+testStore('a session is stored once, and only while its run exists', async (t) => {
   const { store, ownerId } = await withStore(t);
   const id = await store.simulations.add(newSimulation(ownerId));
   const simulation = { id, name: 'Nightly', deleted: false };

@@ -13,7 +13,7 @@ import {
 } from '../../support/database/store.ts';
 import { nightOnly } from '../../support/nightly.ts';
 
-testStore('A span is stored unchanged, to the nanosecond', async (t, database) => {
+testStore('a span is stored unchanged, to the nanosecond', async (t, database) => {
   const { store, sink, ownerId } = await withStore(t);
   const span = newSpan('1', {
     startNs: 1_763_640_000_123_456_789n,
@@ -36,7 +36,7 @@ testStore('A span is stored unchanged, to the nanosecond', async (t, database) =
   t.strictSame(await store.conversations.listSpans(ownerId, 'conversation-1'), [stored]);
 });
 
-testStore('Spans are returned in start order, regardless of arrival order', async (t) => {
+testStore('spans are returned in start order, regardless of arrival order', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const at = (id: string, after: bigint) => newSpan(id, { startNs: noonNs + after });
   await sink.insert([
@@ -50,7 +50,7 @@ testStore('Spans are returned in start order, regardless of arrival order', asyn
   );
 });
 
-testStore('Spans that start together are returned in their order of arrival', async (t) => {
+testStore('spans that start together are returned in their order of arrival', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const requests = [['d', 'b'], ['c'], ['b', 'a', 'd']].map((ids) =>
     newSpans(
@@ -67,7 +67,7 @@ testStore('Spans that start together are returned in their order of arrival', as
   );
 });
 
-testStore('A repeated span changes nothing, even in another conversation', async (t) => {
+testStore('a repeated span changes nothing, even in another conversation', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const before = await store.conversations.find(ownerId, 'conversation-1');
@@ -87,7 +87,7 @@ testStore('A repeated span changes nothing, even in another conversation', async
   ]);
 });
 
-testStore('A new conversation has the time bounds of its new spans only', async (t) => {
+testStore('a new conversation has the time bounds of its new spans only', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('old', { startNs: 1n, endNs: 2n ** 60n })])]);
   const conversationId = 'conversation-2';
@@ -99,7 +99,7 @@ testStore('A new conversation has the time bounds of its new spans only', async 
   });
 });
 
-testStore('The same span id of two owners identifies two spans', async (t) => {
+testStore('the same span id of two owners identifies two spans', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const results = await sink.insert([
@@ -112,7 +112,7 @@ testStore('The same span id of two owners identifies two spans', async (t) => {
   t.equal((await store.conversations.listSpans(other, 'conversation-1')).length, 2);
 });
 
-testStore('A conversation has its first start, last end, and last arrival', async (t) => {
+testStore('a conversation has its first start, last end, and last arrival', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const times = (id: string, startNs: bigint, endNs: bigint) => newSpan(id, { startNs, endNs });
   await sink.insert([
@@ -132,14 +132,14 @@ testStore('A conversation has its first start, last end, and last arrival', asyn
   });
 });
 
-testStore('A span without times does not date its conversation to 1970', async (t) => {
+testStore('a span without times does not date its conversation to 1970', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1', { startNs: 0n, endNs: 0n })])]);
   const closed = await store.conversations.close(newCloseRequest(ownerId));
   t.equal(closed?.run, 'Live traces 2026-11-20');
 });
 
-testStore('Times out of range are stored as the nearest valid time', async (t) => {
+testStore('times out of range are stored as the nearest valid time', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const [result] = await sink.insert([
     newSpans(ownerId, [newSpan('1', { startNs: -5n, endNs: 2n ** 64n })]),
@@ -150,7 +150,7 @@ testStore('Times out of range are stored as the nearest valid time', async (t) =
   t.equal(span?.endNs, 2n ** 63n - 1n);
 });
 
-testStore('Tags are stored once per conversation, up to the limit', async (t) => {
+testStore('tags are stored once per conversation, up to the limit', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const tag = (key: string, value: string) => ({ conversationId: 'conversation-1', key, value });
   const few = [tag('env', 'prod'), tag('env', 'test'), tag('env', 'prod')];
@@ -171,7 +171,7 @@ testStore('Tags are stored once per conversation, up to the limit', async (t) =>
   );
 });
 
-testStore('A trace maps to the conversation of its first span', async (t) => {
+testStore('a trace maps to the conversation of its first span', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const spans = [
     newSpan('1', { traceId: 'shared' }),
@@ -184,7 +184,7 @@ testStore('A trace maps to the conversation of its first span', async (t) => {
   t.same(await sink.findConversations(other, ['shared']), new Map());
 });
 
-testStore('A request that fails stores nothing; the others in its batch are stored', async (t) => {
+testStore('a request that fails stores nothing; the others in its batch are stored', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const cycle: Record<string, unknown> = {};
   cycle['self'] = cycle;
@@ -218,7 +218,7 @@ async function run(location: StoreLocation, statement: string): Promise<unknown[
 
 const linkOf = (spanId: string) => ({ traceId: 'trace-1', spanId, parentSpanId: 'span-9' });
 
-testStore('Links of one owner do not evict those of another', async (t, database) => {
+testStore('links of one owner do not evict those of another', async (t, database) => {
   const { location, store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const count = async (owner: string): Promise<number> =>
@@ -245,7 +245,7 @@ testStore('Links of one owner do not evict those of another', async (t, database
 });
 
 testStore(
-  'An owner keeps its newest links, up to the limit',
+  'an owner keeps its newest links, up to the limit',
   async (t, database) => {
     const { location, sink, ownerId } = await withStore(t);
     const series = {

@@ -6,12 +6,29 @@ import t from 'tap';
 import { connect } from '../../../src/service/store/sqlite/connect.ts';
 import { openFile } from '../../../src/service/store/sqlite/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
-import { newAgent, newAgentReport, newEval, newRecording, newSession, newSimulatedSession, newSimulation, newSpan, newSpans, NOON_MS, newCloseRequest, readValue, openDatabase, withFileStore, testStore, withStore } from '../../support/database/store.ts';
+import {
+  newAgent,
+  newAgentReport,
+  newEval,
+  newRecording,
+  newSession,
+  newSimulatedSession,
+  newSimulation,
+  newSpan,
+  newSpans,
+  NOON_MS,
+  newCloseRequest,
+  readValue,
+  openDatabase,
+  withFileStore,
+  testStore,
+  withStore,
+} from '../../support/database/store.ts';
 import { until } from '../../support/until.ts';
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
 
-testStore('An owner is created once per name and stays the same', async (t) => {
+testStore('an owner is created once per name and stays the same', async (t) => {
   const { store, ownerId } = await withStore(t);
   t.equal(await store.owners.ensure('development'), ownerId);
   t.equal(await store.owners.findId('development'), ownerId);
@@ -19,7 +36,7 @@ testStore('An owner is created once per name and stays the same', async (t) => {
   t.equal(await store.owners.findId('unknown'), undefined);
 });
 
-testStore('A key identifies exactly its owner until it is removed', async (t) => {
+testStore('a key identifies exactly its owner until it is removed', async (t) => {
   const { store, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   t.equal(await store.owners.addKey(ownerId, digest('one')), true);
@@ -36,7 +53,7 @@ testStore('A key identifies exactly its owner until it is removed', async (t) =>
   t.equal(await store.owners.findByKey(digest('one')), undefined);
 });
 
-testStore('Only the latest configured keys are valid; added keys stay valid', async (t) => {
+testStore('only the latest configured keys are valid; added keys stay valid', async (t) => {
   const { store, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const configure = (...keys: string[]) =>
@@ -54,7 +71,7 @@ testStore('Only the latest configured keys are valid; added keys stay valid', as
   t.same(await known('three', 'four'), ['three'], 'nothing has changed');
 });
 
-testStore('Evals are listed in insertion order; put replaces', async (t) => {
+testStore('evals are listed in insertion order; put replaces', async (t) => {
   const { store, ownerId } = await withStore(t);
   for (const id of ['b', 'a']) await store.evals.put(ownerId, newEval(id));
   await store.evals.put(ownerId, newEval('b', { name: 'Better', required: false }));
@@ -69,7 +86,7 @@ testStore('Evals are listed in insertion order; put replaces', async (t) => {
 });
 
 testStore(
-  'Documents are identified by owner, kind, and id; no list contains the key of a sandbox',
+  'documents are identified by owner, kind, and id; no list contains the key of a sandbox',
   async (t) => {
     const { file, store, ownerId } = await withFileStore(t);
     const { documents } = store;
@@ -105,7 +122,7 @@ testStore(
 );
 
 testStore(
-  'Only the given settings change, and the defaults are those of the interface',
+  'only the given settings change, and the defaults are those of the interface',
   async (t) => {
     const { store, ownerId } = await withStore(t);
     t.same(await store.settings.get(ownerId), { evals: [], run_name: 'Live traces' });
@@ -115,7 +132,7 @@ testStore(
   },
 );
 
-testStore('The ingest log is sorted newest first and limited per owner', async (t) => {
+testStore('the ingest log is sorted newest first and limited per owner', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const entry = (code: string) => ({
     level: 'warn' as const,
@@ -142,7 +159,7 @@ testStore('The ingest log is sorted newest first and limited per owner', async (
   );
 });
 
-testStore('One request leaves a limited number of log entries of limited length', async (t) => {
+testStore('one request leaves a limited number of log entries of limited length', async (t) => {
   const { store, ownerId } = await withStore(t);
   const entry = { level: 'info' as const, code: 'x', message: 'y'.repeat(5_000), about: {} };
   await store.ingestLog.add(ownerId, NOON_MS, Array<typeof entry>(5_000).fill(entry));

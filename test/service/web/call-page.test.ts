@@ -10,7 +10,11 @@ import { assertAccessible } from '../../support/pages/accessibility.ts';
 import { openPage, visitViews } from '../../support/pages/browser.ts';
 import { follow } from '../../support/pages/service-page.ts';
 import { withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
-import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import {
+  makeContainsEval,
+  withService,
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
 import { makeScenario } from '../../support/sessions/scenarios.ts';
 
 /** Decodes the audio of the page, and returns its length and the peak of each channel. */

@@ -5,7 +5,11 @@ import type { Scenario } from '../../../src/contract/index.ts';
 import { openPage } from '../../support/pages/browser.ts';
 import { follow } from '../../support/pages/service-page.ts';
 import { reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
-import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import {
+  makeContainsEval,
+  withService,
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
 import { makeScenario } from '../../support/sessions/scenarios.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 
@@ -39,7 +43,10 @@ async function simulate(tested: ServiceUnderTest, name: string, body: object): P
 }
 
 /** Two simulations: one scenario regressed, one was fixed, one is unchanged. */
-async function simulateTwice(t: Test, tested: ServiceUnderTest): Promise<[before: string, after: string]> {
+async function simulateTwice(
+  t: Test,
+  tested: ServiceUnderTest,
+): Promise<[before: string, after: string]> {
   const agent = await startAgent();
   const { url } = await withSandboxDouble(t, { chat: reply('We open at nine.') });
   t.teardown(() => agent.stop());

@@ -6,7 +6,11 @@ import { atNight } from '../../support/nightly.ts';
 import { openPage } from '../../support/pages/browser.ts';
 import { clickButton, follow, followByKeyboard, tabTo } from '../../support/pages/service-page.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
-import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import {
+  makeContainsEval,
+  withService,
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 
 const open = async (t: Test, { service }: ServiceUnderTest, path = '/evals') =>

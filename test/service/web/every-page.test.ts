@@ -4,7 +4,13 @@ import t, { type Test } from 'tap';
 import { createKitFunctions } from '../../../library/kit-functions.ts';
 import { isNightly } from '../../support/nightly.ts';
 import { assertAccessible, assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
-import { DESKTOP, openPage, optionsOf, VIEWS, type OpenedPage } from '../../support/pages/browser.ts';
+import {
+  DESKTOP,
+  openPage,
+  optionsOf,
+  VIEWS,
+  type OpenedPage,
+} from '../../support/pages/browser.ts';
 import {
   addHostileData,
   IMAGE,
@@ -259,7 +265,11 @@ void t.test('every page is accessible, safe, and fits desktop and phone', async 
       await assertAccessibleAtNight(t, page);
     }
   }
-  t.same(await tested.admin('GET /scenarios/h'), makeHostileScenario(), 'the editor keeps all text');
+  t.same(
+    await tested.admin('GET /scenarios/h'),
+    makeHostileScenario(),
+    'the editor keeps all text',
+  );
   t.comment(`${urls.length} kinds of pages, ${forms.length} forms`);
 
   const evil = 'https://evil.example';

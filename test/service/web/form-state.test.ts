@@ -1,7 +1,11 @@
 /** What forms and lists keep: chosen scenarios after a mistake, the owner, and no notice of the past. */
 import t, { type Test } from 'tap';
 import { withEmptyService } from '../../support/services/empty-service.ts';
-import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import {
+  makeContainsEval,
+  withService,
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
 import { makeScenario } from '../../support/sessions/scenarios.ts';
 
 const HTML = { accept: 'text/html' };

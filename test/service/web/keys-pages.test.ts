@@ -4,7 +4,8 @@ import { openPage } from '../../support/pages/browser.ts';
 import { clickButton, follow } from '../../support/pages/service-page.ts';
 import { withService, type ServiceUnderTest } from '../../support/services/service.ts';
 
-const open = async (t: Test, { service }: ServiceUnderTest, path = '/keys') => openPage(t, service.url + path);
+const open = async (t: Test, { service }: ServiceUnderTest, path = '/keys') =>
+  openPage(t, service.url + path);
 
 /** Returns the status of a request with a key. */
 const statusOf = async ({ send }: ServiceUnderTest, key: string): Promise<number> =>

@@ -7,7 +7,11 @@ import { openPage } from '../../support/pages/browser.ts';
 import { follow, inspectPage } from '../../support/pages/service-page.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 import { sendConversations, toName } from '../../support/services/filled-service.ts';
-import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import {
+  makeContainsEval,
+  withService,
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
 
 /** Two scored conversations, one of which failed, an open one, and a request without an id. */
 async function fillService(tested: ServiceUnderTest, text = 'Hello.'): Promise<void> {

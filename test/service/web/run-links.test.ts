@@ -10,7 +10,12 @@ import { withEmptyService } from '../../support/services/empty-service.ts';
 import { makeContainsEval } from '../../support/services/service.ts';
 import { makeScenario } from '../../support/sessions/scenarios.ts';
 import { seedRun } from '../../support/sessions/seeded-run.ts';
-import { hours, parcel, runShopSimulation, startSimulation } from '../../support/sessions/shop-simulation.ts';
+import {
+  hours,
+  parcel,
+  runShopSimulation,
+  startSimulation,
+} from '../../support/sessions/shop-simulation.ts';
 
 void t.test('runs are listed by their newest session, with the year in the chart', async (t) => {
   const tested = await withEmptyService(t);

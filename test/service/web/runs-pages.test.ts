@@ -8,7 +8,11 @@ import { withEmptyService } from '../../support/services/empty-service.ts';
 import { makeContainsEval, withService } from '../../support/services/service.ts';
 import { makeScenario } from '../../support/sessions/scenarios.ts';
 import { seedRun } from '../../support/sessions/seeded-run.ts';
-import { parcel, runShopSimulation, startSimulation } from '../../support/sessions/shop-simulation.ts';
+import {
+  parcel,
+  runShopSimulation,
+  startSimulation,
+} from '../../support/sessions/shop-simulation.ts';
 
 void t.test('the list keeps failed, errored, and incomplete sessions apart', async (t) => {
   const tested = await withEmptyService(t);

@@ -6,7 +6,11 @@ import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
 import { openPage } from '../../support/pages/browser.ts';
 import { follow, followByKeyboard, pressEnter, tabTo } from '../../support/pages/service-page.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
-import { makeContainsEval, START_MS, type ServiceUnderTest } from '../../support/services/service.ts';
+import {
+  makeContainsEval,
+  START_MS,
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 
 /** A conversation of one turn, with tags. */
@@ -34,7 +38,10 @@ async function scoreThree(tested: ServiceUnderTest): Promise<void> {
   await admin('PUT /settings', { evals: ['shipped'] });
   await converse(tested, 'passing', { agent: 'It SHIPPED today.', tags: { tier: 'gold' } });
   await end('passing');
-  await converse(tested, 'failing', { agent: 'I lost it.', tags: { tier: 'silver', region: 'eu' } });
+  await converse(tested, 'failing', {
+    agent: 'I lost it.',
+    tags: { tier: 'silver', region: 'eu' },
+  });
   await end('failing');
   await admin('PUT /settings', { evals: ['judged'] });
   await converse(tested, 'errored', { agent: 'Straße 7.' });

@@ -5,11 +5,18 @@ import { startService } from '../../../src/service/index.ts';
 import { openPage } from '../../support/pages/browser.ts';
 import { clickButton, follow } from '../../support/pages/service-page.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
-import { makeContainsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import {
+  makeContainsEval,
+  withService,
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 
 /** Closes conversations, each of which is a day older than the one before. */
-async function closeConversations({ trace, end }: ServiceUnderTest, ...ids: string[]): Promise<void> {
+async function closeConversations(
+  { trace, end }: ServiceUnderTest,
+  ...ids: string[]
+): Promise<void> {
   const dayMs = 86_400_000;
   for (const [nth, id] of ids.entries()) {
     const startMs = Date.UTC(2026, 10, 20, 9) - nth * dayMs;

@@ -4,7 +4,11 @@ import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
 import { openPage } from '../../support/pages/browser.ts';
 import { follow, followByKeyboard, tabTo } from '../../support/pages/service-page.ts';
 import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
-import { reply, withSandboxDouble, type RouteBehavior } from '../../support/sandboxes/sandbox-double.ts';
+import {
+  reply,
+  withSandboxDouble,
+  type RouteBehavior,
+} from '../../support/sandboxes/sandbox-double.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 import { makeContainsEval } from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';

@@ -1,6 +1,10 @@
 /** Reasons for missing data disappear from the overview when later data show that they are solved. */
 import t, { type Test } from 'tap';
-import { makeContainsEval, withOneReplica, type ServiceUnderTest } from '../../support/services/service.ts';
+import {
+  makeContainsEval,
+  withOneReplica,
+  type ServiceUnderTest,
+} from '../../support/services/service.ts';
 import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
 const MINUTE_MS = 60_000;
@@ -121,7 +125,11 @@ void t.test('traces without text do not solve a problem about text', async (t) =
 });
 
 /** Sends a conversation, and closes it. */
-async function converse(t: Test, { trace, end, drain }: ServiceUnderTest, id: string): Promise<void> {
+async function converse(
+  t: Test,
+  { trace, end, drain }: ServiceUnderTest,
+  id: string,
+): Promise<void> {
   const digits = Buffer.from(id.padEnd(16)).toString('hex');
   await trace(makeSpan({ conversationId: id, traceId: digits, agent: 'Yes, please.' }));
   t.equal((await end(id)).status, 'evaluating');

@@ -1,7 +1,11 @@
 /** Replicas and their database, which are killed or disturbed while clients use them. */
 import type { Test } from 'tap';
 import type { Random } from '../../../src/platform/random.ts';
-import { withDatabaseProxy, type CommitFate, type DatabaseProxy } from '../database/database-proxy.ts';
+import {
+  withDatabaseProxy,
+  type CommitFate,
+  type DatabaseProxy,
+} from '../database/database-proxy.ts';
 import { execute, withPostgresServer, type PostgresServer } from '../database/postgres.ts';
 import { startReplica, type ReplicaProcess } from '../services/replicas.ts';
 import { until } from '../until.ts';

@@ -56,7 +56,10 @@ async function addHostileAgent(t: Test, { admin }: ServiceUnderTest): Promise<vo
 }
 
 /** Runs two simulations with hostile names, in the second of which the sandbox says hostile text. */
-async function addHostileSimulations(t: Test, { admin, drain }: ServiceUnderTest): Promise<string[]> {
+async function addHostileSimulations(
+  t: Test,
+  { admin, drain }: ServiceUnderTest,
+): Promise<string[]> {
   const sandbox = await withSandboxDouble(t, { chat: reply('shipped') });
   const ids: string[] = [];
   for (const [name, text] of [
@@ -96,7 +99,12 @@ async function addHostileRuns({ admin }: ServiceUnderTest): Promise<void> {
 }
 
 /** Sends conversations with hostile tags and tool calls: one scored, one unscored, and one open. */
-async function sendHostileConversations({ admin, trace, end, drain }: ServiceUnderTest): Promise<void> {
+async function sendHostileConversations({
+  admin,
+  trace,
+  end,
+  drain,
+}: ServiceUnderTest): Promise<void> {
   const converse = async (conversationId: string): Promise<void> => {
     const said = { user: HOSTILE_MARKUP, agent: HOSTILE_MARKUP };
     await trace(makeSpan({ conversationId, ...said, attributes: { [LINE]: HOSTILE_MARKUP } }));

@@ -1,6 +1,10 @@
 import { Agent } from 'undici';
 import type { Test } from 'tap';
-import { startAgent, type AgentOptions, type RunningAgent } from '../../../reference-agent/index.ts';
+import {
+  startAgent,
+  type AgentOptions,
+  type RunningAgent,
+} from '../../../reference-agent/index.ts';
 import type { ChatRequest } from '../../../src/contract/index.ts';
 import {
   assertResponse,

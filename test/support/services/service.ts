@@ -11,7 +11,12 @@ import type {
 } from '../../../src/contract/index.ts';
 import { manualClock, type ManualClock } from '../../../src/platform/manual-clock.ts';
 import { newDatabaseOption, replicaCount } from '../database/store.ts';
-import { assertResponse, createSend, type HttpResponse, type SendOptions } from '../network/send.ts';
+import {
+  assertResponse,
+  createSend,
+  type HttpResponse,
+  type SendOptions,
+} from '../network/send.ts';
 import { withServicesAsOne } from './round-robin.ts';
 import { makeTraceRequest } from '../traces/otlp.ts';
 
@@ -44,7 +49,10 @@ export const START_MS = Date.UTC(2026, 10, 20, 10);
  * Starts a service on a free port with a manual clock, and stops it after the test. It consists of
  * several replicas behind a proxy if the tests use these.
  */
-export function withService(t: Test, options: Partial<ServiceSetup> = {}): Promise<ServiceUnderTest> {
+export function withService(
+  t: Test,
+  options: Partial<ServiceSetup> = {},
+): Promise<ServiceUnderTest> {
   return withReplicated(t, replicaCount, options);
 }
 
@@ -52,7 +60,10 @@ export function withService(t: Test, options: Partial<ServiceSetup> = {}): Promi
  * Starts a service like `withService`, but only one replica, for a test about what each replica has of
  * its own, such as its metrics or its connections.
  */
-export function withOneReplica(t: Test, options: Partial<ServiceSetup> = {}): Promise<ServiceUnderTest> {
+export function withOneReplica(
+  t: Test,
+  options: Partial<ServiceSetup> = {},
+): Promise<ServiceUnderTest> {
   return withReplicated(t, 1, options);
 }
 
@@ -75,7 +86,11 @@ async function withReplicated(
 /** Creates functions that send requests to a service, directly or to another URL. */
 export function createServiceUnderTest(
   t: Test,
-  { service, clock, url = service.url }: Pick<ServiceUnderTest, 'service' | 'clock'> & { url?: string },
+  {
+    service,
+    clock,
+    url = service.url,
+  }: Pick<ServiceUnderTest, 'service' | 'clock'> & { url?: string },
 ): ServiceUnderTest {
   const dispatcher = new Agent();
   t.teardown(() => dispatcher.close());

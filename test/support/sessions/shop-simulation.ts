@@ -26,7 +26,10 @@ export const hours: Scenario = makeScenario({
 });
 
 /** Runs both scenarios against the reference agent; one passes, one fails. */
-export async function runShopSimulation(t: Test, tested: ServiceUnderTest): Promise<{ id: string; agentUrl: string }> {
+export async function runShopSimulation(
+  t: Test,
+  tested: ServiceUnderTest,
+): Promise<{ id: string; agentUrl: string }> {
   const { agent } = await withReferenceAgent(t);
   const id = await startSimulation(tested, {
     agent: { name: 'Shop agent', url: agent.url },

@@ -13,7 +13,12 @@ import {
   encodeStatus,
   encodeTraceResponse,
 } from '../../../src/contract/otlp-protobuf.ts';
-import { field, encodeProtobuf, varint, type SpanWithEvents } from '../../support/traces/otlp-wire.ts';
+import {
+  field,
+  encodeProtobuf,
+  varint,
+  type SpanWithEvents,
+} from '../../support/traces/otlp-wire.ts';
 import {
   makeWireRequest,
   makeFullRequest,

@@ -12,7 +12,13 @@ import { withTarget } from '../../support/measurements/load-target.ts';
 import { loadOptions, runLoad } from '../../support/measurements/run-load.ts';
 import { createTwoCallVoice } from '../../support/measurements/voice-load.ts';
 import { checkGenerator, mergeSelfChecks } from '../../../load/self-check/self-check.ts';
-import { notTested, targetRows, exitCodeOf, applySelfCheck, decideRunVerdict } from '../../../load/verdict/targets.ts';
+import {
+  notTested,
+  targetRows,
+  exitCodeOf,
+  applySelfCheck,
+  decideRunVerdict,
+} from '../../../load/verdict/targets.ts';
 import {
   findViolations,
   type LoadReport,

@@ -13,7 +13,11 @@ import {
   readSketches,
   readRequest,
 } from '../../support/traces/read-spans.ts';
-import { makeWireRequest, makeWireSpan, type SpanSketch } from '../../support/traces/span-sketch.ts';
+import {
+  makeWireRequest,
+  makeWireSpan,
+  type SpanSketch,
+} from '../../support/traces/span-sketch.ts';
 
 void t.test('a request without any conversation id is rejected with instructions', (t) => {
   const result = readSketches([{ id: 'a1' }, { id: 'a2' }]);

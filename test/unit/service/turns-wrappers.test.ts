@@ -288,7 +288,7 @@ void t.test('children may start before their parents, and parent cycles are tole
 });
 
 void t.test(
-  'Strands: structured parts, tool results with the role user, and calls under a wrapper',
+  'strands: structured parts, tool results with the role user, and calls under a wrapper',
   (t) => {
     const question = user('Weather?');
     const callMessage = makeToolCallMessage('weather', { city: 'Bern' }, 'w1');

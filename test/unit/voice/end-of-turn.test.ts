@@ -55,7 +55,9 @@ void t.test('late packets do not look like a pause', (t) => {
 });
 
 void t.test('packets that arrive in a burst do not make speech shorter', (t) => {
-  const { events } = play(`${'#'.repeat(60)}${'.'.repeat(14)}`, (nth) => Math.max(0, 400 - nth * 10));
+  const { events } = play(`${'#'.repeat(60)}${'.'.repeat(14)}`, (nth) =>
+    Math.max(0, 400 - nth * 10),
+  );
   t.match(events[1], [73, { speech: { startMs: 400, endMs: 600, durationMs: 600 } }]);
   t.end();
 });

@@ -79,7 +79,8 @@ function planConversations(context: ServiceProbeContext): PlannedConversation[] 
     planToolCall(context, { ...create('tools', 4_500), detail: 'long part' }),
     planFailedTurn(context, {
       ...create('failed', 7000, false),
-      subject: 'order', isUnanswered: true,
+      subject: 'order',
+      isUnanswered: true,
     }),
     planWrappedTurn(context, create('wrapper', 8000)),
     planOneTrace(context, create('one trace', 9000)),
@@ -280,7 +281,8 @@ function planOneTrace(
   const { traceId, startTimeUnixNano } = first;
   const later = startTimeUnixNano.replace(/\d{6}$/, '300000');
   const second = createChatSpan(context.service, conversation, 2, {
-    traceId, startTimeUnixNano: later,
+    traceId,
+    startTimeUnixNano: later,
   });
   const request = withUnknownFields(createTraceExport([second, first]));
   return { conversation, requests: [createTracesStep(context, 'one trace', request)] };

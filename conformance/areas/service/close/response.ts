@@ -44,12 +44,7 @@ import {
   lastAccepted,
   sessionsById,
 } from '../transcript.ts';
-import {
-  conversationIdIn,
-  conversationIdsIn,
-  emptyTraceResponse,
-  refusal,
-} from '../transforms.ts';
+import { conversationIdIn, conversationIdsIn, emptyTraceResponse, refusal } from '../transforms.ts';
 import { IGNORED_SPAN } from './probes.ts';
 import {
   CLOSE_OF_IGNORED,
@@ -558,7 +553,10 @@ function closeByItself(): Transform {
     if (request.endpoint !== 'traces' || !request.body.includes(LEFT_OPEN_SUBJECT)) return response;
     const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
     await forward({
-      endpoint: 'end', method: 'POST', body: '', json: undefined,
+      endpoint: 'end',
+      method: 'POST',
+      body: '',
+      json: undefined,
       path: `/v1/sessions/${conversationIdIn(request.body) ?? ''}/end`,
       headers: { [SERVICE_API_KEY_HEADER]: key },
       connection: request.connection,

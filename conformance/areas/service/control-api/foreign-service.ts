@@ -13,7 +13,6 @@ import type { MutantEntry } from '../../../engine/requirement.ts';
 import { createChatSpan, createTraceExport } from '../spans.ts';
 import { fastClock, hasValidKey, listOnly } from '../transforms.ts';
 
-
 /** Evals that the service has before the run. */
 const existingEvals = {
   evals: [
@@ -88,7 +87,8 @@ export function createManySessions(nowMs: number): object {
         agent: 'Shop',
         sessions: sessions.map((session) => ({
           ...session,
-          scenario: 'refund', persona: 'any',
+          scenario: 'refund',
+          persona: 'any',
           turns: [{ user_input: 'Hello?', user_reason: 'greets', agent_response: 'Hello.' }],
         })),
       },
@@ -102,7 +102,9 @@ export const addTraffic: TransformFactory = () => {
   return async (request, forward, clock) => {
     if (request.endpoint === 'production' && hasValidKey(request) && reads++ % 3 === 0) {
       const conversation = {
-        name: 'other', id: `other-${randomSeed()}`, passesSecondEval: reads % 2 === 0,
+        name: 'other',
+        id: `other-${randomSeed()}`,
+        passesSecondEval: reads % 2 === 0,
         startMs: clock.nowMs() - 5 * MINUTE_MS,
       };
       const random = seededRandom(conversation.id);
@@ -121,7 +123,12 @@ const createForeignRequest = (
   path: string,
   body: string,
 ): ProxyRequest => ({
-  endpoint, method: 'POST', path, body, connection, json: undefined,
+  endpoint,
+  method: 'POST',
+  path,
+  body,
+  connection,
+  json: undefined,
   headers: {
     [SERVICE_API_KEY_HEADER]: headers[SERVICE_API_KEY_HEADER] ?? '',
     ...(body !== '' && { 'content-type': 'application/json' }),

@@ -10,11 +10,7 @@ import {
   type Finding,
   outcomeFinding,
 } from '../../../engine/checks/check.ts';
-import {
-  isSuccess,
-  withBody,
-  type When,
-} from '../../../engine/mutants/combinators.ts';
+import { isSuccess, withBody, type When } from '../../../engine/mutants/combinators.ts';
 import type {
   Forward,
   ProxyRequest,
@@ -307,12 +303,7 @@ function onLateConversations(
       }
       const response = await editLate(request, forward, clock);
       const id = conversationIdIn(request.path);
-      if (
-        request.endpoint === 'end' &&
-        id &&
-        response !== 'dropped' &&
-        isSuccess(response)
-      ) {
+      if (request.endpoint === 'end' && id && response !== 'dropped' && isSuccess(response)) {
         closed.add(`${key} ${id}`);
       }
       return response;

@@ -19,7 +19,9 @@ export function findErrorsSentAsSuccess({ exchanges }: Transcript): Diagnosis[] 
       fault: `errors are sent with status ${response?.status} (${describeSeen(seen)})`,
       cure: 'Send each error with its own status: 400 without a conversation id, 401 or 403 without a valid key, 404 for an unknown conversation, 413, 415, or 429',
       repair: (exchange) => ({
-        headers: {}, body: '', ...exchange.response,
+        headers: {},
+        body: '',
+        ...exchange.response,
         status: statusOf(exchange),
       }),
     },

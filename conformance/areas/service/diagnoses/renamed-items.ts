@@ -17,7 +17,9 @@ export function findRenamedItems({ exchanges }: Transcript): Diagnosis[] {
       fault: `found \`${toPrintable(name, 40)}\`, the name is \`items\``,
       cure: 'Send the names as the specification writes them',
       repair: ({ response }) => ({
-        status: 200, headers: {}, ...response,
+        status: 200,
+        headers: {},
+        ...response,
         body: JSON.stringify({ ...json, items }),
       }),
     };

@@ -80,74 +80,86 @@ export const failedOnly: Subject = {
         ),
       }),
     })),
-    ...both('SERVICE-113', 'SERVICE-150', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
-      rule: `With \`failed_only=true\`, \`eval_outcomes\` of a ${kind} session has exactly its \`failed_count\` failing outcomes.`,
-      ...either(
-        { section: '4.4', statements: ['4.3.12', '4.3.r2c', '4.3.r2d', '4.4.5', '4.4.16'] },
-        { section: '4.3', statements: ['4.3.12', '4.3.r2c', '4.3.r2d'] },
-      ),
-      reason: WRONG_FILTER,
-      check: listsOnlyFailures(endpoint),
-      mutants: forEndpoint({
-        'failed-lists-all': editSessions(
-          'Lists passed outcomes with failed_only.',
-          (session) => {
-            const outcomes = objectsAt(session, 'eval_outcomes');
-            session['eval_outcomes'] = [...outcomes, { ...outcomes[0], outcome: 'pass' }];
-          },
-          wantsFailures,
+    ...both(
+      'SERVICE-113',
+      'SERVICE-150',
+      ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
+        rule: `With \`failed_only=true\`, \`eval_outcomes\` of a ${kind} session has exactly its \`failed_count\` failing outcomes.`,
+        ...either(
+          { section: '4.4', statements: ['4.3.12', '4.3.r2c', '4.3.r2d', '4.4.5', '4.4.16'] },
+          { section: '4.3', statements: ['4.3.12', '4.3.r2c', '4.3.r2d'] },
         ),
-        'failed-lists-passed': editSessions(
-          'Lists passed instead of failing outcomes with failed_only.',
-          (session) => objectsAt(session, 'eval_outcomes').forEach(setKey('outcome', 'pass')),
-          wantsFailures,
-        ),
-        'failed-one-alone': editSessions(
-          'Lists only one failing outcome per session.',
-          (session) => {
-            session['eval_outcomes'] = objectsAt(session, 'eval_outcomes').slice(0, 1);
-          },
-          wantsFailures,
-        ),
+        reason: WRONG_FILTER,
+        check: listsOnlyFailures(endpoint),
+        mutants: forEndpoint({
+          'failed-lists-all': editSessions(
+            'Lists passed outcomes with failed_only.',
+            (session) => {
+              const outcomes = objectsAt(session, 'eval_outcomes');
+              session['eval_outcomes'] = [...outcomes, { ...outcomes[0], outcome: 'pass' }];
+            },
+            wantsFailures,
+          ),
+          'failed-lists-passed': editSessions(
+            'Lists passed instead of failing outcomes with failed_only.',
+            (session) => objectsAt(session, 'eval_outcomes').forEach(setKey('outcome', 'pass')),
+            wantsFailures,
+          ),
+          'failed-one-alone': editSessions(
+            'Lists only one failing outcome per session.',
+            (session) => {
+              session['eval_outcomes'] = objectsAt(session, 'eval_outcomes').slice(0, 1);
+            },
+            wantsFailures,
+          ),
+        }),
       }),
-    })),
-    ...both('SERVICE-115', 'SERVICE-151', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
-      rule: `With \`failed_only=true\`, \`outcome_summary\` of a ${kind} session still covers the whole session.`,
-      ...either(
-        { section: '2.6', statements: ['2.6.5', '4.3.r2b', '4.4.16'] },
-        { section: '4.3', statements: ['2.6.5', '4.3.r2b'] },
-      ),
-      reason: 'A failing session would look as if none of its evals had passed.',
-      check: summarizesWholeSession(endpoint),
-      mutants: forEndpoint({
-        'failed-summary': editSessions(
-          'Summarizes only failing outcomes with failed_only.',
-          onSummary((summary) => {
-            Object.assign(summary, {
-              total_evaluations: summary['failed_count'],
-              passed_count: 0,
-              pass_rate: 0,
-            });
-          }),
-          wantsFailures,
+    ),
+    ...both(
+      'SERVICE-115',
+      'SERVICE-151',
+      ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
+        rule: `With \`failed_only=true\`, \`outcome_summary\` of a ${kind} session still covers the whole session.`,
+        ...either(
+          { section: '2.6', statements: ['2.6.5', '4.3.r2b', '4.4.16'] },
+          { section: '4.3', statements: ['2.6.5', '4.3.r2b'] },
         ),
+        reason: 'A failing session would look as if none of its evals had passed.',
+        check: summarizesWholeSession(endpoint),
+        mutants: forEndpoint({
+          'failed-summary': editSessions(
+            'Summarizes only failing outcomes with failed_only.',
+            onSummary((summary) => {
+              Object.assign(summary, {
+                total_evaluations: summary['failed_count'],
+                passed_count: 0,
+                pass_rate: 0,
+              });
+            }),
+            wantsFailures,
+          ),
+        }),
       }),
-    })),
-    ...both('SERVICE-188', 'SERVICE-189', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
-      rule: `With \`eval\`, \`outcome_summary\` of a ${kind} session still covers the whole session.`,
-      section: '2.6',
-      statements: ['2.6.5', either('4.4.4', '4.3.9')],
-      reason: 'The pass rate of a session would depend on the filter.',
-      observability: 'provoked',
-      check: summarizesWholeSession(endpoint, (page) => isStep(page, endpoint, 'eval')),
-      mutants: forEndpoint({
-        'eval-summary': editSessions(
-          'Lists and summarizes only one outcome with the filter eval.',
-          keepFirstOutcome,
-          (request) => hasQuery('eval')(request) && !wantsFailures(request),
-        ),
+    ),
+    ...both(
+      'SERVICE-188',
+      'SERVICE-189',
+      ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
+        rule: `With \`eval\`, \`outcome_summary\` of a ${kind} session still covers the whole session.`,
+        section: '2.6',
+        statements: ['2.6.5', either('4.4.4', '4.3.9')],
+        reason: 'The pass rate of a session would depend on the filter.',
+        observability: 'provoked',
+        check: summarizesWholeSession(endpoint, (page) => isStep(page, endpoint, 'eval')),
+        mutants: forEndpoint({
+          'eval-summary': editSessions(
+            'Lists and summarizes only one outcome with the filter eval.',
+            keepFirstOutcome,
+            (request) => hasQuery('eval')(request) && !wantsFailures(request),
+          ),
+        }),
       }),
-    })),
+    ),
     ...both('SERVICE-116', 'SERVICE-152', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
       rule: `With \`failed_only=true\`, \`total\` counts the failing ${kind} sessions.`,
       ...either(

@@ -19,11 +19,7 @@ import {
 } from '../../../engine/mutants/combinators.ts';
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, RequirementEntry, Subject } from '../../../engine/requirement.ts';
-import {
-  isAccepted,
-  type Exchange,
-  type Transcript,
-} from '../../../engine/transcript/reading.ts';
+import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { onForeignService } from '../control-api/foreign-service.ts';
 import { requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import {

@@ -43,53 +43,61 @@ const WRONG_COUNTS = 'Builds pass or fail by these numbers.';
 
 export const outcomes: Subject = {
   requirements: {
-    ...both('SERVICE-092', 'SERVICE-142', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
-      rule: `\`outcome_summary\` of a ${kind} session has the integers \`total_evaluations\`, \`passed_count\`, and \`failed_count\`, and a \`pass_rate\` from 0 to 1.`,
-      section: '2.6',
-      statements: [either('2.5.9', '2.4.12'), '2.6.1', '2.6.2', '2.6.3', '2.6.4'],
-      reason: WRONG_TYPE,
-      check: hasSessionFields(
-        endpoint,
-        '/outcome_summary',
-        ...summaryFields.map((field) => `/outcome_summary/${field}`),
-      ),
-      mutants: forEndpoint({
-        'rate-percent': editSessions(
-          'Returns pass_rate as a percentage.',
-          onSummary(setKey('pass_rate', 50)),
+    ...both(
+      'SERVICE-092',
+      'SERVICE-142',
+      ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
+        rule: `\`outcome_summary\` of a ${kind} session has the integers \`total_evaluations\`, \`passed_count\`, and \`failed_count\`, and a \`pass_rate\` from 0 to 1.`,
+        section: '2.6',
+        statements: [either('2.5.9', '2.4.12'), '2.6.1', '2.6.2', '2.6.3', '2.6.4'],
+        reason: WRONG_TYPE,
+        check: hasSessionFields(
+          endpoint,
+          '/outcome_summary',
+          ...summaryFields.map((field) => `/outcome_summary/${field}`),
         ),
-        'rate-missing': editSessions('Omits pass_rate.', onSummary(removeKey('pass_rate'))),
-        'total-count-text': editSessions(
-          'Returns total_evaluations as a string.',
-          onSummary(setKey('total_evaluations', '2')),
-        ),
+        mutants: forEndpoint({
+          'rate-percent': editSessions(
+            'Returns pass_rate as a percentage.',
+            onSummary(setKey('pass_rate', 50)),
+          ),
+          'rate-missing': editSessions('Omits pass_rate.', onSummary(removeKey('pass_rate'))),
+          'total-count-text': editSessions(
+            'Returns total_evaluations as a string.',
+            onSummary(setKey('total_evaluations', '2')),
+          ),
+        }),
       }),
-    })),
-    ...both('SERVICE-093', 'SERVICE-143', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
-      rule: `\`eval_outcomes\` of a ${kind} session is an array of objects with the strings \`eval_name\`, \`eval_category\`, \`eval_type\`, \`outcome\`, and \`reasoning\`.`,
-      section: '2.6',
-      statements: [either('2.5.10', '2.4.13'), '2.6.6'],
-      reason: WRONG_TYPE,
-      check: hasSessionFields(
-        endpoint,
-        '/eval_outcomes',
-        '/eval_outcomes/*',
-        ...outcomeFields.map((field) => `/eval_outcomes/*/${field}`),
-      ),
-      mutants: forEndpoint({
-        'reasoning-missing': editSessions('Omits reasoning.', (session) =>
-          objectsAt(session, 'eval_outcomes').forEach(removeKey('reasoning')),
+    ),
+    ...both(
+      'SERVICE-093',
+      'SERVICE-143',
+      ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
+        rule: `\`eval_outcomes\` of a ${kind} session is an array of objects with the strings \`eval_name\`, \`eval_category\`, \`eval_type\`, \`outcome\`, and \`reasoning\`.`,
+        section: '2.6',
+        statements: [either('2.5.10', '2.4.13'), '2.6.6'],
+        reason: WRONG_TYPE,
+        check: hasSessionFields(
+          endpoint,
+          '/eval_outcomes',
+          '/eval_outcomes/*',
+          ...outcomeFields.map((field) => `/eval_outcomes/*/${field}`),
         ),
-        'category-null': editSessions('Returns null as eval_category.', (session) =>
-          objectsAt(session, 'eval_outcomes').forEach(setKey('eval_category', null)),
-        ),
-        'outcomes-null': editSessions(
-          'Returns null as eval_outcomes.',
-          setKey('eval_outcomes', null),
-          hasQuery('include_traces'),
-        ),
+        mutants: forEndpoint({
+          'reasoning-missing': editSessions('Omits reasoning.', (session) =>
+            objectsAt(session, 'eval_outcomes').forEach(removeKey('reasoning')),
+          ),
+          'category-null': editSessions('Returns null as eval_category.', (session) =>
+            objectsAt(session, 'eval_outcomes').forEach(setKey('eval_category', null)),
+          ),
+          'outcomes-null': editSessions(
+            'Returns null as eval_outcomes.',
+            setKey('eval_outcomes', null),
+            hasQuery('include_traces'),
+          ),
+        }),
       }),
-    })),
+    ),
     ...both('SERVICE-094', 'SERVICE-157', ({ endpoint, kind, either, editSessions }) => ({
       rule: `\`passed_count\` plus \`failed_count\` of a ${kind} session is at most \`total_evaluations\`.`,
       statements: ['2.6.1', '2.6.2', '2.6.3'],
@@ -126,39 +134,43 @@ export const outcomes: Subject = {
         },
       },
     })),
-    ...both('SERVICE-123', 'SERVICE-159', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
-      rule: `\`pass_rate\` of a ${kind} session is the share of its evaluations that passed.`,
-      statements: ['2.6.4'],
-      reason: WRONG_COUNTS,
-      check: hasMatchingRate(endpoint),
-      mutants: forEndpoint({
-        'rate-inverted': editSessions(
-          'Returns the share of failed evaluations as pass_rate.',
-          onSummary((summary) => {
-            summary['pass_rate'] = 1 - Number(summary['pass_rate']);
-          }),
-        ),
-        'rate-of-more': editSessions(
-          'Divides pass_rate by one evaluation too many.',
-          onSummary((summary) => {
-            const total = Number(summary['total_evaluations']) + 1;
-            summary['pass_rate'] = Number(summary['passed_count']) / total;
-          }),
-        ),
-        // Only a seeded simulation session has a rate with more decimals.
-        ...either(
-          {},
-          {
-            'rate-of-one-digit': editSessions(
-              'Rounds pass_rate to one decimal.',
-              onSummary((summary) => {
-                summary['pass_rate'] = roundTo(Number(summary['pass_rate']), 1);
-              }),
-            ),
-          },
-        ),
+    ...both(
+      'SERVICE-123',
+      'SERVICE-159',
+      ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
+        rule: `\`pass_rate\` of a ${kind} session is the share of its evaluations that passed.`,
+        statements: ['2.6.4'],
+        reason: WRONG_COUNTS,
+        check: hasMatchingRate(endpoint),
+        mutants: forEndpoint({
+          'rate-inverted': editSessions(
+            'Returns the share of failed evaluations as pass_rate.',
+            onSummary((summary) => {
+              summary['pass_rate'] = 1 - Number(summary['pass_rate']);
+            }),
+          ),
+          'rate-of-more': editSessions(
+            'Divides pass_rate by one evaluation too many.',
+            onSummary((summary) => {
+              const total = Number(summary['total_evaluations']) + 1;
+              summary['pass_rate'] = Number(summary['passed_count']) / total;
+            }),
+          ),
+          // Only a seeded simulation session has a rate with more decimals.
+          ...either(
+            {},
+            {
+              'rate-of-one-digit': editSessions(
+                'Rounds pass_rate to one decimal.',
+                onSummary((summary) => {
+                  summary['pass_rate'] = roundTo(Number(summary['pass_rate']), 1);
+                }),
+              ),
+            },
+          ),
+        }),
       }),
-    })),
+    ),
     ...both('SERVICE-213', 'SERVICE-214', ({ kind, either, forEndpoint, editSessions }) => ({
       rule: `\`eval_name\` of an outcome of a ${kind} session is the name of the eval that gave it.`,
       section: '2.6',

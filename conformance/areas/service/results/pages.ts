@@ -115,7 +115,12 @@ export const pages: Subject = {
       check: answersReads(endpoint),
       mutants: forEndpoint({
         'failed-only-400': refuseQuery(endpoint, 'Refuses failed_only.', 'failed_only', 'true'),
-        'traces-400': refuseQuery(endpoint, 'Refuses include_traces=false.', 'include_traces', 'false'),
+        'traces-400': refuseQuery(
+          endpoint,
+          'Refuses include_traces=false.',
+          'include_traces',
+          'false',
+        ),
         'filter-text': {
           description: 'Returns text when the query has an eval filter.',
           transform: replaceParts(to(endpoint, hasQuery('eval')), { body: 'none' }),
@@ -606,7 +611,8 @@ function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
       );
       return pages.filter(
         (page) =>
-          (isAnySeen && isStep(page, endpoint, 'another owner')) || findForeignIndex(page, transcript) >= 0,
+          (isAnySeen && isStep(page, endpoint, 'another owner')) ||
+          findForeignIndex(page, transcript) >= 0,
       );
     },
     judge: (evidence, transcript) =>
@@ -665,8 +671,7 @@ function mixOwners(endpoint: ResultsEndpoint): TransformFactory {
     return async (request, forward) => {
       const response = await forward(request);
       const hasNoQuery = request.path.endsWith('/');
-      if (request.endpoint !== endpoint || !isSuccess(response) || !hasNoQuery)
-        return response;
+      if (request.endpoint !== endpoint || !isSuccess(response) || !hasNoQuery) return response;
       return editBody(response, request, (page) => {
         const sessions = sessionsIn(page);
         if (sessions.length > 0) lastSessions = sessions;

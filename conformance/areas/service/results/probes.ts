@@ -187,7 +187,8 @@ function createFilterQueries(
     [
       NO_FRACTION_STEP,
       {
-        eval: evalName, failed_only: 'true',
+        eval: evalName,
+        failed_only: 'true',
         ...(start && { started_after: withoutFraction(start) }),
         ...(end && { started_before: withoutFraction(end) }),
       },
@@ -355,9 +356,7 @@ export const manySessions: ServiceProbe = {
     const seedPath = `/seed${ownerQuery(service, 'paged')}`;
     await context.send(createControlStep('many', seedPath, seedManySessions(service)));
     for (const endpoint of resultsEndpoints) {
-      await context.send(
-        createResultsStep(context, endpoint, OVER_CAP, { limit: '501' }, 'paged'),
-      );
+      await context.send(createResultsStep(context, endpoint, OVER_CAP, { limit: '501' }, 'paged'));
       await context.send(createResultsStep(context, endpoint, 'many', {}, 'paged'));
     }
   },

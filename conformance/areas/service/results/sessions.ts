@@ -56,7 +56,11 @@ const onExisting =
   };
 
 /** A mutant that edits simulation sessions. */
-const editSimulationSessions = (description: string, edit: SessionEdit, when?: When): MutantEntry => ({
+const editSimulationSessions = (
+  description: string,
+  edit: SessionEdit,
+  when?: When,
+): MutantEntry => ({
   description,
   transform: onSessions('simulations', edit, when),
 });
@@ -102,36 +106,44 @@ export const sessions: Subject = {
       reason: OBSERVED_VALUE,
       check: hasTypicalValue(endpoint, '/status', 'completed'),
     })),
-    ...both('SERVICE-090', 'SERVICE-141', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
-      rule: `\`started_at\` and \`ended_at\` of a ${kind} session are ISO 8601 timestamps.`,
-      statements: [either('2.5.8', '2.4.11')],
-      reason: WRONG_TYPE,
-      check: hasSessionFields(endpoint, '/started_at', '/ended_at'),
-      mutants: forEndpoint({
-        'started-unix': editSessions(
-          'Returns started_at as a Unix timestamp.',
-          setKey('started_at', 1_795_167_000),
-          wantsTraces,
-        ),
-        'ended-missing': editSessions('Omits ended_at.', removeKey('ended_at')),
-        'ended-space': editSessions(
-          'Separates date and time by a space.',
-          setKey('ended_at', '2026-11-20 09:30:00'),
-        ),
+    ...both(
+      'SERVICE-090',
+      'SERVICE-141',
+      ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
+        rule: `\`started_at\` and \`ended_at\` of a ${kind} session are ISO 8601 timestamps.`,
+        statements: [either('2.5.8', '2.4.11')],
+        reason: WRONG_TYPE,
+        check: hasSessionFields(endpoint, '/started_at', '/ended_at'),
+        mutants: forEndpoint({
+          'started-unix': editSessions(
+            'Returns started_at as a Unix timestamp.',
+            setKey('started_at', 1_795_167_000),
+            wantsTraces,
+          ),
+          'ended-missing': editSessions('Omits ended_at.', removeKey('ended_at')),
+          'ended-space': editSessions(
+            'Separates date and time by a space.',
+            setKey('ended_at', '2026-11-20 09:30:00'),
+          ),
+        }),
       }),
-    })),
-    ...both('SERVICE-125', 'SERVICE-161', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
-      rule: `\`ended_at\` of a ${kind} session is not before \`started_at\`.`,
-      statements: [either('2.5.8', '2.4.11')],
-      reason: 'Reports would show sessions with a negative duration.',
-      check: endsAfterStart(endpoint),
-      mutants: forEndpoint({
-        'ended-before': editSessions(
-          'Returns an ended_at before started_at.',
-          setKey('ended_at', '2020-01-01T00:00:00Z'),
-        ),
+    ),
+    ...both(
+      'SERVICE-125',
+      'SERVICE-161',
+      ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
+        rule: `\`ended_at\` of a ${kind} session is not before \`started_at\`.`,
+        statements: [either('2.5.8', '2.4.11')],
+        reason: 'Reports would show sessions with a negative duration.',
+        check: endsAfterStart(endpoint),
+        mutants: forEndpoint({
+          'ended-before': editSessions(
+            'Returns an ended_at before started_at.',
+            setKey('ended_at', '2020-01-01T00:00:00Z'),
+          ),
+        }),
       }),
-    })),
+    ),
     'SERVICE-082': {
       rule: '`url` of a production session is a string.',
       statements: ['2.5.1'],
@@ -183,11 +195,14 @@ export const sessions: Subject = {
       observability: 'provoked',
       check: requirePlainRight([hasSeededNames()], keepsDeletedSimulations()),
       mutants: {
-        'simulation-deleted-link': editSimulationSessions('Links to a deleted simulation.', (session) => {
-          if (isOfDeleted(session)) {
-            session['url'] = 'http://127.0.0.1/simulation/gone?sessionId=gone';
-          }
-        }),
+        'simulation-deleted-link': editSimulationSessions(
+          'Links to a deleted simulation.',
+          (session) => {
+            if (isOfDeleted(session)) {
+              session['url'] = 'http://127.0.0.1/simulation/gone?sessionId=gone';
+            }
+          },
+        ),
         'simulation-deleted-hidden': {
           description: 'Does not list sessions of deleted simulations.',
           transform: onPages('simulations', hideDeletedSimulations),
@@ -238,16 +253,22 @@ export const sessions: Subject = {
       observability: 'provoked',
       check: hasSeededNames(),
       mutants: {
-        'simulation-agent-url': editSimulationSessions('Returns the URL of the agent as agent.', (session) => {
-          session['agent'] = `https://${String(session['agent'])}.example/chat`;
-        }),
+        'simulation-agent-url': editSimulationSessions(
+          'Returns the URL of the agent as agent.',
+          (session) => {
+            session['agent'] = `https://${String(session['agent'])}.example/chat`;
+          },
+        ),
         'simulation-as-id': editSimulationSessions('Returns an id as simulation.', (session) => {
           session['simulation'] = `sim-${String(session['simulation']).length}`;
         }),
-        'simulation-persona-swapped': editSimulationSessions('Swaps scenario and persona.', (session) => {
-          const { scenario, persona } = session;
-          Object.assign(session, { scenario: persona, persona: scenario });
-        }),
+        'simulation-persona-swapped': editSimulationSessions(
+          'Swaps scenario and persona.',
+          (session) => {
+            const { scenario, persona } = session;
+            Object.assign(session, { scenario: persona, persona: scenario });
+          },
+        ),
       },
     },
   },
@@ -489,7 +510,10 @@ function wrongProductionLinks(): Record<string, MutantEntry> {
 
 function wrongSimulationLinks(): Record<string, MutantEntry> {
   return {
-    'simulation-url-number': editSimulationSessions('Returns url as a number.', onExisting(setKey('url', 17))),
+    'simulation-url-number': editSimulationSessions(
+      'Returns url as a number.',
+      onExisting(setKey('url', 17)),
+    ),
     'simulation-url-other-path': editSimulationSessions(
       'Links to another page.',
       onExisting((session) => {

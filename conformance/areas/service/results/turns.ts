@@ -135,9 +135,8 @@ const ofProduction = withDefaults(
         'response-on-one-line': changeReplies('Collapses white space in agent_response.', (text) =>
           text.replaceAll(/\s+/g, ' '),
         ),
-        'response-without-returns': changeReplies(
-          'Changes CRLF to LF in agent_response.',
-          (text) => text.replaceAll('\r\n', '\n'),
+        'response-without-returns': changeReplies('Changes CRLF to LF in agent_response.', (text) =>
+          text.replaceAll('\r\n', '\n'),
         ),
       },
     },
@@ -152,9 +151,12 @@ const ofProduction = withDefaults(
         hasSentTexts('agent_response', ['failed']),
       ),
       mutants: {
-        'empty-text-null': editProductionTurns('Returns null for an empty agent_response.', (turn) => {
-          if (turn['agent_response'] === '') turn['agent_response'] = null;
-        }),
+        'empty-text-null': editProductionTurns(
+          'Returns null for an empty agent_response.',
+          (turn) => {
+            if (turn['agent_response'] === '') turn['agent_response'] = null;
+          },
+        ),
       },
     },
     'SERVICE-196': {
@@ -364,44 +366,52 @@ const turnKeys = {
 
 export const turns: Subject = {
   requirements: {
-    ...both('SERVICE-097', 'SERVICE-144', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
-      rule: `Without \`include_traces=true\`, a ${kind} session has no \`traces\` key.`,
-      ...either(
-        { section: '4.4', statements: ['2.5.12', '4.4.8', '4.4.16'] },
-        { section: '4.3', statements: ['2.4.15', '4.3.13', '4.3.r1', '4.3.r1b'] },
-      ),
-      reason: 'An empty list would look like a conversation without turns.',
-      check: omitsTraces(endpoint),
-      mutants: forEndpoint({
-        'traces-empty': editSessions(
-          'Returns empty traces when turns are not requested.',
-          setKey('traces', []),
-          not(wantsTraces),
+    ...both(
+      'SERVICE-097',
+      'SERVICE-144',
+      ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
+        rule: `Without \`include_traces=true\`, a ${kind} session has no \`traces\` key.`,
+        ...either(
+          { section: '4.4', statements: ['2.5.12', '4.4.8', '4.4.16'] },
+          { section: '4.3', statements: ['2.4.15', '4.3.13', '4.3.r1', '4.3.r1b'] },
         ),
-        'traces-null': editSessions(
-          'Returns null as traces when turns are not requested.',
-          setKey('traces', null),
-          not(wantsTraces),
-        ),
+        reason: 'An empty list would look like a conversation without turns.',
+        check: omitsTraces(endpoint),
+        mutants: forEndpoint({
+          'traces-empty': editSessions(
+            'Returns empty traces when turns are not requested.',
+            setKey('traces', []),
+            not(wantsTraces),
+          ),
+          'traces-null': editSessions(
+            'Returns null as traces when turns are not requested.',
+            setKey('traces', null),
+            not(wantsTraces),
+          ),
+        }),
       }),
-    })),
-    ...both('SERVICE-098', 'SERVICE-145', ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
-      rule: `With \`include_traces=true\`, each turn in \`traces\` of a ${kind} session has ${listKeys(turnKeys[endpoint])}.`,
-      statements: either(['2.5.11', '2.5.13', '4.4.8'], ['2.4.14', '2.4.16', '4.3.13']),
-      reason: WRONG_TYPE,
-      check: includesTraces(endpoint, turnKeys[endpoint]),
-      mutants: forEndpoint({
-        'traces-missing': editSessions(
-          'Omits traces when turns are requested.',
-          removeKey('traces'),
-        ),
-        'sequence-missing': editTurns(
-          endpoint,
-          'Omits session_sequence.',
-          removeKey('session_sequence'),
-        ),
+    ),
+    ...both(
+      'SERVICE-098',
+      'SERVICE-145',
+      ({ endpoint, kind, either, forEndpoint, editSessions }) => ({
+        rule: `With \`include_traces=true\`, each turn in \`traces\` of a ${kind} session has ${listKeys(turnKeys[endpoint])}.`,
+        statements: either(['2.5.11', '2.5.13', '4.4.8'], ['2.4.14', '2.4.16', '4.3.13']),
+        reason: WRONG_TYPE,
+        check: includesTraces(endpoint, turnKeys[endpoint]),
+        mutants: forEndpoint({
+          'traces-missing': editSessions(
+            'Omits traces when turns are requested.',
+            removeKey('traces'),
+          ),
+          'sequence-missing': editTurns(
+            endpoint,
+            'Omits session_sequence.',
+            removeKey('session_sequence'),
+          ),
+        }),
       }),
-    })),
+    ),
     ...both('SERVICE-124', 'SERVICE-160', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `\`session_sequence\` numbers the turns of a ${kind} session in order, without duplicates.`,
       statements: [either('2.5.13', '2.4.16')],

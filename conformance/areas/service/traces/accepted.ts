@@ -2,10 +2,7 @@
 import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { checkEach, outcomeFinding, type Check } from '../../../engine/checks/check.ts';
-import {
-  isSuccess,
-  replaceParts,
-} from '../../../engine/mutants/combinators.ts';
+import { isSuccess, replaceParts } from '../../../engine/mutants/combinators.ts';
 import type { ProxyResponse, Transform } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange } from '../../../engine/transcript/reading.ts';

@@ -87,18 +87,24 @@ export const traceRate: Subject = {
             ...intrusiveOnly,
             alsoKills: ['SERVICE-011'],
           },
-          'rate-of-ten-seconds': createLimitMutant('Returns 429 after 120 requests in 10 seconds.', {
-            max: 120,
-            windowMs: 10_000,
-            retryAfter: '10',
-          }),
+          'rate-of-ten-seconds': createLimitMutant(
+            'Returns 429 after 120 requests in 10 seconds.',
+            {
+              max: 120,
+              windowMs: 10_000,
+              retryAfter: '10',
+            },
+          ),
           'rate-150': createLimitMutant('Returns 429 after 150 requests.', { max: 150 }),
           'rate-250': createLimitMutant('Returns 429 after 250 requests.', { max: 250 }),
         },
         legal: {
-          'rate-in-fixed-minutes': createLimitMutant('Counts requests in fixed instead of sliding minutes.', {
-            max: 120,
-          }),
+          'rate-in-fixed-minutes': createLimitMutant(
+            'Counts requests in fixed instead of sliding minutes.',
+            {
+              max: 120,
+            },
+          ),
         },
       },
       'SERVICE-027': {
@@ -142,11 +148,14 @@ export const traceRate: Subject = {
         mutants: {
           'half-the-rate': createLimitMutant('Returns 429 after 60 requests.', { max: 60 }),
           'rate-119': createLimitMutant('Returns 429 after 119 requests.', { max: 119 }),
-          'rate-of-five-minutes': createLimitMutant('Returns 429 after 120 requests in 5 minutes.', {
-            max: 120,
-            windowMs: 5 * MINUTE_MS,
-            retryAfter: '300',
-          }),
+          'rate-of-five-minutes': createLimitMutant(
+            'Returns 429 after 120 requests in 5 minutes.',
+            {
+              max: 120,
+              windowMs: 5 * MINUTE_MS,
+              retryAfter: '300',
+            },
+          ),
         },
       },
       'SERVICE-169': {
@@ -170,11 +179,17 @@ export const traceRate: Subject = {
         check: admitsAfterDelay(),
         mutants: {
           'rate-never-again': {
-            ...createLimitMutant('Never accepts a key again after 429.', { max: 120, windowMs: Infinity }),
+            ...createLimitMutant('Never accepts a key again after 429.', {
+              max: 120,
+              windowMs: Infinity,
+            }),
             ...skipWaiting,
           },
           'retry-after-too-soon': {
-            ...createLimitMutant('Promises a second but needs a minute.', { max: 120, retryAfter: '1' }),
+            ...createLimitMutant('Promises a second but needs a minute.', {
+              max: 120,
+              retryAfter: '1',
+            }),
             ...skipWaiting,
           },
         },

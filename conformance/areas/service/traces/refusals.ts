@@ -14,7 +14,14 @@ import type { ProxyResponse } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import { bodyFinding } from '../findings.ts';
 import { emptyTraceResponse, refusal } from '../transforms.ts';
-import { contains, hasType, isPlainJson, noTraces, refuseTraces, traces } from './trace-requests.ts';
+import {
+  contains,
+  hasType,
+  isPlainJson,
+  noTraces,
+  refuseTraces,
+  traces,
+} from './trace-requests.ts';
 import { isStep } from '../transcript.ts';
 
 /** Content types that the service refuses, which are also the names of the steps. */

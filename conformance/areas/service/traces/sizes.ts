@@ -4,7 +4,14 @@ import { dropInstead, respondInstead, type When } from '../../../engine/mutants/
 import { withDefaults, type Subject } from '../../../engine/requirement.ts';
 import { requireIntrusiveRun } from '../findings.ts';
 import { emptyTraceResponse, intrusiveOnly } from '../transforms.ts';
-import { acceptsLike, hasType, LOST_SPANS, noTraces, refuseTraces, traces } from './trace-requests.ts';
+import {
+  acceptsLike,
+  hasType,
+  LOST_SPANS,
+  noTraces,
+  refuseTraces,
+  traces,
+} from './trace-requests.ts';
 import { INGEST_BODY_BYTES_MAX } from '../../../../src/contract/index.ts';
 
 /** Returns whether a step sends a body over the limit, as it is or after it is inflated. */
@@ -65,7 +72,11 @@ export const traceSizes: Subject = {
             ...intrusiveOnly,
           },
           'five-megabytes': {
-            ...refuseTraces('Refuses bodies over 5 MB.', ({ body }) => body.length > 5_000_000, 413),
+            ...refuseTraces(
+              'Refuses bodies over 5 MB.',
+              ({ body }) => body.length > 5_000_000,
+              413,
+            ),
             ...intrusiveOnly,
           },
         },

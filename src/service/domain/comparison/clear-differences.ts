@@ -45,7 +45,8 @@ export function findDifferences(
 }
 
 const toDifferences = (whole: ExactTest, p: number, partPs: readonly number[]): Differences => ({
-  p, partPs,
+  p,
+  partPs,
   direction: whole.p <= CHANCE_P_MAX ? Math.sign(whole.shift) : 0,
 });
 

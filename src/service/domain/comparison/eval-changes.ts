@@ -69,7 +69,11 @@ function pairEvals(before: readonly EvalCounts[], after: readonly EvalCounts[]):
   // An eval may have been renamed between the runs.
   const newest = new Map([...before, ...after].map((counts) => [keyOf(counts), counts]));
   return Array.from(newest, ([key, { id, name, version }]) => ({
-    id, name, version, before: earlier?.get(key), after: later?.get(key),
+    id,
+    name,
+    version,
+    before: earlier?.get(key),
+    after: later?.get(key),
   }));
 }
 

@@ -61,7 +61,10 @@ export function compareRuns(
     ...describeOmitted(omitted),
   ];
   return {
-    verdict, sentence: parts.join(' '), p: isPossible ? differences.p : null, rows,
+    verdict,
+    sentence: parts.join(' '),
+    p: isPossible ? differences.p : null,
+    rows,
     ...(samplesNeeded !== undefined && { samplesNeeded }),
   };
 }
@@ -87,8 +90,11 @@ export function decideChange(
 
 /** The verdicts as headings have them. */
 export const runChangeNames: Readonly<Record<RunChange, string>> = {
-  worse: 'worse', better: 'better', mixed: 'better and worse',
-  no_difference: 'no difference shown', not_comparable: 'not comparable',
+  worse: 'worse',
+  better: 'better',
+  mixed: 'better and worse',
+  no_difference: 'no difference shown',
+  not_comparable: 'not comparable',
 };
 
 const sum = (strata: readonly Stratum[], side: keyof Stratum): Counts => ({

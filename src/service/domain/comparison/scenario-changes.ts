@@ -134,6 +134,11 @@ export function formatP(p: number): string {
 
 /** The names of changes in texts. */
 export const changeNames: Readonly<Record<ScenarioChange, string>> = {
-  regressed: 'regressed', improved: 'improved', unclear: 'may be chance',
-  not_comparable: 'not comparable', new: 'new', gone: 'gone', same: 'same',
+  regressed: 'regressed',
+  improved: 'improved',
+  unclear: 'may be chance',
+  not_comparable: 'not comparable',
+  new: 'new',
+  gone: 'gone',
+  same: 'same',
 };

@@ -30,7 +30,10 @@ export function explainSession(session: Session): ExplainedSession {
     notes?: string[];
   };
   const ofOutcome = session.outcomes.map(({ evalName, outcome, reasoning, required }) => ({
-    eval_name: evalName, outcome, reasoning, required,
+    eval_name: evalName,
+    outcome,
+    reasoning,
+    required,
   }));
   return {
     verdict: decideVerdict(session),

@@ -58,10 +58,14 @@ export const toJudgedScenario = ({
   persona,
   evals,
 }: ResolvedScenario): JudgedScenario => ({
-  id: scenario.id, name: scenario.name, personaName: persona.name,
+  id: scenario.id,
+  name: scenario.name,
+  personaName: persona.name,
   requiredRate: scenario.pass_rate ?? 1,
   evals: evals.map((definition) => ({
-    id: definition.id, version: versionOf(definition), required: definition.required ?? true,
+    id: definition.id,
+    version: versionOf(definition),
+    required: definition.required ?? true,
   })),
 });
 
@@ -87,7 +91,9 @@ export function summarizeScenario(
     scenario: name,
     persona: personaName,
     samples: passed + failed + undecided,
-    passed, failed, undecided,
+    passed,
+    failed,
+    undecided,
     pass_rate: judged === 0 ? null : passed / judged,
     required_pass_rate: requiredRate,
     pass_hat_k: computePassHat(passed, judged),

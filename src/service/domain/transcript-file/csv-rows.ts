@@ -22,32 +22,48 @@ interface Column {
 /** The columns of a CSV file, which are named after the fields of the JSON formats. */
 export const csvColumns: readonly Column[] = [
   {
-    name: 'session_id', isRequired: true, example: 't-1',
+    name: 'session_id',
+    isRequired: true,
+    example: 't-1',
     meaning: 'The conversation. All rows with the same value are one conversation, in their order.',
   },
   {
-    name: 'user_input', isRequired: true, isOfTurn: true, example: 'Where is my order?',
+    name: 'user_input',
+    isRequired: true,
+    isOfTurn: true,
+    example: 'Where is my order?',
     meaning: 'What the user said.',
   },
   {
-    name: 'agent_response', isRequired: true, isOfTurn: true, example: 'It was shipped.',
+    name: 'agent_response',
+    isRequired: true,
+    isOfTurn: true,
+    example: 'It was shipped.',
     meaning: 'What the agent answered.',
   },
   {
-    name: 'evaluation_metadata', isJson: true, isOfTurn: true,
-    example: '{"order_found":true}', meaning: 'Evaluation hints of the turn: a JSON object.',
+    name: 'evaluation_metadata',
+    isJson: true,
+    isOfTurn: true,
+    example: '{"order_found":true}',
+    meaning: 'Evaluation hints of the turn: a JSON object.',
   },
   {
-    name: 'started_at', example: '2026-11-20T09:30:00Z',
+    name: 'started_at',
+    example: '2026-11-20T09:30:00Z',
     meaning: 'When the conversation started (ISO 8601). Default: now.',
   },
   {
-    name: 'metadata', isJson: true, example: '{"tier":"gold"}',
+    name: 'metadata',
+    isJson: true,
+    example: '{"tier":"gold"}',
     meaning: 'Metadata of the conversation: a JSON object.',
   },
   { name: 'run', example: 'Week 47', meaning: 'The run of the conversation.' },
   {
-    name: 'evals', isJson: true, example: '["found","polite"]',
+    name: 'evals',
+    isJson: true,
+    example: '["found","polite"]',
     meaning: 'Evals that score the conversation: a JSON array of their ids.',
   },
 ];

@@ -45,8 +45,11 @@ export async function readTranscripts<Item extends { id: string }>(
 ): Promise<TranscriptFile<Item>> {
   if (text.trim() === '') throw new RequestError('bad_request', 'The file is empty.');
   const found: TranscriptFile<Item> = {
-    format: format ?? recognizeFormat(text), items: [], invalid: 0,
-    problems: [], problemCount: 0,
+    format: format ?? recognizeFormat(text),
+    items: [],
+    invalid: 0,
+    problems: [],
+    problemCount: 0,
   };
   const rowById = new Map<string, number>();
   const yieldIfDue = yieldPeriodically(systemClock, BLOCKING_MS_MAX);

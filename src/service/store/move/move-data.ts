@@ -72,8 +72,12 @@ async function move(
 ): Promise<MoveResult> {
   const counts = new Map(movedTableNames.map((table) => [table, source.count(table)]));
   const created: MoveMarker = {
-    sourceId: source.id, sourceVersion: source.version, table: 'owners',
-    copiedRows: 0, nulCharacters: 0, isComplete: false,
+    sourceId: source.id,
+    sourceVersion: source.version,
+    table: 'owners',
+    copiedRows: 0,
+    nulCharacters: 0,
+    isComplete: false,
   };
   const begun = await target.begin(created);
   assertSameSource(source, begun);

@@ -175,7 +175,9 @@ async function replaceMarker(client: PoolClient, from: MoveMarker, to: MoveMarke
 /** Returns the columns of a table, but not those that the database computes. */
 const columnsOf = (table: MovedTable): TargetColumn[] =>
   Object.entries(columnsIn(tables[table], 'postgres')).map(([name, { types, sequence }]) => ({
-    name, type: types.postgres, sequence,
+    name,
+    type: types.postgres,
+    sequence,
   }));
 
 /** Creates the partitions of spans, and inserts their ids. */

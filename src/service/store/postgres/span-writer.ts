@@ -164,9 +164,14 @@ async function lockConversations(
     rows.map((row) => [
       row.conversation_id,
       {
-        key: row.key, receivedDay: row.received_day, tagCount: row.tag_count,
-        spanCount: row.span_count, textBytes: row.text_bytes,
-        isNew: row.is_new, isClosed: row.state === 'closed', isRemoved: row.is_removed,
+        key: row.key,
+        receivedDay: row.received_day,
+        tagCount: row.tag_count,
+        spanCount: row.span_count,
+        textBytes: row.text_bytes,
+        isNew: row.is_new,
+        isClosed: row.state === 'closed',
+        isRemoved: row.is_removed,
       },
     ]),
   );

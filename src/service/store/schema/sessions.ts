@@ -39,8 +39,12 @@ export const sessionTables = {
 
   agents: table(
     {
-      key: rowKey, owner_id: sortedText, name: sortedText, url: sortedText,
-      name_folded: sortedText, url_folded: sortedText,
+      key: rowKey,
+      owner_id: sortedText,
+      name: sortedText,
+      url: sortedText,
+      name_folded: sortedText,
+      url_folded: sortedText,
     },
     { primaryKey: ['key'], unique: [['owner_id', 'name', 'url']] },
   ),

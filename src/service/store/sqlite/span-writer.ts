@@ -179,8 +179,12 @@ function insertPart(
     findConversation(statements, wanted) ?? insertConversation(statements, wanted);
   const { key } = conversation;
   const part: SpanPart = {
-    ...wanted, conversation,
-    inserted: [], conflicting: [], exceeding: [], droppedTags: 0,
+    ...wanted,
+    conversation,
+    inserted: [],
+    conflicting: [],
+    exceeding: [],
+    droppedTags: 0,
   };
   if (conversation.isRemoved) return part;
   for (const span of spans) {
@@ -225,9 +229,13 @@ function findConversation(
   const row = statements.findConversation.get(request.ownerId, conversationId);
   return (
     row && {
-      key: row.key, isNew: false, tagCount: row.tag_count,
-      spanCount: row.span_count, textBytes: row.text_bytes,
-      isClosed: row.state === 'closed', isRemoved: row.spans_removed_at_ms !== null,
+      key: row.key,
+      isNew: false,
+      tagCount: row.tag_count,
+      spanCount: row.span_count,
+      textBytes: row.text_bytes,
+      isClosed: row.state === 'closed',
+      isRemoved: row.spans_removed_at_ms !== null,
     }
   );
 }
@@ -248,8 +256,13 @@ function insertConversation(
   );
   const key = Number(lastInsertRowid);
   return {
-    key, isNew: true, isClosed: false, isRemoved: false,
-    tagCount: 0, spanCount: 0, textBytes: 0,
+    key,
+    isNew: true,
+    isClosed: false,
+    isRemoved: false,
+    tagCount: 0,
+    spanCount: 0,
+    textBytes: 0,
   };
 }
 

@@ -66,19 +66,30 @@ export function renderAgentForm(
   return renderForm(context, {
     action,
     body: html`${renderField({
-        name: 'name', label: 'Name', value: name, problem: problems.name, isRequired: true,
+        name: 'name',
+        label: 'Name',
+        value: name,
+        problem: problems.name,
+        isRequired: true,
         hint: 'Shown with its sessions.',
       })}
       ${renderField(
         {
-          name: 'url', label: 'URL', value: url, problem: problems.url, isRequired: true,
+          name: 'url',
+          label: 'URL',
+          value: url,
+          problem: problems.url,
+          isRequired: true,
           hint: html`Base URL of the sandbox; <code>/health</code> and the other paths are appended.`,
         },
         html`inputmode="url" placeholder="https://sandbox.example.com"`,
       )}
       ${renderField(
         {
-          name: 'api_key', label: 'API key', type: 'password', problem: problems.api_key,
+          name: 'api_key',
+          label: 'API key',
+          type: 'password',
+          problem: problems.api_key,
           hint: hasKey
             ? 'A key is stored and never shown. Leave this empty to keep it.'
             : 'The bearer key of the sandbox, if it needs one. It is stored and never shown.',
@@ -88,7 +99,9 @@ export function renderAgentForm(
       ${hasKey && renderCheckbox('forget_key', 'Delete the stored key')}
       ${renderField(
         {
-          name: 'voice_url', label: 'Voice URL', value: voiceUrl,
+          name: 'voice_url',
+          label: 'Voice URL',
+          value: voiceUrl,
           problem: problems.voice_url,
           hint: html`Only if calls go to another address than <code>/voice</code> below the URL.`,
         },

@@ -260,7 +260,10 @@ function renderUpload(content: AgentPage, context: PageContext): Html {
       hasFiles: true,
       body: html`${renderField(
           {
-            name: 'report', label: 'Report', type: 'file', problem: uploadProblem,
+            name: 'report',
+            label: 'Report',
+            type: 'file',
+            problem: uploadProblem,
             hint: html`A JSON file that <code>check --json</code> or <code>load --json</code> wrote,
               at most 4 MB.`,
           },

@@ -56,7 +56,11 @@ export function renderPlaygroundPage(
           body: html`${hidden}
             ${renderTextArea(
               {
-                name: 'line', label: 'Message', rows: 3, value: line, problem,
+                name: 'line',
+                label: 'Message',
+                rows: 3,
+                value: line,
+                problem,
                 hint: html`<span data-part="enter-hint" hidden
                   >Enter sends it. Shift+Enter begins a new line.</span
                 >`,
@@ -66,7 +70,9 @@ export function renderPlaygroundPage(
             ${
               turns.length === 0 &&
               renderField({
-                name: 'user_id', label: 'User id', value: userId,
+                name: 'user_id',
+                label: 'User id',
+                value: userId,
                 hint: 'A user of the sandbox, or nothing.',
               })
             }
@@ -110,8 +116,13 @@ const toShown = (
   { userInput, agentResponse, toolCalls, evaluationMetadata, latencyMs, problem }: PlaygroundTurn,
   index: number,
 ): Parameters<typeof renderTranscript>[0][number] => ({
-  sequence: index + 1, userInput, agentResponse, toolCalls, latencyMs,
-  evaluationMetadata, failed: problem !== undefined,
+  sequence: index + 1,
+  userInput,
+  agentResponse,
+  toolCalls,
+  latencyMs,
+  evaluationMetadata,
+  failed: problem !== undefined,
 });
 
 /** Renders what ends a conversation. */

@@ -39,7 +39,10 @@ export function renderReadinessPage(original: ReadinessReport, nowMs: number): s
   const count = (of: Standing): number => parts.filter((part) => part.standing === of).length;
   return renderRunReport({
     command: 'Readiness of an agent, by sandbox-kit',
-    headline: `${word}: ${agent.name}`, standing, subject: agent.url, sentence,
+    headline: `${word}: ${agent.name}`,
+    standing,
+    subject: agent.url,
+    sentence,
     tally: [
       ['pass', `${count('pass')} passed`],
       ['fail', `${count('fail')} failed`],
@@ -148,7 +151,9 @@ function renderHistory({ statement, target, unit, history = [] }: ReadinessTarge
     ${renderSmallChart({
       label: `${statement}: ${values.map(format).join(', ')}`,
       x: {
-        min: 0.5, max: history.length + 0.5, scale: 'linear',
+        min: 0.5,
+        max: history.length + 0.5,
+        scale: 'linear',
         ticks: [
           ...(first ? [{ value: 1, label: dayOf(first.ended_at) }] : []),
           ...(last ? [{ value: history.length, label: dayOf(last.ended_at) }] : []),
@@ -195,7 +200,9 @@ function createHistoryAxis(
   const min = low - free < high / 2 ? 0 : low - free;
   const ticks = min === 0 && target !== 0 ? [0, target] : [target];
   return {
-    min, max: high + free, scale: 'linear',
+    min,
+    max: high + free,
+    scale: 'linear',
     ticks: ticks.map((value) => ({ value, label: label(value) })),
   };
 }

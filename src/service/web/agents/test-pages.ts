@@ -79,8 +79,10 @@ export function readLoadTest(values: { get(name: string): unknown }): {
   return {
     draft,
     test: {
-      kind: 'load', profile: known,
-      ratePerSecond: Number(rate), durationMs: Number(seconds) * 1_000,
+      kind: 'load',
+      profile: known,
+      ratePerSecond: Number(rate),
+      durationMs: Number(seconds) * 1_000,
     },
   };
 }

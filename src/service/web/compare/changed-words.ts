@@ -8,7 +8,9 @@ import type { TextRange } from '../../../report-kit/transcript.ts';
 export function findChangedWords(text: string, other: string): TextRange[] {
   if (text === other) return [];
   const words = [...text.matchAll(/\S+/g)].map(({ 0: word, index }) => ({
-    word, start: index, end: index + word.length,
+    word,
+    start: index,
+    end: index + word.length,
   }));
   const others = other.match(/\S+/g) ?? [];
   // lengths[i][j]: the longest common sequence of the words from i on and the other words from j on.

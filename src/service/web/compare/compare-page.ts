@@ -63,8 +63,11 @@ export function renderComparePage(comparison: RunComparison, context: PageContex
 }
 
 const CLASSES: Readonly<Record<RunChange, string>> = {
-  worse: 'failed', mixed: 'failed', better: 'passed',
-  no_difference: '', not_comparable: 'undecided',
+  worse: 'failed',
+  mixed: 'failed',
+  better: 'passed',
+  no_difference: '',
+  not_comparable: 'undecided',
 };
 
 const toHeadline = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
@@ -196,8 +199,10 @@ const GROUPS: readonly (Omit<Group, 'noun' | 'count' | 'table'> & {
   { name: 'Regressions', className: 'failed', isFolded: false, changes: ['regressed'] },
   { name: 'Improvements', className: 'passed', isFolded: false, changes: ['improved'] },
   {
-    name: 'Differences that may be chance', className: 'undecided',
-    isFolded: false, changes: ['unclear'],
+    name: 'Differences that may be chance',
+    className: 'undecided',
+    isFolded: false,
+    changes: ['unclear'],
   },
   {
     name: 'Not comparable',
@@ -271,7 +276,10 @@ function evalColumns(
   const linkToFailed = ({ id, version, after }: ComparedEval): Html | false => {
     const failed = after?.failed ?? 0;
     const query = {
-      kind: 'production', run_id: ref.id, eval_id: id, failed_only: 'true',
+      kind: 'production',
+      run_id: ref.id,
+      eval_id: id,
+      failed_only: 'true',
       ...(version !== '' && { eval_version: version }),
     };
     const link = linkTo(context, '/sessions', query);

@@ -103,7 +103,8 @@ async function loadSide(
   const watched =
     ref.kind === 'simulation' ? await simulations.watch(ref.ownerId, ref.id) : undefined;
   return {
-    ref, details,
+    ref,
+    details,
     plan: watched?.plan,
     scenarios: watched?.scenarios ?? summarizeCounts(details.scenarios),
     traits: await store.runs.readTraits(ref, TRAIT_SESSIONS_MAX),

@@ -71,7 +71,10 @@ async function exportReviews(
   const { reviewed, right, kappa = null } = agreement;
   return {
     eval: { id, name, version: versionOf(definition) },
-    reviewed, right, kappa, total,
+    reviewed,
+    right,
+    kappa,
+    total,
     reviews: reviews.map((review) => toExported(review, serviceUrl)),
   };
 }
@@ -82,5 +85,9 @@ const toExported = (
 ): EvalReviews['reviews'][number] => ({
   session_id: session.id,
   url: makeDeepLink(session, serviceUrl),
-  outcome, mark, note, at: isoTime(atMs), eval_version: evalVersion ?? null,
+  outcome,
+  mark,
+  note,
+  at: isoTime(atMs),
+  eval_version: evalVersion ?? null,
 });

@@ -254,7 +254,10 @@ async function listTriable(store: EvalStores, ownerId: string): Promise<TriableS
       atMs: session.startedAtMs,
     })),
     ...waiting.map(({ conversationId, state, lastReceivedAtMs }) => ({
-      id: conversationId, name: conversationId, state, atMs: lastReceivedAtMs,
+      id: conversationId,
+      name: conversationId,
+      state,
+      atMs: lastReceivedAtMs,
     })),
   ]
     .sort((left, right) => right.atMs - left.atMs)

@@ -112,7 +112,8 @@ export function renderServicePage(page: ServicePage, context: PageContext): stri
   const { title, css = '', hasNavigation = true, placesCalls = false, main } = page;
   return renderPage({
     title: `${title} - sandbox-kit`,
-    css, stylesheetPath: STYLESHEET_PATH,
+    css,
+    stylesheetPath: STYLESHEET_PATH,
     script: placesCalls ? CALL_PAGE_SCRIPT : PAGE_SCRIPT,
     usesServer: true,
     body: html`${hasNavigation && renderNavigation(page, context)}

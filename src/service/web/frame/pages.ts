@@ -74,7 +74,9 @@ export function createPages(app: FastifyInstance, viewers: Viewers, live: LiveUp
   });
   const { findReader, findViewer, findEditor } = viewers;
   return {
-    app, findReader, findViewer,
+    app,
+    findReader,
+    findViewer,
     page(path, show) {
       app.get(path, async (request, reply) =>
         sendAnswer(reply, await show(toVisit(request, await findViewer(request)))),

@@ -55,7 +55,13 @@ const LOG_ENTRIES_MAX = 200;
 export interface OverviewOptions {
   store: Pick<
     Store,
-    'runs' | 'overview' | 'ingestLog' | 'evals' | 'settings' | 'conversations' | 'describeFileChange'
+    | 'runs'
+    | 'overview'
+    | 'ingestLog'
+    | 'evals'
+    | 'settings'
+    | 'conversations'
+    | 'describeFileChange'
   >;
   rejectedRequests: Pick<RejectedRequests, 'find'>;
   acceptedTraces: Pick<AcceptedTraces, 'find'>;
@@ -118,7 +124,11 @@ async function loadOverview(options: OverviewOptions, ownerId: string): Promise<
   ]);
   const access = html`Send an API key in the header <code>${apiKeyHeader}</code>.`;
   return {
-    ...news, runs, simulations, nowMs: clock.nowMs(), apiKeyHeader,
+    ...news,
+    runs,
+    simulations,
+    nowMs: clock.nowMs(),
+    apiKeyHeader,
     about: { about: ABOUT, access, ...LISTS },
     sdkSettings,
   };
@@ -140,7 +150,10 @@ async function loadNews(
   const traces = hasProblems ? await findTraces(options, ownerId, logged) : undefined;
   const hasLiveEvals = liveEvals.evals.length > 0;
   const log = omitSolved(logged, {
-    traces, solutions, hasLiveEvals, hasUnscored: counts.unscoredConversations > 0,
+    traces,
+    solutions,
+    hasLiveEvals,
+    hasUnscored: counts.unscoredConversations > 0,
     chosenEvalIds: [...liveEvals.evals.map(({ id }) => id), ...liveEvals.deletedIds],
     judgedAtMs: await store.evals.findJudgedAt(ownerId, listErrored(logged)),
   });

@@ -97,7 +97,9 @@ function createRateAxis(lowest: number): Axis {
   const count = Math.floor((1 - min) / step + 1e-9);
   const ticks = Array.from({ length: count + 1 }, (_, index) => 1 - index * step);
   return {
-    min, max: 1, scale: 'linear',
+    min,
+    max: 1,
+    scale: 'linear',
     ticks: ticks.map((value) => ({ value, label: formatShare(value, 0) })),
   };
 }
@@ -117,7 +119,9 @@ function createRunAxis(runs: readonly RunSummary[], nowMs: number): Axis {
   // A long label at the end would not fit into the picture.
   const offset = isThisYear ? 0 : Math.floor(step / 2);
   return {
-    min: 0.5, max: runs.length + 0.5, scale: 'linear',
+    min: 0.5,
+    max: runs.length + 0.5,
+    scale: 'linear',
     ticks: labels.flatMap((label, index) => {
       const isTick = (runs.length - 1 - index) % step === offset;
       return isTick ? [{ value: index + 1, label }] : [];

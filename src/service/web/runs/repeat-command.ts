@@ -18,7 +18,9 @@ export function toRepeatRequest({
   scenarios,
 }: SimulationPlan): SimulationRequest {
   return {
-    agent, seed, concurrency,
+    agent,
+    seed,
+    concurrency,
     ...(samples !== undefined && { samples }),
     ...(channel !== undefined && { channel }),
     // A plan has at least one scenario.

@@ -74,7 +74,10 @@ function readRunFilter(
   const name = query.get('name') ?? '';
   return {
     filter: {
-      ownerId, kind, skip, limit: Math.min(limit, RUNS_MAX),
+      ownerId,
+      kind,
+      skip,
+      limit: Math.min(limit, RUNS_MAX),
       ...(name !== '' && { name }),
       ...(startedAfterMs !== undefined && { startedAfterMs }),
       ...(startedBeforeMs !== undefined && { startedBeforeMs }),

@@ -20,5 +20,7 @@ export const linkToScenarioSessions = (
   context: PageContext,
 ): string =>
   linkTo(context, '/sessions', {
-    kind: 'simulation', run_id: simulationId, scenario_id: scenarioId,
+    kind: 'simulation',
+    run_id: simulationId,
+    scenario_id: scenarioId,
   });

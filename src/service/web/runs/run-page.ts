@@ -253,7 +253,10 @@ function renderEvals(
   const linkToFailed = ({ id, name, version, failed }: EvalCounts): Html | undefined => {
     if (failed === 0) return undefined;
     const query = {
-      kind, run_id: run.id, eval_id: id, failed_only: 'true',
+      kind,
+      run_id: run.id,
+      eval_id: id,
+      failed_only: 'true',
       ...(version !== '' && { eval_version: version }),
       // The evals of scenarios may share an id.
       ...(kind === 'simulation' && { eval: name }),

@@ -32,7 +32,10 @@ export function renderEditor(
   return renderForm(context, {
     action,
     body: html`${renderTextArea({
-        name: 'text', label: 'YAML or JSON', value: text, rows,
+        name: 'text',
+        label: 'YAML or JSON',
+        value: text,
+        rows,
         hint: html`<code
             >npx sandbox-kit schemas ${kind === 'scenario' ? 'Scenario' : 'Persona'}</code
           >

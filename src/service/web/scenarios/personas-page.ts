@@ -51,7 +51,9 @@ export function renderPersonasPage(list: PersonaList, context: PageContext): str
           html`<details ${edited ? 'open' : ''}>
             <summary>Write a persona</summary>
             ${renderEditor(context, {
-              kind: 'persona', action: '/personas', button: 'Add the persona',
+              kind: 'persona',
+              action: '/personas',
+              button: 'Add the persona',
               edited: edited ?? { text: NEW_TEXTS.persona },
             })}
           </details>`

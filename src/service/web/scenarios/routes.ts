@@ -105,8 +105,14 @@ async function renderList(
   const storedIds = new Set(stored.map(({ id }) => id));
   const content = {
     scenarios: matching.slice(skip, skip + limit),
-    query, skip, limit, agents, edited,
-    total: matching.length, storedCount: stored.length, canEdit: kit !== undefined,
+    query,
+    skip,
+    limit,
+    agents,
+    edited,
+    total: matching.length,
+    storedCount: stored.length,
+    canEdit: kit !== undefined,
     starters: {
       general: starters?.general.scenarios.filter(({ id }) => !storedIds.has(id)) ?? [],
       shop: starters?.shop.scenarios.filter(({ id }) => !storedIds.has(id)) ?? [],

@@ -92,14 +92,16 @@ function renderResults({ scenario: { id }, runs }: ScenarioPage, context: PageCo
                   html`<span class="mark ${verdict}">${verdict}</span>`,
               },
               {
-                name: 'sessions passed', isNumber: true,
+                name: 'sessions passed',
+                isNumber: true,
                 content: ({ run, result: { passed, samples } }) =>
                   html`<a href="${linkToScenarioSessions(run.id, id, context)}"
                     >${formatNumber(passed)} of ${formatNumber(samples)}</a
                   >`,
               },
               {
-                name: 'newest session', className: 'when',
+                name: 'newest session',
+                className: 'when',
                 content: ({ run: { newestStartMs } }) =>
                   newestStartMs !== undefined && formatInstant(isoTime(newestStartMs)),
               },

@@ -180,7 +180,9 @@ function renderNew({ edited }: ScenarioList, context: PageContext): Html {
   return html`<details ${edited ? 'open' : ''}>
     <summary>Write a scenario</summary>
     ${renderEditor(context, {
-      kind: 'scenario', action: '/scenarios', button: 'Add the scenario',
+      kind: 'scenario',
+      action: '/scenarios',
+      button: 'Add the scenario',
       edited: edited ?? { text: NEW_TEXTS.scenario },
     })}
   </details>`;

@@ -195,7 +195,9 @@ export function renderVoiceForm(
   };
   const preset = renderSelect(
     {
-      name: PRESET_FIELD, label: 'Network to the agent', value: OWN_NETWORK,
+      name: PRESET_FIELD,
+      label: 'Network to the agent',
+      value: OWN_NETWORK,
       hint: 'A preset replaces the four values below.',
     },
     [

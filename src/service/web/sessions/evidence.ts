@@ -43,7 +43,9 @@ export function listMarks(
       ? []
       : evidence.map((place) => ({
           ...(isShownAsScored(place, transcript) ? place : { turn: place.turn, part: 'turn' }),
-          outcome, label, href: `#${anchor}`,
+          outcome,
+          label,
+          href: `#${anchor}`,
         })),
   );
 }

@@ -36,10 +36,19 @@ export async function loadSessionPage(
   const scenario = await findSource(store, session, transcript.scored);
   return {
     ...readTurnPage(query),
-    session, transcript, tags, spans, recording, reviews, scenario, list,
-    evalIds: new Set(evals.map(({ id: evalId }) => evalId)), agentId: agent?.id,
+    session,
+    transcript,
+    tags,
+    spans,
+    recording,
+    reviews,
+    scenario,
+    list,
+    evalIds: new Set(evals.map(({ id: evalId }) => evalId)),
+    agentId: agent?.id,
     hasLiveEvals: chosen.length > 0,
-    spanCount: conversation?.spanCount ?? 0, spansRemoved: conversation?.spansRemoved,
+    spanCount: conversation?.spanCount ?? 0,
+    spansRemoved: conversation?.spansRemoved,
   };
 }
 

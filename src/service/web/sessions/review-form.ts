@@ -31,7 +31,8 @@ export function renderReview(
 ): Html {
   const review = reviews.find(({ evalId }) => evalId === place.evalId);
   const marking = renderForm(context, {
-    action: MARK_PATH, className: 'form review',
+    action: MARK_PATH,
+    className: 'form review',
     body: html`${renderPlace(place)}
       ${renderField(
         { name: 'note', label: 'Why? (optional)', value: review?.note ?? '' },

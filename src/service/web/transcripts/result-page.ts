@@ -37,7 +37,9 @@ export function renderResultPage(result: UploadResult, context: PageContext): st
   ];
   return renderServicePage(
     {
-      title: 'Upload finished', section: 'Upload', css: PROBLEM_LIST_CSS,
+      title: 'Upload finished',
+      section: 'Upload',
+      css: PROBLEM_LIST_CSS,
       main: html`<h1>Upload finished</h1>
         ${renderDone(
           `${formatCount(stored, 'session')} ${stored === 1 ? 'was' : 'were'} stored. ` +

@@ -90,7 +90,8 @@ async function upload(
   const { format, run, evalIds, leavesOut } = draft;
   try {
     const { items, ...report } = await readUploadedFile(options, ownerId, {
-      bytes, format,
+      bytes,
+      format,
       run: run === '' ? undefined : run,
       evalIds: evalIds.length === 0 ? undefined : evalIds,
     });

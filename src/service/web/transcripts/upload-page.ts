@@ -111,13 +111,19 @@ function renderUploadForm({ draft, evals, liveEvals }: UploadForm, context: Page
     hasFiles: true,
     body: html`${renderField(
         {
-          name: 'file', label: 'File', type: 'file', problem: problems.file ?? fileProblem,
+          name: 'file',
+          label: 'File',
+          type: 'file',
+          problem: problems.file ?? fileProblem,
           hint: `JSON, JSONL, or CSV, in UTF-8, at most ${FILE_BYTES_MAX / 1e6} MB and ${formatNumber(FILE_LIMITS.conversations)} conversations.`,
         },
         html`accept=".json,.jsonl,.ndjson,.csv,.tsv,.txt"`,
       )}
       ${renderTextArea({
-        name: 'text', label: 'Or paste text', value: text, rows: 6,
+        name: 'text',
+        label: 'Or paste text',
+        value: text,
+        rows: 6,
         hint: 'Ignored if a file is chosen.',
         problem: textProblem,
       })}
@@ -127,7 +133,10 @@ function renderUploadForm({ draft, evals, liveEvals }: UploadForm, context: Page
       ])}
       ${renderField(
         {
-          name: 'run', label: 'Run', value: run, problem: problems.run,
+          name: 'run',
+          label: 'Run',
+          value: run,
+          problem: problems.run,
           hint: 'For conversations that name no run. Default: Transcripts, with the date of the conversation.',
         },
         html`maxlength="200"`,

@@ -181,7 +181,7 @@ testStore(
   },
 );
 
-testStore('Open and unscored conversations are listed, newest first', async (t) => {
+testStore('open and unscored conversations are listed, newest first', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   for (const [nth, id] of ['one', 'two', 'three', 'four'].entries()) {

@@ -82,7 +82,7 @@ export interface PeerRun {
   clockFactor: number;
   /** The mutant of the row. */
   mutant?: Mutant;
-  /** Returns the result that a recording shows; undefined if only a run can show one. */
+  /** Returns the result that a recording shows; undefined if it is not the expected one. */
   replay?: () => Promise<PeerOutcome | undefined>;
   run: () => Promise<PeerOutcome>;
 }
@@ -149,7 +149,7 @@ async function replayDistortion(
   if (!recording) return undefined;
   const { transcript } = await replay(distortion, suiteOf(distortion), recording);
   const outcome = transcript && toOutcome(judgeTranscript(suiteOf(distortion), transcript));
-  return outcome && { ...outcome, isReplayed: true };
+  return outcome && isExpected(outcome) ? { ...outcome, isReplayed: true } : undefined;
 }
 
 async function runDistortion(

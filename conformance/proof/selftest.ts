@@ -54,9 +54,8 @@ export interface SelftestOptions extends PeerChoice {
   everyProbe?: boolean;
   /**
    * Save most of the time: apply each mutant and variant to a recording of the unchanged peer, and run
-   * it only if that does not show the expected result. Of the mutants that have to run, run only those
-   * whose recording shows a requirement that they should not kill, and as many more as it takes to kill
-   * every requirement.
+   * it only if that does not show the expected result. Of the mutants that have to run, run only as many
+   * as it takes to kill every requirement.
    */
   isQuick?: boolean;
   /** The probes to run against a legal variant that changes calls (default: all). */
@@ -123,10 +122,8 @@ export async function selftest(options: SelftestOptions): Promise<SelftestResult
     rows.push(row);
     onResult(row);
   };
-  const { open, doubtful }: OpenRuns = options.isQuick
-    ? await replayAll(runs, addRow)
-    : { open: runs };
-  const due = doubtful ? omitCovered(open, doubtful, rows) : open;
+  const open = options.isQuick ? await replayAll(runs, addRow) : runs;
+  const due = options.isQuick ? omitCovered(open, rows) : open;
   await runLanes(due, addRow);
   const matrix = createMatrix(rows);
   const unkilled = findUnkilled(Object.keys(matrix), options);
@@ -143,45 +140,29 @@ export async function selftest(options: SelftestOptions): Promise<SelftestResult
   };
 }
 
-/** The runs that no recording replaces. */
-interface OpenRuns {
-  open: readonly PeerRun[];
-  /** Those whose recording shows a requirement that they should not kill. */
-  doubtful?: ReadonlySet<PeerRun>;
-}
-
 /** Judges what a recording shows, and returns the runs that are still needed. */
 async function replayAll(
   runs: readonly PeerRun[],
   onRow: (row: SelftestRow) => void,
-): Promise<OpenRuns> {
+): Promise<PeerRun[]> {
   const open: PeerRun[] = [];
-  const doubtful = new Set<PeerRun>();
   for (const run of runs) {
     const startedMs = systemClock.monotonicMs();
     const outcome = await run.replay?.();
-    if (outcome && isExpected(outcome)) onRow(toRow(run, outcome, startedMs));
+    if (outcome) onRow(toRow(run, outcome, startedMs));
     else open.push(run);
-    if (outcome?.actual.some((id) => !outcome.expected.includes(id))) doubtful.add(run);
   }
-  return { open, doubtful };
+  return open;
 }
 
-/** Omits mutants that kill only what others kill, except those that may kill more than they should. */
-function omitCovered(
-  runs: readonly PeerRun[],
-  doubtful: ReadonlySet<PeerRun>,
-  rows: readonly SelftestRow[],
-): PeerRun[] {
-  const killed = new Set([
-    ...(Object.keys(createMatrix(rows)) as RequirementId[]),
-    ...[...doubtful].flatMap(({ mutant }) => mutant?.kills ?? []),
-  ]);
+/** Omits mutants that kill only what others kill. */
+function omitCovered(runs: readonly PeerRun[], rows: readonly SelftestRow[]): PeerRun[] {
+  const killed = new Set(Object.keys(createMatrix(rows)) as RequirementId[]);
   const cover = chooseCover(
     runs.flatMap(({ mutant }) => mutant ?? []),
     killed,
   );
-  return runs.filter((run) => !run.mutant || doubtful.has(run) || cover.has(run.mutant));
+  return runs.filter(({ mutant }) => !mutant || cover.has(mutant));
 }
 
 /** How often a peer is run if this machine is too busy. */
@@ -291,14 +272,8 @@ async function prepareBases(
     recordings.set(keyOfRecording(run), await recordUnchanged(peer, run, seed));
   }
   return {
-    sandbox,
-    service,
-    recordings,
-    startRecordingService,
-    kitVersion,
-    seed,
-    everyProbe,
-    voiceVariantProbes: options.voiceVariantProbes,
+    ...{ sandbox, service, recordings, startRecordingService, kitVersion, seed },
+    ...{ everyProbe, voiceVariantProbes: options.voiceVariantProbes },
   };
 }
 

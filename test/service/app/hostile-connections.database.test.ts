@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import { createHttpServer } from '../../../src/http-kit/server.ts';
 import { RequestError } from '../../../src/service/domain/errors.ts';
-import { withService } from '../../support/services/service.ts';
+import { withOneReplica } from '../../support/services/service.ts';
 import { until } from '../../support/until.ts';
 
 const error = new RequestError('bad_request', 'refused');
@@ -81,8 +81,9 @@ void t.test('an address has a limited number of connections', async (t) => {
   t.match(String(bytes), /^HTTP\/1\.1 200/);
 });
 
+// A proxy in front of replicas would answer such requests itself.
 void t.test('a request without a Host header is refused with a message', async (t) => {
-  const { service } = await withService(t);
+  const { service } = await withOneReplica(t);
   const { port } = new URL(service.url);
   for (const [version, response] of [
     ['1.1', /^HTTP\/1\.1 400 [\s\S]*"message":"The request has no Host header\."/],
@@ -96,7 +97,7 @@ void t.test('a request without a Host header is refused with a message', async (
 });
 
 void t.test('a request whose URL names another host than Host is refused', async (t) => {
-  const { service } = await withService(t);
+  const { service } = await withOneReplica(t);
   const { host, port } = new URL(service.url);
   const request = async (url: string, headers = ''): Promise<string> => {
     const socket = connect({ port: Number(port), host: '127.0.0.1' });

@@ -141,6 +141,7 @@ export type ResultsStep =
   | 'started after with an offset'
   // Other owners.
   | 'another owner'
+  | 'filter of another owner'
   | 'key of a new owner'
   | 'bare'
   | 'before late spans'

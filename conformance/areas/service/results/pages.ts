@@ -5,6 +5,7 @@ import {
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
   resolvePointer,
+  SERVICE_API_KEY_HEADER,
 } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import {
@@ -297,7 +298,7 @@ export const pages: Subject = {
         },
       }),
     })),
-    ...both('SERVICE-121', 'SERVICE-156', ({ endpoint, kind, forEndpoint }) => ({
+    ...both('SERVICE-121', 'SERVICE-156', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `A key returns no ${kind} session of another owner.`,
       statements: ['5.a3'],
       reason: 'Conversations contain private customer data.',
@@ -307,6 +308,10 @@ export const pages: Subject = {
         'owners-mixed': {
           description: 'Shows the sessions of other owners.',
           transform: mixOwners(endpoint),
+        },
+        'filter-ignores-owner': {
+          description: 'Shows the sessions of other owners that match a filter by name.',
+          transform: leakThroughFilter(endpoint, either('run', 'agent')),
         },
       }),
     })),
@@ -597,7 +602,7 @@ function describeCount(identities: string[]): string {
 }
 
 /**
- * Requires that no page lists a session of another owner. The evidence is the page of an owner without
+ * Requires that no page lists a session of another owner. The evidence is the pages of an owner without
  * sessions, while the main owner has some, and every page with a session of another owner.
  */
 function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
@@ -611,7 +616,7 @@ function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
       );
       return pages.filter(
         (page) =>
-          (isAnySeen && isStep(page, endpoint, 'another owner')) ||
+          (isAnySeen && isStep(page, endpoint, 'another owner', 'filter of another owner')) ||
           findForeignIndex(page, transcript) >= 0,
       );
     },
@@ -676,6 +681,28 @@ function mixOwners(endpoint: ResultsEndpoint): TransformFactory {
         const sessions = sessionsIn(page);
         if (sessions.length > 0) lastSessions = sessions;
         else Object.assign(page, { items: lastSessions, total: lastSessions.length });
+      });
+    };
+  };
+}
+
+/** Adds to pages with a filter by name the last sessions that another key received. */
+function leakThroughFilter(
+  endpoint: ResultsEndpoint,
+  filter: 'run' | 'agent',
+): TransformFactory {
+  return (): Transform => {
+    let seen: { key: string | undefined; sessions: ResultsObject[] } | undefined;
+    return async (request, forward) => {
+      const response = await forward(request);
+      if (request.endpoint !== endpoint || !isSuccess(response)) return response;
+      const key = request.headers[SERVICE_API_KEY_HEADER];
+      return editBody(response, request, (page) => {
+        const sessions = sessionsIn(page);
+        if (sessions.length > 0) seen = { key, sessions };
+        else if (hasQuery(filter)(request) && seen && seen.key !== key) {
+          Object.assign(page, { items: seen.sessions, total: seen.sessions.length });
+        }
       });
     };
   };

@@ -80,6 +80,24 @@ async function readSessions(
   const { intrusive, hasControlApi } = context.service;
   if (!intrusive || !hasControlApi) await read(OVER_CAP, { limit: '501' });
   await read('whole again', all);
+  if (hasControlApi) await readAsAnotherOwner(context, endpoint, sessionsOf(whole));
+}
+
+/** Reads sessions as an owner who has none, without a filter and with a filter that the listed sessions match. */
+async function readAsAnotherOwner(
+  context: ServiceProbeContext,
+  endpoint: ResultsEndpoint,
+  sessions: readonly ResultsObject[],
+): Promise<void> {
+  const read = (step: ResultsStep, query: Query): Promise<Exchange | undefined> =>
+    context.send(createResultsStep(context, endpoint, step, query, 'limits'));
+  await read('another owner', {});
+  // The name and the URL of the seeded agent contain the marker.
+  const query =
+    endpoint === 'production'
+      ? { run: textAt(sessions[0], '/run') }
+      : { agent: context.service.marker };
+  await read('filter of another owner', query);
 }
 
 /** How far a read skips beyond the last session, so that it stays there if some are added meanwhile. */
@@ -313,7 +331,7 @@ export const production: ServiceProbe = {
   area: 'service',
   phase: 'after',
   needs: [conversations],
-  cost: cost(30),
+  cost: cost(31),
   async run(context) {
     const { hasControlApi, awaited } = context.service;
     if (hasControlApi) await context.send(createControlStep('drain', '/drain'));
@@ -321,8 +339,6 @@ export const production: ServiceProbe = {
     await readSessions(context, 'production');
     const { id } = createConversation(context.service, LEFT_OPEN);
     await context.send(createEndStep(context, CLOSE_OF_LEFT_OPEN, id));
-    if (!hasControlApi) return;
-    await context.send(createResultsStep(context, 'production', 'another owner', {}, 'limits'));
   },
 };
 
@@ -331,14 +347,13 @@ export const simulations: ServiceProbe = {
   id: 'service/simulations',
   area: 'service',
   phase: 'after',
-  cost: cost(28),
+  cost: cost(29),
   async run(context) {
     const { service } = context;
     await readSessions(context, 'simulations');
     if (!service.hasControlApi) return;
     const query = { agent: seededAgentUrlPart(service) };
     await context.send(createResultsStep(context, 'simulations', 'agent by URL', query));
-    await context.send(createResultsStep(context, 'simulations', 'another owner', {}, 'limits'));
   },
 };
 

@@ -101,6 +101,7 @@ export type EndStep =
   | 'close late again'
   | 'close of another'
   | 'unknown'
+  | 'unknown again'
   | 'content type alone'
   | 'a body'
   | 'a body that is not JSON';

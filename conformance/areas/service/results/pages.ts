@@ -687,10 +687,7 @@ function mixOwners(endpoint: ResultsEndpoint): TransformFactory {
 }
 
 /** Adds to pages with a filter by name the last sessions that another key received. */
-function leakThroughFilter(
-  endpoint: ResultsEndpoint,
-  filter: 'run' | 'agent',
-): TransformFactory {
+function leakThroughFilter(endpoint: ResultsEndpoint, filter: 'run' | 'agent'): TransformFactory {
   return (): Transform => {
     let seen: { key: string | undefined; sessions: ResultsObject[] } | undefined;
     return async (request, forward) => {

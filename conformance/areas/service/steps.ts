@@ -120,6 +120,7 @@ export type ResultsStep =
   | 'whole'
   | 'whole again'
   | 'page'
+  | 'page at an odd skip'
   | 'beyond the end'
   | 'over the cap'
   | 'many'

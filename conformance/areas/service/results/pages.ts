@@ -51,6 +51,8 @@ import {
   queryOf,
   seededSessions,
   sessionsOf,
+  skipOf,
+  startedAtMs,
 } from '../transcript.ts';
 import {
   refusal,
@@ -68,13 +70,15 @@ import {
   identify,
   isSeededPage,
   NO_FRACTION_STEP,
+  ODD_PAGE_STEP,
   OFFSET_STEP,
   OVER_CAP,
   PAGE_STEP,
   PAGING,
+  TIME_PRECISION_MS,
   WRONG_TYPE,
 } from './evidence.ts';
-import { findWholeList, noWholeList } from './whole-list.ts';
+import { compareWithWhole, findWholeList, noWholeList } from './whole-list.ts';
 
 const OWNER_HINT = 'Select by the owner of the API key in every query.';
 
@@ -225,11 +229,15 @@ export const pages: Subject = {
       ),
       reason: PAGING,
       probes: either(['service/production'], []),
-      check: pagesCompletely(endpoint),
+      check: judgeBoth(pagesCompletely(endpoint), skipsExactly(endpoint)),
       mutants: forEndpoint({
         'skip-off-by-one': {
           description: 'Skips one session too many.',
           transform: changeSkip(endpoint, (skip) => (skip > 0 ? skip + 1 : skip)),
+        },
+        'skip-rounded': {
+          description: 'Skips a multiple of limit.',
+          transform: changeSkip(endpoint, (skip, limit) => skip - (limit > 0 ? skip % limit : 0)),
         },
         'total-of-page': editPages(
           'Counts only the sessions of the page as total.',
@@ -590,6 +598,46 @@ function pagesCompletely(endpoint: ResultsEndpoint): Check {
     },
     unjudged: noWholeList(endpoint),
   };
+}
+
+/** Judges the evidence of two checks of one rule. */
+const judgeBoth = (first: Check, second: Check): Check => ({
+  ...first,
+  evidence: (transcript) => [...first.evidence(transcript), ...second.evidence(transcript)],
+  judge: (evidence, transcript) =>
+    [first, second].flatMap((check) => {
+      const own = new Set(check.evidence(transcript));
+      return check.judge(
+        evidence.filter((page) => own.has(page)),
+        transcript,
+      );
+    }),
+});
+
+/**
+ * Requires that a page does not list the sessions that it skips. Those that start within a second of a
+ * listed one are undecided, because times may be rounded. Without the whole list, nothing is judged.
+ */
+function skipsExactly(endpoint: ResultsEndpoint): Check {
+  return compareWithWhole(
+    endpoint,
+    (page, whole) => whole.changed.size === 0 && isStep(page, endpoint, ODD_PAGE_STEP),
+    (page, { sessions }) => {
+      const skip = skipOf(page);
+      const firstMs = startedAtMs(sessions[skip] ?? {}) ?? Infinity;
+      const skipped = new Set(
+        sessions
+          .slice(0, skip)
+          .filter((session) => (startedAtMs(session) ?? 0) - firstMs >= TIME_PRECISION_MS)
+          .map(identify),
+      );
+      const index = sessionsOf(page).findIndex((session) => skipped.has(identify(session)));
+      if (index < 0) return [];
+      const expected = `none of the newest ${skip} sessions, because skip is ${skip}`;
+      const received = formatValue(sessionsOf(page)[index]?.['url']);
+      return [wrongValue(page, `/items/${index}`, expected, received)];
+    },
+  );
 }
 
 function hasRightTotal(whole: Exchange, count: number): boolean {

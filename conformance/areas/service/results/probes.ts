@@ -26,6 +26,7 @@ import {
   DECLINED_STEP,
   FILTERED_PAGE_STEP,
   NO_FRACTION_STEP,
+  ODD_PAGE_STEP,
   OFFSET_STEP,
   OVER_CAP,
   PAGE_STEP,
@@ -76,6 +77,8 @@ async function readSessions(
   ]);
   const filtered = { failed_only: 'true', include_traces: 'true', limit: '2', skip: '1' };
   await read(FILTERED_PAGE_STEP, { ...all, ...filtered });
+  const skip = chooseSkip(sessionsOf(whole));
+  await read(ODD_PAGE_STEP, { ...period, skip: String(skip), limit: String(skip + 1) });
   // Intrusive runs with a control API test the cap with more than 500 sessions instead.
   const { intrusive, hasControlApi } = context.service;
   if (!intrusive || !hasControlApi) await read(OVER_CAP, { limit: '501' });
@@ -98,6 +101,13 @@ async function readAsAnotherOwner(
       ? { run: textAt(sessions[0], '/run') }
       : { agent: context.service.marker };
   await read('filter of another owner', query);
+}
+
+/** Returns how many sessions to skip so that the last of them is surely newer than the first listed one. */
+function chooseSkip(sessions: readonly ResultsObject[]): number {
+  const starts = sessions.map((session) => startedAtMs(session) ?? 0);
+  const index = starts.findIndex((ms, place) => ms - (starts[place + 1] ?? ms) >= SECOND_MS);
+  return index < 0 ? 1 : index + 1;
 }
 
 /** How far a read skips beyond the last session, so that it stays there if some are added meanwhile. */
@@ -331,7 +341,7 @@ export const production: ServiceProbe = {
   area: 'service',
   phase: 'after',
   needs: [conversations],
-  cost: cost(31),
+  cost: cost(32),
   async run(context) {
     const { hasControlApi, awaited } = context.service;
     if (hasControlApi) await context.send(createControlStep('drain', '/drain'));
@@ -347,7 +357,7 @@ export const simulations: ServiceProbe = {
   id: 'service/simulations',
   area: 'service',
   phase: 'after',
-  cost: cost(29),
+  cost: cost(30),
   async run(context) {
     const { service } = context;
     await readSessions(context, 'simulations');

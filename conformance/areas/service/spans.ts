@@ -31,6 +31,7 @@ export interface Span {
   endTimeUnixNano: string;
   attributes: Attribute[];
   status?: { code: number };
+  events?: { timeUnixNano: string; name: string; attributes: Attribute[] }[];
 }
 
 /** An OTLP/JSON trace export request. */
@@ -329,7 +330,7 @@ const unknownFields = (): Buffer =>
   ]);
 
 function encodeSpan(span: Span, others: Buffer): Buffer {
-  const { parentSpanId, status } = span;
+  const { parentSpanId, status, events = [] } = span;
   return encodeMessage(
     2,
     encodeBytes(1, Buffer.from(span.traceId, 'hex')),
@@ -339,6 +340,14 @@ function encodeSpan(span: Span, others: Buffer): Buffer {
     encodeFixed64(7, span.startTimeUnixNano),
     encodeFixed64(8, span.endTimeUnixNano),
     ...span.attributes.map((attribute) => encodeAttribute(9, attribute)),
+    ...events.map(({ timeUnixNano, name, attributes }) =>
+      encodeMessage(
+        11,
+        encodeFixed64(1, timeUnixNano),
+        encodeBytes(2, Buffer.from(name)),
+        ...attributes.map((attribute) => encodeAttribute(3, attribute)),
+      ),
+    ),
     ...(status ? [encodeMessage(15, encodeVarintField(3, BigInt(status.code)))] : []),
     others,
   );

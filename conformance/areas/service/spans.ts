@@ -284,6 +284,7 @@ const GZIP_ENCODING = { 'content-encoding': 'gzip' };
 /** The encodings that `POST /v1/traces` accepts (spec 4.1). */
 export const encodings = {
   json: (request) => ({ body: { json: request } }),
+  escapedJson: (request) => ({ body: { text: escapeUnicode(JSON.stringify(request)) } }),
   protobuf: (request) => ({ body: { bytes: encodeProtobuf(request) }, headers: PROTOBUF_TYPE }),
   gzip: (request) => ({
     body: { bytes: gzipSync(JSON.stringify(request)) },
@@ -300,6 +301,10 @@ export const encodings = {
 } satisfies Record<string, (request: TraceExport) => Pick<Step, 'body' | 'headers'>>;
 
 export type Encoding = keyof typeof encodings;
+
+/** Escapes the letters of a JSON text outside ASCII, as many programs do: an emoji becomes a pair of escapes. */
+const escapeUnicode = (json: string): string =>
+  json.replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /**
  * Encodes a trace export request as protobuf, with the field numbers of opentelemetry-proto. It is

@@ -119,17 +119,23 @@ function planPeculiarTexts(
   };
 }
 
+/** What the turn is about whose letters outside ASCII are escaped, by which mutants recognize it. */
+export const ESCAPED_SUBJECT = 'parcel 🚚';
+
 /** Three turns in two requests, so that only the conversation id connects them. The first turn arrives last. */
 function planSeveralTurns(
   context: ServiceProbeContext,
   conversation: Conversation,
 ): PlannedConversation {
-  const turn = (number: number) => createChatSpan(context.service, conversation, number);
+  const turn = (number: number, subject?: string) =>
+    createChatSpan(context.service, { ...conversation, ...(subject && { subject }) }, number);
   return {
     conversation,
     requests: [
       createTracesStep(context, 'json', createTraceExport([turn(3), turn(2)])),
-      createTracesStep(context, 'json again', createTraceExport([turn(1)])),
+      createTracesStep(context, 'json again', createTraceExport([turn(1, ESCAPED_SUBJECT)]), {
+        encoding: 'escapedJson',
+      }),
     ],
   };
 }

@@ -1,4 +1,8 @@
-import type { SeedDocument, SeedOutcome } from '../../../src/contract/index.ts';
+import {
+  LIVE_EVALS_MAX,
+  type SeedDocument,
+  type SeedOutcome,
+} from '../../../src/contract/index.ts';
 import { DAY_MS, isoTime, HOUR_MS, MINUTE_MS } from '../../../src/platform/clock.ts';
 import type { OwnerName, ServiceContext } from './context.ts';
 import { PASSING_PHRASE } from './spans.ts';
@@ -66,7 +70,7 @@ export function seedOwner(service: ServiceContext, owner: OwnerName): SeedDocume
     case 'apart':
       return live;
     case 'named':
-      return { ...live, settings: { ...live.settings, run_name: `Check ${service.marker}` } };
+      return seedMostEvals(service);
     case 'paged':
     case 'bare':
     case 'limits':
@@ -74,6 +78,20 @@ export function seedOwner(service: ServiceContext, owner: OwnerName): SeedDocume
     case 'backlog':
       return {};
   }
+}
+
+/** Returns a seed document with a run name, and with as many live evals as a service allows. */
+function seedMostEvals(service: ServiceContext): SeedDocument {
+  const [first, second] = seedEvals(service);
+  const others = Array.from({ length: LIVE_EVALS_MAX - 2 }, (_, index) => {
+    const id = `parcel-${index + 3}`;
+    return { ...first, id, name: `Check ${id} ${service.marker}` };
+  });
+  const evals = [first, second, ...others];
+  return {
+    evals,
+    settings: { evals: evals.map(({ id }) => id), run_name: `Check ${service.marker}` },
+  };
 }
 
 function seedSimulations(service: ServiceContext): SeedDocument {

@@ -12,20 +12,23 @@ type Eval = NonNullable<SeedDocument['evals']>[number];
 /** A word in names whose case only a comparison of all letters ignores, not only of ASCII letters. */
 const CITY = 'Zürich';
 
+/** No eval's name contains it, so that a filter by name does not find it. */
+const EVAL_CATEGORY = 'delivery';
+
 /** Returns the two evals that score the run: every conversation passes the first. */
 export function seedEvals({ marker }: ServiceContext): [first: Eval, second: Eval] {
   return [
     {
       id: 'parcel',
       name: `Check Parcel ${CITY} ${marker}`,
-      category: 'check',
+      category: EVAL_CATEGORY,
       kind: 'contains',
       params: { text: 'parcel', in: 'any' },
     },
     {
       id: 'promise',
       name: `Check Promise ${CITY} ${marker}`,
-      category: 'check',
+      category: EVAL_CATEGORY,
       kind: 'contains',
       params: { text: PASSING_PHRASE, in: 'agent' },
     },

@@ -136,6 +136,8 @@ export type ResultsStep =
   | `${NameFilter} with ${Wildcard}`
   | 'run by session id'
   | 'agent by scenario'
+  | 'eval by category'
+  | 'eval by reasoning'
   | 'agent by URL'
   | 'eval and failed only'
   | 'started after'

@@ -206,6 +206,8 @@ function createFilterQueries(
     ...createWildcardQueries(filter, name, ['%', '.']),
     ...createWildcardQueries('eval', evalName, ['%', '_']),
     [step, { [filter]: findForeignText(sessions, filter, otherField) }],
+    ['eval by category', { eval: findOutcomeText(sessions, 'eval_category') }],
+    ['eval by reasoning', { eval: findOutcomeText(sessions, 'reasoning') }],
     ['started after', { started_after: bound }],
     ['started before', { started_before: bound }],
     [
@@ -258,6 +260,24 @@ function findForeignText(
   return (
     sessions.map((session) => trimEnds(textAt(session, `/${otherField}`))).find(isForeign) ?? ''
   );
+}
+
+/** A part of a reasoning that fits in a URL. */
+const TEXT_LENGTH_MAX = 40;
+
+/** Returns a text of an outcome that no eval's name contains, or an empty string. */
+function findOutcomeText(
+  sessions: readonly ResultsObject[],
+  field: 'eval_category' | 'reasoning',
+): string {
+  const outcomes = sessions.flatMap((session) => objectsAt(session, 'eval_outcomes'));
+  const names = outcomes.map((outcome) => textAt(outcome, '/eval_name').toLowerCase());
+  const texts = outcomes.map((outcome) =>
+    trimEnds(textAt(outcome, `/${field}`)).slice(0, TEXT_LENGTH_MAX).trim(),
+  );
+  const isForeign = (text: string): boolean =>
+    text.length > 2 && !names.some((name) => name.includes(text.toLowerCase()));
+  return texts.find(isForeign) ?? '';
 }
 
 /** Writes a time without its fraction if it is a whole second. */
@@ -341,7 +361,7 @@ export const production: ServiceProbe = {
   area: 'service',
   phase: 'after',
   needs: [conversations],
-  cost: cost(32),
+  cost: cost(34),
   async run(context) {
     const { hasControlApi, awaited } = context.service;
     if (hasControlApi) await context.send(createControlStep('drain', '/drain'));
@@ -357,7 +377,7 @@ export const simulations: ServiceProbe = {
   id: 'service/simulations',
   area: 'service',
   phase: 'after',
-  cost: cost(30),
+  cost: cost(32),
   async run(context) {
     const { service } = context;
     await readSessions(context, 'simulations');

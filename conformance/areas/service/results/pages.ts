@@ -5,7 +5,6 @@ import {
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
   resolvePointer,
-  SERVICE_API_KEY_HEADER,
 } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import {
@@ -601,18 +600,20 @@ function pagesCompletely(endpoint: ResultsEndpoint): Check {
 }
 
 /** Judges the evidence of two checks of one rule. */
-const judgeBoth = (first: Check, second: Check): Check => ({
-  ...first,
-  evidence: (transcript) => [...first.evidence(transcript), ...second.evidence(transcript)],
-  judge: (evidence, transcript) =>
-    [first, second].flatMap((check) => {
-      const own = new Set(check.evidence(transcript));
-      return check.judge(
-        evidence.filter((page) => own.has(page)),
-        transcript,
-      );
-    }),
-});
+function judgeBoth(first: Check, second: Check): Check {
+  return {
+    ...first,
+    evidence: (transcript) => [...first.evidence(transcript), ...second.evidence(transcript)],
+    judge: (evidence, transcript) =>
+      [first, second].flatMap((check) => {
+        const own = new Set(check.evidence(transcript));
+        return check.judge(
+          evidence.filter((page) => own.has(page)),
+          transcript,
+        );
+      }),
+  };
+}
 
 /**
  * Requires that a page does not list the sessions that it skips. Those that start within a second of a
@@ -734,19 +735,22 @@ function mixOwners(endpoint: ResultsEndpoint): TransformFactory {
   };
 }
 
-/** Adds to pages with a filter by name the last sessions that another key received. */
+/** Shows owners without sessions the last sessions that another owner received, if a filter by name matches them. */
 function leakThroughFilter(endpoint: ResultsEndpoint, filter: 'run' | 'agent'): TransformFactory {
   return (): Transform => {
-    let seen: { key: string | undefined; sessions: ResultsObject[] } | undefined;
+    let lastSessions: ResultsObject[] = [];
     return async (request, forward) => {
       const response = await forward(request);
       if (request.endpoint !== endpoint || !isSuccess(response)) return response;
-      const key = request.headers[SERVICE_API_KEY_HEADER];
+      const value = queryParameter(request.path, filter)?.toLowerCase();
       return editBody(response, request, (page) => {
         const sessions = sessionsIn(page);
-        if (sessions.length > 0) seen = { key, sessions };
-        else if (hasQuery(filter)(request) && seen && seen.key !== key) {
-          Object.assign(page, { items: seen.sessions, total: seen.sessions.length });
+        if (sessions.length > 0) lastSessions = sessions;
+        else if (value !== undefined && !hasQuery('eval')(request)) {
+          const items = lastSessions.filter((session) =>
+            String(session[filter]).toLowerCase().includes(value),
+          );
+          Object.assign(page, { items, total: items.length });
         }
       });
     };

@@ -153,9 +153,7 @@ export const unreachable: readonly PeerTemplate[] = [
   ),
   definePeer('tab-after-length', 'Sends a tab after Content-Length.', 'protocol', () =>
     serveSocket((socket) =>
-      socket.once('data', () =>
-        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\t\r\n\r\n{}'),
-      ),
+      socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\t\r\n\r\n{}')),
     ),
   ),
   definePeer(

@@ -273,7 +273,9 @@ function findOutcomeText(
   const outcomes = sessions.flatMap((session) => objectsAt(session, 'eval_outcomes'));
   const names = outcomes.map((outcome) => textAt(outcome, '/eval_name').toLowerCase());
   const texts = outcomes.map((outcome) =>
-    trimEnds(textAt(outcome, `/${field}`)).slice(0, TEXT_LENGTH_MAX).trim(),
+    trimEnds(textAt(outcome, `/${field}`))
+      .slice(0, TEXT_LENGTH_MAX)
+      .trim(),
   );
   const isForeign = (text: string): boolean =>
     text.length > 2 && !names.some((name) => name.includes(text.toLowerCase()));

@@ -1,4 +1,8 @@
-import type { SeedDocument, SeedOutcome } from '../../../src/contract/index.ts';
+import {
+  LIVE_EVALS_MAX,
+  type SeedDocument,
+  type SeedOutcome,
+} from '../../../src/contract/index.ts';
 import { DAY_MS, isoTime, HOUR_MS, MINUTE_MS } from '../../../src/platform/clock.ts';
 import type { OwnerName, ServiceContext } from './context.ts';
 import { PASSING_PHRASE } from './spans.ts';
@@ -8,20 +12,23 @@ type Eval = NonNullable<SeedDocument['evals']>[number];
 /** A word in names whose case only a comparison of all letters ignores, not only of ASCII letters. */
 const CITY = 'Zürich';
 
+/** No eval's name contains it, so that a filter by name does not find it. */
+const EVAL_CATEGORY = 'delivery';
+
 /** Returns the two evals that score the run: every conversation passes the first. */
 export function seedEvals({ marker }: ServiceContext): [first: Eval, second: Eval] {
   return [
     {
       id: 'parcel',
       name: `Check Parcel ${CITY} ${marker}`,
-      category: 'check',
+      category: EVAL_CATEGORY,
       kind: 'contains',
       params: { text: 'parcel', in: 'any' },
     },
     {
       id: 'promise',
       name: `Check Promise ${CITY} ${marker}`,
-      category: 'check',
+      category: EVAL_CATEGORY,
       kind: 'contains',
       params: { text: PASSING_PHRASE, in: 'agent' },
     },
@@ -66,7 +73,7 @@ export function seedOwner(service: ServiceContext, owner: OwnerName): SeedDocume
     case 'apart':
       return live;
     case 'named':
-      return { ...live, settings: { ...live.settings, run_name: `Check ${service.marker}` } };
+      return seedMostEvals(service);
     case 'paged':
     case 'bare':
     case 'limits':
@@ -74,6 +81,20 @@ export function seedOwner(service: ServiceContext, owner: OwnerName): SeedDocume
     case 'backlog':
       return {};
   }
+}
+
+/** Returns a seed document with a run name, and with as many live evals as a service allows. */
+function seedMostEvals(service: ServiceContext): SeedDocument {
+  const [first, second] = seedEvals(service);
+  const others = Array.from({ length: LIVE_EVALS_MAX - 2 }, (_, index) => {
+    const id = `parcel-${index + 3}`;
+    return { ...first, id, name: `Check ${id} ${service.marker}` };
+  });
+  const evals = [first, second, ...others];
+  return {
+    evals,
+    settings: { evals: evals.map(({ id }) => id), run_name: `Check ${service.marker}` },
+  };
 }
 
 function seedSimulations(service: ServiceContext): SeedDocument {

@@ -31,6 +31,7 @@ export interface Span {
   endTimeUnixNano: string;
   attributes: Attribute[];
   status?: { code: number };
+  events?: { timeUnixNano: string; name: string; attributes: Attribute[] }[];
 }
 
 /** An OTLP/JSON trace export request. */
@@ -283,6 +284,7 @@ const GZIP_ENCODING = { 'content-encoding': 'gzip' };
 /** The encodings that `POST /v1/traces` accepts (spec 4.1). */
 export const encodings = {
   json: (request) => ({ body: { json: request } }),
+  escapedJson: (request) => ({ body: { text: escapeUnicode(JSON.stringify(request)) } }),
   protobuf: (request) => ({ body: { bytes: encodeProtobuf(request) }, headers: PROTOBUF_TYPE }),
   gzip: (request) => ({
     body: { bytes: gzipSync(JSON.stringify(request)) },
@@ -299,6 +301,10 @@ export const encodings = {
 } satisfies Record<string, (request: TraceExport) => Pick<Step, 'body' | 'headers'>>;
 
 export type Encoding = keyof typeof encodings;
+
+/** Escapes the letters of a JSON text outside ASCII, as many programs do: an emoji becomes a pair of escapes. */
+const escapeUnicode = (json: string): string =>
+  json.replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /**
  * Encodes a trace export request as protobuf, with the field numbers of opentelemetry-proto. It is
@@ -329,7 +335,7 @@ const unknownFields = (): Buffer =>
   ]);
 
 function encodeSpan(span: Span, others: Buffer): Buffer {
-  const { parentSpanId, status } = span;
+  const { parentSpanId, status, events = [] } = span;
   return encodeMessage(
     2,
     encodeBytes(1, Buffer.from(span.traceId, 'hex')),
@@ -339,6 +345,14 @@ function encodeSpan(span: Span, others: Buffer): Buffer {
     encodeFixed64(7, span.startTimeUnixNano),
     encodeFixed64(8, span.endTimeUnixNano),
     ...span.attributes.map((attribute) => encodeAttribute(9, attribute)),
+    ...events.map(({ timeUnixNano, name, attributes }) =>
+      encodeMessage(
+        11,
+        encodeFixed64(1, timeUnixNano),
+        encodeBytes(2, Buffer.from(name)),
+        ...attributes.map((attribute) => encodeAttribute(3, attribute)),
+      ),
+    ),
     ...(status ? [encodeMessage(15, encodeVarintField(3, BigInt(status.code)))] : []),
     others,
   );

@@ -101,6 +101,7 @@ export type EndStep =
   | 'close late again'
   | 'close of another'
   | 'unknown'
+  | 'unknown again'
   | 'content type alone'
   | 'a body'
   | 'a body that is not JSON';
@@ -119,6 +120,7 @@ export type ResultsStep =
   | 'whole'
   | 'whole again'
   | 'page'
+  | 'page at an odd skip'
   | 'beyond the end'
   | 'over the cap'
   | 'many'
@@ -134,6 +136,8 @@ export type ResultsStep =
   | `${NameFilter} with ${Wildcard}`
   | 'run by session id'
   | 'agent by scenario'
+  | 'eval by category'
+  | 'eval by reasoning'
   | 'agent by URL'
   | 'eval and failed only'
   | 'started after'
@@ -141,6 +145,7 @@ export type ResultsStep =
   | 'started after with an offset'
   // Other owners.
   | 'another owner'
+  | 'filter of another owner'
   | 'key of a new owner'
   | 'bare'
   | 'before late spans'

@@ -233,6 +233,8 @@ export function flattenHeaders(
   );
 }
 
+const LENGTH_MISMATCH = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
+
 const kindByCode: Partial<Record<string, FailureKind>> = {
   ENOTFOUND: 'unresolved',
   EAI_AGAIN: 'unresolved',
@@ -242,7 +244,7 @@ const kindByCode: Partial<Record<string, FailureKind>> = {
   EADDRNOTAVAIL: 'refused',
   UND_ERR_CONNECT_TIMEOUT: 'refused',
   ETIMEDOUT: 'refused',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'reset',
+  [LENGTH_MISMATCH]: 'reset',
   HPE_INVALID_EOF_STATE: 'reset',
   ERR_PROXY: 'proxy',
   ERR_SSL_WRONG_VERSION_NUMBER: 'plain_http',
@@ -268,6 +270,10 @@ export function toFailure(
   }
   const { code = codeOf(error), message: fullMessage } = firstError(error);
   const message = describeFailure(fullMessage);
+  // undici compares the lengths also if its parser refuses the headers.
+  if (code === LENGTH_MISMATCH && status === undefined) {
+    return { kind: 'protocol', message: 'the header Content-Length or one after it is invalid' };
+  }
   if (/HEADERS?_OVERFLOW/.test(code)) {
     return { kind: 'too_large', message: 'the response headers are larger than 16 kB' };
   }

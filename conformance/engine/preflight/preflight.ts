@@ -251,10 +251,16 @@ const commonFailureTexts: Texts = {
     `Every response has a wrong Content-Length: ${detail}.`,
     'Let the HTTP library set Content-Length, or set it to the number of bytes of the body.',
   ],
-  protocol: () => [
-    'The server at this address does not speak HTTP.',
-    'Check the port, and check whether the URL starts with http:// or https://.',
-  ],
+  protocol: ({ detail }) =>
+    /header|content-length|transfer-encoding|chunk/i.test(detail)
+      ? [
+          `The HTTP parser cannot read any response: ${detail}.`,
+          'Let the HTTP library write the headers. The parser of Node.js refuses some rare forms, such as a tab after the value of Content-Length.',
+        ]
+      : [
+          'The server at this address does not speak HTTP.',
+          'Check the port, and check whether the URL starts with http:// or https://.',
+        ],
   wrongly_encoded: () => [
     'No response body is encoded as its Content-Encoding header says.',
     'Check what compresses the responses, for example a proxy. The kit does not ask for compression.',
@@ -343,7 +349,9 @@ function detailOf(kind: CauseId, exchanges: readonly Exchange[]): string {
     const fault = first?.response && findBodyFault(first.response);
     return fault ? `${body} (${fault.reason})` : body;
   }
-  if (kind === 'too_large' || kind === 'wrong_length') return first?.failure?.message ?? '';
+  if (kind === 'too_large' || kind === 'wrong_length' || kind === 'protocol') {
+    return first?.failure?.message ?? '';
+  }
   const outcomes = [...new Set(exchanges.map(describeOutcome))].join(', ');
   return body === '""' ? outcomes : `${outcomes} (${body})`;
 }

@@ -43,7 +43,6 @@ import {
   withoutAttributes,
   withUnknownFields,
   type Conversation,
-  type Encoding,
 } from '../spans.ts';
 
 /**
@@ -67,7 +66,7 @@ function planConversations(context: ServiceProbeContext): PlannedConversation[] 
   ): Conversation => createConversation(service, name, { offsetMs, passesSecondEval });
   return [
     planSeveralTurns(context, create('json', 0)),
-    planSplitRequest(context, create('protobuf', 1000, false), 'protobuf'),
+    planProtobuf(context, create('protobuf', 1000, false)),
     planManyTurns(context, create('gzip', 1000)),
     planPeculiarTexts(context, create('gzip protobuf', 2000, false)),
     planHeaderId(
@@ -84,7 +83,7 @@ function planConversations(context: ServiceProbeContext): PlannedConversation[] 
     }),
     planWrappedTurn(context, create('wrapper', 8000)),
     planOneTrace(context, create('one trace', 9000)),
-    planSplitRequest(context, create('split', 9000), 'json', TYPE_IN_OTHER_CASE),
+    planSplitRequest(context, create('split', 9000)),
     planTwoIds(context, create('attribute and header', 10_000)),
   ];
 }
@@ -120,17 +119,23 @@ function planPeculiarTexts(
   };
 }
 
+/** What the turn is about whose letters outside ASCII are escaped, by which mutants recognize it. */
+export const ESCAPED_SUBJECT = 'parcel 🚚';
+
 /** Three turns in two requests, so that only the conversation id connects them. The first turn arrives last. */
 function planSeveralTurns(
   context: ServiceProbeContext,
   conversation: Conversation,
 ): PlannedConversation {
-  const turn = (number: number) => createChatSpan(context.service, conversation, number);
+  const turn = (number: number, subject?: string) =>
+    createChatSpan(context.service, { ...conversation, ...(subject && { subject }) }, number);
   return {
     conversation,
     requests: [
       createTracesStep(context, 'json', createTraceExport([turn(3), turn(2)])),
-      createTracesStep(context, 'json again', createTraceExport([turn(1)])),
+      createTracesStep(context, 'json again', createTraceExport([turn(1, ESCAPED_SUBJECT)]), {
+        encoding: 'escapedJson',
+      }),
     ],
   };
 }
@@ -299,13 +304,40 @@ export const hasTurnsOfOneTrace: When = ({ json }) => {
 function planSplitRequest(
   context: ServiceProbeContext,
   conversation: Conversation,
-  encoding: Encoding = 'json',
-  headers?: Record<string, string>,
 ): PlannedConversation {
   const turn = (number: number) => createChatSpan(context.service, conversation, number);
   const request = createSplitExport([turn(1), turn(2), turn(3), turn(4)]);
-  const step = createTracesStep(context, conversation.name, request, { encoding });
-  return { conversation, requests: [headers ? { ...step, headers } : step] };
+  const step = createTracesStep(context, conversation.name, request);
+  return { conversation, requests: [{ ...step, headers: TYPE_IN_OTHER_CASE }] };
+}
+
+/** The event of a span in protobuf, by which mutants recognize it. */
+export const PROTOBUF_EVENT = 'first token in protobuf';
+
+/** More than a byte of a varint holds. */
+const INPUT_TOKENS = 512;
+
+/** Four turns like those of `planSplitRequest`, as protobuf. One begins with an integer, one has an event. */
+function planProtobuf(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
+  const turn = (number: number) => createChatSpan(context.service, conversation, number);
+  const [first, second] = [turn(1), turn(2)];
+  const tokens = integerAttribute('gen_ai.usage.input_tokens', INPUT_TOKENS);
+  const event = {
+    timeUnixNano: second.startTimeUnixNano,
+    name: PROTOBUF_EVENT,
+    attributes: [stringAttribute('shop.region', 'north')],
+  };
+  const request = createSplitExport([
+    { ...first, attributes: [tokens, ...first.attributes] },
+    { ...second, events: [event] },
+    turn(3),
+    turn(4),
+  ]);
+  const step = createTracesStep(context, 'protobuf', request, { encoding: 'protobuf' });
+  return { conversation, requests: [step] };
 }
 
 const TYPE_IN_OTHER_CASE = { 'content-type': 'Application/JSON' };

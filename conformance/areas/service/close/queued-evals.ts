@@ -60,7 +60,10 @@ export const queuedEvals: Subject = {
       reason: 'The results would lack an eval, and nothing would report it.',
       observability: 'provoked',
       check: requirePlainRight([doesNotMarkFirstClose()], queuesAllEvals()),
-      mutants: { 'queues-less': replaceQueued('Queues only one of two evals.', 2, 1) },
+      mutants: {
+        'queues-less': replaceQueued('Queues only one of two evals.', 2, 1),
+        'queues-four': replaceQueued('Queues only four of five evals.', 5, 4),
+      },
     },
     'SERVICE-050': {
       rule: 'Closing a conversation queues at most 5 evals.',
@@ -145,15 +148,17 @@ function scoresOnce(): Check {
   };
 }
 
+/** Requires the number of configured evals: two for most conversations, and the most for the owner `named`. */
 function queuesAllEvals(): Check {
+  const isOfNamed = (exchange: Exchange): boolean => isStep(exchange, 'end', 'close named');
   return checkEach(
     (exchange, transcript) =>
       isFirstClose(exchange) &&
-      exchange.probe === 'service/conversations' &&
+      (exchange.probe === 'service/conversations' || isOfNamed(exchange)) &&
       typeof queuedOf(exchange) === 'number' &&
       hasControlApi(transcript),
     (exchange, transcript) => {
-      const count = seededEvalCount(transcript, 'main');
+      const count = seededEvalCount(transcript, isOfNamed(exchange) ? 'named' : 'main');
       if (queuedOf(exchange) === count) return [];
       return [wrongValue(exchange, '/evaluations_queued', String(count))];
     },

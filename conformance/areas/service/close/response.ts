@@ -220,7 +220,7 @@ export const closeResponse: Subject = {
       reason: 'The client would not notice that its spans never arrived.',
       observability: 'provoked',
       probes: ['service/refusals'],
-      check: refusesUnknown('unknown'),
+      check: refusesUnknown('unknown', 'unknown again'),
       mutants: {
         'unknown-200': {
           description: 'Closes unknown conversations.',
@@ -231,6 +231,10 @@ export const closeResponse: Subject = {
         'unknown-400': {
           description: 'Refuses unknown conversations with 400.',
           transform: replaceParts(end, { status: 400 }, ({ status }) => status === 404),
+        },
+        'unknown-created': {
+          description: 'Creates an unknown conversation on the first end call.',
+          transform: createOnEndCall,
         },
       },
     },
@@ -396,15 +400,20 @@ export const closeResponse: Subject = {
   },
 };
 
-/** Requires 404 for the end call of a conversation without spans. */
-function refusesUnknown(step: EndStep): Check {
-  return checkRefused('end', [step], 404, notClosed, {
-    [step]: {
-      accepted: 'Close only conversations that have spans, and return 404 for others.',
-      crashed:
-        'Look the conversation up before you close it, and respond with 404 if it has no spans.',
-    },
-  });
+/** Requires 404 for the end calls of a conversation without spans. */
+function refusesUnknown(...steps: EndStep[]): Check {
+  const hints = {
+    accepted: 'Close only conversations that have spans, and return 404 for others.',
+    crashed:
+      'Look the conversation up before you close it, and respond with 404 if it has no spans.',
+  };
+  return checkRefused(
+    'end',
+    steps,
+    404,
+    notClosed,
+    Object.fromEntries(steps.map((step) => [step, hints])),
+  );
 }
 
 /** Requires the status of first closes in the response to a repeated one, which may omit it. */
@@ -561,6 +570,18 @@ function closeByItself(): Transform {
       headers: { [SERVICE_API_KEY_HEADER]: key },
       connection: request.connection,
     });
+    return response;
+  };
+}
+
+/** Creates a conversation on the first end call for it, which gets 404. */
+function createOnEndCall(): Transform {
+  const created = new Set<string>();
+  return async (request, forward) => {
+    const response = await forward(request);
+    if (request.endpoint !== 'end' || response.status !== 404) return response;
+    if (created.has(request.path)) return jsonResponse(200, { status: 'evaluating' });
+    created.add(request.path);
     return response;
   };
 }

@@ -29,6 +29,8 @@ export const FILTERED_PAGE_STEP = 'page of failed only';
 
 /** The step of consecutive pages. */
 export const PAGE_STEP = 'page';
+/** The step of a page whose `skip` is not a multiple of its `limit`. */
+export const ODD_PAGE_STEP = 'page at an odd skip';
 /** The step of a read with a limit over the highest one. */
 export const OVER_CAP = 'over the cap';
 /** The step of a read that skips more sessions than there are, without a limit. */

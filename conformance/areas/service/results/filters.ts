@@ -86,7 +86,7 @@ const hasOffset: When = ({ path }) =>
 const nameFilterSteps: Readonly<Record<NameFilter, readonly ResultsStep[]>> = {
   run: ['run', 'run none', 'run with %', 'run with .', 'run by session id'],
   agent: ['agent', 'agent none', 'agent with %', 'agent with .', 'agent by scenario'],
-  eval: ['eval', 'eval with %', 'eval with _'],
+  eval: ['eval', 'eval with %', 'eval with _', 'eval by category', 'eval by reasoning'],
 };
 
 export const filters: Subject = {
@@ -557,7 +557,11 @@ function wrongMatches(endpoint: ResultsEndpoint, filter: NameFilter): Record<str
       text.startsWith(value),
     ),
     ...(filter === 'eval'
-      ? { 'eval-underscore': matches('Treats _ in eval as a wildcard.', matchWildcard('_', '.')) }
+      ? {
+          'eval-underscore': matches('Treats _ in eval as a wildcard.', matchWildcard('_', '.')),
+          'eval-by-category': searchOutcomes(endpoint, 'eval_category'),
+          'eval-by-reasoning': searchOutcomes(endpoint, 'reasoning'),
+        }
       : {
           [`${filter}-pattern`]: matches(
             `Treats ${filter} as a regular expression.`,
@@ -621,6 +625,21 @@ function searchElsewhere(
     transform: replaceFilter(endpoint, filter, (session, value) =>
       [session[filter], session[field]].some((text) =>
         String(text).toLowerCase().includes(value.toLowerCase()),
+      ),
+    ),
+  };
+}
+
+/** A service whose eval filter also searches another field of the outcomes. */
+function searchOutcomes(
+  endpoint: ResultsEndpoint,
+  field: 'eval_category' | 'reasoning',
+): MutantEntry {
+  return {
+    description: `Also searches ${field} for eval.`,
+    transform: replaceFilter(endpoint, 'eval', (session, value) =>
+      objectsAt(session, 'eval_outcomes').some((outcome) =>
+        [outcome['eval_name'], outcome[field]].some((text) => containsText(text, value)),
       ),
     ),
   };

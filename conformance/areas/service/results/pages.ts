@@ -50,6 +50,8 @@ import {
   queryOf,
   seededSessions,
   sessionsOf,
+  skipOf,
+  startedAtMs,
 } from '../transcript.ts';
 import {
   refusal,
@@ -67,13 +69,15 @@ import {
   identify,
   isSeededPage,
   NO_FRACTION_STEP,
+  ODD_PAGE_STEP,
   OFFSET_STEP,
   OVER_CAP,
   PAGE_STEP,
   PAGING,
+  TIME_PRECISION_MS,
   WRONG_TYPE,
 } from './evidence.ts';
-import { findWholeList, noWholeList } from './whole-list.ts';
+import { compareWithWhole, findWholeList, noWholeList } from './whole-list.ts';
 
 const OWNER_HINT = 'Select by the owner of the API key in every query.';
 
@@ -224,11 +228,15 @@ export const pages: Subject = {
       ),
       reason: PAGING,
       probes: either(['service/production'], []),
-      check: pagesCompletely(endpoint),
+      check: judgeBoth(pagesCompletely(endpoint), skipsExactly(endpoint)),
       mutants: forEndpoint({
         'skip-off-by-one': {
           description: 'Skips one session too many.',
           transform: changeSkip(endpoint, (skip) => (skip > 0 ? skip + 1 : skip)),
+        },
+        'skip-rounded': {
+          description: 'Skips a multiple of limit.',
+          transform: changeSkip(endpoint, (skip, limit) => skip - (limit > 0 ? skip % limit : 0)),
         },
         'total-of-page': editPages(
           'Counts only the sessions of the page as total.',
@@ -297,7 +305,7 @@ export const pages: Subject = {
         },
       }),
     })),
-    ...both('SERVICE-121', 'SERVICE-156', ({ endpoint, kind, forEndpoint }) => ({
+    ...both('SERVICE-121', 'SERVICE-156', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `A key returns no ${kind} session of another owner.`,
       statements: ['5.a3'],
       reason: 'Conversations contain private customer data.',
@@ -307,6 +315,10 @@ export const pages: Subject = {
         'owners-mixed': {
           description: 'Shows the sessions of other owners.',
           transform: mixOwners(endpoint),
+        },
+        'filter-ignores-owner': {
+          description: 'Shows the sessions of other owners that match a filter by name.',
+          transform: leakThroughFilter(endpoint, either('run', 'agent')),
         },
       }),
     })),
@@ -587,6 +599,48 @@ function pagesCompletely(endpoint: ResultsEndpoint): Check {
   };
 }
 
+/** Judges the evidence of two checks of one rule. */
+function judgeBoth(first: Check, second: Check): Check {
+  return {
+    ...first,
+    evidence: (transcript) => [...first.evidence(transcript), ...second.evidence(transcript)],
+    judge: (evidence, transcript) =>
+      [first, second].flatMap((check) => {
+        const own = new Set(check.evidence(transcript));
+        return check.judge(
+          evidence.filter((page) => own.has(page)),
+          transcript,
+        );
+      }),
+  };
+}
+
+/**
+ * Requires that a page does not list the sessions that it skips. Those that start within a second of a
+ * listed one are undecided, because times may be rounded. Without the whole list, nothing is judged.
+ */
+function skipsExactly(endpoint: ResultsEndpoint): Check {
+  return compareWithWhole(
+    endpoint,
+    (page, whole) => whole.changed.size === 0 && isStep(page, endpoint, ODD_PAGE_STEP),
+    (page, { sessions }) => {
+      const skip = skipOf(page);
+      const firstMs = startedAtMs(sessions[skip] ?? {}) ?? Infinity;
+      const skipped = new Set(
+        sessions
+          .slice(0, skip)
+          .filter((session) => (startedAtMs(session) ?? 0) - firstMs >= TIME_PRECISION_MS)
+          .map(identify),
+      );
+      const index = sessionsOf(page).findIndex((session) => skipped.has(identify(session)));
+      if (index < 0) return [];
+      const expected = `none of the newest ${skip} sessions, because skip is ${skip}`;
+      const received = formatValue(sessionsOf(page)[index]?.['url']);
+      return [wrongValue(page, `/items/${index}`, expected, received)];
+    },
+  );
+}
+
 function hasRightTotal(whole: Exchange, count: number): boolean {
   const total = resolvePointer(whole.json, '/total');
   return !Number.isInteger(total) || total === count;
@@ -597,7 +651,7 @@ function describeCount(identities: string[]): string {
 }
 
 /**
- * Requires that no page lists a session of another owner. The evidence is the page of an owner without
+ * Requires that no page lists a session of another owner. The evidence is the pages of an owner without
  * sessions, while the main owner has some, and every page with a session of another owner.
  */
 function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
@@ -611,7 +665,7 @@ function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
       );
       return pages.filter(
         (page) =>
-          (isAnySeen && isStep(page, endpoint, 'another owner')) ||
+          (isAnySeen && isStep(page, endpoint, 'another owner', 'filter of another owner')) ||
           findForeignIndex(page, transcript) >= 0,
       );
     },
@@ -676,6 +730,28 @@ function mixOwners(endpoint: ResultsEndpoint): TransformFactory {
         const sessions = sessionsIn(page);
         if (sessions.length > 0) lastSessions = sessions;
         else Object.assign(page, { items: lastSessions, total: lastSessions.length });
+      });
+    };
+  };
+}
+
+/** Shows owners without sessions the last sessions that another owner received, if a filter by name matches them. */
+function leakThroughFilter(endpoint: ResultsEndpoint, filter: 'run' | 'agent'): TransformFactory {
+  return (): Transform => {
+    let lastSessions: ResultsObject[] = [];
+    return async (request, forward) => {
+      const response = await forward(request);
+      if (request.endpoint !== endpoint || !isSuccess(response)) return response;
+      const value = queryParameter(request.path, filter)?.toLowerCase();
+      return editBody(response, request, (page) => {
+        const sessions = sessionsIn(page);
+        if (sessions.length > 0) lastSessions = sessions;
+        else if (value !== undefined && !hasQuery('eval')(request)) {
+          const items = lastSessions.filter((session) =>
+            String(session[filter]).toLowerCase().includes(value),
+          );
+          Object.assign(page, { items, total: items.length });
+        }
       });
     };
   };

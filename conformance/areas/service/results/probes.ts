@@ -26,6 +26,7 @@ import {
   DECLINED_STEP,
   FILTERED_PAGE_STEP,
   NO_FRACTION_STEP,
+  ODD_PAGE_STEP,
   OFFSET_STEP,
   OVER_CAP,
   PAGE_STEP,
@@ -76,10 +77,37 @@ async function readSessions(
   ]);
   const filtered = { failed_only: 'true', include_traces: 'true', limit: '2', skip: '1' };
   await read(FILTERED_PAGE_STEP, { ...all, ...filtered });
+  const skip = chooseSkip(sessionsOf(whole));
+  await read(ODD_PAGE_STEP, { ...period, skip: String(skip), limit: String(skip + 1) });
   // Intrusive runs with a control API test the cap with more than 500 sessions instead.
   const { intrusive, hasControlApi } = context.service;
   if (!intrusive || !hasControlApi) await read(OVER_CAP, { limit: '501' });
   await read('whole again', all);
+  if (hasControlApi) await readAsAnotherOwner(context, endpoint, sessionsOf(whole));
+}
+
+/** Reads sessions as an owner who has none, without a filter and with a filter that the listed sessions match. */
+async function readAsAnotherOwner(
+  context: ServiceProbeContext,
+  endpoint: ResultsEndpoint,
+  sessions: readonly ResultsObject[],
+): Promise<void> {
+  const read = (step: ResultsStep, query: Query): Promise<Exchange | undefined> =>
+    context.send(createResultsStep(context, endpoint, step, query, 'limits'));
+  await read('another owner', {});
+  // The name and the URL of the seeded agent contain the marker.
+  const query =
+    endpoint === 'production'
+      ? { run: textAt(sessions[0], '/run') }
+      : { agent: context.service.marker };
+  await read('filter of another owner', query);
+}
+
+/** Returns how many sessions to skip so that the last of them is surely newer than the first listed one. */
+function chooseSkip(sessions: readonly ResultsObject[]): number {
+  const starts = sessions.map((session) => startedAtMs(session) ?? 0);
+  const index = starts.findIndex((ms, place) => ms - (starts[place + 1] ?? ms) >= SECOND_MS);
+  return index < 0 ? 1 : index + 1;
 }
 
 /** How far a read skips beyond the last session, so that it stays there if some are added meanwhile. */
@@ -178,6 +206,8 @@ function createFilterQueries(
     ...createWildcardQueries(filter, name, ['%', '.']),
     ...createWildcardQueries('eval', evalName, ['%', '_']),
     [step, { [filter]: findForeignText(sessions, filter, otherField) }],
+    ['eval by category', { eval: findOutcomeText(sessions, 'eval_category') }],
+    ['eval by reasoning', { eval: findOutcomeText(sessions, 'reasoning') }],
     ['started after', { started_after: bound }],
     ['started before', { started_before: bound }],
     [
@@ -230,6 +260,26 @@ function findForeignText(
   return (
     sessions.map((session) => trimEnds(textAt(session, `/${otherField}`))).find(isForeign) ?? ''
   );
+}
+
+/** A part of a reasoning that fits in a URL. */
+const TEXT_LENGTH_MAX = 40;
+
+/** Returns a text of an outcome that no eval's name contains, or an empty string. */
+function findOutcomeText(
+  sessions: readonly ResultsObject[],
+  field: 'eval_category' | 'reasoning',
+): string {
+  const outcomes = sessions.flatMap((session) => objectsAt(session, 'eval_outcomes'));
+  const names = outcomes.map((outcome) => textAt(outcome, '/eval_name').toLowerCase());
+  const texts = outcomes.map((outcome) =>
+    trimEnds(textAt(outcome, `/${field}`))
+      .slice(0, TEXT_LENGTH_MAX)
+      .trim(),
+  );
+  const isForeign = (text: string): boolean =>
+    text.length > 2 && !names.some((name) => name.includes(text.toLowerCase()));
+  return texts.find(isForeign) ?? '';
 }
 
 /** Writes a time without its fraction if it is a whole second. */
@@ -313,7 +363,7 @@ export const production: ServiceProbe = {
   area: 'service',
   phase: 'after',
   needs: [conversations],
-  cost: cost(30),
+  cost: cost(34),
   async run(context) {
     const { hasControlApi, awaited } = context.service;
     if (hasControlApi) await context.send(createControlStep('drain', '/drain'));
@@ -321,8 +371,6 @@ export const production: ServiceProbe = {
     await readSessions(context, 'production');
     const { id } = createConversation(context.service, LEFT_OPEN);
     await context.send(createEndStep(context, CLOSE_OF_LEFT_OPEN, id));
-    if (!hasControlApi) return;
-    await context.send(createResultsStep(context, 'production', 'another owner', {}, 'limits'));
   },
 };
 
@@ -331,14 +379,13 @@ export const simulations: ServiceProbe = {
   id: 'service/simulations',
   area: 'service',
   phase: 'after',
-  cost: cost(28),
+  cost: cost(32),
   async run(context) {
     const { service } = context;
     await readSessions(context, 'simulations');
     if (!service.hasControlApi) return;
     const query = { agent: seededAgentUrlPart(service) };
     await context.send(createResultsStep(context, 'simulations', 'agent by URL', query));
-    await context.send(createResultsStep(context, 'simulations', 'another owner', {}, 'limits'));
   },
 };
 

@@ -7,6 +7,7 @@ import { withDefaults, type MutantEntry, type Subject } from '../../../engine/re
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { CLOSED_TWICE, CLOSED_TWICE_SUBJECT } from '../close/evidence.ts';
 import {
+  ESCAPED_SUBJECT,
   hasReversedTurns,
   hasTurnsOfOneTrace,
   IGNORED_SPAN,
@@ -130,6 +131,10 @@ const ofProduction = withDefaults(
         ),
         'response-normalized': changeReplies('Normalizes agent_response to NFKC.', (text) =>
           text.normalize('NFKC'),
+        ),
+        'response-escaped-emoji': changeReplies(
+          'Loses an emoji whose two halves are escaped in JSON.',
+          (text) => text.replaceAll(ESCAPED_SUBJECT, 'parcel \ufffd\ufffd'),
         ),
         'response-trimmed': changeReplies('Trims agent_response.', (text) => text.trim()),
         'response-on-one-line': changeReplies('Collapses white space in agent_response.', (text) =>

@@ -13,6 +13,7 @@ import {
   IGNORED_ALONE,
   LEFT_OPEN,
 } from '../close/evidence.ts';
+import { PROTOBUF_EVENT } from '../close/probes.ts';
 import { bodyFinding } from '../findings.ts';
 import { UNKNOWN_FIELD } from '../spans.ts';
 import { refusal, hasValidKey, spanIdsIn } from '../transforms.ts';
@@ -108,6 +109,16 @@ export const acceptedTraces: Subject = {
             'Refuses protobuf.',
             (request) => hasType('application/x-protobuf')(request) && !isGzip(request),
             415,
+          ),
+          'protobuf-events-refused': refuseTraces(
+            'Refuses protobuf with events.',
+            contains(PROTOBUF_EVENT),
+          ),
+          'protobuf-integers-refused': refuseTraces(
+            'Refuses protobuf with integers of several bytes.',
+            (request) =>
+              hasType('application/x-protobuf')(request) &&
+              contains('gen_ai.usage.input_tokens')(request),
           ),
         },
       },

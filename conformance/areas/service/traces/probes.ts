@@ -41,7 +41,7 @@ export const refusals: ServiceProbe = {
   id: 'service/refusals',
   area: 'service',
   phase: 'refused',
-  cost: cost(9),
+  cost: cost(10),
   async run(context) {
     const { service } = context;
     const conversation = createConversation(service, 'control');
@@ -75,7 +75,10 @@ export const refusals: ServiceProbe = {
     if (!closed) return;
     service.awaited.push(...expectedSessions(conversation, closed));
     const unknownId = encodeURIComponent(createConversation(service, 'never sent').id);
-    await context.send(createRefusedStep(closed, close, { step: 'unknown', path: unknownId }));
+    // A service could create the conversation on the first call.
+    for (const step of ['unknown', 'unknown again'] as const) {
+      await context.send(createRefusedStep(closed, close, { step, path: unknownId }));
+    }
   },
 };
 

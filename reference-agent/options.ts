@@ -14,7 +14,7 @@ import {
 import { host, logLevel } from '../src/options/shared.ts';
 import { optionsSchema } from '../src/options/table.ts';
 import * as values from '../src/options/values.ts';
-import { DAY_MS } from '../src/platform/clock.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../src/platform/clock.ts';
 import {
   arrayOption,
   clockOption,
@@ -33,8 +33,8 @@ export const PORT = 8080;
 // Defaults that other modules read.
 export const JOURNAL_ENTRIES = 1_000;
 export const CALLS_MAX = 200;
-export const CALL_MS_MAX = 1_800_000;
-export const ANSWER_MS_MAX = 10_000;
+export const CALL_MS_MAX = 30 * MINUTE_MS;
+export const ANSWER_MS_MAX = 10 * SECOND_MS;
 /** Just longer than the pauses inside words, so that a reply starts within 200 ms. */
 export const HANG_OVER_MS = 140;
 export const YIELD_MS = 200;
@@ -58,11 +58,11 @@ export const voiceOptions = {
   callsMax: limit(100_000, `Concurrent calls (default: ${CALLS_MAX}).`),
   callMsMax: limit(
     DAY_MS,
-    `Maximum length of a call, in milliseconds (default: ${CALL_MS_MAX / 60_000} minutes).`,
+    `Maximum length of a call, in milliseconds (default: ${CALL_MS_MAX / MINUTE_MS} minutes).`,
   ),
   answerMsMax: limit(
     DAY_MS,
-    `Time for the answer to an offer, and for \`start_call\`, in milliseconds (default: ${ANSWER_MS_MAX / 1_000} s).`,
+    `Time for the answer to an offer, and for \`start_call\`, in milliseconds (default: ${ANSWER_MS_MAX / SECOND_MS} s).`,
   ),
   captions: switchOption('Ignore captions that arrive with the speech', {
     isOn: true,

@@ -18,22 +18,37 @@ export interface KeyPair {
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-/**
- * Generates a self-signed certificate for this machine, valid for one year. It is also a CA
- * certificate, so that clients can trust it as their CA.
- */
-export async function generateKeyPair(): Promise<KeyPair> {
+/** Whose certificate it is, and what it is for; by default, a server on this machine for one year. */
+export interface CertificateOptions {
+  /** A host name, or the name of a client. */
+  name?: string;
+  /** Whether a client may authenticate itself with it, too. */
+  isForClient?: boolean;
+  notBefore?: Date;
+  notAfter?: Date;
+}
+
+/** Generates a self-signed certificate. It is also a CA certificate, so that peers can trust it as their CA. */
+export async function generateKeyPair({
+  name = 'localhost',
+  isForClient = false,
+  ...validity
+}: CertificateOptions = {}): Promise<KeyPair> {
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const certificate = await X509CertificateGenerator.createSelfSigned({
-    name: 'CN=localhost',
+    ...validity,
+    name: `CN=${name}`,
     keys,
     signingAlgorithm: ALGORITHM,
     extensions: [
       new BasicConstraintsExtension(true, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.digitalSignature | KeyUsageFlags.keyCertSign, true),
-      new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+      new ExtendedKeyUsageExtension([
+        ExtendedKeyUsage.serverAuth,
+        ...(isForClient ? [ExtendedKeyUsage.clientAuth] : []),
+      ]),
       new SubjectAlternativeNameExtension([
-        { type: 'dns', value: 'localhost' },
+        { type: 'dns', value: name },
         { type: 'ip', value: '127.0.0.1' },
         { type: 'ip', value: '::1' },
       ]),

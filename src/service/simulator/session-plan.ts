@@ -35,7 +35,7 @@ const TURNS_MAX_DEFAULT = 10;
 export const otherTurnsOf = ({ scenario }: Pick<SessionPlan, 'scenario'>): number =>
   scenario.other_session?.length ?? 0;
 
-/** Returns whether the agent greets the user before the opening, in a turn of its own. */
+/** Returns whether the agent speaks first: it greets the user before the user's opening line. */
 export const expectsGreeting = ({ user, initial_messages: initial = [] }: Scenario): boolean =>
   user.speaks_first === false && initial.at(-1)?.role !== 'assistant';
 

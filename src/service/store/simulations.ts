@@ -106,7 +106,7 @@ async function endPlan(db: WriteTransaction, key: number, state: 'ended' | 'canc
   return numUpdatedRows > 0n;
 }
 
-/** Marks a simulation as deleted; returns false if there is none to delete. */
+/** Marks a simulation as deleted. Returns false if it does not exist or was already deleted. */
 export async function removeSimulation(
   db: WriteTransaction,
   ownerId: string,

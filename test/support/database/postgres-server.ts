@@ -28,7 +28,7 @@ import {
   type Account,
   type PostgresPrograms,
 } from './postgres-programs.ts';
-import type { KeyPair } from '../network/certificates.ts';
+import type { KeyPair } from '../../../src/http-kit/self-signed.ts';
 import { until } from '../until.ts';
 
 /** How a server differs from others. */

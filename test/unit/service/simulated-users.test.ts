@@ -41,7 +41,7 @@ async function talk(
 const listScenarioLines = ({ traces }: SimulatedSessionReport): unknown[] =>
   traces.map(({ scenario_line: line }) => line);
 
-void t.test('a scripted user sends its lines in order, whatever the agent replies', async (t) => {
+void t.test('a scripted user says its lines in order, no matter what the agent replies', async (t) => {
   const user = { mode: 'scripted', opening: 'One', steps: [{ say: 'Two' }, { say: 'Three' }] };
   const { lines, end, session } = await talk(t, user, ['Goodbye.', 'No.', '']);
   t.same(lines, ['One', 'Two', 'Three']);

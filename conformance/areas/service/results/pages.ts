@@ -228,7 +228,7 @@ export const pages: Subject = {
       ),
       reason: PAGING,
       probes: either(['service/production'], []),
-      check: judgeBoth(pagesCompletely(endpoint), skipsExactly(endpoint)),
+      check: pagesExactly(endpoint),
       mutants: forEndpoint({
         'skip-off-by-one': {
           description: 'Skips one session too many.',
@@ -599,19 +599,20 @@ function pagesCompletely(endpoint: ResultsEndpoint): Check {
   };
 }
 
-/** Judges the evidence of two checks of one rule. */
-function judgeBoth(first: Check, second: Check): Check {
+/** Requires complete pages, and that a page at an odd `skip` begins where it should. */
+function pagesExactly(endpoint: ResultsEndpoint): Check {
+  const [pages, oddPage] = [pagesCompletely(endpoint), skipsExactly(endpoint)];
+  const isOdd = (page: Exchange): boolean => isStep(page, endpoint, ODD_PAGE_STEP);
   return {
-    ...first,
-    evidence: (transcript) => [...first.evidence(transcript), ...second.evidence(transcript)],
-    judge: (evidence, transcript) =>
-      [first, second].flatMap((check) => {
-        const own = new Set(check.evidence(transcript));
-        return check.judge(
-          evidence.filter((page) => own.has(page)),
-          transcript,
-        );
-      }),
+    ...pages,
+    evidence: (transcript) => [...pages.evidence(transcript), ...oddPage.evidence(transcript)],
+    judge: (evidence, transcript) => [
+      ...pages.judge(
+        evidence.filter((page) => !isOdd(page)),
+        transcript,
+      ),
+      ...oddPage.judge(evidence.filter(isOdd), transcript),
+    ],
   };
 }
 

@@ -41,16 +41,19 @@ async function talk(
 const listScenarioLines = ({ traces }: SimulatedSessionReport): unknown[] =>
   traces.map(({ scenario_line: line }) => line);
 
-void t.test('a scripted user says its lines in order, no matter what the agent replies', async (t) => {
-  const user = { mode: 'scripted', opening: 'One', steps: [{ say: 'Two' }, { say: 'Three' }] };
-  const { lines, end, session } = await talk(t, user, ['Goodbye.', 'No.', '']);
-  t.same(lines, ['One', 'Two', 'Three']);
-  t.equal(end, 'goal_achieved');
-  t.same(
-    session.traces.map((turn) => turn.user_reason),
-    ['opens the conversation', 'says line 2 of 3', 'says line 3 of 3'],
-  );
-});
+void t.test(
+  'a scripted user says its lines in order, no matter what the agent replies',
+  async (t) => {
+    const user = { mode: 'scripted', opening: 'One', steps: [{ say: 'Two' }, { say: 'Three' }] };
+    const { lines, end, session } = await talk(t, user, ['Goodbye.', 'No.', '']);
+    t.same(lines, ['One', 'Two', 'Three']);
+    t.equal(end, 'goal_achieved');
+    t.same(
+      session.traces.map((turn) => turn.user_reason),
+      ['opens the conversation', 'says line 2 of 3', 'says line 3 of 3'],
+    );
+  },
+);
 
 void t.test(
   'a step waits for its condition; until then the user sends `otherwise` or repeats the last line',

@@ -42,7 +42,7 @@ export interface CommandDescription extends CommandSummary {
   environment?: Readonly<Record<string, string>>;
   /** Paragraphs after the environment variables. */
   notes?: readonly string[];
-  /** What the exit codes of this command mean; 2 and 70 are the same for all. */
+  /** What the exit codes of this command mean. The help adds those that all commands share. */
   exitCodes?: Readonly<Record<number, string>>;
   /** Explains an argument that the command does not take. */
   hintUnexpected?: (word: string, args: readonly string[]) => string | undefined;

@@ -14,14 +14,24 @@ const globalEnvironment: Readonly<Record<string, string>> = {
   SANDBOX_KIT_SERVICE_API_KEY: 'API key of the service',
 };
 
-/** The exit codes of every command. */
+/** The exit codes that mean the same for all commands. */
+const commonExitCodes: Readonly<Record<number, string>> = {
+  2: 'usage error',
+  70: 'internal error',
+};
+
+/** The exit codes of every command. Numeric keys are always in ascending order. */
 export const globalExitCodes: Readonly<Record<number, string>> = {
   0: 'OK',
   1: 'findings',
-  2: 'usage error',
   3: 'not judged',
-  70: 'internal error',
+  ...commonExitCodes,
 };
+
+/** Adds the exit codes that mean the same for all commands to those of a command. */
+export const completeExitCodes = (
+  own: Readonly<Record<number, string>>,
+): Readonly<Record<number, string>> => ({ ...commonExitCodes, ...own });
 
 /** Returns the help of `sandbox-kit --help`. */
 export function formatGlobalHelp(commands: readonly CommandSummary[]): string {

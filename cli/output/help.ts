@@ -2,6 +2,7 @@
 import type { CommandDescription } from '../command.ts';
 import { commandLineOptions } from '../flags/command-line.ts';
 import { isOnByDefault, type Option } from '../../src/options/option.ts';
+import { completeExitCodes } from './global-help.ts';
 import { formatExamples, formatExitCodes, joinBlocks, section, type Row } from './help-layout.ts';
 import { fill } from './message.ts';
 
@@ -35,7 +36,7 @@ export function formatCommandHelp(command: CommandDescription): string {
     formatExamples(command.examples),
     section('Environment variables', Object.entries(environment)),
     ...notes.map(fill),
-    exitCodes ? formatExitCodes(exitCodes) : '',
+    exitCodes ? formatExitCodes(completeExitCodes(exitCodes)) : '',
   ]);
 }
 

@@ -249,6 +249,14 @@ void t.test('help: that of every command fits a terminal', async (t) => {
   }
 });
 
+void t.test('help: a list of exit codes includes usage and internal errors', async (t) => {
+  for (const command of await loadCommands()) {
+    const [, codes] = formatCommandHelp(command).split('\nExit codes: ');
+    if (codes === undefined) t.equal(command.exitCodes, undefined, command.name);
+    else t.match(codes.replaceAll('\n', ' '), /, 2 \w.*, 70 internal error[,.]/, command.name);
+  }
+});
+
 void t.test('help NAME prints the help of a command; help alone, the general one', async (t) => {
   for (const [args, same] of [
     [

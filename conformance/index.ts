@@ -52,6 +52,7 @@ export type { BrokenMust } from './engine/judge/exchange-validator.ts';
 export {
   countUnkilled,
   selftest,
+  selftestIds,
   selftestNeeds,
   selftestSize,
   startMutant,

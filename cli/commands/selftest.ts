@@ -1,7 +1,7 @@
 import type { StartRecordingService } from '../../conformance/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { defineCommand } from '../command.ts';
-import { exitCodes, UsageError } from '../errors.ts';
+import { didYouMean, exitCodes, UsageError } from '../errors.ts';
 import { formatList } from '../../src/report-kit/format.ts';
 import { jsonReport } from '../../src/options/shared.ts';
 import { option, switchOption } from '../../src/options/option.ts';
@@ -42,8 +42,9 @@ export const selftest = defineCommand({
     const selection = { areas: area, only };
     const total = await conformance.selftestSize(selection);
     if (total === 0) {
+      const ids = await conformance.selftestIds({ areas: area });
       throw new UsageError(
-        `No id ${area ? `of ${formatList(area)} (--area) ` : ''}contains ${JSON.stringify(only)} (--only). Run sandbox-kit selftest --list to list all.`,
+        `No id ${area ? `of ${formatList(area)} (--area) ` : ''}contains ${JSON.stringify(only)} (--only). ${suggestId(ids, only)}`,
       );
     }
     if (list) {
@@ -74,6 +75,12 @@ export const selftest = defineCommand({
     return result.ok ? exitCodes.ok : exitCodes.findings;
   },
 });
+
+/** Suggests an id, or the part of one after the area, because `--only` takes a part of an id. */
+function suggestId(ids: readonly string[], only = ''): string {
+  const known = [...ids, ...ids.map((id) => id.slice(id.lastIndexOf('/') + 1))];
+  return didYouMean(only, known, 'Run sandbox-kit selftest --list to list all.');
+}
 
 const startRecordingService: StartRecordingService = async (options) => {
   const { startService } = await import('../../src/service/index.ts');

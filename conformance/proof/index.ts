@@ -12,6 +12,13 @@ export async function selftestSize(choice: PeerChoice = {}): Promise<number> {
   return sizeOf(choice);
 }
 
+/** Returns the ids of the rows of a self-test. */
+export async function selftestIds(choice: PeerChoice = {}): Promise<string[]> {
+  const { choosePeers } = await import('./peer-runs.ts');
+  const { mutants, variants, deadPeers } = choosePeers(choice);
+  return [...mutants, ...variants, ...deadPeers].map(({ id }) => id);
+}
+
 /** Returns how many requirements a proven self-test names because it runs no mutant of them. */
 export async function countUnkilled(choice: PeerChoice): Promise<number> {
   const { countUnkilled: count } = await import('./selftest.ts');

@@ -62,7 +62,12 @@ const general: Row[] = [
     ['schemas', '--asyncapi', '--out', FOLDER],
     /--asyncapi and --out .* --out writes all documents/,
   ],
-  [['selftest', '--only', 'no such peer'], /No id contains "no such peer"/],
+  [
+    ['selftest', '--only', 'no such peer'],
+    /No id contains "no such peer" \(--only\)\. Run sandbox-kit selftest --list to list all\./,
+  ],
+  [['selftest', '--only', 'chat/contnet-null'], /\. Did you mean chat\/content-null\?/],
+  [['selftest', '--only', 'contnet-null'], /\. Did you mean content-null\?/],
   [['selftest', '--only', ''], /--only must be a text that is not empty, got ""/],
   [['selftest', '--only', 'a', '--only', 'b'], /--only can be given only once/],
   [['selftest', '--only', 'health/', '--json', MISSING], /Can't write .* \(--json\): /],

@@ -52,10 +52,11 @@ async function runDemo(keep: boolean, process: CommandProcess): Promise<boolean>
     await showChat(agent.url, out);
 
     writeHeading(out, 2, 'Check the sandbox over the network');
-    const verdict = await showCheck(conformance, agent.url, out);
+    const verdict = await showCheck(conformance, agent.url, { out, keep });
 
     writeHeading(out, 3, `Check the same sandbox with a fault: ${toPhrase(mutant.description)}`);
-    const mutantVerdict = await showCheck(conformance, mutant.url, out);
+    const mutantVerdict = await showCheck(conformance, mutant.url, { out, keep });
+    if (!keep) describeMutantCommand(out);
 
     writeHeading(out, 4, `Send traces to the service at ${service.url}`);
     const isScored = await showService(service, agent.url, { out, keep });
@@ -87,6 +88,12 @@ async function runDemo(keep: boolean, process: CommandProcess): Promise<boolean>
   } finally {
     await servers.stop();
   }
+}
+
+/** Says how to start the sandbox with the fault, because that of the demo ends with it. */
+function describeMutantCommand(out: Terminal): void {
+  out.write('   This sandbox ends with the demo. To start one that keeps running:\n');
+  out.write(`     ${out.program} agent --mutant ${MUTANT}\n`);
 }
 
 function writeHeading(out: Terminal, number: number, title: string): void {

@@ -7,11 +7,14 @@ import type { Terminal } from '../output/terminal.ts';
 /** These areas take seconds to check. For voice, the demo shows one call. */
 const TEXT_AREAS = ['chat', 'health', 'users'] as const;
 
-/** Checks a sandbox, and shows the verdict and each failure. */
+/**
+ * Checks a sandbox, and shows the verdict and each failure. With `keep`, also shows the curl commands of
+ * failures: without it, the sandbox ends with the demo.
+ */
 export async function showCheck(
   conformance: typeof conformanceModule,
   target: string,
-  out: Terminal,
+  { out, keep }: { out: Terminal; keep: boolean },
 ): Promise<string> {
   const startedMs = systemClock.monotonicMs();
   const { report } = await conformance.check({
@@ -27,7 +30,9 @@ export async function showCheck(
     ...shown,
     observedBehavior: {},
     waived: [],
-    requirements: report.requirements.filter(({ verdict }) => ['fail', 'warn'].includes(verdict)),
+    requirements: report.requirements
+      .filter(({ verdict }) => ['fail', 'warn'].includes(verdict))
+      .map(({ curl, ...row }) => ({ ...row, ...(keep && curl !== undefined && { curl }) })),
   };
   const { style, width } = out;
   const text = conformance.terminalReport(excerpt, { style, width: width - 3, tookMs });

@@ -192,6 +192,8 @@ void t.test('demo: every step gives the expected result', async (t) => {
   t.match(stdout, /by chat: [^]*A-1001\.[^]*by voice: [^]*agent {2}[^]*on Saturdays/);
   t.ok(fits80Columns(stdout), 'fits a terminal');
   t.notMatch(stdout, /sessionId=/, 'it links to no page that is unavailable after the demo');
+  t.notMatch(stdout, /curl/, 'it shows no request to a sandbox that ends with the demo');
+  t.match(stdout, /keeps running:\n {5}.*sandbox-kit agent --mutant chat\/content-null\n/);
 });
 
 void t.test("a server that can't start does not leave the others running", async (t) => {

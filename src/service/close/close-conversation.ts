@@ -75,16 +75,21 @@ export async function closeConversation(
   return closed;
 }
 
+const DELETED_EVAL_WARNING =
+  'Skipped: an eval of the live settings was deleted. Remove it from the settings.';
+
 async function logDeletedEvals(
   { store, clock, log }: CloseDeps,
   { ownerId, conversationId }: ConversationRef,
   evalIds: string[],
 ): Promise<void> {
-  for (const id of evalIds) log.warn('deleted_eval_skipped', { eval: id });
+  for (const id of evalIds) {
+    log.warn('deleted_eval_skipped', { owner: ownerId, eval: id, warning: DELETED_EVAL_WARNING });
+  }
   const entries = evalIds.map((id) => ({
     level: 'warn' as const,
     code: 'eval_deleted',
-    message: 'Skipped: an eval of the live settings was deleted. Remove it from the settings.',
+    message: DELETED_EVAL_WARNING,
     about: { eval: id, conversation_id: conversationId },
   }));
   if (entries.length > 0) await store.ingestLog.add(ownerId, clock.nowMs(), entries);

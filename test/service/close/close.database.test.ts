@@ -7,6 +7,7 @@ import {
   withService,
   type ServiceUnderTest,
 } from '../../support/services/service.ts';
+import { createLineLog } from '../../support/services/log-lines.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 import { until } from '../../support/until.ts';
 
@@ -145,13 +146,19 @@ void t.test('closing without evals is logged once, until evals are set', async (
 });
 
 void t.test('a deleted eval is skipped and logged, never queued', async (t) => {
-  const tested = await withService(t);
+  const { log, lines } = createLineLog();
+  const tested = await withService(t, { log });
   const { trace, end, admin } = tested;
   await setLiveEvals(tested, 'stays', 'goes');
   await admin('DELETE /evals/goes');
   await trace(makeSpan());
   t.equal((await end('conv-1')).evaluations_queued, 1);
   t.match(JSON.stringify(await admin('GET /ingest-log')), /eval_deleted.*"goes"/);
+  t.match(
+    lines.filter((line) => line.includes('deleted_eval_skipped')),
+    [/"eval":"goes","warning":"Skipped: .* Remove it from the settings\."/],
+    'the log says what to do',
+  );
 });
 
 void t.test(

@@ -1,8 +1,9 @@
 /** Judges the new response to a request of a run, by the same checks as the run. */
-import type { ResendReport } from '../../src/contract/index.ts';
+import type { ResendReport, RunRecord } from '../../src/contract/index.ts';
 import { requirementOf, type Suite } from '../engine/area.ts';
 import type { Finding } from '../engine/checks/check.ts';
-import type { RequirementId } from '../engine/requirement.ts';
+import { routeNames } from '../engine/checks/route-names.ts';
+import { areaOf, type RequirementId } from '../engine/requirement.ts';
 import { isTransient } from '../engine/transcript/repetitions.ts';
 import {
   describeOutcome,
@@ -24,7 +25,8 @@ const OTHER_KIND = 'It does not apply to this kind of response.';
 
 /**
  * Judges a new response. It is judged by the requirements that judged the exchange in the run, and by all
- * others that it breaks now. A requirement that compares several exchanges can't be judged.
+ * others that the run selected and that it breaks now. A requirement that compares several exchanges can't
+ * be judged.
  */
 export function judgeAgain(
   suite: Suite,
@@ -68,14 +70,16 @@ export function judgeAgain(
   });
   const order: readonly Row['verdict'][] = ['fail', 'warn', 'not_judged', 'pass'];
   const requirements = rows.toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
-  return { ...conclude(requirements, source, now), requirements };
+  return { ...conclude(suite, requirements, source, now), requirements };
 }
 
 function conclude(
+  suite: Suite,
   rows: readonly Row[],
-  { before, exchanges, breaks, companions = [], run: { target } }: ResendSource,
+  { before, exchanges, breaks, companions = [], run }: ResendSource,
   now: Exchange,
 ): Pick<ResendReport, 'verdict' | 'sentence'> {
+  const { target } = run;
   const idsWith = (verdict: Row['verdict']): string[] =>
     rows.filter((row) => row.verdict === verdict).map(({ id }) => id);
   const failed = idsWith('fail');
@@ -106,7 +110,7 @@ function conclude(
       : `a response (${describeOutcome(now)})`;
     return {
       verdict: 'not-judged',
-      sentence: `The request got ${outcome}, and no requirement says what it must be.`,
+      sentence: `The request got ${outcome}, ${describeUnjudged(suite, run, now)}`,
     };
   }
   const warnings = warned.length > 0 ? `, with a warning: ${warned.join(', ')}` : '';
@@ -118,6 +122,20 @@ function conclude(
         ? ' A fault that depends on concurrent requests does not show alone: run the check again for the verdict.'
         : '';
   return { verdict: 'conforming', sentence: `${conforms}${caveat}` };
+}
+
+/** Says why no requirement judges a response, after the outcome of the request. */
+function describeUnjudged(
+  { areas }: Suite,
+  { areas: checked, selected, target }: RunRecord,
+  { endpoint }: Exchange,
+): string {
+  const area = areas.find(({ endpoints }) => endpoints.some((each) => each === endpoint));
+  if (area && !checked.includes(area.name)) {
+    return `but the run checked only ${checked.join(', ')}, so none of its requirements judges ${routeNames[endpoint]}. To judge it, run sandbox-kit check ${target} --area ${area.name}`;
+  }
+  const ofRun = selected ? ' that the run selected' : '';
+  return `and no requirement${ofRun} says what it must be.`;
 }
 
 const checkAgain = (target: string, ids: readonly string[]): string =>
@@ -149,7 +167,7 @@ function findUnjudgeable({ before }: ResendSource, now: Exchange): string | unde
     : undefined;
 }
 
-/** Returns the requirements that can judge an exchange: of the run, and of its endpoint. */
+/** Returns the requirements that can judge an exchange, of those by which the run was judged. */
 function selectedIds(
   { areas, requirementIds }: Suite,
   { run, judgedBy }: ResendSource,
@@ -161,6 +179,7 @@ function selectedIds(
   return requirementIds.filter(
     (id) =>
       (judgedBy.includes(id) || ofEndpoint.includes(id)) &&
+      run.areas.includes(areaOf(id)) &&
       (run.selected === undefined || run.selected.includes(id)),
   );
 }

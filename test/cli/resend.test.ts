@@ -265,6 +265,26 @@ void t.test('what one response does not decide is not judged', async (t) => {
   );
 });
 
+void t.test('a request is not judged by requirements that the run did not select', async (t) => {
+  const sandbox = await withSandboxDouble(t, { create, chat: nullContent });
+  const recording = at('chat-only.ndjson');
+  await run(['check', sandbox.url, '--area', 'chat', '--record', recording]);
+  const creation = readFileSync(recording, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id: number; endpoint?: string })
+    .find(({ endpoint }) => endpoint === 'create');
+  // It breaks requirements of the area users.
+  sandbox.setBehavior({ create: respondWith(201, { user_id: 7 }) });
+  const { code, text, report } = await resendJson(t, [recording, String(creation?.id)]);
+  t.equal(code, 3, text);
+  t.same(report.requirements, []);
+  t.match(
+    unwrap(text),
+    /NOT JUDGED The request got a response \(201\), but the run checked only chat, so none of its requirements judges POST \/users\. To judge it, run (npx )?sandbox-kit check http:\S+ --area users/,
+  );
+});
+
 void t.test('a request without a response says whether the sandbox still runs', async (t) => {
   const { sandbox, reportPath, exchangeOf } = await checkSandbox(t, { chat: nullContent });
   sandbox.setBehavior({ chat: hangUp });

@@ -72,7 +72,7 @@ export { planSentence } from './reports/listing.ts';
 
 export { resendText } from './reports/resend.ts';
 export { findInReport, findInRecording, ResendError, type ResendSource } from './resend/source.ts';
-export { findInSimulation } from './resend/simulated-turn.ts';
+export { findInSimulation, isTurnAddress } from './resend/simulated-turn.ts';
 export { needsCredentials } from './resend/rebuild.ts';
 export { rejectMissingCredentials, resendExchange } from './resend/resend.ts';
 export { markdownReport } from './reports/markdown.ts';

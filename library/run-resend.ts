@@ -9,6 +9,7 @@ import {
 import { withDefaults } from '../src/options/table.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { parseJson } from '../src/platform/json.ts';
+import { formatList } from '../src/report-kit/format.ts';
 import { isLoopbackUrl } from '../src/platform/loopback.ts';
 import { randomSeed } from '../src/platform/random.ts';
 import { resendOptions } from '../conformance/options.ts';
@@ -62,6 +63,9 @@ export function readResendInput(
   );
 }
 
+/** The most exchanges that a message lists. */
+const LISTED_MAX = 4;
+
 /**
  * Returns the request that is sent again.
  *
@@ -73,17 +77,29 @@ export function findRequest(
   names: Pick<ResendNames, 'exchange'>,
   conformance: Conformance,
 ): ResendSource {
-  const { findInRecording, findInReport, findInSimulation, ResendError } = conformance;
+  const { findInRecording, findInReport, findInSimulation, isTurnAddress, ResendError } =
+    conformance;
   // Most messages start with it.
   const name = path ?? 'The report';
   if (isMessage('SimulationReport', report)) {
     return findInSimulation(report, String(exchange), { name, hasKey: apiKey !== undefined });
   }
-  const id = Number(exchange);
+  const text = String(exchange);
+  const id = Number(text);
   if (!Number.isSafeInteger(id) || id < 1) {
-    throw new ResendError(
-      `${names.exchange} must be the number of an exchange of ${path ?? 'the report'}, got ${JSON.stringify(String(exchange))}.`,
-    );
+    const ids = transcript
+      ? transcript.exchanges.map((each) => each.id)
+      : (report?.resendable?.exchanges ?? []).map((row) => row.exchange.id);
+    const sentences = [
+      `${names.exchange} must be the number of an exchange of ${path ?? 'the report'}, got ${JSON.stringify(text)}.`,
+      ...(isTurnAddress(text)
+        ? ['It names a turn, and only reports of sandbox-kit simulate have turns.']
+        : []),
+      ...(ids.length > 0
+        ? [`${name} contains exchanges ${formatList(ids.map(String), LISTED_MAX)}.`]
+        : []),
+    ];
+    throw new ResendError(sentences.join(' '));
   }
   if (transcript) return findInRecording(transcript, id, name);
   return findInReport(report as CheckReport, id, name);

@@ -18,7 +18,9 @@ import { abortOnStopSignal } from '../signals.ts';
 const positionals = {
   report: argument(filePath, 'File of check --json, check --record, or simulate --json'),
   exchange: argument(
-    text,
+    text.describe(
+      'the number of an exchange of the report, such as 65, or a turn of a simulation, such as refund-1/3',
+    ),
     'Number of the exchange; of a simulation, a turn by chat such as refund-1/3',
   ),
 };

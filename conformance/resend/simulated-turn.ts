@@ -1,6 +1,7 @@
 /** The request of a turn of a simulation, rebuilt from its report. */
 import type { RunRecord, SimulationReport } from '../../src/contract/index.ts';
 import { REDACTED } from '../../src/platform/redaction.ts';
+import { findClosest } from '../../src/platform/suggest.ts';
 import { toExchange, type Exchange } from '../engine/transcript/transcript.ts';
 import { ResendError, type ResendSource } from './source.ts';
 
@@ -10,6 +11,9 @@ type Session = SimulationReport['sessions'][number];
 const ADDRESS = /^(.+)-(\d+)\/(\d+)$/;
 
 const ADDRESS_FORM = 'SCENARIO-SAMPLE/TURN, such as refund-1/3';
+
+/** Returns whether a text seems to name a turn of a simulation. */
+export const isTurnAddress = (text: string): boolean => ADDRESS.test(text.replace(':', '/'));
 
 /**
  * Returns a turn of a simulation.
@@ -39,7 +43,7 @@ export function findInSimulation(
   const trace = session?.traces.find(({ session_sequence: each }) => each === Number(turn));
   if (!session || !trace || !session.resendable) {
     throw new ResendError(
-      `${name} does not contain the request of ${address}, only those of sessions by chat that did not pass. ${listTurns(sessions)}`,
+      `${name} does not contain the request of ${address}, only those of sessions by chat that did not pass. ${describeNearest(sessions, { scenario, sample: Number(sample), turn: Number(turn) })}`,
     );
   }
   const run: RunRecord = {
@@ -120,12 +124,42 @@ function createBody({ traces, resendable }: Session, turn: number): object {
 
 const LISTED_MAX = 4;
 
+/**
+ * Names the turns that are nearest to one that can't be sent again: those of the closest scenario, first
+ * of the nearest sample. Without such a scenario, lists other turns.
+ */
+function describeNearest(
+  sessions: readonly Session[],
+  wanted: { scenario: string; sample: number; turn: number },
+): string {
+  const candidates = sessions.filter(({ resendable }) => resendable !== undefined);
+  const scenario = findClosest(
+    wanted.scenario,
+    candidates.map(({ scenario_id: id }) => id),
+  );
+  const nearest = candidates
+    .filter(({ scenario_id: id }) => id === scenario)
+    .toSorted((a, b) => Math.abs(a.sample - wanted.sample) - Math.abs(b.sample - wanted.sample))
+    .flatMap((session) =>
+      session.traces
+        .map(({ session_sequence: turn }) => turn)
+        .toSorted((a, b) => Math.abs(a - wanted.turn) - Math.abs(b - wanted.turn))
+        .map((turn) => nameTurn(session, turn)),
+    )
+    .slice(0, LISTED_MAX);
+  if (nearest.length === 0) return listTurns(sessions);
+  return `The nearest ${nearest.length === 1 ? 'is' : 'are'} ${nearest.join(', ')}.`;
+}
+
+/** Returns the name of a turn, which `ADDRESS` matches. */
+const nameTurn = ({ scenario_id: id, sample }: Session, turn: number): string =>
+  `${id}-${sample}/${turn}`;
+
 /** Lists turns that can be sent again. */
 function listTurns(sessions: readonly Session[]): string {
   const turns = sessions.flatMap((session) => {
     const last = session.traces.at(-1)?.session_sequence;
-    const { scenario_id: id, sample } = session;
-    return session.resendable && last !== undefined ? [`${id}-${sample}/${last}`] : [];
+    return session.resendable && last !== undefined ? [nameTurn(session, last)] : [];
   });
   if (turns.length === 0) return 'It contains none.';
   const more = turns.length > LISTED_MAX ? ', …' : '';

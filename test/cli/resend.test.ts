@@ -348,7 +348,16 @@ void t.test('a failed turn of a simulation is sent again', async (t) => {
     await run(['resend', path, '65']),
     /is a report of sandbox-kit simulate\. Name a turn as SCENARIO-SAMPLE\/TURN, such as refund-1\/3\. It contains talk-1\/2\./,
   );
-  assertUsageError(t, await run(['resend', path, 'talk-2/1']), /does not contain the request/);
+  for (const [turn, nearest] of [
+    ['talk-2/1', /The nearest are talk-1\/1, talk-1\/2\./],
+    ['talk-1/9', /The nearest are talk-1\/2, talk-1\/1\./],
+    ['tlak-1/2', /The nearest are talk-1\/2, talk-1\/1\./],
+    ['other-1/2', /It contains talk-1\/2\./],
+  ] as const) {
+    const wrong = await run(['resend', path, turn]);
+    assertUsageError(t, wrong, /does not contain the request/);
+    t.match(unwrap(wrong.stderr), nearest, turn);
+  }
 });
 
 void t.test('the library returns the same report', async (t) => {
@@ -384,7 +393,10 @@ void t.test('wrong usage', async (t) => {
   writeFileSync(at('service.json'), JSON.stringify({ ...report, requirements: service }));
   const rows: [args: string[], message: RegExp][] = [
     [[], /REPORT is missing/],
-    [[reportPath], /EXCHANGE is missing/],
+    [
+      [reportPath],
+      /EXCHANGE is missing\. It must be the number of an exchange of the report, such as 65, or a turn of a simulation, such as refund-1\/3\./,
+    ],
     [
       [at('missing.json'), '1'],
       /Can't read .*missing\.json \(REPORT\): no such file or directory\./,
@@ -401,7 +413,15 @@ void t.test('wrong usage', async (t) => {
       /does not contain exchange 9999, .* The nearest are \d+, \d+, \d+, \d+\./,
     ],
     [[recordingPath, '9999'], /does not contain exchange 9999\. The nearest are/],
-    [[reportPath, 'CHAT-024'], /EXCHANGE must be the number of an exchange .*, got "CHAT-024"\./],
+    [
+      [reportPath, 'CHAT-024'],
+      /EXCHANGE must be the number of an exchange .*, got "CHAT-024"\. .* contains exchanges \d+, /,
+    ],
+    [
+      [reportPath, 'refund-1/3'],
+      /got "refund-1\/3"\. It names a turn, and only reports of sandbox-kit simulate have turns\./,
+    ],
+    [[recordingPath, 'refund-1:3'], /got "refund-1:3"\. It names a turn, and only reports of/],
     [[reportPath, '2', '--json', reportPath], /--json would overwrite .*, which REPORT reads\./],
   ];
   for (const [args, message] of rows) assertUsageError(t, await run(['resend', ...args]), message);

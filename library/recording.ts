@@ -3,7 +3,7 @@ import type { GradeOptions } from '../conformance/index.ts';
 import type { CheckReport } from '../src/contract/index.ts';
 import { isoTime, systemClock } from '../src/platform/clock.ts';
 import { SandboxKitError } from '../src/platform/sandbox-kit-error.ts';
-import { readTextFile } from './input/files.ts';
+import { readFilledFile } from './input/files.ts';
 import {
   resolveSelection,
   type ResolvedSelection,
@@ -21,14 +21,24 @@ type Transcript = ReturnType<Conformance['readTranscript']>;
  * @throws {SandboxKitError} if it can't be read, or is not a recording.
  */
 export function readRecording(path: string, option: string, conformance: Conformance): Transcript {
-  const recording = readTextFile(path, option);
+  return parseRecording(readFilledFile(path, option, EXPECTED), { path, option }, conformance);
+}
+
+const EXPECTED = 'a file of sandbox-kit check --record';
+
+/** Same as `readRecording`, with the text of the file. */
+export function parseRecording(
+  recording: string,
+  { path, option }: { path: string; option: string },
+  conformance: Conformance,
+): Transcript {
   try {
     return conformance.readTranscript(recording);
   } catch (error) {
     if (!(error instanceof conformance.InvalidRecordingError)) throw error;
     throw new SandboxKitError(
       'invalid_file',
-      `${option} must be a file of sandbox-kit check --record. ${path}: ${error.message}.`,
+      `${option} must be ${EXPECTED}. ${path}: ${error.message}.`,
     );
   }
 }

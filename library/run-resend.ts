@@ -8,15 +8,15 @@ import {
 } from '../src/contract/index.ts';
 import { withDefaults } from '../src/options/table.ts';
 import { systemClock } from '../src/platform/clock.ts';
-import { parseJson } from '../src/platform/json.ts';
+import { describeType, isObject, parseJson } from '../src/platform/json.ts';
 import { formatList } from '../src/report-kit/format.ts';
 import { isLoopbackUrl } from '../src/platform/loopback.ts';
 import { randomSeed } from '../src/platform/random.ts';
 import { resendOptions } from '../conformance/options.ts';
 import { connectionOf } from './connection.ts';
-import { readTextFile } from './input/files.ts';
+import { readFilledFile } from './input/files.ts';
 import { kitVersion } from './kit-version.ts';
-import { readRecording } from './recording.ts';
+import { parseRecording } from './recording.ts';
 
 type Conformance = typeof conformanceModule;
 
@@ -44,26 +44,38 @@ export function readResendInput(
   { report: option }: Pick<ResendNames, 'report'>,
   conformance: Conformance,
 ): ResendInput {
-  const text = readTextFile(path, option);
+  const text = readFilledFile(path, option, EXPECTED);
   const value = parseJson(text);
   if (isMessage('CheckReport', value) || isMessage('SimulationReport', value)) {
     return { path, report: value };
   }
   const [firstLine = ''] = text.split('\n', 1);
   if (isMessage('RunRecord', parseJson(firstLine))) {
-    return { path, transcript: readRecording(path, option, conformance) };
+    return { path, transcript: parseRecording(text, { path, option }, conformance) };
   }
-  const kind = isMessage('LoadReport', value)
-    ? 'a report of sandbox-kit load'
-    : isMessage('ResendReport', value)
-      ? 'a report of sandbox-kit resend'
-      : undefined;
   throw new conformance.ResendError(
-    `${option} must be a file of sandbox-kit check --json, check --record, or simulate --json, but ${path} is ${kind ?? (value === undefined ? 'not JSON' : 'something else')}.`,
+    `${option} must be ${EXPECTED}, but ${path} is ${describeOther(value)}. To write a report, run sandbox-kit check URL --json report.json.`,
   );
 }
 
-/** The most exchanges that a message lists. */
+/** The files that have requests. */
+const EXPECTED = 'a file of sandbox-kit check --json, check --record, or simulate --json';
+
+/** Says what a file without requests is. */
+function describeOther(value: unknown): string {
+  if (isMessage('LoadReport', value)) return 'a report of sandbox-kit load';
+  if (isMessage('ResendReport', value)) return 'a report of sandbox-kit resend';
+  if (value === undefined) return 'not JSON';
+  if (!isObject(value)) return `a JSON file with ${describeType(value)}`;
+  const names = Object.keys(value).map((name) => JSON.stringify(name.slice(0, NAME_LENGTH_MAX)));
+  if (names.length === 0) return 'a JSON object without fields';
+  return `a JSON object with other fields: ${formatList(names, LISTED_MAX)}`;
+}
+
+/** The longest name of a field in a message. */
+const NAME_LENGTH_MAX = 40;
+
+/** The most exchanges or fields that a message lists. */
 const LISTED_MAX = 4;
 
 /**

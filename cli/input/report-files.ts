@@ -53,7 +53,8 @@ export function readReport<Name extends keyof typeof commands>(
   option: string,
   name: Name,
 ): Messages[Name] {
-  const { value, check } = readJsonFile(path, option);
+  const expected = `a report of sandbox-kit ${commands[name]} --json`;
+  const { value, check } = readJsonFile(path, option, expected);
   try {
     check(name);
   } catch (error) {
@@ -61,14 +62,12 @@ export function readReport<Name extends keyof typeof commands>(
     const other = Object.entries(commands).find(([kind]) => isMessage(kind as Name, value));
     if (other) {
       throw new UsageError(
-        `${option} must be a report of sandbox-kit ${commands[name]} --json, but ${path} is a report of sandbox-kit ${other[1]}.`,
+        `${option} must be ${expected}, but ${path} is a report of sandbox-kit ${other[1]}.`,
       );
     }
     // Another file lacks every field: the first problem is enough.
     const [problem = error.message] = error.problems;
-    throw new UsageError(
-      `${option} must be a report of sandbox-kit ${commands[name]} --json. ${problem}`,
-    );
+    throw new UsageError(`${option} must be ${expected}. ${problem}`);
   }
   return value as Messages[Name];
 }
@@ -95,7 +94,7 @@ export function readEarlierCheck(
   );
 }
 
-const EXPECTED = 'expected {"accepted":[{"id":"CHAT-024","comment":"why"}]}';
+const EXAMPLE = '{"accepted":[{"id":"CHAT-024","comment":"why"}]}';
 
 const knownFailures = z.strictObject({
   accepted: z.array(z.strictObject({ id: z.string(), comment: z.string().trim().min(1) })),
@@ -114,7 +113,8 @@ export function readKnownFailures(
   conformance: typeof conformanceModule,
 ): KnownFailure[] {
   if (path === undefined) return [];
-  const { value, locate } = readJsonFile(path, '--known-failures');
+  const expected = `a JSON file such as ${EXAMPLE}`;
+  const { value, locate } = readJsonFile(path, '--known-failures', expected);
   const errorAt = (pointer: string, message: string): UsageError =>
     new UsageError(`${locate(pointer)}: ${message}`);
   const parsed = knownFailures.safeParse(value);
@@ -125,7 +125,7 @@ export function readKnownFailures(
       pointer,
       issue?.code === 'too_small'
         ? `${pointer} must not be empty. State why the failure is accepted.`
-        : `Invalid known failures${pointer === '' ? '' : ` at ${pointer}`}: ${EXPECTED}.`,
+        : `Invalid known failures${pointer === '' ? '' : ` at ${pointer}`}: expected ${EXAMPLE}.`,
     );
   }
   const { accepted } = parsed.data;

@@ -11,7 +11,7 @@ import { errorMessage } from '../../src/platform/error-origin.ts';
 import { createFileError, SandboxKitError } from '../../src/platform/sandbox-kit-error.ts';
 import { offsetOfKey, offsetOfPointer } from './document-places.ts';
 import { describeViolations } from './document-problems.ts';
-import { readTextFile } from './files.ts';
+import { readFilledFile, readTextFile } from './files.ts';
 import { describeAliasError, describeJsonError, describeSyntaxError } from './syntax-problems.ts';
 
 /** One document of a YAML file. */
@@ -20,6 +20,21 @@ export interface YamlDocument<Name extends MessageName> {
   /** Returns `path:line:column` of a JSON pointer. */
   locate: (pointer: string) => string;
 }
+
+/** What messages call a document, with its article. */
+const nouns: Partial<Record<MessageName, string>> = {
+  CheckReport: 'a report of check',
+  EvalDefinition: 'an eval',
+  LoadReport: 'a report of load',
+  Persona: 'a persona',
+  Scenario: 'a scenario',
+  SimulationReport: 'a report of simulate',
+};
+
+const nounOf = (name: MessageName): string => nouns[name] ?? `a ${name}`;
+
+/** Returns what messages call a document that was mentioned before. */
+const rootOf = (name: MessageName): string => nounOf(name).replace(/^an? /, 'the ');
 
 /** Returns a document as YAML. */
 export const writeDocumentText = (document: object): string =>
@@ -39,13 +54,18 @@ export function readYamlFile<Name extends MessageName>(
   const lines = new LineCounter();
   const parsed = parseAllDocuments(text, { lineCounter: lines });
   const documents = 'empty' in parsed ? [] : parsed;
-  if (documents.length === 0)
-    throw new SandboxKitError('invalid_file', `${path} (${option}) contains no ${name}.`);
+  if (documents.length === 0) {
+    const problem = text.trim() === '' ? 'is empty' : 'has only comments';
+    throw new SandboxKitError(
+      'invalid_file',
+      `${path} (${option}) ${problem}. It must contain ${nounOf(name)}.`,
+    );
+  }
   return documents.flatMap((document) => {
     const source = createSource({ path, text, lines, document });
     try {
       const value = source.read();
-      source.check(name, value, `the ${name}`);
+      source.check(name, value, rootOf(name));
       return [
         { value: value as Messages[Name], locate: (pointer) => source.locate(pointer, value) },
       ];
@@ -83,7 +103,7 @@ export function readDocumentText<Name extends MessageName>(
       new TextProblem(offset, /[.?]$/.test(message) ? message : `${message}.`);
     const source = createSource({ path: '', text, lines, document, createError });
     const value = source.read();
-    source.check(name, value, `the ${name}`);
+    source.check(name, value, rootOf(name));
     return {
       value: value as Messages[Name],
       locate: (pointer) => placeOf(source.offsetOf(pointer, value)),
@@ -137,7 +157,7 @@ export interface SeedFile {
  * @throws {SandboxKitError} with the path and the position of the error.
  */
 export function readSeedFile(path: string, option: string): SeedFile {
-  const text = readTextFile(path, option);
+  const text = readFilledFile(path, option, 'a seed document in YAML or JSON');
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const source = createSource({ path, text, lines, document });
@@ -159,13 +179,15 @@ export function readSeedFile(path: string, option: string): SeedFile {
 /**
  * Reads a JSON file. Pass the value to `check` to validate it against a message.
  *
+ * @param expected What the file must be, for the message about an empty one.
  * @throws {SandboxKitError} with the path, the line, and the column if it is not JSON.
  */
 export function readJsonFile(
   path: string,
   option: string,
+  expected: string,
 ): { value: unknown; check: (name: MessageName) => void; locate: (pointer: string) => string } {
-  const text = readTextFile(path, option);
+  const text = readFilledFile(path, option, expected);
   const parseSource = (): Source => {
     const lines = new LineCounter();
     const document = parseDocument(text, { lineCounter: lines });
@@ -184,7 +206,7 @@ export function readJsonFile(
     value,
     check(name) {
       // Reports can be large: find the position only if there is an error to locate.
-      if (findViolations(name, value).length > 0) parseSource().check(name, value, `the ${name}`);
+      if (findViolations(name, value).length > 0) parseSource().check(name, value, rootOf(name));
     },
     locate: (pointer) => parseSource().locate(pointer, value),
   };

@@ -11,6 +11,18 @@ export function readTextFile(path: string, option: string): string {
 }
 
 /**
+ * Reads a text file that must have content. `-` is stdin.
+ *
+ * @param expected What the file must be, such as `a file of sandbox-kit check --record`.
+ * @throws {SandboxKitError} as `readTextFile` does, and if the file is empty.
+ */
+export function readFilledFile(path: string, option: string, expected: string): string {
+  const text = readTextFile(path, option);
+  if (text.trim() !== '') return text;
+  throw new SandboxKitError('invalid_file', `${option} must be ${expected}, but ${path} is empty.`);
+}
+
+/**
  * Reads a file. `-` is stdin.
  *
  * @throws {SandboxKitError} with the option, the path, and the reason.

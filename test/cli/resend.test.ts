@@ -386,7 +386,10 @@ void t.test('the library returns the same report', async (t) => {
 void t.test('wrong usage', async (t) => {
   const { report, reportPath, recordingPath } = await checkSandbox(t, { chat: nullContent });
   writeFileSync(at('other.json'), '{"a":1}');
+  writeFileSync(at('no-fields.json'), '{}');
+  writeFileSync(at('list.json'), '[]');
   writeFileSync(at('text.txt'), 'hello');
+  writeFileSync(at('empty.json'), '');
   const { resendable: _, ...old } = report;
   writeFileSync(at('old.json'), JSON.stringify(old));
   const service = report.requirements.map((row) => ({ ...row, area: 'service' }));
@@ -403,9 +406,12 @@ void t.test('wrong usage', async (t) => {
     ],
     [
       [at('other.json'), '1'],
-      /REPORT must be a file of sandbox-kit check --json, .* something else\./,
+      /REPORT must be a file of sandbox-kit check --json, .* a JSON object with other fields: "a"\. To write a report, run (npx )?sandbox-kit check URL --json report\.json\./,
     ],
+    [[at('no-fields.json'), '1'], /no-fields\.json is a JSON object without fields\./],
+    [[at('list.json'), '1'], /list\.json is a JSON file with an array\./],
     [[at('text.txt'), '1'], /text\.txt is not JSON\./],
+    [[at('empty.json'), '1'], /REPORT must be a file of .*, but \S+empty\.json is empty\./],
     [[at('old.json'), '1'], /contains no requests, .* record the run with --record run\.ndjson/],
     [[at('service.json'), '1'], /is about a service or its client\. Only requests to a sandbox/],
     [

@@ -89,7 +89,11 @@ const invalidFiles: [problem: string, text: string, message: RegExp][] = [
     'id: a\nname: A\nuser: { opening: x }\nevals: []\n',
     /:4:8: \/evals is empty, so its sessions could neither pass nor fail\./,
   ],
-  ['an empty file', '', /bad\.scenario\.yaml \(--scenario\) contains no Scenario/],
+  [
+    'an empty file',
+    '',
+    /bad\.scenario\.yaml \(--scenario\) is empty\. It must contain a scenario\./,
+  ],
 ];
 
 void t.test(

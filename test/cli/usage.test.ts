@@ -13,6 +13,7 @@ const TWO_LINES = file('two-lines', 'one\ntwo\n');
 const NO_PEM = file('no-pem', 'hello');
 const BAD_PEM = file('bad.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
 const OTHER_JSON = file('other.json', '{"a":1}');
+const NO_OBJECT = file('list.json', '[]');
 const TRUNCATED = file('truncated.ndjson', '{"record":"run","kitVersion":"0.1');
 const knownFailures = (id: string, ...more: object[]): string =>
   file(
@@ -212,8 +213,19 @@ const filesOfCheck: Row[] = [
     /key in SANDBOX_KIT_API_KEY must be one line of printable ASCII/,
     { SANDBOX_KIT_API_KEY: 'a b' },
   ],
+  [
+    ['check', URL, '--compare', EMPTY],
+    /--compare must be a report of sandbox-kit check --json, but \S+empty is empty\./,
+  ],
+  [
+    ['check', URL, '--compare', NO_OBJECT],
+    /check --json\. \S+list\.json:1:1: the report of check must be an object, got /,
+  ],
   [['check', URL, '--known-failures', MISSING], /Can't read .* \(--known-failures\): /],
-  [['check', URL, '--known-failures', EMPTY], /empty:1:1: Invalid JSON/],
+  [
+    ['check', URL, '--known-failures', EMPTY],
+    /--known-failures must be a JSON file such as \{"accepted":.*, but \S+empty is empty\./,
+  ],
   [
     ['check', URL, '--known-failures', OTHER_JSON],
     /other\.json:1:1: .* at \/accepted: expected \{"accepted":/,
@@ -254,7 +266,7 @@ const recordings: Row[] = [
   [['grade'], /RECORDING is missing/],
   [['grade', MISSING], /Can't read .* \(RECORDING\): /],
   [['grade', FOLDER], /Can't read .* \(RECORDING\): it is a directory/],
-  [['grade', EMPTY], /must be a file of sandbox-kit check --record\. .*line 1/],
+  [['grade', EMPTY], /must be a file of sandbox-kit check --record, but \S+empty is empty\./],
   [['grade', NO_PEM], /line 1: not JSON/],
   [['grade', OTHER_JSON], /must be a file of sandbox-kit check --record\. .*line 1/],
   [['grade', TRUNCATED], /line 1: not JSON/],

@@ -31,7 +31,7 @@ void t.test('a failure with valid options is a SandboxKitError with a code', asy
       [
         () => grade({ recordFile: join(folder, 'empty.ndjson') }),
         'invalid_file',
-        /^recordFile must be a file of sandbox-kit check --record\. /,
+        /^recordFile must be a file of sandbox-kit check --record, but .*empty\.ndjson is empty\.$/,
       ],
       [
         () => check({ url, recordFile: '/nowhere/run.ndjson' }),

@@ -45,7 +45,7 @@ void t.test(
     const { page, errors } = await openPage(t, `${service.url}/scenarios`);
     await page.click('summary:text-is("Write a scenario")');
     const rows: [text: string, problem: string][] = [
-      ['', 'Line 1, column 1: the Scenario must be an object'],
+      ['', 'Line 1, column 1: the scenario must be an object'],
       ['id: a\n  b: c: d', 'Line 1'],
       ['{"id": "a" "b"}', 'Invalid JSON'],
       [

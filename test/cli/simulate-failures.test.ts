@@ -104,6 +104,23 @@ void t.test(
   },
 );
 
+void t.test('an error of the agent in every session is named once, with check', async (t) => {
+  const message = { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] };
+  const { url } = await withSandboxDouble(t, {
+    chat: respondWith(200, { choices: [{ message }] }),
+  });
+  const json = join(FOLDER, 'typed.json');
+  const ran = await run(['simulate', url, '--json', json]);
+  t.equal(ran.code, 3, ran.stderr);
+  const text = ran.stdout.replaceAll(/\s+/g, ' ');
+  t.equal(text.match(/returned 200 with a content that is not a string/g)?.length, 1);
+  t.equal(text.match(/\bundecided /g)?.length, 1, 'no table in which every row is undecided');
+  const advice =
+    /Every session stopped because of an error of the agent\. Run (npx )?sandbox-kit check http:\S+ to find its cause\./;
+  t.match(text, advice);
+  t.match(read(json).sentence, advice);
+});
+
 void t.test('a reply that is not one shows what the user said, and how to repeat it', async (t) => {
   const message = { role: 'assistant', content: null };
   const { url } = await withSandboxDouble(t, {

@@ -9,6 +9,7 @@ import { isoTime } from '../../../platform/clock.ts';
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { summarizeTurnTaking } from '../../../voice/turn-taking/summarize.ts';
 import type { ResolvedScenario } from '../../domain/resolved-scenario.ts';
+import { isStopped } from '../../domain/simulation-results/reasons.ts';
 import {
   decideRunVerdict,
   describeScenarios,
@@ -48,7 +49,7 @@ export function buildReport(results: RunResults): SimulationReport {
   return {
     verdict,
     exitCode: EXIT_CODES[verdict],
-    sentence: blockedBy ? `Not judged: ${blockedBy.message}` : summarize(scenarios, sessions),
+    sentence: blockedBy ? `Not judged: ${blockedBy.message}` : summarize(scenarios, results),
     ...{ kitVersion, sandbox, seed, hasKey },
     ...(blockedBy && { blockedBy }),
     startedAt: isoTime(results.startedAtMs),
@@ -69,7 +70,7 @@ export function buildReport(results: RunResults): SimulationReport {
 
 function summarize(
   scenarios: readonly ScenarioResult[],
-  sessions: readonly SimulatedSessionReport[],
+  { sessions, sandbox }: Pick<RunResults, 'sessions' | 'sandbox'>,
 ): string {
   const canceled = sessions.filter(({ status }) => status === 'canceled').length;
   const judged = sessions.filter(({ verdict }) => verdict !== 'undecided').length;
@@ -77,5 +78,20 @@ function summarize(
     canceled === 0
       ? ''
       : ` Judged ${formatNumber(judged)} of ${formatCount(sessions.length, 'session')}; ${formatNumber(canceled)} canceled.`;
-  return `${describeScenarios(scenarios)}.${share}`;
+  return `${describeScenarios(scenarios)}.${share}${describeAgentErrors(sessions, sandbox)}`;
+}
+
+/** Points to `check` if errors of the agent stopped sessions: it says what is wrong with each response. */
+function describeAgentErrors(sessions: readonly SimulatedSessionReport[], sandbox: string): string {
+  const ran = sessions.filter(({ status }) => status !== 'canceled');
+  const stopped = ran.filter(
+    (session) => session.end_reason === 'agent_error' && isStopped(session),
+  );
+  if (stopped.length === 0) return '';
+  const all = ran.length === 1 ? 'The session' : 'Every session';
+  const subject =
+    stopped.length === ran.length
+      ? all
+      : `${formatNumber(stopped.length)} of ${formatCount(ran.length, 'session')}`;
+  return ` ${subject} stopped because of an error of the agent. Run sandbox-kit check ${sandbox} to find its cause.`;
 }

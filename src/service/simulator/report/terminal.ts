@@ -16,6 +16,7 @@ import {
   formatShare,
 } from '../../../report-kit/format.ts';
 import { toPrintable } from '../../../report-kit/printable.ts';
+import { typeCommandsIn } from '../../../report-kit/program-name.ts';
 import {
   labeled,
   shorten,
@@ -33,6 +34,7 @@ import {
 import {
   describeEnd,
   groupAlike,
+  isStopped,
   listReasons,
   listSharedReasons,
   nameEnd,
@@ -103,7 +105,7 @@ export function terminalReport(
   const count = isStopped ? 'Stopped after' : `${formatCount(sessions.length, 'session')} in`;
   const summary = labeled(
     `${layout.style(STYLE_BY_VERDICT[verdict], word)}  `,
-    `${sentence} ${count} ${formatDuration(ms)}, seed ${seed}.`,
+    `${typeCommandsIn(sentence, layout.program)} ${count} ${formatDuration(ms)}, seed ${seed}.`,
     layout.width,
   );
   const blocks = [
@@ -127,7 +129,7 @@ function formatBlocker(
 
 function formatTable(report: SimulationReport, { style, width }: TextLayout): string[] {
   const { scenarios, sessions } = report;
-  if (scenarios.length === 0) return [];
+  if (scenarios.length === 0 || haveSameStop(sessions)) return [];
   const ids = scenarios.map((scenario) => scenario.scenario_id.length);
   const channels = new Map(sessions.map((session) => [session.scenario_id, session.channel]));
   const hasVoice = [...channels.values()].includes('voice');
@@ -150,6 +152,13 @@ function formatTable(report: SimulationReport, { style, width }: TextLayout): st
     return `${columns.join('  ')}${flaky ? style('yellow', '  flaky') : ''}`;
   });
   return [style('dim', head), ...rows];
+}
+
+/** Returns whether the same error stopped several sessions and no other one ran: the reasons say all. */
+function haveSameStop(sessions: readonly SimulatedSessionReport[]): boolean {
+  const [first] = sessions;
+  if (!first || sessions.length === 1) return false;
+  return isStopped(first) && groupAlike(sessions).length === 1;
 }
 
 function formatTurnTaking(

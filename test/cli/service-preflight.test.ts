@@ -4,6 +4,7 @@ import { serviceDeadPeers } from '../../conformance/proof/dead-peers.ts';
 import { startService } from '../../src/service/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { assertUsageError, run, runInBackground } from '../support/commands/command.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const SERVICE = ['--area', 'service'];
 
@@ -46,6 +47,18 @@ void t.test(
     t.equal(other.code, 3, 'the key was sent in another header');
   },
 );
+
+void t.test('an agent at the address of the service is named, with its areas', async (t) => {
+  const { agent } = await withReferenceAgent(t, { voice: null });
+  for (const command of ['check', 'doctor']) {
+    const { code, stdout } = await run([command, agent.url, ...SERVICE]);
+    t.equal(code, 3, stdout);
+    const text = stdout.replaceAll(/\s+/g, ' ');
+    t.match(text, /The server at \S+ is an agent, not an evaluation service: it responds to/);
+    t.match(text, / the areas that an agent has, such as --area chat,health,users,voice\./);
+    t.notMatch(text, /No service found|Check the path/);
+  }
+});
 
 // These need a scaled clock, so the self-test covers them.
 const ENDLESS = /always-429$/;

@@ -272,7 +272,12 @@ void t.test('a server that is not the service gets one cause', async (t) => {
   const { agent } = await withReferenceAgent(t);
   const service = await withCheckedService(t);
   for (const [target, id, message] of [
-    [{ url: agent.url, apiKey: 'a-key' }, 'no_interface', /No service found at/],
+    [
+      { url: agent.url, apiKey: 'a-key' },
+      'no_interface',
+      /The server at \S+ is an agent, not an evaluation service: it responds to GET \/health and/,
+    ],
+    [{ url: `${agent.url}/api`, apiKey: 'a-key' }, 'no_interface', /No service found at/],
     [
       { url: service.url, apiKey: 'not-the-key' },
       'key_refused',

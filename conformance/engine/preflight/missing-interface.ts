@@ -1,5 +1,6 @@
 import { isObject } from '../../../src/platform/json.ts';
 import type { Suite } from '../area.ts';
+import { endpointRoutes } from '../endpoint-routes.ts';
 import { isVoice } from '../transcript/call-messages.ts';
 import { type Exchange, isAccepted, isNotFound } from '../transcript/reading.ts';
 import type { BlockingCause, Preflight } from './blocking-cause.ts';
@@ -15,7 +16,9 @@ export function findMissingInterface(
 ): BlockingCause | undefined {
   const { run, exchanges: sent } = preflight;
   const exchanges = sent.filter(({ endpoint }) => endpoint !== 'elsewhere');
-  const elsewhere = sent.find(({ endpoint }) => endpoint === 'elsewhere');
+  // A check of the service looks for an agent elsewhere, not for its own routes.
+  const elsewhere =
+    peer === 'sandbox' ? sent.find(({ endpoint }) => endpoint === 'elsewhere') : undefined;
   const chat = exchanges.find(({ endpoint }) => endpoint === 'chat');
   const isChatElsewhere = elsewhere !== undefined && isAccepted(elsewhere);
   const isUnknown = isChatElsewhere ? isRefused : isMissing;
@@ -30,6 +33,14 @@ export function findMissingInterface(
       id: 'no_interface',
       message: `The server at ${run.target} is the evaluation service of sandbox-kit, not a sandbox.`,
       cure: 'Pass the URL of the sandbox. To check the service itself, use sandbox-kit check URL --area service.',
+      evidence,
+    };
+  }
+  if (peer === 'service' && isAgent(sent)) {
+    return {
+      id: 'no_interface',
+      message: `The server at ${run.target} is an agent, not an evaluation service: it responds to GET ${HEALTH} and POST ${CHAT}.`,
+      cure: 'Pass the URL of the service. To check the agent itself, use sandbox-kit check URL without --area, or with the areas that an agent has, such as --area chat,health,users,voice.',
       evidence,
     };
   }
@@ -70,6 +81,18 @@ function isOfService({ json }: Exchange): boolean {
     /^Route [A-Z]+ \/\S* does not exist\.$/.test(message) &&
     Object.keys(others).length === 0
   );
+}
+
+const HEALTH = endpointRoutes.health.path;
+const CHAT = endpointRoutes.chat.path;
+
+/** Returns whether a check of the service found the health and the chat route of an agent instead. */
+function isAgent(sent: readonly Exchange[]): boolean {
+  const find = (path: string): Exchange | undefined =>
+    sent.find(({ endpoint, request }) => endpoint === 'elsewhere' && request.path === path);
+  const [health, chat] = [find(HEALTH), find(CHAT)];
+  if (!health || !isAccepted(health) || !isObject(health.json)) return false;
+  return chat?.response !== undefined && !isNotFound(chat);
 }
 
 /** Explains a prefix that is missing or doubled. */

@@ -1,8 +1,9 @@
 import { conversations } from '../close/probes.ts';
 import { resolvePointer } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
+import { endpointRoutes } from '../../../engine/endpoint-routes.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
-import { PREFLIGHT, isAccepted } from '../../../engine/transcript/reading.ts';
+import { PREFLIGHT, isAccepted, isNotFound } from '../../../engine/transcript/reading.ts';
 import {
   ownerNames,
   type OwnerName,
@@ -34,9 +35,22 @@ export const preflight: ServiceProbe = {
       intent: 'open',
       path: unknownId,
     };
-    await Promise.all([...reads, end].map((request) => context.send(request)));
+    const sent = await Promise.all([...reads, end].map((request) => context.send(request)));
+    if (sent.every((exchange) => exchange && isNotFound(exchange))) await lookForAgent(context);
   },
 };
+
+/** If every route of a service is unknown, looks for those of an agent, to name the cause. */
+async function lookForAgent(context: ServiceProbeContext): Promise<void> {
+  const { health, chat } = endpointRoutes;
+  const elsewhere = { endpoint: 'elsewhere', intent: 'open' } as const;
+  // Without a message, no request reaches a model.
+  const body = { json: { messages: [] } };
+  await Promise.all([
+    context.send({ ...elsewhere, step: 'health of an agent', method: 'GET', path: health.path }),
+    context.send({ ...elsewhere, step: 'chat of an agent', path: chat.path, body }),
+  ]);
+}
 
 /** Looks for a control API and, if there is one, creates the owners of the run. */
 export const controlSetup: ServiceProbe = {

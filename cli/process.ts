@@ -23,6 +23,8 @@ export interface CommandProcess {
   readonly stdin: Pick<NodeJS.ReadStream, 'isTTY' | 'on' | 'off' | 'pause'>;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
+  /** The id of the parent process. It changes if the parent ends first. */
+  readonly ppid: number;
   /** What a list of processes shows; initially the command line. */
   title: string;
   on(signal: StopSignal, listener: (signal: NodeJS.Signals) => void): unknown;

@@ -1,4 +1,5 @@
 import { exitCodes } from './errors.ts';
+import { waitForEndOfNpmShell } from './npm-shell.ts';
 import { fill } from './output/message.ts';
 import { STOP_SIGNALS, type CommandProcess } from './process.ts';
 
@@ -39,16 +40,25 @@ export function abortOnStopSignal(
 }
 
 /**
- * Listens for the first stop signal from now on. A second one ends the process, as do all after it is
- * disposed of.
+ * Listens for the first stop signal from now on, also for one that ended only the shell of npx or
+ * `npm run`. A second one ends the process, as do all after it is disposed of.
  */
 export function listenForStop(
   process: CommandProcess,
 ): Disposable & { received: Promise<undefined> } {
   const { promise: received, resolve } = Promise.withResolvers<undefined>();
-  const listening = onStopSignal(process, () => {
+  const waiting = new AbortController();
+  const stopListening = (): void => {
     listening[Symbol.dispose]();
+    waiting.abort();
+  };
+  const stop = (): void => {
+    stopListening();
     resolve(undefined);
+  };
+  const listening = onStopSignal(process, stop);
+  void waitForEndOfNpmShell(process, waiting.signal).then((hasEnded) => {
+    if (hasEnded) stop();
   });
-  return { received, [Symbol.dispose]: listening[Symbol.dispose] };
+  return { received, [Symbol.dispose]: stopListening };
 }

@@ -78,6 +78,7 @@ function createCommandProcess(variables: Record<string, string> = {}): FakeProce
       stdin: stdin as unknown as CommandProcess['stdin'],
       stdout,
       stderr,
+      ppid: process.ppid,
       title: 'node',
       on: (signal, listener) => signals.on(signal, listener),
       off: (signal, listener) => signals.off(signal, listener),

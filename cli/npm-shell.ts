@@ -1,0 +1,31 @@
+import { systemClock } from '../src/platform/clock.ts';
+import { PROGRAM_NAME } from '../src/report-kit/program-name.ts';
+import { readVariable } from './flags/environment.ts';
+import type { CommandProcess } from './process.ts';
+
+/** How often the parent process is looked at. */
+const INTERVAL_MS = 500;
+
+/** A script of npm that only runs this program, so that its shell waits for it until it ends. */
+const OWN_SCRIPT = new RegExp(`^(["']?)${PROGRAM_NAME}\\1(\\s[^&|;<>()$\`\\n]*)?$`);
+
+/**
+ * Waits until the shell ends in which npx or `npm run` runs the program. Both end their shell at SIGTERM,
+ * and shells such as dash don't pass the signal on, so the program would keep its port and its data.
+ * Returns false if the signal aborts first, or if npm did not start the program.
+ */
+export async function waitForEndOfNpmShell(
+  process: Pick<CommandProcess, 'env' | 'ppid'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const script = readVariable('npm_lifecycle_script', process.env) ?? '';
+  if (!OWN_SCRIPT.test(script)) return false;
+  const { ppid: shell } = process;
+  try {
+    while (process.ppid === shell) await systemClock.sleep(INTERVAL_MS, signal);
+    return true;
+  } catch {
+    // The wait was aborted.
+    return false;
+  }
+}

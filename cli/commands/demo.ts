@@ -56,7 +56,7 @@ async function runDemo(keep: boolean, process: CommandProcess): Promise<boolean>
 
     writeHeading(out, 3, `Check the same sandbox with a fault: ${toPhrase(mutant.description)}`);
     const mutantVerdict = await showCheck(conformance, mutant.url, { out, keep });
-    if (!keep) describeMutantCommand(out);
+    if (!keep) writeMutantCommand(out);
 
     writeHeading(out, 4, `Send traces to the service at ${service.url}`);
     const isScored = await showService(service, agent.url, { out, keep });
@@ -91,7 +91,7 @@ async function runDemo(keep: boolean, process: CommandProcess): Promise<boolean>
 }
 
 /** Says how to start the sandbox with the fault, because that of the demo ends with it. */
-function describeMutantCommand(out: Terminal): void {
+function writeMutantCommand(out: Terminal): void {
   out.write('   This sandbox ends with the demo. To start one that keeps running:\n');
   out.write(`     ${out.program} agent --mutant ${MUTANT}\n`);
 }

@@ -64,8 +64,8 @@ const general: Row[] = [
     /--asyncapi and --out .* --out writes all documents/,
   ],
   [
-    ['selftest', '--only', 'no such peer'],
-    /No id contains "no such peer" \(--only\)\. Run sandbox-kit selftest --list to list all\./,
+    ['selftest', '--only', 'xyzzy xyzzy xyzzy'],
+    /No id contains "xyzzy xyzzy xyzzy" \(--only\)\. Run sandbox-kit selftest --list to list all\./,
   ],
   [['selftest', '--only', 'chat/contnet-null'], /\. Did you mean chat\/content-null\?/],
   [['selftest', '--only', 'contnet-null'], /\. Did you mean content-null\?/],

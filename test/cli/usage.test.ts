@@ -268,7 +268,10 @@ const recordings: Row[] = [
   [['grade', FOLDER], /Can't read .* \(RECORDING\): it is a directory/],
   [['grade', EMPTY], /must be a file of sandbox-kit check --record, but \S+empty is empty\./],
   [['grade', NO_PEM], /line 1: not JSON/],
-  [['grade', OTHER_JSON], /must be a file of sandbox-kit check --record\. .*line 1/],
+  [
+    ['grade', OTHER_JSON],
+    /must be a file of sandbox-kit check --record\. .*line 1: expected a run record, such as \{"record":/,
+  ],
   [['grade', TRUNCATED], /line 1: not JSON/],
 ];
 

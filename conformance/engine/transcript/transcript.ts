@@ -57,7 +57,7 @@ export class InvalidRecordingError extends Error {
 export function readTranscript(ndjson: string): Transcript {
   const lines = ndjson.split('\n').filter((line) => line.trim() !== '');
   const [run, ...rest] = lines.map((line, index) => readLine(line, index + 1));
-  if (run?.record !== 'run') throw new InvalidRecordingError('line 1: expected a run record');
+  if (run?.record !== 'run') throw new InvalidRecordingError(NO_RUN);
   const exchanges = rest.map((record, index) => {
     if (record.record === 'exchange') return toExchange(record);
     throw new InvalidRecordingError(`line ${index + 2}: expected an exchange record`);
@@ -65,9 +65,12 @@ export function readTranscript(ndjson: string): Transcript {
   return { run, exchanges: exchanges.sort((a, b) => a.id - b.id) };
 }
 
+const NO_RUN = 'line 1: expected a run record, such as {"record":"run",…}';
+
 function readLine(line: string, number: number): RunRecord | ExchangeRecord {
   const value = parseJson(line) as { record?: string } | null | undefined;
   if (value === undefined) throw new InvalidRecordingError(`line ${number}: not JSON`);
+  if (number === 1 && value?.record !== 'run') throw new InvalidRecordingError(NO_RUN);
   const problems = findViolations(value?.record === 'run' ? 'RunRecord' : 'ExchangeRecord', value);
   if (problems.length > 0) {
     throw new InvalidRecordingError(`line ${number}: ${describeViolations(problems)}`);

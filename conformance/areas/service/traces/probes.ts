@@ -132,6 +132,7 @@ function createUnusualTraces(context: ServiceProbeContext): Step[] {
     withBody('body not JSON', { text: '{"resourceSpans":' }),
     withBody('body empty', { text: '' }),
     withBody('body an array', { json: [] }),
+    withBody('body an empty object', { json: {} }),
     withBody(
       'body not protobuf',
       { bytes: Buffer.from('no protobuf') },
@@ -158,7 +159,7 @@ export const unspecified: ServiceProbe = {
   area: 'service',
   phase: 'refused',
   needs: [conversations],
-  cost: cost(21),
+  cost: cost(22),
   async run(context) {
     const { service } = context;
     await Promise.all([
@@ -188,8 +189,10 @@ export const unspecified: ServiceProbe = {
 /** "10 MB" may mean 10 million bytes or 10 MiB. */
 const TEN_MEGABYTES = 10_000_000;
 const MARGIN_BYTES = 500_000;
+/** More than the default limit of many frameworks. */
+const INFLATED_BYTES = 3_000_000;
 
-/** Sends bodies just below and above 10 MB. */
+/** Sends bodies just below and above 10 MB, and one that becomes large when it is inflated. */
 async function probeBodySizes(
   context: ServiceProbeContext,
   request: Step,
@@ -206,6 +209,13 @@ async function probeBodySizes(
   });
   if (!control) return;
   await context.send(createLargeProtobuf(context, spans));
+  await context.send({
+    ...request,
+    step: 'gzip of 3 MB',
+    // The white space comes first, so that nothing is left of a body that is cut.
+    body: { bytes: gzipSync(text.padStart(INFLATED_BYTES, ' ')) },
+    headers: { 'content-encoding': 'gzip' },
+  });
   const tooLarge = pad(INGEST_BODY_BYTES_MAX + MARGIN_BYTES);
   await context.send(
     createRefusedStep(control, request, { step: 'over 10 MB', body: { text: tooLarge } }),
@@ -242,7 +252,7 @@ export const limits: ServiceProbe = {
   // The run of an idle conversation is compared with that of another one.
   needs: [conversations],
   intrusive: true,
-  cost: cost(15),
+  cost: cost(16),
   async run(context) {
     const { service } = context;
     const conversation = createConversation(service, 'limits', { offsetMs: -HOUR_MS });
@@ -257,10 +267,7 @@ export const limits: ServiceProbe = {
 /** Two fixed one-minute windows let 240 requests pass; one more exceeds any way to count. */
 const BURST_MAX = 2 * INGEST_REQUESTS_PER_MINUTE_MAX + 1;
 
-/**
- * The rate and as many more as are in flight at once, so that a service that counts requests too late
- * admits more than the rate.
- */
+/** The rate and as many more as are in flight together. A service that counts too late admits more. */
 const FIRST_BATCH_SIZE = INGEST_REQUESTS_PER_MINUTE_MAX + 32;
 const BATCH_SIZE = 12;
 

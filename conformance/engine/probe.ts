@@ -34,8 +34,11 @@ export interface Step<Name extends string = string> {
   path?: string;
   /** The method of a request to `/__admin` (default: POST). */
   method?: 'GET' | 'PUT' | 'DELETE';
-  /** `together`: stays concurrent with requests like it, also when others go one at a time. */
-  order?: 'together';
+  /**
+   * `together`: stays concurrent with requests like it, also when others go one at a time. `burst`:
+   * more requests may be in flight than `--concurrency` allows, unless they go one at a time.
+   */
+  order?: 'together' | 'burst';
   /** How many requests start at the same moment. Their probe sends them one right after the other. */
   atOnce?: number;
   /** Don't repeat the request after a 429. */

@@ -102,6 +102,7 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
     ['service/too-large-dropped', 'SERVICE-023', /^Respond with 413 as soon as/],
     ['service/response-trimmed', 'SERVICE-101', /^Store and return texts as they are sent/],
     ['service/own-session-id', 'SERVICE-219', /^Return the conversation id of the spans/],
+    ['service/resent-overwrites', 'SERVICE-223', /^Ignore a span whose id is already stored/],
     ['service/production-eval-ascii-case', 'SERVICE-111', /^Ignore the case of all letters/],
     ['service/production-after-by-second', 'SERVICE-117', /fractions of a second/],
     ['service/production-beyond-wraps', 'SERVICE-206', /^Apply skip also without limit/],

@@ -36,6 +36,7 @@ export const observeIngest = observeEach([
   { name: 'span ids in base64', of: isTraces('ids in base64') },
   { name: 'a trace body that is not JSON', of: isTraces('body not JSON') },
   { name: 'an empty trace body', of: isTraces('body empty') },
+  { name: 'an empty JSON object as trace body', of: isTraces('body an empty object') },
   { name: 'a trace body that is not protobuf', of: isTraces('body not protobuf') },
   { name: 'a trace body that is not gzip', of: isTraces('body not gzip') },
   { name: 'an unknown content encoding', of: isTraces('encoding unknown') },

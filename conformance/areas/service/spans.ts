@@ -48,7 +48,7 @@ export interface Conversation<Name extends string = ConversationName> {
   passesSecondEval: boolean;
   /** What the user asks about (default: parcel, which passes the first eval). */
   subject?: string;
-  /** Adds to its texts what services often change, or a part of 30,000 characters. */
+  /** Adds to its texts what services often change, or a part of 70,000 characters. */
   detail?: 'peculiar text' | 'long part';
   /** The agent's replies are empty, as after a failed model call. */
   isUnanswered?: boolean;
@@ -121,12 +121,21 @@ function createSpanIds(
 /** Letters that need two, three, and four bytes in UTF-8. */
 const ADDRESS = ' It goes to Görlitzer Straße 7, 東京, in a 📦.';
 
-/** White space at both ends, runs of white space, line breaks of both kinds, markup, and a ligature. */
-const toPeculiarText = (text: string): string =>
-  `  ${text}${ADDRESS}\r\n<b>"Fragile"</b>  &amp; it's\n\n\tﬁrst class. \n`;
+/** A letter and its accent as two characters, which normalization makes one. */
+export const DECOMPOSED_LETTER = 'e\u0301';
+/** The control character that begins an escape sequence of a terminal. */
+export const ESCAPE_CHARACTER = '\u001b';
 
-/** About 30,000 characters. */
-const LONG_PART = ADDRESS.repeat(700);
+/**
+ * White space at both ends, runs of white space, line breaks of both kinds, markup, a ligature, a
+ * letter of two characters, and control characters.
+ */
+const toPeculiarText = (text: string): string =>
+  `  ${text}${ADDRESS}\r\n<b>"Fragile"</b>  &amp; it's\n\n\tﬁrst class ` +
+  `to the caf${DECOMPOSED_LETTER}, ${ESCAPE_CHARACTER}[1mnow${ESCAPE_CHARACTER}[0m. \n`;
+
+/** About 70,000 characters, which are more than 64 KiB. */
+const LONG_PART = ADDRESS.repeat(1_600);
 
 /** Serializes one message as spec 2.1 asks: a string that holds a JSON array. */
 function serializeMessage(

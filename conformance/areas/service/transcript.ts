@@ -143,7 +143,10 @@ export const sessionsById = (
 ): ResultsObject[] =>
   page ? sessionsOf(page).filter((session) => session['source_session_id'] === id) : [];
 
-/** Returns the chat spans of a conversation that the service accepted, without duplicates, by start time. */
+/**
+ * Returns the chat spans of a conversation that the service accepted, by start time. A span that was
+ * sent several times is as it was sent first.
+ */
 export function sentChatSpans(id: string, { exchanges }: Transcript): TraceSpan[] {
   const spans = exchanges
     .filter(
@@ -152,7 +155,7 @@ export function sentChatSpans(id: string, { exchanges }: Transcript): TraceSpan[
     )
     .flatMap(sentSpans)
     .filter(({ attributes }) => attributes['gen_ai.operation.name'] === 'chat');
-  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const byId = new Map(spans.toReversed().map((span) => [span.spanId, span]));
   return [...byId.values()].sort((left, right) => (left.startNs < right.startNs ? -1 : 1));
 }
 

@@ -1,6 +1,8 @@
 import {
+  listAt,
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
+  resolvePointer,
   SERVICE_API_KEY_HEADER,
 } from '../../../src/contract/index.ts';
 import { LONGER_KEY_END } from '../../engine/drive/outgoing.ts';
@@ -72,6 +74,16 @@ export const hasQuery =
 
 /** Matches requests that ask for turns. */
 export const wantsTraces = hasQuery('include_traces', 'true');
+
+/** Returns a condition for all requests of a run, which matches those with a further key of an owner. */
+export function matchFurtherKeys(): When {
+  const furtherKeys = new Set<unknown>();
+  return ({ endpoint, headers, json }) => {
+    const seeded = endpoint === 'admin' ? listAt(json, '/keys') : [];
+    for (const key of seeded.slice(1)) furtherKeys.add(resolvePointer(key, '/key'));
+    return furtherKeys.has(headers[SERVICE_API_KEY_HEADER]);
+  };
+}
 
 /** Inverts a condition. */
 export const not =

@@ -5,9 +5,10 @@ export interface RequestLimiter {
   /**
    * Runs `send` when the limits allow it. A request that goes `together` with others stays concurrent
    * when all others go one at a time. One of several that start at the same moment, `atOnce`, waits
-   * until there is room for all of them; they have to be passed one right after the other.
+   * until there is room for all of them; they have to be passed one right after the other. Requests of
+   * a `burst` may be more in flight than others, unless requests go one at a time.
    */
-  pass<Result>(send: () => Promise<Result>, order?: 'together', atOnce?: number): Promise<Result>;
+  pass<Result>(send: () => Promise<Result>, order?: Order, atOnce?: number): Promise<Result>;
   /** Runs `send` before all waiting requests, and while no other request is in flight. */
   passAlone<Result>(send: () => Promise<Result>): Promise<Result>;
   /** Starts no request for `ms` from now. Does nothing after an interruption. */
@@ -29,9 +30,15 @@ export interface RequestLimiterOptions {
   interruption?: AbortSignal | undefined;
 }
 
+/** How a request may be concurrent with others. */
+type Order = 'together' | 'burst';
+
+/** Maximum number of requests in flight when a request of a burst starts. */
+const BURST_CONCURRENCY = 32;
+
 /** A request that waits for its turn. */
 interface Waiting {
-  order: 'together' | 'alone' | undefined;
+  order: Order | 'alone' | undefined;
   atOnce: number;
   start: () => void;
 }
@@ -57,11 +64,14 @@ function createTurns(concurrency: number): Turns {
 
   const goesAlone = ({ order }: Waiting): boolean =>
     order === 'alone' || (isOneByOne && order !== 'together');
+  const limitOf = ({ order }: Waiting): number =>
+    order === 'burst' && concurrency > 1 ? Math.max(concurrency, BURST_CONCURRENCY) : concurrency;
   const startNext = (): void => {
     for (let [next] = waiting; next; [next] = waiting) {
       const isAlone = goesAlone(next);
-      if (holds > 0 || isAloneInFlight || inFlight >= (isAlone ? 1 : concurrency)) return;
-      const room = concurrency - inFlight;
+      const limit = limitOf(next);
+      if (holds > 0 || isAloneInFlight || inFlight >= (isAlone ? 1 : limit)) return;
+      const room = limit - inFlight;
       if (reserved === 0 && inFlight > 0 && next.atOnce > room) return;
       reserved = reserved > 0 ? reserved - 1 : Math.min(next.atOnce, room) - 1;
       waiting.shift();

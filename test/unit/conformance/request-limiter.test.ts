@@ -25,6 +25,10 @@ class Requests {
     for (const name of names) void this.limiter.pass(this.run(name), 'together');
   }
 
+  sendBurst(...names: string[]): void {
+    for (const name of names) void this.limiter.pass(this.run(name), 'burst');
+  }
+
   sendAlone(name: string): void {
     void this.limiter.passAlone(this.run(name));
   }
@@ -58,6 +62,26 @@ void t.test('one by one, only requests that go together are concurrent', async (
   t.same(await requests.end('b'), ['a', 'b', 'x', 'y', 'z']);
   t.same(await requests.end('x', 'y'), ['a', 'b', 'x', 'y', 'z']);
   t.same(await requests.end('z'), ['a', 'b', 'x', 'y', 'z', 'c']);
+});
+
+void t.test('more requests of a burst are in flight than of others', async (t) => {
+  const requests = new Requests();
+  const burst = Array.from({ length: 40 }, (_, index) => `burst ${index}`);
+  requests.send('a');
+  requests.sendBurst(...burst);
+  requests.send('b');
+  t.same(await requests.end(), ['a', ...burst.slice(0, 31)], '32 at a time');
+  t.same(await requests.end('a'), ['a', ...burst.slice(0, 32)]);
+  t.same(await requests.end(...burst.slice(0, 8)), ['a', ...burst], 'the others are too many');
+  t.same(await requests.end(...burst.slice(8)), ['a', ...burst, 'b']);
+});
+
+void t.test('one by one, the requests of a burst go alone', async (t) => {
+  const requests = new Requests();
+  requests.limiter.goOneByOne();
+  requests.sendBurst('a', 'b');
+  t.same(await requests.end(), ['a']);
+  t.same(await requests.end('a'), ['a', 'b']);
 });
 
 void t.test('while requests are held, none starts', async (t) => {

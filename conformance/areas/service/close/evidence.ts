@@ -36,6 +36,8 @@ export const IGNORED_ALONE = 'ignored alone';
 export const CLOSE_OF_IGNORED = `close ${IGNORED_ALONE}`;
 /** The end call after the service has closed a conversation by itself. */
 export const CLOSE_OF_IDLE = 'close idle';
+/** The step of a repeated end call with another key of the same owner. */
+export const CLOSE_WITH_SECOND_KEY = 'close with second key';
 /** The step of two end calls that are sent at the same moment. */
 export const CONCURRENT_CLOSE_STEP = 'close at the same moment';
 /** What that conversation is about, by which mutants recognize it. */
@@ -46,6 +48,7 @@ export const laterCloses: readonly EndStep[] = [
   CLOSE_OF_IDLE,
   'close late again',
   CLOSE_OF_LEFT_OPEN,
+  CLOSE_WITH_SECOND_KEY,
   CONCURRENT_CLOSE_STEP,
 ];
 /** Closes that the requirements of ids judge. */

@@ -19,6 +19,7 @@ import { seedEvals, seedLiveEvals, uploadSessionId } from '../seeds.ts';
 import {
   CLOSE_OF_IDLE,
   CLOSE_OF_IGNORED,
+  CLOSE_WITH_SECOND_KEY,
   CLOSED_LAST,
   CLOSED_LAST_SUBJECT,
   CLOSED_TWICE,
@@ -85,6 +86,7 @@ function planConversations(context: ServiceProbeContext): PlannedConversation[] 
     planOneTrace(context, create('one trace', 9000)),
     planSplitRequest(context, create('split', 9000)),
     planTwoIds(context, create('attribute and header', 10_000)),
+    planAlikeTurns(context, create('alike', 5_000)),
   ];
 }
 
@@ -122,18 +124,26 @@ function planPeculiarTexts(
 /** What the turn is about whose letters outside ASCII are escaped, by which mutants recognize it. */
 export const ESCAPED_SUBJECT = 'parcel 🚚';
 
-/** Three turns in two requests, so that only the conversation id connects them. The first turn arrives last. */
+/** How much later than the first turn the others start: more than the precision of a start time. */
+export const LATER_TURNS_MS = 2_000;
+
+/**
+ * Three turns in two requests, so that only the conversation id connects them. The first turn arrives
+ * last, and starts some seconds before the others.
+ */
 function planSeveralTurns(
   context: ServiceProbeContext,
   conversation: Conversation,
 ): PlannedConversation {
-  const turn = (number: number, subject?: string) =>
-    createChatSpan(context.service, { ...conversation, ...(subject && { subject }) }, number);
+  const { service } = context;
+  const later = { ...conversation, startMs: conversation.startMs + LATER_TURNS_MS };
+  const first = createChatSpan(service, { ...conversation, subject: ESCAPED_SUBJECT });
+  const others = [createChatSpan(service, later, 3), createChatSpan(service, later, 2)];
   return {
     conversation,
     requests: [
-      createTracesStep(context, 'json', createTraceExport([turn(3), turn(2)])),
-      createTracesStep(context, 'json again', createTraceExport([turn(1, ESCAPED_SUBJECT)]), {
+      createTracesStep(context, 'json', createTraceExport(others)),
+      createTracesStep(context, 'json again', createTraceExport([first]), {
         encoding: 'escapedJson',
       }),
     ],
@@ -147,8 +157,8 @@ export const hasReversedTurns: When = ({ json }) => {
 };
 
 /**
- * Two turns, whose spans arrive again: in a later request with another attribute, twice in a request, and
- * as protobuf.
+ * Two turns, whose spans arrive again: in later requests with another attribute and another text, twice
+ * in a request, and as protobuf.
  */
 function planResentSpans(
   context: ServiceProbeContext,
@@ -156,9 +166,10 @@ function planResentSpans(
 ): PlannedConversation {
   const first = createChatSpan(context.service, conversation);
   const second = createChatSpan(context.service, conversation, 2);
+  const other = createChatSpan(context.service, { ...conversation, subject: RESENT_SUBJECT });
   const changed = {
-    ...first,
-    attributes: [...first.attributes, stringAttribute(RETRY_TAG, 'second attempt')],
+    ...other,
+    attributes: [...other.attributes, stringAttribute(RETRY_TAG, 'second attempt')],
   };
   const again = createTraceExport([changed, second, second]);
   return {
@@ -166,7 +177,7 @@ function planResentSpans(
     requests: [
       createTracesStep(context, 're-sent', createTraceExport([first])),
       createTracesStep(context, 're-sent again', again),
-      createTracesStep(context, 're-sent as protobuf', createTraceExport([first]), {
+      createTracesStep(context, 're-sent as protobuf', createTraceExport([changed]), {
         encoding: 'protobuf',
       }),
     ],
@@ -175,6 +186,8 @@ function planResentSpans(
 
 /** The attribute that a span has only when it arrives again. */
 export const RETRY_TAG = 'http.retry';
+/** What a turn is about when its span arrives again. It passes the same evals. */
+export const RESENT_SUBJECT = 'other parcel';
 
 /** Three turns whose conversation id is only in the header. */
 function planHeaderId(
@@ -200,7 +213,7 @@ function planHeaderId(
 /** The name of spans without an operation name, by which mutants recognize them. */
 export const IGNORED_SPAN = 'GET /orders';
 
-/** A turn and a span without an operation name, which is not a turn. */
+/** Two turns, and between them a span without an operation name, which is not a turn. */
 function planIgnoredSpan(
   context: ServiceProbeContext,
   conversation: Conversation,
@@ -210,7 +223,11 @@ function planIgnoredSpan(
     stringAttribute('gen_ai.conversation.id', conversation.id),
     stringAttribute('http.request.method', 'GET'),
   ]);
-  const request = createTraceExport([createChatSpan(service, conversation), ignored]);
+  const request = createTraceExport([
+    createChatSpan(service, conversation),
+    ignored,
+    createChatSpan(service, conversation, 2),
+  ]);
   return { conversation, requests: [createTracesStep(context, 'ignored', request)] };
 }
 
@@ -298,6 +315,41 @@ export const hasTurnsOfOneTrace: When = ({ json }) => {
   const chats = spansIn(json).filter(({ name }) => name === 'chat');
   const count = (key: 'traceId' | 'spanId'): number => new Set(chats.map((span) => span[key])).size;
   return count('traceId') < count('spanId');
+};
+
+/** Replaces the last digit of an id. */
+const replaceLastDigit = (id: string): string =>
+  id.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'));
+
+/**
+ * Three turns that are easy to take for one: the second has the texts and the times of the first, and
+ * the ids of the third differ from those of the first only in their last digits.
+ */
+function planAlikeTurns(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
+  const { service } = context;
+  const first = createChatSpan(service, conversation);
+  const { traceId, spanId, startTimeUnixNano, endTimeUnixNano, attributes } = first;
+  const second = createChatSpan(service, conversation, 2, {
+    startTimeUnixNano,
+    endTimeUnixNano,
+    attributes,
+  });
+  const third = createChatSpan(service, conversation, 3, {
+    traceId: replaceLastDigit(traceId),
+    spanId: replaceLastDigit(spanId),
+  });
+  const request = createTraceExport([first, second, third]);
+  return { conversation, requests: [createTracesStep(context, conversation.name, request)] };
+}
+
+/** Matches requests with chat spans that start at the same time, such as that of `planAlikeTurns`. */
+export const hasAlikeTurns: When = ({ json }) => {
+  const chats = spansIn(json).filter(({ name }) => name === 'chat');
+  const starts = new Set(chats.map(({ startTimeUnixNano }) => startTimeUnixNano));
+  return starts.size < new Set(chats.map(({ spanId }) => spanId)).size;
 };
 
 /** Four turns: two in a scope, one in another scope of its resource, and one in another resource. */
@@ -394,9 +446,18 @@ async function endIgnoredAlone(
   await context.send(createRefusedStep(exchange, close, { step: CLOSE_OF_IGNORED, path }));
 }
 
-/** A turn whose conversation id is in its attribute, with another id in the header. */
+/** The name of a chat span that is not `chat`, by which mutants recognize it. */
+export const OTHER_SPAN_NAME = 'ask model-a';
+
+/**
+ * Two turns whose conversation id is in their attributes, with another id in the header. The span of
+ * the second one has another name.
+ */
 function planTwoIds(context: ServiceProbeContext, conversation: Conversation): PlannedConversation {
-  const request = createTraceExport([createChatSpan(context.service, conversation)]);
+  const request = createTraceExport([
+    createChatSpan(context.service, conversation),
+    createChatSpan(context.service, conversation, 2, { name: OTHER_SPAN_NAME }),
+  ]);
   const headers = { 'x-conversation-id': createConversation(context.service, 'header alone').id };
   return {
     conversation,
@@ -450,29 +511,33 @@ export const conversations: ServiceProbe = {
   id: 'service/conversations',
   area: 'service',
   phase: 'accepted',
-  cost: cost(48),
+  cost: cost(51),
   async run(context) {
     const { service } = context;
     const daysAgo = (name: ConversationName, days: number): Conversation =>
       createConversation(service, name, { offsetMs: -days * DAY_MS });
     // Sent before the others, so that it is also the oldest by time of arrival.
-    const oldSession = await sendAndClose(context, planOldTurns(context, daysAgo('old', 3)));
+    const old = planOldTurns(context, daysAgo('old', 3));
+    const oldSession = await sendAndClose(context, old);
     const planned = planConversations(context);
     const sessions = await Promise.all([
       closeTwiceAtOnce(context),
       ...planned.map((each) => sendAndClose(context, each)),
     ]);
-    // Sent and closed after the others, so that only its start makes it older.
+    // Sent and closed after the others, so that only its start makes it older. It starts half a day
+    // before or after the hour of the others, so the hour of one of them is after noon.
     const lastSession = await sendAndClose(
       context,
-      planClosedLast(context, daysAgo(CLOSED_LAST, 2)),
+      planClosedLast(context, daysAgo(CLOSED_LAST, 1.5)),
     );
     await context.send(createOpenTurn(context));
-    const [first] = planned;
-    if (first) {
-      const close = createEndStep(context, 'close again', first.conversation.id);
-      const exchange = await context.send(close);
-      if (exchange) await endIgnoredAlone(context, { close, exchange });
+    // The conversation of days ago must stay in the run of its date.
+    const close = createEndStep(context, 'close again', old.conversation.id);
+    const exchange = await context.send(close);
+    if (exchange) await endIgnoredAlone(context, { close, exchange });
+    if (service.hasControlApi) {
+      const withSecondKey = { ...close, ...service.secondKeyFor('main') };
+      await context.send({ ...withSecondKey, step: CLOSE_WITH_SECOND_KEY });
     }
     const upload = service.hasControlApi
       ? [{ id: uploadSessionId(service), evaluations: 1, startMs: service.baseMs }]

@@ -33,7 +33,7 @@ import type {
 import type { DistortionEntry, RequirementId, Subject } from '../../../engine/requirement.ts';
 import { isRateLimited, type Exchange } from '../../../engine/transcript/reading.ts';
 import { fieldsOf, missing } from '../../fields.ts';
-import { requirePlainRight, wrongValue, needsScores } from '../findings.ts';
+import { requireControlApi, requirePlainRight, wrongValue, needsScores } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
 import type { EndStep } from '../steps.ts';
 import { accepts } from '../traces/trace-requests.ts';
@@ -44,11 +44,18 @@ import {
   lastAccepted,
   sessionsById,
 } from '../transcript.ts';
-import { conversationIdIn, conversationIdsIn, emptyTraceResponse, refusal } from '../transforms.ts';
+import {
+  conversationIdIn,
+  conversationIdsIn,
+  emptyTraceResponse,
+  matchFurtherKeys,
+  refusal,
+} from '../transforms.ts';
 import { IGNORED_SPAN } from './probes.ts';
 import {
   CLOSE_OF_IGNORED,
   CLOSE_OF_LEFT_OPEN,
+  CLOSE_WITH_SECOND_KEY,
   CLOSED_LAST,
   CLOSED_TWICE_SUBJECT,
   CONCURRENT_CLOSE_STEP,
@@ -190,6 +197,20 @@ export const closeResponse: Subject = {
             const { conversation_id: id } = JSON.parse(response.body) as ResultsObject;
             return jsonResponse(200, { already_closed: true, conversation_id: id });
           }),
+        },
+      },
+    },
+    'SERVICE-229': {
+      rule: 'Every key of an owner can close the conversations of the owner.',
+      statements: ['5.a3'],
+      reason: 'A customer who replaces the key could not close the conversations that are open.',
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: closesWithSecondKey(),
+      mutants: {
+        'closes-with-first-key': {
+          description: 'Knows a conversation only with the first key of its owner.',
+          transform: refuseFurtherKeys,
         },
       },
     },
@@ -521,6 +542,24 @@ export function marksRepeatedClose(step: EndStep): Check {
         .map((exchange) => wrongValue(exchange, '/already_closed', 'true')),
     ],
   };
+}
+
+/** Requires a JSON object for an end call with another key than that of the spans. */
+function closesWithSecondKey(): Check {
+  const check = closes((exchange) => isStep(exchange, 'end', CLOSE_WITH_SECOND_KEY));
+  return requirePlainClose(
+    requirePlainRight([marksRepeatedClose('close again')], {
+      ...check,
+      unjudged: requireControlApi(notClosed),
+    }),
+  );
+}
+
+/** Responds with 404 to end calls with a key of an owner other than the first one. */
+function refuseFurtherKeys(): Transform {
+  const isRefused = matchFurtherKeys();
+  return async (request, forward) =>
+    isRefused(request) && request.endpoint === 'end' ? refusal(404) : forward(request);
 }
 
 const STAYS_OPEN_HINT =

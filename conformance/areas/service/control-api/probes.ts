@@ -87,8 +87,8 @@ async function createOwner(context: ServiceProbeContext, name: OwnerName): Promi
   const { service } = context;
   const keys = [
     service.keyFor(name),
-    // The rate is limited for each key, also of one owner.
-    ...(name === 'rate' ? [service.secondKeyFor(name)] : []),
+    // The rate is limited for each key, also of one owner, and each key sees the same sessions.
+    ...(name === 'rate' || name === 'main' ? [service.secondKeyFor(name)] : []),
   ].flatMap(({ key }) => (typeof key === 'object' ? [{ key: key.own }] : []));
   if (keys.length === 0) return false;
   const document = { keys, ...seedOwner(service, name) };

@@ -12,13 +12,14 @@ import {
 } from '../../../engine/transcript/reading.ts';
 import { SAME_ID } from '../close/evidence.ts';
 import { requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
-import type { ResultsObject } from '../results-api.ts';
+import { objectsAt, type ResultsObject } from '../results-api.ts';
 import {
   conversationIdOf,
   findSession,
   findTraces,
   isStep,
   lastAccepted,
+  sentChatSpans,
   sessionsById,
   summaryNumber,
   turnsOf,
@@ -102,6 +103,13 @@ export const backlogScoring: Subject = {
             description: 'Discards the turns of unscored conversations.',
             transform: onBacklog((session) => {
               if (Array.isArray(session['traces'])) session['traces'] = [];
+            }),
+          },
+          'backlog-last-turn': {
+            description: 'Keeps only the last turn of unscored conversations.',
+            transform: onBacklog((session) => {
+              if (!Array.isArray(session['traces'])) return;
+              session['traces'] = objectsAt(session, 'traces').slice(-1);
             }),
           },
         },
@@ -233,7 +241,7 @@ function loseKnownRequests(): Transform {
   };
 }
 
-/** Requires turns in the sessions of the backlog. */
+/** Requires all turns in the sessions of the backlog. */
 function keepsTurns(): Check {
   const singleSessions = (transcript: Transcript): ResultsObject[] =>
     readBacklog(transcript).sessions.flatMap((sessions) => (sessions.length === 1 ? sessions : []));
@@ -244,9 +252,14 @@ function keepsTurns(): Check {
       return page && hasTraces ? [page] : [];
     },
     judge: ([page], transcript) =>
-      page && singleSessions(transcript).some((session) => turnsOf(session).length === 0)
-        ? [wrongValue(page, '/items', 'the turns that were sent before the close', 'none')]
-        : [],
+      singleSessions(transcript).flatMap((session) => {
+        const { source_session_id: id } = session;
+        const sent = sentChatSpans(String(id), transcript).length;
+        const { length } = turnsOf(session);
+        if (!page || length === sent) return [];
+        const expected = `the ${sent} turns of ${formatValue(id)} that were sent before its close`;
+        return [wrongValue(page, '/items', expected, String(length))];
+      }),
     unjudged: noBacklog,
   };
 }

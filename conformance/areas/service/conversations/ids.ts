@@ -14,11 +14,13 @@ import {
 } from '../../../engine/checks/check.ts';
 import { requirePlainAccepted } from '../../../engine/checks/responses.ts';
 import {
+  changeRequest,
   changeResponse,
   editAccepted,
   isSuccess,
   jsonResponse,
   respondInstead,
+  to,
   withBody,
   type When,
 } from '../../../engine/mutants/combinators.ts';
@@ -32,6 +34,7 @@ import {
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
+import { sessionsIn } from '../results-api.ts';
 import {
   conversationIdOf,
   isConversationAccepted,
@@ -39,7 +42,7 @@ import {
   lastAccepted,
   sessionsOf,
 } from '../transcript.ts';
-import { conversationIdIn, refusal, fastClock, hasValidKey } from '../transforms.ts';
+import { conversationIdIn, refusal, fastClock, hasValidKey, onPages } from '../transforms.ts';
 
 type IdName = 'case' | 'other case' | 'reserved' | 'slash';
 
@@ -82,7 +85,7 @@ export const conversationIds: Subject = {
         },
       },
       'SERVICE-066': {
-        rule: '`POST /v1/sessions/{id}/end` accepts ids with encoded spaces, slashes, percent signs, and non-ASCII letters, and ids of 64 characters.',
+        rule: '`POST /v1/sessions/{id}/end` accepts ids with encoded spaces, colons, slashes, percent signs, and non-ASCII letters, ids with a `+`, encoded or not, and ids of 100 characters.',
         section: '4.2',
         statements: ['2.1.1', '4.2.2'],
         check: closesById(
@@ -106,6 +109,29 @@ export const conversationIds: Subject = {
             transform: editAccepted('end', (body) => {
               body['conversation_id'] = String(body['conversation_id']).slice(0, 32);
             }),
+          },
+          'colon-unknown': {
+            description: 'Reads an id only up to a colon.',
+            transform: respondInstead(to('end', ({ path }) => path.includes('%3A')), () =>
+              refusal(404),
+            ),
+          },
+          'plus-as-space': {
+            description: 'Reads a plus sign in the path as a space.',
+            transform: changeRequest(to('end'), (request) => ({
+              ...request,
+              path: request.path.replaceAll('+', '%20'),
+            })),
+          },
+          'unusual-ids-unlisted': {
+            description: 'Does not list conversations whose ids have a space.',
+            transform: onPages('production', (page) => {
+              const items = sessionsIn(page).filter(
+                ({ source_session_id: id }) => !String(id).includes(' '),
+              );
+              Object.assign(page, { items, total: items.length });
+            }),
+            ...fastClock,
           },
           'ids-decoded-twice': { description: 'Decodes ids twice.', transform: decodeTwice },
           'ids-told-encoded': {
@@ -194,8 +220,8 @@ function returnsPlainId({ exchanges }: Transcript): boolean {
 const RUN_PREFIX = /^sk-[a-z0-9]{8}-/i;
 
 /**
- * Finds scored conversations that are not listed under their id, if the page lists another id of the run
- * that was never sent. Without one, the service may still be scoring.
+ * Finds scored conversations that are not listed under their id, if the page lists another id of the
+ * run that was never sent, or if no eval is queued any more. Otherwise the service may still score.
  */
 function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Finding[] {
   const page = lastAccepted(transcript, 'production', 'ids');
@@ -211,12 +237,13 @@ function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Find
       other.toLowerCase().includes(prefix.toLowerCase()) &&
       !sent.has(other),
   );
+  const isScoringOver = transcript.exchanges.some(
+    (exchange) =>
+      isStep(exchange, 'admin', 'drain') && exchange.probe === page.probe && isAccepted(exchange),
+  );
   // If no session has the id that was sent, another requirement reports it.
-  if (
-    changed === undefined ||
-    !listed.some((other) => typeof other === 'string' && sent.has(other))
-  )
-    return [];
+  const isAnyListed = listed.some((other) => typeof other === 'string' && sent.has(other));
+  if (!isAnyListed || (changed === undefined && !isScoringOver)) return [];
   const isScored = ({ json }: Exchange): boolean => {
     const queued = resolvePointer(json, '/evaluations_queued');
     // An object with a field `valueOf` or `toString` can't be converted to a number.
@@ -226,7 +253,8 @@ function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Find
     .filter((each) => isScored(each) && !listed.includes(conversationIdOf(each)))
     .map((each) => {
       const expected = `${formatValue(conversationIdOf(each))} listed by its id`;
-      return wrongValue(page, '/items', expected, `not listed, but ${formatValue(changed)}`);
+      const seen = changed === undefined ? '' : `, but ${formatValue(changed)}`;
+      return wrongValue(page, '/items', expected, `not listed${seen}`);
     });
 }
 

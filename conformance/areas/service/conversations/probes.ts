@@ -121,8 +121,8 @@ function createUnscoredTraces(
   { step, owner }: { step: TracesStep; owner: OwnerName },
 ): Step {
   const conversation = createConversation(context.service, name, { offsetMs });
-  const request = createTraceExport([createChatSpan(context.service, conversation)]);
-  return createTracesStep(context, step, request, { owner });
+  const spans = [1, 2].map((turn) => createChatSpan(context.service, conversation, turn));
+  return createTracesStep(context, step, createTraceExport(spans), { owner });
 }
 
 async function closeUnscored(context: ServiceProbeContext, unscored: Unscored): Promise<void> {
@@ -133,15 +133,18 @@ async function closeUnscored(context: ServiceProbeContext, unscored: Unscored): 
   await context.send(createEndStep(context, `close ${name}`, id, owner));
 }
 
-/** A slash and letters, with which an id has 64 characters. */
-const LONG_SUFFIX = `/${'a'.repeat(43)}`;
+/** A slash, a plus sign, and letters, with which an id has 100 characters. */
+const LONG_SUFFIX = `/+${'a'.repeat(78)}`;
+
+/** Returns an id as part of a path. There, a plus sign that is not encoded is a plus sign, too. */
+const encodeWithPlainPlus = (id: string): string => encodeURIComponent(id).replaceAll('%2B', '+');
 
 /** Uses ids that are easy to confuse: by case, by encoding in the path, and by owner. */
 export const ids: ServiceProbe = {
   id: 'service/ids',
   area: 'service',
   phase: 'accepted',
-  cost: cost(13),
+  cost: cost(14),
   async run(context) {
     const { service } = context;
     const first = createConversation(service, 'case', { offsetMs: 11_000, idSuffix: '-Ab' });
@@ -150,7 +153,7 @@ export const ids: ServiceProbe = {
       { ...first, name: 'other case', id: first.id.replace(/-Ab$/, '-aB') },
       createConversation(service, 'reserved', {
         offsetMs: 12_000,
-        idSuffix: ' ?#&+%41 \u00e9\u6ce8',
+        idSuffix: ' ?#&:+%41 \u00e9\u6ce8',
       }),
       createConversation(service, 'slash', { offsetMs: 13_000, idSuffix: LONG_SUFFIX }),
     ];
@@ -158,9 +161,14 @@ export const ids: ServiceProbe = {
     const expected: ExpectedSession[] = [];
     for (const conversation of conversations) {
       const { name, id } = conversation;
-      const close = await context.send(createEndStep(context, `close ${name}`, id, OWNER));
+      const request = createEndStep(context, `close ${name}`, id, OWNER);
+      const close = await context.send({
+        ...request,
+        ...(name === 'slash' && { path: encodeWithPlainPlus(id) }),
+      });
       expected.push(...expectedSessions(conversation, close));
     }
+    if (service.hasControlApi) await context.send(createControlStep('drain', '/drain'));
     if (expected.length > 0) await waitUntilScored(context, expected, 'ids', OWNER);
     if (service.hasControlApi) await closeAsAnotherOwner(context);
   },

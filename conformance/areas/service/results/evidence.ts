@@ -35,6 +35,10 @@ export const ODD_PAGE_STEP = 'page at an odd skip';
 export const OVER_CAP = 'over the cap';
 /** The step of a read that skips more sessions than there are, without a limit. */
 export const BEYOND_STEP = 'beyond the end';
+/** The step of a time filter together with the filter by eval. */
+export const TIME_AND_EVAL_STEP = 'started after and eval';
+/** The step of a read with another key of the same owner. */
+export const SECOND_KEY_STEP = 'second key';
 /** The step of two filters together. The times of its period have no fraction of a second. */
 export const NO_FRACTION_STEP = 'eval and failed only';
 

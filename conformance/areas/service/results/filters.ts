@@ -51,6 +51,7 @@ import {
   isIdentifiablePage,
   NO_FRACTION_STEP,
   OFFSET_STEP,
+  TIME_AND_EVAL_STEP,
   TIME_PRECISION_MS,
 } from './evidence.ts';
 import { findWholeList, noWholeList } from './whole-list.ts';
@@ -148,6 +149,36 @@ export const filters: Subject = {
         }),
       };
     }),
+    ...both('SERVICE-225', 'SERVICE-226', ({ endpoint, kind, either, forEndpoint }) => ({
+      rule: `\`started_after\` together with \`eval\` keeps the ${kind} sessions that fulfil both.`,
+      section: either('4.4', '4.3'),
+      statements: either(['4.4.4', '4.4.6'], ['4.3.7', '4.3.9']),
+      reason: WRONG_FILTER,
+      observability: 'provoked',
+      check: requirePlainRight(
+        [
+          filtersSessions(endpoint, nameFilterSteps.eval, matchesEval),
+          filtersByTime(endpoint, 'started_after'),
+        ],
+        filtersSessions(
+          endpoint,
+          [TIME_AND_EVAL_STEP],
+          (session, page, transcript) =>
+            matchesEval(session, page) && startsAfter(session, page, transcript),
+        ),
+      ),
+      mutants: forEndpoint({
+        'after-ignored-with-eval': {
+          description: 'Ignores started_after together with eval.',
+          // The other reads with eval have the period of the run, in which all of its sessions start.
+          transform: rewriteQuery(
+            endpoint,
+            (query) => query.delete('started_after'),
+            hasQuery('eval'),
+          ),
+        },
+      }),
+    })),
     ...both('SERVICE-220', 'SERVICE-221', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `The time filters of ${kind} sessions accept a time without a fraction of a second.`,
       statements: either(['4.4.6', '4.4.7'], ['4.3.7', '4.3.8']),
@@ -441,6 +472,15 @@ function matchesTime(filter: TimeFilter): FilterRule {
     if (!isExact && Math.abs(startMs - boundMs) <= TIME_PRECISION_MS) return 'either';
     return filter === 'started_after' ? startMs >= boundMs : startMs <= boundMs;
   };
+}
+
+/** Selects sessions that start at or after the time of the filter. */
+function startsAfter(
+  session: ResultsObject,
+  page: Exchange,
+  transcript: Transcript,
+): ReturnType<FilterRule> {
+  return matchesTime('started_after')(session, page, transcript);
 }
 
 const TIME_HINT =

@@ -57,6 +57,7 @@ import {
   refusal,
   hasQuery,
   intrusiveOnly,
+  matchFurtherKeys,
   not,
   onPages,
   removeKey,
@@ -74,9 +75,11 @@ import {
   OVER_CAP,
   PAGE_STEP,
   PAGING,
+  SECOND_KEY_STEP,
   TIME_PRECISION_MS,
   WRONG_TYPE,
 } from './evidence.ts';
+import { filtersSessions } from './filtering.ts';
 import { compareWithWhole, findWholeList, noWholeList } from './whole-list.ts';
 
 const OWNER_HINT = 'Select by the owner of the API key in every query.';
@@ -319,6 +322,19 @@ export const pages: Subject = {
         'filter-ignores-owner': {
           description: 'Shows the sessions of other owners that match a filter by name.',
           transform: leakThroughFilter(endpoint, either('run', 'agent')),
+        },
+      }),
+    })),
+    ...both('SERVICE-227', 'SERVICE-228', ({ endpoint, kind, forEndpoint }) => ({
+      rule: `Every key of an owner sees all ${kind} sessions of the owner.`,
+      statements: ['5.a3'],
+      reason: 'A customer who replaces the key would lose all results.',
+      observability: 'provoked',
+      check: showsAllToSecondKey(endpoint),
+      mutants: forEndpoint({
+        'sessions-of-first-key': {
+          description: 'Shows the sessions of an owner only to the first of its keys.',
+          transform: hideFromFurtherKeys(endpoint),
         },
       }),
     })),
@@ -682,6 +698,14 @@ function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
   };
 }
 
+/** Requires a list for another key of the same owner that has the same sessions. */
+function showsAllToSecondKey(endpoint: ResultsEndpoint): Check {
+  return {
+    ...filtersSessions(endpoint, [SECOND_KEY_STEP], () => true),
+    unjudged: requireControlApi(noWholeList(endpoint)),
+  };
+}
+
 function countsAllSessions(): Check {
   return checkEach(
     isSeededPage('defaults'),
@@ -716,6 +740,16 @@ export function changeSkip(
       }
       return editBody(response, request, setKey('skip', Number(skip)));
     };
+  };
+}
+
+/** Lists nothing for the keys of an owner other than the first one. */
+function hideFromFurtherKeys(endpoint: ResultsEndpoint): TransformFactory {
+  return (): Transform => {
+    const isHidden = matchFurtherKeys();
+    const hide = onPages(endpoint, (page) => Object.assign(page, { items: [], total: 0 }))();
+    return async (request, forward, clock) =>
+      isHidden(request) ? hide(request, forward, clock) : forward(request);
   };
 }
 

@@ -30,6 +30,8 @@ import {
   OFFSET_STEP,
   OVER_CAP,
   PAGE_STEP,
+  SECOND_KEY_STEP,
+  TIME_AND_EVAL_STEP,
   TRACES_STEP,
 } from './evidence.ts';
 import { nameAndEvalStep } from './filtering.ts';
@@ -74,6 +76,7 @@ async function readSessions(
     // The same text as the query by which the run waits for results, so that a cached response shows.
     read(TRACES_STEP, { ...period, include_traces: 'true', limit: '500' }),
     read(BEYOND_STEP, { ...period, skip: String(countSessions(whole) + BEYOND) }),
+    readWithSecondKey(context, endpoint, period),
   ]);
   const filtered = { failed_only: 'true', include_traces: 'true', limit: '2', skip: '1' };
   await read(FILTERED_PAGE_STEP, { ...all, ...filtered });
@@ -84,6 +87,23 @@ async function readSessions(
   if (!intrusive || !hasControlApi) await read(OVER_CAP, { limit: '501' });
   await read('whole again', all);
   if (hasControlApi) await readAsAnotherOwner(context, endpoint, sessionsOf(whole));
+}
+
+/**
+ * Reads all sessions with another key of the same owner. No other read has the same filters, so that a
+ * list without sessions does not contradict another one.
+ */
+async function readWithSecondKey(
+  context: ServiceProbeContext,
+  endpoint: ResultsEndpoint,
+  { started_after: start = '' }: Query,
+): Promise<void> {
+  if (!context.service.hasControlApi) return;
+  const query = { started_after: start, limit: '500' };
+  await context.send({
+    ...createResultsStep(context, endpoint, SECOND_KEY_STEP, query),
+    ...context.service.secondKeyFor('main'),
+  });
 }
 
 /** Reads sessions as an owner who has none, without a filter and with a filter that the listed sessions match. */
@@ -210,6 +230,7 @@ function createFilterQueries(
     ['eval by reasoning', { eval: findOutcomeText(sessions, 'reasoning') }],
     ['started after', { started_after: bound }],
     ['started before', { started_before: bound }],
+    [TIME_AND_EVAL_STEP, { started_after: bound, eval: evalName }],
     [
       OFFSET_STEP,
       { started_after: withOffset(bound, 2), ...(end && { started_before: withOffset(end, -3) }) },
@@ -363,7 +384,7 @@ export const production: ServiceProbe = {
   area: 'service',
   phase: 'after',
   needs: [conversations],
-  cost: cost(34),
+  cost: cost(36),
   async run(context) {
     const { hasControlApi, awaited } = context.service;
     if (hasControlApi) await context.send(createControlStep('drain', '/drain'));
@@ -379,7 +400,7 @@ export const simulations: ServiceProbe = {
   id: 'service/simulations',
   area: 'service',
   phase: 'after',
-  cost: cost(32),
+  cost: cost(34),
   async run(context) {
     const { service } = context;
     await readSessions(context, 'simulations');

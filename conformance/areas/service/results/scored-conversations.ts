@@ -1,14 +1,22 @@
 /** What the production results show of conversations that the run closed, or uploaded (spec 1, 2.3, 2.5). */
 import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
+import { HOUR_MS, isoTime } from '../../../../src/platform/clock.ts';
 import { checkEach, type Check } from '../../../engine/checks/check.ts';
-import { editAccepted, type When } from '../../../engine/mutants/combinators.ts';
-import type { Transform } from '../../../engine/mutants/mutant.ts';
+import { editAccepted, isSuccess, type When } from '../../../engine/mutants/combinators.ts';
+import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
-import { queuedOf } from '../close/evidence.ts';
+import {
+  CLOSE_WITH_SECOND_KEY,
+  CLOSED_LAST,
+  CLOSED_LAST_SUBJECT,
+  queuedOf,
+} from '../close/evidence.ts';
+import { hasReversedTurns, hasTurnsOfOneTrace, LATER_TURNS_MS } from '../close/probes.ts';
 import { onForeignService } from '../control-api/foreign-service.ts';
 import { needsScores, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import { objectsAt, sessionsIn, type ResultsObject } from '../results-api.ts';
+import { contains } from '../traces/trace-requests.ts';
 import {
   conversationIdOf,
   findUpload,
@@ -35,6 +43,7 @@ import {
   onPages,
   onSessions,
   setKey,
+  textOf,
   wantsTraces,
 } from '../transforms.ts';
 import { editProductionSessions } from './both-endpoints.ts';
@@ -54,15 +63,26 @@ const reportQueued = (description: string, count: number): MutantEntry => ({
 export const scoredConversations: Subject = {
   requirements: {
     'SERVICE-085': {
-      rule: '`run` of a production session equals `run` in the close response.',
+      rule: '`run` of a production session equals `run` in the close response, even after a second close.',
       section: '2.5',
-      statements: ['2.3.4', '2.5.3'],
+      statements: ['2.3.4', '2.5.3', '3.1.7'],
       reason: 'Clients filter the results by the run name that the close response gave them.',
       check: listsSameRun(),
       mutants: {
         'run-base-alone': editProductionSessions('Lists runs without their date.', (session) => {
           session['run'] = String(session['run']).replace(/^(Live traces) .*/, '$1');
         }),
+        'repeat-moves-run': {
+          description: 'Moves a session to another run when its conversation is closed again.',
+          transform: moveRunOnRepeat,
+          ...fastClock,
+        },
+        'repeat-tells-other-run': {
+          description: 'Returns another run when a conversation is closed again.',
+          transform: editAccepted('end', (body) => {
+            if (body['already_closed'] === true) body['run'] = OTHER_RUN;
+          }),
+        },
       },
     },
     'SERVICE-087': {
@@ -115,6 +135,19 @@ export const scoredConversations: Subject = {
           setKey('started_at', '2026-01-01T00:00:00.000Z'),
           (request) => wantsTraces(request) && !request.path.includes('limit=50&'),
         ),
+        'start-of-first-arrival': {
+          description: 'Uses the start of the span that arrives first as started_at.',
+          transform: moveStarts(
+            (request) => hasReversedTurns(request) && !hasTurnsOfOneTrace(request),
+            LATER_TURNS_MS,
+          ),
+          ...fastClock,
+        },
+        'twelve-hour-clock': {
+          description: 'Writes hours after noon like those before it.',
+          transform: moveStarts(contains(CLOSED_LAST_SUBJECT), -12 * HOUR_MS),
+          ...fastClock,
+        },
       },
     },
     'SERVICE-120': {
@@ -168,6 +201,43 @@ export const scoredConversations: Subject = {
   },
 };
 
+/** Moves the start of conversations with a trace request that matches. */
+function moveStarts(matches: When, ms: number): TransformFactory {
+  return () => {
+    const ids = new Set<string>();
+    const move = onSessions('production', (session) => {
+      const startMs = startedAtMs(session);
+      if (startMs === undefined || !ids.has(String(session['source_session_id']))) return;
+      session['started_at'] = isoTime(startMs + ms);
+    })();
+    return async (request, forward, clock) => {
+      if (request.endpoint === 'traces' && matches(request)) {
+        const id = conversationIdIn(textOf(request));
+        if (id !== undefined) ids.add(id);
+      }
+      return move(request, forward, clock);
+    };
+  };
+}
+
+/** A run that no conversation of the check joins. */
+const OTHER_RUN = 'Live traces 2099-01-01';
+
+/** Lists sessions of conversations that were closed more than once in another run. */
+function moveRunOnRepeat(): Transform {
+  const closes = new Map<string, number>();
+  const move = onSessions('production', (session) => {
+    if ((closes.get(String(session['source_session_id'])) ?? 0) > 1) session['run'] = OTHER_RUN;
+  })();
+  return async (request, forward, clock) => {
+    if (request.endpoint !== 'end') return move(request, forward, clock);
+    const response = await forward(request);
+    const id = conversationIdIn(request.path);
+    if (isSuccess(response) && id) closes.set(id, (closes.get(id) ?? 0) + 1);
+    return response;
+  };
+}
+
 /** Lists no live traces until the run reads all sessions without turns. */
 function hideWhilePolling(): Transform {
   let isScored = false;
@@ -190,7 +260,7 @@ const scoringCloses = ({ exchanges }: Transcript): Exchange[] =>
       exchange.endpoint === 'end' &&
       exchange.intent === 'valid' &&
       exchange.probe === 'service/conversations' &&
-      !isStep(exchange, 'end', 'close again') &&
+      !isStep(exchange, 'end', 'close again', CLOSE_WITH_SECOND_KEY) &&
       isAccepted(exchange) &&
       isAboveZero(queuedOf(exchange)),
   );
@@ -276,11 +346,15 @@ const listIds = (page: Exchange): string[] =>
 
 const isLiveRun = (run: unknown): boolean => String(run).startsWith('Live traces');
 
-/** Requires the run name of the close response in the results. */
+/** Responses to end calls for a conversation that was closed before. */
+const repeatedCloses = ({ exchanges }: Transcript): Exchange[] =>
+  exchanges.filter((exchange) => isStep(exchange, 'end', 'close again') && isAccepted(exchange));
+
+/** Requires the run name of the close response, also of a repeated one, in the results. */
 function listsSameRun(): Check {
   return {
     evidence: (transcript) =>
-      scoringCloses(transcript).filter(
+      [...scoringCloses(transcript), ...repeatedCloses(transcript)].filter(
         (close) =>
           typeof resolvePointer(close.json, '/run') === 'string' &&
           typeof findClosedSession(transcript, close)?.['run'] === 'string',
@@ -298,7 +372,7 @@ function listsSameRun(): Check {
 /** Requires sessions to start when their first span starts. */
 export function startsWithFirstSpan(): Check {
   return checkConversations(
-    [...countableSteps, 'wrapper'],
+    [...countableSteps, 'wrapper', CLOSED_LAST],
     ({ session }) => startedAtMs(session) !== undefined,
     ({ id, session, spans }) => {
       const firstMs = Number((spans[0]?.startNs ?? 0n) / 1_000_000n);

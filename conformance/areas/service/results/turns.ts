@@ -8,14 +8,17 @@ import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts
 import { CLOSED_TWICE, CLOSED_TWICE_SUBJECT } from '../close/evidence.ts';
 import {
   ESCAPED_SUBJECT,
+  hasAlikeTurns,
   hasReversedTurns,
   hasTurnsOfOneTrace,
   IGNORED_SPAN,
+  OTHER_SPAN_NAME,
+  RESENT_SUBJECT,
   RETRY_TAG,
   TOOL_SPAN,
 } from '../close/probes.ts';
 import { requireControlApi, requirePlainRight, wrongValue, needsSessions } from '../findings.ts';
-import { isSplit } from '../spans.ts';
+import { ESCAPE_CHARACTER, isSplit } from '../spans.ts';
 import type { ConversationName } from '../steps.ts';
 import { contains } from '../traces/trace-requests.ts';
 import { objectsAt, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
@@ -76,8 +79,11 @@ const changeReplies = (description: string, change: (text: string) => string): M
 
 const WRONG_TEXT = 'Evals judge the text of the turn.';
 
+/** Conversations whose spans always have the same texts. */
+const withSameTexts = countableSteps.filter((step) => step !== 're-sent');
+
 /** Conversations whose agent replies with a text and a reason why it ended. */
-const withOrdinaryReply = countableSteps.filter((step) => !['failed', 'ignored'].includes(step));
+const withOrdinaryReply = withSameTexts.filter((step) => !['failed', 'ignored'].includes(step));
 
 const ofProduction = withDefaults(
   { reason: 'Evals judge the turns, so a missing or extra turn changes the outcome.' },
@@ -98,7 +104,7 @@ const ofProduction = withDefaults(
       rule: '`user_input` of a turn is the text of `gen_ai.input.messages`.',
       statements: ['2.1.8', '2.1.9', '2.1.10'],
       reason: WRONG_TEXT,
-      check: hasSentTexts('user_input', countableSteps),
+      check: hasSentTexts('user_input', withSameTexts),
       mutants: {
         'input-raw': editProductionTurns('Shows the raw input messages as user_input.', (turn) => {
           turn['user_input'] = toRawMessages(turn['user_input']);
@@ -131,6 +137,17 @@ const ofProduction = withDefaults(
         ),
         'response-normalized': changeReplies('Normalizes agent_response to NFKC.', (text) =>
           text.normalize('NFKC'),
+        ),
+        'response-composed': changeReplies('Normalizes agent_response to NFC.', (text) =>
+          text.normalize('NFC'),
+        ),
+        'response-without-escapes': changeReplies(
+          'Removes control characters from agent_response.',
+          (text) => text.replaceAll(ESCAPE_CHARACTER, ''),
+        ),
+        'response-of-64-kib': changeReplies(
+          'Truncates agent_response to 65,535 characters.',
+          (text) => text.slice(0, 65_535),
         ),
         'response-escaped-emoji': changeReplies(
           'Loses an emoji whose two halves are escaped in JSON.',
@@ -193,8 +210,31 @@ const ofProduction = withDefaults(
           transform: onTurnsOfRequests(repeatsSpan, addTurn),
         },
         'resent-changed-twice': {
-          description: 'Adds a second turn for a span that is sent again with another attribute.',
+          description: 'Adds a second turn for a span that is sent again with another text.',
           transform: onTurnsOfRequests(contains(RETRY_TAG), addTurn),
+        },
+      },
+    },
+    'SERVICE-223': {
+      level: 'should',
+      rule: 'A span that is sent again with another text does not change its turn.',
+      statements: ['3.1.2', '3.1.3'],
+      reason: 'Results that were read before would no longer match the turns.',
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: requirePlainRight(
+        [hasTurnPerSpan('json', 're-sent'), hasSentTexts('user_input', withSameTexts)],
+        hasSentTexts('user_input', ['re-sent'], 'Ignore a span whose id is already stored.'),
+      ),
+      mutants: {
+        'resent-overwrites': {
+          description: 'Replaces the text of a turn when its span is sent again.',
+          transform: onTurnsOfRequests(contains(RETRY_TAG), (turns) =>
+            turns.map((turn) => ({
+              ...turn,
+              user_input: String(turn['user_input']).replace('parcel', RESENT_SUBJECT),
+            })),
+          ),
         },
       },
     },
@@ -232,7 +272,7 @@ const ofProduction = withDefaults(
       },
     },
     'SERVICE-103': {
-      rule: 'A span without `gen_ai.operation.name` does not become a turn.',
+      rule: 'A span without `gen_ai.operation.name` does not become a turn, but the spans after it do.',
       statements: ['2.1.4', '2.1.r2'],
       observability: 'provoked',
       check: onceTurnsAreListed(hasTurnPerSpan('ignored')),
@@ -240,6 +280,25 @@ const ofProduction = withDefaults(
         'nameless-turn': {
           description: 'Adds a turn for a span without an operation name.',
           transform: onTurnsOfRequests(contains(IGNORED_SPAN), addTurn),
+        },
+        'nameless-ends-batch': {
+          description: 'Ignores the spans after one without an operation name.',
+          transform: onTurnsOfRequests(contains(IGNORED_SPAN), (turns) => turns.slice(0, 1)),
+        },
+      },
+    },
+    'SERVICE-224': {
+      rule: 'A chat span becomes a turn whatever its `name` is.',
+      section: '2.1',
+      statements: ['2.1.4', '2.1.5'],
+      reason: 'Instrumentations name spans after the model, so their turns would be lost.',
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: onceTurnsAreListed(hasTurnPerSpan('attribute and header')),
+      mutants: {
+        'chat-by-span-name': {
+          description: 'Ignores chat spans whose name is not chat.',
+          transform: onTurnsOfRequests(contains(OTHER_SPAN_NAME), (turns) => turns.slice(0, 1)),
         },
       },
     },
@@ -253,6 +312,24 @@ const ofProduction = withDefaults(
         'turn-per-trace': {
           description: 'Keeps only the first chat span of a trace.',
           transform: onTurnsOfRequests(hasTurnsOfOneTrace, (turns) => turns.slice(0, 1)),
+        },
+      },
+    },
+    'SERVICE-222': {
+      rule: 'Chat spans with different ids become separate turns, even if their texts, their times, or the beginnings of their ids are the same.',
+      section: '3.1',
+      statements: ['2.1.5', '3.1.2'],
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: onceTurnsAreListed(hasTurnPerSpan('alike')),
+      mutants: {
+        'turn-per-text': {
+          description: 'Keeps only one of the turns with the same text.',
+          transform: onTurnsOfRequests(hasAlikeTurns, keepOnePerText),
+        },
+        'turn-per-id-prefix': {
+          description: 'Loses a span whose ids begin like those of another one.',
+          transform: onTurnsOfRequests(hasAlikeTurns, (turns) => turns.slice(0, -1)),
         },
       },
     },
@@ -537,6 +614,7 @@ const TEXT_HINT =
 function hasSentTexts(
   key: 'user_input' | 'agent_response',
   steps: readonly ConversationName[],
+  hint?: string,
 ): Check {
   const attribute = key === 'user_input' ? 'gen_ai.input.messages' : 'gen_ai.output.messages';
   const check = checkConversations(steps, hasAllTurns, ({ id, session, spans }) => {
@@ -551,7 +629,7 @@ function hasSentTexts(
   return {
     ...check,
     judge: (evidence, transcript) =>
-      check.judge(evidence, transcript).map((finding) => ({ ...finding, hint: TEXT_HINT })),
+      check.judge(evidence, transcript).map((finding) => ({ ...finding, hint: hint ?? TEXT_HINT })),
   };
 }
 
@@ -655,13 +733,14 @@ function sentInputs(session: ResultsObject, transcript: Transcript): ReturnType<
     .map(readInput);
 }
 
-/** Returns the user inputs of a conversation with turns that start in one millisecond. */
+/** Returns the user inputs of a conversation with turns that start in one millisecond, not together. */
 function inputsWithinMillisecond(
   session: ResultsObject,
   transcript: Transcript,
 ): ReturnType<InputsOf> {
   const spans = listSentSpans(session, transcript);
-  return spans.some((span, index) => isInSameMillisecond(span, spans[index - 1]))
+  const areDistinct = new Set(spans.map(({ startNs }) => startNs)).size === spans.length;
+  return areDistinct && spans.some((span, index) => isInSameMillisecond(span, spans[index - 1]))
     ? spans.map(readInput)
     : [];
 }
@@ -773,6 +852,12 @@ function onTurnsOfRequests(
       return editMatching(request, forward, clock);
     };
   };
+}
+
+/** Removes the turns that repeat the user input of another one. */
+function keepOnePerText(turns: ResultsObject[]): ResultsObject[] {
+  const inputs = turns.map(({ user_input: input }) => input);
+  return turns.filter((_turn, index) => inputs.indexOf(inputs[index]) === index);
 }
 
 function addTurn(turns: ResultsObject[]): ResultsObject[] {

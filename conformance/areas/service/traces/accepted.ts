@@ -44,7 +44,7 @@ const special = {
   ignored: ['ignored', IGNORED_ALONE],
   resent: ['re-sent again', 're-sent as protobuf', 'closed twice again'],
   otherSpans: ['tools', 'failed', 'wrapper'],
-  large: ['under 10 MB', 'protobuf under 10 MB'],
+  large: ['under 10 MB', 'protobuf under 10 MB', 'gzip of 3 MB'],
   twoConversations: ['two ids'],
   charset: ['charset'],
   typeCase: ['split'],

@@ -132,6 +132,7 @@ function createUnusualTraces(context: ServiceProbeContext): Step[] {
     withBody('body not JSON', { text: '{"resourceSpans":' }),
     withBody('body empty', { text: '' }),
     withBody('body an array', { json: [] }),
+    withBody('body an empty object', { json: {} }),
     withBody(
       'body not protobuf',
       { bytes: Buffer.from('no protobuf') },
@@ -158,7 +159,7 @@ export const unspecified: ServiceProbe = {
   area: 'service',
   phase: 'refused',
   needs: [conversations],
-  cost: cost(21),
+  cost: cost(22),
   async run(context) {
     const { service } = context;
     await Promise.all([
@@ -188,8 +189,10 @@ export const unspecified: ServiceProbe = {
 /** "10 MB" may mean 10 million bytes or 10 MiB. */
 const TEN_MEGABYTES = 10_000_000;
 const MARGIN_BYTES = 500_000;
+/** More than the default limit of many frameworks. */
+const INFLATED_BYTES = 3_000_000;
 
-/** Sends bodies just below and above 10 MB. */
+/** Sends bodies just below and above 10 MB, and one that becomes large when it is inflated. */
 async function probeBodySizes(
   context: ServiceProbeContext,
   request: Step,
@@ -206,6 +209,13 @@ async function probeBodySizes(
   });
   if (!control) return;
   await context.send(createLargeProtobuf(context, spans));
+  await context.send({
+    ...request,
+    step: 'gzip of 3 MB',
+    // The white space comes first, so that nothing is left of a body that is cut.
+    body: { bytes: gzipSync(text.padStart(INFLATED_BYTES, ' ')) },
+    headers: { 'content-encoding': 'gzip' },
+  });
   const tooLarge = pad(INGEST_BODY_BYTES_MAX + MARGIN_BYTES);
   await context.send(
     createRefusedStep(control, request, { step: 'over 10 MB', body: { text: tooLarge } }),
@@ -242,7 +252,7 @@ export const limits: ServiceProbe = {
   // The run of an idle conversation is compared with that of another one.
   needs: [conversations],
   intrusive: true,
-  cost: cost(15),
+  cost: cost(16),
   async run(context) {
     const { service } = context;
     const conversation = createConversation(service, 'limits', { offsetMs: -HOUR_MS });
@@ -257,11 +267,12 @@ export const limits: ServiceProbe = {
 /** Two fixed one-minute windows let 240 requests pass; one more exceeds any way to count. */
 const BURST_MAX = 2 * INGEST_REQUESTS_PER_MINUTE_MAX + 1;
 
-/** Divides the rate, so that the first batch over the rate is refused as a whole. */
+/** The rate and as many more as are in flight together. A service that counts too late admits more. */
+const FIRST_BATCH_SIZE = INGEST_REQUESTS_PER_MINUTE_MAX + 32;
 const BATCH_SIZE = 12;
 
-/** A service that keeps the rate receives one burst, and a second if its clock can't be advanced. */
-const REQUESTS = 2 * (INGEST_REQUESTS_PER_MINUTE_MAX + BATCH_SIZE) + 3;
+/** A service that keeps the rate receives one batch, and a second if its clock can't be advanced. */
+const REQUESTS = 2 * FIRST_BATCH_SIZE + 3;
 
 /** Two bursts this far apart cannot both cross the boundary of a fixed one-minute window. */
 const OUT_OF_PHASE_MS = 1.5 * MINUTE_MS;
@@ -269,16 +280,17 @@ const OUT_OF_PHASE_MS = 1.5 * MINUTE_MS;
 /** After a delay this short, a request finds out whether `Retry-After` is true. */
 const SHORT_DELAY_MS = 10 * SECOND_MS;
 
-/** Sends batches until the service returns 429. */
+/** Sends more concurrent requests than the rate, and further batches until the service returns 429. */
 async function sendBurst(context: ServiceProbeContext, request: Step): Promise<Exchange[]> {
   const sent: Exchange[] = [];
   while (sent.length < BURST_MAX && !sent.some(isRateLimited)) {
+    const length = sent.length === 0 ? FIRST_BATCH_SIZE : BATCH_SIZE;
     const exchanges = await Promise.all(
-      Array.from({ length: BATCH_SIZE }, () => context.send(request)),
+      Array.from({ length }, () => context.send({ ...request, order: 'burst' })),
     );
     const answered = exchanges.filter((exchange) => exchange !== undefined);
     sent.push(...answered);
-    if (answered.length < BATCH_SIZE) break;
+    if (answered.length < length) break;
   }
   return sent;
 }

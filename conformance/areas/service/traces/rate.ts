@@ -96,6 +96,11 @@ export const traceRate: Subject = {
             },
           ),
           'rate-150': createLimitMutant('Returns 429 after 150 requests.', { max: 150 }),
+          'rate-race': {
+            description: 'Counts requests when they are stored, too late for concurrent ones.',
+            transform: countWhenStored,
+            ...intrusiveOnly,
+          },
           'rate-250': createLimitMutant('Returns 429 after 250 requests.', { max: 250 }),
         },
         legal: {
@@ -404,6 +409,29 @@ function limitAllKeys(): Transform {
 /** How many requests of a minute reach the service, which also limits the rate. */
 const FORWARDED_MAX = 100;
 
+/** How long a request is stored before `countWhenStored` counts it. */
+const STORED_AFTER_MS = 50;
+
+/** Applies the rate limit to a count that lacks the requests in flight. */
+function countWhenStored(): Transform {
+  const stored = createWindowedCount(MINUTE_MS);
+  const forwarded = createWindowedCount(MINUTE_MS);
+  return async (request, forward, clock) => {
+    stored.advance(clockAdvanceMs(request));
+    forwarded.advance(clockAdvanceMs(request));
+    if (request.endpoint !== 'traces') return forward(request);
+    const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
+    if (stored.countOf(key) >= MAX) {
+      return jsonResponse(429, { message: 'Wait.' }, { 'retry-after': '60' });
+    }
+    const isForwarded = forwarded.increment(key) <= FORWARDED_MAX;
+    const response = isForwarded ? await forward(request) : emptyTraceResponse;
+    await clock.sleep(STORED_AFTER_MS);
+    stored.increment(key);
+    return response;
+  };
+}
+
 interface RateLimit {
   /** Requests of a key within a fixed window. */
   max: number;
@@ -423,6 +451,7 @@ function createWindowedCount(windowMs: number) {
       counts.clear();
       advancedMs = 0;
     },
+    countOf: (key: string): number => counts.get(key) ?? 0,
     increment(key: string): number {
       const count = (counts.get(key) ?? 0) + 1;
       counts.set(key, count);

@@ -1,12 +1,15 @@
 /** `POST /v1/traces`: how large a body may be (spec 7, 8). */
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { checkRefused } from '../../../engine/checks/responses.ts';
 import { dropInstead, respondInstead, type When } from '../../../engine/mutants/combinators.ts';
+import type { ProxyRequest, Transform } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type Subject } from '../../../engine/requirement.ts';
 import { requireIntrusiveRun } from '../findings.ts';
 import { emptyTraceResponse, intrusiveOnly } from '../transforms.ts';
 import {
   acceptsLike,
   hasType,
+  isGzip,
   LOST_SPANS,
   noTraces,
   refuseTraces,
@@ -53,13 +56,14 @@ export const traceSizes: Subject = {
         },
       },
       'SERVICE-024': {
-        rule: '`POST /v1/traces` accepts a body just under 10 MB.',
-        statements: ['8.a1'],
+        rule: '`POST /v1/traces` accepts a body just under 10 MB, and gzip that inflates to 3 MB.',
+        section: '8',
+        statements: ['4.1.4', '8.a1'],
         reason: LOST_SPANS,
         // A service without protobuf fails another requirement.
         check: acceptsLike(
-          ['under 10 MB', 'protobuf under 10 MB'],
-          (step) => [step === 'under 10 MB' ? 'json' : 'protobuf'],
+          ['under 10 MB', 'protobuf under 10 MB', 'gzip of 3 MB'],
+          (step) => [plainStepOf(step)],
           requireIntrusiveRun(noTraces),
         ),
         mutants: {
@@ -69,6 +73,19 @@ export const traceSizes: Subject = {
               (request) => hasType('application/x-protobuf')(request) && request.body.length > 1e6,
               413,
             ),
+            ...intrusiveOnly,
+          },
+          'one-megabyte-of-gzip': {
+            ...refuseTraces(
+              'Refuses gzip that inflates to more than 1 MB.',
+              (request) => isGzip(request) && inflate(request).length > INFLATED_MAX,
+              413,
+            ),
+            ...intrusiveOnly,
+          },
+          'gzip-cut': {
+            description: 'Reads only the first megabyte of gzip.',
+            transform: cutInflated,
             ...intrusiveOnly,
           },
           'five-megabytes': {
@@ -84,3 +101,30 @@ export const traceSizes: Subject = {
     },
   ),
 };
+
+/** Returns the step of a plain request with the same format as a large one. */
+function plainStepOf(step: string): 'json' | 'protobuf' | 'gzip' {
+  if (step === 'gzip of 3 MB') return 'gzip';
+  return step === 'under 10 MB' ? 'json' : 'protobuf';
+}
+
+/** How much of a body two mutants inflate. */
+const INFLATED_MAX = 1_000_000;
+
+/** Returns the inflated body of a request; nothing if it is not gzip. */
+function inflate({ bytes }: ProxyRequest): Buffer {
+  try {
+    return gunzipSync(bytes ?? '');
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+/** Cuts what a gzip body inflates to. */
+function cutInflated(): Transform {
+  return async (request, forward) => {
+    const inflated = isGzip(request) ? inflate(request) : Buffer.alloc(0);
+    if (inflated.length <= INFLATED_MAX) return forward(request);
+    return forward({ ...request, bytes: gzipSync(inflated.subarray(0, INFLATED_MAX)) });
+  };
+}

@@ -1,8 +1,9 @@
-import { conversations } from '../close/probes.ts';
+import { IGNORED_ALONE } from '../close/evidence.ts';
+import { conversations, IGNORED_SPAN } from '../close/probes.ts';
 import { resolvePointer } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
-import { PREFLIGHT, isAccepted } from '../../../engine/transcript/reading.ts';
+import { PREFLIGHT, isAccepted, isNotFound } from '../../../engine/transcript/reading.ts';
 import {
   ownerNames,
   type OwnerName,
@@ -10,8 +11,16 @@ import {
   type ServiceProbeContext,
 } from '../context.ts';
 import { resultsEndpoints } from '../results-api.ts';
+import {
+  createConversation,
+  createSiblingSpan,
+  createTraceExport,
+  encodings,
+  stringAttribute,
+} from '../spans.ts';
 import { seedOwner, uploadedTranscript } from '../seeds.ts';
 import { createControlStep, createResultsStep, ownerQuery } from '../requests.ts';
+import { NO_SLASH_PATH, NO_SLASH_STEP } from '../results/evidence.ts';
 import { SEEDED_KEY_STEP } from '../transcript.ts';
 
 /** Sends one plain request to each route, to find out whether a service is at the address. */
@@ -19,7 +28,7 @@ export const preflight: ServiceProbe = {
   id: PREFLIGHT,
   area: 'service',
   phase: 'preflight',
-  cost: cost(3),
+  cost: cost(5),
   async run(context) {
     const reads = resultsEndpoints.map((endpoint): Step => ({
       endpoint,
@@ -34,9 +43,36 @@ export const preflight: ServiceProbe = {
       intent: 'open',
       path: unknownId,
     };
-    await Promise.all([...reads, end].map((request) => context.send(request)));
+    const sent = await Promise.all([...reads, end].map((request) => context.send(request)));
+    if (sent.every((exchange) => exchange !== undefined && isNotFound(exchange))) {
+      await lookForRoutes(context);
+    }
   },
 };
+
+/**
+ * Looks for other routes of a service whose reads get 404: a service may respond like this as long as it
+ * has no sessions, or may know the path only without the slash at its end.
+ */
+async function lookForRoutes(context: ServiceProbeContext): Promise<void> {
+  const { service } = context;
+  const conversation = createConversation(service, IGNORED_ALONE);
+  // A span without an operation name is accepted, but changes nothing.
+  const ignored = createSiblingSpan(service, conversation, IGNORED_SPAN, [
+    stringAttribute('gen_ai.conversation.id', conversation.id),
+  ]);
+  await context.send({
+    endpoint: 'traces',
+    step: 'plain',
+    intent: 'open',
+    ...encodings.json(createTraceExport([ignored])),
+  });
+  await context.send({
+    ...createResultsStep(context, 'production', NO_SLASH_STEP),
+    intent: 'open',
+    path: NO_SLASH_PATH,
+  });
+}
 
 /** Looks for a control API and, if there is one, creates the owners of the run. */
 export const controlSetup: ServiceProbe = {

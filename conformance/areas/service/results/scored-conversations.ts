@@ -278,22 +278,36 @@ const isLiveRun = (run: unknown): boolean => String(run).startsWith('Live traces
 
 /** Requires the run name of the close response in the results. */
 function listsSameRun(): Check {
+  const findCloses = (transcript: Transcript): Exchange[] =>
+    scoringCloses(transcript).filter(
+      (close) =>
+        typeof resolvePointer(close.json, '/run') === 'string' &&
+        typeof findClosedSession(transcript, close)?.['run'] === 'string',
+    );
   return {
-    evidence: (transcript) =>
-      scoringCloses(transcript).filter(
-        (close) =>
-          typeof resolvePointer(close.json, '/run') === 'string' &&
-          typeof findClosedSession(transcript, close)?.['run'] === 'string',
-      ),
-    judge: (evidence, transcript) =>
-      evidence.flatMap((close) => {
-        const run = findClosedSession(transcript, close)?.['run'];
-        if (run === resolvePointer(close.json, '/run')) return [];
-        return [wrongValue(close, '/run', `${formatValue(run)}, the run of its session`)];
+    evidence: (transcript) => withPages(findCloses(transcript), [lastPolledPage(transcript)]),
+    judge: (_evidence, transcript) =>
+      findCloses(transcript).flatMap((close) => {
+        const page = lastPolledPage(transcript);
+        const session = findClosedSession(transcript, close);
+        const run = resolvePointer(close.json, '/run');
+        if (!page || !session || session['run'] === run) return [];
+        const pointer = `/items/${sessionsOf(page).indexOf(session)}/run`;
+        const expected = `${formatValue(run)}, as in the close response (exchange ${close.id})`;
+        return [wrongValue(page, pointer, expected)];
       }),
     unjudged: noSessions,
   };
 }
+
+/** Adds the pages that show the sessions of closes, if there are closes. */
+const withPages = (
+  closes: readonly Exchange[],
+  pages: readonly (Exchange | undefined)[],
+): Exchange[] =>
+  closes.length === 0
+    ? []
+    : [...closes, ...new Set(pages.filter((page) => page !== undefined))];
 
 /** Requires sessions to start when their first span starts. */
 export function startsWithFirstSpan(): Check {
@@ -332,6 +346,9 @@ interface ScoredClose {
   close: Exchange;
   queued: number;
   scored: number;
+  /** The page with its session, and the place of the session there. */
+  page: Exchange;
+  pointer: string;
 }
 
 /** Returns first closes with a listed session. A wrong number of queued evals is not its subject. */
@@ -349,11 +366,15 @@ function findScoredCloses(transcript: Transcript): ScoredClose[] {
   return closes.flatMap((close) => {
     const id = conversationIdOf(close);
     const queued = queuedOf(close);
-    const [session] = sessionsById(queued === 0 ? later : polled, id);
+    const page = queued === 0 ? later : polled;
+    const [session] = sessionsById(page, id);
     const scored = session && summaryNumber(session, 'total_evaluations');
     const isSingle = closes.filter((other) => conversationIdOf(other) === id).length === 1;
-    if (typeof queued !== 'number' || scored === undefined || !isSingle) return [];
-    return configured === 0 || configured === queued ? [{ close, queued, scored }] : [];
+    if (typeof queued !== 'number' || !page || !session || !isSingle) return [];
+    if (scored === undefined) return [];
+    const pointer = `/items/${sessionsOf(page).indexOf(session)}`;
+    const isRight = configured === 0 || configured === queued;
+    return isRight ? [{ close, queued, scored, page, pointer }] : [];
   });
 }
 
@@ -363,15 +384,22 @@ function findScoredCloses(transcript: Transcript): ScoredClose[] {
  */
 function scoresQueuedEvals(): Check {
   return {
-    evidence: (transcript) => findScoredCloses(transcript).map(({ close }) => close),
+    evidence(transcript) {
+      const closes = findScoredCloses(transcript);
+      return withPages(
+        closes.map(({ close }) => close),
+        closes.map(({ page }) => page),
+      );
+    },
     judge(_evidence, transcript) {
       const closes = findScoredCloses(transcript);
       const hasAlwaysLess = closes.every(({ queued, scored }) => scored < queued);
       return closes
         .filter(({ queued, scored }) => hasAlwaysLess || scored > queued)
-        .map(({ close, scored }) =>
-          wrongValue(close, '/evaluations_queued', `${scored}, the evaluations of its session`),
-        );
+        .map(({ close, queued, page, pointer }) => {
+          const expected = `${queued}, as \`evaluations_queued\` in the close response (exchange ${close.id})`;
+          return wrongValue(page, `${pointer}/outcome_summary/total_evaluations`, expected);
+        });
     },
     unjudged: needsScores('The results list no conversation whose close queued evals.'),
   };

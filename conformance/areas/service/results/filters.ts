@@ -62,6 +62,7 @@ import {
   WRONG_FILTER,
   type FilterRule,
 } from './filtering.ts';
+import { addNameHints, findTimeHint } from './filter-hints.ts';
 import { hasSeededNames } from './sessions.ts';
 
 type TimeFilter = 'started_after' | 'started_before';
@@ -98,7 +99,9 @@ export const filters: Subject = {
         rule: `The filter \`${name}\` keeps the ${kind} sessions whose ${name} name contains the value, ignoring case.`,
         statements: [either('4.4.3', '4.3.5')],
         reason: WRONG_FILTER,
-        check: ignoresCase(
+        check: addNameHints(
+          endpoint,
+          name,
           filtersSessions(endpoint, nameFilterSteps[name], either(matchesRun, matchesAgent)),
         ),
         mutants: {
@@ -115,7 +118,11 @@ export const filters: Subject = {
       rule: `The filter \`eval\` keeps the ${kind} sessions that have an eval whose name contains the value, ignoring case.`,
       statements: either(['4.4.4'], ['4.3.9', '4.3.10']),
       reason: WRONG_FILTER,
-      check: ignoresCase(filtersSessions(endpoint, nameFilterSteps.eval, matchesEval)),
+      check: addNameHints(
+        endpoint,
+        'eval',
+        filtersSessions(endpoint, nameFilterSteps.eval, matchesEval),
+      ),
       mutants: forEndpoint(wrongMatches(endpoint, 'eval')),
     })),
     ...both('SERVICE-210', 'SERVICE-211', ({ endpoint, kind, either, forEndpoint }) => {
@@ -374,25 +381,6 @@ function seededAgentUrls(transcript: Transcript): Map<unknown, unknown> {
   );
 }
 
-const CASE_HINT =
-  'Ignore the case of all letters, such as Ü and ü, not only of ASCII letters, and read + in a query as a space.';
-
-/** Adds a hint to the findings of a name filter that finds nothing, and whose value has letters outside ASCII. */
-function ignoresCase(check: Check): Check {
-  const hasOtherLetters = (page: Exchange): boolean =>
-    sessionsOf(page).length === 0 &&
-    (['run', 'agent', 'eval'] as const).some((name) => /[^ -~]/.test(queryOf(page, name) ?? ''));
-  return {
-    ...check,
-    judge: (evidence, transcript) => {
-      const ids = new Set(evidence.filter(hasOtherLetters).map(({ id }) => id));
-      return check
-        .judge(evidence, transcript)
-        .map((finding) => (ids.has(finding.exchange) ? { ...finding, hint: CASE_HINT } : finding));
-    },
-  };
-}
-
 /** Requires exactly the sessions of the agent whose URL was requested. */
 function filtersByAgentUrl(): Check {
   const check = checkEach(
@@ -443,9 +431,6 @@ function matchesTime(filter: TimeFilter): FilterRule {
   };
 }
 
-const TIME_HINT =
-  'Compare starts and bounds with their fractions of a second, and read nanoseconds as 64-bit integers: a floating-point number rounds them.';
-
 /**
  * Requires a time filter to select exactly the right sessions. The period of the run is a time filter
  * too: sessions in the period that are listed without it must also be listed with it. Times without
@@ -473,7 +458,11 @@ function filtersByTime(endpoint: ResultsEndpoint, filter: TimeFilter): Check {
         evidence.filter((page) => page !== whole),
         transcript,
       );
-      const findings = filtered.map((finding) => ({ ...finding, hint: TIME_HINT }));
+      const findings = filtered.map((finding) => {
+        const page = evidence.find(({ id }) => id === finding.exchange);
+        const hint = page && findTimeHint(page, filter, rule, endpoint, transcript);
+        return hint === undefined ? finding : { ...finding, hint };
+      });
       return whole && evidence.includes(whole)
         ? [...findings, ...findMissingInPeriod(endpoint, filter, whole, transcript)]
         : findings;

@@ -48,14 +48,8 @@ export function conformingClose(
 
 /** Returns what a conforming service could respond to a valid request. */
 export function conformingResponse(exchange: Exchange, transcript: Transcript): Response {
-  switch (exchange.endpoint) {
-    case 'traces':
-      return respond(200, {});
-    case 'end':
-      return conformingClose(exchange, transcript, false);
-    default: {
-      const page = { items: [], total: 0, skip: skipOf(exchange), limit: limitOf(exchange) };
-      return respond(200, page);
-    }
-  }
+  if (exchange.endpoint === 'traces') return respond(200, {});
+  if (exchange.endpoint === 'end') return conformingClose(exchange, transcript, false);
+  const page = { items: [], total: 0, skip: skipOf(exchange), limit: limitOf(exchange) };
+  return respond(200, page);
 }

@@ -44,11 +44,9 @@ const causeOfSandbox = (outcome: Outcome): BlockingCause | undefined =>
     exchanges: [exchange(1, 'health', outcome), exchange(2, 'chat', outcome)],
   });
 
-const respond = (
-  status: number,
-  body: string,
-  headers: Record<string, string> = {},
-): Outcome => ({ response: { status, headers, body } });
+const respond = (status: number, body: string, headers: Record<string, string> = {}): Outcome => ({
+  response: { status, headers, body },
+});
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 

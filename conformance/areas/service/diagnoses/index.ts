@@ -8,7 +8,7 @@ import { findLateSpans } from './late-spans.ts';
 import { findMixedUpOwners } from './mixed-up-owners.ts';
 import { findContradictingSummaries } from './contradicting-summaries.ts';
 import { findContradictingTotals } from './contradicting-totals.ts';
-import { findMissingSlashes, findServiceRedirects } from './other-paths.ts';
+import { findMissingSlashes, findServiceRedirects, findUnknownLists } from './other-paths.ts';
 import { findRenamedItems } from './renamed-items.ts';
 import { findShortPages } from './short-pages.ts';
 
@@ -17,6 +17,7 @@ export function diagnoseService(transcript: Transcript): Repair[] {
   return [
     findServiceRedirects,
     findMissingSlashes,
+    findUnknownLists,
     findLateSpans,
     findWrappedBodies,
     findRenamedItems,

@@ -79,11 +79,7 @@ function isDecidedByWait(
   return Math.max(...waits) + WAIT_MS_MIN < shortestWaitMs(found, transcript);
 }
 
-function repairCall(
-  call: Exchange,
-  calls: readonly Exchange[],
-  transcript: Transcript,
-): Response {
+function repairCall(call: Exchange, calls: readonly Exchange[], transcript: Transcript): Response {
   const isRepeat = calls.some((other) => other.id < call.id && isSameConversation(other, call));
   return isClosed(call) && isObject(call.json)
     ? respond(200, { ...call.json, ...(isRepeat && { already_closed: true }) })

@@ -33,13 +33,33 @@ export function findServiceRedirects(transcript: Transcript): Diagnosis[] {
   ];
 }
 
+const listReads = ({ exchanges }: Transcript): Exchange[] =>
+  exchanges.filter(
+    (exchange) => isValid(exchange) && resultsEndpoints.some((name) => name === exchange.endpoint),
+  );
+
+/** Recognizes reads that get 404 although the service knows the path: no session matches them. */
+export function findUnknownLists(transcript: Transcript): Diagnosis[] {
+  const reads = listReads(transcript);
+  const isKnown = ({ endpoint }: Exchange): boolean =>
+    reads.some((other) => other.endpoint === endpoint && isAccepted(other));
+  const seen = nonEmpty(reads.filter((read) => isNotFound(read) && isKnown(read)));
+  if (!seen) return [];
+  const status = findExample(seen).response?.status;
+  return [
+    {
+      seen,
+      fault: `reads get ${status}, although the path is known (${describeSeen(seen)})`,
+      cure: 'If no session matches, respond with 200 and an empty list of `items`',
+      repair: (exchange) => conformingResponse(exchange, transcript),
+    },
+  ];
+}
+
 /** Recognizes paths of results that a service knows only without the slash at their end. */
 export function findMissingSlashes(transcript: Transcript): Diagnosis[] {
   const { exchanges } = transcript;
-  const reads = exchanges.filter(
-    (exchange) =>
-      isValid(exchange) && resultsEndpoints.some((name) => name === exchange.endpoint),
-  );
+  const reads = listReads(transcript);
   const seen = nonEmpty(reads.filter(isNotFound));
   const found = exchanges.find(
     (exchange) => isStep(exchange, 'production', NO_SLASH_STEP) && isAccepted(exchange),

@@ -48,9 +48,7 @@ const totalOf = ({ json }: Exchange): unknown => resolvePointer(json, '/total');
 /** Returns how many sessions follow those of a page with as many as its limit; less than 0 if it can't have them. */
 function countMissing(page: Exchange): number {
   const total = totalOf(page);
-  return typeof total === 'number' && limitOf(page) > 0
-    ? total - skipOf(page) - limitOf(page)
-    : -1;
+  return typeof total === 'number' && limitOf(page) > 0 ? total - skipOf(page) - limitOf(page) : -1;
 }
 
 /** Adds the session that a page lacks; if no other page shows which one it is, one of its own. */

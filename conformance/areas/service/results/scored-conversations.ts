@@ -305,9 +305,7 @@ const withPages = (
   closes: readonly Exchange[],
   pages: readonly (Exchange | undefined)[],
 ): Exchange[] =>
-  closes.length === 0
-    ? []
-    : [...closes, ...new Set(pages.filter((page) => page !== undefined))];
+  closes.length === 0 ? [] : [...closes, ...new Set(pages.filter((page) => page !== undefined))];
 
 /** Requires sessions to start when their first span starts. */
 export function startsWithFirstSpan(): Check {

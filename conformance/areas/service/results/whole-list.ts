@@ -123,11 +123,7 @@ const readsTwice = (kind: string): string =>
 const NAMED_MAX = 4;
 
 /** Says why there is nothing to compare with the list of all sessions: reads without a list, if there are any. */
-function explainNoList(
-  { exchanges }: Transcript,
-  endpoint: ResultsEndpoint,
-  kind: string,
-): string {
+function explainNoList({ exchanges }: Transcript, endpoint: ResultsEndpoint, kind: string): string {
   const unread = exchanges.filter(
     (exchange) =>
       exchange.endpoint === endpoint &&

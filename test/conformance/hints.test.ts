@@ -103,7 +103,7 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
     ['service/response-trimmed', 'SERVICE-101', /^Store and return texts as they are sent/],
     ['service/own-session-id', 'SERVICE-219', /^Return the conversation id of the spans/],
     ['service/production-eval-ascii-case', 'SERVICE-111', /^Ignore the case of all letters/],
-    ['service/production-after-by-second', 'SERVICE-117', /to the fraction of a second/],
+    ['service/production-after-by-second', 'SERVICE-117', /fractions of a second/],
     ['service/production-beyond-wraps', 'SERVICE-206', /^Apply skip also without limit/],
     ['service/idle-since-first-span', 'SERVICE-059', /^Count the 24 hours from the arrival/],
     ['service/ids-told-folded', 'SERVICE-065', /^Return the id as the spans have it/],

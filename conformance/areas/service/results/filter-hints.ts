@@ -82,17 +82,17 @@ function findEmptyHint(
   return `The value is a part of the name in upper case. Find it anywhere in the name, ignore the case${others}${space}.`;
 }
 
-const PRECISE_HINT =
-  'Include the bound, compare starts with it to the fraction of a second, and read nanoseconds as 64-bit integers: a floating-point number rounds them.';
-
-/** Returns what to do about a time filter, by the sessions that are wrongly listed or missing. */
+/**
+ * Returns what to do about a time filter, by the sessions that are wrongly listed or missing; undefined if
+ * all of them start close to its time.
+ */
 export function findTimeHint(
   page: Exchange,
   filter: 'started_after' | 'started_before',
   rule: FilterRule,
   endpoint: ResultsEndpoint,
   transcript: Transcript,
-): string {
+): string | undefined {
   if (listsAll(page, endpoint, transcript)) return ignoredHint(filter);
   const listed = new Set(sessionsOf(page).map(identify));
   const boundMs = startedAtMs({ started_at: queryOf(page, filter) }) ?? 0;
@@ -104,6 +104,6 @@ export function findTimeHint(
     return isDue !== 'either' && isDue !== listed.has(identify(session));
   });
   return wrong.every(isNear)
-    ? PRECISE_HINT
+    ? undefined
     : `Compare \`started_at\` of sessions, not another time, with \`${filter}\` as an instant.`;
 }

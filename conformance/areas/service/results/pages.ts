@@ -34,6 +34,7 @@ import {
 } from '../../../engine/transcript/reading.ts';
 import { UPPER_CASE_HEADER } from '../authentication/keys.ts';
 import {
+  LESS_TRAFFIC,
   needsSessions,
   requireControlApi,
   requireIntrusiveRun,
@@ -83,7 +84,7 @@ import {
   TIME_PRECISION_MS,
   WRONG_TYPE,
 } from './evidence.ts';
-import { compareWithWhole, findWholeList, LESS_TRAFFIC, noWholeList } from './whole-list.ts';
+import { compareWithWhole, findWholeList, noWholeList } from './whole-list.ts';
 
 const OWNER_HINT = 'Select by the owner of the API key in every query.';
 

@@ -278,16 +278,15 @@ const isLiveRun = (run: unknown): boolean => String(run).startsWith('Live traces
 
 /** Requires the run name of the close response in the results. */
 function listsSameRun(): Check {
-  const findCloses = (transcript: Transcript): Exchange[] =>
-    scoringCloses(transcript).filter(
-      (close) =>
-        typeof resolvePointer(close.json, '/run') === 'string' &&
-        typeof findClosedSession(transcript, close)?.['run'] === 'string',
-    );
   return {
-    evidence: (transcript) => withPages(findCloses(transcript), [lastPolledPage(transcript)]),
-    judge: (_evidence, transcript) =>
-      findCloses(transcript).flatMap((close) => {
+    evidence: (transcript) =>
+      scoringCloses(transcript).filter(
+        (close) =>
+          typeof resolvePointer(close.json, '/run') === 'string' &&
+          typeof findClosedSession(transcript, close)?.['run'] === 'string',
+      ),
+    judge: (evidence, transcript) =>
+      evidence.flatMap((close) => {
         const page = lastPolledPage(transcript);
         const session = findClosedSession(transcript, close);
         const run = resolvePointer(close.json, '/run');
@@ -299,13 +298,6 @@ function listsSameRun(): Check {
     unjudged: noSessions,
   };
 }
-
-/** Adds the pages that show the sessions of closes, if there are closes. */
-const withPages = (
-  closes: readonly Exchange[],
-  pages: readonly (Exchange | undefined)[],
-): Exchange[] =>
-  closes.length === 0 ? [] : [...closes, ...new Set(pages.filter((page) => page !== undefined))];
 
 /** Requires sessions to start when their first span starts. */
 export function startsWithFirstSpan(): Check {
@@ -382,13 +374,7 @@ function findScoredCloses(transcript: Transcript): ScoredClose[] {
  */
 function scoresQueuedEvals(): Check {
   return {
-    evidence(transcript) {
-      const closes = findScoredCloses(transcript);
-      return withPages(
-        closes.map(({ close }) => close),
-        closes.map(({ page }) => page),
-      );
-    },
+    evidence: (transcript) => findScoredCloses(transcript).map(({ close }) => close),
     judge(_evidence, transcript) {
       const closes = findScoredCloses(transcript);
       const hasAlwaysLess = closes.every(({ queued, scored }) => scored < queued);

@@ -8,7 +8,7 @@ import {
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
 import { formatList } from '../../../../src/report-kit/format.ts';
-import { CONFIGURE_EVALS } from '../findings.ts';
+import { CONFIGURE_EVALS, LESS_TRAFFIC } from '../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
 import {
   hasControlApi,
@@ -70,9 +70,6 @@ export function findWholeList(
 export const noWholeList =
   (endpoint: ResultsEndpoint): Check['unjudged'] =>
   (transcript) => ({ verdict: 'not_observed', ...explainNoWholeList(transcript, endpoint) });
-
-/** What to do if sessions of others appear or disappear during the run. */
-export const LESS_TRAFFIC = 'Check while there is less traffic, or use a key of another owner.';
 
 const remedies = {
   production: CONFIGURE_EVALS,

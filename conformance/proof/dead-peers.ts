@@ -151,7 +151,7 @@ export const unreachable: readonly PeerTemplate[] = [
   definePeer('not-http', 'Speaks a protocol other than HTTP.', 'protocol', () =>
     serveSocket((socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n')),
   ),
-  definePeer('tab-after-length', 'Sends a tab after Content-Length.', 'protocol', () =>
+  definePeer('tab-after-length', 'Sends a tab after Content-Length.', 'malformed', () =>
     serveSocket((socket) =>
       socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\t\r\n\r\n{}')),
     ),

@@ -15,6 +15,7 @@ import {
   readTranscript,
   toExchange,
   writeTranscript,
+  type Exchange,
   type Transcript,
 } from '../../conformance/engine/transcript/transcript.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
@@ -84,6 +85,35 @@ void t.test('the cost of a probe is the number of requests that it sends', async
   }
 });
 
+/** Lists the fields of a JSON value at every level: "/keys", "/keys/*/key". */
+function listPaths(value: unknown, at = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => listPaths(item, `${at}/*`));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [
+    `${at}/${key}`,
+    ...listPaths(inner, `${at}/${key}`),
+  ]);
+}
+
+void t.test('a service that stores no runs of seed data is told what is missing', async (t) => {
+  const { transcript } = await recordServiceOnce();
+  const exchanges = transcript.exchanges.map((exchange) => {
+    const { json, sent, response, ...record } = exchange;
+    const isMany = exchange.probe === 'service/many' && exchange.endpoint === 'production';
+    if (!isMany || !response) return exchange;
+    const body = JSON.stringify({ ...(isObject(json) ? json : {}), items: [], total: 0 });
+    return toExchange({ ...record, response: { ...response, body } });
+  });
+  const { requirements } = judgeTranscript(serviceSuite, { run: transcript.run, exchanges });
+  for (const id of ['SERVICE-193', 'SERVICE-208'] as const) {
+    t.match(requirements.get(id), {
+      verdict: 'not_observed',
+      reason: /^The service lists no session of `runs` in the seed document/,
+      remedy: /^Store `runs` of seed documents in `POST \/__admin\/seed`/,
+    });
+  }
+});
+
 void t.test(
   'docs/check.md lists the control routes that a run uses, and their format',
   async (t) => {
@@ -98,7 +128,17 @@ void t.test(
     const listed = [...section.matchAll(/^\| `([A-Z]+ [^`?]*?)(?:ID)?(?:\?owner=ID)?` \|/gm)];
     t.same([...new Set(used)].sort(), listed.map(([, route]) => route).sort());
     const [, example = ''] = /```json\n([^]*?)```/.exec(section) ?? [];
-    t.same(findViolations('SeedDocument', JSON.parse(example)), []);
+    const shown: unknown = JSON.parse(example);
+    t.same(findViolations('SeedDocument', shown), []);
+    const isSeed = ({ request }: Exchange): boolean => request.path.startsWith('/__admin/seed?');
+    const sent = exchanges.filter(isSeed).flatMap((exchange) => listPaths(exchange.sent));
+    const known = new Set(listPaths(shown));
+    t.ok(sent.includes('/runs/*/sessions/*/source_session_id'), 'the run sends runs');
+    t.same(
+      [...new Set(sent)].filter((path) => !known.has(path)),
+      [],
+      'the example has every field that the run sends',
+    );
   },
 );
 

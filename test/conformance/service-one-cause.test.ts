@@ -3,10 +3,20 @@ import t, { type Test } from 'tap';
 import { serviceMutants } from '../../conformance/areas/mutants.ts';
 import { serviceSuite } from '../../conformance/areas/index.ts';
 import { ownerOf } from '../../conformance/areas/service/owners.ts';
-import type { ResultsObject } from '../../conformance/areas/service/results-api.ts';
+import {
+  queryParameter,
+  sessionsIn,
+  type ResultsObject,
+} from '../../conformance/areas/service/results-api.ts';
 import { isStep, sessionsOf } from '../../conformance/areas/service/transcript.ts';
-import { onPages, onSessions } from '../../conformance/areas/service/transforms.ts';
-import { chain, changeResponse } from '../../conformance/engine/mutants/combinators.ts';
+import { onPages, onSessions, refusal } from '../../conformance/areas/service/transforms.ts';
+import {
+  chain,
+  changeResponse,
+  drop,
+  editBody,
+  isSuccess,
+} from '../../conformance/engine/mutants/combinators.ts';
 import type { ProxyRequest, TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
 import { toExchange, type Exchange } from '../../conformance/engine/transcript/transcript.ts';
 import { reportOf } from '../../conformance/index.ts';
@@ -176,6 +186,44 @@ void t.test('one cause: a key closes conversations of another owner', async (t) 
   });
   const report = reportOf({ run, exchanges: closed }, run.startedAt);
   assertOneCause(t, report, OWNERS, ['SERVICE-067']);
+});
+
+/** Answers as a service whose spans arrive only between the first and the second end call. */
+const storeLate: TransformFactory = () => {
+  const calls = new Map<string, number>();
+  return async (request, forward) => {
+    const response = await forward(request);
+    if (request.endpoint !== 'end' || !isSuccess(response)) return response;
+    const count = (calls.get(request.path) ?? 0) + 1;
+    calls.set(request.path, count);
+    if (count === 1) return refusal(404);
+    return count === 2 ? editBody(response, request, drop('/already_closed')) : response;
+  };
+};
+
+void t.test('spans that are stored only after the response are the first cause', async (t) => {
+  const { causes: found } = await reportWith(storeLate);
+  t.match(found[0]?.description, /: the spans of a conversation are accepted, but are not there/);
+  for (const id of ['SERVICE-040', 'SERVICE-045']) t.ok(found[0]?.clears.includes(id), id);
+});
+
+/** Lists one session fewer than the limit if the page would be full. */
+const shorten: Parameters<typeof onPages>[1] = (page, { path }) => {
+  const limit = Math.min(500, Number(queryParameter(path, 'limit') ?? 50));
+  const sessions = sessionsIn(page);
+  if (limit > 0 && sessions.length >= limit) page['items'] = sessions.slice(0, limit - 1);
+};
+
+void t.test('pages that lack a session are the first cause, not a wrong total', async (t) => {
+  const { causes: found } = await reportWith(
+    chain(onPages('production', shorten), onPages('simulations', shorten)),
+  );
+  t.match(found[0]?.description, /: pages list one session fewer than `limit`: /);
+  t.ok(found[0]?.clears.includes('SERVICE-080'));
+  t.same(
+    found.filter(({ description }) => TOTALS.test(description)),
+    [],
+  );
 });
 
 const others: readonly (readonly [title: string, mutant: string, fails: string])[] = [

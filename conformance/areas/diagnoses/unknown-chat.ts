@@ -1,4 +1,5 @@
 import { isObject } from '../../../src/platform/json.ts';
+import { isKoaNotFound, KOA_NOT_FOUND } from '../../engine/transcript/default-not-found.ts';
 import {
   isAccepted,
   isNotFound,
@@ -33,7 +34,7 @@ export function findUnknownChat({ run, exchanges }: Transcript): Diagnosis[] {
           }
         : {
             fault: `the path is unknown (${status} for ${describeSeen(seen)})`,
-            cure: 'Serve this route; it is the one that every sandbox needs',
+            cure: `Serve this route; it is the one that every sandbox needs${seen.every(isKoaNotFound) ? `. ${KOA_NOT_FOUND}` : ''}`,
           }),
       repair: (exchange) =>
         exchange.intent === 'valid' && reply

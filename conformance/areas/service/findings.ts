@@ -11,6 +11,9 @@ export const NEEDS_CONTROL_API =
 export const CONFIGURE_EVALS =
   'Configure evals for live traces, so that the service scores what the run closes.';
 
+/** What to do if sessions of others appear or disappear during the run. */
+export const LESS_TRAFFIC = 'Check while there is less traffic, or use a key of another owner.';
+
 /** Reports that nothing was scored, and how to change that unless the run itself has configured evals. */
 export function needsScores(reason: string): Check['unjudged'] {
   const configured = unjudgedAs('not_observed', reason);

@@ -24,6 +24,11 @@ export interface SocketProblem {
 
 const CHECK_LOGS = 'Check the logs of the sandbox and of any proxy in front of it: ';
 
+const explainInvalidHttp = ({ failure }: Exchange): SocketProblem => ({
+  message: `The response to the WebSocket request is not valid HTTP (${failure?.message ?? ''}).`,
+  cure: 'Check the host and the port of the voice address, and what listens there.',
+});
+
 const socketProblems: Partial<
   Record<string, (exchange: Exchange, address: string) => SocketProblem>
 > = {
@@ -51,10 +56,8 @@ const socketProblems: Partial<
     message: `The connection was closed during the WebSocket request (${failure?.message ?? ''}).`,
     cure: `${CHECK_LOGS}the connection is closed before a response is sent.`,
   }),
-  protocol: ({ failure }) => ({
-    message: `The response to the WebSocket request is not valid HTTP (${failure?.message ?? ''}).`,
-    cure: 'Check the host and the port of the voice address, and what listens there.',
-  }),
+  protocol: explainInvalidHttp,
+  malformed: explainInvalidHttp,
 };
 
 /** Returns why a WebSocket request got no response; undefined if it got one. */
@@ -68,7 +71,14 @@ export function explainSocketFailure(
 const isUpgrade = (exchange: Exchange): boolean => isVoice(exchange) && exchange.step === UPGRADE;
 
 /** Failures of the connection itself: they don't depend on the path, so no other path is tried. */
-const UNREACHABLE: readonly unknown[] = ['refused', 'unresolved', 'tls', 'plain_http', 'protocol'];
+const UNREACHABLE: readonly unknown[] = [
+  'refused',
+  'unresolved',
+  'tls',
+  'plain_http',
+  'protocol',
+  'malformed',
+];
 
 /**
  * Returns why a run of voice alone has nothing to judge. If the WebSocket request got no response,

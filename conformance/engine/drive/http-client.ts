@@ -251,6 +251,10 @@ const kindByCode: Partial<Record<string, FailureKind>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'plain_http',
 };
 
+/** What the HTTP parser says about the headers or the framing of a response that does begin like HTTP. */
+const MALFORMED_CODE =
+  /^HPE_(INVALID_HEADER_TOKEN|(INVALID|UNEXPECTED)_CONTENT_LENGTH|INVALID_TRANSFER_ENCODING|INVALID_CHUNK_SIZE|CR_EXPECTED|LF_EXPECTED)$/;
+
 /**
  * Classifies why there is no complete response. `status` is the status of the incomplete response, if
  * one began.
@@ -272,7 +276,7 @@ export function toFailure(
   const message = describeFailure(fullMessage);
   // undici compares the lengths also if its parser refuses the headers.
   if (code === LENGTH_MISMATCH && status === undefined) {
-    return { kind: 'protocol', message: 'the header Content-Length or one after it is invalid' };
+    return { kind: 'malformed', message: 'the header Content-Length or one after it is invalid' };
   }
   if (/HEADERS?_OVERFLOW/.test(code)) {
     return { kind: 'too_large', message: 'the response headers are larger than 16 kB' };
@@ -288,6 +292,7 @@ function codeOf(error: unknown): string {
 function kindOf(code: string, message: string): FailureKind {
   const kind = kindByCode[code];
   if (kind) return kind;
+  if (MALFORMED_CODE.test(code)) return 'malformed';
   if (code.startsWith('HPE_') || code.startsWith('UND_ERR_RES')) return 'protocol';
   if (/wrong version number|packet length too long/i.test(message)) return 'plain_http';
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO|EPROTO/.test(code)) return 'tls';

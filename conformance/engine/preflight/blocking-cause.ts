@@ -14,6 +14,7 @@ export interface BlockingCause {
     | 'timeout'
     | 'reset'
     | 'protocol'
+    | 'malformed'
     | 'login_page'
     | 'refusal_page'
     | 'redirect'

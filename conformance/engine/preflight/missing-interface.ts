@@ -2,6 +2,7 @@ import { isObject } from '../../../src/platform/json.ts';
 import type { Suite } from '../area.ts';
 import { endpointRoutes } from '../endpoint-routes.ts';
 import { isVoice } from '../transcript/call-messages.ts';
+import { isKoaNotFound, KOA_NOT_FOUND } from '../transcript/default-not-found.ts';
 import { type Exchange, isAccepted, isNotFound } from '../transcript/reading.ts';
 import type { BlockingCause, Preflight } from './blocking-cause.ts';
 
@@ -47,7 +48,10 @@ export function findMissingInterface(
   return {
     id: 'no_interface',
     message: `No ${peer} found at ${run.target}: ${describeUnknown(preflight)}.`,
-    cure: `${describePrefix(run.target, elsewhere)}${cures.noInterface}`,
+    cure: [
+      `${describePrefix(run.target, elsewhere)}${cures.noInterface}`,
+      ...(hasOnlyKoaDefaults(exchanges) ? [`${KOA_NOT_FOUND}.`] : []),
+    ].join(' '),
     evidence,
   };
 }
@@ -59,11 +63,20 @@ const ENDS_IN_PREFIX = /\/v1\/*$/;
 function describeUnknown({ run: { target }, exchanges }: Preflight): string {
   const chat = exchanges.find(({ endpoint }) => endpoint === 'chat');
   const elsewhere = exchanges.find(({ endpoint }) => endpoint === 'elsewhere');
-  if (!chat || !elsewhere || !isAccepted(elsewhere)) return 'every endpoint is unknown there';
+  if (!chat || !elsewhere || !isAccepted(elsewhere)) {
+    return hasOnlyKoaDefaults(exchanges)
+      ? 'every route responds with 404 "Not Found"'
+      : 'every endpoint is unknown there';
+  }
   const describe = ({ request, response }: Exchange): string =>
     `${request.method} ${target}${request.path} responds with ${response?.status}`;
   return `${describe(chat)}, but ${describe(elsewhere)}`;
 }
+
+/** Returns whether every route responds like Koa. Other code answers WebSocket requests. */
+const hasOnlyKoaDefaults = (exchanges: readonly Exchange[]): boolean =>
+  exchanges.some(isKoaNotFound) &&
+  exchanges.every((exchange) => isVoice(exchange) || isKoaNotFound(exchange));
 
 const isMissing = (exchange: Exchange): boolean =>
   isNotFound(exchange) || (isVoice(exchange) && exchange.failure !== undefined);

@@ -251,16 +251,14 @@ const commonFailureTexts: Texts = {
     `Every response has a wrong Content-Length: ${detail}.`,
     'Let the HTTP library set Content-Length, or set it to the number of bytes of the body.',
   ],
-  protocol: ({ detail }) =>
-    /header|content-length|transfer-encoding|chunk/i.test(detail)
-      ? [
-          `The HTTP parser cannot read any response: ${detail}.`,
-          'Let the HTTP library write the headers. The parser of Node.js refuses some rare forms, such as a tab after the value of Content-Length.',
-        ]
-      : [
-          'The server at this address does not speak HTTP.',
-          'Check the port, and check whether the URL starts with http:// or https://.',
-        ],
+  protocol: () => [
+    'The server at this address does not speak HTTP.',
+    'Check the port, and check whether the URL starts with http:// or https://.',
+  ],
+  malformed: ({ detail }) => [
+    `The HTTP parser cannot read any response: ${detail}.`,
+    'Let the HTTP library write the headers. The parser of Node.js refuses some rare forms, such as a tab after the value of Content-Length.',
+  ],
   wrongly_encoded: () => [
     'No response body is encoded as its Content-Encoding header says.',
     'Check what compresses the responses, for example a proxy. The kit does not ask for compression.',
@@ -292,7 +290,12 @@ function tryOtherScheme(target: string): string {
 }
 
 /** One such failure is enough: without HTTP there is nothing to judge. */
-const FAILURES_WITHOUT_HTTP: readonly CauseId[] = ['reset', 'protocol', 'wrongly_encoded'];
+const FAILURES_WITHOUT_HTTP: readonly CauseId[] = [
+  'reset',
+  'protocol',
+  'malformed',
+  'wrongly_encoded',
+];
 
 /** A response that never ends may exceed the size limit in one request and time out in another. */
 const ENDLESS: readonly (CauseId | undefined)[] = ['too_large', 'timeout'];
@@ -349,7 +352,7 @@ function detailOf(kind: CauseId, exchanges: readonly Exchange[]): string {
     const fault = first?.response && findBodyFault(first.response);
     return fault ? `${body} (${fault.reason})` : body;
   }
-  if (kind === 'too_large' || kind === 'wrong_length' || kind === 'protocol') {
+  if (kind === 'too_large' || kind === 'wrong_length' || kind === 'malformed') {
     return first?.failure?.message ?? '';
   }
   const outcomes = [...new Set(exchanges.map(describeOutcome))].join(', ');

@@ -36,6 +36,7 @@ function shortenLocation(location: string, origin = ''): string {
 
 function cureOf(from: URL, to: URL, request: { path: string; target: string }): string {
   if (to.pathname === `${from.pathname}/`) return 'Serve the path without a slash at its end';
+  if (`${to.pathname}/` === from.pathname) return 'Serve the path with the slash at its end';
   const [path = ''] = request.path.split('?');
   const base = `${to.origin}${to.pathname.slice(0, -path.length)}`;
   const isMoved = to.pathname.endsWith(path) && /^https?:$/.test(to.protocol);

@@ -36,6 +36,9 @@ export type Endpoint =
  * valid: must be accepted. refuse: differs from its control in one edit and must be refused. open: the specification does not say, or a client sent the request.
  */
 export type Intent = 'valid' | 'refuse' | 'open';
+/**
+ * protocol: the response is not HTTP, or the body is not encoded as its header says. malformed: the headers or the framing of an HTTP response can't be parsed.
+ */
 export type FailureKind =
   | 'unresolved'
   | 'refused'
@@ -44,6 +47,7 @@ export type FailureKind =
   | 'timeout'
   | 'reset'
   | 'protocol'
+  | 'malformed'
   | 'too_large'
   | 'proxy';
 /**

@@ -110,7 +110,9 @@ function comparesRuns(steps: readonly [EndStep, EndStep], isSame: boolean): Chec
     judge([first, second]) {
       if (!first || !second || (runOf(first) === runOf(second)) === isSame) return [];
       const firstRun = `${formatValue(runOf(first))} of exchange ${first.id}`;
-      return [wrongValue(second, '/run', isSame ? firstRun : `a run other than ${firstRun}`)];
+      if (!isSame) return [wrongValue(second, '/run', `a run other than ${firstRun}`)];
+      const received = `${formatValue(runOf(second))}, and ${firstRun}`;
+      return [wrongValue(second, '/run', 'one run for both conversations', received)];
     },
     unjudged: needsScores('No two close responses queued evals.'),
   };

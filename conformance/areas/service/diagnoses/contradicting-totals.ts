@@ -5,10 +5,14 @@ import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagn
 import { listCompletePages, listPages } from '../results/listing.ts';
 import { countManySessions } from '../results/pages.ts';
 import { sessionsOf } from '../transcript.ts';
+import { listShortPages } from './short-pages.ts';
 
 /** Recognizes pages whose `total` is not the number of sessions that match the filters. */
 export function findContradictingTotals(transcript: Transcript): Diagnosis[] {
-  const pages = listPages(transcript);
+  const listed = listPages(transcript);
+  // Short pages look as if they listed every session that matches.
+  const short = listShortPages(listed);
+  const pages = listed.filter((page) => !short.includes(page));
   const counts = new Map(
     pages.flatMap((page) => {
       const count = findContradiction(page, pages, transcript);

@@ -4,20 +4,28 @@ import { findMisspelledNames } from '../../diagnoses/misspelled-fields.ts';
 import { toRepair } from '../../diagnoses/seen.ts';
 import { findWrappedBodies } from '../../diagnoses/wrapped-body.ts';
 import { findErrorsSentAsSuccess } from './error-status.ts';
+import { findLateSpans } from './late-spans.ts';
 import { findMixedUpOwners } from './mixed-up-owners.ts';
 import { findContradictingSummaries } from './contradicting-summaries.ts';
 import { findContradictingTotals } from './contradicting-totals.ts';
+import { findMissingSlashes, findServiceRedirects, findUnknownLists } from './other-paths.ts';
 import { findRenamedItems } from './renamed-items.ts';
+import { findShortPages } from './short-pages.ts';
 
 /** Recognizes defects of a service that spoil many responses in the same way, and returns the repair of each. */
 export function diagnoseService(transcript: Transcript): Repair[] {
   return [
+    findServiceRedirects,
+    findMissingSlashes,
+    findUnknownLists,
+    findLateSpans,
     findWrappedBodies,
     findRenamedItems,
     findMisspelledNames,
     findErrorsSentAsSuccess,
     findMixedUpOwners,
     findContradictingSummaries,
+    findShortPages,
     findContradictingTotals,
   ]
     .flatMap((find) => find(transcript))

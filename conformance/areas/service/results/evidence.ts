@@ -42,6 +42,10 @@ export const SECOND_KEY_STEP = 'second key';
 /** The step of two filters together. The times of its period have no fraction of a second. */
 export const NO_FRACTION_STEP = 'eval and failed only';
 
+/** The step and the path of a read without the slash at the end of the path. */
+export const NO_SLASH_STEP = 'no slash at the end';
+export const NO_SLASH_PATH = '/api/prod-evaluations/sessions';
+
 /** Timestamps may be truncated or rounded to whole seconds. */
 export const TIME_PRECISION_MS = 1_000;
 

@@ -326,7 +326,8 @@ function listsOnlyFailures(endpoint: ResultsEndpoint): Check {
         const pointer = `/items/${index}/eval_outcomes`;
         if (!Array.isArray(outcomes) || failed === undefined) return [];
         if (outcomes.length !== failed) {
-          return [wrongValue(page, pointer, `${failed} outcomes`, String(outcomes.length))];
+          const expected = `as many outcomes as \`failed_count\`: ${failed}`;
+          return [wrongValue(page, pointer, expected, String(outcomes.length))];
         }
         const hasPassed = outcomes.some(
           (outcome) => resolvePointer(outcome, '/outcome') === 'pass',

@@ -63,6 +63,7 @@ import {
   WRONG_FILTER,
   type FilterRule,
 } from './filtering.ts';
+import { addNameHints, findTimeHint } from './filter-hints.ts';
 import { hasSeededNames } from './sessions.ts';
 
 type TimeFilter = 'started_after' | 'started_before';
@@ -99,7 +100,9 @@ export const filters: Subject = {
         rule: `The filter \`${name}\` keeps the ${kind} sessions whose ${name} name contains the value, ignoring case.`,
         statements: [either('4.4.3', '4.3.5')],
         reason: WRONG_FILTER,
-        check: ignoresCase(
+        check: addNameHints(
+          endpoint,
+          name,
           filtersSessions(endpoint, nameFilterSteps[name], either(matchesRun, matchesAgent)),
         ),
         mutants: {
@@ -116,7 +119,11 @@ export const filters: Subject = {
       rule: `The filter \`eval\` keeps the ${kind} sessions that have an eval whose name contains the value, ignoring case.`,
       statements: either(['4.4.4'], ['4.3.9', '4.3.10']),
       reason: WRONG_FILTER,
-      check: ignoresCase(filtersSessions(endpoint, nameFilterSteps.eval, matchesEval)),
+      check: addNameHints(
+        endpoint,
+        'eval',
+        filtersSessions(endpoint, nameFilterSteps.eval, matchesEval),
+      ),
       mutants: forEndpoint(wrongMatches(endpoint, 'eval')),
     })),
     ...both('SERVICE-210', 'SERVICE-211', ({ endpoint, kind, either, forEndpoint }) => {
@@ -405,25 +412,6 @@ function seededAgentUrls(transcript: Transcript): Map<unknown, unknown> {
   );
 }
 
-const CASE_HINT =
-  'Ignore the case of all letters, such as Ü and ü, not only of ASCII letters, and read + in a query as a space.';
-
-/** Adds a hint to the findings of a name filter that finds nothing, and whose value has letters outside ASCII. */
-function ignoresCase(check: Check): Check {
-  const hasOtherLetters = (page: Exchange): boolean =>
-    sessionsOf(page).length === 0 &&
-    (['run', 'agent', 'eval'] as const).some((name) => /[^ -~]/.test(queryOf(page, name) ?? ''));
-  return {
-    ...check,
-    judge: (evidence, transcript) => {
-      const ids = new Set(evidence.filter(hasOtherLetters).map(({ id }) => id));
-      return check
-        .judge(evidence, transcript)
-        .map((finding) => (ids.has(finding.exchange) ? { ...finding, hint: CASE_HINT } : finding));
-    },
-  };
-}
-
 /** Requires exactly the sessions of the agent whose URL was requested. */
 function filtersByAgentUrl(): Check {
   const check = checkEach(
@@ -513,7 +501,11 @@ function filtersByTime(endpoint: ResultsEndpoint, filter: TimeFilter): Check {
         evidence.filter((page) => page !== whole),
         transcript,
       );
-      const findings = filtered.map((finding) => ({ ...finding, hint: TIME_HINT }));
+      const findings = filtered.map((finding) => {
+        const page = evidence.find(({ id }) => id === finding.exchange);
+        const hint = page && findTimeHint(page, filter, rule, endpoint, transcript);
+        return { ...finding, hint: hint ?? TIME_HINT };
+      });
       return whole && evidence.includes(whole)
         ? [...findings, ...findMissingInPeriod(endpoint, filter, whole, transcript)]
         : findings;

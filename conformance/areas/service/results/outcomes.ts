@@ -376,7 +376,7 @@ export function listsAllOutcomes(endpoint: ResultsEndpoint): Check {
       const total = summaryNumber(session, 'total_evaluations');
       return Array.isArray(outcomes) && outcomes.length === total
         ? undefined
-        : { pointer: '/eval_outcomes', expected: `${total} outcomes` };
+        : { pointer: '/eval_outcomes', expected: `as many as \`total_evaluations\`: ${total}` };
     },
   );
 }

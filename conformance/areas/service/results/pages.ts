@@ -11,9 +11,9 @@ import {
   checkEach,
   explainNoValidResponse,
   outcomeFinding,
-  unjudgedAs,
   type Check,
   type Finding,
+  type Unjudged,
 } from '../../../engine/checks/check.ts';
 import { checkAccepted } from '../../../engine/checks/responses.ts';
 import {
@@ -26,9 +26,16 @@ import {
 } from '../../../engine/mutants/combinators.ts';
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
-import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
+import {
+  describeOutcome,
+  isAccepted,
+  type Exchange,
+  type Transcript,
+} from '../../../engine/transcript/reading.ts';
 import { UPPER_CASE_HEADER } from '../authentication/keys.ts';
 import {
+  LESS_TRAFFIC,
+  needsSessions,
   requireControlApi,
   requireIntrusiveRun,
   requirePlainRight,
@@ -103,11 +110,20 @@ const refuseQuery = (
   transform: respondInstead(to(endpoint, hasQuery(query, value)), () => refusal(400)),
 });
 
-const noManySessions = requireIntrusiveRun(
-  requireControlApi(
-    unjudgedAs('not_observed', 'The service did not list the sessions that the run seeded.'),
-  ),
-);
+/** Why no page with many sessions was judged: the service lists none of those that the run seeded. */
+const noManySessions = (endpoint: ResultsEndpoint): Check['unjudged'] =>
+  requireIntrusiveRun(
+    requireControlApi(({ exchanges }) => {
+      const part = endpoint === 'production' ? 'runs' : 'simulations';
+      const seed = exchanges.find((exchange) => isStep(exchange, 'admin', 'many'));
+      const place = seed ? ` (exchange ${seed.id}: ${describeOutcome(seed)})` : '';
+      return {
+        verdict: 'not_observed',
+        reason: `The service lists no session of \`${part}\` in the seed document that the run sent${place}.`,
+        remedy: `Store \`${part}\` of seed documents in \`POST /__admin/seed\`; docs/check.md shows the whole format.`,
+      };
+    }),
+  );
 
 export const pages: Subject = {
   requirements: {
@@ -549,7 +565,7 @@ function countsManySessions(endpoint: ResultsEndpoint): Check {
     (page, transcript) =>
       page.endpoint === endpoint && countManySessions(page, transcript) !== undefined,
     (page, transcript) => findWrongNumber(page, '/total', countManySessions(page, transcript) ?? 0),
-    noManySessions,
+    noManySessions(endpoint),
   );
 }
 
@@ -566,7 +582,7 @@ function sortsWithinSecond(endpoint: ResultsEndpoint): Check {
       const expected = `no session that starts at ${keys[index + 1]} after one that starts at ${keys[index]}`;
       return [wrongValue(page, `/items/${index}/started_at`, expected)];
     },
-    noManySessions,
+    noManySessions(endpoint),
   );
 }
 
@@ -611,8 +627,24 @@ function pagesCompletely(endpoint: ResultsEndpoint): Check {
           : [wrongValue(first, '/total', expectedTotal, [...totals].join(', '))]),
       ];
     },
-    unjudged: noWholeList(endpoint),
+    unjudged: (transcript) => explainNoPages(endpoint, transcript),
   };
+}
+
+/** Explains why there are no pages to compare with the list of all sessions. */
+function explainNoPages(endpoint: ResultsEndpoint, transcript: Transcript): Unjudged {
+  const whole = findWholeList(transcript, endpoint);
+  const kind = endpoint === 'production' ? 'production' : 'simulation';
+  const verdict = 'not_observed';
+  if (whole?.isShrinking) {
+    const reason = `A ${kind} session was on the first list of all sessions (exchange ${whole.page.id}), but not on the last one.`;
+    return { verdict, reason, remedy: LESS_TRAFFIC };
+  }
+  if (whole && sessionsOf(whole.page).length === 1) {
+    const reason = `The service listed only one ${kind} session, which is too few for several pages.`;
+    return needsSessions(reason)(transcript);
+  }
+  return noWholeList(endpoint)(transcript);
 }
 
 /** Requires complete pages, and that a page at an odd `skip` begins where it should. */

@@ -361,9 +361,13 @@ function listsSameRun(): Check {
       ),
     judge: (evidence, transcript) =>
       evidence.flatMap((close) => {
-        const run = findClosedSession(transcript, close)?.['run'];
-        if (run === resolvePointer(close.json, '/run')) return [];
-        return [wrongValue(close, '/run', `${formatValue(run)}, the run of its session`)];
+        const page = lastPolledPage(transcript);
+        const session = findClosedSession(transcript, close);
+        const run = resolvePointer(close.json, '/run');
+        if (!page || !session || session['run'] === run) return [];
+        const pointer = `/items/${sessionsOf(page).indexOf(session)}/run`;
+        const expected = `${formatValue(run)}, as in the close response (exchange ${close.id})`;
+        return [wrongValue(page, pointer, expected)];
       }),
     unjudged: noSessions,
   };
@@ -406,6 +410,9 @@ interface ScoredClose {
   close: Exchange;
   queued: number;
   scored: number;
+  /** The page with its session, and the place of the session there. */
+  page: Exchange;
+  pointer: string;
 }
 
 /** Returns first closes with a listed session. A wrong number of queued evals is not its subject. */
@@ -423,11 +430,15 @@ function findScoredCloses(transcript: Transcript): ScoredClose[] {
   return closes.flatMap((close) => {
     const id = conversationIdOf(close);
     const queued = queuedOf(close);
-    const [session] = sessionsById(queued === 0 ? later : polled, id);
+    const page = queued === 0 ? later : polled;
+    const [session] = sessionsById(page, id);
     const scored = session && summaryNumber(session, 'total_evaluations');
     const isSingle = closes.filter((other) => conversationIdOf(other) === id).length === 1;
-    if (typeof queued !== 'number' || scored === undefined || !isSingle) return [];
-    return configured === 0 || configured === queued ? [{ close, queued, scored }] : [];
+    if (typeof queued !== 'number' || !page || !session || !isSingle) return [];
+    if (scored === undefined) return [];
+    const pointer = `/items/${sessionsOf(page).indexOf(session)}`;
+    const isRight = configured === 0 || configured === queued;
+    return isRight ? [{ close, queued, scored, page, pointer }] : [];
   });
 }
 
@@ -443,9 +454,10 @@ function scoresQueuedEvals(): Check {
       const hasAlwaysLess = closes.every(({ queued, scored }) => scored < queued);
       return closes
         .filter(({ queued, scored }) => hasAlwaysLess || scored > queued)
-        .map(({ close, scored }) =>
-          wrongValue(close, '/evaluations_queued', `${scored}, the evaluations of its session`),
-        );
+        .map(({ close, queued, page, pointer }) => {
+          const expected = `${queued}, as \`evaluations_queued\` in the close response (exchange ${close.id})`;
+          return wrongValue(page, `${pointer}/outcome_summary/total_evaluations`, expected);
+        });
     },
     unjudged: needsScores('The results list no conversation whose close queued evals.'),
   };

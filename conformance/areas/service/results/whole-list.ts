@@ -1,10 +1,23 @@
 /** The list of all sessions of the run's period, to which other pages are compared. */
-import { PAGE_LIMIT_MAX } from '../../../../src/contract/index.ts';
+import { formatValue, PAGE_LIMIT_MAX } from '../../../../src/contract/index.ts';
 import type { Check, Finding } from '../../../engine/checks/check.ts';
-import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
-import { CONFIGURE_EVALS } from '../findings.ts';
+import {
+  describeOutcome,
+  isRateLimited,
+  type Exchange,
+  type Transcript,
+} from '../../../engine/transcript/reading.ts';
+import { formatList } from '../../../../src/report-kit/format.ts';
+import { CONFIGURE_EVALS, LESS_TRAFFIC } from '../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
-import { hasControlApi, isCutOff, isResultsPage, lastAccepted, sessionsOf } from '../transcript.ts';
+import {
+  hasControlApi,
+  isCutOff,
+  isResultsPage,
+  isStep,
+  lastAccepted,
+  sessionsOf,
+} from '../transcript.ts';
 import { identify } from './evidence.ts';
 
 /** The sessions of the run's period, as two reads list them: before and after all other reads. */
@@ -67,15 +80,22 @@ function explainNoWholeList(
   transcript: Transcript,
   endpoint: ResultsEndpoint,
 ): { reason: string; remedy?: string } {
-  const pages = (['whole', 'whole again'] as const).flatMap(
-    (step) => lastAccepted(transcript, endpoint, step) ?? [],
-  );
+  const steps = ['whole', 'whole again'] as const;
+  const pages = steps.flatMap((step) => lastAccepted(transcript, endpoint, step) ?? []);
   const kind = endpoint === 'production' ? 'production' : 'simulation';
   if (pages.some(isCutOff)) {
     return {
       reason: `More than ${PAGE_LIMIT_MAX} ${kind} sessions started in the period of the run, so no page lists all of them.`,
-      remedy: 'Check while there is less traffic, or use a key of another owner.',
+      remedy: LESS_TRAFFIC,
     };
+  }
+  const failed = transcript.exchanges.find(
+    (read) =>
+      isStep(read, endpoint, ...steps) && !isRateLimited(read) && !isResultsPage(endpoint)(read),
+  );
+  if (failed) {
+    const outcome = `${describeOutcome(failed)} without a list (exchange ${failed.id})`;
+    return { reason: `${readsTwice(kind)}, and one of the reads got ${outcome}.` };
   }
   if (pages.every((page) => sessionsOf(page).length === 0)) {
     return {
@@ -84,11 +104,82 @@ function explainNoWholeList(
       ...(!hasControlApi(transcript) && { remedy: remedies[endpoint] }),
     };
   }
+  if (findWholeList(transcript, endpoint)) {
+    return { reason: explainNoList(transcript, endpoint, kind) };
+  }
+  const [first, second] = pages;
+  return first && second
+    ? explainChanges(first, second, kind)
+    : { reason: `${readsTwice(kind)}, and one of the reads was not sent.` };
+}
+
+const readsTwice = (kind: string): string =>
+  `The run reads all ${kind} sessions twice to compare other pages with them`;
+
+/** The most reads to name in a sentence. */
+const NAMED_MAX = 4;
+
+/** Says why there is nothing to compare with the list of all sessions: reads without a list, if there are any. */
+function explainNoList({ exchanges }: Transcript, endpoint: ResultsEndpoint, kind: string): string {
+  const unread = exchanges.filter(
+    (exchange) =>
+      exchange.endpoint === endpoint &&
+      exchange.intent === 'valid' &&
+      !isRateLimited(exchange) &&
+      !isResultsPage(endpoint)(exchange),
+  );
+  const names = unread.map((read) => `${read.id} "${read.step}" (${describeOutcome(read)})`);
+  return unread.length === 0
+    ? `No listed ${kind} session shows whether the rule holds.`
+    : `No read that the rule is about returned a list. Reads without a list: exchange ${formatList(names, NAMED_MAX)}.`;
+}
+
+/** Identifies a session by what no read should change, whatever its `url` is. */
+const nameSession = (session: ResultsObject): string => {
+  const { source_session_id: id, simulation, agent, scenario, persona, started_at: at } = session;
+  return JSON.stringify(id === undefined ? [simulation, agent, scenario, persona, at] : [id]);
+};
+
+/** Says in which field the sessions of two reads differ, or that they are other sessions. */
+function explainChanges(
+  first: Exchange,
+  second: Exchange,
+  kind: string,
+): { reason: string; remedy: string } {
+  const reads = `exchanges ${first.id} and ${second.id}`;
+  const later = new Map(sessionsOf(second).map((session) => [nameSession(session), session]));
+  for (const session of sessionsOf(first)) {
+    const other = later.get(nameSession(session));
+    const field = other && comparedFields.find((name) => !isSameAt(name, session, other));
+    if (!other || field === undefined) continue;
+    const [was, is] = [formatValue(session[field]), formatValue(other[field])];
+    const change = was === is ? 'changed' : `was ${was}, and then ${is}`;
+    return {
+      reason: `Two reads list no ${kind} session in the same way: \`${field}\` ${change} (${reads}).`,
+      remedy: `Return the same \`${field}\` of a session in every read, unless it is scored in between.`,
+    };
+  }
   return {
-    reason: `Every listed ${kind} session changed during the run.`,
-    remedy: 'Check while there is less traffic, or use a key of another owner.',
+    reason: `Two reads list no ${kind} session in common (${reads}).`,
+    remedy:
+      'Return the same sessions in every read. If others add or delete sessions, check while there is less traffic.',
   };
 }
+
+/** What identifies a session, and its scores. */
+const comparedFields = [
+  'url',
+  'source_session_id',
+  'simulation',
+  'agent',
+  'scenario',
+  'started_at',
+  'outcome_summary',
+  'eval_outcomes',
+] as const;
+
+const isSameAt = (name: string, session: ResultsObject, other: ResultsObject): boolean =>
+  JSON.stringify(session[name]) === JSON.stringify(other[name]);
 
 /** Judges pages by comparison with the list of all sessions; without that list, there is no evidence. */
 export function compareWithWhole(

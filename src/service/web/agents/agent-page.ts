@@ -2,7 +2,7 @@ import { isoTime } from '../../../platform/clock.ts';
 import { isLoopbackUrl } from '../../../platform/loopback.ts';
 import { quoteArgument } from '../../../platform/shell.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
-import { html, withCode, type Html } from '../../../report-kit/html.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import { reportKindNames } from '../../domain/agent-reports.ts';
 import type { AgentReadiness } from '../../operations/agent-readiness.ts';
@@ -26,6 +26,7 @@ import { PROGRESS_CSS } from '../runs/progress.ts';
 import { HEAT_MAP_CSS, renderHeatMap, type JudgedRun } from '../runs/heat-map.ts';
 import { renderRuns } from '../runs/runs-page.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
+import { renderAdvice } from './advice.ts';
 import { classOf } from './agents-page.ts';
 import { describeEvidenceTimes } from './evidence-times.ts';
 import { pathOfCall } from './call-page.ts';
@@ -159,7 +160,7 @@ function renderPart(part: ReadinessPart, content: AgentNews, context: PageContex
     <h2>${name}</h2>
     <p><b class="${classOf(part)}">${verdict}</b></p>
     <p>${detail}</p>
-    ${part.id === 'connection' && content.cure !== undefined && html`<p>${withCode(content.cure)}</p>`}
+    ${part.id === 'connection' && content.cure !== undefined && html`<p>${renderAdvice(content.cure)}</p>`}
     ${
       time !== undefined &&
       html`<p class="soft">

@@ -17,10 +17,11 @@ import {
   formatNumber,
   formatQuantity,
 } from '../../../report-kit/format.ts';
-import { html, withCode, type Html } from '../../../report-kit/html.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
 import { renderRunReport, type Standing } from '../../../report-kit/run-report.ts';
 import { renderItems } from '../../../report-kit/table.ts';
+import { renderAdvice } from './advice.ts';
 import { describeEvidenceTimes } from './evidence-times.ts';
 
 /** The words and the color of each readiness. */
@@ -77,10 +78,10 @@ function renderPart(part: ReadinessPartReport, nowMs: number): Html {
       fixFirst &&
       html`<h3>Fix first</h3>
         <ol>
-          ${fixFirst.map((cause) => html`<li>${withCode(cause)}</li>`)}
+          ${fixFirst.map((cause) => html`<li>${renderAdvice(cause)}</li>`)}
         </ol>`
     }
-    ${nextStep !== undefined && html`<p class="next">${withCode(nextStep)}</p>`}`;
+    ${nextStep !== undefined && html`<p class="next">${renderAdvice(nextStep)}</p>`}`;
 }
 
 function renderFacts(

@@ -18,6 +18,7 @@ import type { ConnectionReport } from '../../domain/kit-functions.ts';
 import { findCure } from '../../operations/agents.ts';
 import type { AgentReport, StoredAgent } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { renderAdvice } from './advice.ts';
 import { classOf } from './agents-page.ts';
 
 /** The most requirements, targets, causes, notes, or requests that a page shows. */
@@ -63,7 +64,7 @@ function renderBody(kind: AgentReport['kind'], report: object): Html {
 }
 
 function renderConnection({ blockedBy, remark, requests }: ConnectionReport): Html {
-  return html`${blockedBy && html`<p class="remark">${withCode(blockedBy.cure)}</p>`}
+  return html`${blockedBy && html`<p class="remark">${renderAdvice(blockedBy.cure)}</p>`}
   ${remark !== undefined && html`<p>${remark}</p>`}
   ${renderFirstRows('Requests', requests, [
     { name: 'request', content: ({ request }) => html`<code>${request}</code>` },
@@ -77,8 +78,8 @@ function renderCheck(report: CheckReport): Html {
   const open = requirements.filter(
     ({ verdict, accepted }) => ['fail', 'warn'].includes(verdict) && accepted === undefined,
   );
-  return html`${blockedBy && html`<p class="remark">${withCode(findCure(blockedBy))}</p>`}
-    ${renderFirst([...waived, ...notices], (notice) => html`<p class="remark">${withCode(notice)}</p>`)}
+  return html`${blockedBy && html`<p class="remark">${renderAdvice(findCure(blockedBy))}</p>`}
+    ${renderFirst([...waived, ...notices], (notice) => html`<p class="remark">${renderAdvice(notice)}</p>`)}
     ${
       causes.length !== 0 &&
       html`<h2>Fix first</h2>
@@ -133,7 +134,7 @@ function renderRequirement(row: CheckReport['requirements'][number]): Html {
         ${withCode(received ?? 'nothing')}${pointer ? html` at <code>${pointer}</code>` : ''}.
       </p>`
     }
-    ${hint !== undefined && html`<p>${withCode(hint)}</p>`}
+    ${hint !== undefined && html`<p>${renderAdvice(hint)}</p>`}
     ${
       curl !== undefined &&
       html`<details>
@@ -145,7 +146,7 @@ function renderRequirement(row: CheckReport['requirements'][number]): Html {
 }
 
 function renderLoad({ blockedBy, aborted, targets, notes }: LoadReport): Html {
-  return html`${blockedBy && html`<p class="remark">${withCode(findCure(blockedBy))}</p>`}
+  return html`${blockedBy && html`<p class="remark">${renderAdvice(findCure(blockedBy))}</p>`}
     ${aborted !== undefined && html`<p class="remark">${aborted}</p>`}
     <h2>Targets</h2>
     ${renderFirstRows('Targets', targets, [

@@ -1,0 +1,107 @@
+/** The hint about a filter follows from what its reads list, not from the values that they send. */
+import t from 'tap';
+import { serviceSuite } from '../../../conformance/areas/index.ts';
+import type { ResultsStep } from '../../../conformance/areas/service/steps.ts';
+import { toExchange, type Exchange } from '../../../conformance/engine/transcript/transcript.ts';
+import type { RunRecord } from '../../../src/contract/index.ts';
+
+const run: RunRecord = {
+  record: 'run',
+  kitVersion: '',
+  suite: '',
+  target: 'http://127.0.0.1:1',
+  seed: '',
+  startedAt: '2026-11-20T12:30:00.000Z',
+  areas: ['service'],
+  allowHttp: true,
+  keyGiven: true,
+  concurrency: 1,
+};
+
+const session = (id: string, name: string, startedAt: string) => ({
+  url: `https://app.example/production-eval/e?sessionId=${id}`,
+  run: name,
+  source_session_id: id,
+  started_at: startedAt,
+  outcome_summary: { total_evaluations: 1 },
+  eval_outcomes: [{ eval_name: `Grüße ${name}`, outcome: 'fail' }],
+});
+
+const first = session('s-one', 'Late Parcels', '2026-11-20T09:00:00Z');
+const second = session('s-two', 'Orders', '2026-11-20T11:00:00Z');
+const all = [first, second];
+
+let id = 0;
+
+function read(
+  step: ResultsStep,
+  query: Record<string, string>,
+  items: readonly object[],
+): Exchange {
+  id += 1;
+  const search = new URLSearchParams({ ...query, limit: '500' }).toString();
+  return toExchange({
+    ...{ record: 'exchange', id, probe: 'service/production', step, endpoint: 'production' },
+    ...{ intent: 'valid', startedMs: id, endedMs: id + 1 },
+    request: { method: 'GET', path: `/api/prod-evaluations/sessions/?${search}`, headers: {} },
+    response: { status: 200, headers: {}, body: JSON.stringify({ items, total: items.length }) },
+  });
+}
+
+type FilterId = 'SERVICE-110' | 'SERVICE-111' | 'SERVICE-117';
+
+/** Returns the hints of a requirement for the reads with a filter. */
+function hintsOf(requirement: FilterId, ...reads: Exchange[]): (string | undefined)[] {
+  const exchanges = [read('whole', {}, all), ...reads, read('whole again', {}, all)];
+  const transcript = { run, exchanges };
+  const check = serviceSuite.checks[requirement];
+  const findings = check?.judge(check.evidence(transcript), transcript) ?? [];
+  return findings.map(({ hint }) => hint);
+}
+
+const TEN_O_CLOCK = { started_after: '2026-11-20T10:00:00Z' };
+const none = read('run none', { run: 'no such name' }, []);
+
+void t.test('a name that is not found by a part of it in upper case', (t) => {
+  const [hint, ...others] = hintsOf('SERVICE-110', read('run', { run: 'ATE PARCEL' }, []), none);
+  t.match(hint, /^The value is a part of the name in upper case\. Find it anywhere .* a space\.$/);
+  t.notMatch(hint, /Ü/, 'the value has no such letter');
+  t.same(others, []);
+  t.end();
+});
+
+void t.test('a name that is found only as it is written', (t) => {
+  const query = { eval: 'rüße Late', failed_only: 'true' };
+  const asWritten = read('eval and failed only', query, [first]);
+  const [hint] = hintsOf('SERVICE-111', read('eval', { eval: 'RÜßE LATE' }, []), asWritten);
+  t.match(hint, /^Ignore the case of all letters, such as Ü and ü/);
+  t.end();
+});
+
+void t.test('a filter that has no effect', (t) => {
+  const ignored = [
+    read('run', { run: 'ATE PARCEL' }, all),
+    read('run none', { run: 'no such name' }, all),
+  ];
+  for (const hint of hintsOf('SERVICE-110', ...ignored)) t.match(hint, /^Apply `run`: /);
+  const [late] = hintsOf('SERVICE-117', read('started after', TEN_O_CLOCK, all));
+  t.match(late, /^Apply `started_after`: /);
+  t.end();
+});
+
+void t.test('wildcards, other fields, and other times', (t) => {
+  const right = read('run', { run: 'ATE PARCEL' }, [first]);
+  const rows = [
+    [read('run with %', { run: 'ate P%rcel' }, [first]), /^Compare % in `run` with itself/],
+    [
+      read('run by session id', { run: '-on' }, [first]),
+      /^Search only the name for `run`: .* `source_session_id`/,
+    ],
+  ] as const;
+  for (const [page, hint] of rows) {
+    t.match(hintsOf('SERVICE-110', right, none, page)[0], hint);
+  }
+  const [hint] = hintsOf('SERVICE-117', read('started after', TEN_O_CLOCK, []));
+  t.match(hint, /^Compare `started_at` of sessions, not another time, with `started_after`/);
+  t.end();
+});

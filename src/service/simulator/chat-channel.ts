@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Channel } from './channel.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import type { SessionPlan } from './session-plan.ts';
-import type { AgentReply } from './simulated-session.ts';
+import type { AgentReply } from './agent-reply.ts';
 
 const TURN_TIMEOUT_MS_DEFAULT = 30_000;
 

@@ -18,7 +18,9 @@ import {
   planOtherSession,
   type SessionPlan,
 } from './session-plan.ts';
-import { SessionError, type AgentReply, type SimulatedSession } from './simulated-session.ts';
+import type { AgentReply } from './agent-reply.ts';
+import { SessionError } from './session-error.ts';
+import type { SimulatedSession } from './simulated-session.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
 import { createScriptedUser } from './users/scripted-user.ts';
 import type { AgentMessage, Move, SimulatedUser } from './users/simulated-user.ts';

@@ -11,7 +11,7 @@ import {
 import type { SpokenLine } from './build-recording.ts';
 import type { OpenChannel } from '../channel.ts';
 import type { SessionPlan } from '../session-plan.ts';
-import { SessionError } from '../simulated-session.ts';
+import { SessionError } from '../session-error.ts';
 import type { VoiceChannelOptions } from './voice-channel.ts';
 
 /** How calls are placed. */

@@ -24,7 +24,7 @@ import { toSessionError } from './call-failure.ts';
 import { CallLaneRecorder } from './call-lanes.ts';
 import type { Channel, CompareReplies, SaidLine } from '../channel.ts';
 import { createCallTraceparent, type SessionPlan } from '../session-plan.ts';
-import type { AgentReply } from '../simulated-session.ts';
+import type { AgentReply } from '../agent-reply.ts';
 import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
 import { compareReplies, ReplyAudio } from './heard-replies.ts';
 import { makeDeliveryClips } from './delivery-clips.ts';

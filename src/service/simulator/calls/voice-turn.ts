@@ -1,6 +1,7 @@
 import type { Clock } from '../../../platform/clock.ts';
 import type { SpeechSpan } from '../../../voice/speech-span.ts';
-import { SessionError, type AgentReply } from '../simulated-session.ts';
+import type { AgentReply } from '../agent-reply.ts';
+import { SessionError } from '../session-error.ts';
 import type { VoiceActivityDetector } from '../../../voice/activity/index.ts';
 import type { VoiceUpdates } from './voice-updates.ts';
 

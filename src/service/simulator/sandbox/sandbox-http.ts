@@ -5,7 +5,7 @@ import { secretsOf, tlsOptionsOf, type Connection } from '../../../platform/conn
 import { parseJson } from '../../../platform/json.ts';
 import { ProxyError } from '../../../platform/proxy.ts';
 import { createRedactor } from '../../../platform/redaction.ts';
-import { SessionError } from '../simulated-session.ts';
+import { SessionError } from '../session-error.ts';
 import { firstError } from '../../../platform/error-origin.ts';
 
 /** How to reach a sandbox. */

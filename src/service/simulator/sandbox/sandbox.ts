@@ -14,7 +14,8 @@ import {
   type SandboxOptions,
   type SandboxResponse,
 } from './sandbox-http.ts';
-import { SessionError, type AgentReply } from '../simulated-session.ts';
+import type { AgentReply } from '../agent-reply.ts';
+import { SessionError } from '../session-error.ts';
 
 /** A sandbox as a session uses it. Failures are `SessionError`s or the signal's reason. */
 export interface Sandbox {

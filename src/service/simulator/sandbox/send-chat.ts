@@ -2,7 +2,7 @@ import { systemClock } from '../../../platform/clock.ts';
 import type { SendChat } from '../../operations/playground.ts';
 import { readReply } from './read-reply.ts';
 import { openHttp } from './sandbox-http.ts';
-import { SessionError } from '../simulated-session.ts';
+import { SessionError } from '../session-error.ts';
 
 /** Sends one chat request to a sandbox, without a retry, so that a person sees what happens. */
 export const sendChat: SendChat = async ({ url, apiKey }, request, { timeoutMs, signal }) => {

@@ -1,6 +1,6 @@
 import type { ReplyCondition, ScenarioFact } from '../../../contract/index.ts';
 import { findFirstMatch } from '../../../platform/pattern-match.ts';
-import { SessionError } from '../simulated-session.ts';
+import { SessionError } from '../session-error.ts';
 import type { AgentMessage } from './simulated-user.ts';
 
 /** Returns whether a text contains another, regardless of case and of how accents are encoded. */

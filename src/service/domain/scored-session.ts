@@ -36,6 +36,11 @@ export const findTurns = <Turn extends Pick<ScoredTurn, 'sequence' | 'scenarioLi
   number: number,
 ): Turn[] => turns.filter(({ sequence, scenarioLine }) => (scenarioLine ?? sequence) === number);
 
+/** Returns the turns that interrupt no reply. Conditions and `max_turns` evals count only these. */
+export const listCountedTurns = <Turn extends Pick<ScoredTurn, 'interrupts'>>(
+  turns: readonly Turn[],
+): Turn[] => turns.filter(({ interrupts = false }) => !interrupts);
+
 /** A tool call with its turn, and its index in the turn. */
 export type PlacedToolCall = ToolCall & { turn: number; index: number };
 

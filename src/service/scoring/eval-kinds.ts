@@ -18,6 +18,7 @@ import {
 } from './score.ts';
 import {
   findTurns,
+  listCountedTurns,
   listToolCalls,
   type PlacedToolCall,
   type ScoredSession,
@@ -80,7 +81,7 @@ export async function scoreSession(
 /** `max_turns`: the session has at most `max` turns, not counting interruptions by the user. */
 function scoreMaxTurns({ params, session }: Scoring): Score {
   const max = params.readNumber('max');
-  const counted = session.turns.filter(({ interrupts = false }) => !interrupts);
+  const counted = listCountedTurns(session.turns);
   const [firstBeyond] = counted.slice(max);
   const others = session.turns.length - counted.length;
   const uncounted = others === 0 ? '' : `, not counting ${formatCount(others, 'interruption')}`;

@@ -348,7 +348,7 @@ class PlanRunner implements SimulationRunner {
     const calls = new Map<string, RecordedCall>();
     const caller = createVoiceCaller({
       ...{ ...voice, sandbox: url, apiKey, clock: machineClock },
-      onAudio: ({ sessionId }, audio, lines) => calls.set(sessionId, { audio, lines }),
+      onRecorded: ({ sessionId }, call) => calls.set(sessionId, call),
     });
     this.#sandboxes.add(sandboxes);
     const deps = { sandboxes, call: caller.open, model: this.#model, clock, machineClock, log };

@@ -22,6 +22,10 @@ import { makeUserScenario } from '../../support/sessions/scenarios.ts';
 /** Replies to the lines that the user has said so far, of which the last one is new. */
 type Agent = (lines: readonly string[]) => string;
 
+const closed = {
+  ...{ reportsTools: true, notes: [], turnTaking: undefined, compareReplies: undefined },
+};
+
 /** Opens a channel whose user interrupts every reply by repeating the line, if turns are left for it. */
 function interruptAll(agent: Agent, greeting?: string): OpenChannel {
   const lines: string[] = [];
@@ -38,8 +42,8 @@ function interruptAll(agent: Agent, greeting?: string): OpenChannel {
       },
       resume: () => Promise.resolve(answer(lines.at(-1) ?? '')),
       listen: () => Promise.resolve(greeting === undefined ? undefined : toReply(greeting)),
-      close: () => Promise.resolve(),
-      ...{ lineSentAtMs: undefined, reportsTools: true, turnTaking: undefined, notes: [] },
+      close: () => Promise.resolve(closed),
+      lineSentAtMs: undefined,
     });
 }
 

@@ -2,13 +2,12 @@ import type { Clock } from '../../../platform/clock.ts';
 import type { Connection } from '../../../platform/connection.ts';
 import type { SpeechModel } from '../../../voice/speech/index.ts';
 import type { TranscriptionModel } from '../../../voice/transcription/index.ts';
-import type { CallAudio } from '../../../voice/call/call-recording.ts';
 import {
   defaultAnswerForm,
   deriveVoiceUrl,
   type AnswerForm,
 } from '../../../voice/call/voice-target.ts';
-import type { SpokenLine } from './build-recording.ts';
+import type { OnRecorded } from './build-recording.ts';
 import type { OpenChannel } from '../channel.ts';
 import type { SessionPlan } from '../session-plan.ts';
 import { SessionError } from '../session-error.ts';
@@ -25,9 +24,8 @@ export interface CallOptions {
   speech?: SpeechModel | undefined;
   /** Transcribes what is heard of the agent (default: that is not compared with its texts). */
   transcription?: TranscriptionModel | undefined;
-  /** Called with the audio of each call. */
-  onAudio?:
-    ((plan: SessionPlan, audio: CallAudio, lines: readonly SpokenLine[]) => void) | undefined;
+  /** Called with each call that has ended. */
+  onRecorded?: OnRecorded | undefined;
 }
 
 /** The sandbox to call. */
@@ -74,7 +72,7 @@ async function loadVoice(options: VoiceCallerOptions) {
   const { openVoiceChannel } = await import('./voice-channel.ts');
   const { openTranscriber } = await import('../../../voice/transcription/index.ts');
   const { clock, sandbox, apiKey, ca, connection, speech, transcription } = options;
-  const { onAudio, mediaAddress } = options;
+  const { onRecorded, mediaAddress } = options;
   // Fail before placing a call if its lines can't be spoken.
   if (!speech && !speechModule.isSynthesizerInstalled())
     throw createSpeechError(speechModule.MISSING_PACKAGE_MESSAGE);
@@ -97,7 +95,7 @@ async function loadVoice(options: VoiceCallerOptions) {
       }
     },
     transcriber: transcription && openTranscriber(transcription, clock),
-    onAudio,
+    onRecorded,
   };
   return { openVoiceChannel, parts, voice, findVoiceProblem };
 }

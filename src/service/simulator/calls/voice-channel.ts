@@ -1,4 +1,4 @@
-import type { Persona, TurnTaking } from '../../../contract/index.ts';
+import type { Persona } from '../../../contract/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { VoiceActivityDetector } from '../../../voice/activity/index.ts';
 import { createLineImpairment, type LineImpairment } from '../../../voice/line-impairment/index.ts';
@@ -11,7 +11,6 @@ import {
   CallRecording,
   Microphone,
   OutgoingCall,
-  type CallAudio,
   type CallMessage,
   type VoiceTarget,
 } from '../../../voice/call/index.ts';
@@ -19,10 +18,11 @@ import type { SpeechSpan } from '../../../voice/speech-span.ts';
 import type { Transcriber } from '../../../voice/transcription/index.ts';
 import { isObject } from '../../../platform/json.ts';
 import { TRACEPARENT } from '../../../platform/trace-context.ts';
-import type { SpokenLine } from './build-recording.ts';
+import type { LineSpan, OnRecorded } from './build-recording.ts';
 import { toSessionError } from './call-failure.ts';
 import { CallLaneRecorder } from './call-lanes.ts';
-import type { Channel, CompareReplies, SaidLine } from '../channel.ts';
+import type { Channel, ClosedChannel, SaidLine } from '../channel.ts';
+import { createStartCall } from '../sandbox/requests.ts';
 import { createCallTraceparent, type SessionPlan } from '../session-plan.ts';
 import type { AgentReply } from '../agent-reply.ts';
 import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
@@ -44,9 +44,8 @@ export interface VoiceChannelOptions {
   speak: (line: string, persona: Persona, signal: AbortSignal) => Promise<Clip>;
   /** Transcribes what is heard of the agent; undefined if that is not compared. */
   transcriber?: Transcriber | undefined;
-  /** Called with the audio when the call has ended. */
-  onAudio?:
-    ((plan: SessionPlan, audio: CallAudio, lines: readonly SpokenLine[]) => void) | undefined;
+  /** Called when the call has ended. */
+  onRecorded?: OnRecorded | undefined;
 }
 
 /**
@@ -64,31 +63,12 @@ export async function openVoiceChannel(
   const impairment = await createLineImpairment(plan.persona.voice ?? {}, plan.sessionId);
   const channel = new VoiceChannel(options, plan, activity, impairment);
   try {
-    await channel.open(buildStartCall(plan, userId), signal);
+    await channel.open(createStartCall(plan, userId), signal);
     return channel;
   } catch (error) {
     await channel.close();
     throw error;
   }
-}
-
-/** The fields of `start_call` except its type. */
-function buildStartCall(
-  { sessionId, scenario, persona }: SessionPlan,
-  userId?: string,
-): CallMessage {
-  return {
-    ...(userId !== undefined && { user_id: userId }),
-    session_id: sessionId,
-    metadata: {
-      ...scenario.metadata,
-      scenario_id: scenario.id,
-      persona: persona.name,
-      // The caller supports captions, an extension.
-      captions: true,
-      audio_config: { codec: 'opus', sampleRate: 48_000 },
-    },
-  };
 }
 
 class VoiceChannel implements Channel {
@@ -102,7 +82,7 @@ class VoiceChannel implements Channel {
   readonly #updates: VoiceUpdates;
   readonly #recording = new CallRecording();
   readonly #replyAudio = new ReplyAudio(this.#recording);
-  readonly #lines: SpokenLine[] = [];
+  readonly #lines: LineSpan[] = [];
   readonly #lanes: CallLaneRecorder;
   readonly #timeouts: TurnTimeouts;
   /** Aborts with the reason when the call ends. */
@@ -116,7 +96,7 @@ class VoiceChannel implements Channel {
   #interruption: { turn: VoiceTurn; utterance: Utterance; line: string } | undefined;
   /** When the last reply was complete. */
   #repliedAtMs: number | undefined;
-  #ending: Promise<void> | undefined;
+  #ending: Promise<ClosedChannel> | undefined;
 
   constructor(
     options: VoiceChannelOptions,
@@ -141,36 +121,15 @@ class VoiceChannel implements Channel {
         const levels = this.#activity.addPacket(packet);
         if (packet.payloadType !== this.#call.payloadType) return;
         this.#lanes.addReceived(packet, levels);
-        if (options.onAudio || options.transcriber) this.#recording.addReceived(packet);
+        if (options.onRecorded || options.transcriber) this.#recording.addReceived(packet);
       },
       onMessage: (message) => this.#updates.handle(message),
       onEnd: (error) => this.#end(error),
     });
   }
 
-  get notes(): string[] {
-    return [...this.#notes, ...this.#transcripts.notes];
-  }
-
   get lineSentAtMs(): number | undefined {
     return this.#lineSentAtMs;
-  }
-
-  get turnTaking(): TurnTaking | undefined {
-    return this.#lanes.turnTaking;
-  }
-
-  get reportsTools(): boolean {
-    return this.#updates.reportsTools;
-  }
-
-  get compareReplies(): CompareReplies | undefined {
-    const { transcriber, clock } = this.#options;
-    const audio = this.#replyAudio;
-    return (
-      transcriber &&
-      ((turns, signal) => compareReplies(turns, { audio, transcriber, clock }, signal))
-    );
   }
 
   async open(startFields: CallMessage, signal: AbortSignal): Promise<void> {
@@ -188,7 +147,7 @@ class VoiceChannel implements Channel {
       this.#lanes.start();
       const onSent = (payload: Buffer, lateMs: number): void => {
         this.#lanes.noteSent(clock.monotonicMs(), lateMs);
-        if (this.#options.onAudio) this.#recording.addSent(payload, clock.monotonicMs());
+        if (this.#options.onRecorded) this.#recording.addSent(payload, clock.monotonicMs());
       };
       const impairment = this.#impairment;
       this.#microphone = new Microphone({ peer, clock, pacer, onSent, impairment });
@@ -280,7 +239,7 @@ class VoiceChannel implements Channel {
     return undefined;
   }
 
-  close(): Promise<void> {
+  close(): Promise<ClosedChannel> {
     return (this.#ending ??= this.#hangUp());
   }
 
@@ -435,15 +394,26 @@ class VoiceChannel implements Channel {
     this.#microphone?.stop();
   }
 
-  async #hangUp(): Promise<void> {
-    this.#lanes.finish();
-    const { agentSpeech, turnTaking } = this.#lanes;
-    if (turnTaking) this.#replyAudio.finish(agentSpeech, turnTaking);
+  async #hangUp(): Promise<ClosedChannel> {
+    // What arrives while the call ends belongs to no turn.
+    const { reportsTools } = this.#updates;
+    const measured = this.#lanes.finish();
+    if (measured) this.#replyAudio.finish(measured.agentSpeech, measured.turnTaking);
     this.#microphone?.stop();
     this.#impairment?.close();
     await this.#call.hangUp();
     this.#activity.close();
-    this.#options.onAudio?.(this.#plan, this.#recording.audio(), this.#lines);
+    const { transcriber, clock, onRecorded } = this.#options;
+    onRecorded?.(this.#plan, { audio: this.#recording.audio(), lines: this.#lines });
+    const audio = this.#replyAudio;
+    return {
+      reportsTools,
+      notes: [...this.#notes, ...this.#transcripts.notes],
+      turnTaking: measured?.turnTaking,
+      compareReplies:
+        transcriber &&
+        ((turns, signal) => compareReplies(turns, { audio, transcriber, clock }, signal)),
+    };
   }
 }
 

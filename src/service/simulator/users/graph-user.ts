@@ -6,10 +6,9 @@ import {
   patienceOf,
   type AgentMessage,
   type Move,
+  type SayMove,
   type SimulatedUser,
 } from './simulated-user.ts';
-
-type Line = Extract<Move, { does: 'say' }>;
 
 /**
  * Creates a user that chooses its lines by the agent's replies. For each reply, the first rule that applies:
@@ -75,7 +74,7 @@ class GraphUser implements SimulatedUser {
     );
   }
 
-  #say(line: string, reason: string): Line {
+  #say(line: string, reason: string): SayMove {
     this.#lastLine = line;
     const linesLeft = this.#steps.length - this.#position;
     return { does: 'say', line, reason, scenarioLine: this.#scenarioLine, linesLeft };
@@ -111,7 +110,7 @@ class GraphUser implements SimulatedUser {
   }
 
   /** States the facts that the reply asks for, and no others. */
-  #stateFacts(agentMessage: AgentMessage, which: 'new' | 'repeated'): Line | undefined {
+  #stateFacts(agentMessage: AgentMessage, which: 'new' | 'repeated'): SayMove | undefined {
     const requested = (this.#user.facts ?? []).filter((fact) =>
       asksForFact(fact, agentMessage.content),
     );

@@ -2,7 +2,7 @@ import type { EndReason, Deviation, Scenario, UserAdherence } from '../../contra
 import { formatCount } from '../../report-kit/format.ts';
 import { asksForFact, containsText, meetsCondition, stateFact } from './users/reply-conditions.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
-import type { AgentMessage } from './users/simulated-user.ts';
+import { toAgentMessage } from './users/simulated-user.ts';
 
 /** A session: its scenario, what was said, and how it ended. */
 export interface PlayedSession {
@@ -52,10 +52,9 @@ async function findLateStop({ scenario, turns }: PlayedSession): Promise<Deviati
     const next = turns[index + 1];
     // A user that interrupts a reply has not heard all of it.
     if (next?.interrupts) continue;
+    const message = toAgentMessage(turn.sequence, turn.agentResponse, turn.toolCalls);
     for (const condition of scenario.user.stop_when ?? []) {
-      const isDone = await meetsCondition(condition, toAgentMessage(turn), neverAborted).catch(
-        () => false,
-      );
+      const isDone = await meetsCondition(condition, message, neverAborted).catch(() => false);
       if (next && isDone) return [toFinding('went_on', next, 'continues after stop_when was met')];
     }
   }
@@ -104,12 +103,6 @@ function findOutOfCharacterLine({ scenario, turns }: PlayedSession): Deviation[]
   const turn = turns.find(({ userInput }) => ASSISTANT_PHRASES.test(userInput));
   return turn ? [toFinding('out_of_character', turn, 'speaks like an assistant')] : [];
 }
-
-const toAgentMessage = ({ sequence, agentResponse, toolCalls }: SimulatedTurn): AgentMessage => ({
-  turn: sequence,
-  content: agentResponse,
-  tools: toolCalls.map(({ name }) => name),
-});
 
 const toFinding = (
   rule: Deviation['rule'],

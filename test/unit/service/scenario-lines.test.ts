@@ -22,9 +22,7 @@ import { makeUserScenario } from '../../support/sessions/scenarios.ts';
 /** Replies to the lines that the user has said so far, of which the last one is new. */
 type Agent = (lines: readonly string[]) => string;
 
-const closed = {
-  ...{ reportsTools: true, notes: [], turnTaking: undefined, compareReplies: undefined },
-};
+const closed = { reportsTools: true, notes: [], turnTaking: undefined, compareReplies: undefined };
 
 /** Opens a channel whose user interrupts every reply by repeating the line, if turns are left for it. */
 function interruptAll(agent: Agent, greeting?: string): OpenChannel {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../platform/clock.ts';
 import type { VoiceActivityDetector } from '../../../voice/activity/index.ts';
 import { meetsCondition } from '../users/reply-conditions.ts';
+import { toAgentMessage } from '../users/simulated-user.ts';
 import type { PlannedDelivery } from './voice-delivery.ts';
 import type { VoiceUpdates } from './voice-updates.ts';
 
@@ -52,7 +53,7 @@ export class Interjections {
     const { afterMs, when } = interruption;
     if (afterMs !== undefined) return spokenMs >= afterMs;
     if (!when || updates.agentText === '') return false;
-    const tools = updates.toolCalls.map(({ name }) => name);
-    return meetsCondition(when, { turn, content: updates.agentText, tools }, signal);
+    const message = toAgentMessage(turn, updates.agentText, updates.toolCalls);
+    return meetsCondition(when, message, signal);
   }
 }

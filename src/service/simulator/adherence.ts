@@ -1,5 +1,6 @@
 import type { EndReason, Deviation, Scenario, UserAdherence } from '../../contract/index.ts';
 import { formatCount } from '../../report-kit/format.ts';
+import { listCountedTurns } from '../domain/scored-session.ts';
 import { asksForFact, containsText, meetsCondition, stateFact } from './users/reply-conditions.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
 import { toAgentMessage } from './users/simulated-user.ts';
@@ -52,7 +53,8 @@ async function findLateStop({ scenario, turns }: PlayedSession): Promise<Deviati
     const next = turns[index + 1];
     // A user that interrupts a reply has not heard all of it.
     if (next?.interrupts) continue;
-    const message = toAgentMessage(turn.sequence, turn.agentResponse, turn.toolCalls);
+    const number = listCountedTurns(turns.slice(0, index + 1)).length;
+    const message = toAgentMessage(number, turn.agentResponse, turn.toolCalls);
     for (const condition of scenario.user.stop_when ?? []) {
       const isDone = await meetsCondition(condition, message, neverAborted).catch(() => false);
       if (next && isDone) return [toFinding('went_on', next, 'continues after stop_when was met')];

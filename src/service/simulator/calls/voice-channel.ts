@@ -26,11 +26,13 @@ import { createStartCall } from '../sandbox/requests.ts';
 import { createCallTraceparent, type SessionPlan } from '../session-plan.ts';
 import type { AgentReply } from '../agent-reply.ts';
 import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
-import { compareReplies, ReplyAudio } from './heard-replies.ts';
+import { compareReplies } from './heard-replies.ts';
+import { ReplyAudio } from './reply-audio.ts';
 import { makeDeliveryClips } from './delivery-clips.ts';
 import { planDelivery, type PlannedDelivery, type PlannedInterruption } from './voice-delivery.ts';
 import { Interjections } from './voice-interjections.ts';
-import { TranscriptComparison, VoiceUpdates } from './voice-updates.ts';
+import { TranscriptComparison } from './transcript-comparison.ts';
+import { VoiceUpdates } from './voice-updates.ts';
 
 /** Receivers may cut longer captions. */
 const CAPTION_CHARS_MAX = 2_000;
@@ -191,15 +193,15 @@ class VoiceChannel implements Channel {
     });
     const isDue = (until: AbortSignal): Promise<boolean> => interjections.isInterruptionDue(until);
     const reply = await turn.reply(speech, signal, isDue);
-    if (turn.wasInterrupted)
+    if (turn.hasAgentInterrupted)
       this.#notes.push(`The agent spoke over the user (turn ${this.#turns}).`);
     this.#transcripts.compare(text, this.#updates.userText);
     const { interruption } = planned;
     this.#noteUnsaid(planned, {
       backchannel: interjections.hasSaidBackchannel,
-      interruption: turn.wasStopped,
+      interruption: turn.hasStoppedListening,
     });
-    if (turn.wasStopped && interruption && clips.interruption) {
+    if (turn.hasStoppedListening && interruption && clips.interruption) {
       return this.#interrupt(reply, { ...interruption, clip: clips.interruption }, signal);
     }
     return this.#finishTurn(reply);
@@ -233,7 +235,7 @@ class VoiceChannel implements Channel {
       Promise.resolve(hasHeardNothing() && this.#options.clock.monotonicMs() - atMs >= helloMs);
     const reply = await turn.reply({ startMs: atMs, endMs: atMs }, signal, stopsWaiting);
     this.#finishTurn(reply);
-    if (!turn.wasStopped) return reply;
+    if (!turn.hasStoppedListening) return reply;
     this.#lanes.missGreeting({ startMs: atMs, endMs: this.#options.clock.monotonicMs() });
     this.#turns = 0;
     return undefined;

@@ -8,8 +8,8 @@ import type { HeardResult } from './calls/heard-replies.ts';
 /** A line of the user. */
 export interface SaidLine {
   text: string;
-  /** The turn of the line, starting at 1; interruptions are not counted. */
-  turn: number;
+  /** Number of the turn, starting at 1, without interruptions. */
+  countedTurn: number;
   /** How it is spoken, by voice. */
   delivery?: Delivery | undefined;
   /** Whether the session may have one more turn, so that the user may interrupt the reply. */

@@ -70,11 +70,11 @@ async function takeUserTurn(
 ): Promise<TurnResult | undefined> {
   const { channel, turns } = conversation;
   const { line: text, delivery, scenarioLine, linesLeft = 0 } = move;
-  const turn = listCountedTurns(turns).length + 1;
+  const countedTurn = listCountedTurns(turns).length + 1;
   // An interruption must not take the turn of a line that the scenario needs.
   const canBeInterrupted = turns.length + 1 + linesLeft < turnsMax;
   const result = await takeTurn(conversation, move, () =>
-    channel.say({ text, turn, delivery, canBeInterrupted }, signal),
+    channel.say({ text, countedTurn, delivery, canBeInterrupted }, signal),
   );
   const interruption = result?.reply.interruption;
   if (!interruption || !channel.resume) return result;

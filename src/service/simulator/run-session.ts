@@ -171,7 +171,7 @@ async function openOtherSession(
     for (const [index, line] of lines.entries()) {
       const conversation = { channel, turns, clock: deps.machineClock };
       const said = { line, reason: 'another user, in a separate session' };
-      const spoken = { text: line, turn: index + 1, canBeInterrupted: false };
+      const spoken = { text: line, countedTurn: index + 1, canBeInterrupted: false };
       await takeTurn(conversation, said, () => channel.say(spoken, signal));
     }
     return channel;

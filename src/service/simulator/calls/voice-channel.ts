@@ -28,7 +28,7 @@ import type { AgentReply } from '../agent-reply.ts';
 import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
 import { compareReplies } from './heard-replies.ts';
 import { ReplyAudio } from './reply-audio.ts';
-import { makeDeliveryClips } from './delivery-clips.ts';
+import { makeDeliveryClips, type DeliveryClips } from './delivery-clips.ts';
 import { planDelivery, type PlannedDelivery, type PlannedInterruption } from './voice-delivery.ts';
 import { Interjections } from './voice-interjections.ts';
 import { TranscriptComparison } from './transcript-comparison.ts';
@@ -71,6 +71,15 @@ export async function openVoiceChannel(
     await channel.close();
     throw error;
   }
+}
+
+/** A line of the user that was spoken, and its turn. */
+interface SpokenTurn {
+  line: SaidLine;
+  planned: PlannedDelivery;
+  clips: DeliveryClips;
+  turn: VoiceTurn;
+  speech: SpeechSpan;
 }
 
 class VoiceChannel implements Channel {
@@ -161,15 +170,12 @@ class VoiceChannel implements Channel {
     }
   }
 
-  async say(
-    { text, turn: number, delivery, canBeInterrupted }: SaidLine,
-    signal: AbortSignal,
-  ): Promise<AgentReply | undefined> {
+  async say(line: SaidLine, signal: AbortSignal): Promise<AgentReply | undefined> {
     this.#lineSentAtMs = undefined;
-    const planned = planDelivery(this.#plan, { text, turn: number, canBeInterrupted }, delivery);
+    const planned = planDelivery(this.#plan, line, line.delivery);
     const { persona } = this.#plan;
     const clips = await this.#lanes.prepare(this.#repliedAtMs, () =>
-      makeDeliveryClips(planned, (line) => this.#options.speak(line, persona, signal)),
+      makeDeliveryClips(planned, (text) => this.#options.speak(text, persona, signal)),
     );
     await this.#waitForSilence(signal);
     if (planned.silenceMs > 0) await this.#staySilent(planned.silenceMs, signal);
@@ -179,32 +185,14 @@ class VoiceChannel implements Channel {
     this.#turns += 1;
     this.#beginReply();
     const turn = this.#createTurn();
-    this.#sendCaption(text);
+    this.#sendCaption(line.text);
     const speech = await this.#speak(clips.line, signal);
     if (!speech) {
       this.#requireHangUp();
       return undefined;
     }
     this.#finishLine(speech, { kind: 'line', pauses: placePauses(clips.line, speech) });
-    const interjections = new Interjections({
-      ...{ clock: this.#options.clock, activity: this.#activity, updates: this.#updates },
-      ...{ planned, turn: number, lineEndMs: speech.endMs },
-      sayBackchannel: () => void this.#sayBackchannel(clips.backchannel),
-    });
-    const isDue = (until: AbortSignal): Promise<boolean> => interjections.isInterruptionDue(until);
-    const reply = await turn.reply(speech, signal, isDue);
-    if (turn.hasAgentInterrupted)
-      this.#notes.push(`The agent spoke over the user (turn ${this.#turns}).`);
-    this.#transcripts.compare(text, this.#updates.userText);
-    const { interruption } = planned;
-    this.#noteUnsaid(planned, {
-      backchannel: interjections.hasSaidBackchannel,
-      interruption: turn.hasStoppedListening,
-    });
-    if (turn.hasStoppedListening && interruption && clips.interruption) {
-      return this.#interrupt(reply, { ...interruption, clip: clips.interruption }, signal);
-    }
-    return this.#finishTurn(reply);
+    return this.#hearReply({ line, planned, clips, turn, speech }, signal);
   }
 
   async resume(signal: AbortSignal): Promise<AgentReply | undefined> {
@@ -220,15 +208,13 @@ class VoiceChannel implements Channel {
   }
 
   async listen(signal: AbortSignal): Promise<AgentReply | undefined> {
-    const { initial_messages: initial, user } = this.#plan.scenario;
-    if (initial?.at(-1)?.role === 'assistant') return undefined;
     this.#turns += 1;
     this.#updates.markLineSpoken();
     const atMs = this.#connectedAtMs;
     this.#lineSentAtMs = atMs;
     this.#replyAudio.begin(this.#turns, atMs);
     const turn = this.#createTurn();
-    const helloMs = (user.hello_after_s ?? Infinity) * 1_000;
+    const helloMs = (this.#plan.scenario.user.hello_after_s ?? Infinity) * 1_000;
     const hasHeardNothing = (): boolean =>
       this.#activity.lastSpeechAtMs === -Infinity && this.#updates.agentText === '';
     const stopsWaiting = (): Promise<boolean> =>
@@ -243,6 +229,33 @@ class VoiceChannel implements Channel {
 
   close(): Promise<ClosedChannel> {
     return (this.#ending ??= this.#hangUp());
+  }
+
+  /** Waits for the reply to a line that was spoken, and lets the user interrupt it. */
+  async #hearReply(
+    { line, planned, clips, turn, speech }: SpokenTurn,
+    signal: AbortSignal,
+  ): Promise<AgentReply> {
+    const { countedTurn, text } = line;
+    const interjections = new Interjections({
+      ...{ clock: this.#options.clock, activity: this.#activity, updates: this.#updates },
+      ...{ planned, countedTurn, lineEndMs: speech.endMs },
+      sayBackchannel: () => void this.#sayBackchannel(clips.backchannel),
+    });
+    const isDue = (until: AbortSignal): Promise<boolean> => interjections.isInterruptionDue(until);
+    const reply = await turn.reply(speech, signal, isDue);
+    if (turn.hasAgentInterrupted)
+      this.#notes.push(`The agent spoke over the user (turn ${this.#turns}).`);
+    this.#transcripts.compare(text, this.#updates.userText);
+    this.#noteUnsaid(planned, {
+      backchannel: interjections.hasSaidBackchannel,
+      interruption: turn.hasStoppedListening,
+    });
+    const { interruption } = planned;
+    if (turn.hasStoppedListening && interruption && clips.interruption) {
+      return this.#interrupt(reply, { ...interruption, clip: clips.interruption }, signal);
+    }
+    return this.#finishTurn(reply);
   }
 
   /** Notes what the user did not say during the reply, because the agent finished first. */

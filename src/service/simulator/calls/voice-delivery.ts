@@ -58,14 +58,14 @@ const PERSONA_REASON = `${INTERRUPTION_REASON}, as the persona does`;
 
 /**
  * Decides how a line is spoken: as the scenario says, and otherwise as the persona does. The choices
- * depend only on the session and on the turn of the line, in which interruptions are not counted.
+ * depend only on the session and on the number of the line's turn.
  */
 export function planDelivery(
   { sessionId, persona }: Pick<SessionPlan, 'sessionId' | 'persona'>,
-  line: { turn: number; text: string; canBeInterrupted: boolean },
+  line: { countedTurn: number; text: string; canBeInterrupted: boolean },
   delivery: Delivery = {},
 ): PlannedDelivery {
-  const random = seededRandom(sessionId).fork('delivery').fork(String(line.turn));
+  const random = seededRandom(sessionId).fork('delivery').fork(String(line.countedTurn));
   const { interruptions = 'never', pauses = 'none' } = persona.voice ?? {};
   const { interrupt, pause_ms: pauseMs, backchannel, silence_s: silenceS = 0 } = delivery;
   const interruption = interrupt

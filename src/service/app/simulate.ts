@@ -94,8 +94,8 @@ export async function simulate(options: SimulationSettings): Promise<SimulationR
   const model = userModel && openUserModel({ ...userModel, clock });
   const random = seededRandom(seed).fork('judge');
   const judge = options.judge && createJudge({ ...options.judge, clock, random });
-  const { open: call } = caller;
-  const deps: SessionDeps = { sandboxes, call, model, clock, machineClock: clock, log };
+  const openCall = caller.open;
+  const deps: SessionDeps = { sandboxes, openCall, model, clock, machineClock: clock, log };
   const startedAtMs = clock.nowMs();
   const sessions: SimulatedSessionReport[] = [];
   const blockedBy = await options.preflight?.(signal);

@@ -26,7 +26,7 @@ import type { UserModel } from './users/user-model.ts';
 export interface SessionDeps {
   sandboxes: Pick<SandboxConnections, 'inSession'>;
   /** Calls the sandbox, for sessions by voice. */
-  call: OpenChannel;
+  openCall: OpenChannel;
   /** Plays users of mode `llm`. */
   model: UserModel | undefined;
   /** For the timestamps of sessions. */
@@ -184,7 +184,7 @@ async function openOtherSession(
 /** Creates the user of a plan, and opens its channel. */
 async function openChannel(
   plan: SessionPlan,
-  { sandbox, call, machineClock: clock }: SessionNeeds,
+  { sandbox, openCall, machineClock: clock }: SessionNeeds,
   progress: SessionProgress,
   signal: AbortSignal,
 ): Promise<Channel> {
@@ -196,7 +196,7 @@ async function openChannel(
   const userId = user.isCreated ? plan.userId : undefined;
   if (plan.channel === 'chat') return openChatChannel({ sandbox, clock }, plan, userId);
   progress.callTraceId = traceIdOf(createCallTraceparent(plan.sessionId));
-  return call(plan, userId, signal);
+  return openCall(plan, userId, signal);
 }
 
 /** Deletes users. Returns a note about each that the sandbox still has. Never rejects. */

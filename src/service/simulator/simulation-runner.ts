@@ -108,7 +108,7 @@ const WAIT_POLL_MS = 50;
 const machineClock = systemClock;
 
 /** Starts to run the simulations in the store, including those that an earlier process did not finish. */
-export function startSimulator(options: SimulationRunnerOptions): SimulationRunner {
+export function startSimulationRunner(options: SimulationRunnerOptions): SimulationRunner {
   const runner = new PlanRunner(options);
   runner.start();
   return runner;
@@ -351,7 +351,7 @@ class PlanRunner implements SimulationRunner {
       onRecorded: ({ sessionId }, call) => calls.set(sessionId, call),
     });
     this.#sandboxes.add(sandboxes);
-    const deps = { sandboxes, call: caller.open, model: this.#model, clock, machineClock, log };
+    const deps = { sandboxes, openCall: caller.open, model: this.#model, clock, machineClock, log };
     try {
       await forEachConcurrently(remaining, plan.concurrency, async (session) => {
         const state = until.aborted || (await retry(() => simulations.findState(ownerId, id)));

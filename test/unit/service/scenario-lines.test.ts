@@ -54,7 +54,7 @@ const sandbox: Sandbox = {
 };
 
 /** Runs a scenario by voice with a user who always interrupts, and returns the report of the run. */
-async function runInterrupted(scenario: Scenario, call: OpenChannel) {
+async function runInterrupted(scenario: Scenario, openCall: OpenChannel) {
   const personas = readShippedPersonas();
   const assigned = assignPersona([scenario], personas, 'rushed');
   if ('problem' in assigned) throw new Error(assigned.problem);
@@ -65,7 +65,7 @@ async function runInterrupted(scenario: Scenario, call: OpenChannel) {
   const clocks = { clock: systemClock, machineClock: systemClock };
   const deps = { ...clocks, sandboxes: { inSession: () => sandbox }, model: undefined };
   const { signal } = new AbortController();
-  const session = await runSession(plan, { ...deps, call, log: silentLog }, signal);
+  const session = await runSession(plan, { ...deps, openCall, log: silentLog }, signal);
   const scored = { sessionId: plan.sessionId, turns: session.turns };
   const outcomes = await Promise.all(
     plan.evals.map(async (definition) =>

@@ -46,18 +46,19 @@ export interface VoiceCaller {
 
 /** Creates a caller for one sandbox. The audio modules are loaded at the first call. */
 export function createVoiceCaller(options: VoiceCallerOptions): VoiceCaller {
-  let loading: ReturnType<typeof loadVoice> | undefined;
+  let loading: ReturnType<typeof loadAudio> | undefined;
   return {
     async open(plan, userId, signal) {
-      const { openVoiceChannel, parts, findVoiceProblem } = await (loading ??= loadVoice(options));
+      const loaded = await (loading ??= loadAudio(options));
+      const { name } = plan.persona.voice ?? {};
       // A speech endpoint has its own voices.
-      const problem = options.speech ? undefined : findVoiceProblem(plan.persona.voice?.name);
+      const problem = options.speech ? undefined : loaded.findVoiceProblem(name);
       if (problem !== undefined) throw createSpeechError(problem);
-      return openVoiceChannel(parts, plan, userId, signal);
+      return loaded.openVoiceChannel(loaded.channelOptions, plan, userId, signal);
     },
     async close() {
       const loaded = await loading?.catch(() => undefined);
-      await loaded?.voice.close();
+      await loaded?.synthesizer.close();
     },
   };
 }
@@ -65,7 +66,8 @@ export function createVoiceCaller(options: VoiceCallerOptions): VoiceCaller {
 const createSpeechError = (reason: string): SessionError =>
   new SessionError('simulator_error', `The user can't speak: ${reason}.`);
 
-async function loadVoice(options: VoiceCallerOptions) {
+/** Loads the audio modules. @throws SessionError if the users can't speak. */
+async function loadAudio(options: VoiceCallerOptions) {
   const speechModule = await import('../../../voice/speech/index.ts');
   const { createSpeechSynthesizer, findVoiceProblem, SpeechError } = speechModule;
   const { createPacer } = await import('../../../platform/pacer.ts');
@@ -77,18 +79,18 @@ async function loadVoice(options: VoiceCallerOptions) {
   if (!speech && !speechModule.isSynthesizerInstalled())
     throw createSpeechError(speechModule.MISSING_PACKAGE_MESSAGE);
   const { url = deriveVoiceUrl(sandbox), answerForm = defaultAnswerForm } = options;
-  const voice = createSpeechSynthesizer({
+  const synthesizer = createSpeechSynthesizer({
     kind: 'user',
     clock,
     ...(speech && { endpoint: speech }),
   });
-  const parts: VoiceChannelOptions = {
+  const channelOptions: VoiceChannelOptions = {
     clock,
     pacer: createPacer(clock),
     target: { url, apiKey, ca, connection, answerForm, mediaAddress },
-    async speak(line, { voice: style }, signal) {
+    async speak(line, { voice }, signal) {
       try {
-        return await voice.speak(line, signal, { voice: style?.name, speed: style?.speed });
+        return await synthesizer.speak(line, signal, { voice: voice?.name, speed: voice?.speed });
       } catch (error) {
         if (!(error instanceof SpeechError)) throw error;
         throw createSpeechError(error.message);
@@ -97,5 +99,5 @@ async function loadVoice(options: VoiceCallerOptions) {
     transcriber: transcription && openTranscriber(transcription, clock),
     onRecorded,
   };
-  return { openVoiceChannel, parts, voice, findVoiceProblem };
+  return { openVoiceChannel, channelOptions, synthesizer, findVoiceProblem };
 }

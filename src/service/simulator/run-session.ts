@@ -15,7 +15,7 @@ import type { Sandbox, SandboxConnections } from './sandbox/sandbox.ts';
 import { SessionError } from './session-error.ts';
 import { createCallTraceparent, planOtherSession, type SessionPlan } from './session-plan.ts';
 import type { SimulatedSession } from './simulated-session.ts';
-import { skipToolEvals } from './tool-evals.ts';
+import { skipToolEvals } from './scorable-evals.ts';
 import { createGraphUser } from './users/graph-user.ts';
 import { createLlmUser } from './users/llm-user.ts';
 import { createScriptedUser } from './users/scripted-user.ts';

@@ -3,7 +3,7 @@ import type {
   SimulationComparison,
   SimulationReport,
 } from '../../../contract/index.ts';
-import { instantMs } from '../../../platform/clock.ts';
+import { msBetween } from '../../../platform/clock.ts';
 import { CHART_CSS } from '../../../report-kit/chart.ts';
 import { comparisonSection } from '../../../report-kit/comparison.ts';
 import { FACT_LIST_CSS, renderFactList } from '../../../report-kit/fact-list.ts';
@@ -331,7 +331,7 @@ function renderSession(
   }: { audio: SessionAudio | undefined; summary: CallSummary | undefined; isOpen: boolean },
 ): Html {
   const { verdict, channel, traces, user_id: userId, trace_ids: traceIds = [] } = session;
-  const durationMs = (instantMs(session.ended_at) ?? 0) - (instantMs(session.started_at) ?? 0);
+  const durationMs = msBetween(session.started_at, session.ended_at);
   const facts = [
     `${session.scenario}, ${session.persona}`,
     `${formatCount(traces.length, 'turn')} by ${channel} in ${formatDuration(durationMs)}`,

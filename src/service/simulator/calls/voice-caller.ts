@@ -9,7 +9,6 @@ import {
 } from '../../../voice/call/voice-target.ts';
 import type { OnRecorded } from './build-recording.ts';
 import type { OpenChannel } from '../channel.ts';
-import type { SessionPlan } from '../session-plan.ts';
 import { SessionError } from '../session-error.ts';
 import type { VoiceChannelOptions } from './voice-channel.ts';
 

@@ -24,7 +24,7 @@ import type { UserModel } from './users/user-model.ts';
 
 /** What sessions need. */
 export interface SessionDeps {
-  sandboxes: Pick<SandboxConnections, 'inSession'>;
+  connections: Pick<SandboxConnections, 'inSession'>;
   /** Calls the sandbox, for sessions by voice. */
   openCall: OpenChannel;
   /** Plays users of mode `llm`. */
@@ -53,7 +53,7 @@ export async function runSession(
   const startedAtMs = clock.nowMs();
   const durationMsMax = plan.scenario.limits?.max_duration_ms ?? DURATION_MS_MAX_DEFAULT;
   using limit = limitSignal(machineClock, durationMsMax, signal);
-  const sandbox = deps.sandboxes.inSession(plan.sessionId);
+  const sandbox = deps.connections.inSession(plan.sessionId);
   const { turns = [] } = deps;
   const progress: SessionProgress = {
     ...{ turns, users: [], other: undefined, callTraceId: undefined, closed: undefined },
@@ -163,7 +163,7 @@ async function openOtherSession(
   if (!lines) return undefined;
   const otherPlan = planOtherSession(plan);
   const { sessionId: id } = otherPlan;
-  const other: OtherSession = { id, sandbox: deps.sandboxes.inSession(id), turns: [] };
+  const other: OtherSession = { id, sandbox: deps.connections.inSession(id), turns: [] };
   progress.other = other;
   const { sandbox, turns } = other;
   const channel = await openChannel(otherPlan, { ...deps, sandbox }, progress, signal);

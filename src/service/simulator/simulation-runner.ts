@@ -118,7 +118,7 @@ class PlanRunner implements SimulationRunner {
   readonly #options: SimulationRunnerOptions;
   readonly #active = new Map<string, ActiveSimulation>();
   readonly #stopping = new AbortController();
-  readonly #sandboxes = new Set<SandboxConnections>();
+  readonly #connections = new Set<SandboxConnections>();
   #starting: Promise<void> | undefined;
   #isWoken = false;
   #renewNow = new AbortController();
@@ -229,7 +229,7 @@ class PlanRunner implements SimulationRunner {
     await Promise.race([ended, timeout]);
     done.abort();
     // Closing the connections fails the requests that still wait.
-    await Promise.all([...this.#sandboxes].map((sandbox) => sandbox.close()));
+    await Promise.all([...this.#connections].map((each) => each.close()));
     await ended;
   }
 
@@ -342,16 +342,16 @@ class PlanRunner implements SimulationRunner {
     const remaining = planSessions(plan).filter(({ sessionId }) => !storedIds.has(sessionId));
     const apiKey = await retry(() => simulations.findApiKey(ownerId, id));
     const { url, voice_url: voiceUrl } = plan.agent;
-    const connections = plan.concurrency;
-    const sandboxes = openSandbox({ url, apiKey, connections, clock: machineClock });
-    const voice = { url: voiceUrl, speech, transcription };
+    const access = { apiKey, clock: machineClock };
+    const connections = openSandbox({ ...access, url, connections: plan.concurrency });
     const calls = new Map<string, RecordedCall>();
     const caller = createVoiceCaller({
-      ...{ ...voice, sandbox: url, apiKey, clock: machineClock },
+      ...{ ...access, sandbox: url, url: voiceUrl, speech, transcription },
       onRecorded: ({ sessionId }, call) => calls.set(sessionId, call),
     });
-    this.#sandboxes.add(sandboxes);
-    const deps = { sandboxes, openCall: caller.open, model: this.#model, clock, machineClock, log };
+    this.#connections.add(connections);
+    const model = this.#model;
+    const deps = { connections, openCall: caller.open, model, clock, machineClock, log };
     try {
       await forEachConcurrently(remaining, plan.concurrency, async (session) => {
         const state = until.aborted || (await retry(() => simulations.findState(ownerId, id)));
@@ -370,8 +370,8 @@ class PlanRunner implements SimulationRunner {
       });
       if (!until.aborted) await retry(() => simulations.end(ownerId, id, 'ended', lease));
     } finally {
-      this.#sandboxes.delete(sandboxes);
-      await Promise.all([sandboxes.close(), caller.close()]);
+      this.#connections.delete(connections);
+      await Promise.all([connections.close(), caller.close()]);
     }
   }
 

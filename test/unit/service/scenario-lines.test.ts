@@ -63,7 +63,7 @@ async function runInterrupted(scenario: Scenario, openCall: OpenChannel) {
   const [plan] = planSessions({ scenarios, seed: 's', channel: 'voice' });
   if (!plan) throw new Error('The plan has no session.');
   const clocks = { clock: systemClock, machineClock: systemClock };
-  const deps = { ...clocks, sandboxes: { inSession: () => sandbox }, model: undefined };
+  const deps = { ...clocks, connections: { inSession: () => sandbox }, model: undefined };
   const { signal } = new AbortController();
   const session = await runSession(plan, { ...deps, openCall, log: silentLog }, signal);
   const scored = { sessionId: plan.sessionId, turns: session.turns };

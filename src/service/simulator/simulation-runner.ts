@@ -104,9 +104,6 @@ const LEASE_MS = 10_000;
 const CANCEL_MS_MAX = 15_000;
 const WAIT_POLL_MS = 50;
 
-/** Sandboxes and models live in real time. */
-const machineClock = systemClock;
-
 /** Starts to run the simulations in the store, including those that an earlier process did not finish. */
 export function startSimulationRunner(options: SimulationRunnerOptions): SimulationRunner {
   const runner = new PlanRunner(options);
@@ -129,7 +126,7 @@ class PlanRunner implements SimulationRunner {
   constructor(options: SimulationRunnerOptions) {
     const { userModel } = options;
     this.#options = options;
-    this.#model = userModel && openUserModel({ ...userModel, clock: machineClock });
+    this.#model = userModel && openUserModel({ ...userModel, clock: systemClock });
     this.#database = createDatabaseRetry(options, 'simulation_runner');
   }
 
@@ -173,18 +170,18 @@ class PlanRunner implements SimulationRunner {
     const { sharing } = this.#options;
     if (!sharing) return;
     sharing.wakeOthers();
-    const endMs = machineClock.monotonicMs() + CANCEL_MS_MAX;
+    const endMs = systemClock.monotonicMs() + CANCEL_MS_MAX;
     while (
-      machineClock.monotonicMs() < endMs &&
+      systemClock.monotonicMs() < endMs &&
       (await sharing.leases.findRunning(ownerId, simulationId)) !== undefined
     ) {
-      await machineClock.sleep(WAIT_POLL_MS);
+      await systemClock.sleep(WAIT_POLL_MS);
     }
   }
 
   async #poll(): Promise<void> {
     while (!this.#isStopping()) {
-      await machineClock.sleep(POLL_MS, this.#stopping.signal).catch(() => undefined);
+      await systemClock.sleep(POLL_MS, this.#stopping.signal).catch(() => undefined);
       if (!this.#isStopping()) this.wake();
     }
   }
@@ -199,7 +196,7 @@ class PlanRunner implements SimulationRunner {
     const { sharing } = this.#options;
     await this.#drainOwn();
     while (sharing && !this.#isStopping() && (await sharing.leases.isAnyActive())) {
-      await machineClock.sleep(WAIT_POLL_MS);
+      await systemClock.sleep(WAIT_POLL_MS);
     }
   }
 
@@ -225,7 +222,7 @@ class PlanRunner implements SimulationRunner {
     await this.#starting;
     const ended = Promise.all([...this.#active.values()].map((active) => active.ended));
     const done = new AbortController();
-    const timeout = machineClock.sleep(STOP_MS_MAX, done.signal).catch(() => undefined);
+    const timeout = systemClock.sleep(STOP_MS_MAX, done.signal).catch(() => undefined);
     await Promise.race([ended, timeout]);
     done.abort();
     // Closing the connections fails the requests that still wait.
@@ -250,7 +247,7 @@ class PlanRunner implements SimulationRunner {
           log.error('simulation_store_failed', { ...errorOrigin(error) });
         }
         this.#isWoken = true;
-        const pause = machineClock.sleep(STORE_FAILED_PAUSE_MS, this.#stopping.signal);
+        const pause = systemClock.sleep(STORE_FAILED_PAUSE_MS, this.#stopping.signal);
         await pause.catch(() => undefined);
       }
     }
@@ -308,16 +305,16 @@ class PlanRunner implements SimulationRunner {
     }: { lease: SimulationLease; sharing: SimulationSharing; ended: AbortSignal },
   ): Promise<void> {
     const { log } = this.#options;
-    let renewedMs = machineClock.monotonicMs();
+    let renewedMs = systemClock.monotonicMs();
     // A canceled simulation renews its lease until its sessions have ended.
     while (await this.#waitUnlessEnded(ended)) {
-      const askedMs = machineClock.monotonicMs();
+      const askedMs = systemClock.monotonicMs();
       const running = JSON.stringify([...runningSessions]);
       const state = await sharing.leases.renew(lease, running).catch(() => undefined);
       if (state !== undefined) renewedMs = askedMs;
       if (control.signal.aborted) continue;
       if (state === 'ended') control.abort(new Error('The simulation was canceled.'));
-      if (state === 'lost' || machineClock.monotonicMs() - renewedMs > LEASE_MS) {
+      if (state === 'lost' || systemClock.monotonicMs() - renewedMs > LEASE_MS) {
         log.warn('simulation_lease_lost', { simulation: plan.id });
         control.abort(new Error('Another replica runs the simulation.'));
       }
@@ -327,7 +324,7 @@ class PlanRunner implements SimulationRunner {
   /** Waits until a lease must be renewed. Returns false if its simulation has ended. */
   async #waitUnlessEnded(ended: AbortSignal): Promise<boolean> {
     const signal = AbortSignal.any([ended, this.#renewNow.signal]);
-    await machineClock.sleep(POLL_MS, signal).catch(() => undefined);
+    await systemClock.sleep(POLL_MS, signal).catch(() => undefined);
     return !ended.aborted;
   }
 
@@ -342,7 +339,7 @@ class PlanRunner implements SimulationRunner {
     const remaining = planSessions(plan).filter(({ sessionId }) => !storedIds.has(sessionId));
     const apiKey = await retry(() => simulations.findApiKey(ownerId, id));
     const { url, voice_url: voiceUrl } = plan.agent;
-    const access = { apiKey, clock: machineClock };
+    const access = { apiKey, clock: systemClock };
     const connections = openSandbox({ ...access, url, connections: plan.concurrency });
     const calls = new Map<string, RecordedCall>();
     const caller = createVoiceCaller({
@@ -350,8 +347,8 @@ class PlanRunner implements SimulationRunner {
       onRecorded: ({ sessionId }, call) => calls.set(sessionId, call),
     });
     this.#connections.add(connections);
-    const model = this.#model;
-    const deps = { connections, openCall: caller.open, model, clock, machineClock, log };
+    const clocks = { clock, machineClock: systemClock };
+    const deps = { ...clocks, connections, openCall: caller.open, model: this.#model, log };
     try {
       await forEachConcurrently(remaining, plan.concurrency, async (session) => {
         const state = until.aborted || (await retry(() => simulations.findState(ownerId, id)));

@@ -79,7 +79,7 @@ async function loadAudio(options: VoiceCallerOptions) {
     throw createSpeechError(speechModule.MISSING_PACKAGE_MESSAGE);
   const { url = deriveVoiceUrl(sandbox), answerForm = defaultAnswerForm } = options;
   const synthesizer = createSpeechSynthesizer({
-    kind: 'user',
+    speaker: 'user',
     clock,
     ...(speech && { endpoint: speech }),
   });

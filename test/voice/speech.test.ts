@@ -82,7 +82,7 @@ void t.test('the same line always has the same packets', async (t) => {
   ]);
   t.equal(second.packets, first.packets, 'the second line comes from the cache');
   t.strictSame(fromOtherVoice, first);
-  const agent = await withSynthesizer(t, { kind: 'agent' }).speak('Where is my order?');
+  const agent = await withSynthesizer(t, { speaker: 'agent' }).speak('Where is my order?');
   t.notSame(agent.packets, first.packets, 'agents and users have different voices');
 });
 

@@ -65,7 +65,7 @@ async function findLateStop({ scenario, turns }: PlayedSession): Promise<Deviati
 
 /** A user with lines left, and without a reply that ends the conversation, is not done. */
 function findEarlyStop({ scenario, turns, endReason }: PlayedSession): Deviation[] {
-  const { mode = 'graph', steps = [], stop_when: stopConditions = [] } = scenario.user;
+  const { mode, steps = [], stop_when: stopConditions = [] } = scenario.user;
   const last = turns.at(-1);
   if (endReason !== 'goal_achieved' || !last || stopConditions.length > 0) return [];
   const hasJumps = steps.some(({ next }) => next !== undefined);
@@ -79,7 +79,7 @@ function findEarlyStop({ scenario, turns, endReason }: PlayedSession): Deviation
 
 /** A user that no model plays says only the lines of its scenario. */
 function findOffScriptLine({ scenario, turns }: PlayedSession): Deviation[] {
-  const { mode = 'graph', opening = '', steps = [], reactions = [], facts = [] } = scenario.user;
+  const { mode, opening = '', steps = [], reactions = [], facts = [] } = scenario.user;
   const { opening_delivery: opened = {} } = scenario.user;
   if (mode === 'llm') return [];
   const factLines = facts.map(stateFact);

@@ -1,6 +1,12 @@
 import type { Persona, Scenario, ScenarioFact, ScenarioStep } from '../../../contract/index.ts';
 import { deliveryOf } from '../calls/voice-delivery.ts';
-import { asksForFact, isFarewell, meetsCondition, stateFact } from './reply-conditions.ts';
+import {
+  asksForFact,
+  isFarewell,
+  meetsAny,
+  meetsCondition,
+  stateFact,
+} from './reply-conditions.ts';
 import {
   FAREWELLS_MAX,
   patienceOf,
@@ -53,10 +59,8 @@ class GraphUser implements SimulatedUser {
       const { opening = '', opening_delivery: delivery = {} } = this.#user;
       return { ...this.#say(opening, 'opens the conversation'), delivery };
     }
-    for (const condition of this.#user.stop_when ?? []) {
-      if (await meetsCondition(condition, agentMessage, signal)) {
-        return { does: 'end', reason: 'goal_achieved' };
-      }
+    if (await meetsAny(this.#user.stop_when ?? [], agentMessage, signal)) {
+      return { does: 'end', reason: 'goal_achieved' };
     }
     const move = (await this.#react(agentMessage, signal)) ?? this.#stateFacts(agentMessage, 'new');
     if (move) return this.#progress(move);

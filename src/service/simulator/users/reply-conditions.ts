@@ -31,6 +31,18 @@ export async function meetsCondition(
   return matches === undefined || (await matchesPattern(matches, content, signal));
 }
 
+/** Returns whether a reply meets one of several conditions. @throws like `meetsCondition`. */
+export async function meetsAny(
+  conditions: readonly ReplyCondition[],
+  agentMessage: AgentMessage,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (const condition of conditions) {
+    if (await meetsCondition(condition, agentMessage, signal)) return true;
+  }
+  return false;
+}
+
 async function matchesPattern(
   pattern: string,
   text: string,

@@ -1,5 +1,4 @@
 import type { HeardReplies, TurnTaking } from '../../contract/index.ts';
-import type { Session } from '../store/store.ts';
 import type { ScoredTurn, ToolCall } from '../turns/turn-types.ts';
 
 /** A session as scoring reads it, from live traces, an upload, or a simulation. */
@@ -18,14 +17,6 @@ export interface ScoredSession {
   /** What was heard of the agent in a simulated call. */
   heard?: HeardReplies;
 }
-
-/** Returns how the two sides of a simulated call took turns; undefined for other sessions. */
-export const turnTakingOf = ({ simulated }: Pick<Session, 'simulated'>): TurnTaking | undefined =>
-  simulated?.['turn_taking'] as TurnTaking | undefined;
-
-/** Returns what was heard of the agent in a simulated call; undefined if it was not transcribed. */
-export const heardIn = ({ simulated }: Pick<Session, 'simulated'>): HeardReplies | undefined =>
-  simulated?.['heard'] as HeardReplies | undefined;
 
 /**
  * Returns the turns that `turn: N` of an eval means: in a simulated session, those of the N-th line of

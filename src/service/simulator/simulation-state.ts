@@ -1,10 +1,5 @@
 /** How far a simulation is, and what its sessions resulted in. */
-import type {
-  ScenarioResult,
-  Simulation,
-  SimulationSessionState,
-  UserAdherence,
-} from '../../contract/index.ts';
+import type { ScenarioResult, Simulation, SimulationSessionState } from '../../contract/index.ts';
 import { isoTime, type Clock } from '../../platform/clock.ts';
 import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
 import {
@@ -135,7 +130,7 @@ const nameStatus = ({ state }: SimulationPlan, isScoring: boolean) =>
 
 function toStoredState(session: Session, appUrl: string) {
   const { status, endReason, startedAtMs, endedAtMs, simulated = {} } = session;
-  const { error, review } = simulated as { error?: string; review?: UserAdherence };
+  const { error, review } = simulated;
   return {
     status,
     ...(endReason !== undefined && {

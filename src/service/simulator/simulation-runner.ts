@@ -8,44 +8,20 @@
  *
  * A crash therefore loses the running sessions and duplicates none.
  */
-import { systemClock, type Clock } from '../../platform/clock.ts';
-import { forEachConcurrently } from '../../platform/concurrency.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
-import type { Log } from '../../platform/log.ts';
-import type { SpeechModel } from '../../voice/speech/index.ts';
-import type { TranscriptionModel } from '../../voice/transcription/index.ts';
 import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retry.ts';
-import type { LiveSession } from '../operations/simulations.ts';
-import type {
-  NewSession,
-  SimulationLease,
-  SimulationLeases,
-  SimulationPlan,
-  Store,
-} from '../store/store.ts';
-import type { RecordedCall } from './calls/build-recording.ts';
-import { runSession } from './run-session.ts';
-import { openSandbox, type SandboxConnections } from './sandbox/sandbox.ts';
-import { maxTurnsOf, planSessions } from './session-plan.ts';
-import { toStoredSession } from './stored-session.ts';
 import type { ModelEndpoint } from '../model/endpoint.ts';
+import type { LiveSession } from '../operations/simulations.ts';
+import type { SimulationLease, SimulationLeases, SimulationPlan } from '../store/store.ts';
+import { runPlan, type PlanDeps, type RunningPlan } from './run-plan.ts';
+import type { SandboxConnections } from './sandbox/sandbox.ts';
 import { openUserModel, type UserModel } from './users/user-model.ts';
-import { createVoiceCaller } from './calls/voice-caller.ts';
 
 /** What a runner needs. */
-export interface SimulationRunnerOptions {
-  store: Pick<Store, 'simulations' | 'recordings'>;
+export interface SimulationRunnerOptions extends Omit<PlanDeps, 'model'> {
   /** The endpoint of the model that plays users of mode `llm`. */
   userModel: ModelEndpoint | undefined;
-  /** Speaks for users by voice. Default: the built-in synthesizer. */
-  speech: SpeechModel | undefined;
-  /** Transcribes what is heard of the agent in calls. */
-  transcription: TranscriptionModel | undefined;
-  /** The service clock, for the timestamps of sessions. Timeouts use the system clock. */
-  clock: Clock;
-  log: Log;
-  /** Called when a session was stored and may have evals to score. */
-  onStored: () => void;
   /** Shares the simulations with other replicas; undefined for a single service. */
   sharing: SimulationSharing | undefined;
 }
@@ -80,12 +56,7 @@ export interface SimulationRunner {
 }
 
 /** A running simulation. */
-interface ActiveSimulation {
-  plan: SimulationPlan;
-  runningSessions: Map<string, LiveSession>;
-  /** Undefined if no other process can run it. */
-  lease: SimulationLease | undefined;
-  control: AbortController;
+interface ActiveSimulation extends RunningPlan {
   ended: Promise<void>;
 }
 
@@ -328,65 +299,11 @@ class PlanRunner implements SimulationRunner {
     return !ended.aborted;
   }
 
-  async #run({ plan, runningSessions, control, lease }: ActiveSimulation): Promise<void> {
-    const { speech, transcription, clock, log, onStored } = this.#options;
-    const { simulations } = this.#options.store;
-    const { ownerId, id } = plan;
-    const until = AbortSignal.any([control.signal, this.#stopping.signal]);
-    const retry = <Result>(run: () => Promise<Result>) => this.#database.retry(run, until);
-    const stored = await retry(() => simulations.listSessions(ownerId, id));
-    const storedIds = new Set(stored.map((session) => session.id));
-    const remaining = planSessions(plan).filter(({ sessionId }) => !storedIds.has(sessionId));
-    const apiKey = await retry(() => simulations.findApiKey(ownerId, id));
-    const { url, voice_url: voiceUrl } = plan.agent;
-    const access = { apiKey, clock: systemClock };
-    const connections = openSandbox({ ...access, url, connections: plan.concurrency });
-    const calls = new Map<string, RecordedCall>();
-    const caller = createVoiceCaller({
-      ...{ ...access, sandbox: url, url: voiceUrl, speech, transcription },
-      onRecorded: ({ sessionId }, call) => calls.set(sessionId, call),
-    });
-    this.#connections.add(connections);
-    const clocks = { clock, machineClock: systemClock };
-    const deps = { ...clocks, connections, openCall: caller.open, model: this.#model, log };
-    try {
-      await forEachConcurrently(remaining, plan.concurrency, async (session) => {
-        const state = until.aborted || (await retry(() => simulations.findState(ownerId, id)));
-        if (state !== 'running') return;
-        const live = { startedAtMs: clock.nowMs(), turnsMax: maxTurnsOf(session), turns: [] };
-        runningSessions.set(session.sessionId, live);
-        const result = await runSession(session, { ...deps, turns: live.turns }, until);
-        runningSessions.delete(session.sessionId);
-        const call = calls.get(session.sessionId);
-        calls.delete(session.sessionId);
-        if (this.#isStopping()) return;
-        const ended = toStoredSession(plan, session, result);
-        if (!(await retry(() => simulations.addSession(ended, lease)))) return;
-        onStored();
-        if (call) await this.#keepRecording(ended, call, retry);
-      });
-      if (!until.aborted) await retry(() => simulations.end(ownerId, id, 'ended', lease));
-    } finally {
-      this.#connections.delete(connections);
-      await Promise.all([connections.close(), caller.close()]);
-    }
-  }
-
-  /** Stores the recording of a call. A failure affects nothing else. */
-  async #keepRecording(
-    { ownerId, id }: Pick<NewSession, 'ownerId' | 'id'>,
-    call: RecordedCall,
-    retry: (add: () => Promise<void>) => Promise<void>,
-  ): Promise<void> {
-    const { store, log } = this.#options;
-    try {
-      // Loaded only after a call, because it loads the audio modules.
-      const { buildRecording } = await import('./calls/build-recording.ts');
-      const recording = await buildRecording(call);
-      if (recording) await retry(() => store.recordings.add(ownerId, id, recording));
-    } catch (error) {
-      log.error('recording_failed', { session: id, ...errorOrigin(error) });
-    }
+  #run(active: ActiveSimulation): Promise<void> {
+    const deps = { ...this.#options, model: this.#model };
+    const [database, connections] = [this.#database, this.#connections];
+    const { signal: stopping } = this.#stopping;
+    return runPlan(active, deps, { database, stopping, connections });
   }
 }
 

@@ -1,10 +1,16 @@
 import type * as conformanceModule from '../conformance/index.ts';
 import type { CheckSettings } from '../conformance/index.ts';
-import type { Area, SimulationBlocker, SimulationReport } from '../src/contract/index.ts';
+import type { Area, Scenario, SimulationBlocker, SimulationReport } from '../src/contract/index.ts';
 import { randomSeed } from '../src/platform/random.ts';
 import type { SimulationSettings } from '../src/service/index.ts';
 import { CHAT_CONCURRENCY, VOICE_CONCURRENCY } from '../src/service/simulator/options.ts';
 import { kitVersion } from './kit-version.ts';
+
+/** Returns whether a run places calls. `channel` is that of the run, if it has one. */
+export const placesCalls = (
+  scenarios: readonly Scenario[],
+  channel: Scenario['channel'] | undefined,
+): boolean => channel === 'voice' || scenarios.some((scenario) => scenario.channel === 'voice');
 
 /** Returns the default number of concurrent sessions. */
 export const defaultConcurrency = (hasCalls: boolean): number =>

@@ -19,7 +19,7 @@ import { connectionOf } from './connection.ts';
 import { rejectExposure } from './exposure.ts';
 import { assignPersona, withShippedPersonas } from './input/personas.ts';
 import { selectScenarios } from './input/scenario-files.ts';
-import { runSimulation } from './run-simulation.ts';
+import { placesCalls, runSimulation } from './run-simulation.ts';
 
 const schema = optionsSchema(simulateOptions);
 
@@ -40,8 +40,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
   const documents = readDocuments(options);
   rejectInconsistent(documents, options.channel, await import('../src/service/index.ts'));
   const { url, channel, speech, transcription, voice } = options;
-  const hasCalls =
-    channel === 'voice' || documents.scenarios.some((scenario) => scenario.channel === 'voice');
+  const hasCalls = placesCalls(documents.scenarios, channel);
   return runSimulation({
     ...options,
     ...documents,

@@ -10,6 +10,7 @@ import { assignPersona } from '../../library/input/personas.ts';
 import { selectScenarios, type ScenarioSet } from '../../library/input/scenario-files.ts';
 import {
   defaultConcurrency,
+  placesCalls,
   runSimulation,
   type SimulationRun,
 } from '../../library/run-simulation.ts';
@@ -87,11 +88,9 @@ export const simulate = defineCommand({
     const service = await import('../../src/service/index.ts');
     const resolved = resolveScenarios(set, service);
     const out = openOutputs(values, process);
-    const calls = await prepareCalls(values, set.scenarios, { process, origin });
     const summaries = service.createCallSummaries();
-    if (calls.voice && values.html !== undefined) {
-      calls.voice.onAudio = callBoth(calls.voice.onAudio, summaries.add);
-    }
+    const callParts = { process, origin, summaries };
+    const calls = await prepareCalls(values, set.scenarios, callParts);
     const parts = { process, set, resolved, service, out, calls, earlier };
     const report = await runSessions(values, parts);
     out.write(service.terminalReport(report, { ...out, resendFile: values.json }));
@@ -131,15 +130,10 @@ function resolveScenarios(
   return service.resolveScenarios(set.scenarios, set);
 }
 
-type OnAudio = NonNullable<NonNullable<SimulationRun['voice']>['onAudio']>;
-
-/** Returns a listener that passes the audio of a call to two listeners. */
-const callBoth =
-  (first: OnAudio | undefined, second: OnAudio): OnAudio =>
-  (...call) => {
-    first?.(...call);
-    second(...call);
-  };
+interface CallParts extends Pick<Invocation, 'process' | 'origin'> {
+  /** Receives the calls that the HTML report shows. */
+  summaries: serviceModule.CallSummaries;
+}
 
 /** Which sessions use voice, and how their calls are placed and saved. */
 interface Calls extends Pick<SimulationRun, 'channel' | 'voice'> {
@@ -154,9 +148,10 @@ interface Calls extends Pick<SimulationRun, 'channel' | 'voice'> {
 async function prepareCalls(
   values: SimulateValues,
   scenarios: readonly Scenario[],
-  { process, origin }: Pick<Invocation, 'process' | 'origin'>,
+  { process, origin, summaries }: CallParts,
 ): Promise<Calls> {
-  if (!values.byVoice && !scenarios.some(({ channel }) => channel === 'voice')) {
+  const channel = values.byVoice ? 'voice' : undefined;
+  if (!placesCalls(scenarios, channel)) {
     const unused = findVoiceFlag(values, origin);
     if (unused === undefined) return {};
     throw new UsageError(`--${unused} needs --voice, or a scenario with channel: voice.`);
@@ -167,15 +162,18 @@ async function prepareCalls(
       ? undefined
       : await createAudioDirectory(directory, 'SCENARIO-SAMPLE', { playsBoth: true });
   return {
-    channel: values.byVoice ? 'voice' : undefined,
+    channel,
     voice: {
       ...resolveCallTarget(values.voice),
       speech: readEndpoint('SPEECH', process.env),
       transcription: readEndpoint('TRANSCRIBE', process.env),
-      onAudio:
-        audio &&
-        (({ scenario, sample }, recorded) =>
-          audio.save(audioNameOf(scenario.id, sample), recorded)),
+      onRecorded:
+        audio || values.html !== undefined
+          ? (plan, call) => {
+              audio?.save(audioNameOf(plan.scenario.id, plan.sample), call.audio);
+              if (values.html !== undefined) summaries.add(plan, call);
+            }
+          : undefined,
     },
     audio,
   };
@@ -217,7 +215,7 @@ async function runSessions(values: SimulateValues, parts: RunParts): Promise<Sim
     judge: readModelEndpoint('JUDGE', process.env),
     userModel: readModelEndpoint('USER', process.env),
   };
-  const total = set.scenarios.reduce((sum, each) => sum + (samples ?? each.samples ?? 1), 0);
+  const total = service.countSessions(parts.resolved, samples);
   announceRun(values, parts, { total, concurrency, seed });
   const terminal = createTerminal(process.stderr, process.env);
   const format = values.isVerbose ? service.formatVerboseSession : service.formatSessionLine;

@@ -3,7 +3,8 @@ import type { Random } from '../../src/platform/random.ts';
 import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
 import { FAILED_SHARE_MAX, judgeShare, SUCCESS_SHARE_MIN, type Block } from './share.ts';
 import { targetRows, withReservation, type TargetRow } from './targets.ts';
-import { estimateTrend, mean } from './trend.ts';
+import { mean } from '../../src/platform/mean.ts';
+import { estimateTrend } from './trend.ts';
 import { roundTo } from '../../src/platform/round.ts';
 
 /** What the throughput verdict is based on. */

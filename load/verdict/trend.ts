@@ -1,3 +1,5 @@
+import { mean } from '../../src/platform/mean.ts';
+
 /** The slope of a series. */
 export interface Trend {
   /** Change per step (Theil-Sen estimator: the median of the slopes of all pairs). */
@@ -71,7 +73,3 @@ function quantile(sorted: Float64Array, share: number): number {
     sorted[Math.min(sorted.length - 1, Math.max(0, Math.round(share * (sorted.length - 1))))] ?? 0
   );
 }
-
-/** Returns the mean; 0 without values. */
-export const mean = (values: readonly number[]): number =>
-  values.reduce((total, value) => total + value, 0) / Math.max(1, values.length);

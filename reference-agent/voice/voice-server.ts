@@ -122,7 +122,7 @@ class WebSocketVoiceServer implements VoiceServer {
       log.info('captions_disabled', { missing_package: SYNTHESIZER_PACKAGE });
       return undefined;
     }
-    this.#speech = createSpeechSynthesizer({ kind: 'agent' });
+    this.#speech = createSpeechSynthesizer({ speaker: 'agent' });
     return { chat, speech: this.#speech, log };
   }
 

@@ -95,6 +95,10 @@ export function instantMs(iso: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
+/** Returns the milliseconds between two ISO 8601 times. */
+export const msBetween = (from: string, to: string): number =>
+  (instantMs(to) ?? 0) - (instantMs(from) ?? 0);
+
 /** Parses an HTTP date (RFC 9110), or another date that `Date.parse` reads; undefined for other text. */
 export function httpDateMs(date: string): number | undefined {
   const ms = Date.parse(date);

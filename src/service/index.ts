@@ -28,6 +28,7 @@ export { scoreReply, type ResentTurn } from './app/score-reply.ts';
 export { simulate, type SimulationSettings } from './app/simulate.ts';
 export type { SimulateOptions } from './generated/options.ts';
 export { describeCost, estimateCost } from './simulator/cost.ts';
+export { countSessions } from './simulator/session-plan.ts';
 export { withComparison } from './simulator/report/comparison.ts';
 export { junitReport } from './simulator/report/junit.ts';
 export { markdownReport } from './simulator/report/markdown.ts';

@@ -4,6 +4,7 @@
  */
 import t, { type Test } from 'tap';
 import type { Persona, SimulationReport } from '../../src/contract/index.ts';
+import type { RecordedCall } from '../../src/service/simulator/calls/build-recording.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { makeCallerScenario } from '../support/sessions/scenarios.ts';
 import { omitTimes, simulateOn } from '../support/sessions/simulated-sessions.ts';
@@ -33,11 +34,7 @@ async function record(t: Test, seed: string): Promise<RecordedRun> {
   const { agent } = await withReferenceAgent(t);
   const lines: string[][] = [];
   const voice = {
-    onAudio: (
-      _plan: unknown,
-      { kit, startMs }: { kit: readonly Buffer[]; startMs: { kit?: number } },
-      spoken: readonly { startMs: number; endMs: number }[],
-    ) => {
+    onRecorded: (_plan: unknown, { audio: { kit, startMs }, lines: spoken }: RecordedCall) => {
       for (const { startMs: fromMs, endMs } of spoken) {
         const [from = 0, to = 0] = [fromMs, endMs].map((ms) =>
           Math.round((ms - (startMs.kit ?? 0)) / FRAME_MS),

@@ -85,7 +85,7 @@ async function measureAgent(
   const scenario = makeUserScenario({ mode: 'scripted', ...user }, { channel: 'voice', evals });
   const lines: Span[] = [];
   const session = await simulateSession(t, agent.url, scenario, {
-    voice: { onAudio: (_plan, _audio, said) => void lines.push(...said) },
+    voice: { onRecorded: (_plan, call) => void lines.push(...call.lines) },
   });
   t.match(session, { status: 'completed' });
   const outcomes = new Map(

@@ -20,7 +20,7 @@ import type { Send } from '../support/network/send.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { until } from '../support/until.ts';
 
-const agentVoice = createSpeechSynthesizer({ kind: 'agent' });
+const agentVoice = createSpeechSynthesizer({ speaker: 'agent' });
 t.teardown(() => agentVoice.close());
 
 // The calls take real time, in which the tests mostly wait, so they run in parallel.

@@ -28,7 +28,7 @@ async function withSynthesizer(
 ): Promise<SynthesizerWithServer> {
   const server = await startSpeechServer(t);
   const endpoint = { baseUrl: server.baseUrl, apiKey: 'sk-secret', ...options.endpoint };
-  const voice = createSpeechSynthesizer({ kind: 'user', ...options, endpoint });
+  const voice = createSpeechSynthesizer({ speaker: 'user', ...options, endpoint });
   t.teardown(() => voice.close());
   return { server, voice };
 }

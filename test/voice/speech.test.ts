@@ -18,7 +18,7 @@ const SILENCE_DB = -50;
 
 /** Creates a synthesizer, and closes it after the test. */
 function withSynthesizer(t: Test, options: Partial<SynthesizerOptions> = {}): SpeechSynthesizer {
-  const voice = createSpeechSynthesizer({ kind: 'user', ...options });
+  const voice = createSpeechSynthesizer({ speaker: 'user', ...options });
   t.teardown(() => voice.close());
   return voice;
 }
@@ -82,7 +82,7 @@ void t.test('the same line always has the same packets', async (t) => {
   ]);
   t.equal(second.packets, first.packets, 'the second line comes from the cache');
   t.strictSame(fromOtherVoice, first);
-  const agent = await withSynthesizer(t, { kind: 'agent' }).speak('Where is my order?');
+  const agent = await withSynthesizer(t, { speaker: 'agent' }).speak('Where is my order?');
   t.notSame(agent.packets, first.packets, 'agents and users have different voices');
 });
 
@@ -178,7 +178,7 @@ void t.test('a canceled caller leaves the queue, and the others still get the li
 
 void t.test('a closed synthesizer rejects its current, waiting, and later lines', async (t) => {
   for (const threadUrl of [undefined, faultyThread]) {
-    const voice = createSpeechSynthesizer({ kind: 'user', ...(threadUrl && { threadUrl }) });
+    const voice = createSpeechSynthesizer({ speaker: 'user', ...(threadUrl && { threadUrl }) });
     const lines = ['hang', 'Hello', 'Goodbye'].map((text) => voice.speak(text));
     const outcomes = Promise.allSettled(lines);
     await voice.close();
@@ -214,7 +214,7 @@ void t.test('an open synthesizer does not keep the process alive', (t) => {
   const modulePath = new URL('../../src/voice/speech/index.ts', import.meta.url).href;
   const program = `
     const { createSpeechSynthesizer } = await import('${modulePath}');
-    const { packets } = await createSpeechSynthesizer({ kind: 'user' }).speak('Hello');
+    const { packets } = await createSpeechSynthesizer({ speaker: 'user' }).speak('Hello');
     console.log(packets.length > 10);
   `;
   const options = { timeout: 60_000 };

@@ -1,4 +1,5 @@
 import type { FaultKind, LoadReport, LoadSecond } from '../../../src/contract/index.ts';
+import { mean } from '../../../src/platform/mean.ts';
 import type { Html } from '../../../src/report-kit/html.ts';
 import {
   fillArea,
@@ -53,8 +54,7 @@ export function groupSeconds(timeline: readonly LoadSecond[]): Bin[] {
 }
 
 function binOf(second: number, rows: readonly LoadSecond[]): Bin {
-  const mean = (key: 'offered' | 'sent' | 'done'): number =>
-    rows.reduce((sum, row) => sum + row[key], 0) / rows.length;
+  const meanOf = (key: 'offered' | 'sent' | 'done'): number => mean(rows.map((row) => row[key]));
   const worst = (key: 'p50' | 'p95' | 'p99' | 'max'): number | null => {
     const values = rows.flatMap((row) => row[key] ?? []);
     return values.length === 0 ? null : Math.max(...values);
@@ -68,9 +68,9 @@ function binOf(second: number, rows: readonly LoadSecond[]): Bin {
   return {
     second,
     length: rows.length,
-    offered: mean('offered'),
-    sent: mean('sent'),
-    done: mean('done'),
+    offered: meanOf('offered'),
+    sent: meanOf('sent'),
+    done: meanOf('done'),
     inFlight: Math.max(...rows.map(({ inFlight }) => inFlight)),
     p50: worst('p50'),
     p95: worst('p95'),

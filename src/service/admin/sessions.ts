@@ -75,7 +75,7 @@ function toSessionVerdict(session: Session, appUrl: string): SessionVerdict {
     ...(url !== null && { url }),
     ...(sourceSessionId !== undefined && { source_session_id: sourceSessionId }),
     ...(endReason !== undefined && { end_reason: endReason }),
-    ...(session.simulated && { simulated: session.simulated }),
+    ...(session.simulated && { simulated: { ...session.simulated } }),
     outcomes: session.outcomes.map((outcome) => ({
       eval: outcome.evalId,
       eval_name: outcome.evalName,

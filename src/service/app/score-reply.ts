@@ -6,7 +6,8 @@ import { scoreNewReply, type ReplyScore } from '../scoring/reply-decides.ts';
 import { SCORING_MS_MAX } from '../scoring/score.ts';
 import { readReply } from '../simulator/sandbox/read-reply.ts';
 import type { SandboxResponse } from '../simulator/sandbox/sandbox-http.ts';
-import { SessionError, type AgentReply } from '../simulator/simulated-session.ts';
+import type { AgentReply } from '../simulator/agent-reply.ts';
+import { SessionError } from '../simulator/session-error.ts';
 
 /** A turn of a simulated session that was sent again, and the new response. */
 export interface ResentTurn {

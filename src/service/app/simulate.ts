@@ -89,13 +89,13 @@ export async function simulate(options: SimulationSettings): Promise<SimulationR
   const { samples, channel, sandbox: url, apiKey, ca, connection, userModel, voice } = options;
   const plans = planSessions({ scenarios: resolved, samples, seed, channel });
   const access = { apiKey, ca, connection, clock };
-  const sandboxes = openSandbox({ ...access, url, connections: concurrency });
+  const connections = openSandbox({ ...access, url, connections: concurrency });
   const caller = createVoiceCaller({ ...voice, ...access, sandbox: url });
   const model = userModel && openUserModel({ ...userModel, clock });
   const random = seededRandom(seed).fork('judge');
   const judge = options.judge && createJudge({ ...options.judge, clock, random });
-  const { open: call } = caller;
-  const deps: SessionDeps = { sandboxes, call, model, clock, machineClock: clock, log };
+  const openCall = caller.open;
+  const deps: SessionDeps = { connections, openCall, model, clock, machineClock: clock, log };
   const startedAtMs = clock.nowMs();
   const sessions: SimulatedSessionReport[] = [];
   const blockedBy = await options.preflight?.(signal);
@@ -109,7 +109,7 @@ export async function simulate(options: SimulationSettings): Promise<SimulationR
       onSession(report);
     });
   } finally {
-    await Promise.all([sandboxes.close(), caller.close()]);
+    await Promise.all([connections.close(), caller.close()]);
   }
   const endedAtMs = clock.nowMs();
   return buildReport({

@@ -10,7 +10,7 @@ import { scoreSession } from '../scoring/eval-kinds.ts';
 import { startJobRunner, type JobRunner } from '../scoring/job-runner.ts';
 import { createJudge } from '../scoring/judge.ts';
 import {
-  startSimulator,
+  startSimulationRunner,
   type SimulationRunner,
   type SimulationRunnerOptions,
 } from '../simulator/simulation-runner.ts';
@@ -78,7 +78,7 @@ export function startSimulations(
       leases: store.replicas.simulationLeases,
       wakeOthers: () => replica.publish('simulations'),
     };
-  const simulator = startSimulator({ store, clock, log, sharing, ...options });
+  const simulator = startSimulationRunner({ store, clock, log, sharing, ...options });
   listen(replica, 'simulations', simulator);
   return simulator;
 }

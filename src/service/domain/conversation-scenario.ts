@@ -1,5 +1,6 @@
 import type { EvalDefinition, Scenario } from '../../contract/index.ts';
 import { findLiveEvals } from './evals.ts';
+import { TURNS_MAX_DEFAULT } from './resolved-scenario.ts';
 import { buildConversationTurns, holdScorable, loadTurns } from './transcripts.ts';
 import type { SessionTurn } from '../turns/turn-types.ts';
 import type { Session, Store } from '../store/store.ts';
@@ -11,7 +12,6 @@ export interface ConversationScenario {
   notes: string[];
 }
 
-const TURNS_MAX_DEFAULT = 10;
 const STEPS_MAX = 999;
 const LINE_CHARS_MAX = 10_000;
 const EVALS_MAX = 100;

@@ -1,5 +1,4 @@
 import type { HeardReplies, TurnTaking } from '../../contract/index.ts';
-import type { Session } from '../store/store.ts';
 import type { ScoredTurn, ToolCall } from '../turns/turn-types.ts';
 
 /** A session as scoring reads it, from live traces, an upload, or a simulation. */
@@ -19,14 +18,6 @@ export interface ScoredSession {
   heard?: HeardReplies;
 }
 
-/** Returns how the two sides of a simulated call took turns; undefined for other sessions. */
-export const turnTakingOf = ({ simulated }: Pick<Session, 'simulated'>): TurnTaking | undefined =>
-  simulated?.['turn_taking'] as TurnTaking | undefined;
-
-/** Returns what was heard of the agent in a simulated call; undefined if it was not transcribed. */
-export const heardIn = ({ simulated }: Pick<Session, 'simulated'>): HeardReplies | undefined =>
-  simulated?.['heard'] as HeardReplies | undefined;
-
 /**
  * Returns the turns that `turn: N` of an eval means: in a simulated session, those of the N-th line of
  * the scenario, which interruptions do not move; in any other session, the N-th turn.
@@ -35,6 +26,11 @@ export const findTurns = <Turn extends Pick<ScoredTurn, 'sequence' | 'scenarioLi
   turns: readonly Turn[],
   number: number,
 ): Turn[] => turns.filter(({ sequence, scenarioLine }) => (scenarioLine ?? sequence) === number);
+
+/** Returns the turns that interrupt no reply. Conditions and `max_turns` evals count only these. */
+export const listCountedTurns = <Turn extends Pick<ScoredTurn, 'interrupts'>>(
+  turns: readonly Turn[],
+): Turn[] => turns.filter(({ interrupts = false }) => !interrupts);
 
 /** A tool call with its turn, and its index in the turn. */
 export type PlacedToolCall = ToolCall & { turn: number; index: number };

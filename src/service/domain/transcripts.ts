@@ -4,7 +4,7 @@ import type { Conversation, JsonObject, Session, Store } from '../store/store.ts
 import { UnreadableConversationError } from '../turns/turn-builder.ts';
 import type { ScoredTurn, SessionTurn, TracedTurn } from '../turns/turn-types.ts';
 import { RequestError } from './errors.ts';
-import { heardIn, turnTakingOf, type ScoredSession } from './scored-session.ts';
+import type { ScoredSession } from './scored-session.ts';
 
 /**
  * Returns the turns of a session: the stored ones, or those derived from its spans.
@@ -91,8 +91,7 @@ export async function findScoredSession(
   const session = await store.sessions.find(ownerId, sessionId);
   if (!session) return undefined;
   const { sourceSessionId, agent, scenario, persona } = session;
-  const turnTaking = turnTakingOf(session);
-  const heard = heardIn(session);
+  const { turn_taking: turnTaking, heard } = session.simulated ?? {};
   const metadata =
     session.metadata ?? (await findTags(store, session.ownerId, conversationOf(session)));
   const turns = await loadTurns(store, session, { late: false });

@@ -57,7 +57,7 @@ export async function findSimulatedScenario(
   { ownerId, simulation, simulated }: Session,
 ): Promise<{ scenario: Scenario; notes: string[] } | undefined> {
   const plan = simulation && (await simulations.find(ownerId, simulation.id));
-  const id = simulated?.['scenario_id'];
+  const id = simulated?.scenario_id;
   const found = plan?.scenarios.find(({ scenario }) => scenario.id === id);
   if (!found) return undefined;
   const { scenario, persona, evals } = found;

@@ -1,8 +1,9 @@
 import type { EndReason, Deviation, Scenario, UserAdherence } from '../../contract/index.ts';
 import { formatCount } from '../../report-kit/format.ts';
+import { listCountedTurns } from '../domain/scored-session.ts';
 import { asksForFact, containsText, meetsCondition, stateFact } from './users/reply-conditions.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
-import type { AgentMessage } from './users/simulated-user.ts';
+import { toAgentMessage } from './users/simulated-user.ts';
 
 /** A session: its scenario, what was said, and how it ended. */
 export interface PlayedSession {
@@ -52,10 +53,10 @@ async function findLateStop({ scenario, turns }: PlayedSession): Promise<Deviati
     const next = turns[index + 1];
     // A user that interrupts a reply has not heard all of it.
     if (next?.interrupts) continue;
+    const number = listCountedTurns(turns.slice(0, index + 1)).length;
+    const message = toAgentMessage(number, turn.agentResponse, turn.toolCalls);
     for (const condition of scenario.user.stop_when ?? []) {
-      const isDone = await meetsCondition(condition, toAgentMessage(turn), neverAborted).catch(
-        () => false,
-      );
+      const isDone = await meetsCondition(condition, message, neverAborted).catch(() => false);
       if (next && isDone) return [toFinding('went_on', next, 'continues after stop_when was met')];
     }
   }
@@ -64,7 +65,7 @@ async function findLateStop({ scenario, turns }: PlayedSession): Promise<Deviati
 
 /** A user with lines left, and without a reply that ends the conversation, is not done. */
 function findEarlyStop({ scenario, turns, endReason }: PlayedSession): Deviation[] {
-  const { mode = 'graph', steps = [], stop_when: stopConditions = [] } = scenario.user;
+  const { mode, steps = [], stop_when: stopConditions = [] } = scenario.user;
   const last = turns.at(-1);
   if (endReason !== 'goal_achieved' || !last || stopConditions.length > 0) return [];
   const hasJumps = steps.some(({ next }) => next !== undefined);
@@ -78,7 +79,7 @@ function findEarlyStop({ scenario, turns, endReason }: PlayedSession): Deviation
 
 /** A user that no model plays says only the lines of its scenario. */
 function findOffScriptLine({ scenario, turns }: PlayedSession): Deviation[] {
-  const { mode = 'graph', opening = '', steps = [], reactions = [], facts = [] } = scenario.user;
+  const { mode, opening = '', steps = [], reactions = [], facts = [] } = scenario.user;
   const { opening_delivery: opened = {} } = scenario.user;
   if (mode === 'llm') return [];
   const factLines = facts.map(stateFact);
@@ -104,12 +105,6 @@ function findOutOfCharacterLine({ scenario, turns }: PlayedSession): Deviation[]
   const turn = turns.find(({ userInput }) => ASSISTANT_PHRASES.test(userInput));
   return turn ? [toFinding('out_of_character', turn, 'speaks like an assistant')] : [];
 }
-
-const toAgentMessage = ({ sequence, agentResponse, toolCalls }: SimulatedTurn): AgentMessage => ({
-  turn: sequence,
-  content: agentResponse,
-  tools: toolCalls.map(({ name }) => name),
-});
 
 const toFinding = (
   rule: Deviation['rule'],

@@ -1,21 +1,15 @@
 import type { TurnTaking } from '../../contract/index.ts';
+import type { AgentReply } from './agent-reply.ts';
 import type { Delivery } from './calls/voice-delivery.ts';
 import type { SessionPlan } from './session-plan.ts';
-import type { AgentReply } from './simulated-session.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
 import type { HeardResult } from './calls/heard-replies.ts';
-
-/** Compares what was heard of the replies of these turns with their texts. */
-export type CompareReplies = (
-  turns: readonly SimulatedTurn[],
-  signal: AbortSignal,
-) => Promise<HeardResult>;
 
 /** A line of the user. */
 export interface SaidLine {
   text: string;
-  /** The turn of the line, starting at 1; interruptions are not counted. */
-  turn: number;
+  /** Number of the turn, starting at 1, without interruptions. */
+  countedTurn: number;
   /** How it is spoken, by voice. */
   delivery?: Delivery | undefined;
   /** Whether the session may have one more turn, so that the user may interrupt the reply. */
@@ -36,27 +30,33 @@ export interface Channel {
    */
   resume?(signal: AbortSignal): Promise<AgentReply | undefined>;
   /**
-   * Waits for what the agent says before the user has spoken. Returns undefined if it has already spoken, or
-   * if the user stops waiting for it.
+   * Waits for the greeting of an agent that speaks first. Returns undefined if the user stops waiting for it.
    * @throws SessionError, or the signal's reason.
    */
   listen(signal: AbortSignal): Promise<AgentReply | undefined>;
-  /** Ends the conversation. Never rejects. */
-  close(): Promise<void>;
   /** When the last line was said, on the system clock; undefined if it was not said yet. */
   readonly lineSentAtMs: number | undefined;
-  /** Whether the agent reports its tool calls on this channel. */
-  readonly reportsTools: boolean;
-  /** How the two sides of a call took turns, after `close`; undefined by chat. */
-  readonly turnTaking: TurnTaking | undefined;
-  /** Observations without text of the conversation. */
-  readonly notes: readonly string[];
-  /**
-   * Compares what was heard of the replies with their texts, after `close`. Undefined by chat, and if
-   * nothing transcribes calls. Never rejects.
-   */
-  readonly compareReplies?: CompareReplies | undefined;
+  /** Ends the conversation. Never rejects. */
+  close(): Promise<ClosedChannel>;
 }
+
+/** What a channel knows about its conversation at the end. */
+export interface ClosedChannel {
+  /** Whether the agent reports its tool calls on this channel. */
+  reportsTools: boolean;
+  /** Observations without text of the conversation. */
+  notes: readonly string[];
+  /** How the two sides of a call took turns; undefined by chat, and if no call was connected. */
+  turnTaking: TurnTaking | undefined;
+  /** Undefined by chat, and if nothing transcribes calls. */
+  compareReplies: CompareReplies | undefined;
+}
+
+/** Compares what was heard of the replies of these turns with their texts. Never rejects. */
+export type CompareReplies = (
+  turns: readonly SimulatedTurn[],
+  signal: AbortSignal,
+) => Promise<HeardResult>;
 
 /** Opens a channel for a session. @throws SessionError, or the signal's reason. */
 export type OpenChannel = (

@@ -1,23 +1,12 @@
-import type { ChatMessage, ChatRequest } from '../../contract/index.ts';
+import type { ChatMessage } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Channel } from './channel.ts';
+import { createChatRequest } from './sandbox/requests.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import type { SessionPlan } from './session-plan.ts';
-import type { AgentReply } from './simulated-session.ts';
+import type { AgentReply } from './agent-reply.ts';
 
 const TURN_TIMEOUT_MS_DEFAULT = 30_000;
-
-/** Returns the request of a turn. */
-export const createChatRequest = (
-  { scenario, persona, sessionId }: SessionPlan,
-  userId: string | undefined,
-  messages: ChatMessage[],
-): ChatRequest => ({
-  messages,
-  ...(userId !== undefined && { user_id: userId }),
-  session_id: sessionId,
-  metadata: { ...scenario.metadata, scenario_id: scenario.id, persona: persona.name },
-});
 
 /**
  * Opens a conversation by `POST /v1/chat/completions` (spec 2.7). Every request contains the whole conversation,
@@ -46,15 +35,16 @@ export function openChatChannel(
       messages.push({ role: 'user', content: text });
       return requestReply(signal);
     },
-    async listen(signal) {
-      return messages.at(-1)?.role === 'assistant' ? undefined : await requestReply(signal);
-    },
+    listen: requestReply,
     get lineSentAtMs() {
       return lineSentAtMs;
     },
-    close: () => Promise.resolve(),
-    reportsTools: true,
-    notes: [],
-    turnTaking: undefined,
+    close: () =>
+      Promise.resolve({
+        reportsTools: true,
+        notes: [],
+        turnTaking: undefined,
+        compareReplies: undefined,
+      }),
   };
 }

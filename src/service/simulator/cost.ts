@@ -1,6 +1,12 @@
 import { formatCount } from '../../report-kit/format.ts';
 import type { ResolvedScenario } from '../domain/resolved-scenario.ts';
-import { countSessions, maxTurnsOf, otherTurnsOf, type PlanInput } from './session-plan.ts';
+import {
+  channelOf,
+  countSessions,
+  maxTurnsOf,
+  otherTurnsOf,
+  type PlanInput,
+} from './session-plan.ts';
 
 /** The most that a simulation sends. */
 export interface SimulationCost {
@@ -25,7 +31,7 @@ export function estimateCost(input: Omit<PlanInput, 'seed'>): SimulationCost {
     );
   return {
     calls: sum((resolved) => {
-      const isCall = (channel ?? resolved.scenario.channel) === 'voice';
+      const isCall = channelOf(resolved.scenario, channel) === 'voice';
       return Number(isCall) + Number(isCall && otherTurnsOf(resolved) > 0);
     }),
     turns: sum((resolved) => maxTurnsOf(resolved) + otherTurnsOf(resolved)),

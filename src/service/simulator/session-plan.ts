@@ -1,7 +1,7 @@
 import type { Scenario } from '../../contract/index.ts';
 import { createTraceparents } from '../../platform/trace-context.ts';
 import { createIdMaker } from '../domain/ids.ts';
-import type { ResolvedScenario } from '../domain/resolved-scenario.ts';
+import { TURNS_MAX_DEFAULT, type ResolvedScenario } from '../domain/resolved-scenario.ts';
 
 /** How the simulated user talks to the sandbox. */
 export type ChannelName = 'chat' | 'voice';
@@ -28,8 +28,6 @@ export interface PlanInput {
   /** Replaces the channel of the scenarios. */
   channel?: ChannelName | undefined;
 }
-
-const TURNS_MAX_DEFAULT = 10;
 
 /** Returns the number of turns of the other user of a scenario. */
 export const otherTurnsOf = ({ scenario }: Pick<SessionPlan, 'scenario'>): number =>
@@ -68,34 +66,44 @@ export function planSessions(input: PlanInput): SessionPlan[] {
   const makeId = createIdMaker(seed);
   return scenarios.flatMap((resolved) => {
     const { scenario } = resolved;
-    const samples = input.samples ?? scenario.samples ?? 1;
+    const samples = countSamples(scenario, input.samples);
     return Array.from({ length: samples }, (_, index): SessionPlan => {
       const parts = [simulationId, scenario.id, scenario.seed ?? '', String(index + 1)];
       const sessionId = makeId('ses', parts);
       return {
         ...resolved,
         sessionId,
-        // Every session has its own user. The ids share the random part so that both are easy to find in logs.
-        userId: sessionId.replace('ses_', 'sim_user_'),
-        channel: input.channel ?? scenario.channel ?? 'chat',
+        userId: userIdOf(sessionId),
+        channel: channelOf(scenario, input.channel),
         sample: index + 1,
       };
     });
   });
 }
 
+/** Every session has its own user. The ids share the random part so that both are easy to find in logs. */
+const userIdOf = (sessionId: string): string => sessionId.replace('ses_', 'sim_user_');
+
+/** Returns how a user talks. `channel` is that of the run, if it has one. */
+export const channelOf = (scenario: Scenario, channel: ChannelName | undefined): ChannelName =>
+  channel ?? scenario.channel ?? 'chat';
+
 /** Returns the plan of the session that another user has at the same time as a session. */
 export function planOtherSession(plan: SessionPlan): SessionPlan {
   const sessionId = createIdMaker(plan.sessionId)('ses', ['other']);
-  return { ...plan, sessionId, userId: sessionId.replace('ses_', 'sim_user_') };
+  return { ...plan, sessionId, userId: userIdOf(sessionId) };
 }
+
+/** Returns the sessions of a scenario. `samples` is that of the run, if it has one. */
+const countSamples = (scenario: Scenario, samples: number | undefined): number =>
+  samples ?? scenario.samples ?? 1;
 
 /** Counts the sessions that a plan would have. */
 export function countSessions(
   scenarios: readonly ResolvedScenario[],
   samples: number | undefined,
 ): number {
-  return scenarios.reduce((sum, { scenario }) => sum + (samples ?? scenario.samples ?? 1), 0);
+  return scenarios.reduce((sum, { scenario }) => sum + countSamples(scenario, samples), 0);
 }
 
 /** Returns the `traceparent` of the request that opens the call of a session. */

@@ -8,44 +8,20 @@
  *
  * A crash therefore loses the running sessions and duplicates none.
  */
-import { systemClock, type Clock } from '../../platform/clock.ts';
-import { forEachConcurrently } from '../../platform/concurrency.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
-import type { Log } from '../../platform/log.ts';
-import type { SpeechModel } from '../../voice/speech/index.ts';
-import type { TranscriptionModel } from '../../voice/transcription/index.ts';
 import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retry.ts';
-import type { LiveSession } from '../operations/simulations.ts';
-import type {
-  NewSession,
-  SimulationLease,
-  SimulationLeases,
-  SimulationPlan,
-  Store,
-} from '../store/store.ts';
-import type { RecordedCall } from './calls/build-recording.ts';
-import { runSession } from './run-session.ts';
-import { openSandbox, type SandboxConnections } from './sandbox/sandbox.ts';
-import { maxTurnsOf, planSessions } from './session-plan.ts';
-import { toStoredSession } from './stored-session.ts';
 import type { ModelEndpoint } from '../model/endpoint.ts';
+import type { LiveSession } from '../operations/simulations.ts';
+import type { SimulationLease, SimulationLeases, SimulationPlan } from '../store/store.ts';
+import { runPlan, type PlanDeps, type RunningPlan } from './run-plan.ts';
+import type { SandboxConnections } from './sandbox/sandbox.ts';
 import { openUserModel, type UserModel } from './users/user-model.ts';
-import { createVoiceCaller } from './calls/voice-caller.ts';
 
 /** What a runner needs. */
-export interface SimulationRunnerOptions {
-  store: Pick<Store, 'simulations' | 'recordings'>;
+export interface SimulationRunnerOptions extends Omit<PlanDeps, 'model'> {
   /** The endpoint of the model that plays users of mode `llm`. */
   userModel: ModelEndpoint | undefined;
-  /** Speaks for users by voice. Default: the built-in synthesizer. */
-  speech: SpeechModel | undefined;
-  /** Transcribes what is heard of the agent in calls. */
-  transcription: TranscriptionModel | undefined;
-  /** The service clock, for the timestamps of sessions. Timeouts use the system clock. */
-  clock: Clock;
-  log: Log;
-  /** Called when a session was stored and may have evals to score. */
-  onStored: () => void;
   /** Shares the simulations with other replicas; undefined for a single service. */
   sharing: SimulationSharing | undefined;
 }
@@ -80,12 +56,7 @@ export interface SimulationRunner {
 }
 
 /** A running simulation. */
-interface ActiveSimulation {
-  plan: SimulationPlan;
-  runningSessions: Map<string, LiveSession>;
-  /** Undefined if no other process can run it. */
-  lease: SimulationLease | undefined;
-  control: AbortController;
+interface ActiveSimulation extends RunningPlan {
   ended: Promise<void>;
 }
 
@@ -104,11 +75,8 @@ const LEASE_MS = 10_000;
 const CANCEL_MS_MAX = 15_000;
 const WAIT_POLL_MS = 50;
 
-/** Sandboxes and models live in real time. */
-const machineClock = systemClock;
-
 /** Starts to run the simulations in the store, including those that an earlier process did not finish. */
-export function startSimulator(options: SimulationRunnerOptions): SimulationRunner {
+export function startSimulationRunner(options: SimulationRunnerOptions): SimulationRunner {
   const runner = new PlanRunner(options);
   runner.start();
   return runner;
@@ -118,7 +86,7 @@ class PlanRunner implements SimulationRunner {
   readonly #options: SimulationRunnerOptions;
   readonly #active = new Map<string, ActiveSimulation>();
   readonly #stopping = new AbortController();
-  readonly #sandboxes = new Set<SandboxConnections>();
+  readonly #connections = new Set<SandboxConnections>();
   #starting: Promise<void> | undefined;
   #isWoken = false;
   #renewNow = new AbortController();
@@ -129,7 +97,7 @@ class PlanRunner implements SimulationRunner {
   constructor(options: SimulationRunnerOptions) {
     const { userModel } = options;
     this.#options = options;
-    this.#model = userModel && openUserModel({ ...userModel, clock: machineClock });
+    this.#model = userModel && openUserModel({ ...userModel, clock: systemClock });
     this.#database = createDatabaseRetry(options, 'simulation_runner');
   }
 
@@ -173,18 +141,18 @@ class PlanRunner implements SimulationRunner {
     const { sharing } = this.#options;
     if (!sharing) return;
     sharing.wakeOthers();
-    const endMs = machineClock.monotonicMs() + CANCEL_MS_MAX;
+    const endMs = systemClock.monotonicMs() + CANCEL_MS_MAX;
     while (
-      machineClock.monotonicMs() < endMs &&
+      systemClock.monotonicMs() < endMs &&
       (await sharing.leases.findRunning(ownerId, simulationId)) !== undefined
     ) {
-      await machineClock.sleep(WAIT_POLL_MS);
+      await systemClock.sleep(WAIT_POLL_MS);
     }
   }
 
   async #poll(): Promise<void> {
     while (!this.#isStopping()) {
-      await machineClock.sleep(POLL_MS, this.#stopping.signal).catch(() => undefined);
+      await systemClock.sleep(POLL_MS, this.#stopping.signal).catch(() => undefined);
       if (!this.#isStopping()) this.wake();
     }
   }
@@ -199,7 +167,7 @@ class PlanRunner implements SimulationRunner {
     const { sharing } = this.#options;
     await this.#drainOwn();
     while (sharing && !this.#isStopping() && (await sharing.leases.isAnyActive())) {
-      await machineClock.sleep(WAIT_POLL_MS);
+      await systemClock.sleep(WAIT_POLL_MS);
     }
   }
 
@@ -225,11 +193,11 @@ class PlanRunner implements SimulationRunner {
     await this.#starting;
     const ended = Promise.all([...this.#active.values()].map((active) => active.ended));
     const done = new AbortController();
-    const timeout = machineClock.sleep(STOP_MS_MAX, done.signal).catch(() => undefined);
+    const timeout = systemClock.sleep(STOP_MS_MAX, done.signal).catch(() => undefined);
     await Promise.race([ended, timeout]);
     done.abort();
     // Closing the connections fails the requests that still wait.
-    await Promise.all([...this.#sandboxes].map((sandbox) => sandbox.close()));
+    await Promise.all([...this.#connections].map((each) => each.close()));
     await ended;
   }
 
@@ -250,7 +218,7 @@ class PlanRunner implements SimulationRunner {
           log.error('simulation_store_failed', { ...errorOrigin(error) });
         }
         this.#isWoken = true;
-        const pause = machineClock.sleep(STORE_FAILED_PAUSE_MS, this.#stopping.signal);
+        const pause = systemClock.sleep(STORE_FAILED_PAUSE_MS, this.#stopping.signal);
         await pause.catch(() => undefined);
       }
     }
@@ -308,16 +276,16 @@ class PlanRunner implements SimulationRunner {
     }: { lease: SimulationLease; sharing: SimulationSharing; ended: AbortSignal },
   ): Promise<void> {
     const { log } = this.#options;
-    let renewedMs = machineClock.monotonicMs();
+    let renewedMs = systemClock.monotonicMs();
     // A canceled simulation renews its lease until its sessions have ended.
     while (await this.#waitUnlessEnded(ended)) {
-      const askedMs = machineClock.monotonicMs();
+      const askedMs = systemClock.monotonicMs();
       const running = JSON.stringify([...runningSessions]);
       const state = await sharing.leases.renew(lease, running).catch(() => undefined);
       if (state !== undefined) renewedMs = askedMs;
       if (control.signal.aborted) continue;
       if (state === 'ended') control.abort(new Error('The simulation was canceled.'));
-      if (state === 'lost' || machineClock.monotonicMs() - renewedMs > LEASE_MS) {
+      if (state === 'lost' || systemClock.monotonicMs() - renewedMs > LEASE_MS) {
         log.warn('simulation_lease_lost', { simulation: plan.id });
         control.abort(new Error('Another replica runs the simulation.'));
       }
@@ -327,69 +295,15 @@ class PlanRunner implements SimulationRunner {
   /** Waits until a lease must be renewed. Returns false if its simulation has ended. */
   async #waitUnlessEnded(ended: AbortSignal): Promise<boolean> {
     const signal = AbortSignal.any([ended, this.#renewNow.signal]);
-    await machineClock.sleep(POLL_MS, signal).catch(() => undefined);
+    await systemClock.sleep(POLL_MS, signal).catch(() => undefined);
     return !ended.aborted;
   }
 
-  async #run({ plan, runningSessions, control, lease }: ActiveSimulation): Promise<void> {
-    const { speech, transcription, clock, log, onStored } = this.#options;
-    const { simulations } = this.#options.store;
-    const { ownerId, id } = plan;
-    const until = AbortSignal.any([control.signal, this.#stopping.signal]);
-    const retry = <Result>(run: () => Promise<Result>) => this.#database.retry(run, until);
-    const stored = await retry(() => simulations.listSessions(ownerId, id));
-    const storedIds = new Set(stored.map((session) => session.id));
-    const remaining = planSessions(plan).filter(({ sessionId }) => !storedIds.has(sessionId));
-    const apiKey = await retry(() => simulations.findApiKey(ownerId, id));
-    const { url, voice_url: voiceUrl } = plan.agent;
-    const connections = plan.concurrency;
-    const sandboxes = openSandbox({ url, apiKey, connections, clock: machineClock });
-    const voice = { url: voiceUrl, speech, transcription };
-    const calls = new Map<string, RecordedCall>();
-    const caller = createVoiceCaller({
-      ...{ ...voice, sandbox: url, apiKey, clock: machineClock },
-      onAudio: ({ sessionId }, audio, lines) => calls.set(sessionId, { audio, lines }),
-    });
-    this.#sandboxes.add(sandboxes);
-    const deps = { sandboxes, call: caller.open, model: this.#model, clock, machineClock, log };
-    try {
-      await forEachConcurrently(remaining, plan.concurrency, async (session) => {
-        const state = until.aborted || (await retry(() => simulations.findState(ownerId, id)));
-        if (state !== 'running') return;
-        const live = { startedAtMs: clock.nowMs(), turnsMax: maxTurnsOf(session), turns: [] };
-        runningSessions.set(session.sessionId, live);
-        const result = await runSession(session, { ...deps, turns: live.turns }, until);
-        runningSessions.delete(session.sessionId);
-        const call = calls.get(session.sessionId);
-        calls.delete(session.sessionId);
-        if (this.#isStopping()) return;
-        const ended = toStoredSession(plan, session, result);
-        if (!(await retry(() => simulations.addSession(ended, lease)))) return;
-        onStored();
-        if (call) await this.#keepRecording(ended, call, retry);
-      });
-      if (!until.aborted) await retry(() => simulations.end(ownerId, id, 'ended', lease));
-    } finally {
-      this.#sandboxes.delete(sandboxes);
-      await Promise.all([sandboxes.close(), caller.close()]);
-    }
-  }
-
-  /** Stores the recording of a call. A failure affects nothing else. */
-  async #keepRecording(
-    { ownerId, id }: Pick<NewSession, 'ownerId' | 'id'>,
-    call: RecordedCall,
-    retry: (add: () => Promise<void>) => Promise<void>,
-  ): Promise<void> {
-    const { store, log } = this.#options;
-    try {
-      // Loaded only after a call, because it loads the audio modules.
-      const { buildRecording } = await import('./calls/build-recording.ts');
-      const recording = await buildRecording(call);
-      if (recording) await retry(() => store.recordings.add(ownerId, id, recording));
-    } catch (error) {
-      log.error('recording_failed', { session: id, ...errorOrigin(error) });
-    }
+  #run(active: ActiveSimulation): Promise<void> {
+    const deps = { ...this.#options, model: this.#model };
+    const [database, connections] = [this.#database, this.#connections];
+    const { signal: stopping } = this.#stopping;
+    return runPlan(active, deps, { database, stopping, connections });
   }
 }
 

@@ -209,8 +209,8 @@ async function toRow(db: WriteTransaction, session: NewSession) {
     simulation_key: simulation ? await findOrInsertSimulation(db, ownerId, simulation) : null,
     agent_key: agent ? await findOrInsertAgent(db, ownerId, agent) : null,
     scenario: session.scenario ?? null,
-    scenario_id: readText(session.simulated, 'scenario_id') ?? session.scenario ?? null,
-    sample: Number(session.simulated?.['sample'] ?? 1),
+    scenario_id: session.simulated?.scenario_id ?? session.scenario ?? null,
+    sample: session.simulated?.sample ?? 1,
     persona: session.persona ?? null,
     end_reason: session.endReason ?? null,
     metadata: toJson(session.metadata),
@@ -246,11 +246,6 @@ async function upsert(
   return new Map(stored.map(({ id, key }) => [id, key]));
 }
 
-function readText(object: JsonObject | undefined, key: string): string | undefined {
-  const value = object?.[key];
-  return typeof value === 'string' ? value : undefined;
-}
-
-function toJson(object: JsonObject | undefined): string | null {
+function toJson(object: object | undefined): string | null {
   return object ? JSON.stringify(object) : null;
 }

@@ -1,10 +1,13 @@
 /** What the store holds: one type per kind of record. The calls that read and write them are in `store.ts`. */
 import type {
   EvalDefinition,
+  HeardReplies,
   LiveSettings,
   OutcomeEvidence,
   Persona,
   Scenario,
+  TurnTaking,
+  UserAdherence,
 } from '../../contract/index.ts';
 import type { StoredTurn } from '../turns/turn-types.ts';
 
@@ -222,9 +225,29 @@ export interface Session {
   endReason: string | undefined;
   /** Metadata of an uploaded or seeded session; sessions of live traces have tags instead. */
   metadata?: JsonObject | undefined;
-  /** Details of a simulated session: channel, sample, review and so on. */
-  simulated?: JsonObject | undefined;
+  /** Details of a simulated session. */
+  simulated?: SimulatedDetails | undefined;
   outcomes: Outcome[];
+}
+
+/** What only a simulated session has, by its names on the wire. An earlier release stored fewer of them. */
+export interface SimulatedDetails {
+  scenario_id?: string;
+  channel?: 'chat' | 'voice';
+  /** Number of the session within its scenario, starting at 1. */
+  sample?: number;
+  /** Whether the simulated user followed its scenario. */
+  review?: UserAdherence;
+  notes?: readonly string[];
+  /** Absent if the sandbox has no `POST /users`. */
+  user_id?: string;
+  /** What went wrong, without text of the conversation. */
+  error?: string;
+  trace_ids?: readonly string[];
+  /** How the two sides of a call took turns. */
+  turn_taking?: TurnTaking;
+  /** What was heard of the agent in a call; absent if it was not transcribed. */
+  heard?: HeardReplies;
 }
 
 /** A session to insert: seeded, uploaded or simulated. */

@@ -15,6 +15,7 @@ import type {
   Session,
   SessionFilter,
   SessionPage,
+  SimulatedDetails,
 } from './records.ts';
 import type { Tables } from './schema/tables.ts';
 
@@ -463,7 +464,7 @@ function toSession(row: Row): Omit<Session, 'outcomes'> {
     persona: row.persona ?? undefined,
     endReason: row.end_reason ?? undefined,
     metadata: parseObject(row.metadata),
-    simulated: parseObject(row.simulated),
+    simulated: parseObject(row.simulated) as SimulatedDetails | undefined,
   };
 }
 

@@ -9,5 +9,5 @@ export {
   SPEECH_LEVEL_DB,
   type LevelWindow,
 } from './level-meter.ts';
-export { findOnsets, speechThresholdDb } from './speech-onsets.ts';
+export { findOnsets, PAUSE_MS_MIN, speechThresholdDb } from './speech-onsets.ts';
 export { VoiceActivityDetector, type VoiceActivityOptions } from './voice-activity-detector.ts';

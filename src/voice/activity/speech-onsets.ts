@@ -13,8 +13,8 @@ const NOISE_PERCENTILE = 10;
 /** Shorter sound is a click. */
 const SPEECH_MS_MIN = 20;
 
-/** Sound after less silence than this continues the same utterance. */
-const PAUSE_MS_MIN = 200;
+/** Sound after less silence than this continues the same speech. */
+export const PAUSE_MS_MIN = 200;
 
 /** Returns the times at which the line became audible after at least 200 ms of silence. */
 export function findOnsets(windows: readonly LevelWindow[]): number[] {

@@ -9,5 +9,5 @@ export {
   type LatencyJudgment,
   type LatencyVerdict,
   findResponseLatencies,
-  type NetworkPath,
+  type PathComponents,
 } from './latency-verdict.ts';

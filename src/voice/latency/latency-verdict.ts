@@ -3,7 +3,7 @@ import { findPercentile } from '../../platform/percentile.ts';
 import type { SpeechSpan } from '../speech-span.ts';
 
 /** The components of the network path latency, in milliseconds. */
-export interface NetworkPath {
+export interface PathComponents {
   /** 95th percentile of the round trip on the media path. */
   roundTripP95Ms: number;
   /** Duration of a packet: its first sample waits until the last one is recorded. */
@@ -20,7 +20,7 @@ export function computePathLatencyMs({
   roundTripP95Ms,
   packetMs,
   transitP99Ms,
-}: NetworkPath): number {
+}: PathComponents): number {
   return roundTripP95Ms / 2 + packetMs + transitP99Ms;
 }
 

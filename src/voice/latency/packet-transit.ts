@@ -79,11 +79,10 @@ const BACKLOG_AUDIO_MS_MIN = 100;
 export function dropBacklog<Packet extends Transit>(packets: readonly Packet[]): Packet[] {
   const [first] = packets;
   if (!first) return [];
-  const transitMs = ({ arrivedAtMs, mediaMs }: Transit): number => arrivedAtMs - mediaMs;
   const initial = packets.filter(
     ({ arrivedAtMs }) => arrivedAtMs <= first.arrivedAtMs + BACKLOG_ARRIVAL_MS_MAX,
   );
-  const fastest = Math.min(...initial.map(transitMs));
-  if (transitMs(first) - fastest < BACKLOG_AUDIO_MS_MIN) return [...packets];
-  return packets.slice(packets.findIndex((packet) => transitMs(packet) === fastest));
+  const fastest = Math.min(...initial.map(transitOf));
+  if (transitOf(first) - fastest < BACKLOG_AUDIO_MS_MIN) return [...packets];
+  return packets.slice(packets.findIndex((packet) => transitOf(packet) === fastest));
 }

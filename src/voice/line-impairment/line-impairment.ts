@@ -1,7 +1,7 @@
 import type { CallNetwork, CallNoise } from '../../contract/index.ts';
 import { seededRandom } from '../../platform/random.ts';
 import { FRAME_MS } from '../opus/frame.ts';
-import { NetworkPath, type Delivery } from './network-path.ts';
+import { NetworkPath, type PacketDelivery } from './network-path.ts';
 import type { AudibleNoise, NoiseMixer } from './noise-mixer.ts';
 
 /** What is wrong with a line; a part that is left out is perfect. */
@@ -13,7 +13,7 @@ export interface LineConditions {
 /** A packet as it enters the network, and what the network does to it. */
 export interface ImpairedPacket {
   payload: Buffer;
-  delivery: Delivery;
+  delivery: PacketDelivery;
 }
 
 /**

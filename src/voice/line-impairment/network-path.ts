@@ -2,7 +2,7 @@ import type { CallNetwork } from '../../contract/index.ts';
 import type { Random } from '../../platform/random.ts';
 
 /** How long a packet takes, in milliseconds, or where it was lost. */
-export type Delivery = { delayMs: number } | { lost: 'on the way' | 'in the queue' };
+export type PacketDelivery = { delayMs: number } | { lost: 'on the way' | 'in the queue' };
 
 /** What a packet carries besides its payload: the headers of IPv4, UDP, and RTP, and the SRTP tag. */
 export const PACKET_OVERHEAD_BYTES = 20 + 8 + 12 + 16;
@@ -41,7 +41,7 @@ export class NetworkPath {
   }
 
   /** Decides about the next packet. `sentMs` is in milliseconds from any origin, and never decreases. */
-  deliver(sentMs: number, payloadBytes: number): Delivery {
+  deliver(sentMs: number, payloadBytes: number): PacketDelivery {
     const jitterMs = this.#drawJitterMs();
     const isLost = this.#drawLoss();
     const queueMs = this.#queue(sentMs, payloadBytes);

@@ -2,7 +2,7 @@ import { findPercentile } from '../../platform/percentile.ts';
 import {
   computePathLatencyMs,
   ReceivedStream,
-  type NetworkPath,
+  type PathComponents,
   type StreamStatistics,
 } from '../latency/index.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -10,7 +10,7 @@ import { countPacketTicks, TICKS_PER_MS } from '../opus/index.ts';
 import type { AudioPacket, Peer } from './peer.ts';
 
 /** The measured network path; a value that could not be measured is undefined. */
-export interface PathStatistics extends Partial<NetworkPath> {
+export interface PathStatistics extends Partial<PathComponents> {
   /** The result of `computePathLatencyMs`; undefined while one of the components is. */
   latencyMs: number | undefined;
   /**
@@ -97,7 +97,7 @@ export class PathMeter {
   }
 }
 
-function isComplete(parts: Partial<NetworkPath>): parts is NetworkPath {
+function isComplete(parts: Partial<PathComponents>): parts is PathComponents {
   const { roundTripP95Ms, packetMs, transitP99Ms } = parts;
   return [roundTripP95Ms, packetMs, transitP99Ms].every((part) => part !== undefined);
 }

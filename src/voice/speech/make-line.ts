@@ -14,7 +14,6 @@ type OpusRate = (typeof OPUS_RATES)[number];
 /** Maximum duration of a line; the longest text takes about two minutes. */
 const SECONDS_MAX = 300;
 
-const FRAMES_PER_SECOND = 50;
 const BITS_PER_SECOND = 24_000;
 
 /**
@@ -55,7 +54,7 @@ async function encodeLine(audio: PcmAudio): Promise<SpokenLine | undefined> {
   const line = normalizeLine(toOpusRate(audio));
   if (line.samples.length === 0) return undefined;
   const rate = line.rate as OpusRate;
-  const frameSize = rate / FRAMES_PER_SECOND;
+  const frameSize = (rate * FRAME_MS) / 1_000;
   using encoder = await createEncoder({
     sampleRate: rate,
     channels: 1,

@@ -23,7 +23,7 @@ export interface SpeechSynthesizer {
 
 export interface SynthesizerOptions {
   /** A user and an agent have different voices. */
-  kind: Speaker;
+  speaker: Speaker;
   /** Speaks instead of the built-in synthesizer. */
   endpoint?: SpeechModel;
   /** For timeouts and waits (default: the system clock). */
@@ -98,11 +98,11 @@ class CachingSynthesizer implements SpeechSynthesizer {
     if (!line) throw new SpeechError('the line was spoken, but it is silent');
     const id = `line-${createHash('sha256').update(key).digest('hex').slice(0, 12)}`;
     const packets = line.packets.map((packet) => Buffer.from(packet));
-    return { ...line, id, speaker: this.#options.kind, text, packets };
+    return { ...line, id, speaker: this.#options.speaker, text, packets };
   }
 
   async #createSource(text: string, style: SpeechStyle): Promise<LineSource> {
-    const { kind: speaker, endpoint } = this.#options;
+    const { speaker, endpoint } = this.#options;
     if (!endpoint) {
       const problem = findVoiceProblem(style.voice);
       if (problem !== undefined) throw new SpeechError(problem);

@@ -1,4 +1,4 @@
-import { speechThresholdDb, type LevelWindow } from '../activity/index.ts';
+import { PAUSE_MS_MIN, speechThresholdDb, type LevelWindow } from '../activity/index.ts';
 import type { SpeechSpan } from '../speech-span.ts';
 import { measureTransitDelays } from '../latency/index.ts';
 import { TICKS_PER_MS, TIMESTAMP_JUMP_TICKS_MAX } from '../opus/index.ts';
@@ -18,8 +18,6 @@ export interface AgentLane {
 /** More than 30 minutes of packets of 20 ms; later packets are ignored. */
 const PACKETS_MAX = 100_000;
 
-/** Sound after less silence than this continues the same speech. */
-const PAUSE_MS_MIN = 200;
 /** Less sound than this is a click, not speech. */
 const SOUND_MS_MIN = 60;
 /** A packet that arrives at most this late is played in time: the delay of this process or of the network. */

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { mean } from '../../../src/platform/mean.ts';
 
 /** Measurements before this one contain what is loaded and compiled once. */
 const WARM_UP = 3;
@@ -51,9 +52,6 @@ function describeUse(measurements: readonly Measurement[]): HeapUse {
     bytesPerInput: findSlope(steady),
   };
 }
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 
 const meanBytes = (measurements: readonly Measurement[]): number =>
   mean(measurements.map(({ bytes }) => bytes));

@@ -6,7 +6,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
-import { mean } from '../../../load/verdict/trend.ts';
+import { mean } from '../../../src/platform/mean.ts';
 import { findPercentile } from '../../../src/platform/percentile.ts';
 import { readLatencies, runLoad } from '../../support/measurements/run-load.ts';
 import { ROOT } from '../../support/repository.ts';

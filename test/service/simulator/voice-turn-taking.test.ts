@@ -131,7 +131,7 @@ void t.test('when the user interrupts, and says that it listens', async (t) => {
   const make = (interruption: PlannedInterruption) =>
     new Interjections({
       clock: { ...systemClock, monotonicMs: () => nowMs },
-      ...{ activity: heard, updates, turn: 1, lineEndMs: 1_000 },
+      ...{ activity: heard, updates, countedTurn: 1, lineEndMs: 1_000 },
       planned: { interruption, backchannel: { say: 'uh-huh', afterMs: 600 } },
       sayBackchannel: () => (backchannels += 1),
     });
@@ -180,8 +180,8 @@ void t.test('how a line is said depends only on the session and the line', (t) =
     name: 'P',
     voice: { interruptions: 'often', pauses: 'many' },
   } as const;
-  const plan = (sessionId: string, turn: number) =>
-    planDelivery({ sessionId, persona }, { turn, text: LONG_LINE, canBeInterrupted: true });
+  const plan = (sessionId: string, countedTurn: number) =>
+    planDelivery({ sessionId, persona }, { countedTurn, text: LONG_LINE, canBeInterrupted: true });
   t.same(plan('one', 1), plan('one', 1));
   const numbers = Array.from({ length: 40 }, (_, nth) => nth);
   const interrupted = numbers.filter((nth) => plan('one', nth).interruption);

@@ -77,7 +77,7 @@ testStore('a simulation without sessions is listed by its own start', async (t) 
 testStore('simulations have their agent, their channels, and their scenarios', async (t) => {
   const { store, ownerId } = await withStore(t);
   const simulation = { id: 'sim', name: 'Sim', deleted: false };
-  const add = (id: string, scenarioId: string, channel: string, startedAtMs: number) =>
+  const add = (id: string, scenarioId: string, channel: 'chat' | 'voice', startedAtMs: number) =>
     store.sessions.add(
       newSimulatedSession(ownerId, id, {
         ...{ simulation, startedAtMs, simulated: { channel, scenario_id: scenarioId } },

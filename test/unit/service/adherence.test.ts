@@ -86,3 +86,15 @@ void t.test('continuing after stop_when is met is a finding', async (t) => {
   });
   t.ok(last.followed_scenario);
 });
+
+void t.test('a condition about a turn does not count interruptions', async (t) => {
+  const scenario = makeUserScenario({
+    ...{ opening: 'Hello', steps: [{ say: 'And?' }, { say: 'Bye' }], stop_when: [{ turn: 3 }] },
+    opening_delivery: { interrupt: { after_ms: 500, say: 'Wait' } },
+  });
+  const turns = makeTurns('Hello', 'Hi', 'Wait', 'Yes?', 'And?', 'Well', 'Bye', 'Bye').map(
+    (turn) => ({ ...turn, interrupts: turn.userInput === 'Wait' }),
+  );
+  const adherence = await checkAdherence({ scenario, turns, endReason: 'goal_achieved' });
+  t.same(adherence, { followed_scenario: true, findings: [] });
+});

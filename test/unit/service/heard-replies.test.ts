@@ -1,7 +1,8 @@
 /** Which audio belongs to which reply, and what a failed transcription means. */
 import t from 'tap';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { compareReplies, ReplyAudio } from '../../../src/service/simulator/calls/heard-replies.ts';
+import { compareReplies } from '../../../src/service/simulator/calls/heard-replies.ts';
+import { ReplyAudio } from '../../../src/service/simulator/calls/reply-audio.ts';
 import type { SimulatedTurn } from '../../../src/service/turns/turn-types.ts';
 import type { Transcriber } from '../../../src/voice/transcription/index.ts';
 

@@ -22,6 +22,8 @@ import { makeUserScenario } from '../../support/sessions/scenarios.ts';
 /** Replies to the lines that the user has said so far, of which the last one is new. */
 type Agent = (lines: readonly string[]) => string;
 
+const closed = { reportsTools: true, notes: [], turnTaking: undefined, compareReplies: undefined };
+
 /** Opens a channel whose user interrupts every reply by repeating the line, if turns are left for it. */
 function interruptAll(agent: Agent, greeting?: string): OpenChannel {
   const lines: string[] = [];
@@ -38,8 +40,8 @@ function interruptAll(agent: Agent, greeting?: string): OpenChannel {
       },
       resume: () => Promise.resolve(answer(lines.at(-1) ?? '')),
       listen: () => Promise.resolve(greeting === undefined ? undefined : toReply(greeting)),
-      close: () => Promise.resolve(),
-      ...{ lineSentAtMs: undefined, reportsTools: true, turnTaking: undefined, notes: [] },
+      close: () => Promise.resolve(closed),
+      lineSentAtMs: undefined,
     });
 }
 
@@ -52,7 +54,7 @@ const sandbox: Sandbox = {
 };
 
 /** Runs a scenario by voice with a user who always interrupts, and returns the report of the run. */
-async function runInterrupted(scenario: Scenario, call: OpenChannel) {
+async function runInterrupted(scenario: Scenario, openCall: OpenChannel) {
   const personas = readShippedPersonas();
   const assigned = assignPersona([scenario], personas, 'rushed');
   if ('problem' in assigned) throw new Error(assigned.problem);
@@ -61,9 +63,9 @@ async function runInterrupted(scenario: Scenario, call: OpenChannel) {
   const [plan] = planSessions({ scenarios, seed: 's', channel: 'voice' });
   if (!plan) throw new Error('The plan has no session.');
   const clocks = { clock: systemClock, machineClock: systemClock };
-  const deps = { ...clocks, sandboxes: { inSession: () => sandbox }, model: undefined };
+  const deps = { ...clocks, connections: { inSession: () => sandbox }, model: undefined };
   const { signal } = new AbortController();
-  const session = await runSession(plan, { ...deps, call, log: silentLog }, signal);
+  const session = await runSession(plan, { ...deps, openCall, log: silentLog }, signal);
   const scored = { sessionId: plan.sessionId, turns: session.turns };
   const outcomes = await Promise.all(
     plan.evals.map(async (definition) =>

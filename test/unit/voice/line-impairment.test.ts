@@ -13,7 +13,7 @@ import { createDecoder, silentFrame } from '../../../src/voice/opus/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { createSpeechSynthesizer } from '../../../src/voice/speech/index.ts';
 
-const voice = createSpeechSynthesizer({ kind: 'user' });
+const voice = createSpeechSynthesizer({ speaker: 'user' });
 t.teardown(() => voice.close());
 
 const LINES = [

@@ -1,26 +1,32 @@
 /** The model of a bad network: loss, jitter, and bandwidth are what they say, and come from the seed. */
 import t from 'tap';
 import type { CallNetwork } from '../../../src/contract/index.ts';
+import { mean } from '../../../src/platform/mean.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { findPercentile } from '../../../src/platform/percentile.ts';
 import {
   NetworkPath,
   PACKET_OVERHEAD_BYTES,
   QUEUE_MS_MAX,
-  type Delivery,
+  type PacketDelivery,
 } from '../../../src/voice/line-impairment/network-path.ts';
 
 /** Sends packets of 60 bytes every 20 ms. */
-function deliver(conditions: CallNetwork, packets: number, seed = 'test', bytes = 60): Delivery[] {
+function deliver(
+  conditions: CallNetwork,
+  packets: number,
+  seed = 'test',
+  bytes = 60,
+): PacketDelivery[] {
   const path = new NetworkPath(conditions, seededRandom(seed));
   return Array.from({ length: packets }, (_, nth) => path.deliver(nth * 20, bytes));
 }
 
-const delaysOf = (deliveries: readonly Delivery[]): number[] =>
+const delaysOf = (deliveries: readonly PacketDelivery[]): number[] =>
   deliveries.flatMap((delivery) => ('delayMs' in delivery ? delivery.delayMs : []));
 
 /** Returns the lengths of the runs of lost packets. */
-function burstsOf(deliveries: readonly Delivery[]): number[] {
+function burstsOf(deliveries: readonly PacketDelivery[]): number[] {
   const bursts: number[] = [];
   let length = 0;
   for (const delivery of deliveries) {
@@ -30,9 +36,6 @@ function burstsOf(deliveries: readonly Delivery[]): number[] {
   }
   return bursts;
 }
-
-const meanOf = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 void t.test('a perfect network delivers every packet at once', (t) => {
   t.same(
@@ -61,7 +64,7 @@ void t.test('the share of lost packets, and the length of bursts, are as stated'
     t.ok(Math.abs(lost - share) < 4 * deviation, `${loss}%: ${(lost * 100).toFixed(2)}% lost`);
     const bursts = burstsOf(deliveries);
     const burstDeviation = meanBurst / Math.sqrt(bursts.length);
-    const measured = meanOf(bursts);
+    const measured = mean(bursts);
     t.ok(
       Math.abs(measured - meanBurst) < 4 * burstDeviation + 1e-9,
       `bursts of ${meanBurst.toFixed(2)}: ${measured.toFixed(2)}`,

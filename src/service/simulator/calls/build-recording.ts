@@ -9,18 +9,22 @@ import {
 import { alignCall, type AlignedCall, type CallAudio } from '../../../voice/call/index.ts';
 import type { SpeechSpan } from '../../../voice/speech-span.ts';
 import type { CallSummary, NewRecording } from '../../store/store.ts';
+import type { SessionPlan } from '../session-plan.ts';
 
-/** A line that the simulated user spoke in a call. */
-export interface SpokenLine extends SpeechSpan {
-  /** The turn of the line. */
+/** When the simulated user spoke a line of a call, on the monotonic clock. */
+export interface LineSpan extends SpeechSpan {
+  /** The turn of the line; interruptions are turns, too. */
   turn: number;
 }
 
 /** The audio of a call, and when the user spoke. */
 export interface RecordedCall {
   audio: CallAudio;
-  lines: readonly SpokenLine[];
+  lines: readonly LineSpan[];
 }
+
+/** Receives the call of a session when it has ended. Must not throw. */
+export type OnRecorded = (plan: SessionPlan, call: RecordedCall) => void;
 
 const FRAMES_PER_LEVEL = 5;
 /** Packets that are decoded before other work gets its turn. */

@@ -1,6 +1,6 @@
 import type { EndReason } from '../../../contract/index.ts';
 import type { CallError, CallFailure } from '../../../voice/call/index.ts';
-import { SessionError } from '../simulated-session.ts';
+import { SessionError } from '../session-error.ts';
 
 /** The end reason of a session, by the failure of its call. */
 const END_REASONS: Record<CallFailure, EndReason> = {

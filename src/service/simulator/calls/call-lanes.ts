@@ -18,6 +18,13 @@ import {
 /** The lateness of more sent packets than this is not kept: 20 minutes. */
 const SENT_MAX = 60_000;
 
+/** How the two sides of a call took turns. */
+export interface MeasuredLanes {
+  turnTaking: TurnTaking;
+  /** When the agent could be heard, on the monotonic clock. */
+  agentSpeech: readonly SpeechSpan[];
+}
+
 /** Records both sides of a call while it lasts, and measures how they took turns. */
 export class CallLaneRecorder {
   readonly #clock: Clock;
@@ -28,8 +35,6 @@ export class CallLaneRecorder {
   #stopMonitor: (() => LocalDelay) | undefined;
   #originMs = Infinity;
   #missedGreeting: SpeechSpan | undefined;
-  #measured: TurnTaking | undefined;
-  #agentSpeech: readonly SpeechSpan[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -78,16 +83,15 @@ export class CallLaneRecorder {
     this.#missedGreeting = waited;
   }
 
-  /** Measures the call when it has ended; a call without a packet is not measured. */
-  finish(): void {
+  /** Measures the call when it has ended; undefined if no packet was exchanged. */
+  finish(): MeasuredLanes | undefined {
     const delay = this.#stopMonitor?.();
-    if (!delay || this.#originMs === Infinity) return;
+    if (!delay || this.#originMs === Infinity) return undefined;
     const sendLateP99Ms = findPercentile(this.#sentLateMs, 99);
     const reason = explainLocalDelay({ ...delay, sendLateP99Ms });
     const lateMs = Math.max(delay.loopLateMaxMs, findPercentile(this.#sentLateMs, 100) ?? 0);
     const agent = this.#agent.lane();
-    this.#agentSpeech = agent.speech;
-    this.#measured = measureTurnTaking({
+    const turnTaking = measureTurnTaking({
       originMs: this.#originMs,
       agent,
       caller: this.#caller.toSorted((left, right) => left.startMs - right.startMs),
@@ -96,15 +100,6 @@ export class CallLaneRecorder {
       endMs: this.#clock.monotonicMs(),
       localDelay: reason === undefined ? undefined : { reason, lateMs },
     });
-  }
-
-  /** When the agent could be heard, on the monotonic clock; empty until the call has ended. */
-  get agentSpeech(): readonly SpeechSpan[] {
-    return this.#agentSpeech;
-  }
-
-  /** How the two sides took turns; undefined until the call has ended. */
-  get turnTaking(): TurnTaking | undefined {
-    return this.#measured;
+    return { agentSpeech: agent.speech, turnTaking };
   }
 }

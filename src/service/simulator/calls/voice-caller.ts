@@ -2,16 +2,14 @@ import type { Clock } from '../../../platform/clock.ts';
 import type { Connection } from '../../../platform/connection.ts';
 import type { SpeechModel } from '../../../voice/speech/index.ts';
 import type { TranscriptionModel } from '../../../voice/transcription/index.ts';
-import type { CallAudio } from '../../../voice/call/call-recording.ts';
 import {
   defaultAnswerForm,
   deriveVoiceUrl,
   type AnswerForm,
 } from '../../../voice/call/voice-target.ts';
-import type { SpokenLine } from './build-recording.ts';
+import type { OnRecorded } from './build-recording.ts';
 import type { OpenChannel } from '../channel.ts';
-import type { SessionPlan } from '../session-plan.ts';
-import { SessionError } from '../simulated-session.ts';
+import { SessionError } from '../session-error.ts';
 import type { VoiceChannelOptions } from './voice-channel.ts';
 
 /** How calls are placed. */
@@ -25,9 +23,8 @@ export interface CallOptions {
   speech?: SpeechModel | undefined;
   /** Transcribes what is heard of the agent (default: that is not compared with its texts). */
   transcription?: TranscriptionModel | undefined;
-  /** Called with the audio of each call. */
-  onAudio?:
-    ((plan: SessionPlan, audio: CallAudio, lines: readonly SpokenLine[]) => void) | undefined;
+  /** Called with each call that has ended. */
+  onRecorded?: OnRecorded | undefined;
 }
 
 /** The sandbox to call. */
@@ -48,18 +45,19 @@ export interface VoiceCaller {
 
 /** Creates a caller for one sandbox. The audio modules are loaded at the first call. */
 export function createVoiceCaller(options: VoiceCallerOptions): VoiceCaller {
-  let loading: ReturnType<typeof loadVoice> | undefined;
+  let loading: ReturnType<typeof loadAudio> | undefined;
   return {
     async open(plan, userId, signal) {
-      const { openVoiceChannel, parts, findVoiceProblem } = await (loading ??= loadVoice(options));
+      const loaded = await (loading ??= loadAudio(options));
+      const { name } = plan.persona.voice ?? {};
       // A speech endpoint has its own voices.
-      const problem = options.speech ? undefined : findVoiceProblem(plan.persona.voice?.name);
+      const problem = options.speech ? undefined : loaded.findVoiceProblem(name);
       if (problem !== undefined) throw createSpeechError(problem);
-      return openVoiceChannel(parts, plan, userId, signal);
+      return loaded.openVoiceChannel(loaded.channelOptions, plan, userId, signal);
     },
     async close() {
       const loaded = await loading?.catch(() => undefined);
-      await loaded?.voice.close();
+      await loaded?.synthesizer.close();
     },
   };
 }
@@ -67,37 +65,38 @@ export function createVoiceCaller(options: VoiceCallerOptions): VoiceCaller {
 const createSpeechError = (reason: string): SessionError =>
   new SessionError('simulator_error', `The user can't speak: ${reason}.`);
 
-async function loadVoice(options: VoiceCallerOptions) {
+/** Loads the audio modules. @throws SessionError if the users can't speak. */
+async function loadAudio(options: VoiceCallerOptions) {
   const speechModule = await import('../../../voice/speech/index.ts');
   const { createSpeechSynthesizer, findVoiceProblem, SpeechError } = speechModule;
   const { createPacer } = await import('../../../platform/pacer.ts');
   const { openVoiceChannel } = await import('./voice-channel.ts');
   const { openTranscriber } = await import('../../../voice/transcription/index.ts');
   const { clock, sandbox, apiKey, ca, connection, speech, transcription } = options;
-  const { onAudio, mediaAddress } = options;
+  const { onRecorded, mediaAddress } = options;
   // Fail before placing a call if its lines can't be spoken.
   if (!speech && !speechModule.isSynthesizerInstalled())
     throw createSpeechError(speechModule.MISSING_PACKAGE_MESSAGE);
   const { url = deriveVoiceUrl(sandbox), answerForm = defaultAnswerForm } = options;
-  const voice = createSpeechSynthesizer({
-    kind: 'user',
+  const synthesizer = createSpeechSynthesizer({
+    speaker: 'user',
     clock,
     ...(speech && { endpoint: speech }),
   });
-  const parts: VoiceChannelOptions = {
+  const channelOptions: VoiceChannelOptions = {
     clock,
     pacer: createPacer(clock),
     target: { url, apiKey, ca, connection, answerForm, mediaAddress },
-    async speak(line, { voice: style }, signal) {
+    async speak(line, { voice }, signal) {
       try {
-        return await voice.speak(line, signal, { voice: style?.name, speed: style?.speed });
+        return await synthesizer.speak(line, signal, { voice: voice?.name, speed: voice?.speed });
       } catch (error) {
         if (!(error instanceof SpeechError)) throw error;
         throw createSpeechError(error.message);
       }
     },
     transcriber: transcription && openTranscriber(transcription, clock),
-    onAudio,
+    onRecorded,
   };
-  return { openVoiceChannel, parts, voice, findVoiceProblem };
+  return { openVoiceChannel, channelOptions, synthesizer, findVoiceProblem };
 }

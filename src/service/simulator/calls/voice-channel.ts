@@ -1,4 +1,4 @@
-import type { Persona, TurnTaking } from '../../../contract/index.ts';
+import type { Persona } from '../../../contract/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { VoiceActivityDetector } from '../../../voice/activity/index.ts';
 import { createLineImpairment, type LineImpairment } from '../../../voice/line-impairment/index.ts';
@@ -11,7 +11,6 @@ import {
   CallRecording,
   Microphone,
   OutgoingCall,
-  type CallAudio,
   type CallMessage,
   type VoiceTarget,
 } from '../../../voice/call/index.ts';
@@ -19,18 +18,21 @@ import type { SpeechSpan } from '../../../voice/speech-span.ts';
 import type { Transcriber } from '../../../voice/transcription/index.ts';
 import { isObject } from '../../../platform/json.ts';
 import { TRACEPARENT } from '../../../platform/trace-context.ts';
-import type { SpokenLine } from './build-recording.ts';
+import type { LineSpan, OnRecorded } from './build-recording.ts';
 import { toSessionError } from './call-failure.ts';
 import { CallLaneRecorder } from './call-lanes.ts';
-import type { Channel, CompareReplies, SaidLine } from '../channel.ts';
+import type { Channel, ClosedChannel, SaidLine } from '../channel.ts';
+import { createStartCall } from '../sandbox/requests.ts';
 import { createCallTraceparent, type SessionPlan } from '../session-plan.ts';
-import type { AgentReply } from '../simulated-session.ts';
+import type { AgentReply } from '../agent-reply.ts';
 import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
-import { compareReplies, ReplyAudio } from './heard-replies.ts';
-import { makeDeliveryClips } from './delivery-clips.ts';
+import { compareReplies } from './heard-replies.ts';
+import { ReplyAudio } from './reply-audio.ts';
+import { makeDeliveryClips, type DeliveryClips } from './delivery-clips.ts';
 import { planDelivery, type PlannedDelivery, type PlannedInterruption } from './voice-delivery.ts';
 import { Interjections } from './voice-interjections.ts';
-import { TranscriptComparison, VoiceUpdates } from './voice-updates.ts';
+import { TranscriptComparison } from './transcript-comparison.ts';
+import { VoiceUpdates } from './voice-updates.ts';
 
 /** Receivers may cut longer captions. */
 const CAPTION_CHARS_MAX = 2_000;
@@ -44,9 +46,8 @@ export interface VoiceChannelOptions {
   speak: (line: string, persona: Persona, signal: AbortSignal) => Promise<Clip>;
   /** Transcribes what is heard of the agent; undefined if that is not compared. */
   transcriber?: Transcriber | undefined;
-  /** Called with the audio when the call has ended. */
-  onAudio?:
-    ((plan: SessionPlan, audio: CallAudio, lines: readonly SpokenLine[]) => void) | undefined;
+  /** Called when the call has ended. */
+  onRecorded?: OnRecorded | undefined;
 }
 
 /**
@@ -64,7 +65,7 @@ export async function openVoiceChannel(
   const impairment = await createLineImpairment(plan.persona.voice ?? {}, plan.sessionId);
   const channel = new VoiceChannel(options, plan, activity, impairment);
   try {
-    await channel.open(buildStartCall(plan, userId), signal);
+    await channel.open(createStartCall(plan, userId), signal);
     return channel;
   } catch (error) {
     await channel.close();
@@ -72,23 +73,13 @@ export async function openVoiceChannel(
   }
 }
 
-/** The fields of `start_call` except its type. */
-function buildStartCall(
-  { sessionId, scenario, persona }: SessionPlan,
-  userId?: string,
-): CallMessage {
-  return {
-    ...(userId !== undefined && { user_id: userId }),
-    session_id: sessionId,
-    metadata: {
-      ...scenario.metadata,
-      scenario_id: scenario.id,
-      persona: persona.name,
-      // The caller supports captions, an extension.
-      captions: true,
-      audio_config: { codec: 'opus', sampleRate: 48_000 },
-    },
-  };
+/** A line of the user that was spoken, and its turn. */
+interface SpokenTurn {
+  line: SaidLine;
+  planned: PlannedDelivery;
+  clips: DeliveryClips;
+  turn: VoiceTurn;
+  speech: SpeechSpan;
 }
 
 class VoiceChannel implements Channel {
@@ -102,7 +93,7 @@ class VoiceChannel implements Channel {
   readonly #updates: VoiceUpdates;
   readonly #recording = new CallRecording();
   readonly #replyAudio = new ReplyAudio(this.#recording);
-  readonly #lines: SpokenLine[] = [];
+  readonly #lines: LineSpan[] = [];
   readonly #lanes: CallLaneRecorder;
   readonly #timeouts: TurnTimeouts;
   /** Aborts with the reason when the call ends. */
@@ -116,7 +107,7 @@ class VoiceChannel implements Channel {
   #interruption: { turn: VoiceTurn; utterance: Utterance; line: string } | undefined;
   /** When the last reply was complete. */
   #repliedAtMs: number | undefined;
-  #ending: Promise<void> | undefined;
+  #ending: Promise<ClosedChannel> | undefined;
 
   constructor(
     options: VoiceChannelOptions,
@@ -141,36 +132,15 @@ class VoiceChannel implements Channel {
         const levels = this.#activity.addPacket(packet);
         if (packet.payloadType !== this.#call.payloadType) return;
         this.#lanes.addReceived(packet, levels);
-        if (options.onAudio || options.transcriber) this.#recording.addReceived(packet);
+        if (options.onRecorded || options.transcriber) this.#recording.addReceived(packet);
       },
       onMessage: (message) => this.#updates.handle(message),
       onEnd: (error) => this.#end(error),
     });
   }
 
-  get notes(): string[] {
-    return [...this.#notes, ...this.#transcripts.notes];
-  }
-
   get lineSentAtMs(): number | undefined {
     return this.#lineSentAtMs;
-  }
-
-  get turnTaking(): TurnTaking | undefined {
-    return this.#lanes.turnTaking;
-  }
-
-  get reportsTools(): boolean {
-    return this.#updates.reportsTools;
-  }
-
-  get compareReplies(): CompareReplies | undefined {
-    const { transcriber, clock } = this.#options;
-    const audio = this.#replyAudio;
-    return (
-      transcriber &&
-      ((turns, signal) => compareReplies(turns, { audio, transcriber, clock }, signal))
-    );
   }
 
   async open(startFields: CallMessage, signal: AbortSignal): Promise<void> {
@@ -188,7 +158,7 @@ class VoiceChannel implements Channel {
       this.#lanes.start();
       const onSent = (payload: Buffer, lateMs: number): void => {
         this.#lanes.noteSent(clock.monotonicMs(), lateMs);
-        if (this.#options.onAudio) this.#recording.addSent(payload, clock.monotonicMs());
+        if (this.#options.onRecorded) this.#recording.addSent(payload, clock.monotonicMs());
       };
       const impairment = this.#impairment;
       this.#microphone = new Microphone({ peer, clock, pacer, onSent, impairment });
@@ -200,15 +170,12 @@ class VoiceChannel implements Channel {
     }
   }
 
-  async say(
-    { text, turn: number, delivery, canBeInterrupted }: SaidLine,
-    signal: AbortSignal,
-  ): Promise<AgentReply | undefined> {
+  async say(line: SaidLine, signal: AbortSignal): Promise<AgentReply | undefined> {
     this.#lineSentAtMs = undefined;
-    const planned = planDelivery(this.#plan, { text, turn: number, canBeInterrupted }, delivery);
+    const planned = planDelivery(this.#plan, line, line.delivery);
     const { persona } = this.#plan;
     const clips = await this.#lanes.prepare(this.#repliedAtMs, () =>
-      makeDeliveryClips(planned, (line) => this.#options.speak(line, persona, signal)),
+      makeDeliveryClips(planned, (text) => this.#options.speak(text, persona, signal)),
     );
     await this.#waitForSilence(signal);
     if (planned.silenceMs > 0) await this.#staySilent(planned.silenceMs, signal);
@@ -218,32 +185,14 @@ class VoiceChannel implements Channel {
     this.#turns += 1;
     this.#beginReply();
     const turn = this.#createTurn();
-    this.#sendCaption(text);
+    this.#sendCaption(line.text);
     const speech = await this.#speak(clips.line, signal);
     if (!speech) {
       this.#requireHangUp();
       return undefined;
     }
     this.#finishLine(speech, { kind: 'line', pauses: placePauses(clips.line, speech) });
-    const interjections = new Interjections({
-      ...{ clock: this.#options.clock, activity: this.#activity, updates: this.#updates },
-      ...{ planned, turn: number, lineEndMs: speech.endMs },
-      sayBackchannel: () => void this.#sayBackchannel(clips.backchannel),
-    });
-    const isDue = (until: AbortSignal): Promise<boolean> => interjections.isInterruptionDue(until);
-    const reply = await turn.reply(speech, signal, isDue);
-    if (turn.wasInterrupted)
-      this.#notes.push(`The agent spoke over the user (turn ${this.#turns}).`);
-    this.#transcripts.compare(text, this.#updates.userText);
-    const { interruption } = planned;
-    this.#noteUnsaid(planned, {
-      backchannel: interjections.hasSaidBackchannel,
-      interruption: turn.wasStopped,
-    });
-    if (turn.wasStopped && interruption && clips.interruption) {
-      return this.#interrupt(reply, { ...interruption, clip: clips.interruption }, signal);
-    }
-    return this.#finishTurn(reply);
+    return this.#hearReply({ line, planned, clips, turn, speech }, signal);
   }
 
   async resume(signal: AbortSignal): Promise<AgentReply | undefined> {
@@ -259,29 +208,54 @@ class VoiceChannel implements Channel {
   }
 
   async listen(signal: AbortSignal): Promise<AgentReply | undefined> {
-    const { initial_messages: initial, user } = this.#plan.scenario;
-    if (initial?.at(-1)?.role === 'assistant') return undefined;
     this.#turns += 1;
     this.#updates.markLineSpoken();
     const atMs = this.#connectedAtMs;
     this.#lineSentAtMs = atMs;
     this.#replyAudio.begin(this.#turns, atMs);
     const turn = this.#createTurn();
-    const helloMs = (user.hello_after_s ?? Infinity) * 1_000;
+    const helloMs = (this.#plan.scenario.user.hello_after_s ?? Infinity) * 1_000;
     const hasHeardNothing = (): boolean =>
       this.#activity.lastSpeechAtMs === -Infinity && this.#updates.agentText === '';
     const stopsWaiting = (): Promise<boolean> =>
       Promise.resolve(hasHeardNothing() && this.#options.clock.monotonicMs() - atMs >= helloMs);
     const reply = await turn.reply({ startMs: atMs, endMs: atMs }, signal, stopsWaiting);
     this.#finishTurn(reply);
-    if (!turn.wasStopped) return reply;
+    if (!turn.hasStoppedListening) return reply;
     this.#lanes.missGreeting({ startMs: atMs, endMs: this.#options.clock.monotonicMs() });
     this.#turns = 0;
     return undefined;
   }
 
-  close(): Promise<void> {
+  close(): Promise<ClosedChannel> {
     return (this.#ending ??= this.#hangUp());
+  }
+
+  /** Waits for the reply to a line that was spoken, and lets the user interrupt it. */
+  async #hearReply(
+    { line, planned, clips, turn, speech }: SpokenTurn,
+    signal: AbortSignal,
+  ): Promise<AgentReply> {
+    const { countedTurn, text } = line;
+    const interjections = new Interjections({
+      ...{ clock: this.#options.clock, activity: this.#activity, updates: this.#updates },
+      ...{ planned, countedTurn, lineEndMs: speech.endMs },
+      sayBackchannel: () => void this.#sayBackchannel(clips.backchannel),
+    });
+    const isDue = (until: AbortSignal): Promise<boolean> => interjections.isInterruptionDue(until);
+    const reply = await turn.reply(speech, signal, isDue);
+    if (turn.hasAgentInterrupted)
+      this.#notes.push(`The agent spoke over the user (turn ${this.#turns}).`);
+    this.#transcripts.compare(text, this.#updates.userText);
+    this.#noteUnsaid(planned, {
+      backchannel: interjections.hasSaidBackchannel,
+      interruption: turn.hasStoppedListening,
+    });
+    const { interruption } = planned;
+    if (turn.hasStoppedListening && interruption && clips.interruption) {
+      return this.#interrupt(reply, { ...interruption, clip: clips.interruption }, signal);
+    }
+    return this.#finishTurn(reply);
   }
 
   /** Notes what the user did not say during the reply, because the agent finished first. */
@@ -435,15 +409,26 @@ class VoiceChannel implements Channel {
     this.#microphone?.stop();
   }
 
-  async #hangUp(): Promise<void> {
-    this.#lanes.finish();
-    const { agentSpeech, turnTaking } = this.#lanes;
-    if (turnTaking) this.#replyAudio.finish(agentSpeech, turnTaking);
+  async #hangUp(): Promise<ClosedChannel> {
+    // What arrives while the call ends belongs to no turn.
+    const { reportsTools } = this.#updates;
+    const measured = this.#lanes.finish();
+    if (measured) this.#replyAudio.finish(measured.agentSpeech, measured.turnTaking);
     this.#microphone?.stop();
     this.#impairment?.close();
     await this.#call.hangUp();
     this.#activity.close();
-    this.#options.onAudio?.(this.#plan, this.#recording.audio(), this.#lines);
+    const { transcriber, clock, onRecorded } = this.#options;
+    onRecorded?.(this.#plan, { audio: this.#recording.audio(), lines: this.#lines });
+    const audio = this.#replyAudio;
+    return {
+      reportsTools,
+      notes: [...this.#notes, ...this.#transcripts.notes],
+      turnTaking: measured?.turnTaking,
+      compareReplies:
+        transcriber &&
+        ((turns, signal) => compareReplies(turns, { audio, transcriber, clock }, signal)),
+    };
   }
 }
 

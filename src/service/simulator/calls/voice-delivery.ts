@@ -23,9 +23,9 @@ export const deliveryOf = ({
 export interface PlannedInterruption {
   say: string;
   reason: string;
-  /** After the agent began to reply; exactly one of the two. */
-  afterMs?: number;
-  when?: ReplyCondition;
+  /** How long after the agent began to reply, or at which reply; one of the two is defined. */
+  afterMs?: number | undefined;
+  when?: ReplyCondition | undefined;
 }
 
 /** How a line is spoken. */
@@ -58,24 +58,24 @@ const PERSONA_REASON = `${INTERRUPTION_REASON}, as the persona does`;
 
 /**
  * Decides how a line is spoken: as the scenario says, and otherwise as the persona does. The choices
- * depend only on the session and on the turn of the line, in which interruptions are not counted.
+ * depend only on the session and on the number of the line's turn.
  */
 export function planDelivery(
   { sessionId, persona }: Pick<SessionPlan, 'sessionId' | 'persona'>,
-  line: { turn: number; text: string; canBeInterrupted: boolean },
+  line: { countedTurn: number; text: string; canBeInterrupted: boolean },
   delivery: Delivery = {},
 ): PlannedDelivery {
-  const random = seededRandom(sessionId).fork('delivery').fork(String(line.turn));
+  const random = seededRandom(sessionId).fork('delivery').fork(String(line.countedTurn));
   const { interruptions = 'never', pauses = 'none' } = persona.voice ?? {};
   const { interrupt, pause_ms: pauseMs, backchannel, silence_s: silenceS = 0 } = delivery;
   const interruption = interrupt
-    ? { ...interrupt, afterMs: interrupt.after_ms, reason: INTERRUPTION_REASON }
+    ? toPlanned(interrupt)
     : drawInterruption(line.text, INTERRUPTION_SHARES[interruptions], random.fork('interruption'));
   const pausesMs =
     pauseMs === undefined ? drawPauses(line.text, pauses, random.fork('pauses')) : [pauseMs];
   return {
     parts: splitLine(line.text, pausesMs),
-    interruption: line.canBeInterrupted ? toPlanned(interruption) : undefined,
+    interruption: line.canBeInterrupted ? interruption : undefined,
     backchannel:
       backchannel === undefined
         ? undefined
@@ -84,23 +84,20 @@ export function planDelivery(
   };
 }
 
-type DrawnInterruption = Pick<PlannedInterruption, 'say' | 'reason' | 'when'> & {
-  afterMs?: number | undefined;
-};
-
-const toPlanned = (drawn: DrawnInterruption | undefined): PlannedInterruption | undefined =>
-  drawn && {
-    say: drawn.say,
-    reason: drawn.reason,
-    ...(drawn.afterMs !== undefined && { afterMs: drawn.afterMs }),
-    ...(drawn.when && { when: drawn.when }),
-  };
+const toPlanned = ({
+  say,
+  after_ms: afterMs,
+  when,
+}: NonNullable<Delivery['interrupt']>): PlannedInterruption => ({
+  ...{ say, afterMs, when },
+  reason: INTERRUPTION_REASON,
+});
 
 function drawInterruption(
   say: string,
   share: number,
   random: Random,
-): DrawnInterruption | undefined {
+): PlannedInterruption | undefined {
   if (random.fraction() >= share) return undefined;
   return { say, reason: PERSONA_REASON, afterMs: random.integer(...INTERRUPTION_MS) };
 }

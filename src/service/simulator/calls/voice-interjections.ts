@@ -1,6 +1,7 @@
 import type { Clock } from '../../../platform/clock.ts';
 import type { VoiceActivityDetector } from '../../../voice/activity/index.ts';
 import { meetsCondition } from '../users/reply-conditions.ts';
+import { toAgentMessage } from '../users/simulated-user.ts';
 import type { PlannedDelivery } from './voice-delivery.ts';
 import type { VoiceUpdates } from './voice-updates.ts';
 
@@ -12,8 +13,8 @@ export interface InterjectionOptions {
   activity: Pick<VoiceActivityDetector, 'lastSpeechAtMs'>;
   updates: Pick<VoiceUpdates, 'agentText' | 'toolCalls'>;
   planned: Pick<PlannedDelivery, 'interruption' | 'backchannel'>;
-  /** The turn of the line, starting at 1; interruptions are not counted. */
-  turn: number;
+  /** Number of the turn, starting at 1, without interruptions. */
+  countedTurn: number;
   /** When the user's line ended. */
   lineEndMs: number;
   /** Says the backchannel; the turn does not wait for it. */
@@ -37,7 +38,7 @@ export class Interjections {
 
   /** Whether the user starts its interruption now. @throws SessionError, or the signal's reason. */
   async isInterruptionDue(signal: AbortSignal): Promise<boolean> {
-    const { clock, activity, updates, planned, turn, lineEndMs, sayBackchannel } = this.#options;
+    const { clock, activity, updates, planned, countedTurn, lineEndMs } = this.#options;
     const { lastSpeechAtMs } = activity;
     if (lastSpeechAtMs > lineEndMs) this.#beganMs ??= lastSpeechAtMs;
     if (this.#beganMs === undefined) return false;
@@ -46,13 +47,13 @@ export class Interjections {
     const { backchannel, interruption } = planned;
     if (backchannel && !this.#hasSaidBackchannel && spokenMs >= backchannel.afterMs) {
       this.#hasSaidBackchannel = true;
-      sayBackchannel();
+      this.#options.sayBackchannel();
     }
     if (!interruption) return false;
     const { afterMs, when } = interruption;
     if (afterMs !== undefined) return spokenMs >= afterMs;
     if (!when || updates.agentText === '') return false;
-    const tools = updates.toolCalls.map(({ name }) => name);
-    return meetsCondition(when, { turn, content: updates.agentText, tools }, signal);
+    const message = toAgentMessage(countedTurn, updates.agentText, updates.toolCalls);
+    return meetsCondition(when, message, signal);
   }
 }

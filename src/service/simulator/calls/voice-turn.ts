@@ -1,6 +1,7 @@
 import type { Clock } from '../../../platform/clock.ts';
 import type { SpeechSpan } from '../../../voice/speech-span.ts';
-import { SessionError, type AgentReply } from '../simulated-session.ts';
+import type { AgentReply } from '../agent-reply.ts';
+import { SessionError } from '../session-error.ts';
 import type { VoiceActivityDetector } from '../../../voice/activity/index.ts';
 import type { VoiceUpdates } from './voice-updates.ts';
 
@@ -58,7 +59,7 @@ export class VoiceTurn {
   readonly #options: VoiceTurnOptions;
   readonly #beganMs: number;
   #line: SpeechSpan = { startMs: 0, endMs: 0 };
-  #isStopped = false;
+  #hasStoppedListening = false;
 
   constructor(options: VoiceTurnOptions) {
     this.#options = options;
@@ -67,14 +68,14 @@ export class VoiceTurn {
   }
 
   /** Whether the agent started to speak before the user's line ended. */
-  get wasInterrupted(): boolean {
+  get hasAgentInterrupted(): boolean {
     const { startMs, endMs } = this.#line;
     return this.#options.activity.findOnsets().some((ms) => ms > startMs && ms < endMs);
   }
 
   /** Whether `reply` returned because the user stopped listening. */
-  get wasStopped(): boolean {
-    return this.#isStopped;
+  get hasStoppedListening(): boolean {
+    return this.#hasStoppedListening;
   }
 
   /**
@@ -93,7 +94,7 @@ export class VoiceTurn {
     while (!until.aborted && !this.#isComplete() && !this.#isIgnored()) {
       await clock.sleep(timeouts.pollMs, until).catch(() => undefined);
       if (stopsListening && (await stopsListening(signal))) {
-        this.#isStopped = true;
+        this.#hasStoppedListening = true;
         break;
       }
       this.#checkTimeouts();

@@ -22,8 +22,8 @@ export class VoiceUpdates {
   #reportsTools = false;
   #hasSpoken = false;
   #isReplying = false;
-  #isInterrupted = false;
-  #wasInterrupted = false;
+  /** Where the user interrupted the agent, which may then take back what it did not get to say. */
+  #interrupted: 'this_turn' | 'previous_turn' | undefined;
   #spokenText: string | undefined;
 
   constructor(clock: Clock) {
@@ -71,8 +71,7 @@ export class VoiceUpdates {
   beginTurn(): void {
     this.#previousText = this.agentText;
     this.#isReplying = false;
-    this.#wasInterrupted = this.#isInterrupted;
-    this.#isInterrupted = false;
+    this.#interrupted = this.#interrupted === 'this_turn' ? 'previous_turn' : undefined;
     this.#agentTexts = [];
     this.#userTexts = [];
     this.#hasUserText = false;
@@ -94,7 +93,7 @@ export class VoiceUpdates {
    * it did not get to say.
    */
   markInterrupted(): void {
-    this.#isInterrupted = true;
+    this.#interrupted = 'this_turn';
     this.#spokenText = undefined;
   }
 
@@ -132,9 +131,10 @@ export class VoiceUpdates {
   /** Replaces the text of the reply that the user interrupts with what was said of it. */
   #correct(transcript: unknown): void {
     const text = isObject(transcript) ? transcript['agent'] : undefined;
-    if (typeof text !== 'string' || !(this.#isInterrupted || this.#wasInterrupted)) return;
+    if (typeof text !== 'string' || !this.#interrupted) return;
     this.#spokenText = text.trim().slice(0, TEXT_CHARS_MAX);
-    if (this.#isInterrupted) this.#agentTexts = this.#spokenText === '' ? [] : [this.#spokenText];
+    if (this.#interrupted === 'previous_turn') return;
+    this.#agentTexts = this.#spokenText === '' ? [] : [this.#spokenText];
   }
 
   /** Whether an update repeats the end of the previous turn before the user's line has ended. */
@@ -147,40 +147,11 @@ export class VoiceUpdates {
     this.#hasSpoken = true;
     this.#lastAtMs = this.#clock.monotonicMs();
     const previous = this.agentText;
-    if (this.#isInterrupted && previous !== text && previous.startsWith(text)) {
+    const isCut = previous !== text && previous.startsWith(text);
+    if (this.#interrupted === 'this_turn' && isCut) {
       this.#spokenText = text;
       this.#agentTexts = [text];
     } else if (previous !== '' && text.startsWith(previous)) this.#agentTexts = [text];
     else if (!previous.endsWith(text)) this.#agentTexts.push(text);
   }
 }
-
-/** Checks whether the agent understood the user's lines, from its transcripts of the user. */
-export class TranscriptComparison {
-  #compared = 0;
-  #missed = 0;
-
-  /** Compares a spoken line with the transcript of the agent; an empty transcript is not counted. */
-  compare(spoken: string, transcript: string): void {
-    const [spokenWords, transcriptWords] = [listWords(spoken), new Set(listWords(transcript))];
-    if (spokenWords.length === 0 || transcriptWords.size === 0) return;
-    this.#compared += 1;
-    const missedWords = spokenWords.filter((word) => !transcriptWords.has(word)).length;
-    if (missedWords * 2 > spokenWords.length) this.#missed += 1;
-  }
-
-  /** Notes for the session, without text of the conversation. */
-  get notes(): string[] {
-    if (this.#missed === 0) return [];
-    const turns = `In ${this.#missed} of ${this.#compared} turns`;
-    return [
-      `${turns} the agent misunderstood the user: its transcript of the user differs from what was spoken.`,
-    ];
-  }
-}
-
-/** Ignores case and punctuation; in scripts without spaces, each character is a word. */
-const listWords = (text: string): string[] =>
-  text
-    .toLowerCase()
-    .match(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]|[\p{L}\p{N}\p{M}]+/gu) ?? [];

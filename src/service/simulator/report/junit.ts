@@ -4,7 +4,7 @@ import type {
   SimulatedSessionReport,
   SimulationReport,
 } from '../../../contract/index.ts';
-import { instantMs } from '../../../platform/clock.ts';
+import { msBetween } from '../../../platform/clock.ts';
 import { junitXml, type TestCase } from '../../../report-kit/junit.ts';
 import {
   changeNames,
@@ -90,7 +90,10 @@ function toTestCase(
   return {
     classname: `${prefix}.${scenario.scenario_id}`,
     name: scenario.scenario,
-    durationMs: sessions.reduce((sum, session) => sum + getDurationMs(session), 0),
+    durationMs: sessions.reduce(
+      (sum, { started_at: from, ended_at: to }) => sum + msBetween(from, to),
+      0,
+    ),
     ...(verdict === 'passed'
       ? { output: [message, ...measured].join('\n') }
       : {
@@ -106,6 +109,3 @@ function formatFailedTranscript(sessions: readonly SimulatedSessionReport[]): st
   if (!first) return [];
   return [`Transcript of sample ${first.sample}:`, ...formatTranscript(first)];
 }
-
-const getDurationMs = (session: SimulatedSessionReport): number =>
-  (instantMs(session.ended_at) ?? 0) - (instantMs(session.started_at) ?? 0);

@@ -3,23 +3,11 @@ import type {
   SimulationComparison,
   SimulationReport,
 } from '../../../contract/index.ts';
-import { instantMs } from '../../../platform/clock.ts';
 import { CHART_CSS } from '../../../report-kit/chart.ts';
 import { comparisonSection } from '../../../report-kit/comparison.ts';
 import { FACT_LIST_CSS, renderFactList } from '../../../report-kit/fact-list.ts';
-import {
-  createFilterRules,
-  filterClassesOf,
-  renderFilters,
-  type Facet,
-} from '../../../report-kit/filters.ts';
-import {
-  cutText,
-  formatCount,
-  formatDuration,
-  formatInstant,
-  formatList,
-} from '../../../report-kit/format.ts';
+import { createFilterRules, renderFilters } from '../../../report-kit/filters.ts';
+import { formatCount, formatInstant, formatList } from '../../../report-kit/format.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
 import { RELIABILITY_COLUMNS } from '../../../report-kit/scenario-columns.ts';
@@ -28,14 +16,9 @@ import {
   renderRemark,
   renderRunReport,
   renderSearch,
-  SEARCHABLE,
   type ReportSection,
 } from '../../../report-kit/run-report.ts';
-import {
-  renderTranscript,
-  TRANSCRIPT_CSS,
-  type ShownTurn,
-} from '../../../report-kit/transcript.ts';
+import { TRANSCRIPT_CSS } from '../../../report-kit/transcript.ts';
 import { WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
 import {
   changeNames,
@@ -49,34 +32,22 @@ import {
 import {
   describeEnd,
   groupUnpassed,
-  listOtherReasons,
   listSharedReasons,
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import type { CallSummary } from '../../store/store.ts';
-import { listHeard, listRunHeard } from '../../domain/heard-facts.ts';
-import { listRunTurnTaking, listTurnTaking } from '../../domain/turn-taking-facts.ts';
-import { renderCall, type SessionAudio } from './call.ts';
+import { listRunHeard } from '../../domain/heard-facts.ts';
+import { listRunTurnTaking } from '../../domain/turn-taking-facts.ts';
+import type { SessionAudio } from './call.ts';
 import { listChanges, shortHeading } from './comparison.ts';
+import { anchorOf, cut, facets, renderSession } from './session-article.ts';
 
 /** The most sessions to show. The JSON report has all of them. */
 const SESSIONS_MAX = 500;
-/** The most characters of one text of a session. */
-const TEXT_LENGTH_MAX = 4_000;
 
 const STANDINGS = { passed: 'pass', failed: 'fail', undecided: 'warn' } as const;
 
 const HEADLINES = { passed: 'Passed', failed: 'Failed', undecided: 'Undecided' } as const;
-
-const facets: readonly Facet<SimulatedSessionReport>[] = [
-  {
-    name: 'verdict',
-    valueOf: ({ verdict }) => verdict,
-    order: VERDICTS_BY_URGENCY,
-    isColored: true,
-  },
-  { name: 'channel', valueOf: ({ channel }) => channel },
-];
 
 /** Finds what was recorded of the calls. */
 export interface RecordedCalls {
@@ -321,89 +292,6 @@ function sessionsSection(
   )}`;
   return { id: 'sessions', title: 'Sessions', body };
 }
-
-function renderSession(
-  session: SimulatedSessionReport,
-  {
-    audio,
-    summary,
-    isOpen,
-  }: { audio: SessionAudio | undefined; summary: CallSummary | undefined; isOpen: boolean },
-): Html {
-  const { verdict, channel, traces, user_id: userId, trace_ids: traceIds = [] } = session;
-  const durationMs = (instantMs(session.ended_at) ?? 0) - (instantMs(session.started_at) ?? 0);
-  const facts = [
-    `${session.scenario}, ${session.persona}`,
-    `${formatCount(traces.length, 'turn')} by ${channel} in ${formatDuration(durationMs)}`,
-    describeEnd(session),
-  ];
-  const lastTrace = traceIds.at(-1);
-  return html`<article
-    id="${anchorOf(session)}"
-    class="session ${SEARCHABLE} ${filterClassesOf(session, facets)}"
-  >
-    <details ${isOpen ? 'open' : ''}>
-      <summary>
-        <span class="mark ${verdict}">${verdict}</span>
-        <b>${nameOf(session)}</b>
-        <span class="soft">${facts.join('; ')}</span>
-      </summary>
-      ${renderEvals(session)} ${renderCall(session, audio, summary)}
-      ${session.turn_taking && renderFactList(listTurnTaking(session.turn_taking))}
-      ${session.heard && renderFactList(listHeard(session.heard))} ${renderOther(session)}
-      ${renderTranscript(traces.map(toTurn(session)))}
-      <p class="soft">
-        Session
-        ${session.id}${userId === null ? '' : `, user ${userId}`}${
-          lastTrace === undefined ? '' : `, trace id of the last request ${lastTrace}`
-        }
-      </p>
-    </details>
-  </article>`;
-}
-
-/** Renders the session of the other user. */
-function renderOther({ other_session: other }: SimulatedSessionReport): Html | undefined {
-  if (!other) return undefined;
-  const turns = other.traces.map(({ session_sequence: sequence, ...turn }) => ({
-    ...{ sequence, userInput: turn.user_input, agentResponse: turn.agent_response },
-  }));
-  return html`<p class="soft">First, another user says in a separate session (${other.id}):</p>
-    ${renderTranscript(turns)}
-    <p class="soft">Then, in this session:</p>`;
-}
-
-/** Renders the outcomes of the evals, and the other reasons for the verdict. */
-function renderEvals(session: SimulatedSessionReport): Html {
-  const outcomes = session.eval_outcomes.map(
-    ({ eval_name: name, outcome, reasoning, reason }) =>
-      html`<li>
-        <span class="${outcome}">${outcome}</span> ${name}: ${cut(reasoning)}
-        ${outcome === 'fail' && reason !== undefined && `Why it matters: ${reason}`}
-      </li>`,
-  );
-  const others = listOtherReasons(session).map((reason) => html`<li>${cut(reason)}</li>`);
-  return html`<ul class="outcomes">
-    ${outcomes} ${others}
-  </ul>`;
-}
-
-const toTurn =
-  ({ turn_latency_ms: latencies }: SimulatedSessionReport) =>
-  (turn: SimulatedSessionReport['traces'][number], index: number): ShownTurn => ({
-    sequence: turn.session_sequence,
-    scenarioLine: turn.scenario_line,
-    userInput: cut(turn.user_input),
-    userReason: turn.user_reason,
-    agentResponse: cut(turn.agent_response),
-    ...(latencies[index] !== undefined && { latencyMs: latencies[index] }),
-    toolCalls: turn.tool_calls ?? [],
-  });
-
-const anchorOf = ({ scenario_id: id, sample }: SimulatedSessionReport): string =>
-  `${id.replaceAll(/[^A-Za-z0-9_-]/g, '-')}-${sample}`;
-
-const cut = (text: string): string => cutText(text, TEXT_LENGTH_MAX);
 
 const CSS = `
 .samples a { padding: 0 0.15rem; text-decoration: none; }

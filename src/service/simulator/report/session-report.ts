@@ -3,8 +3,7 @@ import { isoTime } from '../../../platform/clock.ts';
 import { roundTo } from '../../../platform/round.ts';
 import type { Outcome } from '../../store/store.ts';
 import type { SessionPlan } from '../session-plan.ts';
-import { createChatRequest } from '../chat-channel.ts';
-import { toUserRequest } from '../run-session.ts';
+import { createChatRequest, createUserRequest } from '../sandbox/requests.ts';
 import type { SimulatedSession } from '../simulated-session.ts';
 import type { SimulatedTurn } from '../../turns/turn-types.ts';
 
@@ -130,7 +129,7 @@ function describeRequests(
   const messages = initial.map((message) => ({ ...message }));
   return {
     resendable: {
-      ...(userId !== undefined && { user: toUserRequest(plan) }),
+      ...(userId !== undefined && { user: createUserRequest(plan) }),
       chat_request: createChatRequest(plan, userId, messages),
       ...(user.speaks_first === false && { agent_speaks_first: true }),
       ...(evals.length > 0 && { evals: evals.map((definition) => ({ ...definition })) }),

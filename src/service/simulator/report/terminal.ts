@@ -7,7 +7,7 @@ import type {
   SimulationReport,
   SimulationVerdict,
 } from '../../../contract/index.ts';
-import { instantMs } from '../../../platform/clock.ts';
+import { msBetween } from '../../../platform/clock.ts';
 import { comparisonHeading } from '../../../report-kit/comparison.ts';
 import {
   formatCount,
@@ -41,8 +41,7 @@ import {
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import { listChanges } from './comparison.ts';
-import { formatTurnCommand } from './repeat-command.ts';
-import { describeTurnResend } from './resend-turn.ts';
+import { describeTurnResend, formatTurnCommand } from './send-again.ts';
 import { formatTranscriptLines, formatTurnLines, nameTurn } from './transcript.ts';
 import { listRunHeard } from '../../domain/heard-facts.ts';
 import { listRunTurnTaking } from '../../domain/turn-taking-facts.ts';
@@ -98,7 +97,7 @@ export function terminalReport(
   { resendFile, ...layout }: TextLayout & { resendFile?: string | undefined },
 ): string {
   const { verdict, sentence, sessions, blockedBy, comparison, seed } = report;
-  const ms = (instantMs(report.endedAt) ?? 0) - (instantMs(report.startedAt) ?? 0);
+  const ms = msBetween(report.startedAt, report.endedAt);
   const word = verdict.toUpperCase();
   // After an interruption, not all sessions ran, and the sentence counts those that were judged.
   const isStopped = sessions.some(({ status }) => status === 'canceled');

@@ -1,7 +1,8 @@
 import { isMessage } from '../../../contract/index.ts';
 import { isObject } from '../../../platform/json.ts';
 import type { SandboxResponse } from './sandbox-http.ts';
-import { SessionError, type AgentReply } from '../simulated-session.ts';
+import type { AgentReply } from '../agent-reply.ts';
+import { SessionError } from '../session-error.ts';
 import type { ToolCall } from '../../turns/turn-types.ts';
 
 const TOOL_CALLS_MAX = 1000;

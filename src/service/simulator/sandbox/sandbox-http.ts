@@ -1,11 +1,12 @@
 import type { Pool } from 'undici';
+import type { ChatRequest } from '../../../contract/index.ts';
 import { limitSignal } from '../../../platform/abort.ts';
 import { DeadlinePassed, type Clock } from '../../../platform/clock.ts';
 import { secretsOf, tlsOptionsOf, type Connection } from '../../../platform/connection.ts';
 import { parseJson } from '../../../platform/json.ts';
 import { ProxyError } from '../../../platform/proxy.ts';
 import { createRedactor } from '../../../platform/redaction.ts';
-import { SessionError } from '../simulated-session.ts';
+import { SessionError } from '../session-error.ts';
 import { firstError } from '../../../platform/error-origin.ts';
 
 /** How to reach a sandbox. */
@@ -30,6 +31,29 @@ export interface SandboxRequest {
   headers: Record<string, string>;
   body?: string;
 }
+
+/** Returns the header with the API key, if there is one. */
+export const authorize = (apiKey: string | undefined): Record<string, string> =>
+  apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+
+/** Returns a request that posts JSON. */
+export const postJson = (
+  path: string,
+  body: object,
+  apiKey: string | undefined,
+): SandboxRequest => ({
+  method: 'POST',
+  path,
+  headers: {
+    ...{ 'content-type': 'application/json', accept: 'application/json' },
+    ...authorize(apiKey),
+  },
+  body: JSON.stringify(body),
+});
+
+/** Returns the request of a turn by chat (spec 2.7). */
+export const postChat = (request: ChatRequest, apiKey: string | undefined): SandboxRequest =>
+  postJson('/v1/chat/completions', request, apiKey);
 
 /** A response of the sandbox. */
 export interface SandboxResponse {

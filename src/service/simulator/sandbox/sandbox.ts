@@ -9,12 +9,16 @@ import { retry, type Failure } from '../../../platform/retry.ts';
 import { createTraceparents, TRACEPARENT, traceIdOf } from '../../../platform/trace-context.ts';
 import { readReply } from './read-reply.ts';
 import {
+  authorize,
   openHttp,
+  postChat,
+  postJson,
   type SandboxHttp,
   type SandboxOptions,
   type SandboxResponse,
 } from './sandbox-http.ts';
-import { SessionError, type AgentReply } from '../simulated-session.ts';
+import type { AgentReply } from '../agent-reply.ts';
+import { SessionError } from '../session-error.ts';
 
 /** A sandbox as a session uses it. Failures are `SessionError`s or the signal's reason. */
 export interface Sandbox {
@@ -93,19 +97,12 @@ function createSandbox(
   send: SandboxHttp['send'],
   { clock, apiKey }: SandboxOptions,
 ): Omit<Sandbox, 'traceIds'> {
-  const auth = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-  const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json', ...auth };
-
   const sendWithRetries = retryAfterRateLimit(send, clock);
   const create = (user: UserCreateRequest, signal: AbortSignal): Promise<SandboxResponse> =>
-    sendWithRetries(
-      { method: 'POST', path: '/users', headers: jsonHeaders, body: JSON.stringify(user) },
-      USER_TIMEOUT_MS,
-      signal,
-    );
+    sendWithRetries(postJson('/users', user, apiKey), USER_TIMEOUT_MS, signal);
   const remove = (userId: string, signal: AbortSignal): Promise<SandboxResponse> =>
     sendWithRetries(
-      { method: 'DELETE', path: `/users/${userId}`, headers: auth },
+      { method: 'DELETE', path: `/users/${userId}`, headers: authorize(apiKey) },
       USER_TIMEOUT_MS,
       signal,
     );
@@ -129,15 +126,7 @@ function createSandbox(
       throw new SessionError('infrastructure_error', `POST /users returned ${response.status}.`);
     },
     async chat(request, timeoutMs, signal) {
-      const body = JSON.stringify(request);
-      const path = '/v1/chat/completions';
-      return readReply(
-        await sendWithRetries(
-          { method: 'POST', path, headers: jsonHeaders, body },
-          timeoutMs,
-          signal,
-        ),
-      );
+      return readReply(await sendWithRetries(postChat(request, apiKey), timeoutMs, signal));
     },
     async deleteUser(userId, isCanceled) {
       using deadline = clock.deadline(isCanceled ? CANCELED_TIMEOUT_MS : USER_TIMEOUT_MS);

@@ -1,21 +1,15 @@
 import { systemClock } from '../../../platform/clock.ts';
 import type { SendChat } from '../../operations/playground.ts';
 import { readReply } from './read-reply.ts';
-import { openHttp } from './sandbox-http.ts';
-import { SessionError } from '../simulated-session.ts';
+import { openHttp, postChat } from './sandbox-http.ts';
+import { SessionError } from '../session-error.ts';
 
 /** Sends one chat request to a sandbox, without a retry, so that a person sees what happens. */
 export const sendChat: SendChat = async ({ url, apiKey }, request, { timeoutMs, signal }) => {
   const http = openHttp({ url, apiKey, connections: 1, clock: systemClock });
   const empty = { agentResponse: '', toolCalls: [], latencyMs: undefined, response: undefined };
-  const headers = {
-    ...{ 'content-type': 'application/json', accept: 'application/json' },
-    ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
-  };
-  const body = JSON.stringify(request);
-  const sent = { method: 'POST', path: '/v1/chat/completions', headers, body } as const;
   try {
-    const response = await http.send(sent, timeoutMs, signal);
+    const response = await http.send(postChat(request, apiKey), timeoutMs, signal);
     const { json, latencyMs } = response;
     const received = { ...empty, latencyMs, response: json };
     try {

@@ -1,15 +1,20 @@
 import type { Persona, Scenario, ScenarioFact, ScenarioStep } from '../../../contract/index.ts';
 import { deliveryOf } from '../calls/voice-delivery.ts';
-import { asksForFact, isFarewell, meetsCondition, stateFact } from './reply-conditions.ts';
+import {
+  asksForFact,
+  isFarewell,
+  meetsAny,
+  meetsCondition,
+  stateFact,
+} from './reply-conditions.ts';
 import {
   FAREWELLS_MAX,
   patienceOf,
   type AgentMessage,
   type Move,
+  type SayMove,
   type SimulatedUser,
 } from './simulated-user.ts';
-
-type Line = Extract<Move, { does: 'say' }>;
 
 /**
  * Creates a user that chooses its lines by the agent's replies. For each reply, the first rule that applies:
@@ -54,10 +59,8 @@ class GraphUser implements SimulatedUser {
       const { opening = '', opening_delivery: delivery = {} } = this.#user;
       return { ...this.#say(opening, 'opens the conversation'), delivery };
     }
-    for (const condition of this.#user.stop_when ?? []) {
-      if (await meetsCondition(condition, agentMessage, signal)) {
-        return { does: 'end', reason: 'goal_achieved' };
-      }
+    if (await meetsAny(this.#user.stop_when ?? [], agentMessage, signal)) {
+      return { does: 'end', reason: 'goal_achieved' };
     }
     const move = (await this.#react(agentMessage, signal)) ?? this.#stateFacts(agentMessage, 'new');
     if (move) return this.#progress(move);
@@ -75,7 +78,7 @@ class GraphUser implements SimulatedUser {
     );
   }
 
-  #say(line: string, reason: string): Line {
+  #say(line: string, reason: string): SayMove {
     this.#lastLine = line;
     const linesLeft = this.#steps.length - this.#position;
     return { does: 'say', line, reason, scenarioLine: this.#scenarioLine, linesLeft };
@@ -111,7 +114,7 @@ class GraphUser implements SimulatedUser {
   }
 
   /** States the facts that the reply asks for, and no others. */
-  #stateFacts(agentMessage: AgentMessage, which: 'new' | 'repeated'): Line | undefined {
+  #stateFacts(agentMessage: AgentMessage, which: 'new' | 'repeated'): SayMove | undefined {
     const requested = (this.#user.facts ?? []).filter((fact) =>
       asksForFact(fact, agentMessage.content),
     );

@@ -1,5 +1,5 @@
 import { seededRandom } from '../../../platform/random.ts';
-import { isFarewell, meetsCondition } from './reply-conditions.ts';
+import { isFarewell, meetsAny } from './reply-conditions.ts';
 import type { SessionPlan } from '../session-plan.ts';
 import { FAREWELLS_MAX, patienceOf, type SimulatedUser } from './simulated-user.ts';
 import type { UserModel } from './user-model.ts';
@@ -23,16 +23,13 @@ export function createLlmUser(plan: SessionPlan, model: UserModel): SimulatedUse
       if (repeats >= patienceOf(persona)) return { does: 'end', reason: 'user_stop' };
       if (agentMessage) exchanges.push({ user: line, agent: agentMessage.content });
       const { opening, opening_delivery: delivery = {} } = scenario.user;
-      const { stop_when: stopConditions = [] } = scenario.user;
       if (line === '' && opening !== undefined) {
         line = opening;
         return { does: 'say', line, reason: 'opens the conversation', delivery };
       }
       if (agentMessage && line !== '') {
-        for (const condition of stopConditions) {
-          if (await meetsCondition(condition, agentMessage, signal)) {
-            return { does: 'end', reason: 'goal_achieved' };
-          }
+        if (await meetsAny(scenario.user.stop_when ?? [], agentMessage, signal)) {
+          return { does: 'end', reason: 'goal_achieved' };
         }
         farewells = isFarewell(agentMessage.content) ? farewells + 1 : 0;
         if (farewells >= FAREWELLS_MAX) return { does: 'end', reason: 'agent_ended' };

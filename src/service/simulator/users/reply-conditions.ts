@@ -1,6 +1,6 @@
 import type { ReplyCondition, ScenarioFact } from '../../../contract/index.ts';
 import { findFirstMatch } from '../../../platform/pattern-match.ts';
-import { SessionError } from '../simulated-session.ts';
+import { SessionError } from '../session-error.ts';
 import type { AgentMessage } from './simulated-user.ts';
 
 /** Returns whether a text contains another, regardless of case and of how accents are encoded. */
@@ -29,6 +29,18 @@ export async function meetsCondition(
   if (any && !any.some((text) => containsText(content, text))) return false;
   if (lacks !== undefined && containsText(content, lacks)) return false;
   return matches === undefined || (await matchesPattern(matches, content, signal));
+}
+
+/** Returns whether a reply meets one of several conditions. @throws like `meetsCondition`. */
+export async function meetsAny(
+  conditions: readonly ReplyCondition[],
+  agentMessage: AgentMessage,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (const condition of conditions) {
+    if (await meetsCondition(condition, agentMessage, signal)) return true;
+  }
+  return false;
 }
 
 async function matchesPattern(

@@ -1,4 +1,5 @@
 import type { EndReason, Persona } from '../../../contract/index.ts';
+import type { ToolCall } from '../../turns/turn-types.ts';
 import type { Delivery } from '../calls/voice-delivery.ts';
 
 /** What the user hears: a reply, or what the agent says before the user has spoken. */
@@ -10,23 +11,31 @@ export interface AgentMessage {
   tools: readonly string[];
 }
 
-/** What the user does next: says a line, which may end the conversation, or ends it. */
-export type Move =
-  | {
-      does: 'say';
-      line: string;
-      reason: string;
-      thenEnds?: EndReason;
-      delivery?: Delivery;
-      /**
-       * The line of the scenario to which it belongs: 1 for the opening, 2 for the first step, and so on.
-       * Absent if a model plays the user: then each line is the next one.
-       */
-      scenarioLine?: number;
-      /** How many lines the user will still say at least. */
-      linesLeft?: number;
-    }
-  | { does: 'end'; reason: EndReason };
+/** Returns what the user hears in a turn. */
+export const toAgentMessage = (
+  turn: number,
+  content: string,
+  toolCalls: readonly ToolCall[],
+): AgentMessage => ({ turn, content, tools: toolCalls.map(({ name }) => name) });
+
+/** The user says a line, which may end the conversation. */
+export interface SayMove {
+  does: 'say';
+  line: string;
+  reason: string;
+  thenEnds?: EndReason;
+  delivery?: Delivery;
+  /**
+   * The line of the scenario to which it belongs: 1 for the opening, 2 for the first step, and so on.
+   * Absent if a model plays the user: then each line is the next one.
+   */
+  scenarioLine?: number;
+  /** How many lines the user will still say at least. */
+  linesLeft?: number;
+}
+
+/** What the user does next: says a line, or ends the conversation. */
+export type Move = SayMove | { does: 'end'; reason: EndReason };
 
 /** A simulated user of one session. */
 export interface SimulatedUser {

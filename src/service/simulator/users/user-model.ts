@@ -2,7 +2,7 @@ import type { Clock } from '../../../platform/clock.ts';
 import type { ReplyObject } from '../../model/completion.ts';
 import type { ModelEndpoint, Prompt } from '../../model/endpoint.ts';
 import { openModel, type ModelTask } from '../../model/language-model.ts';
-import { SessionError } from '../simulated-session.ts';
+import { SessionError } from '../session-error.ts';
 import type { Move } from './simulated-user.ts';
 import { moveSchema } from './user-prompt.ts';
 

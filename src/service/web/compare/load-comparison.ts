@@ -127,7 +127,7 @@ async function findPair(
   const [passed] = await runs.listSamples({ ...before, scenarioId }, ['passed'], 1);
   let pair: { session: Session; counterpart: Session | undefined } | undefined;
   for (const session of failing) {
-    const sample = Number(session.simulated?.['sample'] ?? 1);
+    const sample = session.simulated?.sample ?? 1;
     const counterpart = await runs.findSample({ ...before, scenarioId }, sample);
     pair ??= { session, counterpart: passed ?? counterpart ?? others[0] };
     if (counterpart && decideVerdict(counterpart) === 'passed') {

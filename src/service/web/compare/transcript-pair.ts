@@ -78,8 +78,8 @@ function renderSide(
   };
   const verdict = decideVerdict(session);
   const link = linkToSession(session, context);
-  const sample = session.simulated?.['sample'];
-  const name = typeof sample === 'number' ? `sample ${sample}` : session.id;
+  const sample = session.simulated?.sample;
+  const name = sample === undefined ? session.id : `sample ${sample}`;
   const from = Math.max(0, Math.min((difference ?? 0) - 2, turns.length - TURNS_MAX));
   const shown = turns.slice(from, from + TURNS_MAX);
   const reasons = listReasons(explainSession(session));

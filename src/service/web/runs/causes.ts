@@ -124,8 +124,8 @@ function renderGroup(group: readonly Cause[], context: PageContext): Html {
 
 function renderSamples(group: readonly Cause[], context: PageContext): Html {
   const links = group.map(({ session }) => {
-    const sample = session.simulated?.['sample'];
-    const name = typeof sample === 'number' ? `#${sample}` : session.id;
+    const sample = session.simulated?.sample;
+    const name = sample === undefined ? session.id : `#${sample}`;
     const link = linkToSession(session, context);
     return link === undefined ? html`${name}` : html`<a href="${link}">${name}</a>`;
   });

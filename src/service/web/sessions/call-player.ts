@@ -5,7 +5,6 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import { renderTimeline, WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
 import { listHeard } from '../../domain/heard-facts.ts';
-import { heardIn, turnTakingOf } from '../../domain/scored-session.ts';
 import { listEvents, listTurnTaking } from '../../domain/turn-taking-facts.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import type { Recording, Session } from '../../store/store.ts';
@@ -20,8 +19,7 @@ export function renderCall(
   turns: readonly SessionTurn[],
 ): Html {
   const { id } = session;
-  const turnTaking = turnTakingOf(session);
-  const heard = heardIn(session);
+  const { turn_taking: turnTaking, heard } = session.simulated ?? {};
   const audio = hasAudio
     ? html`<audio
           controls

@@ -75,11 +75,11 @@ async function findSource(
     if (turns.every(({ userInput }) => userInput === '')) return undefined;
     return { id: sourceSessionId ?? id, kind: 'conversation', storedId: undefined };
   }
-  const scenarioId = simulated?.['scenario_id'];
+  const scenarioId = simulated?.scenario_id;
   const stored =
-    typeof scenarioId === 'string'
-      ? await store.documents.find(ownerId, 'scenario', scenarioId)
-      : undefined;
+    scenarioId === undefined
+      ? undefined
+      : await store.documents.find(ownerId, 'scenario', scenarioId);
   if (stored) return { id, kind: 'simulation', storedId: stored.id };
   const played = await findSimulatedScenario(store, session);
   return played && { id, kind: 'simulation', storedId: undefined };

@@ -133,7 +133,7 @@ function renderListLinks(
 
 /** Renders the error and the notes of a simulated session. */
 function renderNotes({ simulated = {} }: Session): Html | undefined {
-  const { error, notes = [] } = simulated as { error?: string; notes?: string[] };
+  const { error, notes = [] } = simulated;
   if (error === undefined && notes.length === 0) return undefined;
   return html`<h2>Notes</h2>
     ${error !== undefined && html`<p class="fail">${error}</p>`}
@@ -165,7 +165,7 @@ function listProperties({ session, scenario, agentId }: SessionPage, context: Pa
         : linkToDocument('scenarios', scenario?.storedId, session.scenario),
     ],
     ['Persona', session.persona],
-    ['Channel', session.simulated?.['channel'] as string | undefined],
+    ['Channel', session.simulated?.channel],
     ['Status', STATUS_WORDS[session.status]],
     ['Ended because', describeEndReason(session)],
     ['Started', formatInstant(isoTime(session.startedAtMs))],

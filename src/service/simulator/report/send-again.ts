@@ -1,5 +1,16 @@
-import type { SimulatedSessionReport } from '../../../contract/index.ts';
+/** How to send the request of a turn again: by `sandbox-kit resend` from the report, or by curl. */
+import type { SimulatedSessionReport, SimulationReport } from '../../../contract/index.ts';
 import { describeResend, formatResendCommand } from '../../../report-kit/resend-command.ts';
+import { formatChatCommand } from '../../domain/chat-command.ts';
+
+/**
+ * Returns the POSIX shell command that sends the request of the failed turn of a session again; undefined
+ * if the session has no such turn, or the command is long.
+ */
+export const formatTurnCommand = (
+  { sandbox, hasKey = false }: Pick<SimulationReport, 'sandbox' | 'hasKey'>,
+  { failed_turn: failed }: Pick<SimulatedSessionReport, 'failed_turn'>,
+): string | undefined => failed && formatChatCommand({ url: sandbox, hasKey }, failed.request);
 
 /**
  * Says how to send the request of a turn again; undefined if the report does not contain it.

@@ -1,0 +1,155 @@
+import type { EndReason } from '../../contract/index.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { listCountedTurns } from '../domain/scored-session.ts';
+import type { SimulatedTurn } from '../turns/turn-types.ts';
+import type { AgentReply } from './agent-reply.ts';
+import type { Channel } from './channel.ts';
+import { expectsGreeting, maxTurnsOf, type SessionPlan } from './session-plan.ts';
+import {
+  toAgentMessage,
+  type AgentMessage,
+  type SayMove,
+  type SimulatedUser,
+} from './users/simulated-user.ts';
+
+/** A simulated user that talks to an agent. */
+export interface Conversation {
+  user: SimulatedUser;
+  channel: Channel;
+  /** Receives the turns as they happen. */
+  turns: SimulatedTurn[];
+  /** The system clock. */
+  clock: Clock;
+}
+
+/** Alternates turns until one side is done. Returns why the conversation ended. */
+export async function converse(
+  plan: SessionPlan,
+  conversation: Conversation,
+  signal: AbortSignal,
+): Promise<EndReason> {
+  const { user, channel, turns } = conversation;
+  const turnsMax = maxTurnsOf(plan);
+  const isGreeted = expectsGreeting(plan.scenario);
+  // A greeting is the first line, also if the agent does not say it.
+  const linesBefore = Number(isGreeted);
+  let agentMessage: AgentMessage | undefined;
+  let isOver = false;
+  let linesSaid = 0;
+  if (plan.scenario.user.speaks_first === false) {
+    const greeting = { line: '', reason: 'the agent speaks first', scenarioLine: linesBefore };
+    const first = isGreeted
+      ? await takeTurn(conversation, greeting, () => channel.listen(signal))
+      : undefined;
+    agentMessage = first?.agentMessage ?? toAgentMessage(0, lastInitialMessage(plan), []);
+    isOver = first?.reply.hungUp ?? false;
+  }
+  for (;;) {
+    const move = await user.next(agentMessage, signal);
+    if (move.does === 'end') return move.reason;
+    if (isOver) return 'agent_ended';
+    if (turns.length >= turnsMax) return 'max_turns';
+    linesSaid += 1;
+    const scenarioLine = linesBefore + (move.scenarioLine ?? linesSaid);
+    const result = await takeUserTurn(conversation, { ...move, scenarioLine }, turnsMax, signal);
+    if (!result?.agentMessage) return 'agent_ended';
+    [agentMessage, isOver] = [result.agentMessage, result.reply.hungUp ?? false];
+    if (move.thenEnds) return move.thenEnds;
+  }
+}
+
+/**
+ * Says a line, and takes the turn of the interruption with which the user may stop the reply. The user then
+ * reacts to both replies.
+ */
+async function takeUserTurn(
+  conversation: Conversation,
+  move: SayMove,
+  turnsMax: number,
+  signal: AbortSignal,
+): Promise<TurnResult | undefined> {
+  const { channel, turns } = conversation;
+  const { line: text, delivery, scenarioLine, linesLeft = 0 } = move;
+  const countedTurn = listCountedTurns(turns).length + 1;
+  // An interruption must not take the turn of a line that the scenario needs.
+  const canBeInterrupted = turns.length + 1 + linesLeft < turnsMax;
+  const result = await takeTurn(conversation, move, () =>
+    channel.say({ text, countedTurn, delivery, canBeInterrupted }, signal),
+  );
+  const interruption = result?.reply.interruption;
+  if (!interruption || !channel.resume) return result;
+  const resume = channel.resume.bind(channel);
+  const interrupted = turns.length - 1;
+  const interrupting = { ...interruption, scenarioLine, interrupts: true };
+  const next = await takeTurn(conversation, interrupting, () => resume(signal));
+  const spoken = next?.reply.spokenBefore;
+  if (spoken !== undefined) replaceReply(turns, interrupted, spoken);
+  const [first, after] = [result.agentMessage, next?.agentMessage];
+  if (!next || !first || !after) return next;
+  return { ...next, agentMessage: joinReplies(first, after, spoken) };
+}
+
+/** Replaces the reply of an interrupted turn with what the agent had said of it. */
+function replaceReply(turns: SimulatedTurn[], index: number, spoken: string): void {
+  const turn = turns[index];
+  if (turn) turns[index] = { ...turn, agentResponse: spoken };
+}
+
+/** Joins an interrupted reply, or what was said of it, and the reply to the interruption. */
+function joinReplies(first: AgentMessage, after: AgentMessage, spoken?: string): AgentMessage {
+  const parts = [spoken ?? first.content, after.content];
+  return {
+    ...after,
+    content: parts.filter((part) => part !== '').join(' '),
+    tools: [...first.tools, ...after.tools],
+  };
+}
+
+const lastInitialMessage = ({ scenario }: SessionPlan): string =>
+  scenario.initial_messages?.at(-1)?.content ?? '';
+
+interface TurnResult {
+  reply: AgentReply;
+  /** Undefined if the agent hung up instead of replying. */
+  agentMessage: AgentMessage | undefined;
+}
+
+/** What the user says in a turn, and where it is in the scenario. */
+type SaidInTurn = Pick<SayMove, 'line' | 'reason'> &
+  Pick<SimulatedTurn, 'scenarioLine' | 'interrupts'>;
+
+/**
+ * Takes a turn and records it, even without a reply, because the line was said. Returns undefined if the line was
+ * not said.
+ */
+export async function takeTurn(
+  { turns, channel, clock }: Omit<Conversation, 'user'>,
+  { line, reason, scenarioLine, interrupts = false }: SaidInTurn,
+  requestReply: () => Promise<AgentReply | undefined>,
+): Promise<TurnResult | undefined> {
+  const place = { sequence: turns.length + 1, scenarioLine, ...(interrupts && { interrupts }) };
+  const input = { ...place, userInput: line, userReason: reason };
+  // The latency of a turn without a reply is the time that the user waited.
+  const noReply = (): Omit<SimulatedTurn, keyof typeof input> => {
+    const nowMs = clock.monotonicMs();
+    const latencyMs = Math.max(0, nowMs - (channel.lineSentAtMs ?? nowMs));
+    return { agentResponse: '', toolCalls: [], latencyMs, failed: true };
+  };
+  let reply: AgentReply | undefined;
+  try {
+    reply = await requestReply();
+  } catch (error) {
+    turns.push({ ...input, ...noReply() });
+    throw error;
+  }
+  if (!reply) return undefined;
+  const { content, toolCalls, latencyMs, evaluationMetadata, hungUp = false } = reply;
+  if (hungUp && content === '') {
+    turns.push({ ...input, ...noReply() });
+    return { reply, agentMessage: undefined };
+  }
+  const response = { agentResponse: content, toolCalls, latencyMs, failed: false };
+  turns.push({ ...input, ...response, evaluationMetadata });
+  const turn = listCountedTurns(turns).length;
+  return { reply, agentMessage: toAgentMessage(turn, content, toolCalls) };
+}

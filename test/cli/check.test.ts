@@ -408,9 +408,8 @@ void t.test(
     t.equal(head.code, 0, 'the exit code is that of the check');
     t.match(head.stdout, /^sandbox-kit check [^\n]+\n$/);
     t.equal(head.stderr, '', 'nothing is printed about the closed pipe');
-    const failing = await shell(
-      `${kit} check ${await startTestMutant(t, 'health/status-ok')} | head -1; exit \${PIPESTATUS[0]}`,
-    );
+    const broken = `check ${await startTestMutant(t, 'health/status-ok')} --area health`;
+    const failing = await shell(`${kit} ${broken} | head -1; exit \${PIPESTATUS[0]}`);
     t.equal(failing.code, 1, 'also when the check failed');
     const closed = await shell(`${kit} check ${url} --area health >&-`);
     t.equal(closed.code, 0);

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { resend } from '../../library/index.ts';
 import type { CheckReport, ResendReport } from '../../src/contract/index.ts';
 import { run } from '../support/commands/command.ts';
 import { createFolder } from '../support/commands/folder.ts';
@@ -38,9 +39,8 @@ for (const [mutantId, requirement] of [
     t.equal(repaired.code, 0, now.sentence);
     t.match(now.sentence, new RegExp(`sandbox-kit check http\\S+ --only ${requirement}`));
     const { resendable, ...rest } = report;
-    const lost = resendable?.exchanges.filter(({ exchange: { id } }) => String(id) === exchange);
-    const alone = { ...rest, resendable: { run: resendable?.run, exchanges: lost } };
-    const { resend } = await import('../../library/index.ts');
+    const kept = resendable?.exchanges.filter(({ exchange: { id } }) => String(id) === exchange);
+    const alone = { ...rest, resendable: { run: resendable?.run, exchanges: kept } };
     const missing = await resend({ report: alone as CheckReport, exchange });
     t.equal(missing.exitCode, 3, 'the other request is not stored');
     t.match(missing.sentence, `--only ${requirement}`);

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { judgeTranscript, type Judgment } from '../../conformance/engine/judge/judge.ts';
+import { judgeTranscript } from '../../conformance/engine/judge/judge.ts';
 import { check, reportOf } from '../../conformance/index.ts';
 import {
   requirement,
@@ -21,6 +21,7 @@ import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { assertUsageError, run, runProcess } from '../support/commands/command.ts';
+import { idsJudged } from '../support/conformance/check-report.ts';
 import {
   recordRun,
   withCheckedService,
@@ -34,9 +35,6 @@ import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** No server listens at this address. */
 const UNUSED_URL = 'http://127.0.0.1:1';
-
-const idsWith = ({ requirements }: Judgment, ...verdicts: string[]): string[] =>
-  [...requirements].filter(([, { verdict }]) => verdicts.includes(verdict)).map(([id]) => id);
 
 void t.test('every statement of area A has a requirement or a reason why it is untestable', (t) => {
   const covered = new Set(serviceRequirementIds.flatMap((id) => requirement(id).statements));
@@ -52,7 +50,7 @@ void t.test('the reference service conforms, and every requirement is judged', a
   const judgment = judgeTranscript(serviceSuite, transcript);
   t.equal(judgment.verdict, 'conforming');
   t.same([...judgment.requirements.keys()], serviceRequirementIds, 'only requirements of area A');
-  t.same(idsWith(judgment, 'pass', 'note'), serviceRequirementIds, 'every requirement is judged');
+  t.same(idsJudged(judgment, 'pass', 'note'), serviceRequirementIds, 'every requirement is judged');
   const report = reportOf(transcript, transcript.run.startedAt);
   t.same(findViolations('CheckReport', report), []);
   t.match(report.observedBehavior, { 'limit=0': '200', 'a wrong key': '401' });
@@ -106,7 +104,7 @@ void t.test('a run without --intrusive sends no large, numerous, or slow request
   const transcript = await recordRun(await withCheckedService(t), { intrusive: false });
   const judgment = judgeTranscript(serviceSuite, transcript);
   t.equal(judgment.verdict, 'conforming');
-  t.same(idsWith(judgment, 'not_observed'), [
+  t.same(idsJudged(judgment, 'not_observed'), [
     ...['SERVICE-023', 'SERVICE-024', 'SERVICE-026', 'SERVICE-027', 'SERVICE-028'],
     ...['SERVICE-031', 'SERVICE-058', 'SERVICE-059', 'SERVICE-169', 'SERVICE-193', 'SERVICE-194'],
     ...['SERVICE-208', 'SERVICE-209', 'SERVICE-215', 'SERVICE-216'],
@@ -126,7 +124,7 @@ void t.test('requirements that need a control API do not fail without one', asyn
   const url = await withoutControl(t, service.url);
   const transcript = await recordRun({ url, apiKey: service.apiKey }, { intrusive: false });
   const judgment = judgeTranscript(serviceSuite, transcript);
-  t.same(idsWith(judgment, 'fail', 'warn', 'blocked', 'error'), []);
+  t.same(idsJudged(judgment, 'fail', 'warn', 'blocked', 'error'), []);
   t.equal(judgment.requirements.get('SERVICE-087')?.verdict, 'pass', 'results are judged');
   t.match(judgment.requirements.get('SERVICE-051'), {
     verdict: 'not_observed',
@@ -141,7 +139,7 @@ void t.test('without evals and a control API, closing is judged but results are 
     serviceSuite,
     await recordRun({ url, apiKey: service.apiKey }, { intrusive: false }),
   );
-  t.same(idsWith(judgment, 'fail', 'warn', 'blocked', 'error'), []);
+  t.same(idsJudged(judgment, 'fail', 'warn', 'blocked', 'error'), []);
   t.equal(judgment.requirements.get('SERVICE-040')?.verdict, 'pass');
   t.equal(judgment.requirements.get('SERVICE-087')?.verdict, 'not_observed');
 });
@@ -183,7 +181,7 @@ void t.test('existing sessions with truncated times cause no failure', async (t)
   const url = await withoutControl(t, service.url, toSeconds);
   const transcript = await recordRun({ url, apiKey: service.apiKey }, { intrusive: false });
   const judgment = judgeTranscript(serviceSuite, transcript);
-  t.same(idsWith(judgment, 'fail', 'warn', 'blocked', 'error'), []);
+  t.same(idsJudged(judgment, 'fail', 'warn', 'blocked', 'error'), []);
   t.equal(
     judgment.requirements.get('SERVICE-112')?.verdict,
     'pass',
@@ -224,7 +222,7 @@ void t.test('no recording makes a check throw', async (t) => {
       }),
     };
     const judgment = judgeTranscript(serviceSuite, other);
-    t.same(idsWith(judgment, 'error'), [], `seed ${seed}, round ${round}`);
+    t.same(idsJudged(judgment, 'error'), [], `seed ${seed}, round ${round}`);
     t.doesNotThrow(() => reportOf(other, other.run.startedAt));
   }
   for (const [status, body] of [
@@ -254,7 +252,7 @@ void t.test('a field that no conversion accepts does not make a check throw', as
       return toExchange({ ...record, response: { ...response, body } });
     });
     const judgment = judgeTranscript(serviceSuite, { run: transcript.run, exchanges });
-    t.same(idsWith(judgment, 'error'), [], field);
+    t.same(idsJudged(judgment, 'error'), [], field);
   }
 });
 

@@ -1,3 +1,4 @@
+import type { Judgment } from '../../../conformance/engine/judge/judge.ts';
 import type { CheckReport } from '../../../src/contract/index.ts';
 
 /** The result of one requirement in a check report. */
@@ -23,6 +24,10 @@ export const rowOf = ({ requirements }: CheckReport, id: string): Row | undefine
 /** Lists the requirements of a report with one of the verdicts. */
 export const idsWith = ({ requirements }: CheckReport, ...verdicts: string[]): string[] =>
   requirements.filter(({ verdict }) => verdicts.includes(verdict)).map(({ id }) => id);
+
+/** Lists the requirements of a judgment with one of the verdicts. */
+export const idsJudged = ({ requirements }: Judgment, ...verdicts: string[]): string[] =>
+  [...requirements].filter(([, { verdict }]) => verdicts.includes(verdict)).map(([id]) => id);
 
 /** The fields of a failed requirement, for `row`. */
 export const failed: Partial<Row> = {

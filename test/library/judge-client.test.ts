@@ -3,7 +3,7 @@ import t from 'tap';
 import { startService } from '../../library/index.ts';
 import { makeSpan, makeTraceRequest } from '../support/traces/otlp.ts';
 
-void t.test('judges all requests so far', async (t) => {
+void t.test('judgeClient judges all requests of the client so far', async (t) => {
   const service = await startService();
   t.teardown(() => service.stop());
   const silent = await service.judgeClient();
@@ -24,7 +24,7 @@ void t.test('judges all requests so far', async (t) => {
 });
 
 void t.test(
-  'rejects invalid options, and a service that does not record its callers',
+  'judgeClient rejects invalid options, and a service that does not record its callers',
   async (t) => {
     const service = await startService({ recordCallers: false });
     t.teardown(() => service.stop());

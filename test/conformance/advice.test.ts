@@ -10,10 +10,6 @@ import {
 import { isObject } from '../../src/platform/json.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import {
-  error,
-  idOf,
-  isChat,
-  json,
   reportOnDefect,
   startReference,
   testFixFirst,
@@ -24,7 +20,10 @@ import {
   change,
   changeBody,
   changeText,
+  errorBody,
+  idOf,
   isAccepted,
+  isChat,
   isUsers,
   withDefect,
   type Defect,
@@ -71,7 +70,7 @@ const twoProcesses: Defect = () => {
     const users = known[nth++ % 2] ?? new Set();
     const id = request.method === 'DELETE' ? request.path.slice('/users/'.length) : idOf(request);
     if (request.method === 'DELETE' && !users.delete(id)) {
-      const body = error('No such user.', 'invalid_request_error', 'not_found');
+      const body = errorBody('No such user.', 'invalid_request_error', 'not_found');
       return Promise.resolve({ ...request, status: 404, headers: {}, body });
     }
     if (request.path === '/users') users.add(id);
@@ -84,7 +83,7 @@ const chatPerProcess: Defect = () => {
   let nth = 0;
   return (request, forward) => {
     if (!isChat(request) || idOf(request) === '' || nth++ % 2 === 0) return forward();
-    const body = error('Unknown user.', 'invalid_request_error', 'bad_request');
+    const body = errorBody('Unknown user.', 'invalid_request_error', 'bad_request');
     const headers = { 'content-type': 'application/json' };
     return Promise.resolve({ ...request, status: 400, headers, body });
   };
@@ -101,19 +100,20 @@ const cutIds: Defect = () => {
         ...request,
         status,
         headers: {},
-        body: error('', 'duplicate_user_error', code),
+        body: errorBody('', 'duplicate_user_error', code),
       });
     if (request.method === 'DELETE') {
       if (!known.has(start)) return respond(404, 'not_found');
       known.delete(start);
       const deleted = { user_id: id, deleted_at: '2026-01-01T00:00:00Z', status: 'deleted' };
-      return Promise.resolve({ ...request, status: 200, headers: {}, body: json(deleted) });
+      const body = JSON.stringify(deleted);
+      return Promise.resolve({ ...request, status: 200, headers: {}, body });
     }
     if (request.path !== '/users' || !/^\w{1,64}$/.test(id)) return forward();
     if (known.has(start)) return respond(409, 'user_exists');
     known.set(start, id);
     const created = { user_id: id, created_at: '2026-01-01T00:00:00Z', status: 'active' };
-    return Promise.resolve({ ...request, status: 201, headers: {}, body: json(created) });
+    return Promise.resolve({ ...request, status: 201, headers: {}, body: JSON.stringify(created) });
   };
 };
 
@@ -124,7 +124,7 @@ const fullTable: Defect = () => {
     request.path === '/users' && /^\w{4,64}$/.test(idOf(request)) && ++creations > 8
       ? Promise.resolve({
           ...{ ...request, status: 409, headers: {} },
-          body: error('The user exists.', 'duplicate_user_error', 'user_exists'),
+          body: errorBody('The user exists.', 'duplicate_user_error', 'user_exists'),
         })
       : forward();
 };
@@ -180,7 +180,7 @@ const cases: readonly FixFirstCase[] = [
     defect: instead(
       isChat,
       400,
-      error('you must provide a model parameter', 'invalid_request_error', null),
+      errorBody('you must provide a model parameter', 'invalid_request_error', null),
       'application/json',
     ),
     says: /^POST \/v1\/chat\/completions: valid requests get 400 with "you must provide a model parameter" \(\d+ responses, e\.g\. exchange \d+ "minimal"\)\. Accept every request/,
@@ -278,7 +278,7 @@ void t.test('every report shows the example of a cause', async (t) => {
   const defect = instead(
     isChat,
     400,
-    error('you must provide a model parameter', 'invalid_request_error', null),
+    errorBody('you must provide a model parameter', 'invalid_request_error', null),
     'application/json',
   );
   const target = await withDefect(t, await startReference(t), defect);
@@ -310,7 +310,7 @@ void t.test('the terminal shows a long message of the sandbox in full', async (t
   const defect = instead(
     isChat,
     400,
-    error(`you must provide ${words}`, 'invalid_request_error', null),
+    errorBody(`you must provide ${words}`, 'invalid_request_error', null),
     'application/json',
   );
   const report = await reportOnDefect(t, defect);
@@ -342,7 +342,7 @@ void t.test('a page in front of everything is the cause, not the key', async (t)
     instead(
       ({ path }) => path !== '/health',
       401,
-      error('The key has expired.', 'authentication_error', 'expired'),
+      errorBody('The key has expired.', 'authentication_error', 'expired'),
     ),
   );
   t.match(blockedBy, { id: 'key_refused', message: /\(401: "The key has expired\."\)/ });

@@ -4,6 +4,7 @@ import { check, terminalReport } from '../../conformance/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import { idsWith } from '../support/conformance/check-report.ts';
+import { startReference } from '../support/conformance/fix-first.ts';
 import { nightOnly } from '../support/nightly.ts';
 import {
   CHAT,
@@ -14,6 +15,7 @@ import {
   failInOverlap,
   html,
   isAccepted,
+  isChat,
   isUsers,
   limit,
   listen,
@@ -22,7 +24,6 @@ import {
   type Defect,
 } from '../support/sandboxes/defective-layer.ts';
 import { withPlainSandbox } from '../support/sandboxes/plain-sandbox.ts';
-import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** The most failed requirements that the cause of a defect may leave. */
 const UNRELATED_MAX = 3;
@@ -42,8 +43,6 @@ interface Case {
 const wrap =
   (key: string) =>
   (body: unknown): unknown => ({ success: true, [key]: body });
-
-const toPath = ({ path }: { path: string }): boolean => path === CHAT;
 
 const cases: readonly Case[] = [
   {
@@ -70,7 +69,7 @@ const cases: readonly Case[] = [
     title: 'replies that are errors with status 200',
     defect: change(
       () => ({ body: '{"error":{"message":"The model timed out.","type":"t","code":"c"}}' }),
-      (message) => isAccepted(message) && toPath(message),
+      (message) => isAccepted(message) && isChat(message),
     ),
     says: /^POST \/v1\/chat\/completions: valid requests get an error with status 200: "The model timed out\." \(\d+ responses, e\.g\. exchange \d+ "minimal"\)\. Find this error in the log/,
   },
@@ -107,7 +106,7 @@ const cases: readonly Case[] = [
   {
     title: 'a proxy that limits requests with a 503 page',
     isRare: true,
-    defect: limit(html(503, '503 Service Temporarily Unavailable'), 7, toPath),
+    defect: limit(html(503, '503 Service Temporarily Unavailable'), 7, isChat),
     says: /^POST \/v1\/chat\/completions: requests are limited: 503 with "503 Service Temporarily Unavailable" from nginx /,
   },
   {
@@ -147,7 +146,7 @@ const cases: readonly Case[] = [
     title: 'a reply as JSON text in body',
     defect: changeBody(
       (body) => ({ statusCode: 200, body: JSON.stringify(body) }),
-      (message) => isAccepted(message) && toPath(message),
+      (message) => isAccepted(message) && isChat(message),
     ),
     says: /^POST \/v1\/chat\/completions: the body is JSON text in "body" /,
   },
@@ -155,7 +154,7 @@ const cases: readonly Case[] = [
     title: 'a reply in an array',
     defect: changeBody(
       (body) => [body],
-      (message) => isAccepted(message) && toPath(message),
+      (message) => isAccepted(message) && isChat(message),
     ),
     says: /^POST \/v1\/chat\/completions: the body is in an array /,
   },
@@ -179,7 +178,7 @@ const cases: readonly Case[] = [
   {
     title: 'a chat route without /v1',
     defect: () => (request, forward) =>
-      toPath(request)
+      isChat(request)
         ? Promise.resolve({ ...request, status: 404, headers: {}, body: 'Not found' })
         : forward(request.path === '/chat/completions' ? CHAT : request.path),
     says: /^POST \/v1\/chat\/completions: the path is unknown \(404\), but POST \/chat\/completions responds with 200 \(exchange \d+\)\. Add the prefix \/v1 to the route$/,
@@ -188,7 +187,7 @@ const cases: readonly Case[] = [
     title: 'an unknown chat route',
     isRare: true,
     defect: () => (request, forward) =>
-      toPath(request) || request.path === '/chat/completions'
+      isChat(request) || request.path === '/chat/completions'
         ? Promise.resolve({ ...request, status: 404, headers: {}, body: 'Not found' })
         : forward(),
     says: /^POST \/v1\/chat\/completions: the path is unknown \(404 for \d+ responses, e\.g\. exchange \d+ "minimal"\)\. Serve this route/,
@@ -208,7 +207,7 @@ const cases: readonly Case[] = [
     title: 'NaN in replies',
     defect: changeText(
       (body) => body.replace(/\}$/, ',"metadata":{"agent_confidence":NaN}}'),
-      (message) => isAccepted(message) && toPath(message),
+      (message) => isAccepted(message) && isChat(message),
     ),
     upstream: 'plain',
     says: /^POST \/v1\/chat\/completions: the body is not JSON: NaN at byte offset 90 \(\d+ responses, e\.g\. .*\)\. JSON has only finite numbers: omit the field, or send a number$/,
@@ -226,7 +225,7 @@ const cases: readonly Case[] = [
     title: 'replies that are encoded twice',
     defect: changeText(
       (body) => JSON.stringify(body),
-      (message) => isAccepted(message) && toPath(message),
+      (message) => isAccepted(message) && isChat(message),
     ),
     says: /^POST \/v1\/chat\/completions: the body is not JSON: .* it was encoded twice/,
   },
@@ -245,7 +244,7 @@ async function reportOf(
   t: Test,
   { defect, upstream }: Pick<Case, 'defect' | 'upstream'>,
 ): Promise<CheckReport> {
-  const url = upstream === 'plain' ? await withPlainSandbox(t) : await withAgent(t);
+  const url = upstream === 'plain' ? await withPlainSandbox(t) : await startReference(t);
   const target = await withDefect(t, url, defect);
   const { report } = await check({
     ...{ target, kitVersion: 'test', seed: 'one-cause' },
@@ -253,11 +252,6 @@ async function reportOf(
   });
   t.same(findViolations('CheckReport', report), []);
   return report;
-}
-
-async function withAgent(t: Test): Promise<string> {
-  const { agent } = await withReferenceAgent(t, { voice: null });
-  return agent.url;
 }
 
 void t.test('a sandbox that always sends the same reply is not called a cache', async (t) => {
@@ -309,7 +303,7 @@ void t.test('JSON with the content type text/html is not called an HTML page', a
 
 void t.test('a URL that ends in /v1 is recognized', async (t) => {
   const { report } = await check({
-    ...{ target: `${await withAgent(t)}/v1`, kitVersion: 'test', seed: 'v1' },
+    ...{ target: `${await startReference(t)}/v1`, kitVersion: 'test', seed: 'v1' },
     areas: ['chat', 'health', 'users'],
   });
   t.match(report.blockedBy, {
@@ -321,7 +315,7 @@ void t.test('a URL that ends in /v1 is recognized', async (t) => {
 void t.test(
   'a sandbox with only a chat route without /v1 gets that as its one cause',
   async (t) => {
-    const agent = await withAgent(t);
+    const agent = await startReference(t);
     const target = await withDefect(
       t,
       agent,

@@ -2,24 +2,9 @@
 import type { Test } from 'tap';
 import { check, terminalReport } from '../../../conformance/index.ts';
 import { findViolations, type CheckReport } from '../../../src/contract/index.ts';
-import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { plainStyle } from '../../../src/report-kit/terminal.ts';
-import { CHAT, withDefect, type Defect } from '../sandboxes/defective-layer.ts';
+import { withDefect, type Defect } from '../sandboxes/defective-layer.ts';
 import { withReferenceAgent } from '../sandboxes/reference-agent.ts';
-
-/** Whether a request is a chat request. */
-export const isChat = ({ path }: { path: string }): boolean => path === CHAT;
-
-/** Serializes a body, and an error in the shape of the interface. */
-export const json = (value: unknown): string => JSON.stringify(value);
-export const error = (message: string, type: string, code: string | null): string =>
-  json({ error: { message, type, code } });
-
-/** Returns the user id in the body of a request; empty without one. */
-export const idOf = ({ body }: { body: string }): string => {
-  const value = parseJson(body);
-  return isObject(value) && typeof value['user_id'] === 'string' ? value['user_id'] : '';
-};
 
 /** A defect, and what "Fix first" says about it. */
 export interface FixFirstCase {

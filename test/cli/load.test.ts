@@ -7,12 +7,11 @@ import { findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { run, runInBackground } from '../support/commands/command.ts';
 import { needsTerminal, runInTerminal } from '../support/commands/terminal.ts';
 import { withTarget } from '../support/measurements/load-target.ts';
-import { startLocally } from '../support/network/local-server.ts';
+import { NOWHERE, startLocally } from '../support/network/local-server.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { until } from '../support/until.ts';
 
 const ESCAPE = '\u001B';
-const NOWHERE = 'http://127.0.0.1:1';
 /** A short run with few requests: too few for any verdict but NOT PROVEN. */
 const SMOKE = ['--rate', '20', '--duration', '2s', '--accept-not-proven'];
 

@@ -11,7 +11,6 @@ import { isObject } from '../../src/platform/json.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import {
   reportOnDefect,
-  startReference,
   testFixFirst,
   type FixFirstCase,
 } from '../support/conformance/fix-first.ts';
@@ -29,6 +28,7 @@ import {
   type Defect,
   type Message,
 } from '../support/sandboxes/defective-layer.ts';
+import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 
 /** Responds to some requests in place of the sandbox. */
 const instead =
@@ -281,7 +281,7 @@ void t.test('every report shows the example of a cause', async (t) => {
     errorBody('you must provide a model parameter', 'invalid_request_error', null),
     'application/json',
   );
-  const target = await withDefect(t, await startReference(t), defect);
+  const target = await withDefect(t, await startTextAgent(t), defect);
   const { report, transcript } = await check({
     ...{ target, kitVersion: 'test', seed: 'advice' },
     areas: ['chat', 'health', 'users'],
@@ -376,7 +376,7 @@ void t.test('CHAT-047 says that no reply names its tools', async (t) => {
     },
     (message) => isAccepted(message) && isChat(message),
   );
-  const target = await withDefect(t, await startReference(t), withoutNames);
+  const target = await withDefect(t, await startTextAgent(t), withoutNames);
   const { report } = await check({
     ...{ target, kitVersion: 'test', seed: 'advice', areas: ['chat'] },
     prompts: ['Where is my order A-1001?'],

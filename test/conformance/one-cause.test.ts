@@ -4,7 +4,6 @@ import { check, terminalReport } from '../../conformance/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import { idsWith } from '../support/conformance/check-report.ts';
-import { startReference } from '../support/conformance/fix-first.ts';
 import { nightOnly } from '../support/nightly.ts';
 import {
   CHAT,
@@ -24,6 +23,7 @@ import {
   type Defect,
 } from '../support/sandboxes/defective-layer.ts';
 import { withPlainSandbox } from '../support/sandboxes/plain-sandbox.ts';
+import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 
 /** The most failed requirements that the cause of a defect may leave. */
 const UNRELATED_MAX = 3;
@@ -244,7 +244,7 @@ async function reportOf(
   t: Test,
   { defect, upstream }: Pick<Case, 'defect' | 'upstream'>,
 ): Promise<CheckReport> {
-  const url = upstream === 'plain' ? await withPlainSandbox(t) : await startReference(t);
+  const url = upstream === 'plain' ? await withPlainSandbox(t) : await startTextAgent(t);
   const target = await withDefect(t, url, defect);
   const { report } = await check({
     ...{ target, kitVersion: 'test', seed: 'one-cause' },
@@ -303,7 +303,7 @@ void t.test('JSON with the content type text/html is not called an HTML page', a
 
 void t.test('a URL that ends in /v1 is recognized', async (t) => {
   const { report } = await check({
-    ...{ target: `${await startReference(t)}/v1`, kitVersion: 'test', seed: 'v1' },
+    ...{ target: `${await startTextAgent(t)}/v1`, kitVersion: 'test', seed: 'v1' },
     areas: ['chat', 'health', 'users'],
   });
   t.match(report.blockedBy, {
@@ -315,7 +315,7 @@ void t.test('a URL that ends in /v1 is recognized', async (t) => {
 void t.test(
   'a sandbox with only a chat route without /v1 gets that as its one cause',
   async (t) => {
-    const agent = await startReference(t);
+    const agent = await startTextAgent(t);
     const target = await withDefect(
       t,
       agent,

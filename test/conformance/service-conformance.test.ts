@@ -29,12 +29,10 @@ import {
 } from '../support/conformance/checked-service.ts';
 import { recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 import { damageJson, randomJson } from '../support/contract/random-json.ts';
+import { NOWHERE } from '../support/network/local-server.ts';
 import { atNight } from '../support/nightly.ts';
 import { ROOT } from '../support/repository.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
-
-/** No server listens at this address. */
-const UNUSED_URL = 'http://127.0.0.1:1';
 
 void t.test('every statement of area A has a requirement or a reason why it is untestable', (t) => {
   const covered = new Set(serviceRequirementIds.flatMap((id) => requirement(id).statements));
@@ -276,7 +274,7 @@ void t.test('a server that is not the service gets one cause', async (t) => {
       'key_refused',
       /The service refuses the key with 401/,
     ],
-    [{ url: 'http://127.0.0.1:1', apiKey: 'a-key' }, 'refused', /Nothing accepts/],
+    [{ url: NOWHERE, apiKey: 'a-key' }, 'refused', /Nothing accepts/],
   ] as const) {
     const transcript = await recordRun(target);
     t.match(judgeTranscript(serviceSuite, transcript), {
@@ -327,7 +325,7 @@ void t.test('check --area service: wrong usage, --list, and --dry-run', async (t
     ],
     [['--intrusive'], /--intrusive needs --area service/],
   ] as const) {
-    assertUsageError(t, await run(['check', UNUSED_URL, ...args]), message);
+    assertUsageError(t, await run(['check', NOWHERE, ...args]), message);
   }
   const listed = await run(['check', '--list', '--area', 'service']);
   t.match(listed.stdout, /SERVICE-001/);
@@ -351,7 +349,7 @@ void t.test('check --area service: wrong usage, --list, and --dry-run', async (t
   t.match(await describePlan('https://service.example.com'), few);
   const [, most, less] =
     /^The run sends up to (\d+) requests; with --no-intrusive, (\d+) requests\./.exec(
-      await describePlan(UNUSED_URL),
+      await describePlan(NOWHERE),
     ) ?? [];
   t.same([most, less], [all, some], 'the same numbers with and without the option');
   t.match(

@@ -2,11 +2,7 @@
 import t from 'tap';
 import { SENT_AGAIN } from '../../conformance/areas/users/requests.ts';
 import { check } from '../../conformance/index.ts';
-import {
-  startReference,
-  testFixFirst,
-  type FixFirstCase,
-} from '../support/conformance/fix-first.ts';
+import { testFixFirst, type FixFirstCase } from '../support/conformance/fix-first.ts';
 import {
   errorBody,
   idOf,
@@ -15,6 +11,7 @@ import {
   type Defect,
   type Message,
 } from '../support/sandboxes/defective-layer.ts';
+import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 
 const TIME = '2026-01-01T00:00:00Z';
 
@@ -125,7 +122,7 @@ for (const one of cases) testFixFirst(t, one);
 void t.test('a sandbox that knows no user gets few delete requests again', async (t) => {
   const target = await withDefect(
     t,
-    await startReference(t),
+    await startTextAgent(t),
     deletes(() => undefined),
   );
   const { transcript } = await check({

@@ -4,7 +4,7 @@ import { check, terminalReport } from '../../../conformance/index.ts';
 import { findViolations, type CheckReport } from '../../../src/contract/index.ts';
 import { plainStyle } from '../../../src/report-kit/terminal.ts';
 import { withDefect, type Defect } from '../sandboxes/defective-layer.ts';
-import { withReferenceAgent } from '../sandboxes/reference-agent.ts';
+import { startTextAgent } from '../sandboxes/text-agent.ts';
 
 /** A defect, and what "Fix first" says about it. */
 export interface FixFirstCase {
@@ -19,15 +19,9 @@ export interface FixFirstCase {
   example?: Partial<Record<'requirement' | 'received' | 'message' | 'hint', string | RegExp>>;
 }
 
-/** Starts the reference agent, and stops it after the test. Returns its URL. */
-export async function startReference(t: Test): Promise<string> {
-  const { agent } = await withReferenceAgent(t, { voice: null });
-  return agent.url;
-}
-
 /** Checks the reference agent behind a defect. */
 export async function reportOnDefect(t: Test, defect: Defect): Promise<CheckReport> {
-  const target = await withDefect(t, await startReference(t), defect);
+  const target = await withDefect(t, await startTextAgent(t), defect);
   const { report } = await check({
     ...{ target, kitVersion: 'test', seed: 'advice' },
     areas: ['chat', 'health', 'users'],

@@ -13,9 +13,9 @@ const WITHOUT_HOOKS = join(ROOT, 'test/runner/without-hooks.ts');
 const SEPARATE = /^test\/(field|fuzz|nightly|package)\b.*/;
 
 /**
- * How many files share a process, by the first pattern that matches their directory. Files share one only
- * if the pattern matches the same text in their directories. The processes start in this order: long ones
- * early, so that no core is idle at the end.
+ * How many files share a process, by the first pattern that matches their directory. Files share one
+ * only if the pattern matches the same text in their directories. The processes start in this order:
+ * long ones early, so that no core is idle at the end.
  */
 const filesPerProcess: readonly (readonly [pattern: RegExp, count: number])[] = [
   // Measurements need a process for themselves. They mostly wait, while the linter still runs.

@@ -1,12 +1,12 @@
 /**
  * Removes hooks of tap that take time and that no test needs. Import it before tap.
  *
- * Tap follows every promise of a process with an asynchronous hook, which takes a fifth of the time of
- * the self-tests. It does so to name the test that was running when an exception is thrown outside of it.
- * Without that, such an exception ends the process, with its stack trace.
+ * Tap follows every promise of a process with an asynchronous hook, which takes a fifth of the time
+ * of the self-tests. It does so to name the test that was running when an exception is thrown outside
+ * of it. Without that, such an exception ends the process, with its stack trace.
  *
- * Tap also loads itself into all threads and processes that a test starts, to measure their coverage. In
- * the ingest thread of a service, that is three modules of tap for each other one.
+ * Tap also loads itself into all threads and processes that a test starts, to measure their coverage.
+ * In the ingest thread of a service, that is three modules of tap for each other one.
  */
 import asyncHooks, { type AsyncHook, type HookCallbacks } from 'node:async_hooks';
 import { syncBuiltinESMExports } from 'node:module';

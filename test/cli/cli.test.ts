@@ -9,13 +9,8 @@ import type { SelftestResult } from '../../conformance/index.ts';
 import { loadCommands } from '../../cli/commands/index.ts';
 import { formatCommandHelp } from '../../cli/output/help.ts';
 import { startService } from '../../src/service/index.ts';
-import {
-  assertUsageError,
-  run,
-  runInBackground,
-  runProcess,
-  start,
-} from '../support/commands/command.ts';
+import { assertUsageError, run, runInBackground } from '../support/commands/command.ts';
+import { runProcess, start } from '../support/commands/command-process.ts';
 import { needsTerminal, runInTerminal } from '../support/commands/terminal.ts';
 import { atNight, nightOnly } from '../support/nightly.ts';
 import { COMPILE_CACHE, ROOT } from '../support/repository.ts';

@@ -3,12 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import {
-  assertUsageError,
-  run,
-  runProcess,
-  type CommandResult,
-} from '../support/commands/command.ts';
+import { assertUsageError, run, type CommandResult } from '../support/commands/command.ts';
+import { runProcess } from '../support/commands/command-process.ts';
 import {
   makeProtobufRequest,
   makeTraceRequest,

@@ -7,11 +7,11 @@ import {
   assertUsageError,
   run,
   runInBackground,
-  start,
   unwrap,
   type RunOptions,
   type RunningCommand,
 } from '../support/commands/command.ts';
+import { start } from '../support/commands/command-process.ts';
 import { makeTraceRequest, makeSpan } from '../support/traces/otlp.ts';
 import { until } from '../support/until.ts';
 

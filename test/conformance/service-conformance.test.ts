@@ -20,7 +20,8 @@ import {
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
-import { assertUsageError, run, runProcess } from '../support/commands/command.ts';
+import { assertUsageError, run } from '../support/commands/command.ts';
+import { runProcess } from '../support/commands/command-process.ts';
 import { idsJudged } from '../support/conformance/check-report.ts';
 import {
   recordRun,

@@ -13,7 +13,7 @@ import { movedTableNames } from '../../src/service/store/move/moved-tables.ts';
 import { assertUsageError, run, unwrap } from '../support/commands/command.ts';
 import { runProcess } from '../support/commands/command-process.ts';
 import { execute, withPostgres, type TestDatabase } from '../support/database/postgres.ts';
-import { newRecording, newSpan, newSpans, NOON_MS } from '../support/database/store.ts';
+import { newRecording, newSpan, newSpans, NOON_MS } from '../support/database/rows.ts';
 import { atNight, isNightly } from '../support/nightly.ts';
 import { ROOT } from '../support/repository.ts';
 import { withFilledService } from '../support/services/filled-service.ts';

@@ -1,4 +1,4 @@
-/** The reason where people look: what "Fix first" says about a defect, and the finding that shows it. */
+/** What "Fix first" says about a defect, and the finding that shows it. */
 import t from 'tap';
 import {
   check,

@@ -6,7 +6,7 @@ import { check, requirementIds } from '../../conformance/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { startService } from '../../src/service/index.ts';
 import { assertUsageError, run } from '../support/commands/command.ts';
-import { rowOf } from '../support/conformance/check-report.ts';
+import { rowOf } from '../support/conformance/verdicts.ts';
 import { startTextMutant } from '../support/sandboxes/text-agent.ts';
 
 function readReport(t: Test, path: string): CheckReport {

@@ -9,6 +9,7 @@ import t, { type Test } from 'tap';
 import { requirementIds } from '../../conformance/index.ts';
 import { findViolations, type CheckReport, type ExchangeRecord } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import { rowOf } from '../support/conformance/verdicts.ts';
 import { run, runInBackground, type CommandResult } from '../support/commands/command.ts';
 import { start } from '../support/commands/command-process.ts';
 import { NOWHERE, startLocally } from '../support/network/local-server.ts';
@@ -343,7 +344,7 @@ void t.test('known failures are accepted, and outdated once they are fixed', asy
   t.match(accepted.stdout, /\nKnown failures\n {2}CHAT-024 {2}fail: null until release 7/);
   t.match(accepted.stdout, /\nCONFORMING {2}\d+ pass, 1 fail \(1 known\)/);
   const report = parseReport(t, readFileSync(json, 'utf8'));
-  const row = report.requirements.find(({ id }) => id === 'CHAT-024');
+  const row = rowOf(report, 'CHAT-024');
   t.match(row, { verdict: 'fail', accepted: comment });
 
   const unlisted = await run(['check', await startTextMutant(t, 'health/status-ok'), ...args]);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { resend } from '../../library/index.ts';
 import type { CheckReport, ResendReport } from '../../src/contract/index.ts';
+import { rowOf } from '../support/conformance/verdicts.ts';
 import { run } from '../support/commands/command.ts';
 import { createFolder } from '../support/commands/folder.ts';
 import { withMutant } from '../support/sandboxes/mutant.ts';
@@ -28,7 +29,7 @@ for (const [mutantId, requirement] of [
     const area = mutantId.startsWith('users') ? 'users' : 'chat';
     await run(['check', mutant, '--area', area, '--seed', 'pairs', '--json', path]);
     const report = JSON.parse(readFileSync(path, 'utf8')) as CheckReport;
-    const row = report.requirements.find(({ id }) => id === requirement);
+    const row = rowOf(report, requirement);
     const exchange = String(row?.evidence[0]?.exchange);
     const broken = await run(['resend', path, exchange, '--json', '-']);
     const again = JSON.parse(broken.stdout) as ResendReport;

@@ -16,7 +16,7 @@ import { describeCrashes } from '../../conformance/reports/crashes.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { createScaledClock, systemClock } from '../../src/platform/clock.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
-import { idsWith, rowOf } from '../support/conformance/check-report.ts';
+import { idsWith, rowOf } from '../support/conformance/verdicts.ts';
 import { type Fault, withCrashingSandbox } from '../support/crashes/crashing-sandbox.ts';
 import { atNight, nightOnly } from '../support/nightly.ts';
 

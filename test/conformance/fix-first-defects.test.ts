@@ -9,6 +9,7 @@ import {
 } from '../../conformance/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
+import { rowOf } from '../support/conformance/verdicts.ts';
 import {
   reportOnDefect,
   testFixFirst,
@@ -358,13 +359,13 @@ void t.test('optional fields with another name are a warning, and no failure', a
     ),
   );
   t.equal(report.verdict, 'conforming');
-  const row = report.requirements.find(({ id }) => id === 'CHAT-039');
+  const row = rowOf(report, 'CHAT-039');
   t.match(row, {
     verdict: 'warn',
     pointer: '/choices/0/finish_reason',
     received: 'nothing: found `finishReason`; the name is `finish_reason`',
   });
-  const echo = report.requirements.find(({ id }) => id === 'CHAT-031');
+  const echo = rowOf(report, 'CHAT-031');
   t.match(echo?.received, /^nothing: found `sessionId`/);
 });
 
@@ -381,9 +382,8 @@ void t.test('CHAT-047 says that no reply names its tools', async (t) => {
     ...{ target, kitVersion: 'test', seed: 'advice', areas: ['chat'] },
     prompts: ['Where is my order A-1001?'],
   });
-  const rowOf = (id: string) => report.requirements.find((row) => row.id === id);
-  t.equal(rowOf('CHAT-041')?.verdict, 'pass');
-  t.match(rowOf('CHAT-047'), {
+  t.equal(rowOf(report, 'CHAT-041')?.verdict, 'pass');
+  t.match(rowOf(report, 'CHAT-047'), {
     verdict: 'not_observed',
     reason: 'The replies with tool calls have no `metadata.tools_used`, which is optional.',
   });

@@ -10,7 +10,7 @@ import { replay } from '../../conformance/proof/replay.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
 import type { Area, CheckReport } from '../../src/contract/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
-import { rowOf } from '../support/conformance/check-report.ts';
+import { rowOf } from '../support/conformance/verdicts.ts';
 import { recordRun, withCheckedService } from '../support/conformance/checked-service.ts';
 import { recordSandboxOnce, recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';

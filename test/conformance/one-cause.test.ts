@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { check, terminalReport } from '../../conformance/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
-import { idsWith } from '../support/conformance/check-report.ts';
+import { idsWith } from '../support/conformance/verdicts.ts';
 import { nightOnly } from '../support/nightly.ts';
 import {
   CHAT,

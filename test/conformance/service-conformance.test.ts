@@ -22,7 +22,7 @@ import { isObject } from '../../src/platform/json.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { assertUsageError, run } from '../support/commands/command.ts';
 import { runProcess } from '../support/commands/command-process.ts';
-import { idsJudged } from '../support/conformance/check-report.ts';
+import { idsJudged } from '../support/conformance/verdicts.ts';
 import {
   recordRun,
   withCheckedService,

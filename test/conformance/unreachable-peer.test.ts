@@ -13,7 +13,7 @@ import type { CheckReport } from '../../src/contract/index.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { start } from '../support/commands/command-process.ts';
-import { idsJudged } from '../support/conformance/check-report.ts';
+import { idsJudged } from '../support/conformance/verdicts.ts';
 import { recordSandboxOnce, recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 import { atNight } from '../support/nightly.ts';
 

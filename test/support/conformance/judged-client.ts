@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { judgeClient, type CheckResult } from '../../../conformance/index.ts';
 import type { SeedDocument, ServiceFault } from '../../../src/contract/index.ts';
 import { startService, type RunningService } from '../../../src/service/index.ts';
-import { idsWith } from './check-report.ts';
+import { idsWith } from './verdicts.ts';
 
 /** The addresses and the key that a client needs. */
 export type Target = Pick<RunningService, 'url' | 'apiKey' | 'adminUrl'>;

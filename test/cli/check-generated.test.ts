@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { readTranscript } from '../../conformance/index.ts';
 import { run } from '../support/commands/command.ts';
-import { withMutant } from '../support/sandboxes/mutant.ts';
-import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { startTextMutant } from '../support/sandboxes/text-agent.ts';
 
 /** Checks a mutant of the reference agent. Returns the output on one line, and the recording. */
 async function checkMutant(
@@ -13,8 +12,7 @@ async function checkMutant(
   id: string,
   area: string,
 ): Promise<{ text: string; record: string }> {
-  const { agent } = await withReferenceAgent(t, { voice: null });
-  const url = await withMutant(t, id, agent.url);
+  const url = await startTextMutant(t, id);
   const record = join(t.testdir({}), 'run.ndjson');
   const args = ['check', url, '--area', area, '--seed', 'e7ead5b5ba', '--record', record];
   const { code, stdout } = await run(args);

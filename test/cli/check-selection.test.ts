@@ -6,16 +6,8 @@ import { check, requirementIds } from '../../conformance/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { startService } from '../../src/service/index.ts';
 import { assertUsageError, run } from '../support/commands/command.ts';
-import { rowOf } from '../support/conformance/check-report.ts';
-import { withMutant } from '../support/sandboxes/mutant.ts';
-import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
-
-/** Starts an agent without voice that breaks one rule. Returns its URL. */
-async function startTestMutant(t: Test, id: string): Promise<string> {
-  const { agent } = await withReferenceAgent(t, { voice: null });
-  const url = await withMutant(t, id, agent.url);
-  return url;
-}
+import { rowOf } from '../support/conformance/verdicts.ts';
+import { startTextMutant } from '../support/sandboxes/text-agent.ts';
 
 function readReport(t: Test, path: string): CheckReport {
   const report = JSON.parse(readFileSync(path, 'utf8')) as CheckReport;
@@ -26,7 +18,7 @@ function readReport(t: Test, path: string): CheckReport {
 void t.test(
   'a run and its recording are judged only on the requirements of --only and --skip',
   async (t) => {
-    const url = await startTestMutant(t, 'chat/content-null');
+    const url = await startTextMutant(t, 'chat/content-null');
     const folder = t.testdir({});
     const at = (name: string): string => join(folder, name);
     const files = ['--json', at('r.json'), '--record', at('r.ndjson')];
@@ -78,7 +70,7 @@ void t.test(
 );
 
 void t.test('--requirements selects a set by name', async (t) => {
-  const url = await startTestMutant(t, 'chat/content-null');
+  const url = await startTextMutant(t, 'chat/content-null');
   const ran = await run(['check', url, '--requirements', '0.2', '--only', 'CHAT-024']);
   t.equal(ran.code, 1, ran.stderr);
   assertUsageError(
@@ -91,7 +83,7 @@ void t.test('--requirements selects a set by name', async (t) => {
 void t.test(
   'a requirement that was added after the set is a note that does not count',
   async (t) => {
-    const target = await startTestMutant(t, 'chat/content-null');
+    const target = await startTextMutant(t, 'chat/content-null');
     const ids = new Set<string>(requirementIds.filter((id) => id !== 'CHAT-024'));
     const options = { target, kitVersion: '0.1.0', seed: 'set', areas: ['chat' as const] };
     for (const strict of [false, true]) {
@@ -116,8 +108,8 @@ void t.test(
   async (t) => {
     const folder = t.testdir({});
     const at = (name: string): string => join(folder, name);
-    const broken = await startTestMutant(t, 'chat/content-null');
-    const other = await startTestMutant(t, 'health/status-ok');
+    const broken = await startTextMutant(t, 'chat/content-null');
+    const other = await startTextMutant(t, 'health/status-ok');
     const only = ['--area', 'chat, health'];
     await run(['check', broken, ...only, '--json', at('earlier.json')]);
     const ran = await run([

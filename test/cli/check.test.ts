@@ -7,32 +7,24 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { requirementIds } from '../../conformance/index.ts';
-import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport, type ExchangeRecord } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { run, runInBackground, start, type CommandResult } from '../support/commands/command.ts';
-import { startLocally } from '../support/network/local-server.ts';
+import { rowOf } from '../support/conformance/verdicts.ts';
+import { run, runInBackground, type CommandResult } from '../support/commands/command.ts';
+import { start } from '../support/commands/command-process.ts';
+import { NOWHERE, startLocally } from '../support/network/local-server.ts';
 import { atNight } from '../support/nightly.ts';
 import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
-import { withMutant } from '../support/sandboxes/mutant.ts';
-import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import {
   hang,
   refusal,
   respondWith,
   withSandboxDouble,
 } from '../support/sandboxes/sandbox-double.ts';
+import { startTextAgent, startTextMutant } from '../support/sandboxes/text-agent.ts';
 import { until } from '../support/until.ts';
 
-const NOWHERE = 'http://127.0.0.1:1';
 const KEY = 'sk-Very/secret~key.0123456789';
-
-/** Starts an agent without voice by default, because calls run in real time. Returns its URL. */
-const startTestAgent = async (t: Test, options: Partial<AgentOptions> = {}): Promise<string> =>
-  (await withReferenceAgent(t, { voice: null, ...options })).agent.url;
-
-const startTestMutant = async (t: Test, id: string): Promise<string> =>
-  withMutant(t, id, await startTestAgent(t));
 
 /** Asserts that a text is a valid check report, and returns it. */
 function parseReport(t: Test, text: string): CheckReport {
@@ -48,7 +40,7 @@ const assertPlain = (t: Test, { stdout, stderr }: CommandResult): boolean =>
 void t.test(
   'a conforming sandbox gives exit code 0, with the verdict on the last line',
   async (t) => {
-    const ran = await run(['check', await startTestAgent(t), '--seed', 'one.seed']);
+    const ran = await run(['check', await startTextAgent(t), '--seed', 'one.seed']);
     t.equal(ran.code, 0, ran.stderr);
     t.match(
       ran.stdout,
@@ -63,7 +55,7 @@ void t.test(
 void t.test(
   'the report of a conforming sandbox is short; --verbose prints all of it',
   async (t) => {
-    const url = await startTestAgent(t);
+    const url = await startTextAgent(t);
     const record = join(t.testdir({}), 'run.ndjson');
     const short = await run(['check', url, '--record', record], { env: { NO_COLOR: '1' } });
     t.equal(short.code, 0, short.stderr);
@@ -104,7 +96,7 @@ void t.test(
   'a broken sandbox gives exit code 1, the requirement, the exchange, and the reason',
   async (t) => {
     const page = join(t.testdir({}), 'check.html');
-    const ran = await run(['check', await startTestMutant(t, 'chat/content-null'), '--html', page]);
+    const ran = await run(['check', await startTextMutant(t, 'chat/content-null'), '--html', page]);
     t.equal(ran.code, 1, ran.stderr);
     const source = readFileSync(page, 'utf8');
     t.match(source, '<code>choices[].message.content</code> is a string');
@@ -186,7 +178,7 @@ void t.test('Ctrl-C ends the pause that a 429 demands', async (t) => {
 
 void t.test('--strict turns a warn into a fail, in a run and in its recording', async (t) => {
   const record = join(t.testdir({}), 'run.ndjson');
-  const url = await startTestAgent(t);
+  const url = await startTextAgent(t);
   const fast = await run(['check', url, '--area', 'health', '--strict', '--record', record]);
   t.equal(fast.code, 0, fast.stdout);
   const [first = '', ...lines] = readFileSync(record, 'utf8').trim().split('\n');
@@ -207,7 +199,7 @@ void t.test('--strict turns a warn into a fail, in a run and in its recording', 
 void t.test('--json - writes the report to stdout and the text to stderr', async (t) => {
   const ran = await run([
     'check',
-    await startTestAgent(t),
+    await startTextAgent(t),
     '--json',
     '-',
     '--area',
@@ -223,7 +215,7 @@ void t.test('--json - writes the report to stdout and the text to stderr', async
 void t.test('grade gives a recording the same verdicts, offline', async (t) => {
   const folder = t.testdir({});
   const at = (name: string): string => join(folder, name);
-  const url = await startTestMutant(t, 'users/created-at-missing');
+  const url = await startTextMutant(t, 'users/created-at-missing');
   const paths = ['--json', at('r.json'), '--junit', at('r.xml'), '--markdown', at('r.md')];
   const checked = await run(['check', url, '--record', at('r.ndjson'), ...paths]);
   t.equal(checked.code, 1, checked.stderr);
@@ -288,7 +280,7 @@ void t.test('--list needs no URL, and --dry-run sends nothing', async (t) => {
 });
 
 void t.test('doctor reports a reachable sandbox, or one cause, as text and as JSON', async (t) => {
-  const reachable = await run(['doctor', await startTestAgent(t)]);
+  const reachable = await run(['doctor', await startTextAgent(t)]);
   t.equal(reachable.code, 0, reachable.stderr);
   t.match(reachable.stdout, /The sandbox is reachable\./);
   const unreachable = await run(['doctor', NOWHERE, '--json', '-']);
@@ -305,7 +297,7 @@ void t.test('doctor reports a reachable sandbox, or one cause, as text and as JS
   const unusable = await run(['doctor', await startLocally(t, endless)]);
   t.equal(unusable.code, 3, unusable.stdout);
   t.match(unusable.stdout, /Every response is larger than any response of the interface/);
-  const locked = await run(['doctor', await startTestAgent(t, { apiKey: KEY })]);
+  const locked = await run(['doctor', await startTextAgent(t, { apiKey: KEY })]);
   t.equal(locked.code, 3, locked.stderr);
   t.match(locked.stdout, /requires a key[^]*SANDBOX_KIT_API_KEY/);
 });
@@ -347,19 +339,19 @@ void t.test('known failures are accepted, and outdated once they are fixed', asy
   const json = join(folder, 'report.json');
   const args = ['--known-failures', file, '--json', json];
 
-  const accepted = await run(['check', await startTestMutant(t, 'chat/content-null'), ...args]);
+  const accepted = await run(['check', await startTextMutant(t, 'chat/content-null'), ...args]);
   t.equal(accepted.code, 0, accepted.stdout);
   t.match(accepted.stdout, /\nKnown failures\n {2}CHAT-024 {2}fail: null until release 7/);
   t.match(accepted.stdout, /\nCONFORMING {2}\d+ pass, 1 fail \(1 known\)/);
   const report = parseReport(t, readFileSync(json, 'utf8'));
-  const row = report.requirements.find(({ id }) => id === 'CHAT-024');
+  const row = rowOf(report, 'CHAT-024');
   t.match(row, { verdict: 'fail', accepted: comment });
 
-  const unlisted = await run(['check', await startTestMutant(t, 'health/status-ok'), ...args]);
+  const unlisted = await run(['check', await startTextMutant(t, 'health/status-ok'), ...args]);
   t.equal(unlisted.code, 1, 'a failure that is not listed counts');
   t.match(unlisted.stdout, /FAIL {2}HEALTH-010/);
 
-  const outdated = await run(['check', await startTestAgent(t), ...args]);
+  const outdated = await run(['check', await startTextAgent(t), ...args]);
   t.equal(outdated.code, 1, outdated.stdout);
   t.match(
     outdated.stdout,
@@ -367,7 +359,7 @@ void t.test('known failures are accepted, and outdated once they are fixed', asy
   );
   t.same(parseReport(t, readFileSync(json, 'utf8')).staleKnownFailures, ['CHAT-024']);
 
-  const unselected = await run(['check', await startTestAgent(t), '--area', 'health', ...args]);
+  const unselected = await run(['check', await startTextAgent(t), '--area', 'health', ...args]);
   t.equal(unselected.code, 0, 'a requirement that is not selected is not outdated');
   t.match(
     unselected.stdout,
@@ -378,7 +370,7 @@ void t.test('known failures are accepted, and outdated once they are fixed', asy
 void t.test(
   'a full or closed stdout gives at most one sentence, and never a usage error',
   async (t) => {
-    const url = await startTestAgent(t);
+    const url = await startTextAgent(t);
     const main = join(ROOT, 'cli/main.ts');
     const shell = async (script: string): Promise<CommandResult> => {
       const { PATH = '' } = process.env;
@@ -408,9 +400,8 @@ void t.test(
     t.equal(head.code, 0, 'the exit code is that of the check');
     t.match(head.stdout, /^sandbox-kit check [^\n]+\n$/);
     t.equal(head.stderr, '', 'nothing is printed about the closed pipe');
-    const failing = await shell(
-      `${kit} check ${await startTestMutant(t, 'health/status-ok')} | head -1; exit \${PIPESTATUS[0]}`,
-    );
+    const broken = `check ${await startTextMutant(t, 'health/status-ok')} --area health`;
+    const failing = await shell(`${kit} ${broken} | head -1; exit \${PIPESTATUS[0]}`);
     t.equal(failing.code, 1, 'also when the check failed');
     const closed = await shell(`${kit} check ${url} --area health >&-`);
     t.equal(closed.code, 0);

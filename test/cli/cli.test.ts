@@ -9,14 +9,10 @@ import type { SelftestResult } from '../../conformance/index.ts';
 import { loadCommands } from '../../cli/commands/index.ts';
 import { formatCommandHelp } from '../../cli/output/help.ts';
 import { startService } from '../../src/service/index.ts';
-import {
-  assertUsageError,
-  run,
-  runInBackground,
-  runProcess,
-  start,
-} from '../support/commands/command.ts';
-import { atNight } from '../support/nightly.ts';
+import { assertUsageError, run, runInBackground } from '../support/commands/command.ts';
+import { runProcess, start } from '../support/commands/command-process.ts';
+import { needsTerminal, runInTerminal } from '../support/commands/terminal.ts';
+import { atNight, nightOnly } from '../support/nightly.ts';
 import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
@@ -78,7 +74,7 @@ void t.test(
     const { url, caFile } = JSON.parse(agent.firstLine) as { url: string; caFile: string };
     t.match(url, /^https:/);
     t.equal(caFile, ca);
-    const areas = atNight('chat,health,users,voice', 'chat,health,users');
+    const areas = atNight('chat,health,users,voice', 'health');
     const trusting = await run(['check', url, '--ca', ca, '--area', areas]);
     t.equal(trusting.code, 0, trusting.stdout);
     const untrusting = await run(['check', url]);
@@ -181,7 +177,7 @@ void t.test('selftest --area service: runs and lists only mutants of the service
   t.match(all.stdout, /^ {2}chat\/content-null\n[^]*^ {2}service\/no-rate\n/m);
 });
 
-void t.test('demo: every step gives the expected result', async (t) => {
+void t.test('demo: every step gives the expected result', nightOnly, async (t) => {
   const { code, stdout, stderr } = await run(['demo']);
   t.equal(code, 0, stdout + stderr);
   t.match(
@@ -309,37 +305,20 @@ void t.test('a reader that closes the pipe early causes no error', async (t) => 
 });
 
 const ESCAPE = '\u001B';
-const whyNoScript =
-  spawnSync('script', ['--version']).status !== 0 &&
-  'the program script, which creates a terminal, is missing';
 
-void t.test(
-  'output to a terminal has colors, except with NO_COLOR',
-  { skip: whyNoScript },
-  async (t) => {
-    const { agent } = await withReferenceAgent(t);
-    const main = join(ROOT, 'cli/main.ts');
-    const command = `${process.execPath} ${main} check ${agent.url} --area health`;
-    const capture = async (env: Record<string, string>): Promise<string> => {
-      const child = spawn('script', ['-qec', command, '/dev/null'], {
-        env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
-      });
-      let text = '';
-      child.stdout.on('data', (chunk) => (text += String(chunk)));
-      await new Promise((resolve) => child.once('close', resolve));
-      return text;
-    };
-    const colored = await capture({ NO_COLOR: '' });
-    t.ok(colored.includes(`${ESCAPE}[32m`), 'green');
-    t.match(colored, /1 of \d+ requests/, 'the progress');
-    const plain = await capture({ NO_COLOR: '1' });
-    t.match(plain, /CONFORMING/);
-    t.notOk(
-      plain.replaceAll(`${ESCAPE}[2K`, '').includes(ESCAPE),
-      'the only escape code clears the progress line',
-    );
-  },
-);
+void t.test('output to a terminal has colors, except with NO_COLOR', needsTerminal, async (t) => {
+  const { agent } = await withReferenceAgent(t);
+  const args = ['check', agent.url, '--area', 'health'];
+  const colored = await runInTerminal(args, { NO_COLOR: '' });
+  t.ok(colored.includes(`${ESCAPE}[32m`), 'green');
+  t.match(colored, /1 of \d+ requests/, 'the progress');
+  const plain = await runInTerminal(args, { NO_COLOR: '1' });
+  t.match(plain, /CONFORMING/);
+  t.notOk(
+    plain.replaceAll(`${ESCAPE}[2K`, '').includes(ESCAPE),
+    'the only escape code clears the progress line',
+  );
+});
 
 const OLD_NODE = '/usr/bin/node';
 

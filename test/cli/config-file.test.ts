@@ -10,7 +10,7 @@ import {
   unwrap,
   type CommandResult,
 } from '../support/commands/command.ts';
-import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 
 const KEY = 'sk-config-0123456789';
 
@@ -30,11 +30,8 @@ const judgedAreas = ({ requirements }: CheckReport): string[] => [
   ...new Set(requirements.flatMap((each) => (each.verdict === 'not_selected' ? [] : [each.area]))),
 ];
 
-const startTestAgent = async (t: Test, apiKey: string | null = null): Promise<string> =>
-  (await withReferenceAgent(t, { voice: null, apiKey })).agent.url;
-
 void t.test('check reads the URL, the key, and its options from the file', async (t) => {
-  const url = await startTestAgent(t, KEY);
+  const url = await startTextAgent(t, { apiKey: KEY });
   const config = `# a comment
 url: \${SANDBOX_URL:-${url}}
 apiKey: \${SANDBOX_KEY}
@@ -61,7 +58,7 @@ load:
 void t.test(
   'the command line comes before the file, and a section before shared values',
   async (t) => {
-    const url = await startTestAgent(t);
+    const url = await startTextAgent(t);
     const config = `url: http://127.0.0.1:1\nseed: shared\ncheck: { area: chat, seed: section }\n`;
     const ran = await runWith(t, config, ['check', url, '--area=health', '--json=-']);
     t.equal(ran.code, 0, ran.stderr);
@@ -106,7 +103,7 @@ void t.test('an option replaces a value of the file that contradicts it', async 
 });
 
 void t.test('a file may set options that a run does not use', async (t) => {
-  const url = await startTestAgent(t);
+  const url = await startTextAgent(t);
   const config = 'voiceUrl: ws://127.0.0.1:1/voice\ncheck: { voiceAnswerType: answer }\n';
   const ran = await runWith(t, config, ['check', url, '--area', 'health']);
   t.equal(ran.code, 0, ran.stderr);

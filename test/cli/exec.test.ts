@@ -6,11 +6,10 @@ import {
   assertUsageError,
   run,
   runInBackground,
-  runProcess,
-  start,
   type RunningCommand,
   type RunOptions,
 } from '../support/commands/command.ts';
+import { runProcess, start } from '../support/commands/command-process.ts';
 import { until } from '../support/until.ts';
 
 /** Returns the arguments that run a JavaScript program inside `exec`. */

@@ -3,12 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import {
-  assertUsageError,
-  run,
-  runProcess,
-  type CommandResult,
-} from '../support/commands/command.ts';
+import { assertUsageError, run, type CommandResult } from '../support/commands/command.ts';
+import { runProcess } from '../support/commands/command-process.ts';
 import {
   makeProtobufRequest,
   makeTraceRequest,
@@ -256,7 +252,7 @@ void t.test('without --json, the text goes to stdout', async (t) => {
 });
 
 // The parser turns a positional dash into an empty string: see `lint-traces.ts`.
-void t.test('- reads stdin', async (t) => {
+void t.test('lint-traces - reads stdin', async (t) => {
   const firstLineOfJsonl = Buffer.from(`${JSON.stringify(makeTraceRequest([makeSpan()]))}\n`);
   // Bytes that are no text, and more than a pipe holds.
   const largeGzip = gzipSync(Buffer.concat([json, Buffer.alloc(3e6, ' ')]), { level: 0 });

@@ -8,10 +8,9 @@ import { findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { load, mergeLoadReports } from '../../library/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import { assertUsageError, run, unwrap } from '../support/commands/command.ts';
-import { startLocally } from '../support/network/local-server.ts';
+import { NOWHERE, startLocally } from '../support/network/local-server.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
-const NOWHERE = 'http://127.0.0.1:1';
 const HOUR_MS = 3_600_000;
 
 const readReport = (path: string): LoadReport =>

@@ -3,10 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { assertUsageError, run, unwrap } from '../support/commands/command.ts';
+import { NOWHERE } from '../support/network/local-server.ts';
 import { withTarget } from '../support/measurements/load-target.ts';
 import { ROOT } from '../support/repository.ts';
-
-const NOWHERE = 'http://127.0.0.1:1';
 
 const wrong: [args: string[], message: RegExp][] = [
   [[], /URL is missing\. It must be the base URL of a sandbox/],

@@ -1,19 +1,17 @@
 /** The command `load`: exit codes, reports, and common mistakes. */
-import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { run, runInBackground } from '../support/commands/command.ts';
+import { needsTerminal, runInTerminal } from '../support/commands/terminal.ts';
 import { withTarget } from '../support/measurements/load-target.ts';
-import { startLocally } from '../support/network/local-server.ts';
-import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
+import { NOWHERE, startLocally } from '../support/network/local-server.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { until } from '../support/until.ts';
 
 const ESCAPE = '\u001B';
-const NOWHERE = 'http://127.0.0.1:1';
 /** A short run with few requests: too few for any verdict but NOT PROVEN. */
 const SMOKE = ['--rate', '20', '--duration', '2s', '--accept-not-proven'];
 
@@ -166,40 +164,13 @@ void t.test('after Ctrl-C in the warm-up, the report says so and has no tables',
   );
 });
 
-const whyNoScript =
-  spawnSync('script', ['--version']).status !== 0 &&
-  'the program script, which creates a terminal, is missing';
-
-void t.test(
-  'output to a terminal has colors, except with NO_COLOR, and a live progress line',
-  { skip: whyNoScript },
-  async (t) => {
-    const { url } = await withTarget(t);
-    const main = join(ROOT, 'cli/main.ts');
-    const args = ['load', url, '--rate', '10', '--duration', '3s', '--profile', 'chat'];
-    const capture = async (env: Record<string, string>): Promise<string> => {
-      const command = [process.execPath, main, ...args].join(' ');
-      const child = spawn('script', ['-qec', command, '/dev/null'], {
-        env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
-      });
-      let text = '';
-      child.stdout.on('data', (chunk) => (text += String(chunk)));
-      await new Promise((resolve) => child.once('close', resolve));
-      return text;
-    };
-    const [colored, plain] = await Promise.all([
-      capture({ NO_COLOR: '' }),
-      capture({ NO_COLOR: '1' }),
-    ]);
-    t.ok(colored.includes(`${ESCAPE}[33m`), 'yellow');
-    t.match(colored, /0:0\d left, \d+\/s, \d+ in flight, p50 \d+ ms, p99 \d+ ms/);
-    t.match(plain, /NOT PROVEN|INVALID RUN/);
-    t.notOk(
-      plain.replaceAll(`${ESCAPE}[2K`, '').includes(ESCAPE),
-      'the only escape code clears the progress line',
-    );
-  },
-);
+void t.test('a terminal shows colors and a live progress line', needsTerminal, async (t) => {
+  const { url } = await withTarget(t);
+  const args = ['load', url, '--rate', '10', '--duration', '3s', '--profile', 'chat'];
+  const shown = await runInTerminal(args, { NO_COLOR: '' });
+  t.ok(shown.includes(`${ESCAPE}[33m`), 'yellow');
+  t.match(shown, /0:0\d left, \d+\/s, \d+ in flight, p50 \d+ ms, p99 \d+ ms/);
+});
 
 void t.test('--compare accepts a report with unknown keys', async (t) => {
   const { url } = await withTarget(t);

@@ -4,14 +4,8 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { startService } from '../../src/service/index.ts';
-import {
-  assertUsageError,
-  run,
-  runInBackground,
-  runProcess,
-  start,
-  unwrap,
-} from '../support/commands/command.ts';
+import { assertUsageError, run, runInBackground, unwrap } from '../support/commands/command.ts';
+import { runProcess, start } from '../support/commands/command-process.ts';
 import { execute, withPostgresServer } from '../support/database/postgres.ts';
 import { withTcpServer } from '../support/network/tcp-server.ts';
 import { ROOT } from '../support/repository.ts';

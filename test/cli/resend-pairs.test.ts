@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { resend } from '../../library/index.ts';
 import type { CheckReport, ResendReport } from '../../src/contract/index.ts';
+import { rowOf } from '../support/conformance/verdicts.ts';
 import { run } from '../support/commands/command.ts';
 import { createFolder } from '../support/commands/folder.ts';
 import { withMutant } from '../support/sandboxes/mutant.ts';
@@ -27,7 +29,7 @@ for (const [mutantId, requirement] of [
     const area = mutantId.startsWith('users') ? 'users' : 'chat';
     await run(['check', mutant, '--area', area, '--seed', 'pairs', '--json', path]);
     const report = JSON.parse(readFileSync(path, 'utf8')) as CheckReport;
-    const row = report.requirements.find(({ id }) => id === requirement);
+    const row = rowOf(report, requirement);
     const exchange = String(row?.evidence[0]?.exchange);
     const broken = await run(['resend', path, exchange, '--json', '-']);
     const again = JSON.parse(broken.stdout) as ResendReport;
@@ -38,9 +40,8 @@ for (const [mutantId, requirement] of [
     t.equal(repaired.code, 0, now.sentence);
     t.match(now.sentence, new RegExp(`sandbox-kit check http\\S+ --only ${requirement}`));
     const { resendable, ...rest } = report;
-    const lost = resendable?.exchanges.filter(({ exchange: { id } }) => String(id) === exchange);
-    const alone = { ...rest, resendable: { run: resendable?.run, exchanges: lost } };
-    const { resend } = await import('../../library/index.ts');
+    const kept = resendable?.exchanges.filter(({ exchange: { id } }) => String(id) === exchange);
+    const alone = { ...rest, resendable: { run: resendable?.run, exchanges: kept } };
     const missing = await resend({ report: alone as CheckReport, exchange });
     t.equal(missing.exitCode, 3, 'the other request is not stored');
     t.match(missing.sentence, `--only ${requirement}`);

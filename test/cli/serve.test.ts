@@ -9,11 +9,11 @@ import {
   assertUsageError,
   run,
   runInBackground,
-  start,
   unwrap,
   type RunOptions,
   type RunningCommand,
 } from '../support/commands/command.ts';
+import { start } from '../support/commands/command-process.ts';
 import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
 import { makeTraceRequest, makeSpan } from '../support/traces/otlp.ts';
 import { until } from '../support/until.ts';

@@ -2,7 +2,8 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { assertUsageError, run, runProcess } from '../support/commands/command.ts';
+import { assertUsageError, run } from '../support/commands/command.ts';
+import { runProcess } from '../support/commands/command-process.ts';
 import { createFolder, writeFileIn } from '../support/commands/folder.ts';
 
 const FOLDER = createFolder(t);

@@ -2,7 +2,6 @@
 import t, { type Test } from 'tap';
 import type { Suite } from '../../conformance/engine/area.ts';
 import type { Check } from '../../conformance/engine/checks/check.ts';
-import { runProbes } from '../../conformance/engine/drive/run.ts';
 import {
   areas,
   planCheck,
@@ -24,7 +23,7 @@ import { toExchange, type Transcript } from '../../conformance/engine/transcript
 import { startAgent } from '../../reference-agent/index.ts';
 import type { Area, ExchangeRecord } from '../../src/contract/index.ts';
 import { randomSeed, seededRandom, type Random } from '../../src/platform/random.ts';
-import { systemClock } from '../../src/platform/clock.ts';
+import { recordRun } from '../support/conformance/checked-service.ts';
 import { damageJson, randomJson } from '../support/contract/random-json.ts';
 import { atNight } from '../support/nightly.ts';
 
@@ -32,28 +31,12 @@ const prompts = ['Where is my order A-1001?', 'What are your opening hours?'];
 
 /** The run against the reference agent that all tests share. */
 let sharedRun: Promise<Transcript> | undefined;
-const recordOnce = (): Promise<Transcript> => (sharedRun ??= recordRun());
+const recordOnce = (): Promise<Transcript> => (sharedRun ??= recordAgent());
 
-async function recordRun(): Promise<Transcript> {
+async function recordAgent(): Promise<Transcript> {
   const agent = await startAgent();
-  const transcript = await runProbes(sandboxSuite, {
-    target: agent.url,
-    areas,
-    apiKey: undefined,
-    ca: undefined,
-    seed: 'recorded',
-    kitVersion: 'test',
-    clock: systemClock,
-    concurrency: 4,
-    rate: undefined,
-    timeoutMs: 30_000,
-    allowHttp: false,
-    prompts,
-    preflightOnly: false,
-    onExchange() {},
-  });
-  await agent.stop();
-  return transcript;
+  const settings = { areas, apiKey: undefined, prompts };
+  return recordRun({ url: agent.url, apiKey: '' }, settings).finally(() => agent.stop());
 }
 
 /** Returns the recording with every record changed. */
@@ -312,7 +295,7 @@ void t.test('no check throws for an id with half of a surrogate pair', async (t)
 
 void t.test('no combination of response status and body makes a check throw', async (t) => {
   const transcript = await recordOnce();
-  const statuses = atNight([100, 200, 204, 302, 400, 401, 404, 422, 429, 500, 503], [200, 400]);
+  const statuses = atNight([100, 200, 204, 302, 400, 401, 404, 422, 429, 500, 503], [200]);
   const bodies = ['', ' ', 'null', '0', '""', '[]', '{}', '[null]', '{"choices":[[]]}', '\u0000'];
   for (const body of bodies) {
     for (const status of statuses) {

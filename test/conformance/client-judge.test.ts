@@ -18,6 +18,7 @@ import { findViolations, type ExchangeRecord } from '../../src/contract/index.ts
 import { systemClock } from '../../src/platform/clock.ts';
 import { randomSeed, seededRandom, type Random } from '../../src/platform/random.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
+import { rowOf } from '../support/conformance/verdicts.ts';
 import { end, openExport, read, send, sendSpans } from '../support/conformance/client-requests.ts';
 import {
   judgeRun,
@@ -326,7 +327,7 @@ const isBroken = ({ verdict }: { verdict: string }): boolean => /^(fail|warn)$/.
 
 void t.test('a finding shows the sent value and the fix', async (t) => {
   const { report } = await judgeRun(t, faultyClients['an end call with another id']?.run as never);
-  const row = report.requirements.find(({ id }) => id === 'CLIENT-040');
+  const row = rowOf(report, 'CLIENT-040');
   t.match(row, {
     received: '"conv-2", which no span has',
     hint: 'The client sent spans of "conv-1".',

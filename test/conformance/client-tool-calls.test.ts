@@ -1,5 +1,6 @@
 /** Clients of the service that name their tool calls in one place, or nowhere. */
 import t from 'tap';
+import { rowOf } from '../support/conformance/verdicts.ts';
 import { end, sendSpans } from '../support/conformance/client-requests.ts';
 import { judgeRun, type Target } from '../support/conformance/judged-client.ts';
 import { makeSpan, type SpanParts } from '../support/traces/otlp.ts';
@@ -72,7 +73,7 @@ const clients: readonly (readonly [
 for (const [title, verdict, model, tool] of clients) {
   void t.test(`a client ${title}: ${verdict}`, async (t) => {
     const { report, failed, warned } = await judgeRun(t, (target) => sendTurn(target, model, tool));
-    const row = report.requirements.find(({ id }) => id === 'CLIENT-058');
+    const row = rowOf(report, 'CLIENT-058');
     t.equal(row?.verdict, verdict);
     t.same([failed, warned], [[], verdict === 'warn' ? ['CLIENT-058'] : []]);
     if (verdict === 'warn') t.match(row?.hint, /gen_ai\.tool\.name|"name":"find_parcel"/);

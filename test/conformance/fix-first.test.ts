@@ -23,6 +23,7 @@ import { startAgent } from '../../reference-agent/index.ts';
 import { findViolations, type Area, type CheckReport } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
+import { idsWith, rowOf } from '../support/conformance/verdicts.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Checks the reference agent behind a proxy that changes it. */
@@ -54,8 +55,7 @@ const isError = (): boolean => true;
 const textOf = (report: CheckReport): string =>
   terminalReport(report, { style: plainStyle, width: 80 });
 const lineOf = (report: CheckReport): string => textOf(report).replaceAll(/\s+/g, ' ');
-const failedIds = ({ requirements }: CheckReport): string[] =>
-  requirements.flatMap(({ id, verdict }) => (/^(fail|blocked)$/.test(verdict) ? [id] : []));
+const failedIds = (report: CheckReport): string[] => idsWith(report, 'fail', 'blocked');
 
 void t.test('errors in another shape are one cause, even on several routes', async (t) => {
   const report = await reportOf(
@@ -180,7 +180,7 @@ void t.test('evidence of a failure lists only exchanges that show it', async (t)
     }),
     { areas: ['chat'] },
   );
-  const { evidence = [], findings } = report.requirements.find(({ id }) => id === 'CHAT-024') ?? {};
+  const { evidence = [], findings } = rowOf(report, 'CHAT-024') ?? {};
   t.equal(evidence.length, findings);
   t.same([...new Set(evidence.map(({ step }) => step))], ['prompt']);
 });

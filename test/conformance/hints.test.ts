@@ -1,39 +1,42 @@
 /** Each finding has the hint for its own cause. */
 import t, { type Test } from 'tap';
-import { suiteOf } from '../../conformance/areas/index.ts';
+import { serviceSuite, suiteOf } from '../../conformance/areas/index.ts';
 import { check, reportOf } from '../../conformance/index.ts';
 import { set } from '../../conformance/engine/mutants/combinators.ts';
 import { editHealth } from '../../conformance/areas/sandbox-responses.ts';
 import { mutants, serviceMutants } from '../../conformance/areas/mutants.ts';
-import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
+import type { Mutant, TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
 import { replay } from '../../conformance/proof/replay.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
 import type { Area, CheckReport } from '../../src/contract/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
-import { rowOf } from '../support/conformance/check-report.ts';
-import { withCheckedService } from '../support/conformance/checked-service.ts';
+import { rowOf } from '../support/conformance/verdicts.ts';
+import { recordRun, withCheckedService } from '../support/conformance/checked-service.ts';
 import { recordSandboxOnce, recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
-async function reportThrough(
-  t: Test,
-  transform: TransformFactory,
-  upstream: { url: string; apiKey?: string | undefined },
-  areas: readonly Area[],
-  intrusive = false,
-): Promise<CheckReport> {
-  const clock = systemClock;
-  const proxy = await startProxy({ upstream: upstream.url, transform: transform(), clock });
+/** Starts a proxy in front of a peer, and returns its URL. */
+async function distort(t: Test, transform: TransformFactory, upstream: string): Promise<string> {
+  const proxy = await startProxy({ upstream, transform: transform(), clock: systemClock });
   t.teardown(() => proxy.stop());
-  const { report } = await check({
-    target: proxy.url,
-    kitVersion: 'test',
-    seed: 'hints',
-    areas,
-    apiKey: upstream.apiKey,
-    intrusive,
-  });
-  return report;
+  return proxy.url;
+}
+
+/** Checks a sandbox. */
+async function checkSandbox(target: string, areas: readonly Area[]): Promise<CheckReport> {
+  return (await check({ target, kitVersion: 'test', seed: 'hints', areas })).report;
+}
+
+/** Judges an intrusive run of the probes that show a requirement, because all of them take long. */
+async function checkService(
+  service: { url: string; apiKey: string },
+  requirement: string,
+): Promise<CheckReport> {
+  const probes = serviceSuite.probes
+    .filter(({ exercises, cleansUp }) => cleansUp ?? exercises.some((id) => id === requirement))
+    .flatMap((probe) => [probe, ...(probe.needs ?? [])]);
+  const transcript = await recordRun(service, { probes, seed: requirement });
+  return reportOf(transcript, transcript.run.startedAt);
 }
 
 const rows: readonly (readonly [mutant: string, requirement: string, hint: RegExp | undefined])[] =
@@ -117,6 +120,14 @@ void t.test('each failure has the hint for its cause', async (t) => {
     sandbox: await recordSandboxOnce(),
     service: (await recordServiceOnce()).transcript,
   };
+  const checkLive = async (mutant: Mutant, requirement: string): Promise<CheckReport> => {
+    const { transform, areas } = mutant;
+    if (!areas.includes('service')) {
+      return checkSandbox(await distort(t, transform, agent.url), areas);
+    }
+    const url = await distort(t, transform, service.url);
+    return checkService({ url, apiKey: service.apiKey }, requirement);
+  };
   for (const [id, requirement, hint] of rows) {
     const mutant = [...mutants, ...serviceMutants].find((one) => one.id === id);
     if (!mutant) throw new Error(`Unknown mutant ${id}`);
@@ -127,10 +138,9 @@ void t.test('each failure has the hint for its cause', async (t) => {
     const transcript = mutant.intrusive
       ? undefined
       : (await replay(mutant, suite, recording)).transcript;
-    const upstream = isServiceMutant ? service : { url: agent.url };
     const report = transcript
       ? reportOf(transcript, transcript.run.startedAt)
-      : await reportThrough(t, mutant.transform, upstream, mutant.areas, mutant.intrusive);
+      : await checkLive(mutant, requirement);
     const row = rowOf(report, requirement);
     const broken = row?.level === 'should' ? 'warn' : 'fail';
     t.equal(row?.verdict, broken, `${id} breaks ${requirement}`);
@@ -153,7 +163,7 @@ void t.test('a clock skew is reported in readable units, with the likely cause',
   for (const [offMs, received, hint] of skews) {
     const now = (): string => isoTime(systemClock.nowMs() + offMs);
     const off = editHealth(set('/timestamp', now));
-    const report = await reportThrough(t, off, { url: agent.url }, ['health']);
+    const report = await checkSandbox(await distort(t, off, agent.url), ['health']);
     const row = rowOf(report, 'HEALTH-033');
     t.equal(row?.verdict, 'note');
     t.match(row?.received, received);

@@ -161,7 +161,7 @@ void t.test('content over the size limits is cut with a note', async (t) => {
     run: runRecord,
     exchanges: [
       ...exchanges,
-      ...Array.from({ length: 3_000 }, (_, index) =>
+      ...Array.from({ length: 1_000 }, (_, index) =>
         toExchange({
           ...template,
           id: exchanges.length + 1 + index,

@@ -12,7 +12,7 @@ import {
   type CheckResult,
 } from '../../conformance/index.ts';
 import { findViolations } from '../../src/contract/index.ts';
-import { idsWith } from '../support/conformance/check-report.ts';
+import { idsWith } from '../support/conformance/verdicts.ts';
 import { recordSandboxOnce, recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 import { atNight } from '../support/nightly.ts';
 import { withMutant } from '../support/sandboxes/mutant.ts';

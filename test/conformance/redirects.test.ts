@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import t, { type Test } from 'tap';
 import { check, diagnose } from '../../conformance/index.ts';
+import { idsWith } from '../support/conformance/verdicts.ts';
 import { startLocally } from '../support/network/local-server.ts';
 import { listen, withDefect } from '../support/sandboxes/defective-layer.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
@@ -46,8 +47,7 @@ for (const [name, body] of Object.entries(pages)) {
         t.match(report.causes, [
           { description: /^GET \/health: .* redirected with 308 to \/health\// },
         ]);
-        const failed = report.requirements.filter(({ verdict }) => verdict === 'fail');
-        failures.add(failed.map(({ id }) => id).join());
+        failures.add(idsWith(report, 'fail').join());
       }
       t.equal(failures.size, 1, [...failures].join(' | '));
     },

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { judgeTranscript, type Judgment } from '../../conformance/engine/judge/judge.ts';
+import { judgeTranscript } from '../../conformance/engine/judge/judge.ts';
 import { check, reportOf } from '../../conformance/index.ts';
 import {
   requirement,
@@ -21,7 +21,9 @@ import {
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
-import { assertUsageError, run, runProcess } from '../support/commands/command.ts';
+import { assertUsageError, run } from '../support/commands/command.ts';
+import { runProcess } from '../support/commands/command-process.ts';
+import { idsJudged } from '../support/conformance/verdicts.ts';
 import {
   recordRun,
   withCheckedService,
@@ -29,15 +31,10 @@ import {
 } from '../support/conformance/checked-service.ts';
 import { recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 import { damageJson, randomJson } from '../support/contract/random-json.ts';
+import { NOWHERE } from '../support/network/local-server.ts';
 import { atNight } from '../support/nightly.ts';
 import { ROOT } from '../support/repository.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
-
-/** No server listens at this address. */
-const UNUSED_URL = 'http://127.0.0.1:1';
-
-const idsWith = ({ requirements }: Judgment, ...verdicts: string[]): string[] =>
-  [...requirements].filter(([, { verdict }]) => verdicts.includes(verdict)).map(([id]) => id);
 
 void t.test('every statement of area A has a requirement or a reason why it is untestable', (t) => {
   const covered = new Set(serviceRequirementIds.flatMap((id) => requirement(id).statements));
@@ -53,7 +50,7 @@ void t.test('the reference service conforms, and every requirement is judged', a
   const judgment = judgeTranscript(serviceSuite, transcript);
   t.equal(judgment.verdict, 'conforming');
   t.same([...judgment.requirements.keys()], serviceRequirementIds, 'only requirements of area A');
-  t.same(idsWith(judgment, 'pass', 'note'), serviceRequirementIds, 'every requirement is judged');
+  t.same(idsJudged(judgment, 'pass', 'note'), serviceRequirementIds, 'every requirement is judged');
   const report = reportOf(transcript, transcript.run.startedAt);
   t.same(findViolations('CheckReport', report), []);
   t.match(report.observedBehavior, { 'limit=0': '200', 'a wrong key': '401' });
@@ -146,7 +143,7 @@ void t.test('a run without --intrusive sends no large, numerous, or slow request
   const transcript = await recordRun(await withCheckedService(t), { intrusive: false });
   const judgment = judgeTranscript(serviceSuite, transcript);
   t.equal(judgment.verdict, 'conforming');
-  t.same(idsWith(judgment, 'not_observed'), [
+  t.same(idsJudged(judgment, 'not_observed'), [
     ...['SERVICE-023', 'SERVICE-024', 'SERVICE-026', 'SERVICE-027', 'SERVICE-028'],
     ...['SERVICE-031', 'SERVICE-058', 'SERVICE-059', 'SERVICE-169', 'SERVICE-193', 'SERVICE-194'],
     ...['SERVICE-208', 'SERVICE-209', 'SERVICE-215', 'SERVICE-216'],
@@ -166,7 +163,7 @@ void t.test('requirements that need a control API do not fail without one', asyn
   const url = await withoutControl(t, service.url);
   const transcript = await recordRun({ url, apiKey: service.apiKey }, { intrusive: false });
   const judgment = judgeTranscript(serviceSuite, transcript);
-  t.same(idsWith(judgment, 'fail', 'warn', 'blocked', 'error'), []);
+  t.same(idsJudged(judgment, 'fail', 'warn', 'blocked', 'error'), []);
   t.equal(judgment.requirements.get('SERVICE-087')?.verdict, 'pass', 'results are judged');
   t.match(judgment.requirements.get('SERVICE-051'), {
     verdict: 'not_observed',
@@ -181,7 +178,7 @@ void t.test('without evals and a control API, closing is judged but results are 
     serviceSuite,
     await recordRun({ url, apiKey: service.apiKey }, { intrusive: false }),
   );
-  t.same(idsWith(judgment, 'fail', 'warn', 'blocked', 'error'), []);
+  t.same(idsJudged(judgment, 'fail', 'warn', 'blocked', 'error'), []);
   t.equal(judgment.requirements.get('SERVICE-040')?.verdict, 'pass');
   t.equal(judgment.requirements.get('SERVICE-087')?.verdict, 'not_observed');
 });
@@ -223,7 +220,7 @@ void t.test('existing sessions with truncated times cause no failure', async (t)
   const url = await withoutControl(t, service.url, toSeconds);
   const transcript = await recordRun({ url, apiKey: service.apiKey }, { intrusive: false });
   const judgment = judgeTranscript(serviceSuite, transcript);
-  t.same(idsWith(judgment, 'fail', 'warn', 'blocked', 'error'), []);
+  t.same(idsJudged(judgment, 'fail', 'warn', 'blocked', 'error'), []);
   t.equal(
     judgment.requirements.get('SERVICE-112')?.verdict,
     'pass',
@@ -264,7 +261,7 @@ void t.test('no recording makes a check throw', async (t) => {
       }),
     };
     const judgment = judgeTranscript(serviceSuite, other);
-    t.same(idsWith(judgment, 'error'), [], `seed ${seed}, round ${round}`);
+    t.same(idsJudged(judgment, 'error'), [], `seed ${seed}, round ${round}`);
     t.doesNotThrow(() => reportOf(other, other.run.startedAt));
   }
   for (const [status, body] of [
@@ -294,7 +291,7 @@ void t.test('a field that no conversion accepts does not make a check throw', as
       return toExchange({ ...record, response: { ...response, body } });
     });
     const judgment = judgeTranscript(serviceSuite, { run: transcript.run, exchanges });
-    t.same(idsWith(judgment, 'error'), [], field);
+    t.same(idsJudged(judgment, 'error'), [], field);
   }
 });
 
@@ -323,7 +320,7 @@ void t.test('a server that is not the service gets one cause', async (t) => {
       'key_refused',
       /The service refuses the key with 401/,
     ],
-    [{ url: 'http://127.0.0.1:1', apiKey: 'a-key' }, 'refused', /Nothing accepts/],
+    [{ url: NOWHERE, apiKey: 'a-key' }, 'refused', /Nothing accepts/],
   ] as const) {
     const transcript = await recordRun(target);
     t.match(judgeTranscript(serviceSuite, transcript), {
@@ -374,7 +371,7 @@ void t.test('check --area service: wrong usage, --list, and --dry-run', async (t
     ],
     [['--intrusive'], /--intrusive needs --area service/],
   ] as const) {
-    assertUsageError(t, await run(['check', UNUSED_URL, ...args]), message);
+    assertUsageError(t, await run(['check', NOWHERE, ...args]), message);
   }
   const listed = await run(['check', '--list', '--area', 'service']);
   t.match(listed.stdout, /SERVICE-001/);
@@ -398,7 +395,7 @@ void t.test('check --area service: wrong usage, --list, and --dry-run', async (t
   t.match(await describePlan('https://service.example.com'), few);
   const [, most, less] =
     /^The run sends up to (\d+) requests; with --no-intrusive, (\d+) requests\./.exec(
-      await describePlan(UNUSED_URL),
+      await describePlan(NOWHERE),
     ) ?? [];
   t.same([most, less], [all, some], 'the same numbers with and without the option');
   t.match(

@@ -24,7 +24,7 @@ import { startProxy } from '../../conformance/proof/proxy.ts';
 import { replay } from '../../conformance/proof/replay.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { idsWith } from '../support/conformance/check-report.ts';
+import { idsWith } from '../support/conformance/verdicts.ts';
 import { recordRun, withCheckedService } from '../support/conformance/checked-service.ts';
 import { recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 

@@ -12,7 +12,8 @@ import { startAgent } from '../../reference-agent/index.ts';
 import type { CheckReport } from '../../src/contract/index.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
-import { start } from '../support/commands/command.ts';
+import { start } from '../support/commands/command-process.ts';
+import { idsJudged } from '../support/conformance/verdicts.ts';
 import { recordSandboxOnce, recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 import { atNight } from '../support/nightly.ts';
 
@@ -32,9 +33,6 @@ function cutAt({ run, exchanges }: Transcript, id: number): Transcript {
 const judge = (transcript: Transcript): Judgment =>
   judgeTranscript(suiteOf(transcript.run), transcript);
 
-const idsWith = ({ requirements }: Judgment, ...verdicts: string[]): string[] =>
-  [...requirements].filter(([, { verdict }]) => verdicts.includes(verdict)).map(([id]) => id);
-
 /** Cuts a recording at each exchange, or at every nth exchange from a random start. */
 function testCuts(t: Test, transcript: Transcript, every = 1): void {
   const { exchanges } = transcript;
@@ -50,7 +48,7 @@ function testCuts(t: Test, transcript: Transcript, every = 1): void {
       `unreachable since exchange ${id}`,
     );
     t.same(
-      idsWith(judgment, 'fail', 'warn', 'note', 'error'),
+      idsJudged(judgment, 'fail', 'warn', 'note', 'error'),
       [],
       `no finding before exchange ${id}`,
     );
@@ -97,11 +95,11 @@ void t.test('findings from before the peer became unreachable remain', async (t)
   );
   const judgment = judge(cutAt({ run: whole.run, exchanges }, 50));
   t.match(judgment, { verdict: 'not-conforming', exitCode: 1, blockedBy: { id: 'unreachable' } });
-  t.same(idsWith(judgment, 'fail'), ['HEALTH-010', 'HEALTH-011']);
-  const passed = idsWith(judgment, 'pass');
+  t.same(idsJudged(judgment, 'fail'), ['HEALTH-010', 'HEALTH-011']);
+  const passed = idsJudged(judgment, 'pass');
   t.ok(passed.includes('CHAT-020'), 'what was found before remains');
   t.notOk(passed.includes('CHAT-013'), 'the rest is blocked by the one cause');
-  t.same(idsWith(judgment, 'note', 'not_observed', 'not_applicable'), []);
+  t.same(idsJudged(judgment, 'note', 'not_observed', 'not_applicable'), []);
 });
 
 void t.test(
@@ -124,7 +122,7 @@ void t.test(
         { exitCode: 3, blockedBy: { id: 'unreachable', evidence: { id: lastId - 1 } } },
         kind,
       );
-      t.same(idsWith(judgment, 'fail', 'warn'), [], kind);
+      t.same(idsJudged(judgment, 'fail', 'warn'), [], kind);
     }
   },
 );

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { check, diagnose, type CheckSettings } from '../../conformance/index.ts';
 import type { Area } from '../../src/contract/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
-import { rowOf } from '../support/conformance/check-report.ts';
+import { rowOf } from '../support/conformance/verdicts.ts';
 import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
 import { generateKeyPair } from '../support/network/certificates.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';

@@ -6,7 +6,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { check, type CheckSettings } from '../../conformance/index.ts';
 import type { ExchangeRecord } from '../../src/contract/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
-import { rowOf } from '../support/conformance/check-report.ts';
+import { rowOf } from '../support/conformance/verdicts.ts';
 import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 

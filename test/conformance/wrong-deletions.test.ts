@@ -2,16 +2,18 @@
 import t from 'tap';
 import { SENT_AGAIN } from '../../conformance/areas/users/requests.ts';
 import { check } from '../../conformance/index.ts';
+import { testFixFirst, type FixFirstCase } from '../support/conformance/fix-first.ts';
 import {
-  error,
+  errorBody,
   idOf,
   isChat,
-  json,
-  startReference,
-  testFixFirst,
-  type FixFirstCase,
-} from '../support/conformance/fix-first.ts';
-import { withDefect, type Defect, type Message } from '../support/sandboxes/defective-layer.ts';
+  withDefect,
+  type Defect,
+  type Message,
+} from '../support/sandboxes/defective-layer.ts';
+import { startTextAgent } from '../support/sandboxes/text-agent.ts';
+
+const TIME = '2026-01-01T00:00:00Z';
 
 /** Keeps users, and deletes those that a function selects; it returns the id to confirm, if any. */
 const deletes =
@@ -25,25 +27,19 @@ const deletes =
       if (request.method === 'DELETE') {
         const id = remove(users, request.path.slice('/users/'.length));
         return id === undefined
-          ? respond(404, error('No such user.', 'invalid_request_error', 'not_found'))
-          : respond(
-              200,
-              json({ user_id: id, deleted_at: '2026-01-01T00:00:00Z', status: 'deleted' }),
-            );
+          ? respond(404, errorBody('No such user.', 'invalid_request_error', 'not_found'))
+          : respond(200, JSON.stringify({ user_id: id, deleted_at: TIME, status: 'deleted' }));
       }
       const id = idOf(request);
       if (isChat(request) && id !== '' && !users.has(id)) {
-        return respond(400, error('Unknown user.', 'invalid_request_error', 'bad_request'));
+        return respond(400, errorBody('Unknown user.', 'invalid_request_error', 'bad_request'));
       }
       if (request.path !== '/users' || !/^\w{1,64}$/.test(id)) return forward();
       if (users.has(id)) {
-        return respond(409, error('It exists.', 'duplicate_user_error', 'user_exists'));
+        return respond(409, errorBody('It exists.', 'duplicate_user_error', 'user_exists'));
       }
       users.add(id);
-      return respond(
-        201,
-        json({ user_id: id, created_at: '2026-01-01T00:00:00Z', status: 'active' }),
-      );
+      return respond(201, JSON.stringify({ user_id: id, created_at: TIME, status: 'active' }));
     };
   };
 
@@ -126,7 +122,7 @@ for (const one of cases) testFixFirst(t, one);
 void t.test('a sandbox that knows no user gets few delete requests again', async (t) => {
   const target = await withDefect(
     t,
-    await startReference(t),
+    await startTextAgent(t),
     deletes(() => undefined),
   );
   const { transcript } = await check({

@@ -102,7 +102,7 @@ void t.test('the responses of the service match its document', async (t) => {
   assertComplete(notProvoked);
 });
 
-void t.test('these tests detect every kind of difference', (t) => {
+void t.test('each difference between a response and the document is found', (t) => {
   const { findProblems } = createExchangeChecker(t, readDocument('openapi-service.json'));
   const json = { 'content-type': 'application/json; charset=utf-8' };
   const error = { message: 'Too many requests.' };

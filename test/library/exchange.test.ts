@@ -89,31 +89,26 @@ const judged: [title: string, exchange: Exchange, ids: string[]][] = [
     { request: { method: 'DELETE', path: '/users/user_1' }, response: { status: 404, body: {} } },
     [],
   ],
-  [
-    'a page without items',
-    {
-      request: { method: 'GET', path: '/api/prod-evaluations/sessions/?limit=5' },
-      response: { status: 200, body: { total: 0, skip: 0, limit: 5 } },
-    },
-    ['items'],
-  ],
 ];
 
 function chatWith(message: object): Exchange {
   return { request: chatRequest, response: { status: 200, body: { choices: [{ message }] } } };
 }
 
-void t.test('single exchanges', (t) => {
+void t.test('an exchange fails exactly the requirements that it breaks', (t) => {
   for (const [title, exchange, ids] of judged) {
-    const findings = validateExchange(exchange);
-    const failed = findings.filter(({ verdict }) => verdict === 'fail');
-    if (ids[0] === 'items')
-      t.ok(
-        failed.some(({ pointer }) => pointer === '/items'),
-        title,
-      );
-    else t.same([...new Set(failed.map(({ id }) => id))], ids, title);
+    const failed = validateExchange(exchange).filter(({ verdict }) => verdict === 'fail');
+    t.same([...new Set(failed.map(({ id }) => id))], ids, title);
   }
+  t.end();
+});
+
+void t.test('a page of results without its list fails at the place of the list', (t) => {
+  const findings = validateExchange({
+    request: { method: 'GET', path: '/api/prod-evaluations/sessions/?limit=5' },
+    response: { status: 200, body: { total: 0, skip: 0, limit: 5 } },
+  });
+  t.ok(findings.some(({ verdict, pointer }) => verdict === 'fail' && pointer === '/items'));
   t.end();
 });
 

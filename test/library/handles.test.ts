@@ -29,7 +29,7 @@ void t.test('agent: a mutant breaks one requirement', async (t) => {
   });
 });
 
-void t.test('agent: faults', async (t) => {
+void t.test('agent: faults are set, listed, and cleared, and wrong ones refused', async (t) => {
   const agent = await startAgent({ faults: [{ kind: 'degraded' }] });
   t.teardown(() => agent.stop());
   agent.setFaults([{ kind: 'rate_limit', retry_after_s: 7, times: 1 }]);
@@ -86,7 +86,7 @@ void t.test('agent: faults', async (t) => {
   });
 });
 
-void t.test('agent: requests, calls, and reset', async (t) => {
+void t.test('agent: requests are listed and cleared, and a reset removes faults', async (t) => {
   const agent = await startAgent({ journalBodies: true });
   t.teardown(() => agent.stop());
   await (await chat(agent.url)).text();
@@ -203,7 +203,7 @@ void t.test('service: the clock ends with the year 9999', async (t) => {
   });
 });
 
-void t.test('service: faults', async (t) => {
+void t.test('service: faults are set, listed, and cleared, and wrong ones refused', async (t) => {
   const service = await startService();
   t.teardown(() => service.stop());
   const read = (): Promise<Response> =>

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { check, grade, type CheckReport } from '../../library/index.ts';
+import { rowOf } from '../support/conformance/verdicts.ts';
 import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
 import {
   respondWith,
@@ -26,20 +27,19 @@ void t.test('a response that only the kit received late is not judged', async (t
   const sandbox = await withSandboxDouble(t, { health: blockKit });
   const recordFile = join(t.testdir({}), 'run.ndjson');
   const report = await check({ url: sandbox.url, only, recordFile });
-  const result = report.requirements.find(({ id }) => id === 'HEALTH-030');
+  const result = rowOf(report, 'HEALTH-030');
   t.match(result, {
     verdict: 'not_observed',
     reason: /^sandbox-kit itself was \d\.\d\d s late, so the response times say nothing about/,
   });
   const graded = await grade({ recordFile });
-  const again = graded.requirements.find(({ id }) => id === 'HEALTH-030');
+  const again = rowOf(graded, 'HEALTH-030');
   t.equal(again?.verdict, 'not_observed', 'the recording says it too');
 });
 
 void t.test('a slow sandbox is still found', async (t) => {
   const sandbox = await withSandboxDouble(t, { health: respondSlowly });
-  const findResult = (report: CheckReport): object | undefined =>
-    report.requirements.find(({ id }) => id === 'HEALTH-030');
+  const findResult = (report: CheckReport): object | undefined => rowOf(report, 'HEALTH-030');
   const result = await runOnQuietMachine(
     t,
     async () => findResult(await check({ url: sandbox.url, only })),

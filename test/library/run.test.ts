@@ -16,6 +16,7 @@ import {
   type LoadProgress,
   type SimulateOptions,
 } from '../../library/index.ts';
+import { idsWith } from '../support/conformance/verdicts.ts';
 import { run } from '../support/commands/command.ts';
 import { withMutant } from '../support/sandboxes/mutant.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
@@ -38,11 +39,7 @@ void t.test('check finds a fault, accepts known failures, compares, and records'
     onExchange: ({ step }) => exchanges.push(step),
   });
   t.equal(report.verdict, 'not-conforming');
-  const failed = report.requirements.filter(({ verdict }) => verdict === 'fail');
-  t.same(
-    failed.map(({ id }) => id),
-    ['CHAT-024'],
-  );
+  t.same(idsWith(report, 'fail'), ['CHAT-024']);
   t.same(report.comparison?.regressions, ['CHAT-024']);
   t.equal(exchanges.length, readFileSync(recordFile, 'utf8').trim().split('\n').length - 1);
 

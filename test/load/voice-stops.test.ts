@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { fetchCalls } from '../support/calls/caller.ts';
-import { run, start } from '../support/commands/command.ts';
+import { run } from '../support/commands/command.ts';
+import { start } from '../support/commands/command-process.ts';
 import { testedVerdicts } from '../support/measurements/run-load.ts';
 import {
   runVoiceLoad,

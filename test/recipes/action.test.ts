@@ -6,12 +6,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import type { CheckReport } from '../../src/contract/index.ts';
 import { startLocally } from '../support/network/local-server.ts';
 import { atNight } from '../support/nightly.ts';
 import { ROOT } from '../support/repository.ts';
-import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 import { readAction, runAction, type ActionResult } from './action-runner.ts';
 
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -29,11 +29,8 @@ const kit = {
 const readReport = ({ outputs }: ActionResult): CheckReport =>
   JSON.parse(readFileSync(outputs['report'] ?? '', 'utf8')) as CheckReport;
 
-const startTestAgent = async (t: Test, apiKey: string | null = null): Promise<string> =>
-  (await withReferenceAgent(t, { voice: null, apiKey })).agent.url;
-
 void t.test('a conforming sandbox passes, and the job gets outputs and a summary', async (t) => {
-  const url = await startTestAgent(t, 'the-key');
+  const url = await startTextAgent(t, { apiKey: 'the-key' });
   const workspace = t.testdir({ kit, app: {} });
   const result = await runAction({
     workspace,
@@ -103,7 +100,7 @@ void t.test('a usage error does not show the verdict of an earlier run', async (
 });
 
 void t.test('without a URL, the action checks the sandbox in the configuration file', async (t) => {
-  const url = await startTestAgent(t);
+  const url = await startTextAgent(t);
   const config = `url: ${url}\ncheck: { area: health }\n`;
   const workspace = t.testdir({ kit, 'sandbox-kit.config.yaml': config });
   const result = await runAction({ workspace, inputs: { version: 'kit' } });
@@ -113,7 +110,7 @@ void t.test('without a URL, the action checks the sandbox in the configuration f
 
 void t.test('by default, the kit of the project is used', async (t) => {
   const workspace = t.testdir({ node_modules: { 'sandbox-kit': kit } });
-  const url = await startTestAgent(t);
+  const url = await startTextAgent(t);
   const result = await runAction({ workspace, inputs: { url, areas: 'health' } });
   t.equal(result.code, 0, result.log);
 });
@@ -141,7 +138,7 @@ void t.test('the input version chooses the package that npm installs', async (t)
     const workspace = t.testdir({ kit, dist: {}, bin: {} });
     const npm = join(workspace, 'bin/npm');
     writeFileSync(npm, fakeNpm, { mode: 0o755 });
-    const url = await startTestAgent(t);
+    const url = await startTextAgent(t);
     const inputs = { url, areas: 'health', version: input };
     const result = await runAction({ workspace, inputs, path: [join(workspace, 'bin')] });
     t.equal(result.code, 0, result.log);

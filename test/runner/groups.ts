@@ -7,15 +7,15 @@ import { ROOT } from '../support/repository.ts';
 const GROUPS = join(ROOT, 'test/.groups');
 
 /** What each group imports first. */
-const UNTRACKED = join(ROOT, 'test/runner/untracked-promises.ts');
+const WITHOUT_HOOKS = join(ROOT, 'test/runner/without-hooks.ts');
 
 /** Directories of tests that need more than `npm ci`, or more time than a push has. */
 const SEPARATE = /^test\/(field|fuzz|nightly|package)\b.*/;
 
 /**
- * How many files run in one process, by the first pattern that matches their directory: those with the
- * same match share processes. In the order in which the processes start; long ones start early, so
- * that no core is idle at the end.
+ * How many files share a process, by the first pattern that matches their directory. Files share one
+ * only if the pattern matches the same text in their directories. The processes start in this order:
+ * long ones early, so that no core is idle at the end.
  */
 const filesPerProcess: readonly (readonly [pattern: RegExp, count: number])[] = [
   // Measurements need a process for themselves. They mostly wait, while the linter still runs.
@@ -23,7 +23,7 @@ const filesPerProcess: readonly (readonly [pattern: RegExp, count: number])[] = 
   // Crashes and installs need a process for themselves.
   [SEPARATE, 1],
   [/^test\/(conformance|cli|recipes).*/, 8],
-  [/^test\/(?!unit\b).*/, 8],
+  [/^test\/(?!unit\b)/, 10],
   // Pure functions.
   [/^test\/unit\b/, 40],
 ];
@@ -95,7 +95,7 @@ export function writeGroups(groups: readonly string[][]): string[] {
     writeFileSync(
       path,
       // Inside a test, because tap may end the run while a file waits before its first test.
-      `import ${JSON.stringify(UNTRACKED)};\nimport t from 'tap';\nvoid t.test('load the files', async () => {\n${imports.join('')}});\n`,
+      `import ${JSON.stringify(WITHOUT_HOOKS)};\nimport t from 'tap';\nvoid t.test('load the files', async () => {\n${imports.join('')}});\n`,
     );
     return relative(ROOT, path);
   });

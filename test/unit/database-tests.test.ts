@@ -9,8 +9,10 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const namesAny = (names: readonly string[]): RegExp => new RegExp(`\\b(${names.join('|')})\\b`);
 
 /** Functions that use the database which the environment chooses, also by way of another function. */
-const direct = ['withService', 'withOneReplica', 'withStore', 'testStore'];
-direct.push('newStoreLocation', 'newDatabaseOption');
+const direct = [
+  ...['withService', 'withOneReplica', 'withStore', 'testStore'],
+  ...['newStoreLocation', 'newDatabaseOption'],
+];
 const indirect = files
   .filter((path) => /^test\/support\/(?!services\/service\.ts|database\/store\.ts)/.test(path))
   .map(read)

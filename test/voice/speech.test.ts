@@ -86,7 +86,7 @@ void t.test('the same line always has the same packets', async (t) => {
   t.notSame(agent.packets, first.packets, 'agents and users have different voices');
 });
 
-void t.test('order numbers and codes are spelled out; amounts and words are not', async (t) => {
+void t.test('the synthesizer spells out order numbers, and reads amounts as numbers', async (t) => {
   const voice = withSynthesizer(t);
   const soundsLike = async (text: string, spelling: string): Promise<boolean> => {
     const [clip, expected] = await Promise.all([voice.speak(text), voice.speak(spelling)]);

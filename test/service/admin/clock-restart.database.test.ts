@@ -3,7 +3,7 @@ import t from 'tap';
 import type { ProductionSessionPage } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
-import { start } from '../../support/commands/command.ts';
+import { start } from '../../support/commands/command-process.ts';
 import { behaviors, startOpenAiServer } from '../../support/models/openai-server.ts';
 import { nightOnly } from '../../support/nightly.ts';
 import { assertError, START_MS, withService } from '../../support/services/service.ts';

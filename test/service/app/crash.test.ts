@@ -10,7 +10,8 @@ import { Agent } from 'undici';
 import t, { type Test } from 'tap';
 import { randomSeed, seededRandom, type Random } from '../../../src/platform/random.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { start, type RunningCommand } from '../../support/commands/command.ts';
+import type { RunningCommand } from '../../support/commands/command.ts';
+import { start } from '../../support/commands/command-process.ts';
 import {
   assertScoredOnce,
   drain,

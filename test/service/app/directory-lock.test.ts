@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { run, start, assertUsageError } from '../../support/commands/command.ts';
+import { run, assertUsageError } from '../../support/commands/command.ts';
+import { start } from '../../support/commands/command-process.ts';
 import { isNightly } from '../../support/nightly.ts';
 
 void t.test('a second process fails to start, and changes nothing for the first', async (t) => {

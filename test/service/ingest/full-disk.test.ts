@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { start } from '../../support/commands/command.ts';
+import { start } from '../../support/commands/command-process.ts';
 import { nightOnly } from '../../support/nightly.ts';
 import { createLineLog } from '../../support/services/log-lines.ts';
 import { makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';

@@ -16,13 +16,8 @@ import {
   type IngestThreadOptions,
 } from '../../../src/service/ingest/ingest-thread.ts';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
-import {
-  newSpans,
-  NOON_MS,
-  noonNs,
-  withFileStore,
-  withStore,
-} from '../../support/database/store.ts';
+import { newSpans, NOON_MS, noonNs } from '../../support/database/rows.ts';
+import { withFileStore, withStore } from '../../support/database/store.ts';
 import { makeTraceRequest, makeSpan, makeHexId } from '../../support/traces/otlp.ts';
 
 const faultyThread = new URL('../../support/crashes/faulty-ingest-thread.ts', import.meta.url);

@@ -3,7 +3,8 @@ import t from 'tap';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { silentLog } from '../../../src/platform/log.ts';
 import { createDryRun, type ScoreEval } from '../../../src/service/operations/dry-run.ts';
-import { newEval, newSession, withStore } from '../../support/database/store.ts';
+import { newEval, newSession } from '../../support/database/rows.ts';
+import { withStore } from '../../support/database/store.ts';
 
 void t.test('a dry run ends with its time limit, and only a few run concurrently', async (t) => {
   const { store, ownerId } = await withStore(t);

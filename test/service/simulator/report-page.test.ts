@@ -125,14 +125,14 @@ void t.test('the page fits desktops and phones, in light and dark mode, and prin
   await assertFitsScreens(t, writePage(t, withComparison(report, report)));
 });
 
-void t.test('a run of 3,000 sessions gives a page of limited size', async (t) => {
+void t.test('the page of a run of many sessions has a limited size', async (t) => {
   const report = await runScenarios(t, 'w'.repeat(50_000));
   const [session] = report.sessions.slice(1);
   if (!session) throw new Error('The run has no session.');
-  const sessions = Array.from({ length: 3_000 }, (_, nth) => ({ ...session, sample: nth + 1 }));
+  const sessions = Array.from({ length: 600 }, (_, nth) => ({ ...session, sample: nth + 1 }));
   const page = htmlReport({ ...report, sessions });
   t.ok(page.length < 8_000_000, `${page.length} characters`);
-  t.match(page, '2,500 sessions omitted. --json FILE writes all of them.');
+  t.match(page, '100 sessions omitted. --json FILE writes all of them.');
   t.notMatch(page, 'id="report"', 'the JSON is too large for the page');
   t.match(page, '[cut: 46,000 more characters]');
 });

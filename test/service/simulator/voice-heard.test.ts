@@ -7,6 +7,7 @@ import {
   markdownReport,
   terminalReport,
 } from '../../../src/service/index.ts';
+import { plainStyle } from '../../../src/report-kit/terminal.ts';
 import { summarizeHeard } from '../../../src/service/domain/heard-facts.ts';
 import { withVoiceDouble } from '../../support/calls/voice-double.ts';
 import {
@@ -60,7 +61,7 @@ function hear(server: TranscriptionServer, short: string, long: string): void {
   });
 }
 
-const layout = { style: (_: string, text: string) => text, width: 80 };
+const layout = { style: plainStyle, width: 80 };
 
 void t.test('each reply is compared with what was heard of it', { timeout: 90_000 }, async (t) => {
   const { url } = await withReplies(t);
@@ -95,7 +96,7 @@ void t.test('each reply is compared with what was heard of it', { timeout: 90_00
   t.equal(server.requests.length, 2);
   t.match(report.heard, { calls: 1, words: 19, errors: 8, missed: 2 });
   const figures = /name Laura(?: in turn 2)?(?:,| and) date November 26/;
-  const text = terminalReport(report, { ...layout });
+  const text = terminalReport(report, layout);
   t.match(text.replaceAll(/\s+/g, ' '), /Heard: 1 call; said but not heard name Laura and date/);
   for (const view of [markdownReport(report), junitReport(report), htmlReport(report)]) {
     t.match(view, figures);
@@ -106,7 +107,7 @@ void t.test('each reply is compared with what was heard of it', { timeout: 90_00
   const unheard = summarizeHeard(report.sessions, false);
   const skipped = { ...report, ...(unheard && { heard: unheard }) };
   const how = /Nothing was transcribed\. Set SANDBOX_KIT_TRANSCRIBE_URL/;
-  for (const view of [terminalReport(skipped, { ...layout }), markdownReport(skipped)]) {
+  for (const view of [terminalReport(skipped, layout), markdownReport(skipped)]) {
     const count = view.replaceAll(/\s+/g, ' ').match(new RegExp(how, 'g'))?.length;
     t.equal(count, 1, 'without an endpoint, the report says how to compare');
   }

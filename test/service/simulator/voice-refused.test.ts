@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import type { EndReason } from '../../../src/contract/index.ts';
 import { createScaledClock } from '../../../src/platform/clock.ts';
+import { assertCallsClosed, countCallResources } from '../../support/calls/open-resources.ts';
 import {
   withVoiceDouble,
   type CallHandler,
@@ -12,7 +13,6 @@ import {
 import { runOnQuietMachine } from '../../support/measurements/quiet-machine.ts';
 import { makeCallerScenario } from '../../support/sessions/scenarios.ts';
 import { failedSession, simulateSession } from '../../support/sessions/simulated-sessions.ts';
-import { until } from '../../support/until.ts';
 
 /** Rejects the WebSocket upgrade. */
 const refuse =
@@ -20,12 +20,8 @@ const refuse =
   (socket) =>
     socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
 
-/** Returns the open sockets and threads of this process. */
-const listLeft = (): string[] =>
-  process.getActiveResourcesInfo().filter((name) => /UDP|MESSAGEPORT|WORKER/i.test(name));
-
-/** How many of them there were before the first test of this file. */
-let leftBefore: number | undefined;
+/** What was open before the first test of this file. */
+let openBefore: number | undefined;
 
 for (const [status, message] of [
   [401, /refused with HTTP 401; see SANDBOX_KIT_API_KEY\.$/],
@@ -34,7 +30,7 @@ for (const [status, message] of [
   [503, /refused with HTTP 503\.$/],
 ] as const) {
   void t.test(`an upgrade refused with ${status} ends with infrastructure_error`, async (t) => {
-    leftBefore ??= listLeft().length;
+    openBefore ??= countCallResources();
     const double = await withVoiceDouble(t, () => undefined, refuse(status));
     const session = await simulateSession(t, double.url, makeCallerScenario('a'));
     t.match(session, failedSession('infrastructure_error', message));
@@ -134,8 +130,6 @@ void t.test('a call that takes longer than max_duration_ms is ended', async (t) 
   await double.waitForNoCalls();
 });
 
-void t.test('no socket and no thread is left after the run', async (t) => {
-  const isNothingLeft = (): boolean => listLeft().length <= (leftBefore ?? 0);
-  await until(`the end of ${listLeft().join()}`, isNothingLeft);
-  t.ok(isNothingLeft());
+void t.test('refused, failed, and canceled calls leave no socket and no thread', async (t) => {
+  await assertCallsClosed(t, openBefore ?? 0);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
 import { withVoiceDouble, type CallHandler } from '../../support/calls/voice-double.ts';
-import { start } from '../../support/commands/command.ts';
+import { start } from '../../support/commands/command-process.ts';
 import { nightOnly } from '../../support/nightly.ts';
 import { withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
 import { makeContainsEval, withService } from '../../support/services/service.ts';

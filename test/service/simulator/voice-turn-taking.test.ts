@@ -36,7 +36,7 @@ const turnTakingOf = ({ turn_taking: measured }: SimulatedSessionReport) => {
   return measured;
 };
 
-void t.test('calls of an agent that takes turns well', { timeout: 90_000 }, async (t) => {
+void t.test('calls with an agent that yields are measured', { timeout: 90_000 }, async (t) => {
   const { agent } = await withReferenceAgent(t);
   const interrupt = { after_ms: 600, say: 'Wait, only the order, please.' };
   const barge: Scenario['user'] = {
@@ -98,7 +98,7 @@ async function answerLateAndLong(call: DoubleCall): Promise<void> {
   await call.speak();
 }
 
-void t.test('a call of an agent that does not', { timeout: 90_000 }, async (t) => {
+void t.test('a call with an agent that never yields is judged', { timeout: 90_000 }, async (t) => {
   const { url } = await withVoiceDouble(t, answerLateAndLong);
   const user: Scenario['user'] = {
     ...{ mode: 'scripted', opening: 'Hello?', speaks_first: false, hello_after_s: 1 },
@@ -123,7 +123,7 @@ void t.test('a call of an agent that does not', { timeout: 90_000 }, async (t) =
   }
 });
 
-void t.test('when the user interrupts, and says that it listens', async (t) => {
+void t.test('the user interrupts at a time or at a word, and says that it listens', async (t) => {
   let nowMs = 0;
   const heard = { lastSpeechAtMs: -Infinity };
   const updates = { agentText: '', toolCalls: [] };

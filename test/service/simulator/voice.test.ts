@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
+import { assertCallsClosed, countCallResources } from '../../support/calls/open-resources.ts';
 import {
   withVoiceDouble,
   type CallHandler,
@@ -16,7 +17,6 @@ import {
   simulateOn,
   simulateSession,
 } from '../../support/sessions/simulated-sessions.ts';
-import { until } from '../../support/until.ts';
 
 const passing = { id: 'e', name: 'E', kind: 'max_turns', params: { max: 99 } } as const;
 const toolEval = { id: 't', name: 'T', kind: 'tool_called', params: { name: 'look' } } as const;
@@ -281,19 +281,12 @@ function isUndisturbed(
 const isExpectedNote = (note: string, expected: unknown): boolean =>
   expected instanceof RegExp ? expected.test(note) : note === expected;
 
-/** Returns the open sockets and threads of this process. */
-const listLeft = (): string[] =>
-  process.getActiveResourcesInfo().filter((name) => /UDP|MESSAGEPORT|WORKER/i.test(name));
-
-/** How many of them there were before the first test of this file. */
-let leftBefore: number | undefined;
-
 const idOf = (name: string): string => name.replaceAll(/[^a-z_]+/g, '-');
 const called = Object.entries(rows).filter(([, row]) => isNightly || !row.isNightly);
 const rowsById = new Map(called.map(([name, row]) => [idOf(name), row]));
 
 void t.test("the sandbox's behavior in a call decides how the session ends", async (t) => {
-  leftBefore = listLeft().length;
+  const openBefore = countCallResources();
   const double = await withVoiceDouble(t, (call) => {
     const { scenario_id: id = '' } = call.start['metadata'] as { scenario_id?: string };
     return rowsById.get(id)?.act(call);
@@ -321,10 +314,5 @@ void t.test("the sandbox's behavior in a call decides how the session ends", asy
     row.verify?.(t, session);
   }
   await double.waitForNoCalls();
-});
-
-void t.test('no socket and no thread is left after the run', async (t) => {
-  const isNothingLeft = (): boolean => listLeft().length <= (leftBefore ?? 0);
-  await until(`the end of ${listLeft().join()}`, isNothingLeft);
-  t.ok(isNothingLeft());
+  await assertCallsClosed(t, openBefore);
 });

@@ -5,13 +5,8 @@ import {
 } from '../../../src/service/store/conversation-limits.ts';
 import { openSpanWriter } from '../../../src/service/store/open-span-writer.ts';
 import type { NewSpan, Store, TraceRequestRows } from '../../../src/service/store/store.ts';
-import {
-  newCloseRequest,
-  newSpan,
-  newSpans,
-  testStore,
-  withStore,
-} from '../../support/database/store.ts';
+import { newCloseRequest, newSpan, newSpans } from '../../support/database/rows.ts';
+import { testStore, withStore } from '../../support/database/store.ts';
 
 const MIB = 1_048_576;
 

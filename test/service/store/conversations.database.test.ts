@@ -5,9 +5,8 @@ import {
   newSpans,
   NOON_MS,
   noonNs,
-  testStore,
-  withStore,
-} from '../../support/database/store.ts';
+} from '../../support/database/rows.ts';
+import { testStore, withStore } from '../../support/database/store.ts';
 
 testStore('closing happens once and is atomic: state, run, session, and jobs', async (t) => {
   const { store, sink, ownerId } = await withStore(t);

@@ -13,10 +13,12 @@ import {
   newSpan,
   newSpans,
   NOON_MS,
+  newOutcome,
+} from '../../support/database/rows.ts';
+import {
   withFileStore,
   testStore,
   withStore,
-  newOutcome,
   readValue,
   openDatabase,
 } from '../../support/database/store.ts';

@@ -7,11 +7,9 @@ import {
   newSession,
   newSpan,
   newSpans,
-  isPostgres,
   NOON_MS,
-  testStore,
-  withStore,
-} from '../../support/database/store.ts';
+} from '../../support/database/rows.ts';
+import { isPostgres, testStore, withStore } from '../../support/database/store.ts';
 
 const LEASE_MS = 1_000;
 

@@ -1,13 +1,8 @@
 import t from 'tap';
 import { connect } from '../../../src/service/store/sqlite/connect.ts';
 import { createRecordingStore } from '../../../src/service/store/recordings.ts';
-import {
-  newRecording,
-  newSimulatedSession,
-  withFileStore,
-  testStore,
-  withStore,
-} from '../../support/database/store.ts';
+import { newRecording, newSimulatedSession } from '../../support/database/rows.ts';
+import { withFileStore, testStore, withStore } from '../../support/database/store.ts';
 
 testStore('a recording belongs to its session and its owner', async (t) => {
   const { store, ownerId } = await withStore(t);

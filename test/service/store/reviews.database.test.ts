@@ -1,4 +1,5 @@
-import { newSession, testStore, withStore } from '../../support/database/store.ts';
+import { newSession } from '../../support/database/rows.ts';
+import { testStore, withStore } from '../../support/database/store.ts';
 
 const REVIEWED = { id: 'way', name: 'On its way' };
 const OUTCOME = {

@@ -5,9 +5,8 @@ import {
   newSimulatedSession,
   newSimulation,
   NOON_MS,
-  testStore,
-  withStore,
-} from '../../support/database/store.ts';
+} from '../../support/database/rows.ts';
+import { testStore, withStore } from '../../support/database/store.ts';
 
 testStore('runs are listed by their newest session, each with its neighbors', async (t) => {
   const { store, ownerId } = await withStore(t);

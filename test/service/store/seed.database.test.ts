@@ -8,9 +8,8 @@ import {
   newSession,
   newSimulatedSession,
   NOON_MS,
-  testStore,
-  withStore,
-} from '../../support/database/store.ts';
+} from '../../support/database/rows.ts';
+import { testStore, withStore } from '../../support/database/store.ts';
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
 

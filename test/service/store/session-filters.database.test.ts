@@ -9,9 +9,8 @@ import {
   newEval,
   newSpans,
   NOON_MS,
-  testStore,
-  withStore,
-} from '../../support/database/store.ts';
+} from '../../support/database/rows.ts';
+import { testStore, withStore } from '../../support/database/store.ts';
 import { filterOf, idsOf } from '../../support/database/session-lists.ts';
 
 testStore('production lists omit sessions without results; simulation lists do not', async (t) => {

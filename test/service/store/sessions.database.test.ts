@@ -10,9 +10,8 @@ import {
   newEval,
   newSpans,
   NOON_MS,
-  testStore,
-  withStore,
-} from '../../support/database/store.ts';
+} from '../../support/database/rows.ts';
+import { testStore, withStore } from '../../support/database/store.ts';
 import { filterOf, idsOf } from '../../support/database/session-lists.ts';
 
 testStore('a session is returned as it was added, with its turns and outcomes', async (t) => {

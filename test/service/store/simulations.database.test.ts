@@ -1,10 +1,6 @@
 /** Runs of simulated users in the store: each is stored with its key, and each session once. */
-import {
-  newSimulatedSession,
-  newSimulation,
-  testStore,
-  withStore,
-} from '../../support/database/store.ts';
+import { newSimulatedSession, newSimulation } from '../../support/database/rows.ts';
+import { testStore, withStore } from '../../support/database/store.ts';
 
 testStore('a run is returned as it was requested; its key is deleted when it ends', async (t) => {
   const { store, ownerId } = await withStore(t);

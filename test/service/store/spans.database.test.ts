@@ -8,9 +8,8 @@ import {
   newSpans,
   NOON_MS,
   noonNs,
-  testStore,
-  withStore,
-} from '../../support/database/store.ts';
+} from '../../support/database/rows.ts';
+import { testStore, withStore } from '../../support/database/store.ts';
 import { nightOnly } from '../../support/nightly.ts';
 
 testStore('a span is stored unchanged, to the nanosecond', async (t, database) => {

@@ -18,6 +18,8 @@ import {
   newSpans,
   NOON_MS,
   newCloseRequest,
+} from '../../support/database/rows.ts';
+import {
   readValue,
   openDatabase,
   withFileStore,

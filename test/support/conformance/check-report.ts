@@ -1,3 +1,4 @@
+/** Builds check reports for tests of what is made from them. */
 import type { CheckReport } from '../../../src/contract/index.ts';
 
 /** The result of one requirement in a check report. */
@@ -15,14 +16,6 @@ export function row(id: string, change: Partial<Row> = {}): Row {
     ...{ verdict: 'pass', rule, evidence, ...change },
   };
 }
-
-/** Finds the result of a requirement in a report. */
-export const rowOf = ({ requirements }: CheckReport, id: string): Row | undefined =>
-  requirements.find((candidate) => candidate.id === id);
-
-/** Lists the requirements of a report with one of the verdicts. */
-export const idsWith = ({ requirements }: CheckReport, ...verdicts: string[]): string[] =>
-  requirements.filter(({ verdict }) => verdicts.includes(verdict)).map(({ id }) => id);
 
 /** The fields of a failed requirement, for `row`. */
 export const failed: Partial<Row> = {

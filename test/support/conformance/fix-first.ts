@@ -2,24 +2,9 @@
 import type { Test } from 'tap';
 import { check, terminalReport } from '../../../conformance/index.ts';
 import { findViolations, type CheckReport } from '../../../src/contract/index.ts';
-import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { plainStyle } from '../../../src/report-kit/terminal.ts';
-import { CHAT, withDefect, type Defect } from '../sandboxes/defective-layer.ts';
-import { withReferenceAgent } from '../sandboxes/reference-agent.ts';
-
-/** Whether a request is a chat request. */
-export const isChat = ({ path }: { path: string }): boolean => path === CHAT;
-
-/** Serializes a body, and an error in the shape of the interface. */
-export const json = (value: unknown): string => JSON.stringify(value);
-export const error = (message: string, type: string, code: string | null): string =>
-  json({ error: { message, type, code } });
-
-/** Returns the user id in the body of a request; empty without one. */
-export const idOf = ({ body }: { body: string }): string => {
-  const value = parseJson(body);
-  return isObject(value) && typeof value['user_id'] === 'string' ? value['user_id'] : '';
-};
+import { withDefect, type Defect } from '../sandboxes/defective-layer.ts';
+import { startTextAgent } from '../sandboxes/text-agent.ts';
 
 /** A defect, and what "Fix first" says about it. */
 export interface FixFirstCase {
@@ -34,15 +19,9 @@ export interface FixFirstCase {
   example?: Partial<Record<'requirement' | 'received' | 'message' | 'hint', string | RegExp>>;
 }
 
-/** Starts the reference agent, and stops it after the test. Returns its URL. */
-export async function startReference(t: Test): Promise<string> {
-  const { agent } = await withReferenceAgent(t, { voice: null });
-  return agent.url;
-}
-
 /** Checks the reference agent behind a defect. */
 export async function reportOnDefect(t: Test, defect: Defect): Promise<CheckReport> {
-  const target = await withDefect(t, await startReference(t), defect);
+  const target = await withDefect(t, await startTextAgent(t), defect);
   const { report } = await check({
     ...{ target, kitVersion: 'test', seed: 'advice' },
     areas: ['chat', 'health', 'users'],

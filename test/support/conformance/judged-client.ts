@@ -1,9 +1,8 @@
 import type { Test } from 'tap';
-import { clientSuite } from '../../../conformance/areas/index.ts';
-import { judgeTranscript } from '../../../conformance/engine/judge/judge.ts';
 import { judgeClient, type CheckResult } from '../../../conformance/index.ts';
 import type { SeedDocument, ServiceFault } from '../../../src/contract/index.ts';
 import { startService, type RunningService } from '../../../src/service/index.ts';
+import { idsWith } from './verdicts.ts';
 
 /** The addresses and the key that a client needs. */
 export type Target = Pick<RunningService, 'url' | 'apiKey' | 'adminUrl'>;
@@ -50,9 +49,7 @@ export async function judgeRun(
   if (!recording) throw new Error('The service does not record its callers.');
   const { startedAt: endedAt } = recording;
   const judged = judgeClient({ recording, target: service.url, kitVersion: 'test', endedAt });
-  const { requirements } = judgeTranscript(clientSuite, judged.transcript);
-  const idsWith = (verdict: string): string[] =>
-    [...requirements].filter(([, row]) => row.verdict === verdict).map(([id]) => id);
-  t.same(idsWith('error'), [], 'no check throws');
-  return { ...judged, failed: idsWith('fail'), warned: idsWith('warn') };
+  const { report } = judged;
+  t.same(idsWith(report, 'error'), [], 'no check throws');
+  return { ...judged, failed: idsWith(report, 'fail'), warned: idsWith(report, 'warn') };
 }

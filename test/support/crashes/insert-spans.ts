@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 import { openSpanWriter } from '../../../src/service/store/sqlite/span-writer.ts';
-import { newSpan, newSpans } from '../database/store.ts';
+import { newSpan, newSpans } from '../database/rows.ts';
 
 const [file = '', ownerId = '', round = ''] = process.argv.slice(2);
 const sink = openSpanWriter({ file });

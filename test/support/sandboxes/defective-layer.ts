@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type RequestListener } from 'no
 import { text as readText } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { startLocally } from '../network/local-server.ts';
 
 export interface Message {
@@ -56,7 +57,18 @@ const forwardedHeaders = (headers: IncomingHttpHeaders): Record<string, string> 
 
 export const CHAT = '/v1/chat/completions';
 export const isAccepted = ({ status }: Message): boolean => status < 300;
+export const isChat = ({ path }: { path: string }): boolean => path === CHAT;
 export const isUsers = ({ path }: { path: string }): boolean => path.startsWith('/users');
+
+/** Returns the body of an error in the shape of the interface. */
+export const errorBody = (message: string, type: string, code: string | null): string =>
+  JSON.stringify({ error: { message, type, code } });
+
+/** Returns the user id in the body of a request; empty without one. */
+export function idOf({ body }: { body: string }): string {
+  const value = parseJson(body);
+  return isObject(value) && typeof value['user_id'] === 'string' ? value['user_id'] : '';
+}
 
 /** Changes every response, or those that `when` selects. */
 export const change =

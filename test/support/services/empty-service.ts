@@ -15,9 +15,9 @@ async function startShared(): Promise<{ service: RunningService; clock: ManualCl
 }
 
 /**
- * Returns a service with the functions of the kit and without data, which is that of earlier tests after a reset. A test with options of
- * its own, or that moves the clock, adds keys, stops the service, or expects ids from 1, starts its own
- * with `withService`.
+ * Returns a service without data, with the functions of the kit: the service of earlier tests, after a
+ * reset. A test starts its own with `withService` if it needs options, moves the clock, adds keys, stops
+ * the service, or expects ids from 1.
  */
 export async function withEmptyService(t: Test): Promise<ServiceUnderTest> {
   shared ??= startShared();

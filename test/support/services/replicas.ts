@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 import type { ServiceSetup } from '../../../src/service/app/options.ts';
-import { start, type RunningProcess } from '../commands/command.ts';
+import { start, type RunningProcess } from '../commands/command-process.ts';
 import { withPostgres } from '../database/postgres.ts';
 import { withServices } from './round-robin.ts';
 import { createServiceUnderTest, START_MS, type ServiceUnderTest } from './service.ts';

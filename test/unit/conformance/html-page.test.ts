@@ -92,7 +92,7 @@ const pages: readonly [status: number, body: string, description: string, cure: 
   [502, titled('Service error'), 'an HTML page: "Service error"', /error handler/],
 ];
 
-void t.test('pages of frameworks, proxies, and checks in front of the sandbox', (t) => {
+void t.test('an HTML page is named by the framework, proxy, or check that sent it', (t) => {
   for (const [status, body, description, cure] of pages) {
     const page = findHtmlPage(exchangeWith(status, body));
     t.equal(page && describePage(page), description);
@@ -101,7 +101,7 @@ void t.test('pages of frameworks, proxies, and checks in front of the sandbox', 
   t.end();
 });
 
-void t.test('other bodies are no pages', (t) => {
+void t.test('JSON, plain text, and JSON after a notice of PHP are not HTML pages', (t) => {
   t.equal(findHtmlPage(exchangeWith(200, '{"choices":[]}')), undefined, 'JSON as text/html');
   t.equal(findHtmlPage(exchangeWith(500, 'Internal Server Error', 'text/plain')), undefined);
   t.equal(findHtmlPage(exchangeWith(200, '<br />\n<b>Notice</b>: x\n{"choices":[1]}')), undefined);

@@ -48,7 +48,7 @@ const faults: readonly [title: string, text: string, reason: string, value?: unk
   ],
 ];
 
-void t.test('the reason and the byte offset of a usual mistake', (t) => {
+void t.test('a usual mistake in JSON has its reason and byte offset', (t) => {
   for (const [title, text, reason, value = body] of faults) {
     const fault = findBodyFault({ body: text });
     t.equal(fault?.reason, reason, title);
@@ -58,7 +58,7 @@ void t.test('the reason and the byte offset of a usual mistake', (t) => {
   t.end();
 });
 
-void t.test('a body that ends too early', (t) => {
+void t.test('a body that ends too early is named, with the byte offset of its end', (t) => {
   const fault = findBodyFault({ body: json.slice(0, -3) });
   t.equal(
     fault?.reason,
@@ -68,7 +68,7 @@ void t.test('a body that ends too early', (t) => {
   t.end();
 });
 
-void t.test('a body in UTF-16', (t) => {
+void t.test('a body in UTF-16 is recognized and read', (t) => {
   const little = Buffer.from(json, 'utf16le');
   const big = Buffer.from(little).swap16();
   const marked = Buffer.concat([Buffer.from([0xff, 0xfe]), little]);

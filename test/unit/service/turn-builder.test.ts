@@ -5,7 +5,7 @@ import {
 } from '../../../src/service/turns/turn-builder.ts';
 import { buildTranscript, buildTurns } from '../../../src/service/turns/turns.ts';
 import type { StoredSpan } from '../../../src/service/store/store.ts';
-import { newSpan, noonNs } from '../../support/database/store.ts';
+import { newSpan, noonNs } from '../../support/database/rows.ts';
 import { nightOnly } from '../../support/nightly.ts';
 
 const message = (role: string, content: string): string =>

@@ -33,7 +33,7 @@ const listKinds = (...turns: Partial<TracedTurn>[]): string[] =>
     ({ sequence, kind }) => `${sequence} ${kind}`,
   );
 
-void t.test('a turn without a loss', (t) => {
+void t.test('a turn has no loss if its text and tool calls are complete', (t) => {
   const rows: Partial<TracedTurn>[] = [
     {},
     { toolCalls: [call, { ...call, arguments: {}, result: null }] },
@@ -52,7 +52,7 @@ void t.test('a turn without a loss', (t) => {
   t.end();
 });
 
-void t.test('each loss, with its turn', (t) => {
+void t.test('each kind of loss is listed with the number of its turn', (t) => {
   const messages = JSON.stringify([{ role: 'user', content: 'Hello' }]);
   const items = JSON.stringify([
     { role: 'user', content: 'Hello' },

@@ -52,7 +52,7 @@ void t.test('each word that is replaced, missing, or added is an error', (t) => 
   t.end();
 });
 
-void t.test('what must not be misheard', (t) => {
+void t.test('misheard codes, names, amounts, dates, and numbers are listed', (t) => {
   const missed = (told: string, heard: string): string[] =>
     compareHeard(told, heard).missed.map(({ kind, text }) => `${kind} ${text}`);
   t.same(

@@ -43,7 +43,7 @@ function changeUrl(url: string, change: (parsed: URL) => void): string {
   return parsed.href;
 }
 
-void t.test('the settings of a connection', async (t) => {
+void t.test('a connection has the name of the kit and its time limits', async (t) => {
   const { url } = await withPostgres(t);
   const pool = withPool(t, url, { statementMsMax: 1_500, lockMsMax: 700 });
   const { rows } = await pool.query(
@@ -116,7 +116,7 @@ void t.test('a restarted database breaks neither the process nor the pool', asyn
   t.match((await pool.query('select 1 as one')).rows, [{ one: 1 }]);
 });
 
-void t.test('failures that the operator must fix', async (t) => {
+void t.test('a failed connection says what the operator must change', async (t) => {
   const { url, superuserUrl, name } = await withPostgres(t);
   const problemOf = (changed: string) => findProblem(withPool(t, changed).query('select 1'));
   t.match(await problemOf(changeUrl(url, (parsed) => (parsed.password = 'wrong'))), {
@@ -177,7 +177,7 @@ void t.test('a server that stops as it accepts a connection breaks no process', 
   t.match(await findProblem(pool.query('select 1')), { kind: 'shutting_down' });
 });
 
-void t.test('a server at its limit of connections', async (t) => {
+void t.test('a server without free connections is a problem that a retry can solve', async (t) => {
   const { url } = await withPostgresServer(t, { settings: { max_connections: '8' } });
   const pool = withPool(t, url, { connectionsMax: 20 });
   const held = await Promise.allSettled(Array.from({ length: 20 }, () => pool.connect()));
@@ -193,7 +193,7 @@ void t.test('a server at its limit of connections', async (t) => {
   await pool.query('select 1');
 });
 
-void t.test('a read-only database', async (t) => {
+void t.test('a write to a read-only database is a problem that a retry can solve', async (t) => {
   const { url, superuserUrl, name } = await withPostgres(t);
   await execute(superuserUrl, `alter database ${name} set default_transaction_read_only = on`);
   t.match(await findProblem(withPool(t, url).query('create table kept (n int)')), {
@@ -250,7 +250,7 @@ void t.test('a server that stops responding fails the query, and its connection'
   t.match((await pool.query('select 2 as two')).rows, [{ two: 2 }]);
 });
 
-void t.test('TLS', async (t) => {
+void t.test('sslmode decides about encryption and the check of the certificate', async (t) => {
   const tls = await generateKeyPair('db.example');
   const { url } = await withPostgresServer(t, { tls });
   const ca = join(t.testdir(), 'ca.pem');

@@ -15,7 +15,7 @@ import {
   type SharedRateLimiter,
 } from '../../../../src/service/store/postgres/rate-limit.ts';
 import { execute, withPostgres, withPostgresServer } from '../../../support/database/postgres.ts';
-import { NOON_MS } from '../../../support/database/store.ts';
+import { NOON_MS } from '../../../support/database/rows.ts';
 import { createLineLog } from '../../../support/services/log-lines.ts';
 
 const caller = { ownerId: 'owner', keyDigest: 'digest' };

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { openStore } from '../../../../src/service/store/open-store.ts';
 import type { ReplicaStore, Store } from '../../../../src/service/store/store.ts';
 import { execute, withPostgres } from '../../../support/database/postgres.ts';
-import { newSimulatedSession, newSimulation } from '../../../support/database/store.ts';
+import { newSimulatedSession, newSimulation } from '../../../support/database/rows.ts';
 import { until } from '../../../support/until.ts';
 
 async function withReplicaStore(

@@ -6,7 +6,7 @@ import { openStore } from '../../../../src/service/store/open-store.ts';
 import type { SpanWriter } from '../../../../src/service/store/span-writer.ts';
 import type { SpanPartitions, Store } from '../../../../src/service/store/store.ts';
 import { execute, withPostgres } from '../../../support/database/postgres.ts';
-import { newSpan, newSpans, NOON_MS } from '../../../support/database/store.ts';
+import { newSpan, newSpans, NOON_MS } from '../../../support/database/rows.ts';
 import { withService } from '../../../support/services/service.ts';
 import { makeSpan } from '../../../support/traces/otlp.ts';
 

@@ -1,4 +1,4 @@
-/** The reason where people look: what "Fix first" says about a defect, and the finding that shows it. */
+/** What "Fix first" says about a defect, and the finding that shows it. */
 import t from 'tap';
 import {
   check,
@@ -9,13 +9,9 @@ import {
 } from '../../conformance/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
+import { rowOf } from '../support/conformance/verdicts.ts';
 import {
-  error,
-  idOf,
-  isChat,
-  json,
   reportOnDefect,
-  startReference,
   testFixFirst,
   type FixFirstCase,
 } from '../support/conformance/fix-first.ts';
@@ -24,12 +20,16 @@ import {
   change,
   changeBody,
   changeText,
+  errorBody,
+  idOf,
   isAccepted,
+  isChat,
   isUsers,
   withDefect,
   type Defect,
   type Message,
 } from '../support/sandboxes/defective-layer.ts';
+import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 
 /** Responds to some requests in place of the sandbox. */
 const instead =
@@ -71,7 +71,7 @@ const twoProcesses: Defect = () => {
     const users = known[nth++ % 2] ?? new Set();
     const id = request.method === 'DELETE' ? request.path.slice('/users/'.length) : idOf(request);
     if (request.method === 'DELETE' && !users.delete(id)) {
-      const body = error('No such user.', 'invalid_request_error', 'not_found');
+      const body = errorBody('No such user.', 'invalid_request_error', 'not_found');
       return Promise.resolve({ ...request, status: 404, headers: {}, body });
     }
     if (request.path === '/users') users.add(id);
@@ -84,7 +84,7 @@ const chatPerProcess: Defect = () => {
   let nth = 0;
   return (request, forward) => {
     if (!isChat(request) || idOf(request) === '' || nth++ % 2 === 0) return forward();
-    const body = error('Unknown user.', 'invalid_request_error', 'bad_request');
+    const body = errorBody('Unknown user.', 'invalid_request_error', 'bad_request');
     const headers = { 'content-type': 'application/json' };
     return Promise.resolve({ ...request, status: 400, headers, body });
   };
@@ -101,19 +101,20 @@ const cutIds: Defect = () => {
         ...request,
         status,
         headers: {},
-        body: error('', 'duplicate_user_error', code),
+        body: errorBody('', 'duplicate_user_error', code),
       });
     if (request.method === 'DELETE') {
       if (!known.has(start)) return respond(404, 'not_found');
       known.delete(start);
       const deleted = { user_id: id, deleted_at: '2026-01-01T00:00:00Z', status: 'deleted' };
-      return Promise.resolve({ ...request, status: 200, headers: {}, body: json(deleted) });
+      const body = JSON.stringify(deleted);
+      return Promise.resolve({ ...request, status: 200, headers: {}, body });
     }
     if (request.path !== '/users' || !/^\w{1,64}$/.test(id)) return forward();
     if (known.has(start)) return respond(409, 'user_exists');
     known.set(start, id);
     const created = { user_id: id, created_at: '2026-01-01T00:00:00Z', status: 'active' };
-    return Promise.resolve({ ...request, status: 201, headers: {}, body: json(created) });
+    return Promise.resolve({ ...request, status: 201, headers: {}, body: JSON.stringify(created) });
   };
 };
 
@@ -124,7 +125,7 @@ const fullTable: Defect = () => {
     request.path === '/users' && /^\w{4,64}$/.test(idOf(request)) && ++creations > 8
       ? Promise.resolve({
           ...{ ...request, status: 409, headers: {} },
-          body: error('The user exists.', 'duplicate_user_error', 'user_exists'),
+          body: errorBody('The user exists.', 'duplicate_user_error', 'user_exists'),
         })
       : forward();
 };
@@ -180,7 +181,7 @@ const cases: readonly FixFirstCase[] = [
     defect: instead(
       isChat,
       400,
-      error('you must provide a model parameter', 'invalid_request_error', null),
+      errorBody('you must provide a model parameter', 'invalid_request_error', null),
       'application/json',
     ),
     says: /^POST \/v1\/chat\/completions: valid requests get 400 with "you must provide a model parameter" \(\d+ responses, e\.g\. exchange \d+ "minimal"\)\. Accept every request/,
@@ -278,10 +279,10 @@ void t.test('every report shows the example of a cause', async (t) => {
   const defect = instead(
     isChat,
     400,
-    error('you must provide a model parameter', 'invalid_request_error', null),
+    errorBody('you must provide a model parameter', 'invalid_request_error', null),
     'application/json',
   );
-  const target = await withDefect(t, await startReference(t), defect);
+  const target = await withDefect(t, await startTextAgent(t), defect);
   const { report, transcript } = await check({
     ...{ target, kitVersion: 'test', seed: 'advice' },
     areas: ['chat', 'health', 'users'],
@@ -310,7 +311,7 @@ void t.test('the terminal shows a long message of the sandbox in full', async (t
   const defect = instead(
     isChat,
     400,
-    error(`you must provide ${words}`, 'invalid_request_error', null),
+    errorBody(`you must provide ${words}`, 'invalid_request_error', null),
     'application/json',
   );
   const report = await reportOnDefect(t, defect);
@@ -342,7 +343,7 @@ void t.test('a page in front of everything is the cause, not the key', async (t)
     instead(
       ({ path }) => path !== '/health',
       401,
-      error('The key has expired.', 'authentication_error', 'expired'),
+      errorBody('The key has expired.', 'authentication_error', 'expired'),
     ),
   );
   t.match(blockedBy, { id: 'key_refused', message: /\(401: "The key has expired\."\)/ });
@@ -358,13 +359,13 @@ void t.test('optional fields with another name are a warning, and no failure', a
     ),
   );
   t.equal(report.verdict, 'conforming');
-  const row = report.requirements.find(({ id }) => id === 'CHAT-039');
+  const row = rowOf(report, 'CHAT-039');
   t.match(row, {
     verdict: 'warn',
     pointer: '/choices/0/finish_reason',
     received: 'nothing: found `finishReason`; the name is `finish_reason`',
   });
-  const echo = report.requirements.find(({ id }) => id === 'CHAT-031');
+  const echo = rowOf(report, 'CHAT-031');
   t.match(echo?.received, /^nothing: found `sessionId`/);
 });
 
@@ -376,14 +377,13 @@ void t.test('CHAT-047 says that no reply names its tools', async (t) => {
     },
     (message) => isAccepted(message) && isChat(message),
   );
-  const target = await withDefect(t, await startReference(t), withoutNames);
+  const target = await withDefect(t, await startTextAgent(t), withoutNames);
   const { report } = await check({
     ...{ target, kitVersion: 'test', seed: 'advice', areas: ['chat'] },
     prompts: ['Where is my order A-1001?'],
   });
-  const rowOf = (id: string) => report.requirements.find((row) => row.id === id);
-  t.equal(rowOf('CHAT-041')?.verdict, 'pass');
-  t.match(rowOf('CHAT-047'), {
+  t.equal(rowOf(report, 'CHAT-041')?.verdict, 'pass');
+  t.match(rowOf(report, 'CHAT-047'), {
     verdict: 'not_observed',
     reason: 'The replies with tool calls have no `metadata.tools_used`, which is optional.',
   });

@@ -1,6 +1,6 @@
 import { formatCount, formatShare } from '../../report-kit/format.ts';
 import { NOTHING_TRANSCRIBED } from '../domain/missing-models.ts';
-import { formatList, quote } from './quoting.ts';
+import { formatSome, quote } from './quoting.ts';
 import { createErrorScore, createScore, type Score, type Scoring } from './score.ts';
 
 /**
@@ -20,11 +20,11 @@ export function scoreHeardWordErrorRateMax({ params, session }: Scoring): Score 
   const { word_error_rate: rate, words, errors, missed, not_compared: others } = heard;
   const failed = others.filter(({ reason }) => reason === 'not_transcribed');
   if (failed.length > 0) {
-    const turns = formatList(failed.map(({ turn }) => String(turn)));
+    const turns = formatSome(failed.map(({ turn }) => String(turn)));
     return createErrorScore(`${expectation}: no transcription of turn ${turns}; see the notes.`);
   }
   if (rate === null) return createErrorScore(`${expectation}: there was no reply to compare.`);
-  const named = formatList(missed.map(({ kind, text }) => `${kind} ${quote(text)}`));
+  const named = formatSome(missed.map(({ kind, text }) => `${kind} ${quote(text)}`));
   const result = `${errors} of ${formatCount(words, 'word')} (${formatShare(rate, 1)})`;
   return createScore(
     rate <= max && missed.length <= missedMax,

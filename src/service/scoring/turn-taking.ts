@@ -2,7 +2,7 @@
 import type { TurnTaking } from '../../contract/index.ts';
 import { formatCount } from '../../report-kit/format.ts';
 import { DEAD_AIR_MS_MIN, YIELD_AFTER_MS_MAX } from '../../voice/turn-taking/measure.ts';
-import { formatList } from './quoting.ts';
+import { formatSome } from './quoting.ts';
 import { createErrorScore, createScore, type Score, type Scoring } from './score.ts';
 
 /** `yields_within_ms`: at every interruption, the agent fell silent within `ms`. */
@@ -30,7 +30,7 @@ export function scoreYieldsWithinMs({ params, session }: Scoring): Score {
     );
     return createScore(
       false,
-      `${expectation}: ${formatList(described)}.`,
+      `${expectation}: ${formatSome(described)}.`,
       slow.map(({ turn }) => ({ turn, part: 'turn' })),
     );
   });
@@ -107,7 +107,7 @@ export function scoreNoDeadAir({ params, session }: Scoring): Score {
     const described = silences.map(
       ({ at_ms: at, duration_ms: ms }) => `${ms} ms at ${(at / 1000).toFixed(1)} s`,
     );
-    return createScore(false, `${expectation}: ${formatList(described)}.`);
+    return createScore(false, `${expectation}: ${formatSome(described)}.`);
   });
 }
 

@@ -6,7 +6,7 @@ export { isKey } from './domain/authentication.ts';
 export type { IngestLogLine, ServiceControls } from './admin/controls.ts';
 export type { CallerRecording } from './app/caller-recorder.ts';
 export { startService, type RunningService, type ServiceEnvironment } from './app/start-service.ts';
-export { watchDataDir } from './app/data-dir.ts';
+export { isDataDir, watchDataDir } from './app/data-dir.ts';
 export { DatabaseUnavailableError, migrateDatabase } from './app/open-data.ts';
 export { MoveInterruptedError, moveDataDir, type DirectoryMove } from './app/move-data-dir.ts';
 export type { MoveProgress } from './store/move/move-data.ts';

@@ -1,5 +1,5 @@
 import type { TraceSpan } from '../../contract/index.ts';
-import { logMessages as storedSpanMessages } from '../store/span-writer.ts';
+import { storedSpanMessages } from '../store/span-writer.ts';
 import type { IngestLogEntry, LogMessage, ProblemSolution } from '../store/store.ts';
 import { createDialectFinder, type DialectTopic } from './dialects/dialect.ts';
 import { dialects } from './dialects/table.ts';

@@ -159,12 +159,12 @@ function clampNs(ns: bigint): bigint {
 /** Collects one log entry per code, about the first affected conversation, with a total count. */
 class StoredSpanNotes {
   readonly #byCode = new Map<
-    keyof typeof logMessages,
+    keyof typeof storedSpanMessages,
     IngestLogEntry['about'] & { count: number }
   >();
 
   add(
-    code: keyof typeof logMessages,
+    code: keyof typeof storedSpanMessages,
     conversationId: string,
     count: number,
     details: IngestLogEntry['about'] = {},
@@ -180,14 +180,14 @@ class StoredSpanNotes {
 
   entries(): IngestLogEntry[] {
     return Array.from(this.#byCode, ([code, about]) => {
-      const { level, message } = logMessages[code];
+      const { level, message } = storedSpanMessages[code];
       return { level, code, message, about };
     });
   }
 }
 
 /** Messages about what only the stored data shows. The others are in `ingest/log-entries.ts`. */
-export const logMessages = {
+export const storedSpanMessages = {
   conversation_full: { level: 'error', solvedBy: 'nothing', message: CONVERSATION_FULL_MESSAGE },
   late_spans: {
     level: 'warn',

@@ -49,6 +49,12 @@ export type BodyResult =
   /** The client disconnected before it had sent the whole body. */
   | { kind: 'disconnected' };
 
+/**
+ * Limits the memory of request bodies, from their first byte until they are stored. Beyond it, clients
+ * get a 503 and retry. The ingest thread accepts as much at a time.
+ */
+export const BYTES_IN_FLIGHT_MAX = 67_108_864;
+
 /** Limits the memory that the bodies of all concurrent requests use together. */
 export interface ByteBudget {
   /** Reserves bytes; returns false, and reserves none, if they would exceed the budget. */

@@ -27,7 +27,7 @@ import { describeUnselected, readEarlierCheck, readKnownFailures } from '../inpu
 import { createCallRecorder } from '../output/audio-files.ts';
 import { writeCheckReports } from '../output/check-reports.ts';
 import { writeOutput } from '../output/files.ts';
-import { openOutputs, type Outputs } from '../output/outputs.ts';
+import { listOutputs, openOutputs, type Outputs } from '../output/outputs.ts';
 import { createStepProgress, type StepProgress } from '../output/progress.ts';
 import { createTerminal } from '../output/terminal.ts';
 import { abortOnStopSignal } from '../signals.ts';
@@ -232,12 +232,11 @@ function rejectReports(values: CheckValues, origin: ValueOrigin): void {
 }
 
 /** Rejects an output to stdout with --watch, because each run writes a whole report. */
-function rejectStdout(watch: boolean, { json, junit, markdown, html, record }: Outputs): void {
+function rejectStdout(watch: boolean, outputs: Outputs): void {
   if (!watch) return;
-  const outputs = Object.entries({ json, junit, markdown, html, record });
-  const onStdout = outputs.find(([, path]) => path === '-');
+  const onStdout = listOutputs(outputs).find(([, path]) => path === '-');
   if (!onStdout) return;
-  throw new UsageError(`--watch and --${onStdout[0]} - can't be combined. Write to a file.`);
+  throw new UsageError(`--watch and ${onStdout[0]} - can't be combined. Write to a file.`);
 }
 
 /** Maximum number of selected requirements that the plan lists; of more, it shows the number. */

@@ -6,11 +6,12 @@ import { isLoopbackHost, isLoopbackUrl } from '../../src/platform/loopback.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes } from '../errors.ts';
 import { hintDatabase, hasDatabaseVariable, readDatabaseUrl } from '../flags/environment.ts';
+import { announceStop } from '../output/announce-stop.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { listenForStop } from '../signals.ts';
+import { prepareMutant } from '../runs/mutant.ts';
 import { createRunningServers } from '../runs/running-servers.ts';
-import { announceStop, loadMutants } from '../runs/servers.ts';
 import { startServiceFor } from '../runs/start-service.ts';
 
 type ServeValues = FlagValues<typeof serviceOptions>;
@@ -42,17 +43,17 @@ export const serve = defineCommand({
   hintUnexpected: (word) =>
     /\.(ya?ml|json)$/i.test(word) ? `Did you mean --seed-file ${word}?` : hintDatabase(word),
   async run(values, { process }) {
-    const mutants = await loadMutants(values, 'service');
+    const startMutant = await prepareMutant(values, 'service');
     // Listen for signals first: stopping while the seed data loads must clean up, too.
     using stop = listenForStop(process);
     const servers = createRunningServers();
     let describeChange: (() => string | undefined) | undefined;
     let change: string | undefined;
     try {
-      const port = values.port ?? (mutants ? 0 : PORT);
+      const port = values.port ?? (startMutant ? 0 : PORT);
       const service = servers.add(await startServiceFor({ ...values, port }, process));
       describeChange = await watchData(values);
-      const mutant = servers.add(await mutants?.start(service.url));
+      const mutant = servers.add(await startMutant?.(service.url));
       const replaced = mutant && { url: mutant.url, breaks: mutant.description };
       introduce({ ...service, ...replaced }, values, process);
       await stop.received;

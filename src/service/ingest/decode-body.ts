@@ -16,7 +16,7 @@ type ReadRows =
   | { kind: 'read'; rows: TraceRequestRows }
   | ({ kind: 'rejected'; logEntries: TraceRequestRows['logEntries'] } & RejectedSpans['rejection']);
 
-/** Why a body has no rows; the message is for its sender. */
+/** Why a body has no rows. */
 interface UnreadableBody {
   kind: 'malformed' | 'too_large' | 'failed';
   message: string;

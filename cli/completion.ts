@@ -3,7 +3,8 @@ import * as z from 'zod';
 import type { CommandDescription, CommandSummary } from './command.ts';
 import type { CommandEntry } from './commands/index.ts';
 import { commandLineOptions } from './flags/command-line.ts';
-import { isOnByDefault, type Option } from '../src/options/option.ts';
+import { flagOf } from './output/help.ts';
+import type { Option } from '../src/options/option.ts';
 import { choicesOf } from '../src/options/values.ts';
 
 /** A word that can come next, and what it means. */
@@ -56,7 +57,7 @@ function completeCommand(
     const isUsed = (word: string): boolean => words.includes(word);
     return [
       ...Object.entries(known).flatMap(([name, each]): Candidate[] => {
-        const word = `${isOnByDefault(each) ? '--no-' : '--'}${name}`;
+        const word = flagOf(name, each);
         return isUsed(word) && !each.isList ? [] : [{ word, meaning: each.help }];
       }),
       { word: '--help', meaning: 'Show the help of the command' },

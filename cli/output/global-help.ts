@@ -1,5 +1,6 @@
 /** The help of `sandbox-kit --help`. It loads no command, so that it starts fast. */
 import type { CommandSummary, Example } from '../command.ts';
+import { exitCodes } from '../errors.ts';
 import { formatExamples, formatExitCodes, joinBlocks, section, type Row } from './help-layout.ts';
 
 const globalExamples: readonly Example[] = [
@@ -16,11 +17,11 @@ const globalEnvironment: Readonly<Record<string, string>> = {
 
 /** The exit codes of every command. */
 export const globalExitCodes: Readonly<Record<number, string>> = {
-  0: 'OK',
-  1: 'findings',
-  2: 'usage error',
-  3: 'not judged',
-  70: 'internal error',
+  [exitCodes.ok]: 'OK',
+  [exitCodes.findings]: 'findings',
+  [exitCodes.usage]: 'usage error',
+  [exitCodes.notJudged]: 'not judged',
+  [exitCodes.internal]: 'internal error',
 };
 
 /** Returns the help of `sandbox-kit --help`. */

@@ -5,7 +5,7 @@ import { databaseVariable } from '../../src/service/options.ts';
 import { defineCommand } from '../command.ts';
 import type { FlagValues } from '../../src/options/table.ts';
 import { exitCodes, UnavailableError, UsageError } from '../errors.ts';
-import { readDatabaseUrl } from '../flags/environment.ts';
+import { readDatabaseUrl } from '../input/database-url.ts';
 import { option, switchOption } from '../../src/options/option.ts';
 import * as values from '../../src/options/values.ts';
 import { fill } from '../output/message.ts';

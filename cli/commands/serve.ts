@@ -5,7 +5,7 @@ import { formatDuration } from '../../src/report-kit/format.ts';
 import { isLoopbackHost, isLoopbackUrl } from '../../src/platform/loopback.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes } from '../errors.ts';
-import { hintDatabase, hasDatabaseVariable, readDatabaseUrl } from '../flags/environment.ts';
+import { hasDatabaseVariable, hintDatabase, readDatabaseUrl } from '../input/database-url.ts';
 import { announceStop } from '../output/announce-stop.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';

@@ -4,7 +4,7 @@ import { libraryValues, type FlagValues } from '../../src/options/table.ts';
 import { isLoopbackHost } from '../../src/platform/loopback.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { UnavailableError, UsageError } from '../errors.ts';
-import { readDatabaseUrl } from '../flags/environment.ts';
+import { readDatabaseUrl } from '../input/database-url.ts';
 import { readSeedFile } from '../../library/input/documents.ts';
 import { createKitFunctions } from '../../library/kit-functions.ts';
 import { describeServiceKey, readServiceKey, type KeyFlags } from '../input/keys.ts';

@@ -15,7 +15,7 @@ import {
   type Judge,
   type Score,
   type Scorer,
-  type Scoring,
+  type ScorerInput,
 } from './score.ts';
 import { viewSession } from './session-view.ts';
 import { scoreToolArgs, scoreToolCalled, scoreToolOrder } from './tool-use.ts';
@@ -73,7 +73,7 @@ export async function scoreSession(
 }
 
 /** `max_turns`: the session has at most `max` turns, not counting interruptions by the user. */
-function scoreMaxTurns({ params, session }: Scoring): Score {
+function scoreMaxTurns({ params, session }: ScorerInput): Score {
   const max = params.readNumber('max');
   const counted = session.turns.filter(({ interrupts = false }) => !interrupts);
   const [firstBeyond] = counted.slice(max);
@@ -90,7 +90,7 @@ function scoreMaxTurns({ params, session }: Scoring): Score {
  * `max_latency`: every turn took at most `ms`. A turn without a measured latency proves nothing: unless
  * another turn is too slow, the outcome is an error.
  */
-function scoreMaxLatency({ params, session }: Scoring): Score {
+function scoreMaxLatency({ params, session }: ScorerInput): Score {
   const max = params.readNumber('ms');
   const expectation = `Expected turns of at most ${max} ms`;
   const slow = session.turns.filter(({ latencyMs = 0 }) => latencyMs > max);
@@ -116,7 +116,7 @@ function scoreMaxLatency({ params, session }: Scoring): Score {
 }
 
 /** `json_path`: a value at the path in the session equals the expected one. */
-function scoreJsonPath({ params, session }: Scoring): Score {
+function scoreJsonPath({ params, session }: ScorerInput): Score {
   const path = params.readText('path');
   const expected = params.readValue('equals');
   const steps = parsePath(path);
@@ -159,7 +159,7 @@ const isIndex = (step: PathStep | undefined): step is { index: number } =>
   typeof step === 'object' && 'index' in step;
 
 /** `evaluation_metadata`: the hint with this key equals the expected value in some turn (spec 2.8). */
-function scoreEvaluationMetadata({ params, session }: Scoring): Score {
+function scoreEvaluationMetadata({ params, session }: ScorerInput): Score {
   const key = params.readText('key');
   const expected = params.readValue('equals');
   const search = `Looked for ${quote(expected)} in the evaluation metadata ${quote(key)}`;

@@ -1,13 +1,13 @@
 import { formatCount, formatShare } from '../../report-kit/format.ts';
 import { NOTHING_TRANSCRIBED } from '../domain/missing-models.ts';
 import { formatSome, quote } from './quoting.ts';
-import { createErrorScore, createScore, type Score, type Scoring } from './score.ts';
+import { createErrorScore, createScore, type Score, type ScorerInput } from './score.ts';
 
 /**
  * `heard_word_error_rate_max`: what was heard of the agent has at most `max` errors per word of what it
  * says it said, and at most `missed_max` dates, amounts, codes, numbers, and names were not heard.
  */
-export function scoreHeardWordErrorRateMax({ params, session }: Scoring): Score {
+export function scoreHeardWordErrorRateMax({ params, session }: ScorerInput): Score {
   const max = params.readNumber('max');
   const missedMax = params.readOptionalNumber('missed_max') ?? Infinity;
   const expectation = `Expected a word error rate of at most ${formatShare(max, 1)}`;

@@ -5,10 +5,10 @@ import { formatCount } from '../../report-kit/format.ts';
 import { listToolCalls, type PlacedToolCall } from '../domain/scored-session.ts';
 import { UnreadableParams } from './params.ts';
 import { formatSome, quote } from './quoting.ts';
-import { createScore, type Score, type Scoring } from './score.ts';
+import { createScore, type Score, type ScorerInput } from './score.ts';
 
 /** `tool_called`: at least one turn calls the tool. */
-export function scoreToolCalled({ params, session }: Scoring): Score {
+export function scoreToolCalled({ params, session }: ScorerInput): Score {
   const name = params.readText('name');
   const calls = listToolCalls(session);
   const call = calls.find((candidate) => candidate.name === name);
@@ -28,7 +28,7 @@ const toEvidence = ({ turn, index }: PlacedToolCall): OutcomeEvidence => ({
 });
 
 /** `tool_args`: at least one call of the tool includes the given arguments. */
-export function scoreToolArgs({ params, session }: Scoring): Score {
+export function scoreToolArgs({ params, session }: ScorerInput): Score {
   const name = params.readText('name');
   const expected = params.readValue('arguments');
   if (!isObject(expected)) {
@@ -57,7 +57,7 @@ export function scoreToolArgs({ params, session }: Scoring): Score {
 }
 
 /** `tool_order`: the tools are called in this order; other calls may come in between. */
-export function scoreToolOrder({ params, session }: Scoring): Score {
+export function scoreToolOrder({ params, session }: ScorerInput): Score {
   const names = params.readTexts('names');
   const calls = listToolCalls(session);
   const inOrder: PlacedToolCall[] = [];

@@ -1,7 +1,7 @@
 /** API keys from files, environment variables, and the configuration file. */
 import type { Area } from '../../src/contract/index.ts';
 import { readTextFile } from '../../library/input/files.ts';
-import { KEY, KEY_FORM } from '../../src/options/keys.ts';
+import { KEY, KEY_PATTERN } from '../../src/options/keys.ts';
 import { UsageError } from '../errors.ts';
 import { readEnvironment } from '../flags/environment.ts';
 import type { Variables } from '../process.ts';
@@ -69,6 +69,6 @@ function readKey(
  * @throws {UsageError} with the label if it does not fit.
  */
 export function checkKey(key: string, label: string): string {
-  if (KEY_FORM.test(key)) return key;
+  if (KEY_PATTERN.test(key)) return key;
   throw new UsageError(`${label} must be ${KEY}: an HTTP header can't carry other characters.`);
 }

@@ -1,6 +1,7 @@
 /** The service: area A of the interface, with a control API and session pages. */
 export { StartError } from '../http-kit/errors.ts';
-export { KEY_FORM, type ServiceKey, type ServiceOptions } from './app/options.ts';
+export type { ServiceOptions } from './generated/options.ts';
+export { KEY_FORM, type ServiceKey } from './options.ts';
 export type { ModelEndpoint } from './model/endpoint.ts';
 export { isKey } from './domain/authentication.ts';
 export type { IngestLogLine, ServiceControls } from './admin/controls.ts';

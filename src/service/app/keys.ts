@@ -2,7 +2,7 @@ import { StartError } from '../../http-kit/errors.ts';
 import { digestKey } from '../../http-kit/local-access.ts';
 import { KeyTakenError } from '../store/owners.ts';
 import type { ConfiguredKey, OwnerStore, Store } from '../store/store.ts';
-import type { ServiceKey } from './options.ts';
+import type { ServiceKey } from '../options.ts';
 import { joinReplicas, type Replica, type ReplicaOptions } from './replicas.ts';
 
 /** The owner of keys that name none. */

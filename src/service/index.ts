@@ -1,6 +1,6 @@
 /** The service: area A of the interface, with a control API and session pages. */
 export { StartError } from '../http-kit/errors.ts';
-export type { ServiceOptions } from './generated/options.ts';
+export type { ServiceOptions, SimulateOptions } from './generated/options.ts';
 export { KEY_FORM, type ServiceKey } from './options.ts';
 export type { ModelEndpoint } from './model/endpoint.ts';
 export { isKey } from './domain/authentication.ts';
@@ -27,7 +27,6 @@ export { findRunProblems, resolveScenarios } from './domain/resolved-scenario.ts
 export { lintTraces, type LintOptions, type TraceDiagnosis } from './ingest/lint-traces.ts';
 export { scoreReply, type ResentTurn } from './app/score-reply.ts';
 export { simulate, type SimulationSettings } from './app/simulate.ts';
-export type { SimulateOptions } from './generated/options.ts';
 export { describeCost, estimateCost } from './simulator/cost.ts';
 export { withComparison } from './simulator/report/comparison.ts';
 export { junitReport } from './simulator/report/junit.ts';

@@ -31,7 +31,7 @@ import { readPage } from '../frame/list-filter.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
 import { goTo, type Answer, type Pages, type SentForm, type Visit } from '../frame/pages.ts';
 import { readAgentForm, toDraft, type AgentDraft } from './agent-form.ts';
-import { judgeRuns, type HeatMapDeps } from '../runs/heat-map.ts';
+import { judgeRuns, type RunJudge } from '../runs/judge-runs.ts';
 import { renderAgentNews, renderAgentPage, type AgentNews } from './agent-page.ts';
 import { renderAgentsPage } from './agents-page.ts';
 import { renderBadge, renderReadinessPage } from './readiness-page.ts';
@@ -45,7 +45,7 @@ const RUNS_MAX = 10;
 /** What the pages of agents read and change. */
 export interface AgentPageOptions extends AgentDeps, ReadinessDeps {
   store: AgentDeps['store'] & ReadinessDeps['store'];
-  simulations: ReadinessDeps['simulations'] & HeatMapDeps['simulations'];
+  simulations: ReadinessDeps['simulations'] & RunJudge['simulations'];
   tests: AgentTests;
 }
 

@@ -7,7 +7,7 @@ import { findDocument, listDocuments, saveDocument } from '../../operations/docu
 import { addStarters } from '../../operations/scenarios.ts';
 import type { SimulationEstimate, Simulations } from '../../operations/simulations.ts';
 import type { Store } from '../../store/store.ts';
-import { JUDGED_RUNS_MAX, judgeRuns } from '../runs/heat-map.ts';
+import { JUDGED_RUNS_MAX, judgeRuns } from '../runs/judge-runs.ts';
 import { readText, readTexts } from '../frame/forms.ts';
 import { readPage } from '../frame/list-filter.ts';
 import { goTo, type Pages, type SentForm, type Visit } from '../frame/pages.ts';

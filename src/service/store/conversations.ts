@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { isoTime } from '../../platform/clock.ts';
+import { isoTime, toDay } from '../../platform/clock.ts';
 import type { TurnBuilder } from '../turns/turn-builder.ts';
 import { buildTurns } from '../turns/turns.ts';
 import { addSession, toSearchText } from './add-sessions.ts';
@@ -16,8 +16,7 @@ import {
   type Partitioned,
 } from './conversation-reads.ts';
 import { listLinks, listSpans, type SpanPlace } from './conversation-spans.ts';
-import { endOfPrefix, findOrInsertRun } from './names.ts';
-import { toDay } from './span-writer.ts';
+import { findOrInsertRun } from './names.ts';
 import type {
   CloseRequest,
   CloseResult,
@@ -25,6 +24,7 @@ import type {
   Page,
   WaitingConversation,
 } from './records.ts';
+import { endOfPrefix } from './text-search.ts';
 
 /**
  * Creates the store of live-trace conversations. A conversation is open until it is closed, once and

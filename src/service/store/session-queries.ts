@@ -6,7 +6,7 @@ import {
   type SelectQueryBuilder,
 } from 'kysely';
 import type { Reader } from './connections.ts';
-import { normalizeForSearch } from './names.ts';
+import { normalizeForSearch } from './text-search.ts';
 import { listOutcomes } from './outcomes.ts';
 import type {
   JsonObject,

@@ -1,7 +1,7 @@
 import { addSession, addSessions } from './add-sessions.ts';
 import type { Connections, Reader } from './connections.ts';
 import { findNeighbors, findSessionPage, findSessions, parseObject } from './session-queries.ts';
-import { endOfPrefix } from './names.ts';
+import { endOfPrefix } from './text-search.ts';
 import type {
   Neighbors,
   NewSession,

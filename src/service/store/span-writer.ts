@@ -1,5 +1,4 @@
 /** What the span writers of both databases share: what they store, drop, and report. */
-import { DAY_MS } from '../../platform/clock.ts';
 import type { ConnectionCounts } from './connections.ts';
 import { CONVERSATION_FULL_MESSAGE, type ConversationSize } from './conversation-limits.ts';
 import { toEntryRows, type EntryRow } from './ingest-log-rows.ts';
@@ -123,9 +122,6 @@ export function findBounds(
   }
   return [first, last];
 }
-
-/** Returns the number of days from the Unix epoch to a time. */
-export const toDay = (ms: number): number => Math.floor(ms / DAY_MS);
 
 /** Returns the columns of a span that do not depend on where it is stored. */
 export function toSpanRow(

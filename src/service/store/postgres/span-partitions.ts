@@ -4,9 +4,7 @@
  * Spans of a day without a partition are in the default partition.
  */
 import type { Pool, PoolClient } from 'pg';
-import { isoTime, systemClock } from '../../../platform/clock.ts';
-import { DAY_MS } from '../../../platform/clock.ts';
-import { toDay } from '../span-writer.ts';
+import { DAY_MS, isoTime, systemClock, toDay } from '../../../platform/clock.ts';
 import { inTransaction } from './transaction.ts';
 import { errorCode } from '../../../platform/error-origin.ts';
 

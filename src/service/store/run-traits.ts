@@ -1,6 +1,6 @@
 import type { EvalDefinition } from '../../contract/index.ts';
 import type { Reader } from './connections.ts';
-import { parseObject } from './session-queries.ts';
+import { parseJsonColumn } from './session-rows.ts';
 import type { JsonObject, RunTraits } from './records.ts';
 
 type Db = Reader;
@@ -34,7 +34,7 @@ export async function readTraits(
     .execute();
   const conversationKeys = await findConversations(db, ownerId, sessions);
   const stored = await listTags(db, conversationKeys);
-  const metadata = sessions.flatMap((session) => listMetadata(parseObject(session.metadata)));
+  const metadata = sessions.flatMap((session) => listMetadata(parseJsonColumn(session.metadata)));
   const agentKeys = sessions.flatMap((session) => session.agent_key ?? []);
   const agents = await db
     .selectFrom('agents')
@@ -72,7 +72,7 @@ async function findConversations(
     .where('conversation_id', 'in', [...ids, ''])
     .execute();
   const traceIds = sessions.flatMap((session) => {
-    const traced = parseObject(session.simulated)?.['trace_ids'];
+    const traced = parseJsonColumn(session.simulated)?.['trace_ids'];
     return Array.isArray(traced) ? traced.map(String) : [];
   });
   const traces = await db
@@ -97,7 +97,7 @@ async function listModels(db: Db, conversationKeys: readonly number[]): Promise<
     .limit(SPANS_MAX)
     .execute();
   const models = rows.flatMap(({ attributes }) => {
-    const read = parseObject(attributes) ?? {};
+    const read = parseJsonColumn(attributes) ?? {};
     const model = read['gen_ai.response.model'] ?? read['gen_ai.request.model'];
     return typeof model === 'string' ? [model] : [];
   });

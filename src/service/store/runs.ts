@@ -3,7 +3,9 @@ import type { Connections, Reader } from './connections.ts';
 import { findRunNeighbors, inRunOrder } from './run-order.ts';
 import { readTraits } from './run-traits.ts';
 import { findSimulationTargets } from './simulation-targets.ts';
-import { contains, findSessions, parseRunKey } from './session-queries.ts';
+import { parseRunKey } from './session-queries.ts';
+import { findSessions } from './session-rows.ts';
+import { contains } from './text-search.ts';
 import { findSimulationsOfAgents } from './simulations-of-agents.ts';
 import type {
   EvalCounts,

@@ -3,8 +3,6 @@ import type { Reader } from './connections.ts';
 import { parseJsonColumn } from './session-rows.ts';
 import type { JsonObject, RunTraits } from './records.ts';
 
-type Db = Reader;
-
 /** Where the sessions of a run are. */
 interface RunKey {
   ownerId: string;
@@ -19,7 +17,7 @@ const TAGS_MAX = 5_000;
 
 /** Reads what the newest sessions of a run have in common. */
 export async function readTraits(
-  db: Db,
+  db: Reader,
   { ownerId, column, key }: RunKey,
   sessionsMax: number,
 ): Promise<RunTraits> {
@@ -60,7 +58,7 @@ interface SessionRow {
 
 /** Finds the conversations of sessions: their own, or those in the traces of simulated sessions. */
 async function findConversations(
-  db: Db,
+  db: Reader,
   ownerId: string,
   sessions: readonly SessionRow[],
 ): Promise<number[]> {
@@ -88,7 +86,7 @@ async function findConversations(
   return [...new Set(keys)];
 }
 
-async function listModels(db: Db, conversationKeys: readonly number[]): Promise<string[]> {
+async function listModels(db: Reader, conversationKeys: readonly number[]): Promise<string[]> {
   const rows = await db
     .selectFrom('spans')
     .select('attributes')
@@ -106,7 +104,7 @@ async function listModels(db: Db, conversationKeys: readonly number[]): Promise<
 
 type StoredTag = readonly [key: string, value: string];
 
-async function listTags(db: Db, conversationKeys: readonly number[]): Promise<StoredTag[]> {
+async function listTags(db: Reader, conversationKeys: readonly number[]): Promise<StoredTag[]> {
   const rows = await db
     .selectFrom('tags')
     .select(['name', 'value'])
@@ -131,7 +129,10 @@ function groupTags(tags: readonly StoredTag[]): RunTraits['tags'] {
 }
 
 /** Lists the evals that scored sessions; of several definitions with the same id, the newest. */
-async function listDefinitions(db: Db, sessionKeys: readonly number[]): Promise<EvalDefinition[]> {
+async function listDefinitions(
+  db: Reader,
+  sessionKeys: readonly number[],
+): Promise<EvalDefinition[]> {
   const rows = await db
     .selectFrom('jobs')
     .select('definition')

@@ -23,8 +23,6 @@ import type {
 } from './records.ts';
 import type { Tables } from './schema/tables.ts';
 
-type Db = Reader;
-
 /** The columns of sessions and outcomes that refer to the run. */
 const COLUMNS = { production: 'run_key', simulation: 'simulation_key' } as const;
 
@@ -106,7 +104,7 @@ export function createRunStore({ reader, read }: Connections) {
 }
 
 async function listSimulationsOfAgents(
-  db: Db,
+  db: Reader,
   query: Parameters<typeof findSimulationsOfAgents>[1],
 ): Promise<Map<string, SimulationOfAgent[]>> {
   const rows = await findSimulationsOfAgents(db, query);
@@ -125,7 +123,10 @@ interface RunRow extends Pick<RunSummary, 'id' | 'name' | 'state' | 'agent' | 'c
   key: number;
 }
 
-async function listRuns(db: Db, filter: RunFilter): Promise<{ runs: RunSummary[]; total: number }> {
+async function listRuns(
+  db: Reader,
+  filter: RunFilter,
+): Promise<{ runs: RunSummary[]; total: number }> {
   const { kind, skip, limit, name, judgedMax = 0 } = filter;
   if (kind === 'production') {
     const query = selectRuns(db, filter.ownerId)
@@ -153,10 +154,10 @@ async function listRuns(db: Db, filter: RunFilter): Promise<{ runs: RunSummary[]
   return { runs, total: await countRows(query) };
 }
 
-const selectRuns = (db: Db, ownerId: string) =>
+const selectRuns = (db: Reader, ownerId: string) =>
   db.selectFrom('runs').select(['runs.key', 'runs.name']).where('runs.owner_id', '=', ownerId);
 
-const selectSimulations = (db: Db, ownerId: string) =>
+const selectSimulations = (db: Reader, ownerId: string) =>
   db
     .selectFrom('simulations')
     .leftJoin('simulation_plans', 'simulation_plans.simulation_key', 'simulations.key')
@@ -210,7 +211,7 @@ function hasSessionWithin(
 
 /** Adds the sums of their sessions to runs. */
 async function addSums(
-  db: Db,
+  db: Reader,
   kind: RunRef['kind'],
   runs: readonly RunRow[],
 ): Promise<RunSummary[]> {
@@ -226,7 +227,7 @@ async function addSums(
  * sessions.
  */
 async function addScenarios(
-  db: Db,
+  db: Reader,
   runs: readonly RunRow[],
 ): Promise<(RunSummary & { scenarios: ScenarioCounts[] })[]> {
   if (runs.length === 0) return [];
@@ -243,7 +244,7 @@ async function addScenarios(
 }
 
 /** Selects the sums of the sessions of runs. The index of the runs has all columns that are read. */
-function selectSums(db: Db, kind: RunRef['kind'], keys: readonly number[]) {
+function selectSums(db: Reader, kind: RunRef['kind'], keys: readonly number[]) {
   const column = COLUMNS[kind];
   const countIf = (condition: ReturnType<typeof sql<boolean>>) =>
     sql<number>`count(case when ${condition} then 1 end)`;
@@ -300,7 +301,7 @@ const NO_SESSIONS = {
   passedEvaluations: 0,
 };
 
-async function findRun(db: Db, { ownerId, kind, id }: RunRef): Promise<RunRow | undefined> {
+async function findRun(db: Reader, { ownerId, kind, id }: RunRef): Promise<RunRow | undefined> {
   if (kind === 'production') {
     const row = await selectRuns(db, ownerId)
       .where('runs.key', '=', parseRunKey(id))
@@ -313,7 +314,7 @@ async function findRun(db: Db, { ownerId, kind, id }: RunRef): Promise<RunRow | 
   return row && toSimulationRun(row);
 }
 
-async function findNeighbors(db: Db, ref: RunRef): Promise<RunNeighbors> {
+async function findNeighbors(db: Reader, ref: RunRef): Promise<RunNeighbors> {
   const run = await findRun(db, ref);
   if (!run) return {};
   const { ownerId, kind } = ref;
@@ -324,7 +325,7 @@ async function findNeighbors(db: Db, ref: RunRef): Promise<RunNeighbors> {
   return { older: older && toProductionRun(older), newer: newer && toProductionRun(newer) };
 }
 
-async function loadRun(db: Db, ref: RunRef): Promise<RunDetails | undefined> {
+async function loadRun(db: Reader, ref: RunRef): Promise<RunDetails | undefined> {
   const row = await findRun(db, ref);
   if (!row) return undefined;
   const [run] =
@@ -338,7 +339,11 @@ async function loadRun(db: Db, ref: RunRef): Promise<RunDetails | undefined> {
  * Counts the outcomes of each version of each eval. An eval of a production run may have been renamed; scenarios define
  * their own evals, which may have the same id.
  */
-async function countByEval(db: Db, { ownerId, kind }: RunRef, key: number): Promise<EvalCounts[]> {
+async function countByEval(
+  db: Reader,
+  { ownerId, kind }: RunRef,
+  key: number,
+): Promise<EvalCounts[]> {
   const rows = await db
     .selectFrom('outcomes')
     .select(({ fn }) => ['eval_name_key', 'outcome', fn.countAll<number>().as('count')])
@@ -390,7 +395,7 @@ function sumScenarios(
 }
 
 async function listSessions(
-  db: Db,
+  db: Reader,
   ref: RunRef,
   { skip, limit }: { skip: number; limit: number },
 ): Promise<{ sessions: Session[]; total: number }> {
@@ -417,7 +422,7 @@ async function listSessions(
 }
 
 async function findOfScenario(
-  db: Db,
+  db: Reader,
   ref: RunRef & { scenarioId: string },
   select: Parameters<typeof findSessions>[1],
 ): Promise<Session[]> {

@@ -1,5 +1,6 @@
 /** The reference pages docs/cli.md and docs/requirements.md. `npm run docs` writes them. */
 import type * as conformanceModule from '../../conformance/index.ts';
+import type { Area } from '../../src/contract/index.ts';
 import type { CommandDescription, Example } from '../command.ts';
 import { globalExitCodes } from '../output/global-help.ts';
 import { describeOption, groupOptions, spellOption, usageOf } from '../output/help.ts';
@@ -81,10 +82,7 @@ export function formatRequirementReference(conformance: Conformance): string {
   ]);
 }
 
-function formatArea(
-  area: Parameters<Conformance['idsOf']>[0],
-  { idsOf, requirement, sinceOf }: Conformance,
-): string {
+function formatArea(area: Area, { idsOf, requirement, sinceOf }: Conformance): string {
   const rows = idsOf(area).map((id) => {
     const { level, section, rule, reason } = requirement(id);
     return [id, level, section, sinceOf(id) ?? 'next', rule, reason];

@@ -29,11 +29,20 @@ export function describeServiceKey({ apiKey: configured, apiKeyFile: file }: Key
   return 'The key in SANDBOX_KIT_SERVICE_API_KEY';
 }
 
+/** The options that set the key of a sandbox or of a service. */
+export interface TargetKeyFlags extends KeyFlags {
+  areas?: readonly Area[] | undefined;
+  apiKeyHeader: string;
+}
+
+/** A key, and the lowercase name of its header; undefined for that of a sandbox. */
+export interface TargetKey {
+  apiKey: string | undefined;
+  apiKeyHeader: string | undefined;
+}
+
 /** Returns the key of the checked sandbox or service, and the header of the service's key. */
-export function readTargetKey(
-  flags: KeyFlags & { areas?: readonly Area[] | undefined; apiKeyHeader: string },
-  env: Variables,
-): { apiKey: string | undefined; apiKeyHeader: string | undefined } {
+export function readTargetKey(flags: TargetKeyFlags, env: Variables): TargetKey {
   if (!flags.areas?.includes('service')) {
     return { apiKey: readSandboxKey(flags, env), apiKeyHeader: undefined };
   }

@@ -4,7 +4,7 @@ import { findRunNeighbors, inRunOrder } from './run-order.ts';
 import { readTraits } from './run-traits.ts';
 import { findSimulationTargets } from './simulation-targets.ts';
 import { parseRunKey } from './session-queries.ts';
-import { findSessions } from './session-rows.ts';
+import { findSessions, type SelectSessions } from './session-rows.ts';
 import { contains } from './text-search.ts';
 import { findSimulationsOfAgents } from './simulations-of-agents.ts';
 import type {
@@ -424,7 +424,7 @@ async function listSessions(
 async function findOfScenario(
   db: Reader,
   ref: RunRef & { scenarioId: string },
-  select: Parameters<typeof findSessions>[1],
+  select: SelectSessions,
 ): Promise<Session[]> {
   const run = await findRun(db, ref);
   return findSessions(db, (query) =>

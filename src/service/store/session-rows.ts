@@ -8,11 +8,13 @@ import type { Tables } from './schema/tables.ts';
 /** A query of sessions, which selects some of their columns. */
 export type SessionQuery<Row> = SelectQueryBuilder<Tables, 'sessions', Row>;
 
+type KeyQuery = SessionQuery<{ key: number }>;
+
+/** Narrows and orders a query of sessions. */
+export type SelectSessions = (query: KeyQuery) => KeyQuery;
+
 /** Returns the sessions that a query selects, with their outcomes, in the order of the query. */
-export async function findSessions(
-  db: Reader,
-  select: (query: SessionQuery<{ key: number }>) => SessionQuery<{ key: number }>,
-): Promise<Session[]> {
+export async function findSessions(db: Reader, select: SelectSessions): Promise<Session[]> {
   // Apply the limit before any join.
   const selected = await select(db.selectFrom('sessions').select('sessions.key')).execute();
   return loadSessions(

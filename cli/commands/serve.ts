@@ -47,12 +47,12 @@ export const serve = defineCommand({
     // Listen for signals first: stopping while the seed data loads must clean up, too.
     using stop = listenForStop(process);
     const servers = createRunningServers();
-    let describeChange: (() => string | undefined) | undefined;
-    let change: string | undefined;
+    let findLoss: (() => string | undefined) | undefined;
+    let loss: string | undefined;
     try {
       const port = values.port ?? (startMutant ? 0 : PORT);
       const service = servers.add(await startServiceFor({ ...values, port }, process));
-      describeChange = await watchData(values);
+      findLoss = await watchForLoss(values);
       const mutant = servers.add(await startMutant?.(service.url));
       const replaced = mutant && { url: mutant.url, breaks: mutant.description };
       introduce({ ...service, ...replaced }, values, process);
@@ -64,11 +64,11 @@ export const serve = defineCommand({
       }
     } finally {
       // Closing an emptied file fills it again.
-      change = describeChange?.();
+      loss = findLoss?.();
       await servers.stop();
-      change ??= describeChange?.();
+      loss ??= findLoss?.();
     }
-    const kept = describeKeptData(values, change, process);
+    const kept = describeKeptData(values, loss, process);
     announceStop(values, `The service stopped${kept}`, process.stderr);
     return exitCodes.ok;
   },
@@ -81,8 +81,8 @@ function describeData(values: ServeValues, process: CommandProcess): string {
   return isUnused ? `${values.dataDir}; SANDBOX_KIT_DATABASE_URL is not used` : values.dataDir;
 }
 
-/** Returns what says whether the data directory lost its database; undefined without a directory. */
-async function watchData({
+/** Returns what finds out whether the data directory lost its database; undefined without one. */
+async function watchForLoss({
   dataDir,
 }: ServeValues): Promise<(() => string | undefined) | undefined> {
   if (dataDir === undefined) return undefined;
@@ -92,10 +92,10 @@ async function watchData({
 
 function describeKeptData(
   values: ServeValues,
-  change: string | undefined,
+  loss: string | undefined,
   process: CommandProcess,
 ): string {
-  if (change !== undefined) return `. ${change} Restore the file from a backup.`;
+  if (loss !== undefined) return `. ${loss} Restore the file from a backup.`;
   if (readDatabaseUrl(values, process) !== undefined) return '. Its data is in the database.';
   if (values.dataDir !== undefined) return `. Its data is in ${values.dataDir}.`;
   return ', and its data was deleted. --data DIR keeps it.';

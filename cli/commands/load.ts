@@ -30,7 +30,7 @@ import { readSandboxKey } from '../input/keys.ts';
 import { readEarlierReport } from '../input/report-files.ts';
 import { writeLoadReports } from '../output/load-reports.ts';
 import { openOutputs } from '../output/outputs.ts';
-import { createLoadProgress } from '../output/progress.ts';
+import { createLoadProgress } from '../output/load-progress.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { abortOnStopSignal } from '../signals.ts';

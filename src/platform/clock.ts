@@ -127,3 +127,6 @@ export function httpDate(ms: number): string {
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
+
+/** Formats Unix milliseconds as the date in UTC, such as 2026-11-20. */
+export const isoDate = (ms: number): string => isoTime(ms).slice(0, 10);

@@ -1,4 +1,4 @@
-import { isoTime } from '../../platform/clock.ts';
+import { isoDate } from '../../platform/clock.ts';
 import { buildTurns } from '../turns/turns.ts';
 import { addSession, toSearchText } from './add-sessions.ts';
 import { selectExact, type Reader, type WriteTransaction } from './connections.ts';
@@ -34,7 +34,7 @@ export async function closeConversation(
   if (!row) return findEarlierClose(db, request);
 
   const bounds = boundsOf(row);
-  const run = request.runName(isoTime(bounds.startedAtMs).slice(0, 10));
+  const run = request.runName(isoDate(bounds.startedAtMs));
   await db
     .updateTable('conversations')
     .set({ run_key: await findOrInsertRun(db, ownerId, run) })

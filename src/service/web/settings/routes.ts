@@ -1,5 +1,5 @@
 import { schemas, type LiveSettings } from '../../../contract/index.ts';
-import { isoTime, type Clock } from '../../../platform/clock.ts';
+import { isoDate, type Clock } from '../../../platform/clock.ts';
 import { awaitValues } from '../../../platform/concurrency.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
 import { findLiveEvals } from '../../domain/evals.ts';
@@ -103,7 +103,7 @@ async function loadPage(options: SettingsPageOptions, ownerId: string): Promise<
   return {
     ...shown,
     warnings: missingJudgeWarnings(live.evals, hasJudge),
-    today: isoTime(clock.nowMs()).slice(0, 10),
+    today: isoDate(clock.nowMs()),
     keyCount: keys.total,
   };
 }

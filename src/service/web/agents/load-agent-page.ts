@@ -1,8 +1,9 @@
 import { RequestError } from '../../domain/errors.ts';
 import type { ConnectionReport } from '../../domain/kit-functions.ts';
 import { findReadiness } from '../../operations/agent-readiness.ts';
+import { listReports } from '../../operations/agent-reports.ts';
 import type { AgentTests } from '../../operations/agent-tests.ts';
-import { listReports, type AgentDeps } from '../../operations/agents.ts';
+import type { AgentDeps } from '../../operations/agents.ts';
 import { findDocument } from '../../operations/documents.ts';
 import type { ReadinessDeps } from '../../operations/readiness-part.ts';
 import type { StoredAgent } from '../../store/store.ts';

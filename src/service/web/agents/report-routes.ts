@@ -1,6 +1,6 @@
 import { parseBoundedJson } from '../../domain/bounded-json.ts';
 import { RequestError } from '../../domain/errors.ts';
-import { attachReport, findReport, REPORT_CHARACTERS_MAX } from '../../operations/agents.ts';
+import { attachReport, findReport, REPORT_CHARACTERS_MAX } from '../../operations/agent-reports.ts';
 import { findDocument } from '../../operations/documents.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
 import { goTo, type Pages } from '../frame/pages.ts';

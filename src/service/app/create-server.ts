@@ -11,7 +11,7 @@ import type { ServiceCounters } from '../domain/metrics.ts';
 import { createRateLimiter, type RateLimiter } from '../domain/rate-limiter.ts';
 import type { Sweeper } from '../domain/sweeper.ts';
 import { listSdkSettings } from '../ingest/dialects/sdk-settings.ts';
-import { listSolutions } from '../ingest/log-entries.ts';
+import { listSolutions } from '../ingest/log-messages.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
 import { createAgentTests, type AgentTests } from '../operations/agent-tests.ts';
 import { createBacklog, type Backlog } from '../operations/backlog.ts';

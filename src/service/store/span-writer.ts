@@ -182,7 +182,7 @@ class StoredSpanNotes {
   }
 }
 
-/** Messages about what only the stored data shows. The others are in `ingest/log-entries.ts`. */
+/** Messages about what only the stored data shows. The others are in `ingest/log-messages.ts`. */
 export const storedSpanMessages = {
   conversation_full: { level: 'error', solvedBy: 'nothing', message: CONVERSATION_FULL_MESSAGE },
   late_spans: {

@@ -41,7 +41,11 @@ const FULL_MS_MAX = 10_000;
 
 /** The problems of a database that may still answer queries. */
 const CHANGE_PROBLEMS: readonly DatabaseProblem['kind'][] = [
-  ...(['locked', 'unwritable', 'file_changed', 'disk_full', 'read_only'] as const),
+  'locked',
+  'unwritable',
+  'file_changed',
+  'disk_full',
+  'read_only',
   'permission_denied',
 ];
 

@@ -122,7 +122,10 @@ const DATABASE_MESSAGES: Readonly<Record<DatabaseProblem['kind'], string>> = {
 };
 
 const LONG_PROBLEMS: readonly DatabaseProblem['kind'][] = [
-  ...(['unwritable', 'file_changed', 'disk_full', 'read_only'] as const),
+  'unwritable',
+  'file_changed',
+  'disk_full',
+  'read_only',
 ];
 
 /** Returns the error to respond with for a problem of the database. */

@@ -80,9 +80,13 @@ interface AddedSession {
 }
 
 const tablesOfSession = [
-  ...(['turns', 'session_texts', 'session_tags'] as const),
-  ...(['outcomes', 'reviews', 'jobs'] as const),
-];
+  'turns',
+  'session_texts',
+  'session_tags',
+  'outcomes',
+  'reviews',
+  'jobs',
+] as const;
 
 /**
  * Adds or replaces sessions of one owner with different ids. Returns the key and the number of jobs of

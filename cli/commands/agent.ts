@@ -134,7 +134,8 @@ async function start(
   try {
     return await reference.startAgent({
       ...libraryValues(agentOptions, values),
-      ...{ port, apiKey },
+      port,
+      apiKey,
       log: createLog(values.logLevel, stderr),
       tls: tlsOptionsOf(values),
       faults: (values.fault ?? []).map((fault) => reference.readFault(fault)),

@@ -91,7 +91,8 @@ async function moveFor({ from, to }: MoveFlags, process: CommandProcess): Promis
   });
   try {
     return await service.moveDataDir({
-      ...{ dataDir: from, databaseUrl },
+      dataDir: from,
+      databaseUrl,
       onWarning: createWarningPrinter(process.stderr),
       onProgress(progress) {
         latest = progress;

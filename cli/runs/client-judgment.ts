@@ -76,7 +76,11 @@ export async function prepareClientJudgment(
       }
       const judged = conformance.applyKnownFailures(report, knownFailures);
       writeCheckReports(judged, {
-        ...{ conformance, process, transcript, verbose: values.verbose, outputs: values },
+        conformance,
+        process,
+        transcript,
+        verbose: values.verbose,
+        outputs: values,
         // stdout is the output of the command.
         out: createTerminal(process.stderr, process.env),
       });
@@ -102,7 +106,10 @@ async function judge(
   const recording = await callerRecording();
   if (!recording) throw new Error('The service did not record its callers.');
   return conformance.judgeClient({
-    ...{ ...options, recording, target: url, kitVersion: kitVersion() },
+    ...options,
+    recording,
+    target: url,
+    kitVersion: kitVersion(),
     endedAt: isoTime(systemClock.nowMs()),
   });
 }

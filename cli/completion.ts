@@ -3,7 +3,9 @@ import * as z from 'zod';
 import type { CommandDescription, CommandSummary } from './command.ts';
 import type { CommandEntry } from './commands/index.ts';
 import { commandLineOptions } from './flags/command-line.ts';
-import { isOnByDefault, type Option } from '../src/options/option.ts';
+import { innerSchema } from './flags/inner-schema.ts';
+import { flagOf } from './output/help.ts';
+import type { Option } from '../src/options/option.ts';
 import { choicesOf } from '../src/options/values.ts';
 
 /** A word that can come next, and what it means. */
@@ -56,7 +58,7 @@ function completeCommand(
     const isUsed = (word: string): boolean => words.includes(word);
     return [
       ...Object.entries(known).flatMap(([name, each]): Candidate[] => {
-        const word = `${isOnByDefault(each) ? '--no-' : '--'}${name}`;
+        const word = flagOf(name, each);
         return isUsed(word) && !each.isList ? [] : [{ word, meaning: each.help }];
       }),
       { word: '--help', meaning: 'Show the help of the command' },
@@ -93,10 +95,8 @@ function listChoices(schema: z.ZodType): readonly string[] {
   const offered = choicesOf(schema);
   if (offered) return offered;
   if (schema instanceof z.ZodEnum) return schema.options.map(String);
-  if (schema instanceof z.ZodArray) return listChoices(schema.element as z.ZodType);
-  return 'unwrap' in schema && typeof schema.unwrap === 'function'
-    ? listChoices((schema.unwrap as () => z.ZodType)())
-    : [];
+  const inner = innerSchema(schema);
+  return inner ? listChoices(inner) : [];
 }
 
 /** Writes candidates in the form that the script of a shell expects. */

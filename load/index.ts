@@ -5,7 +5,7 @@ export { MergeError } from './merge/merge-error.ts';
 export { mergeReports } from './merge/merge-reports.ts';
 export type { LoadOptions, MergeLoadOptions } from './generated/options.ts';
 export type { LoadInput, LoadRun, LoadSettings, Preflight, ShardOptions } from './load-run.ts';
-export type { LoadProgress } from './progress.ts';
+export { isMeasuring, type LoadProgress } from './progress.ts';
 export type { LoadShardOptions } from './schedule/shard-option.ts';
 export {
   checkThresholds,

@@ -14,3 +14,7 @@ export interface LoadProgress {
   /** Milliseconds until the steady state ends; in a search, that of the step. */
   leftMs: number;
 }
+
+/** Returns whether a run measures what its report covers: before the steady state, only calls. */
+export const isMeasuring = ({ phase, calls }: LoadProgress): boolean =>
+  phase === 'window' || phase === 'drain' || calls !== undefined;

@@ -9,12 +9,14 @@ import { deriveVoiceUrl } from '../../src/voice/call/voice-target.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { readSandboxKey } from '../input/keys.ts';
+import { announceStop } from '../output/announce-stop.ts';
 import { reserveFile, writeOutput } from '../output/files.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { listenForStop } from '../signals.ts';
+import { prepareMutant } from '../runs/mutant.ts';
+import { findPortInUse } from '../runs/port-in-use.ts';
 import { createRunningServers } from '../runs/running-servers.ts';
-import { announceStop, isPortInUse, loadMutants, portInUseError } from '../runs/servers.ts';
 
 type AgentValues = FlagValues<typeof agentOptions>;
 type ReferenceAgent = typeof agentModule;
@@ -42,8 +44,8 @@ export const agent = defineCommand({
 });
 
 async function runAgent(values: AgentValues, { process }: Invocation): Promise<number> {
-  const mutants = await loadMutants(values, 'sandbox');
-  if (mutants) rejectTls(values);
+  const startMutant = await prepareMutant(values, 'sandbox');
+  if (startMutant) rejectTls(values);
   const reference = await import('../../reference-agent/index.ts');
   if (values.withTls) reserveFile(values.caOut, '--ca-out');
   const servers = createRunningServers();
@@ -51,7 +53,7 @@ async function runAgent(values: AgentValues, { process }: Invocation): Promise<n
   using stop = listenForStop(process);
   try {
     const running = servers.add(await start(reference, values, process));
-    const mutant = servers.add(await mutants?.start(running.url));
+    const mutant = servers.add(await startMutant?.(running.url));
     if (running.caPem !== null) {
       writeOutput(values.caOut, running.caPem, '--ca-out', process.stdout);
     }
@@ -132,7 +134,8 @@ async function start(
   try {
     return await reference.startAgent({
       ...libraryValues(agentOptions, values),
-      ...{ port, apiKey },
+      port,
+      apiKey,
       log: createLog(values.logLevel, stderr),
       tls: tlsOptionsOf(values),
       faults: (values.fault ?? []).map((fault) => reference.readFault(fault)),
@@ -141,7 +144,7 @@ async function start(
     });
   } catch (error) {
     if (!(error instanceof reference.StartError)) throw error;
-    throw isPortInUse(error) ? portInUseError(host, port) : new UsageError(error.message);
+    throw findPortInUse(error, { host, port }) ?? new UsageError(error.message);
   }
 }
 

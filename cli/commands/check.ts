@@ -27,7 +27,7 @@ import { describeUnselected, readEarlierCheck, readKnownFailures } from '../inpu
 import { createCallRecorder } from '../output/audio-files.ts';
 import { writeCheckReports } from '../output/check-reports.ts';
 import { writeOutput } from '../output/files.ts';
-import { openOutputs, type Outputs } from '../output/outputs.ts';
+import { listOutputs, openOutputs, type Outputs } from '../output/outputs.ts';
 import { createStepProgress, type StepProgress } from '../output/progress.ts';
 import { createTerminal } from '../output/terminal.ts';
 import { abortOnStopSignal } from '../signals.ts';
@@ -116,20 +116,17 @@ const STOPPING =
 
 async function checkTarget(values: CheckValues, parts: CheckParts): Promise<number> {
   const settings = readSettings(values, parts);
-  const { conformance, process, selection } = parts;
+  const { conformance, process } = parts;
   const { options, access, out } = settings;
   if (!values.watch) {
     using interrupt = abortOnStopSignal(process, STOPPING);
-    const run = { signal: interrupt.signal, isRerun: false };
-    return (await runOnce(settings, selection, run)).exitCode;
+    const run = { selected: undefined, signal: interrupt.signal, isRerun: false };
+    return (await runOnce(settings, run)).exitCode;
   }
   return watchCheck({
     ...{ process, conformance, out, stopping: STOPPING },
     watched: { target: options.url, areas: options.areas, ...access },
-    runOnce: ({ selected, ...run }) => {
-      const failed = selected && { ...options, only: selected, skip: undefined };
-      return runOnce(settings, failed ? selectionOf(failed, conformance) : selection, run);
-    },
+    runOnce: (run) => runOnce(settings, run),
   });
 }
 
@@ -158,21 +155,23 @@ function readSettings(
 /** Runs a check and writes its reports. */
 async function runOnce(
   settings: Settings,
-  selection: CheckSelection,
-  { signal, isRerun }: Pick<WatchedRun, 'signal' | 'isRerun'>,
+  { selected, signal, isRerun }: WatchedRun,
 ): Promise<CheckReport> {
   const { values, options, conformance, process, knownFailures, access, out } = settings;
+  const isWhole = selected === undefined;
+  const selection = isWhole
+    ? settings.selection
+    : selectionOf({ ...options, only: selected, skip: undefined }, conformance);
   const recorder =
     values.saveAudio === undefined ? undefined : await createCallRecorder(values.saveAudio);
   const { seed = randomSeed() } = values;
   const { progress, timeLeft } = announceRun(settings, selection, seed);
   const startedMs = systemClock.monotonicMs();
-  // A rerun of failed requirements is not compared with an earlier report.
-  const isWhole = selection === settings.selection;
   const run: CheckOptions & CheckHooks = {
     ...options,
     ...access,
     ...{ seed, knownFailures, signal, onAudio: recorder?.onAudio },
+    // A rerun of failed requirements is not compared with an earlier report.
     compareWith: isWhole ? settings.earlier : undefined,
     onExchange: (exchange) => {
       recorder?.onExchange(exchange);
@@ -232,12 +231,11 @@ function rejectReports(values: CheckValues, origin: ValueOrigin): void {
 }
 
 /** Rejects an output to stdout with --watch, because each run writes a whole report. */
-function rejectStdout(watch: boolean, { json, junit, markdown, html, record }: Outputs): void {
+function rejectStdout(watch: boolean, outputs: Outputs): void {
   if (!watch) return;
-  const outputs = Object.entries({ json, junit, markdown, html, record });
-  const onStdout = outputs.find(([, path]) => path === '-');
+  const onStdout = listOutputs(outputs).find(([, path]) => path === '-');
   if (!onStdout) return;
-  throw new UsageError(`--watch and --${onStdout[0]} - can't be combined. Write to a file.`);
+  throw new UsageError(`--watch and ${onStdout[0]} - can't be combined. Write to a file.`);
 }
 
 /** Maximum number of selected requirements that the plan lists; of more, it shows the number. */

@@ -38,7 +38,11 @@ export const grade = defineCommand({
       conformance,
     );
     writeCheckReports(report, {
-      ...{ conformance, process, transcript, out, verbose },
+      conformance,
+      process,
+      transcript,
+      out,
+      verbose,
       outputs: values,
       recording: values.recording,
       note: describeUnselected(knownFailures, selection, conformance),

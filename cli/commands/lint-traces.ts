@@ -1,4 +1,4 @@
-import type * as serviceModule from '../../src/service/index.ts';
+import type { TraceDiagnosis } from '../../src/service/index.ts';
 import * as z from 'zod';
 import { readBytes } from '../../library/input/files.ts';
 import { formatCount } from '../../src/report-kit/format.ts';
@@ -10,8 +10,6 @@ import { option } from '../../src/options/option.ts';
 import * as values from '../../src/options/values.ts';
 import { writeJsonOutput } from '../output/files.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
-
-type Diagnosis = ReturnType<typeof serviceModule.lintTraces>;
 
 const inputFile = z.string().describe('the path of an OTLP trace request');
 
@@ -47,7 +45,7 @@ const STORED_SPANS =
   'a conversation id in gen_ai.conversation.id, or one --conversation-id for all of them. ' +
   'docs/service.md lists all attributes that it reads.';
 
-function formatDiagnosis(diagnosis: Diagnosis, { style, width }: Terminal): string {
+function formatDiagnosis(diagnosis: TraceDiagnosis, { style, width }: Terminal): string {
   const { refused, conversations, notes, spans } = diagnosis;
   const lines = [
     refused

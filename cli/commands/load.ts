@@ -30,7 +30,7 @@ import { readSandboxKey } from '../input/keys.ts';
 import { readEarlierReport } from '../input/report-files.ts';
 import { writeLoadReports } from '../output/load-reports.ts';
 import { openOutputs } from '../output/outputs.ts';
-import { createLoadProgress } from '../output/progress.ts';
+import { createLoadProgress } from '../output/load-progress.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { abortOnStopSignal } from '../signals.ts';
@@ -110,7 +110,9 @@ export const load = defineCommand({
     const terminal = createTerminal(process.stderr, process.env);
     const showProgress = createLoadProgress(terminal, systemClock);
     const run = { ...choices, ...access, url, seed, lines, compareWith: earlier };
-    const report = await runUntilStopped(process, prepared.plan, showProgress, (live) =>
+    const { isMeasuring } = loadPackage;
+    const { plan } = prepared;
+    const report = await runUntilStopped(process, { plan, isMeasuring, showProgress }, (live) =>
       runLoad({ ...run, ...live }, prepared),
     );
     terminal.live('');
@@ -122,21 +124,27 @@ export const load = defineCommand({
 /** Runs a load test that the first stop signal aborts. */
 async function runUntilStopped(
   process: CommandProcess,
-  { profile, calls }: PreparedLoad['plan'],
-  showProgress: (figures: LoadProgress) => void,
+  {
+    plan: { profile, calls },
+    isMeasuring,
+    showProgress,
+  }: {
+    plan: PreparedLoad['plan'];
+    isMeasuring: (figures: LoadProgress) => boolean;
+    showProgress: (figures: LoadProgress) => void;
+  },
   run: (live: Pick<LoadOptions, 'signal' | 'onProgress'>) => Promise<LoadReport>,
 ): Promise<LoadReport> {
   const sent = profile === 'voice' ? 'calls' : calls ? 'requests and calls' : 'requests';
-  let isMeasured = false;
+  let hasMeasured = false;
   using interrupt = abortOnStopSignal(process, () => {
-    const covered = isMeasured ? ` The report covers the ${sent} so far.` : '';
+    const covered = hasMeasured ? ` The report covers the ${sent} so far.` : '';
     return `Stopping.${covered} Press Ctrl-C again to exit immediately.`;
   });
   return await run({
     signal: interrupt.signal,
     onProgress(figures) {
-      // Before the steady state, only calls are measured.
-      isMeasured ||= /^(window|drain)$/.test(figures.phase) || figures.calls !== undefined;
+      hasMeasured ||= isMeasuring(figures);
       showProgress(figures);
     },
   });

@@ -1,7 +1,7 @@
 import { databaseVariable } from '../../src/service/options.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes, UnavailableError, UsageError } from '../errors.ts';
-import { hintDatabase, readDatabaseUrl } from '../flags/environment.ts';
+import { hintDatabase, readDatabaseUrl } from '../input/database-url.ts';
 import { option } from '../../src/options/option.ts';
 import * as values from '../../src/options/values.ts';
 import { createTerminal, createWarningPrinter } from '../output/terminal.ts';

@@ -5,7 +5,7 @@ import { databaseVariable } from '../../src/service/options.ts';
 import { defineCommand } from '../command.ts';
 import type { FlagValues } from '../../src/options/table.ts';
 import { exitCodes, UnavailableError, UsageError } from '../errors.ts';
-import { readDatabaseUrl } from '../flags/environment.ts';
+import { readDatabaseUrl } from '../input/database-url.ts';
 import { option, switchOption } from '../../src/options/option.ts';
 import * as values from '../../src/options/values.ts';
 import { fill } from '../output/message.ts';
@@ -91,7 +91,8 @@ async function moveFor({ from, to }: MoveFlags, process: CommandProcess): Promis
   });
   try {
     return await service.moveDataDir({
-      ...{ dataDir: from, databaseUrl },
+      dataDir: from,
+      databaseUrl,
       onWarning: createWarningPrinter(process.stderr),
       onProgress(progress) {
         latest = progress;

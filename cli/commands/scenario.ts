@@ -1,8 +1,8 @@
 import type { ConversationScenario } from '../../src/service/index.ts';
-import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { statSync } from 'node:fs';
 import * as z from 'zod';
 import { isMessage } from '../../src/contract/index.ts';
+import { PORT } from '../../src/service/options.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
@@ -20,7 +20,7 @@ import { reserveFile, writeOutput } from '../output/files.ts';
 import { findProgramName } from '../output/program-name.ts';
 import type { Variables } from '../process.ts';
 
-const SERVICE_URL = 'http://127.0.0.1:9090';
+const SERVICE_URL = `http://127.0.0.1:${PORT}`;
 const RESPONSE_TIMEOUT_MS = 30_000;
 
 const positionals = {
@@ -87,10 +87,11 @@ async function readFromData(
   directory: string,
   { id, owner }: ScenarioFlags,
 ): Promise<ConversationScenario> {
-  if (!existsSync(join(directory, 'service.db'))) {
+  const { isDataDir, makeScenarioFromDataDir, StartError } =
+    await import('../../src/service/index.ts');
+  if (!isDataDir(directory)) {
     throw new UsageError(`--data must be a data directory of sandbox-kit serve, got ${directory}.`);
   }
-  const { makeScenarioFromDataDir, StartError } = await import('../../src/service/index.ts');
   try {
     const result = await makeScenarioFromDataDir({
       dataDir: directory,

@@ -5,12 +5,13 @@ import { formatDuration } from '../../src/report-kit/format.ts';
 import { isLoopbackHost, isLoopbackUrl } from '../../src/platform/loopback.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes } from '../errors.ts';
-import { hintDatabase, hasDatabaseVariable, readDatabaseUrl } from '../flags/environment.ts';
+import { hasDatabaseVariable, hintDatabase, readDatabaseUrl } from '../input/database-url.ts';
+import { announceStop } from '../output/announce-stop.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { listenForStop } from '../signals.ts';
+import { prepareMutant } from '../runs/mutant.ts';
 import { createRunningServers } from '../runs/running-servers.ts';
-import { announceStop, loadMutants } from '../runs/servers.ts';
 import { startServiceFor } from '../runs/start-service.ts';
 
 type ServeValues = FlagValues<typeof serviceOptions>;
@@ -42,17 +43,17 @@ export const serve = defineCommand({
   hintUnexpected: (word) =>
     /\.(ya?ml|json)$/i.test(word) ? `Did you mean --seed-file ${word}?` : hintDatabase(word),
   async run(values, { process }) {
-    const mutants = await loadMutants(values, 'service');
+    const startMutant = await prepareMutant(values, 'service');
     // Listen for signals first: stopping while the seed data loads must clean up, too.
     using stop = listenForStop(process);
     const servers = createRunningServers();
-    let describeChange: (() => string | undefined) | undefined;
-    let change: string | undefined;
+    let findLoss: (() => string | undefined) | undefined;
+    let loss: string | undefined;
     try {
-      const port = values.port ?? (mutants ? 0 : PORT);
+      const port = values.port ?? (startMutant ? 0 : PORT);
       const service = servers.add(await startServiceFor({ ...values, port }, process));
-      describeChange = await watchData(values);
-      const mutant = servers.add(await mutants?.start(service.url));
+      findLoss = await watchForLoss(values);
+      const mutant = servers.add(await startMutant?.(service.url));
       const replaced = mutant && { url: mutant.url, breaks: mutant.description };
       introduce({ ...service, ...replaced }, values, process);
       await stop.received;
@@ -63,11 +64,11 @@ export const serve = defineCommand({
       }
     } finally {
       // Closing an emptied file fills it again.
-      change = describeChange?.();
+      loss = findLoss?.();
       await servers.stop();
-      change ??= describeChange?.();
+      loss ??= findLoss?.();
     }
-    const kept = describeKeptData(values, change, process);
+    const kept = describeKeptData(values, loss, process);
     announceStop(values, `The service stopped${kept}`, process.stderr);
     return exitCodes.ok;
   },
@@ -80,8 +81,8 @@ function describeData(values: ServeValues, process: CommandProcess): string {
   return isUnused ? `${values.dataDir}; SANDBOX_KIT_DATABASE_URL is not used` : values.dataDir;
 }
 
-/** Returns what says whether the data directory lost its database; undefined without a directory. */
-async function watchData({
+/** Returns what finds out whether the data directory lost its database; undefined without one. */
+async function watchForLoss({
   dataDir,
 }: ServeValues): Promise<(() => string | undefined) | undefined> {
   if (dataDir === undefined) return undefined;
@@ -91,10 +92,10 @@ async function watchData({
 
 function describeKeptData(
   values: ServeValues,
-  change: string | undefined,
+  loss: string | undefined,
   process: CommandProcess,
 ): string {
-  if (change !== undefined) return `. ${change} Restore the file from a backup.`;
+  if (loss !== undefined) return `. ${loss} Restore the file from a backup.`;
   if (readDatabaseUrl(values, process) !== undefined) return '. Its data is in the database.';
   if (values.dataDir !== undefined) return `. Its data is in ${values.dataDir}.`;
   return ', and its data was deleted. --data DIR keeps it.';

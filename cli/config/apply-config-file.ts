@@ -4,7 +4,8 @@ import { UsageError } from '../errors.ts';
 import { allFromCommandLine, CONFIG_FILE, type ValueOrigin } from '../flags/config-option.ts';
 import { fill } from '../output/message.ts';
 import type { CommandProcess } from '../process.ts';
-import type { ConfigFile, ConfigValue } from './config-file.ts';
+import type { ConfigFile } from './config-file.ts';
+import type { ConfigValue } from './config-value.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -2,14 +2,21 @@
 import { wrap } from '../../src/report-kit/terminal.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-const LABEL_WIDTH = 10;
+const INDENT = 3;
+const LABEL_WIDTH = 7;
 
 /** Writes a label and a wrapped text. */
-export function writeRow(out: Terminal, label: string, text: string): void {
-  const [first = '', ...rest] = wrap(text, out.width - LABEL_WIDTH);
+export function writeRow(
+  out: Terminal,
+  label: string,
+  text: string,
+  styleLabel = (plain: string): string => plain,
+): void {
+  const [first = '', ...rest] = wrap(text, out.width - INDENT - LABEL_WIDTH);
+  const gap = ' '.repeat(Math.max(1, LABEL_WIDTH - label.length));
   const lines = [
-    `   ${label.padEnd(LABEL_WIDTH - 3)}${first}`,
-    ...rest.map((line) => ' '.repeat(LABEL_WIDTH) + line),
+    `${' '.repeat(INDENT)}${styleLabel(label)}${gap}${first}`,
+    ...rest.map((line) => ' '.repeat(INDENT + LABEL_WIDTH) + line),
   ];
   out.write(`${lines.join('\n')}\n`);
 }
@@ -17,10 +24,5 @@ export function writeRow(out: Terminal, label: string, text: string): void {
 /** Writes an outcome in its color, and a wrapped text. */
 export function writeOutcome(out: Terminal, outcome: string, text: string): void {
   const color = outcome === 'pass' ? 'green' : 'red';
-  const [first = '', ...rest] = wrap(text, out.width - LABEL_WIDTH);
-  const lines = [
-    `   ${out.style(color, outcome)}${' '.repeat(Math.max(1, LABEL_WIDTH - 3 - outcome.length))}${first}`,
-    ...rest.map((line) => ' '.repeat(LABEL_WIDTH) + line),
-  ];
-  out.write(`${lines.join('\n')}\n`);
+  writeRow(out, outcome, text, (label) => out.style(color, label));
 }

@@ -8,11 +8,11 @@ import {
   type Route,
   type Routes,
 } from '../../src/contract/index.ts';
-import { code, formatTable, joinBlocks } from './reference.ts';
+import { code, formatTable, joinParagraphs } from './reference.ts';
 
 /** Returns the endpoints of a sandbox, with the messages of its voice WebSocket. */
 export function formatSandboxInterface(): string {
-  return joinBlocks([
+  return joinParagraphs([
     ...Object.values(sandboxRoutes).map((route) => formatRoute(route, (rows) => rows)),
     formatVoice(),
     ...formatErrors(sandboxRoutes, 'SandboxError'),
@@ -30,7 +30,7 @@ export function formatServiceInterface(): string {
       ? rows
       : [...selected, common.slice(0, -1).with(-1, 'As above.')];
   };
-  return joinBlocks([
+  return joinParagraphs([
     ...Object.values(serviceRoutes).map((route) => formatRoute(route, selectNew)),
     ...formatErrors(serviceRoutes, 'ServiceError'),
   ]);
@@ -50,7 +50,7 @@ function formatRoute(route: Route, select: SelectRows): string {
     const isError = message === undefined || message.endsWith('Error');
     return isError || response.isExtension ? [] : [{ status, message, response }];
   });
-  return joinBlocks([
+  return joinParagraphs([
     `### ${nameRoute(route)}`,
     `${summary}. ${description}`,
     formatTable(
@@ -81,7 +81,7 @@ const formatStatus = (status: string): string =>
 
 function formatVoice(): string {
   const { path, protocol, messages } = voiceChannel;
-  return joinBlocks([
+  return joinParagraphs([
     `### WebSocket ${path}`,
     `Only for agents that take calls. The caller opens it with the subprotocol ${code(protocol)}, and both sides send JSON. The audio is a WebRTC connection. The other messages that the kit defines are in ${code('schemas/asyncapi-voice.json')}.`,
     ...messages

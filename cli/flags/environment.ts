@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import type { ProxySettings } from '../../src/platform/proxy.ts';
-import { UsageError } from '../errors.ts';
-import type { CommandProcess, Variables } from '../process.ts';
+import type { Variables } from '../process.ts';
 
 const variable = z.string().trim().min(1).optional().catch(undefined);
 
@@ -49,40 +48,6 @@ export function readEnvironment(env: Variables): Environment {
 export function readVariable(name: string, env: Variables): string | undefined {
   return variable.parse(env[name]);
 }
-
-/**
- * Returns the URL of the service's database from the option, or else from SANDBOX_KIT_DATABASE_URL,
- * unless the service has a data directory. Hides the option, which can contain a password, from the list
- * of processes.
- *
- * @throws {UsageError} if the options set both, or the variable is empty.
- */
-export function readDatabaseUrl(
-  flags: { dataDir?: string | undefined; databaseUrl?: string | undefined },
-  process: CommandProcess,
-): string | undefined {
-  // On Linux and macOS, this replaces the arguments that ps shows to other users.
-  if (flags.databaseUrl !== undefined) process.title = 'sandbox-kit';
-  if (flags.dataDir === undefined) return flags.databaseUrl ?? readDatabaseVariable(process.env);
-  if (flags.databaseUrl === undefined) return undefined;
-  throw new UsageError("--data and --database can't be combined: choose where the data is.");
-}
-
-function readDatabaseVariable(env: Variables): string | undefined {
-  const url = readEnvironment(env).SANDBOX_KIT_DATABASE_URL;
-  if (url !== '') return url;
-  throw new UsageError(
-    'SANDBOX_KIT_DATABASE_URL is empty. Set it to the URL of the database, or unset it.',
-  );
-}
-
-/** Returns whether SANDBOX_KIT_DATABASE_URL names a database. */
-export const hasDatabaseVariable = (env: Variables): boolean =>
-  Boolean(readEnvironment(env).SANDBOX_KIT_DATABASE_URL);
-
-/** Suggests the option for a URL of a database that was given as an argument. */
-export const hintDatabase = (word: string): string | undefined =>
-  /^postgres(ql)?:/i.test(word) ? 'Did you mean --database URL?' : undefined;
 
 /** Reads the proxies. Lowercase variables take precedence, as in other programs. */
 export function readProxies(env: Variables): ProxySettings {

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { didYouMean, UsageError } from '../errors.ts';
 import { CONFIG_FILE } from './config-option.ts';
 import { commandLineOptions } from './command-line.ts';
+import { innerSchema } from './inner-schema.ts';
 import { isOnByDefault, type Option } from '../../src/options/option.ts';
 import { sandboxUrl } from '../../src/options/values.ts';
 
@@ -69,10 +70,7 @@ export function describeIssue(
 export function expectedOf(schema: z.ZodType | undefined): string {
   if (!schema) return 'valid';
   if (schema.description !== undefined) return schema.description;
-  if (schema instanceof z.ZodArray) return expectedOf(schema.element as z.ZodType);
-  return 'unwrap' in schema && typeof schema.unwrap === 'function'
-    ? expectedOf((schema.unwrap as () => z.ZodType)())
-    : 'valid';
+  return expectedOf(innerSchema(schema));
 }
 
 /** The parts of a command that decide which words it accepts. */

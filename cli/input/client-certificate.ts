@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { readTextFile } from '../../library/input/files.ts';
-import { isoTime, systemClock } from '../../src/platform/clock.ts';
+import { isoDate, systemClock } from '../../src/platform/clock.ts';
 import type { ClientCertificate } from '../../src/platform/connection.ts';
 import { UsageError } from '../errors.ts';
 import { readEnvironment } from '../flags/environment.ts';
@@ -80,11 +80,12 @@ function checkValidity({ validFrom, validTo }: X509Certificate, path: string): v
   const nowMs = systemClock.nowMs();
   const fromMs = Date.parse(validFrom);
   const toMs = Date.parse(validTo);
-  const day = (ms: number): string => isoTime(ms).slice(0, 10);
   if (nowMs > toMs) {
-    throw new UsageError(`The certificate in ${path} (--cert) expired on ${day(toMs)}.`);
+    throw new UsageError(`The certificate in ${path} (--cert) expired on ${isoDate(toMs)}.`);
   }
   if (nowMs < fromMs) {
-    throw new UsageError(`The certificate in ${path} (--cert) is not valid before ${day(fromMs)}.`);
+    throw new UsageError(
+      `The certificate in ${path} (--cert) is not valid before ${isoDate(fromMs)}.`,
+    );
   }
 }

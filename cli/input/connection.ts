@@ -9,7 +9,13 @@ import { readProxies } from '../flags/environment.ts';
 import type { Variables } from '../process.ts';
 import { readClientCertificate, type CertificateFlags } from './client-certificate.ts';
 import { readHeaderFile, type KeyHeader } from './header-file.ts';
-import { readSandboxKey, readTargetKey, type KeyFlags } from './keys.ts';
+import {
+  readSandboxKey,
+  readTargetKey,
+  type KeyFlags,
+  type TargetKey,
+  type TargetKeyFlags,
+} from './keys.ts';
 
 /** The options of the connection to a sandbox, except its URL and its key. */
 export interface ConnectionFlags extends CertificateFlags {
@@ -38,16 +44,20 @@ export function readConnection(
   };
 }
 
+/** The options of the connection to a sandbox or a service. */
+export interface AccessFlags extends ConnectionFlags, TargetKeyFlags {
+  url: string;
+  ca?: string | undefined;
+  voice?: { url?: string | undefined } | undefined;
+}
+
+/** How to reach a sandbox or a service. */
+export interface Access extends TargetKey, Connection {
+  ca: string | undefined;
+}
+
 /** Returns the key and the connection of a check or a diagnosis. */
-export function readAccess(
-  flags: Parameters<typeof readTargetKey>[0] &
-    ConnectionFlags & {
-      url: string;
-      ca?: string | undefined;
-      voice?: { url?: string | undefined } | undefined;
-    },
-  env: Variables,
-): ReturnType<typeof readTargetKey> & { ca: string | undefined } & Connection {
+export function readAccess(flags: AccessFlags, env: Variables): Access {
   const { url, voice: { url: voiceUrl = url } = {} } = flags;
   const key = readTargetKey(flags, env);
   const { apiKey, apiKeyHeader = 'authorization' } = key;

@@ -1,7 +1,7 @@
 /** API keys from files, environment variables, and the configuration file. */
 import type { Area } from '../../src/contract/index.ts';
 import { readTextFile } from '../../library/input/files.ts';
-import { KEY, KEY_FORM } from '../../src/options/keys.ts';
+import { KEY, KEY_PATTERN } from '../../src/options/keys.ts';
 import { UsageError } from '../errors.ts';
 import { readEnvironment } from '../flags/environment.ts';
 import type { Variables } from '../process.ts';
@@ -29,11 +29,20 @@ export function describeServiceKey({ apiKey: configured, apiKeyFile: file }: Key
   return 'The key in SANDBOX_KIT_SERVICE_API_KEY';
 }
 
+/** The options that set the key of a sandbox or of a service. */
+export interface TargetKeyFlags extends KeyFlags {
+  areas?: readonly Area[] | undefined;
+  apiKeyHeader: string;
+}
+
+/** A key, and the lowercase name of its header; undefined for that of a sandbox. */
+export interface TargetKey {
+  apiKey: string | undefined;
+  apiKeyHeader: string | undefined;
+}
+
 /** Returns the key of the checked sandbox or service, and the header of the service's key. */
-export function readTargetKey(
-  flags: KeyFlags & { areas?: readonly Area[] | undefined; apiKeyHeader: string },
-  env: Variables,
-): { apiKey: string | undefined; apiKeyHeader: string | undefined } {
+export function readTargetKey(flags: TargetKeyFlags, env: Variables): TargetKey {
   if (!flags.areas?.includes('service')) {
     return { apiKey: readSandboxKey(flags, env), apiKeyHeader: undefined };
   }
@@ -69,6 +78,6 @@ function readKey(
  * @throws {UsageError} with the label if it does not fit.
  */
 export function checkKey(key: string, label: string): string {
-  if (KEY_FORM.test(key)) return key;
+  if (KEY_PATTERN.test(key)) return key;
   throw new UsageError(`${label} must be ${KEY}: an HTTP header can't carry other characters.`);
 }

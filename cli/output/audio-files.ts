@@ -1,13 +1,11 @@
-import type { CheckSettings } from '../../conformance/index.ts';
 import { join, relative, sep } from 'node:path';
+import type { ExchangeRecord } from '../../src/contract/index.ts';
 import { formatCount } from '../../src/report-kit/format.ts';
 import { wrap } from '../../src/report-kit/terminal.ts';
 import { toError } from '../../src/platform/error-origin.ts';
+import type { CallAudio } from '../../src/voice/call/index.ts';
 import { createDirectory, writeBinaryFile } from './files.ts';
 import type { Terminal } from './terminal.ts';
-
-type Audio = Parameters<NonNullable<NonNullable<CheckSettings['voice']>['onAudio']>>[1];
-type Exchange = Parameters<NonNullable<CheckSettings['onExchange']>>[0];
 
 const OPTION = '--save-audio';
 
@@ -32,7 +30,7 @@ export interface AudioDirectory {
    * Writes the audio of both directions, `NAME-sandbox.opus` and `NAME-kit.opus`, and, if the page plays
    * it, of both together: `NAME-both.opus`, with the kit on the left channel.
    */
-  save: (name: string, audio: Audio) => void;
+  save: (name: string, audio: CallAudio) => void;
   /** Returns relative links from a directory to the saved audio of a call. */
   linkFrom: (directory: string, name: string) => AudioLinks | undefined;
   /**
@@ -107,9 +105,9 @@ export async function createAudioDirectory(
 /** Saves the audio of the calls of a conformance run. */
 export interface CallRecorder extends Pick<AudioDirectory, 'summarize'> {
   /** Takes the audio of a call, which comes before its exchange. */
-  onAudio: (step: string, audio: Audio) => void;
+  onAudio: (step: string, audio: CallAudio) => void;
   /** Saves the audio under the number of the exchange. */
-  onExchange: (exchange: Pick<Exchange, 'id' | 'step' | 'call'>) => void;
+  onExchange: (exchange: Pick<ExchangeRecord, 'id' | 'step' | 'call'>) => void;
 }
 
 /**
@@ -120,7 +118,7 @@ export interface CallRecorder extends Pick<AudioDirectory, 'summarize'> {
  */
 export async function createCallRecorder(directory: string): Promise<CallRecorder> {
   const { save, summarize } = await createAudioDirectory(directory, 'NUMBER-STEP');
-  const pending = new Map<string, Audio>();
+  const pending = new Map<string, CallAudio>();
   return {
     summarize,
     onAudio: (step, audio) => pending.set(step, audio),

@@ -1,5 +1,6 @@
 /** The help of `sandbox-kit --help`. It loads no command, so that it starts fast. */
 import type { CommandSummary, Example } from '../command.ts';
+import { exitCodes } from '../errors.ts';
 import { formatExamples, formatExitCodes, joinBlocks, section, type Row } from './help-layout.ts';
 
 const globalExamples: readonly Example[] = [
@@ -16,15 +17,15 @@ const globalEnvironment: Readonly<Record<string, string>> = {
 
 /** The exit codes that mean the same for all commands. */
 const commonExitCodes: Readonly<Record<number, string>> = {
-  2: 'usage error',
-  70: 'internal error',
+  [exitCodes.usage]: 'usage error',
+  [exitCodes.internal]: 'internal error',
 };
 
 /** The exit codes of every command. Numeric keys are always in ascending order. */
 export const globalExitCodes: Readonly<Record<number, string>> = {
-  0: 'OK',
-  1: 'findings',
-  3: 'not judged',
+  [exitCodes.ok]: 'OK',
+  [exitCodes.findings]: 'findings',
+  [exitCodes.notJudged]: 'not judged',
   ...commonExitCodes,
 };
 

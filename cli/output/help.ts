@@ -13,13 +13,8 @@ export function formatCommandHelp(command: CommandDescription): string {
     name.toUpperCase(),
     help,
   ]);
-  const groups = Map.groupBy(
-    Object.entries(commandLineOptions(command.options)),
-    ([, { group = 'Options' }]) => group,
-  );
-  const names = Object.entries(commandLineOptions(command.options)).map(([name, option]) =>
-    spellOption(name, option),
-  );
+  const groups = groupOptions(command);
+  const names = [...groups.values()].flat().map(([name, option]) => spellOption(name, option));
   const optionSections = [...groups].map(([heading, options]) =>
     section(
       heading === 'Options' ? heading : `${heading} options`,
@@ -40,6 +35,14 @@ export function formatCommandHelp(command: CommandDescription): string {
   ]);
 }
 
+/** Returns the options that the command line accepts, by the heading of their group. */
+export function groupOptions({ options }: CommandDescription): Map<string, [string, Option][]> {
+  return Map.groupBy(
+    Object.entries(commandLineOptions(options)),
+    ([, { group = 'Options' }]) => group,
+  );
+}
+
 /** Returns the usage line of a command, such as `sandbox-kit check [URL] [options]`. */
 export function usageOf(command: CommandDescription): string {
   const positionals = Object.entries(command.arguments).map(([name, { isRequired }]) =>
@@ -52,10 +55,14 @@ export function usageOf(command: CommandDescription): string {
     .join(' ');
 }
 
+/** Returns the flag of an option, such as `--json` or `--no-voice`. */
+export const flagOf = (name: string, option: Option): string =>
+  `${isOnByDefault(option) ? '--no-' : '--'}${name}`;
+
 /** Returns the spelling of an option, such as `--json FILE` or `--no-voice`. */
 export function spellOption(name: string, option: Option): string {
-  const prefix = isOnByDefault(option) ? '--no-' : '--';
-  return `${prefix}${name}${option.placeholder === '' ? '' : ` ${option.placeholder}`}`;
+  const flag = flagOf(name, option);
+  return option.placeholder === '' ? flag : `${flag} ${option.placeholder}`;
 }
 
 /** Returns the help of an option with its default. */

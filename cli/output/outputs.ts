@@ -5,10 +5,17 @@ import { identityOf, reserveFile, writeJsonOutput, writeOutput } from './files.t
 import type { CommandProcess, OutputStream } from '../process.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
 
+const OUTPUT_NAMES = ['json', 'junit', 'markdown', 'html', 'record'] as const;
+
 /** Output files by option name; `-` is stdout. */
-export type Outputs = Partial<
-  Record<'json' | 'junit' | 'markdown' | 'html' | 'record', string | undefined>
->;
+export type Outputs = Partial<Record<(typeof OUTPUT_NAMES)[number], string | undefined>>;
+
+/** Returns the output files with the flags that name them. */
+export const listOutputs = (outputs: Outputs): [flag: string, path: string][] =>
+  OUTPUT_NAMES.flatMap((name): [string, string][] => {
+    const path = outputs[name];
+    return path === undefined ? [] : [[`--${name}`, path]];
+  });
 
 /**
  * Checks that every output file can be written, and returns the terminal for text: stdout, or stderr
@@ -16,17 +23,14 @@ export type Outputs = Partial<
  *
  * @throws {UsageError} if an output can't be written, or two outputs go to the same place.
  */
-export function openOutputs(
-  { json, junit, markdown, html, record }: Outputs,
-  { stdout, stderr, env }: CommandProcess,
-): Terminal {
-  const outputs = Object.entries({ json, junit, markdown, html, record });
-  const onStdout = outputs.filter(([, path]) => path === '-').map(([name]) => `--${name}`);
+export function openOutputs(outputs: Outputs, { stdout, stderr, env }: CommandProcess): Terminal {
+  const listed = listOutputs(outputs);
+  const onStdout = listed.filter(([, path]) => path === '-').map(([flag]) => flag);
   if (onStdout.length > 1) {
     throw new UsageError(`Only one of ${onStdout.join(', ')} can be -, which is stdout.`);
   }
-  rejectSameFile(outputs.filter(([, path]) => path !== '-'));
-  for (const [name, path] of outputs) if (path !== undefined) reserveFile(path, `--${name}`);
+  rejectSameFile(listed.filter(([, path]) => path !== '-'));
+  for (const [flag, path] of listed) reserveFile(path, flag);
   return createTerminal(onStdout.length === 1 ? stderr : stdout, env);
 }
 
@@ -40,27 +44,26 @@ export function rejectOverwriting(
   option: string,
   inputs: readonly string[],
 ): void {
-  const { json, junit, markdown, html, record } = outputs;
   const identities = new Set(inputs.map(identityOf));
-  for (const [name, path] of Object.entries({ json, junit, markdown, html, record })) {
-    const identity = path === undefined || path === '-' ? undefined : identityOf(path);
+  for (const [flag, path] of listOutputs(outputs)) {
+    const identity = path === '-' ? undefined : identityOf(path);
     if (identity === undefined || !identities.has(identity)) continue;
     throw new UsageError(
-      `--${name} would overwrite ${path}, which ${option} reads. Use another file.`,
+      `${flag} would overwrite ${path}, which ${option} reads. Use another file.`,
     );
   }
 }
 
-function rejectSameFile(outputs: readonly (readonly [string, string | undefined])[]): void {
-  const names = new Map<string, string>();
-  for (const [name, path] of outputs) {
-    const identity = path === undefined ? undefined : identityOf(path);
+function rejectSameFile(outputs: readonly (readonly [flag: string, path: string])[]): void {
+  const flags = new Map<string, string>();
+  for (const [flag, path] of outputs) {
+    const identity = identityOf(path);
     if (identity === undefined) continue;
-    const first = names.get(identity);
+    const first = flags.get(identity);
     if (first !== undefined) {
-      throw new UsageError(`--${first} and --${name} both write to ${path}. Use two files.`);
+      throw new UsageError(`${first} and ${flag} both write to ${path}. Use two files.`);
     }
-    names.set(identity, name);
+    flags.set(identity, flag);
   }
 }
 

@@ -1,5 +1,4 @@
 /** Progress on stderr: a live line on a terminal, a plain line every 10 s in a pipe. */
-import type { LoadProgress } from '../../load/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
 import type { MoveProgress } from '../../src/service/index.ts';
@@ -12,7 +11,7 @@ const ESTIMATE_AFTER_STEPS = 3;
 const ESTIMATE_AFTER_SHARE = 0.25;
 
 /** Returns whether a plain line is due, at most every 10 s and only in a pipe. */
-function createPlainTimer({ isLive }: Terminal, clock: Clock): () => boolean {
+export function createPlainTimer({ isLive }: Terminal, clock: Clock): () => boolean {
   let writtenMs = clock.monotonicMs();
   return () => {
     if (clock.monotonicMs() - writtenMs < PLAIN_LINE_EVERY_MS) return false;
@@ -138,21 +137,6 @@ export function createSessionProgress(
   };
 }
 
-/** Returns a function that shows the figures of a load run. */
-export function createLoadProgress(
-  terminal: Terminal,
-  clock: Clock,
-): (figures: LoadProgress) => void {
-  const isPlainDue = createPlainTimer(terminal, clock);
-  return (figures) => {
-    const line = formatFigures(figures);
-    const { errors } = figures;
-    const errorsText = errors === 0 ? '' : `  ${terminal.style('red', `${errors} errors`)}`;
-    terminal.live(`  ${line.slice(0, Math.max(0, terminal.width - 16))}${errorsText}`);
-    if (isPlainDue()) terminal.write(`Progress: ${line}, ${errors} errors\n`);
-  };
-}
-
 /** Returns a function that shows the rows of a move. */
 export function createMoveProgress(
   terminal: Terminal,
@@ -173,34 +157,8 @@ export function createMoveProgress(
 export const formatMovedRows = ({ copiedRows, totalRows }: MoveProgress): string =>
   `${formatNumber(copiedRows)} of ${formatCount(totalRows, 'row')}`;
 
-function formatFigures(figures: LoadProgress): string {
-  const { phase, perSecond, inFlight, p50Ms, p99Ms, calls } = figures;
-  const time = formatTimeLeft(figures);
-  if (calls) return `${time}, ${inFlight} calls connected, ${calls.packetsPerSecond} packets/s`;
-  if (phase === 'preflight' || phase === 'warm-up') return time;
-  if (phase === 'drain') return `drain, ${inFlight} in flight`;
-  const latency = p50Ms === null ? '' : `, p50 ${formatMs(p50Ms)}, p99 ${formatMs(p99Ms)}`;
-  return `${time}, ${perSecond}/s, ${inFlight} in flight${latency}`;
-}
-
-/** Returns the time until the steady state ends. The total time of a search is unknown. */
-function formatTimeLeft({ phase, leftMs, search }: LoadProgress): string {
-  const left = `${formatMinutes(leftMs)} left`;
-  if (phase === 'drain') return 'drain';
-  if (phase === 'preflight' || phase === 'warm-up') {
-    if (search) return phase;
-    return phase === 'preflight' ? `preflight, then ${formatMinutes(leftMs)}` : `${left} (warm-up)`;
-  }
-  const step = search ? ` of the step ${describeStep(search)}` : '';
-  return `${left}${step}${phase === 'ramp' ? ' (ramp-up)' : ''}`;
-}
-
-const describeStep = (search: NonNullable<LoadProgress['search']>): string =>
-  'calls' in search ? `with ${search.calls} calls` : `at ${search.perSecond}/s`;
-
-const formatMs = (ms: number | null): string => `${Math.round(ms ?? 0)} ms`;
-
-function formatMinutes(ms: number): string {
+/** Formats a duration: "1:05". */
+export function formatMinutes(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }

@@ -1,5 +1,6 @@
 /** `exec --judge-client`: judges the requests of a command to the service. */
 import type * as conformanceModule from '../../conformance/index.ts';
+import type { CheckResult } from '../../conformance/index.ts';
 import type { RunningService } from '../../src/service/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import { flagNameOf, type FlagValues } from '../../src/options/table.ts';
@@ -67,19 +68,19 @@ export async function prepareClientJudgment(
       if (values.injectFaults) service.setFaults(conformance.retryFaults);
     },
     async conclude(service, { isInterrupted }) {
-      const { transcript, report } = await judge(
-        conformance,
-        service,
-        values.strict,
-        isInterrupted,
-      );
+      const { strict } = values;
+      const { transcript, report } = await judge(conformance, service, { strict, isInterrupted });
       if (values.record !== undefined) {
         const recording = conformance.writeTranscript(transcript);
         writeOutput(values.record, recording, '--record', process.stdout);
       }
       const judged = conformance.applyKnownFailures(report, knownFailures);
       writeCheckReports(judged, {
-        ...{ conformance, process, transcript, verbose: values.verbose, outputs: values },
+        conformance,
+        process,
+        transcript,
+        verbose: values.verbose,
+        outputs: values,
         // stdout is the output of the command.
         out: createTerminal(process.stderr, process.env),
       });
@@ -100,13 +101,15 @@ function rejectJudgmentOptions(values: JudgmentValues): void {
 async function judge(
   conformance: typeof conformanceModule,
   { url, callerRecording }: Pick<RunningService, 'url' | 'callerRecording'>,
-  strict: boolean,
-  isInterrupted: boolean,
-): Promise<ReturnType<typeof conformance.judgeClient>> {
+  options: { strict: boolean; isInterrupted: boolean },
+): Promise<CheckResult> {
   const recording = await callerRecording();
   if (!recording) throw new Error('The service did not record its callers.');
   return conformance.judgeClient({
-    ...{ recording, strict, isInterrupted, target: url, kitVersion: kitVersion() },
+    ...options,
+    recording,
+    target: url,
+    kitVersion: kitVersion(),
     endedAt: isoTime(systemClock.nowMs()),
   });
 }

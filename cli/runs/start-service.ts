@@ -4,14 +4,14 @@ import { libraryValues, type FlagValues } from '../../src/options/table.ts';
 import { isLoopbackHost } from '../../src/platform/loopback.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { UnavailableError, UsageError } from '../errors.ts';
-import { readDatabaseUrl } from '../flags/environment.ts';
+import { readDatabaseUrl } from '../input/database-url.ts';
 import { readSeedFile } from '../../library/input/documents.ts';
 import { createKitFunctions } from '../../library/kit-functions.ts';
 import { describeServiceKey, readServiceKey, type KeyFlags } from '../input/keys.ts';
 import { readEndpoint, readModelEndpoint } from '../input/model-endpoints.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
-import { isPortInUse, portInUseError } from './servers.ts';
+import { findPortInUse } from './port-in-use.ts';
 
 /** The values that `startServiceFor` needs; others of `serve` are optional. */
 type ServiceValues = FlagValues<typeof dataOptions> &
@@ -75,7 +75,8 @@ export async function startServiceFor(
       throw seed.errorAt(error.pointer, error.problem, error.relatedPointer);
     }
     if (!(error instanceof service.StartError)) throw error;
-    if (isPortInUse(error)) throw portInUseError(host, port);
+    const portInUse = findPortInUse(error, { host, port });
+    if (portInUse) throw portInUse;
     const message = `Can't start the service: ${error.message}`;
     const isAway = error instanceof service.DatabaseUnavailableError;
     throw isAway ? new UnavailableError(message) : new UsageError(message);

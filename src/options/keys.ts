@@ -6,8 +6,8 @@ import * as values from './values.ts';
 
 /** The form of a key in words. */
 export const KEY = 'one line of printable ASCII without spaces';
-export const KEY_FORM = /^[\x21-\x7e]+$/;
-const key = z.string(KEY).regex(KEY_FORM, KEY);
+export const KEY_PATTERN = /^[\x21-\x7e]+$/;
+const key = z.string(KEY).regex(KEY_PATTERN, KEY);
 
 export const apiKeyFile = option(
   values.filePath,

@@ -45,6 +45,9 @@ export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
+/** Returns the number of days from the Unix epoch to a time. */
+export const toDay = (ms: number): number => Math.floor(ms / DAY_MS);
+
 /** The system clock. */
 export const systemClock: Clock = createScaledClock(1);
 
@@ -128,3 +131,6 @@ export function httpDate(ms: number): string {
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
+
+/** Formats Unix milliseconds as the date in UTC, such as 2026-11-20. */
+export const isoDate = (ms: number): string => isoTime(ms).slice(0, 10);

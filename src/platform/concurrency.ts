@@ -20,3 +20,18 @@ export async function forEachConcurrently<Item>(
   const results = await Promise.allSettled(Array.from({ length: workers }, runWorker));
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
+
+/**
+ * Awaits the values of an object, which are computed concurrently. Rejects with the first rejection,
+ * like `Promise.all`.
+ */
+export async function awaitValues<Values extends Readonly<Record<string, unknown>>>(
+  values: Values,
+): Promise<{ [Key in keyof Values]: Awaited<Values[Key]> }> {
+  const entries = Object.entries(values).map(
+    async ([key, value]): Promise<[string, unknown]> => [key, await value],
+  );
+  return Object.fromEntries(await Promise.all(entries)) as {
+    [Key in keyof Values]: Awaited<Values[Key]>;
+  };
+}

@@ -1,12 +1,13 @@
 /** The service: area A of the interface, with a control API and session pages. */
 export { StartError } from '../http-kit/errors.ts';
-export { KEY_FORM, type ServiceKey, type ServiceOptions } from './app/options.ts';
+export type { ServiceOptions, SimulateOptions } from './generated/options.ts';
+export { KEY_FORM, type ServiceKey } from './options.ts';
 export type { ModelEndpoint } from './model/endpoint.ts';
 export { isKey } from './domain/authentication.ts';
 export type { IngestLogLine, ServiceControls } from './admin/controls.ts';
 export type { CallerRecording } from './app/caller-recorder.ts';
 export { startService, type RunningService, type ServiceEnvironment } from './app/start-service.ts';
-export { watchDataDir } from './app/data-dir.ts';
+export { isDataDir, watchDataDir } from './app/data-dir.ts';
 export { DatabaseUnavailableError, migrateDatabase } from './app/open-data.ts';
 export { MoveInterruptedError, moveDataDir, type DirectoryMove } from './app/move-data-dir.ts';
 export type { MoveProgress } from './store/move/move-data.ts';
@@ -26,7 +27,6 @@ export { findRunProblems, resolveScenarios } from './domain/resolved-scenario.ts
 export { lintTraces, type LintOptions, type TraceDiagnosis } from './ingest/lint-traces.ts';
 export { scoreReply, type ResentTurn } from './app/score-reply.ts';
 export { simulate, type SimulationSettings } from './app/simulate.ts';
-export type { SimulateOptions } from './generated/options.ts';
 export { describeCost, estimateCost } from './simulator/cost.ts';
 export { countSessions } from './simulator/session-plan.ts';
 export { withComparison } from './simulator/report/comparison.ts';

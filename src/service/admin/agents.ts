@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import {
   attachReport,
-  checkConnection,
   findReport,
   listReports,
   REPORTS_KEPT_MAX,
   toReportJson,
-  type AgentDeps,
-} from '../operations/agents.ts';
+} from '../operations/agent-reports.ts';
+import { checkConnection, type AgentDeps } from '../operations/agents.ts';
 import type { RequestOwners } from './request-owners.ts';
 
 type WithId = { Params: { id: string } };

@@ -9,8 +9,11 @@ import {
 } from '../../platform/options.ts';
 import { SandboxKitError } from '../../platform/sandbox-kit-error.ts';
 import { RequestError } from '../domain/errors.ts';
+import { changeClock } from './clock.ts';
 import type { ServiceControls } from './controls.ts';
-import { listIngestLog, resetOwner, changeClock, type AdminOptions } from './routes.ts';
+import { listIngestLog } from './logs.ts';
+import { resetOwner } from './reset.ts';
+import type { AdminOptions } from './routes.ts';
 import { listVerdicts } from './sessions.ts';
 import { drain } from './work.ts';
 

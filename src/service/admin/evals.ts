@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { parseEval } from '../domain/evals.ts';
 import { deleteEval, findEval } from '../operations/evals.ts';
-import { changeSettings, type FindSettingsWarnings } from '../operations/settings.ts';
-import type { EvalStore, Store } from '../store/store.ts';
+import type { EvalStore } from '../store/store.ts';
 import type { RequestOwners } from './request-owners.ts';
 
 interface EvalRoutesOptions {
@@ -30,23 +29,5 @@ export function addEvalRoutes(
     const { id } = request.params;
     await deleteEval(evalStore, await owners.find(request), id);
     return { deleted: id };
-  });
-}
-
-/** `/settings`: which evals score live traces, and the base name of the daily run (spec 2.2). */
-export function addSettingsRoutes(
-  app: FastifyInstance,
-  options: {
-    owners: RequestOwners;
-    store: Pick<Store, 'evals' | 'settings'>;
-    findWarnings: FindSettingsWarnings;
-  },
-): void {
-  const { owners, store } = options;
-  app.get('/settings', async (request) => store.settings.get(await owners.find(request)));
-  app.put('/settings', async (request) => {
-    const ownerId = await owners.findOrCreate(request);
-    const { settings, warnings } = await changeSettings(options, ownerId, request.body);
-    return { ...settings, ...(warnings.length > 0 && { warnings }) };
   });
 }

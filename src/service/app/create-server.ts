@@ -4,14 +4,14 @@ import { systemClock } from '../../platform/clock.ts';
 import type { ServiceControls } from '../admin/controls.ts';
 import { createControls } from '../admin/create-controls.ts';
 import { createFaultInjector } from '../admin/faults.ts';
-import { addAdminRoutes } from '../admin/routes.ts';
+import { addAdminRoutes, type AdminOptions } from '../admin/routes.ts';
 import { createSeeder, type Seeder } from '../admin/seed.ts';
 import type { KitFunctions } from '../domain/kit-functions.ts';
 import type { ServiceCounters } from '../domain/metrics.ts';
 import { createRateLimiter, type RateLimiter } from '../domain/rate-limiter.ts';
 import type { Sweeper } from '../domain/sweeper.ts';
 import { listSdkSettings } from '../ingest/dialects/sdk-settings.ts';
-import { listSolutions } from '../ingest/log-entries.ts';
+import { listSolutions } from '../ingest/log-messages.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
 import { createAgentTests, type AgentTests } from '../operations/agent-tests.ts';
 import { createBacklog, type Backlog } from '../operations/backlog.ts';
@@ -237,7 +237,7 @@ function collectAdminParts(
   { workers, access, problems, lifecycle, kit }: ServerParts,
   tests: TestTools,
   operations: Operations,
-): Parameters<typeof addAdminRoutes>[1] {
+): AdminOptions {
   const { spanRemover, simulator, scoring, closing } = workers;
   const { backlog, agentTests } = operations;
   const { authentication, owners, appUrl } = access;

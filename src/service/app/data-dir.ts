@@ -11,6 +11,12 @@ import { isError, errorCode } from '../../platform/error-origin.ts';
 
 const KEY_FILE = 'development-key';
 
+/** Returns the path of the database in a data directory. */
+export const databaseFileOf = (dataDir: string): string => join(dataDir, 'service.db');
+
+/** Returns whether a directory has a database of a service. */
+export const isDataDir = (path: string): boolean => existsSync(databaseFileOf(path));
+
 /** A data directory. */
 export interface DataDir {
   path: string;
@@ -37,7 +43,7 @@ export async function openDataDir(path: string | undefined): Promise<DataDir> {
  * since; undefined if nothing did.
  */
 export const watchDataDir = (dataDir: string): (() => string | undefined) =>
-  watchFile(join(dataDir, 'service.db'));
+  watchFile(databaseFileOf(dataDir));
 
 /**
  * Creates a data directory and its parents, which only their owner can read. Node's own recursion reports a read-only disk as ENOENT.

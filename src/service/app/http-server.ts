@@ -12,9 +12,9 @@ import {
   toRequestError,
   type ServiceErrorCode,
 } from '../domain/errors.ts';
-import { drain } from '../ingest/read-body.ts';
 import { findDatabaseProblem } from '../store/database-problem.ts';
 import { sendErrorPage } from '../web/frame/errors.ts';
+import { discardBody } from './discard-body.ts';
 
 // Without a charset: JSON has none (RFC 8259), and OpenTelemetry clients compare the exact value.
 const JSON_CONTENT_TYPE = 'application/json';
@@ -104,7 +104,7 @@ export function finishRequestFirst(scope: FastifyInstance): void {
       return;
     }
     // Clients send in real time, whatever the service clock shows.
-    const received = drain(request.raw, systemClock);
+    const received = discardBody(request.raw, systemClock);
     reply.header('content-length', payload.length);
     const response = async function* (): AsyncGenerator<Buffer> {
       yield payload;

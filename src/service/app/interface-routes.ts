@@ -7,7 +7,7 @@ import { addCloseRoute, type CloseRouteDeps } from '../close/route.ts';
 import { createMethodError, RequestError } from '../domain/errors.ts';
 import { readExporter } from '../domain/exporters.ts';
 import { addOtherSignalRoutes } from '../ingest/other-signals.ts';
-import { createByteBudget } from '../ingest/read-body.ts';
+import { BYTES_IN_FLIGHT_MAX, createByteBudget } from '../ingest/read-body.ts';
 import { addIngestRoute, type IngestDeps } from '../ingest/route.ts';
 import { addResultsRoutes, type ResultsDeps } from '../results/routes.ts';
 import type { Store } from '../store/store.ts';
@@ -30,10 +30,6 @@ export interface InterfaceOptions {
   callerRecorder: CallerRecorder | undefined;
   misdirectedTraces: MisdirectedTraces;
 }
-
-// Limits the memory of request bodies, from their first byte until they are stored. Beyond it,
-// clients get a 503 and retry. The writer accepts as much at a time.
-const BYTES_IN_FLIGHT_MAX = 67_108_864;
 
 const TRACES_HINT = ' Send traces to /v1/traces.';
 

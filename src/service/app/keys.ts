@@ -2,10 +2,11 @@ import { StartError } from '../../http-kit/errors.ts';
 import { digestKey } from '../../http-kit/local-access.ts';
 import { KeyTakenError } from '../store/owners.ts';
 import type { ConfiguredKey, OwnerStore, Store } from '../store/store.ts';
-import type { ServiceKey } from './options.ts';
+import type { ServiceKey } from '../options.ts';
 import { joinReplicas, type Replica, type ReplicaOptions } from './replicas.ts';
 
-const OWNER_NAME_DEFAULT = 'development';
+/** The owner of keys that name none. */
+export const OWNER_NAME_DEFAULT = 'development';
 
 /** The keys that a process was started with. */
 export interface StartKeys {

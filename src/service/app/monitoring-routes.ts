@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { rejectOtherMethods } from '../../http-kit/server.ts';
-import { sendReadiness } from '../admin/routes.ts';
+import { sendReadiness } from '../admin/readiness.ts';
 import type { Authentication } from '../domain/authentication.ts';
 import { createMethodError } from '../domain/errors.ts';
 import type { FindUnreadyReason } from '../operations/service-readiness.ts';

@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { StartError } from '../../http-kit/errors.ts';
 import type { MoveProgress, MoveResult } from '../store/move/move-data.ts';
 import { MoveError } from '../store/move/moved-tables.ts';
 import { findTlsWarning, redactDatabaseUrl } from '../store/postgres/database-url.ts';
 import { getLockPath, lockDirectory } from '../store/sqlite/directory-lock.ts';
-import { findDevelopmentKey, withDataFile } from './data-dir.ts';
+import { databaseFileOf, findDevelopmentKey, isDataDir, withDataFile } from './data-dir.ts';
 import { DatabaseUnavailableError, withDatabase } from './open-data.ts';
 
 /** The database failed while data was moved. The same move continues later. */
@@ -34,8 +32,8 @@ export async function moveDataDir({
   onWarning?: (warning: string) => void;
   onProgress?: (progress: MoveProgress) => void;
 }): Promise<DirectoryMove> {
-  const file = join(dataDir, 'service.db');
-  if (!existsSync(file)) {
+  const file = databaseFileOf(dataDir);
+  if (!isDataDir(dataDir)) {
     throw new StartError(`${dataDir} is not a data directory of sandbox-kit serve.`);
   }
   const { moveData } = await import('../store/move/move-data.ts');

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { StartError } from '../../http-kit/errors.ts';
 import { formatAuthority } from '../../platform/base-url.ts';
 import type { Log } from '../../platform/log.ts';
@@ -22,7 +21,13 @@ import { UnfinishedMoveError } from '../store/postgres/move-marker.ts';
 import { getLockPath, lockDirectory } from '../store/sqlite/directory-lock.ts';
 import { isFileMissing } from '../store/sqlite/file-identity.ts';
 import type { Store, StoreLocation } from '../store/store.ts';
-import { createDevelopmentKey, loadDevelopmentKey, openDataDir, withDataFile } from './data-dir.ts';
+import {
+  createDevelopmentKey,
+  databaseFileOf,
+  loadDevelopmentKey,
+  openDataDir,
+  withDataFile,
+} from './data-dir.ts';
 
 /** The database can't be used now, but may work again later. */
 export class DatabaseUnavailableError extends StartError {}
@@ -61,7 +66,7 @@ async function openDirectory(
 ): Promise<ServiceData> {
   const dataDir = await openDataDir(path);
   cleanups.push(() => dataDir.remove());
-  const file = join(dataDir.path, 'service.db');
+  const file = databaseFileOf(dataDir.path);
   const isTemporary = path === undefined;
   if (!isTemporary) {
     const lockFile = getLockPath(dataDir.path);

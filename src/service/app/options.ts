@@ -6,7 +6,6 @@ import type { ServiceOptions } from '../generated/options.ts';
 import { serviceOptions } from '../options.ts';
 
 export type { ServiceOptions } from '../generated/options.ts';
-export { KEY_FORM, type ServiceKey } from '../options.ts';
 
 /** The options of the service, and what the package above it adds to those of its caller. */
 export interface ServiceSetup extends ServiceOptions {

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { digestKey, isSameDigest } from '../../http-kit/local-access.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { forgetOldest } from '../../platform/forget-oldest.ts';
 import { randomHex } from '../../platform/random.ts';
 import type { StateSharing } from '../domain/shared-state.ts';
 
@@ -83,8 +84,7 @@ export function createPageSessions(
       const session = find(headers);
       if (!session) return;
       ended.add(session.nonce);
-      const [oldest] = ended;
-      if (ended.size > ENDED_MAX && oldest !== undefined) ended.delete(oldest);
+      forgetOldest(ended, ENDED_MAX);
       const { nonce, expiresAtMs } = session;
       await sharing?.change((state) => {
         const lasting = state.endedPageSessions.filter((each) => each.expiresAtMs > clock.nowMs());

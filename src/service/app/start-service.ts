@@ -5,15 +5,11 @@ import { isLoopbackHost } from '../../platform/loopback.ts';
 import { validateOptions } from '../../platform/options.ts';
 import type { ServiceControls } from '../admin/controls.ts';
 import { InvalidDocumentError, InvalidSeedError, RequestError } from '../domain/errors.ts';
+import type { ServiceKey } from '../options.ts';
 import type { CallerRecording } from './caller-recorder.ts';
 import { composeService, type ComposedService } from './compose-service.ts';
 import type { Cleanups } from './open-data.ts';
-import {
-  serviceOptionsSchema,
-  type ServiceKey,
-  type ServiceSetup,
-  type StartOptions,
-} from './options.ts';
+import { serviceOptionsSchema, type ServiceSetup, type StartOptions } from './options.ts';
 
 /** Variables that point a process to a service. */
 export interface ServiceEnvironment {

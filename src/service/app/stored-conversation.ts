@@ -1,11 +1,11 @@
-import { join } from 'node:path';
 import { StartError } from '../../http-kit/errors.ts';
 import {
   makeScenarioFromConversation,
   type ConversationScenario,
 } from '../domain/conversation-scenario.ts';
 import { openStore } from '../store/open-store.ts';
-import { withDataFile } from './data-dir.ts';
+import { databaseFileOf, withDataFile } from './data-dir.ts';
+import { OWNER_NAME_DEFAULT } from './keys.ts';
 
 /** A conversation in a data directory. */
 export interface StoredConversation {
@@ -23,9 +23,9 @@ export interface StoredConversation {
 export async function makeScenarioFromDataDir({
   dataDir,
   conversationId,
-  owner = 'development',
+  owner = OWNER_NAME_DEFAULT,
 }: StoredConversation): Promise<ConversationScenario | undefined> {
-  const file = join(dataDir, 'service.db');
+  const file = databaseFileOf(dataDir);
   const store = await withDataFile(file, () => openStore({ file }));
   try {
     const ownerId = await store.owners.findId(owner);

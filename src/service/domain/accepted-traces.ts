@@ -1,3 +1,5 @@
+import { forgetOldest } from '../../platform/forget-oldest.ts';
+
 /** When traces of an exporter were accepted since the service started, or was reset. */
 export interface TraceTimes {
   firstMs: number;
@@ -41,16 +43,11 @@ export function createAcceptedTraces(): AcceptedTraces {
         newestMs: receivedAtMs,
         newestTextMs: hasText ? receivedAtMs : known?.newestTextMs,
       });
-      forgetFirst(byExporter, EXPORTERS_MAX);
+      forgetOldest(byExporter, EXPORTERS_MAX);
       byOwner.set(ownerId, byExporter);
-      forgetFirst(byOwner, OWNERS_MAX);
+      forgetOldest(byOwner, OWNERS_MAX);
     },
     find: (ownerId) => byOwner.get(ownerId),
     clear: () => byOwner.clear(),
   };
-}
-
-function forgetFirst(map: Map<string, unknown>, sizeMax: number): void {
-  const [first] = map.keys();
-  if (map.size > sizeMax && first !== undefined) map.delete(first);
 }

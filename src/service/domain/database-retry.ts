@@ -1,7 +1,6 @@
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { findDatabaseProblem, type DatabaseProblem } from '../store/database-problem.ts';
-import { logDatabaseProblem } from './errors.ts';
 
 /** The pause between two attempts of background work while the database fails. */
 const PAUSE_MS = 1_000;
@@ -42,7 +41,11 @@ const FULL_MS_MAX = 10_000;
 
 /** The problems of a database that may still answer queries. */
 const CHANGE_PROBLEMS: readonly DatabaseProblem['kind'][] = [
-  ...(['locked', 'unwritable', 'file_changed', 'disk_full', 'read_only'] as const),
+  'locked',
+  'unwritable',
+  'file_changed',
+  'disk_full',
+  'read_only',
   'permission_denied',
 ];
 
@@ -74,7 +77,7 @@ export function createDatabaseProblemLog(
       const nowMs = systemClock.monotonicMs();
       if (kind === 'disk_full') fullAtMs = nowMs;
       if (loggedAtMs !== undefined && nowMs - loggedAtMs < repeatMs) return;
-      logDatabaseProblem(log, problem, { worker });
+      logProblem(log, problem, worker);
       loggedAtMs = nowMs;
     },
     reportSuccess,
@@ -84,6 +87,14 @@ export function createDatabaseProblemLog(
       if (kind && !CHANGE_PROBLEMS.includes(kind)) reportSuccess();
     },
   };
+}
+
+/** Logs a problem under its event. */
+function logProblem(log: Log, { kind, code, message = '' }: DatabaseProblem, worker: string): void {
+  if (kind === 'locked') log.error('database_locked', { worker, code });
+  else if (kind === 'unwritable') log.error('disk_write_failed', { worker, code });
+  else if (kind === 'file_changed') log.error('database_file_changed', { worker, message });
+  else log.error('database_failed', { worker, problem: kind, code });
 }
 
 /** Creates the retries of one worker, which the log names. */

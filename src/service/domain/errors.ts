@@ -1,6 +1,5 @@
 import { formatPlace, type ServiceError } from '../../contract/index.ts';
 import { asFastifyClientError, HttpError } from '../../http-kit/errors.ts';
-import type { Log, LogFields } from '../../platform/log.ts';
 import { toSentence } from '../../platform/sandbox-kit-error.ts';
 import { findDatabaseProblem, type DatabaseProblem } from '../store/database-problem.ts';
 
@@ -123,7 +122,10 @@ const DATABASE_MESSAGES: Readonly<Record<DatabaseProblem['kind'], string>> = {
 };
 
 const LONG_PROBLEMS: readonly DatabaseProblem['kind'][] = [
-  ...(['unwritable', 'file_changed', 'disk_full', 'read_only'] as const),
+  'unwritable',
+  'file_changed',
+  'disk_full',
+  'read_only',
 ];
 
 /** Returns the error to respond with for a problem of the database. */
@@ -133,18 +135,6 @@ export function databaseError({ kind }: Pick<DatabaseProblem, 'kind'>): RequestE
   const seconds = isLong ? LONG_RETRY_AFTER_SECONDS : SHORT_RETRY_AFTER_SECONDS;
   const code = kind === 'locked' || kind === 'unwritable' ? kind : 'database_failed';
   return new RequestError(code, message, { 'retry-after': String(seconds) });
-}
-
-/** Logs a problem of the database under its event. */
-export function logDatabaseProblem(
-  log: Log,
-  { kind, code, message = '' }: DatabaseProblem,
-  fields: LogFields = {},
-): void {
-  if (kind === 'locked') log.error('database_locked', { ...fields, code });
-  else if (kind === 'unwritable') log.error('disk_write_failed', { ...fields, code });
-  else if (kind === 'file_changed') log.error('database_file_changed', { ...fields, message });
-  else log.error('database_failed', { ...fields, problem: kind, code });
 }
 
 /** Returns the error for a method that a path does not support. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
+import { forgetOldest } from '../../platform/forget-oldest.ts';
 import type { RequestError } from './errors.ts';
 
 /** The requests of programs that were rejected since the service started, or was reset. */
@@ -28,8 +29,7 @@ export function createRejectedRequests(clock: Clock): RejectedRequests {
       const counts = byOwner.get(ownerId)?.counts ?? new Map<number, number>();
       counts.set(status, (counts.get(status) ?? 0) + 1);
       byOwner.set(ownerId, { counts, newest: { atMs: clock.nowMs(), status, message, exporter } });
-      const [first] = byOwner.keys();
-      if (byOwner.size > OWNERS_MAX && first !== undefined) byOwner.delete(first);
+      forgetOldest(byOwner, OWNERS_MAX);
     },
     find: (ownerId) => byOwner.get(ownerId),
     clear: () => byOwner.clear(),

@@ -11,12 +11,19 @@ import { readSpans, type RejectedSpans } from './read-spans.ts';
 import type { IngestTask } from './thread-messages.ts';
 import { errorCode } from '../../platform/error-origin.ts';
 
-/** The result of decoding a body. `bytes` is its decompressed size. */
-export type Decoded = { bytes: number } & (
+/** The rows of a request, or why none of its spans can be stored. */
+type ReadRows =
   | { kind: 'read'; rows: TraceRequestRows }
-  | ({ kind: 'rejected'; logEntries: TraceRequestRows['logEntries'] } & RejectedSpans['rejection'])
-  | { kind: 'malformed' | 'too_large' | 'failed'; message: string }
-);
+  | ({ kind: 'rejected'; logEntries: TraceRequestRows['logEntries'] } & RejectedSpans['rejection']);
+
+/** Why a body has no rows. */
+interface UnreadableBody {
+  kind: 'malformed' | 'too_large' | 'failed';
+  message: string;
+}
+
+/** The result of decoding a body. `bytes` is its decompressed size. */
+export type Decoded = { bytes: number } & (ReadRows | UnreadableBody);
 
 /** Returns the conversations of stored traces, by trace id. */
 export interface TraceLookup {
@@ -96,12 +103,7 @@ function readRows(
   request: TraceRequest,
   { ownerId, receivedAtMs, headerConversationId }: IngestTask,
   traces: TraceLookup,
-):
-  | { kind: 'read'; rows: TraceRequestRows }
-  | ({
-      kind: 'rejected';
-      logEntries: TraceRequestRows['logEntries'];
-    } & RejectedSpans['rejection']) {
+): ReadRows {
   const spans = readSpans(request, {
     headerConversationId,
     ownerId,

@@ -14,6 +14,7 @@ import { Worker } from 'node:worker_threads';
 import { systemClock } from '../../platform/clock.ts';
 import type { ConnectionCounts } from '../store/connections.ts';
 import type { StoreLocation } from '../store/store.ts';
+import { BYTES_IN_FLIGHT_MAX } from './read-body.ts';
 import {
   describeOrigin,
   type CloseMessage,
@@ -47,8 +48,6 @@ export interface IngestThreadOptions {
   threadUrl?: URL;
 }
 
-const BYTES_IN_FLIGHT_DEFAULT = 67_108_864;
-
 /** Exporters wait for 10 s; an earlier 503 tells them to send the request again. */
 const DATABASE_MS_MAX = 5_000;
 
@@ -81,7 +80,7 @@ class RestartingThread implements IngestThread {
 
   constructor({ store, bytesInFlightMax, threadUrl }: IngestThreadOptions) {
     this.#store = store;
-    this.#bytesInFlightMax = bytesInFlightMax ?? BYTES_IN_FLIGHT_DEFAULT;
+    this.#bytesInFlightMax = bytesInFlightMax ?? BYTES_IN_FLIGHT_MAX;
     this.#url = threadUrl ?? ownThreadUrl;
   }
 

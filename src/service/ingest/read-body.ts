@@ -49,6 +49,12 @@ export type BodyResult =
   /** The client disconnected before it had sent the whole body. */
   | { kind: 'disconnected' };
 
+/**
+ * Limits the memory of request bodies, from their first byte until they are stored. Beyond it, clients
+ * get a 503 and retry. The ingest thread accepts as much at a time.
+ */
+export const BYTES_IN_FLIGHT_MAX = 67_108_864;
+
 /** Limits the memory that the bodies of all concurrent requests use together. */
 export interface ByteBudget {
   /** Reserves bytes; returns false, and reserves none, if they would exceed the budget. */
@@ -139,38 +145,4 @@ function concat(chunks: readonly Buffer[], length: number): ArrayBuffer {
     offset += chunk.length;
   }
   return body;
-}
-
-// A client that is still sending a rejected body reads the response only after these limits at most.
-const DRAIN_BYTES_MAX = 67_108_864;
-const DRAIN_MS_MAX = 10_000;
-
-/**
- * Reads and discards the rest of a rejected body, so that the client gets to read the response.
- * Closes the connection after 64 MiB or 10 s. Resolves when the request has ended.
- */
-export function drain(request: IncomingMessage, clock: Clock): Promise<void> {
-  if (request.complete || request.destroyed) return Promise.resolve();
-  const { socket } = request;
-  const deadline = clock.deadline(DRAIN_MS_MAX);
-  const disconnect = (): void => {
-    socket.destroy();
-  };
-  let length = 0;
-  deadline.signal.addEventListener('abort', disconnect);
-  return new Promise((resolve) => {
-    const settle = (): void => {
-      deadline[Symbol.dispose]();
-      resolve();
-    };
-    request
-      .on('error', settle)
-      .on('end', settle)
-      .on('close', settle)
-      .on('data', (chunk: Buffer) => {
-        length += chunk.length;
-        if (length > DRAIN_BYTES_MAX) disconnect();
-      });
-    request.resume();
-  });
 }

@@ -12,7 +12,8 @@ import type { IngestLogEntry, NewSpan, SpanLink, TraceRequestRows } from '../sto
 import { resolveConversations } from './conversation-ids.ts';
 import { createDialectFinder } from './dialects/dialect.ts';
 import { dialects } from './dialects/table.ts';
-import { RequestLogEntries, logMessages, type LogCode } from './log-entries.ts';
+import { RequestLogEntries } from './log-entries.ts';
+import { logMessages, type LogCode } from './log-messages.ts';
 import { hasTurnText, toSpanLink, toSpanRow } from './span-row.ts';
 import { TagCollector } from './tags.ts';
 

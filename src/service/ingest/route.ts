@@ -27,7 +27,7 @@ import {
   type Share,
 } from './read-body.ts';
 import { BODY_TOO_LARGE_MESSAGE } from './decode-body.ts';
-import type { IngestResult, IngestThread } from './ingest-thread.ts';
+import type { IngestResult, IngestTask, IngestThread } from './ingest-thread.ts';
 
 /** Dependencies of the ingest endpoint. */
 export interface IngestDeps {
@@ -73,24 +73,10 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
       using share = createShare(deps.budget);
       const received = await receive(deps, caller, request, share);
       if (received === undefined) return await reply.hijack();
-      const { format, body } = received;
-      const task = toTask(request, { deps, caller, format, body, exporter });
-      const result = await deps.writer.write(task);
-      if (result.kind === 'stored') {
-        countSpans(deps, result.result);
-        if (result.result.inserted > 0) {
-          const { receivedAtMs } = task;
-          const { hasText } = result;
-          deps.acceptedTraces.record(caller.ownerId, { receivedAtMs, exporter, hasText });
-        }
-        deps.databaseProblems.reportSuccess();
-      } else if (result.kind === 'failed') {
-        // The client can only retry; the cause is for the operator of the service.
-        deps.log.error('span_write_failed', { owner: caller.ownerId, reason: result.message });
-      } else if (result.kind === 'database_failed') {
-        deps.databaseProblems.report(result.problem);
-      }
-      return await respond(reply, format, result);
+      const origin = { ownerId: caller.ownerId, exporter, receivedAtMs: deps.clock.nowMs() };
+      const result = await deps.writer.write(toTask(request, received, origin));
+      recordResult(deps, result, origin);
+      return await respond(reply, received.format, result);
     } catch (error) {
       if (error instanceof RequestError) {
         deps.rejectedRequests.count(caller.ownerId, error, exporter);
@@ -99,6 +85,34 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
       throw error;
     }
   });
+}
+
+/** Who sent a request, and when its body was complete. */
+interface Origin {
+  ownerId: string;
+  exporter: string;
+  receivedAtMs: number;
+}
+
+/** Counts and remembers the result of a request. */
+function recordResult(
+  deps: IngestDeps,
+  result: IngestResult,
+  { ownerId, exporter, receivedAtMs }: Origin,
+): void {
+  if (result.kind === 'stored') {
+    countSpans(deps, result.result);
+    if (result.result.inserted > 0) {
+      const { hasText } = result;
+      deps.acceptedTraces.record(ownerId, { receivedAtMs, exporter, hasText });
+    }
+    deps.databaseProblems.reportSuccess();
+  } else if (result.kind === 'failed') {
+    // The client can only retry; the cause is for the operator of the service.
+    deps.log.error('span_write_failed', { owner: ownerId, reason: result.message });
+  } else if (result.kind === 'database_failed') {
+    deps.databaseProblems.report(result.problem);
+  }
 }
 
 /** A span that is stored late, after its conversation was closed, also counts as inserted. */
@@ -186,25 +200,17 @@ function busyError(): RequestError {
   return new RequestError('busy', message, { 'retry-after': String(BUSY_RETRY_AFTER_S) });
 }
 
-interface Received {
-  deps: IngestDeps;
-  caller: Caller;
-  format: BodyFormat;
-  body: ArrayBuffer;
-  exporter: string;
-}
-
 function toTask(
   request: FastifyRequest,
-  { deps, caller, format, body, exporter }: Received,
-): Parameters<IngestThread['write']>[0] {
+  { format, body }: { format: BodyFormat; body: ArrayBuffer },
+  { ownerId, exporter, receivedAtMs }: Origin,
+): IngestTask {
   const header = request.raw.headers['x-conversation-id'];
   const id = typeof header === 'string' ? decodeHeader(header) : '';
   return {
-    ownerId: caller.ownerId,
-    receivedAtMs: deps.clock.nowMs(),
-    contentType: format.contentType,
-    gzip: format.gzip,
+    ownerId,
+    receivedAtMs,
+    ...format,
     body,
     ...(id !== '' && { headerConversationId: id }),
     ...aboutExporter(exporter),

@@ -11,7 +11,7 @@ import type {
   SandboxAddress,
 } from '../domain/kit-functions.ts';
 import type { Store } from '../store/store.ts';
-import { attachReport } from './agents.ts';
+import { attachReport } from './agent-reports.ts';
 import { findDocument } from './documents.ts';
 
 /** The most tests that run in a process at the same time: they share its cores with the service. */

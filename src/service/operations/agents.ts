@@ -1,12 +1,12 @@
-import { contractVersion, formatValue, type TestedAgent } from '../../contract/index.ts';
+import { contractVersion, type TestedAgent } from '../../contract/index.ts';
 import { isSameUrl } from '../../platform/base-url.ts';
 import { isoTime, systemClock, type Clock } from '../../platform/clock.ts';
 import { formatList } from '../../report-kit/format.ts';
-import { readAgentReport, summarizeFor } from '../domain/agent-reports.ts';
 import { parseMessage } from '../domain/document-checks.ts';
 import { InvalidDocumentError, RequestError } from '../domain/errors.ts';
 import type { ConnectionReport, KitFunctions } from '../domain/kit-functions.ts';
-import type { AgentReport, AgentReportSummary, Page, Store, StoredAgent } from '../store/store.ts';
+import type { AgentReportSummary, Store, StoredAgent } from '../store/store.ts';
+import { REPORTS_KEPT_MAX } from './agent-reports.ts';
 import { findDocument, saveDocument } from './documents.ts';
 
 /** What the actions on agents need. */
@@ -16,12 +16,6 @@ export interface AgentDeps {
   clock: Clock;
   kit: KitFunctions | undefined;
 }
-
-/** Maximum size of an attached report, in characters of JSON. */
-export const REPORT_CHARACTERS_MAX = 4_194_304;
-
-/** How many reports of each kind are kept for an agent. */
-export const REPORTS_KEPT_MAX = 50;
 
 /**
  * Changes an agent. Without a key in the change, the stored key stays, unless the URL leads to
@@ -206,80 +200,3 @@ function explainForService(report: ConnectionReport): ConnectionReport {
       : { cure: findCure(blockedBy) };
   return { ...report, blockedBy: { ...blockedBy, ...texts } };
 }
-
-/**
- * Attaches the JSON report of a check or a load test to an agent. The newest reports of each kind are
- * kept. It does not count if it is about another URL, if a run of its kind that ended later is known, or if it
- * judged nothing and another report of its kind did.
- * @throws RequestError `bad_request`, `too_large`, or `not_found`.
- */
-export async function attachReport(
-  { store, clock }: Pick<AgentDeps, 'store' | 'clock'>,
-  ownerId: string,
-  agentId: string,
-  value: unknown,
-): Promise<{ report: AgentReport; ignored: 'foreign' | 'outdated' | 'unjudged' | undefined }> {
-  const agent = await findDocument(store, ownerId, 'agent', agentId);
-  const { kind, report, summary } = readAgentReport(value);
-  const { length } = JSON.stringify(report);
-  if (length > REPORT_CHARACTERS_MAX) {
-    const message = `A report must have at most ${REPORT_CHARACTERS_MAX} characters, got ${length}.`;
-    throw new RequestError('too_large', message);
-  }
-  const added = { agentId, kind, summary, atMs: clock.nowMs() };
-  const limits = { agent, keep: REPORTS_KEPT_MAX };
-  const id = await store.agentReports.add(ownerId, { ...added, report }, limits);
-  const counting = await store.agentReports.listNewest(ownerId, [agent]);
-  const isNewest = counting.some((other) => other.id === id);
-  const isForeign = !isSameUrl(summary.target, agent.url);
-  const attached = { id, ...added, summary: summarizeFor(agent.url, summary) };
-  const late = summary.judgesNothing === true ? 'unjudged' : 'outdated';
-  return { report: attached, ignored: isForeign ? 'foreign' : isNewest ? undefined : late };
-}
-
-/**
- * Returns a page of the reports about an agent, newest first, with what they say about its present URL.
- * @throws RequestError `not_found`.
- */
-export async function listReports(
-  { store }: Pick<AgentDeps, 'store'>,
-  ownerId: string,
-  agentId: string,
-  page: Page,
-): Promise<{ reports: AgentReport[]; total: number }> {
-  const { url } = await findDocument(store, ownerId, 'agent', agentId);
-  const { reports, total } = await store.agentReports.list(ownerId, agentId, page);
-  const shown = reports.map((report) => ({
-    ...report,
-    summary: summarizeFor(url, report.summary),
-  }));
-  return { reports: shown, total };
-}
-
-/** Returns a report about an agent. @throws RequestError `not_found`. */
-export async function findReport(
-  { store }: Pick<AgentDeps, 'store'>,
-  ownerId: string,
-  agentId: string,
-  id: string,
-): Promise<AgentReport & { report: object }> {
-  const found = /^\d{1,15}$/.test(id)
-    ? await store.agentReports.find(ownerId, agentId, Number(id))
-    : undefined;
-  if (found) return found;
-  throw new RequestError('not_found', `There is no report ${formatValue(id)} about this agent.`);
-}
-
-/** Returns a report for programs: its summary, and its content if there is one. */
-export const toReportJson = ({ id, kind, atMs, summary, ...rest }: AgentReport): object => ({
-  id,
-  kind,
-  attached_at: isoTime(atMs),
-  standing: summary.standing,
-  verdict: summary.verdict,
-  detail: summary.detail,
-  target: summary.target,
-  ended_at: summary.endedAt,
-  kit_version: summary.kitVersion,
-  ...('report' in rest && { report: rest.report }),
-});

@@ -1,6 +1,7 @@
 import type { EvalDefinition } from '../../contract/index.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { yieldPeriodically } from '../../platform/event-loop.ts';
+import { forgetOldest } from '../../platform/forget-oldest.ts';
 import type { Log } from '../../platform/log.ts';
 import { RequestError, toRequestError } from '../domain/errors.ts';
 import { findLiveEvals } from '../domain/evals.ts';
@@ -108,8 +109,7 @@ export function createBacklog(options: BacklogOptions): Backlog {
       .finally(() => (job.isRunning = false));
     jobs.delete(ownerId);
     jobs.set(ownerId, job);
-    const [first] = jobs.keys();
-    if (jobs.size > JOBS_MAX && first !== undefined) jobs.delete(first);
+    forgetOldest(jobs, JOBS_MAX);
     return job;
   };
   return {

@@ -1,4 +1,5 @@
 import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
+import { awaitValues } from '../../platform/concurrency.ts';
 import type { RunSummary, Session, SessionKind, StoredAgent, Store } from '../store/store.ts';
 import { listDocuments } from './documents.ts';
 
@@ -49,40 +50,20 @@ export async function searchEverything(
     first(
       (await store.sessions.listPage({ ownerId, kind, text, failedOnly: false, ...page })).sessions,
     );
-  const [
-    agents,
-    scenarios,
-    personas,
-    evals,
-    runs,
-    simulations,
-    conversations,
-    byId,
-    production,
-    simulation,
-  ] = await Promise.all([
-    listDocuments(store, ownerId, 'agent').then(pickNamed),
-    listDocuments(store, ownerId, 'scenario').then(pickNamed),
-    listDocuments(store, ownerId, 'persona').then(pickNamed),
-    store.evals.list(ownerId).then(pickNamed),
-    findRuns('production'),
-    findRuns('simulation'),
-    store.conversations.listByIdPrefix(ownerId, text, page.limit).then(first),
-    store.sessions.listByIdPrefix(ownerId, text, page.limit).then(first),
-    findSaid('production'),
-    findSaid('simulation'),
-  ]);
-  return {
-    agents,
-    scenarios,
-    personas,
-    evals,
-    runs,
-    simulations,
-    conversations,
-    byId,
-    said: { production, simulation },
-  };
+  return awaitValues({
+    agents: listDocuments(store, ownerId, 'agent').then(pickNamed),
+    scenarios: listDocuments(store, ownerId, 'scenario').then(pickNamed),
+    personas: listDocuments(store, ownerId, 'persona').then(pickNamed),
+    evals: store.evals.list(ownerId).then(pickNamed),
+    runs: findRuns('production'),
+    simulations: findRuns('simulation'),
+    conversations: store.conversations.listByIdPrefix(ownerId, text, page.limit).then(first),
+    byId: store.sessions.listByIdPrefix(ownerId, text, page.limit).then(first),
+    said: awaitValues({
+      production: findSaid('production'),
+      simulation: findSaid('simulation'),
+    }),
+  });
 }
 
 const first = <Item>(found: readonly Item[]): Found<Item> => ({

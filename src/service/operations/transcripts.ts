@@ -1,5 +1,5 @@
 import type { EvalDefinition, TranscriptUpload } from '../../contract/index.ts';
-import { isoTime, type Clock } from '../../platform/clock.ts';
+import { isoDate, type Clock } from '../../platform/clock.ts';
 import { parseInstant } from '../domain/document-checks.ts';
 import { checkEvalIds, findLiveEvals } from '../domain/evals.ts';
 import { makeDocumentId } from '../domain/ids.ts';
@@ -145,7 +145,7 @@ export function toSession(
   if (evalIds) checkEvalIds(evalIds, knownIds, at);
   const evals = evalIds ? known.filter(({ id }) => evalIds.includes(id)) : liveEvals;
   const startedAtMs = parseInstant(`${at}/started_at`, upload.started_at) ?? nowMs;
-  const runName = upload.run ?? `${RUN_NAME_DEFAULT} ${isoTime(startedAtMs).slice(0, 10)}`;
+  const runName = upload.run ?? `${RUN_NAME_DEFAULT} ${isoDate(startedAtMs)}`;
   return {
     id: makeDocumentId('ses', ['transcript', ownerId, runName, sourceSessionId]),
     kind: 'production',

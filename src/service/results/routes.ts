@@ -14,7 +14,7 @@ import type { Session, SessionKind, Store } from '../store/store.ts';
 import { readResultsQuery } from '../domain/results-query.ts';
 import { UnreadableConversationError } from '../turns/turn-builder.ts';
 import type { SessionTurn } from '../turns/turn-types.ts';
-import { writePage } from './send-page.ts';
+import { writePage } from './write-page.ts';
 import { toProductionView, toSimulationView, type ViewOptions } from './views.ts';
 
 /** Dependencies of the results endpoints. */

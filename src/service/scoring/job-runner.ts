@@ -251,7 +251,7 @@ class QueueRunner implements JobRunner {
     if (job.attempt > ATTEMPTS_MAX)
       return createUnendedScore(`was started ${ATTEMPTS_MAX} times and`);
     using shared = this.#sessions.open(job.ownerId, job.sessionId);
-    await untilAborted(shared.hasMemory, control.signal);
+    await waitUnlessAborted(shared.hasMemory, control.signal);
     using limit = limitSignal(this.#machineClock, SCORING_MS_MAX, control.signal);
     const score = async (): Promise<Score> => {
       const session = await shared.read().catch((error: unknown) => {
@@ -338,7 +338,7 @@ function hasFreeSlot({ job }: LeasedJob, running: readonly LeasedJob[], slots: n
 }
 
 /** Waits for a promise. Rejects with the reason of the signal if it aborts first. */
-async function untilAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
+async function waitUnlessAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);

@@ -13,7 +13,7 @@ import {
   type JudgeRequest,
   type Judge,
   type Score,
-  type Scoring,
+  type ScorerInput,
 } from './score.ts';
 
 /** How to reach the LLM judge. */
@@ -33,7 +33,7 @@ const TOTAL_MS_MAX = 50_000;
 const REASONING_CHARS_MAX = 4_000;
 
 /** `judge`: a language model decides whether the session meets the criteria. */
-export async function scoreJudge({ params, session, judge, signal }: Scoring): Promise<Score> {
+export async function scoreJudge({ params, session, judge, signal }: ScorerInput): Promise<Score> {
   const subject: JudgeRequest = {
     criteria: params.readText('criteria'),
     session,

@@ -1,11 +1,11 @@
 /** The evals that limit the turns of a session: `max_turns` and `max_latency`. */
 import { formatCount } from '../../report-kit/format.ts';
 import { listCountedTurns } from '../domain/scored-session.ts';
-import { formatList } from './quoting.ts';
-import { createErrorScore, createScore, type Score, type Scoring } from './score.ts';
+import { formatSome } from './quoting.ts';
+import { createErrorScore, createScore, type Score, type ScorerInput } from './score.ts';
 
 /** `max_turns`: the session has at most `max` turns, not counting interruptions by the user. */
-export function scoreMaxTurns({ params, session }: Scoring): Score {
+export function scoreMaxTurns({ params, session }: ScorerInput): Score {
   const max = params.readNumber('max');
   const counted = listCountedTurns(session.turns);
   const [firstBeyond] = counted.slice(max);
@@ -22,7 +22,7 @@ export function scoreMaxTurns({ params, session }: Scoring): Score {
  * `max_latency`: every turn took at most `ms`. A turn without a measured latency proves nothing: unless
  * another turn is too slow, the outcome is an error.
  */
-export function scoreMaxLatency({ params, session }: Scoring): Score {
+export function scoreMaxLatency({ params, session }: ScorerInput): Score {
   const max = params.readNumber('ms');
   const expectation = `Expected turns of at most ${max} ms`;
   const slow = session.turns.filter(({ latencyMs = 0 }) => latencyMs > max);
@@ -30,7 +30,7 @@ export function scoreMaxLatency({ params, session }: Scoring): Score {
     const turns = slow.map(({ sequence, latencyMs = 0 }) => `turn ${sequence} (${latencyMs} ms)`);
     return createScore(
       false,
-      `${expectation}: these are slower: ${formatList(turns)}.`,
+      `${expectation}: these are slower: ${formatSome(turns)}.`,
       slow.map(({ sequence }) => ({ turn: sequence, part: 'latency' })),
     );
   }
@@ -38,7 +38,7 @@ export function scoreMaxLatency({ params, session }: Scoring): Score {
   if (session.turns.length === 0)
     return createErrorScore(`${expectation}: the session has no turns.`);
   if (unmeasured.length > 0) {
-    const numbers = formatList(unmeasured.map(({ sequence }) => String(sequence)));
+    const numbers = formatSome(unmeasured.map(({ sequence }) => String(sequence)));
     return createErrorScore(
       `${expectation}: turn ${numbers} has no measured latency. Only live traces and simulations have one.`,
     );

@@ -31,8 +31,8 @@ export function quoteExcerpt(text: string, at: number): string {
   return JSON.stringify(`${before}${part}${after}`);
 }
 
-/** Joins items to a phrase: `a, b and 3 more`. */
-export function formatList(items: readonly string[]): string {
+/** Joins the first items to a phrase that counts the others: `a, b and 3 more`. */
+export function formatSome(items: readonly string[]): string {
   const more = items.length - LISTED_MAX;
   const shown = items.slice(0, LISTED_MAX).join(', ');
   return more > 0 ? `${shown} and ${more} more` : shown;

@@ -1,6 +1,6 @@
 import type { ScoredTurn } from '../turns/turn-types.ts';
 import { quote } from './quoting.ts';
-import { createScore, type Score, type Scoring } from './score.ts';
+import { createScore, type Score, type ScorerInput } from './score.ts';
 
 /** Shorter replies, such as "Yes." or "You are welcome.", may be repeated. In letters and digits. */
 const REPLY_MIN = 14;
@@ -16,7 +16,7 @@ const PREFIX_MAX = 40;
  * as an earlier reply around other lines of the user. After an interruption, the agent may say again what
  * the user did not hear.
  */
-export function scoreNoRepetition({ session }: Scoring): Score {
+export function scoreNoRepetition({ session }: ScorerInput): Score {
   const expectation = 'Expected replies that differ from each other and from what the user said';
   const earlier: Earlier = { lines: [], turnByReply: new Map(), turnByFrame: new Map() };
   for (const turn of session.turns) {

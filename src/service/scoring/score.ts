@@ -34,7 +34,7 @@ export interface Judge {
 }
 
 /** The input of a scorer. */
-export interface Scoring {
+export interface ScorerInput {
   params: Params;
   session: ScoredSession;
   judge: Judge | undefined;
@@ -42,7 +42,7 @@ export interface Scoring {
 }
 
 /** Scores one kind of eval. Throws `UnreadableParams`, the signal's reason, or a bug. */
-export type Scorer = (scoring: Scoring) => Score | Promise<Score>;
+export type Scorer = (input: ScorerInput) => Score | Promise<Score>;
 
 /** Creates a passing or failing score. */
 export function createScore(

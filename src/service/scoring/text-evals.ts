@@ -5,8 +5,8 @@ import { formatCount } from '../../report-kit/format.ts';
 import { findTurns, type ScoredSession } from '../domain/scored-session.ts';
 import type { ScoredTurn } from '../turns/turn-types.ts';
 import type { Params } from './params.ts';
-import { formatList, quote, quoteExcerpt, quotePattern, shorten } from './quoting.ts';
-import { createErrorScore, createScore, type Score, type Scoring } from './score.ts';
+import { formatSome, quote, quoteExcerpt, quotePattern, shorten } from './quoting.ts';
+import { createErrorScore, createScore, type Score, type ScorerInput } from './score.ts';
 
 const SPEAKERS = ['agent', 'user', 'any'] as const;
 type SpeakerFilter = (typeof SPEAKERS)[number];
@@ -27,7 +27,7 @@ interface Message {
  * `contains`: a message contains the text, or none does if `absent` is true; case-insensitive unless
  * `case_sensitive`.
  */
-export function scoreContains({ params, session }: Scoring): Score {
+export function scoreContains({ params, session }: ScorerInput): Score {
   const text = params.readText('text');
   const normalize = params.readFlag('case_sensitive') ? normalizeAccents : normalizeCase;
   const expected = normalize(text);
@@ -45,7 +45,7 @@ export function scoreContains({ params, session }: Scoring): Score {
  * `regex`: a message matches the pattern, or none does if `absent` is true. A pattern that takes too
  * long is an error.
  */
-export async function scoreRegex({ params, session, signal }: Scoring): Promise<Score> {
+export async function scoreRegex({ params, session, signal }: ScorerInput): Promise<Score> {
   const pattern = params.readText('pattern');
   const flags = params.readOptionalText('flags') ?? '';
   const filter = filterMessages(session, params);
@@ -113,7 +113,7 @@ function nameTurns(
     const hasLines = all.some(({ scenarioLine }) => scenarioLine !== undefined);
     return `${hasLines ? 'line' : 'turn'} ${number}`;
   }
-  if (others.length > 0) return `line ${number} (turns ${formatList([first, ...others])})`;
+  if (others.length > 0) return `line ${number} (turns ${formatSome([first, ...others])})`;
   return first === String(number) ? `turn ${number}` : `line ${number} (turn ${first})`;
 }
 

@@ -4,11 +4,11 @@ import { containsJson, isObject } from '../../platform/json.ts';
 import { formatCount } from '../../report-kit/format.ts';
 import { listToolCalls, type PlacedToolCall } from '../domain/scored-session.ts';
 import { UnreadableParams } from './params.ts';
-import { formatList, quote } from './quoting.ts';
-import { createScore, type Score, type Scoring } from './score.ts';
+import { formatSome, quote } from './quoting.ts';
+import { createScore, type Score, type ScorerInput } from './score.ts';
 
 /** `tool_called`: at least one turn calls the tool. */
-export function scoreToolCalled({ params, session }: Scoring): Score {
+export function scoreToolCalled({ params, session }: ScorerInput): Score {
   const name = params.readText('name');
   const calls = listToolCalls(session);
   const call = calls.find((candidate) => candidate.name === name);
@@ -28,7 +28,7 @@ const toEvidence = ({ turn, index }: PlacedToolCall): OutcomeEvidence => ({
 });
 
 /** `tool_args`: at least one call of the tool includes the given arguments. */
-export function scoreToolArgs({ params, session }: Scoring): Score {
+export function scoreToolArgs({ params, session }: ScorerInput): Score {
   const name = params.readText('name');
   const expected = params.readValue('arguments');
   if (!isObject(expected)) {
@@ -48,7 +48,7 @@ export function scoreToolArgs({ params, session }: Scoring): Score {
     );
   }
   if (callsOfTool.length === 0) return createScore(false, `${search}: ${describeCalls(calls)}`);
-  const received = formatList(callsOfTool.map((call) => quote(call.arguments)));
+  const received = formatSome(callsOfTool.map((call) => quote(call.arguments)));
   return createScore(
     false,
     `${search}: ${formatCount(callsOfTool.length, 'call')} had ${received}.`,
@@ -57,18 +57,18 @@ export function scoreToolArgs({ params, session }: Scoring): Score {
 }
 
 /** `tool_order`: the tools are called in this order; other calls may come in between. */
-export function scoreToolOrder({ params, session }: Scoring): Score {
+export function scoreToolOrder({ params, session }: ScorerInput): Score {
   const names = params.readTexts('names');
   const calls = listToolCalls(session);
   const inOrder: PlacedToolCall[] = [];
   for (const call of calls) if (call.name === names[inOrder.length]) inOrder.push(call);
   const matched = inOrder.length;
   const evidence = inOrder.map(toEvidence);
-  const search = `Looked for calls in the order ${formatList(names.map(quote))}`;
+  const search = `Looked for calls in the order ${formatSome(names.map(quote))}`;
   if (matched === names.length) {
     return createScore(
       true,
-      `${search}: the session calls ${formatList(calls.map(({ name }) => quote(name)))}.`,
+      `${search}: the session calls ${formatSome(calls.map(({ name }) => quote(name)))}.`,
       evidence,
     );
   }
@@ -83,5 +83,5 @@ export function scoreToolOrder({ params, session }: Scoring): Score {
 
 function describeCalls(calls: readonly { name: string }[]): string {
   if (calls.length === 0) return 'the session has no tool calls.';
-  return `the session calls ${formatList(calls.map(({ name }) => quote(name)))}.`;
+  return `the session calls ${formatSome(calls.map(({ name }) => quote(name)))}.`;
 }

@@ -2,11 +2,11 @@
 import type { TurnTaking } from '../../contract/index.ts';
 import { formatCount } from '../../report-kit/format.ts';
 import { DEAD_AIR_MS_MIN, YIELD_AFTER_MS_MAX } from '../../voice/turn-taking/measure.ts';
-import { formatList } from './quoting.ts';
-import { createErrorScore, createScore, type Score, type Scoring } from './score.ts';
+import { formatSome } from './quoting.ts';
+import { createErrorScore, createScore, type Score, type ScorerInput } from './score.ts';
 
 /** `yields_within_ms`: at every interruption, the agent fell silent within `ms`. */
-export function scoreYieldsWithinMs({ params, session }: Scoring): Score {
+export function scoreYieldsWithinMs({ params, session }: ScorerInput): Score {
   const max = params.readNumber('ms');
   const expectation = `Expected the agent to stop within ${max} ms when the user interrupts`;
   return scoreCall(session.turnTaking, expectation, ({ interruptions, not_proven: notProven }) => {
@@ -30,14 +30,14 @@ export function scoreYieldsWithinMs({ params, session }: Scoring): Score {
     );
     return createScore(
       false,
-      `${expectation}: ${formatList(described)}.`,
+      `${expectation}: ${formatSome(described)}.`,
       slow.map(({ turn }) => ({ turn, part: 'turn' })),
     );
   });
 }
 
 /** `responds_within_ms`: every line got a reply, and its first sound came within `ms`. */
-export function scoreRespondsWithinMs({ params, session }: Scoring): Score {
+export function scoreRespondsWithinMs({ params, session }: ScorerInput): Score {
   const max = params.readNumber('ms');
   const expectation = `Expected replies to start within ${max} ms`;
   return scoreCall(session.turnTaking, expectation, (call) => {
@@ -63,7 +63,7 @@ export function scoreRespondsWithinMs({ params, session }: Scoring): Score {
 }
 
 /** `never_interrupts`: the agent never started to speak while the user spoke. */
-export function scoreNeverInterrupts({ session }: Scoring): Score {
+export function scoreNeverInterrupts({ session }: ScorerInput): Score {
   const expectation = 'Expected the agent to let the user finish';
   return scoreCall(session.turnTaking, expectation, (call) => {
     if (!isCountProven(call, 'agent_interruption')) {
@@ -76,7 +76,7 @@ export function scoreNeverInterrupts({ session }: Scoring): Score {
 }
 
 /** `no_false_endpoint`: the agent never took a pause within a line for the end of the turn. */
-export function scoreNoFalseEndpoint({ session }: Scoring): Score {
+export function scoreNoFalseEndpoint({ session }: ScorerInput): Score {
   const expectation = 'Expected the agent to wait while the user pauses';
   return scoreCall(session.turnTaking, expectation, (call) => {
     const pauses = call.events.filter(({ kind }) => kind === 'pause').length;
@@ -92,7 +92,7 @@ export function scoreNoFalseEndpoint({ session }: Scoring): Score {
 }
 
 /** `no_dead_air`: there was no silence of both sides of more than `ms`. */
-export function scoreNoDeadAir({ params, session }: Scoring): Score {
+export function scoreNoDeadAir({ params, session }: ScorerInput): Score {
   const max = params.readOptionalNumber('ms') ?? DEAD_AIR_MS_MIN;
   const expectation = `Expected no silence over ${max} ms`;
   return scoreCall(session.turnTaking, expectation, (call) => {
@@ -107,7 +107,7 @@ export function scoreNoDeadAir({ params, session }: Scoring): Score {
     const described = silences.map(
       ({ at_ms: at, duration_ms: ms }) => `${ms} ms at ${(at / 1000).toFixed(1)} s`,
     );
-    return createScore(false, `${expectation}: ${formatList(described)}.`);
+    return createScore(false, `${expectation}: ${formatSome(described)}.`);
   });
 }
 

@@ -3,12 +3,12 @@ import type { OutcomeEvidence } from '../../contract/index.ts';
 import { isSameJson } from '../../platform/json.ts';
 import { findValues, parsePath, type PathStep } from '../domain/json-path.ts';
 import type { ScoredSession } from '../domain/scored-session.ts';
-import { formatList, quote } from './quoting.ts';
-import { createErrorScore, createScore, type Score, type Scoring } from './score.ts';
+import { formatSome, quote } from './quoting.ts';
+import { createErrorScore, createScore, type Score, type ScorerInput } from './score.ts';
 import { viewSession } from './session-view.ts';
 
 /** `json_path`: a value at the path in the session equals the expected one. */
-export function scoreJsonPath({ params, session }: Scoring): Score {
+export function scoreJsonPath({ params, session }: ScorerInput): Score {
   const path = params.readText('path');
   const expected = params.readValue('equals');
   const steps = parsePath(path);
@@ -20,7 +20,7 @@ export function scoreJsonPath({ params, session }: Scoring): Score {
   const passes = values.some((value) => isSameJson(value, expected));
   return createScore(
     passes,
-    `${search}: found ${passes ? 'it' : formatList(values.map(quote))}.`,
+    `${search}: found ${passes ? 'it' : formatSome(values.map(quote))}.`,
     locatePath(session, steps),
   );
 }
@@ -51,7 +51,7 @@ const isIndex = (step: PathStep | undefined): step is { index: number } =>
   typeof step === 'object' && 'index' in step;
 
 /** `evaluation_metadata`: the hint with this key equals the expected value in some turn (spec 2.8). */
-export function scoreEvaluationMetadata({ params, session }: Scoring): Score {
+export function scoreEvaluationMetadata({ params, session }: ScorerInput): Score {
   const key = params.readText('key');
   const expected = params.readValue('equals');
   const search = `Looked for ${quote(expected)} in the evaluation metadata ${quote(key)}`;
@@ -67,6 +67,6 @@ export function scoreEvaluationMetadata({ params, session }: Scoring): Score {
   });
   if (match) return createScore(true, `${search}: turn ${match.turn} has it.`, [place(match)]);
   if (hints.length === 0) return createScore(false, `${search}: no turn has that key.`);
-  const received = formatList(hints.map(({ turn, value }) => `turn ${turn} has ${quote(value)}`));
+  const received = formatSome(hints.map(({ turn, value }) => `turn ${turn} has ${quote(value)}`));
   return createScore(false, `${search}: ${received}.`, hints.map(place));
 }

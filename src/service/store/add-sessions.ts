@@ -2,15 +2,11 @@ import { systemClock } from '../../platform/clock.ts';
 import { yieldPeriodically } from '../../platform/event-loop.ts';
 import type { WriteTransaction } from './connections.ts';
 import { queueJobs } from './jobs.ts';
-import {
-  findOrInsertAgent,
-  findOrInsertRun,
-  findOrInsertSimulation,
-  normalizeForSearch,
-} from './names.ts';
+import { findOrInsertAgent, findOrInsertRun, findOrInsertSimulation } from './names.ts';
 import { insertOutcomes, toResults } from './outcomes.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
 import type { JsonObject, NewSession, OnSeedProgress, Outcome } from './records.ts';
+import { normalizeForSearch } from './text-search.ts';
 import type { StoredTurn } from '../turns/turn-types.ts';
 
 /** How many sessions share their statements: each statement is a round trip to a database server. */
@@ -84,9 +80,13 @@ interface AddedSession {
 }
 
 const tablesOfSession = [
-  ...(['turns', 'session_texts', 'session_tags'] as const),
-  ...(['outcomes', 'reviews', 'jobs'] as const),
-];
+  'turns',
+  'session_texts',
+  'session_tags',
+  'outcomes',
+  'reviews',
+  'jobs',
+] as const;
 
 /**
  * Adds or replaces sessions of one owner with different ids. Returns the key and the number of jobs of

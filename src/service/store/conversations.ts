@@ -1,23 +1,9 @@
 import { sql } from 'kysely';
-import { isoTime } from '../../platform/clock.ts';
 import type { TurnBuilder } from '../turns/turn-builder.ts';
-import { buildTurns } from '../turns/turns.ts';
-import { addSession, toSearchText } from './add-sessions.ts';
-import {
-  selectExact,
-  type Connections,
-  type Reader,
-  type WriteTransaction,
-} from './connections.ts';
-import {
-  createConversationReads,
-  SEARCHED_SPANS_MAX,
-  toPlace,
-  type Partitioned,
-} from './conversation-reads.ts';
-import { listLinks, listSpans, type SpanPlace } from './conversation-spans.ts';
-import { endOfPrefix, findOrInsertRun } from './names.ts';
-import { toDay } from './span-writer.ts';
+import { closeConversation, queueScoring } from './close-conversation.ts';
+import type { Connections, Reader, WriteTransaction } from './connections.ts';
+import { createConversationReads } from './conversation-reads.ts';
+import { findConversation } from './find-conversation.ts';
 import type {
   CloseRequest,
   CloseResult,
@@ -25,6 +11,7 @@ import type {
   Page,
   WaitingConversation,
 } from './records.ts';
+import { endOfPrefix } from './text-search.ts';
 
 /**
  * Creates the store of live-trace conversations. A conversation is open until it is closed, once and
@@ -42,7 +29,7 @@ export function createConversationStore(
   return {
     ...reads,
     find: (ownerId: string, conversationId: string): Promise<Conversation | undefined> =>
-      find(reader(ownerId), ownerId, conversationId),
+      findConversation(reader(ownerId), ownerId, conversationId),
     listTags: (
       ownerId: string,
       conversationId: string,
@@ -63,7 +50,9 @@ export function createConversationStore(
      */
     async close(request: CloseRequest): Promise<CloseResult | undefined> {
       const searchText = await prepareSearchText(request);
-      return write(request.ownerId, (db) => close(db, { ...request, searchText, inPartitions }));
+      return write(request.ownerId, (db) =>
+        closeConversation(db, { ...request, searchText, inPartitions }),
+      );
     },
     /** Lists open conversations of all owners whose last span was received before `ms`, oldest first. */
     async listIdle(
@@ -163,178 +152,6 @@ async function capReceivedAtOfOwner(
   return Number(numUpdatedRows);
 }
 
-/** How to queue the scoring of a conversation. */
-interface ScoringRequest extends Omit<CloseRequest, 'runName'>, Partitioned {
-  /** The text that a search finds a large conversation by; of others, the transaction reads it. */
-  searchText: string | undefined;
-}
-
-async function close(
-  db: WriteTransaction,
-  request: ScoringRequest & Pick<CloseRequest, 'runName'>,
-): Promise<CloseResult | undefined> {
-  const { ownerId, conversationId, atMs, idleBeforeMs } = request;
-  // One statement both checks and changes the state, so only one of two concurrent calls matches.
-  const row = await db
-    .updateTable('conversations')
-    .set({ state: 'closed', closed_at_ms: atMs })
-    .where('owner_id', '=', ownerId)
-    .where('conversation_id', '=', conversationId)
-    .where('state', '=', 'open')
-    .where('last_received_at_ms', '<', idleBeforeMs ?? Number.MAX_SAFE_INTEGER)
-    .returning(['key', 'received_day', 'spans_removed_at_ms'])
-    .returning([selectExact('first_start_ns'), selectExact('last_end_ns')])
-    .executeTakeFirst();
-  if (!row) return findEarlierClose(db, request);
-
-  const bounds = { startedAtMs: toMs(row.first_start_ns), endedAtMs: toMs(row.last_end_ns) };
-  const run = request.runName(isoTime(bounds.startedAtMs).slice(0, 10));
-  await db
-    .updateTable('conversations')
-    .set({ run_key: await findOrInsertRun(db, ownerId, run) })
-    .where('key', '=', row.key)
-    .execute();
-  // Without its spans, evals would score nothing.
-  const queued =
-    row.spans_removed_at_ms === null
-      ? await queueJobs(db, request, { place: toPlace(row, request), run, ...bounds })
-      : 0;
-  return { run, evaluationsQueued: queued, alreadyClosed: false };
-}
-
-async function findEarlierClose(
-  db: WriteTransaction,
-  request: CloseRequest,
-): Promise<CloseResult | undefined> {
-  const { ownerId, conversationId } = request;
-  const { run } = (await find(db, ownerId, conversationId)) ?? {};
-  return run === undefined ? undefined : { run, evaluationsQueued: 0, alreadyClosed: true };
-}
-
-async function queueScoring(
-  db: WriteTransaction,
-  request: ScoringRequest,
-): Promise<{ run: string; queued: number } | undefined> {
-  // The update locks the row, so that only one of two concurrent calls finds it unscored.
-  const row = await db
-    .updateTable('conversations')
-    .set((eb) => ({ state: eb.ref('state') }))
-    .where('owner_id', '=', request.ownerId)
-    .where('conversation_id', '=', request.conversationId)
-    .where('state', '=', 'closed')
-    .where('session_key', 'is', null)
-    .where('spans_removed_at_ms', 'is', null)
-    .where('run_key', 'is not', null)
-    .returning(['key', 'received_day', 'run_key'])
-    .returning([selectExact('first_start_ns'), selectExact('last_end_ns')])
-    .executeTakeFirst();
-  if (!row) return undefined;
-  const { name: run } = await db
-    .selectFrom('runs')
-    .select('name')
-    .where('key', '=', row.run_key)
-    .executeTakeFirstOrThrow();
-  const bounds = { startedAtMs: toMs(row.first_start_ns), endedAtMs: toMs(row.last_end_ns) };
-  const queued = await queueJobs(db, request, { place: toPlace(row, request), run, ...bounds });
-  return { run, queued };
-}
-
-/** Creates the session of a closed conversation with its search text and jobs; nothing without evals. */
-async function queueJobs(
-  db: WriteTransaction,
-  request: ScoringRequest,
-  conversation: { place: SpanPlace; run: string; startedAtMs: number; endedAtMs: number },
-): Promise<number> {
-  const { ownerId, conversationId, atMs, evals, sessionId } = request;
-  if (evals.length === 0) return 0;
-  const existing = await db
-    .selectFrom('sessions')
-    .select('key')
-    .where('owner_id', '=', ownerId)
-    .where('id', '=', sessionId)
-    .executeTakeFirst();
-  // Adding the session would replace one that scores another conversation.
-  if (existing) {
-    throw new Error(`Session id ${sessionId} is already in use; each session needs a new id.`);
-  }
-  const session = {
-    id: sessionId,
-    kind: 'production',
-    ownerId,
-    status: 'evaluating',
-    startedAtMs: conversation.startedAtMs,
-    endedAtMs: conversation.endedAtMs,
-    runName: conversation.run,
-    sourceSessionId: conversationId,
-    simulation: undefined,
-    agent: undefined,
-    scenario: undefined,
-    persona: undefined,
-    endReason: undefined,
-    turns: [],
-    outcomes: [],
-    evals,
-  } as const;
-  const { key, queued } = await addSession(db, session, { dueAtMs: atMs, isNew: true });
-  await db
-    .updateTable('conversations')
-    .set({ session_key: key })
-    .where('key', '=', conversation.place.key)
-    .execute();
-  const text = request.searchText ?? (await readSearchText(db, conversation.place));
-  // With the session, because a text that is written later is lost if the service dies meanwhile.
-  await db.insertInto('session_texts').values({ session_key: key, text }).execute();
-  return queued;
-}
-
-/** Returns the text that a search finds the session of a conversation by. */
-async function readSearchText(db: Reader, place: SpanPlace): Promise<string> {
-  const spans = await listSpans(db, place, SEARCHED_SPANS_MAX);
-  const links = await listLinks(db, place);
-  return toSearchText(
-    buildTurns(
-      spans.filter(({ late }) => !late),
-      links,
-    ),
-  );
-}
-
-async function find(
-  db: Reader,
-  ownerId: string,
-  conversationId: string,
-): Promise<Conversation | undefined> {
-  const row = await db
-    .selectFrom('conversations')
-    .leftJoin('runs', 'runs.key', 'conversations.run_key')
-    .leftJoin('sessions', 'sessions.key', 'conversations.session_key')
-    .select(['state', 'last_received_at_ms', 'span_count', 'closed_at_ms'])
-    .select(['received_day', 'spans_removed_at_ms'])
-    .select(['runs.name as run', 'sessions.id as session_id'])
-    .select([selectExact('first_start_ns'), selectExact('last_end_ns')])
-    .where('conversations.owner_id', '=', ownerId)
-    .where('conversation_id', '=', conversationId)
-    .executeTakeFirst();
-  const removedAtMs = row?.spans_removed_at_ms ?? undefined;
-  return (
-    row && {
-      conversationId,
-      state: row.state,
-      firstStartNs: BigInt(row.first_start_ns),
-      lastEndNs: BigInt(row.last_end_ns),
-      lastReceivedAtMs: row.last_received_at_ms,
-      spanCount: row.span_count,
-      closedAtMs: row.closed_at_ms ?? undefined,
-      run: row.run ?? undefined,
-      sessionId: row.session_id ?? undefined,
-      spansRemoved:
-        removedAtMs === undefined
-          ? undefined
-          : { atMs: removedAtMs, afterDays: toDay(removedAtMs) - row.received_day },
-    }
-  );
-}
-
 /** The tags of a conversation that a list shows. */
 const LISTED_TAGS_MAX = 5;
 
@@ -401,8 +218,4 @@ async function listWaiting(
     });
   }
   return { conversations, total };
-}
-
-function toMs(ns: string): number {
-  return Number(BigInt(ns) / 1_000_000n);
 }

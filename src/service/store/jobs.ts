@@ -174,7 +174,9 @@ async function takeOf(
   await db
     .updateTable('jobs')
     .set(({ eb }) => ({
-      ...({ state: 'taken', worker, due_at_ms: nowMs + leaseMs } as const),
+      state: 'taken' as const,
+      worker,
+      due_at_ms: nowMs + leaseMs,
       attempts: eb('attempts', '+', 1),
     }))
     .where('owner_id', '=', ownerId)

@@ -1,18 +1,5 @@
 import type { WriteTransaction } from './connections.ts';
-
-/**
- * Normalizes a name for search, so that names match regardless of case, Unicode normalization form,
- * `ß`/`ẞ`/`ss`, and the form of the Greek sigma. SQLite's `lower` and `like` know only ASCII case,
- * and `like` treats `%` and `_` as wildcards.
- */
-export function normalizeForSearch(name: string): string {
-  // Upper-casing turns `ß` into `SS` but leaves `ẞ` alone, so lower-case first.
-  const upper = name.normalize('NFC').toLowerCase().toUpperCase();
-  return upper.toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
-}
-
-/** Returns a text after all that begin with a prefix, so that an index finds these as a range. */
-export const endOfPrefix = (prefix: string): string => `${prefix}\u{10ffff}`;
+import { normalizeForSearch } from './text-search.ts';
 
 /**
  * Caches row keys for one transaction, because many of its sessions share names. Rows are not

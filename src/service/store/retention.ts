@@ -1,6 +1,6 @@
+import { toDay } from '../../platform/clock.ts';
 import type { Connections, WriteTransaction } from './connections.ts';
 import type { Dialect } from './schema/table.ts';
-import { toDay } from './span-writer.ts';
 
 /** Conversations, and spans or ids of spans, that one transaction removes. */
 const CONVERSATIONS_MAX = 50;

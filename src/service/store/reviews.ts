@@ -1,5 +1,5 @@
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
-import { findSessions } from './session-queries.ts';
+import { findSessions } from './session-rows.ts';
 import type { Review, ReviewCounts, ReviewedOutcome } from './records.ts';
 
 /** An eval whose outcomes were reviewed. */

@@ -1,9 +1,7 @@
 import type { EvalDefinition } from '../../contract/index.ts';
 import type { Reader } from './connections.ts';
-import { parseObject } from './session-queries.ts';
+import { parseJsonColumn } from './session-rows.ts';
 import type { JsonObject, RunTraits } from './records.ts';
-
-type Db = Reader;
 
 /** Where the sessions of a run are. */
 interface RunKey {
@@ -19,7 +17,7 @@ const TAGS_MAX = 5_000;
 
 /** Reads what the newest sessions of a run have in common. */
 export async function readTraits(
-  db: Db,
+  db: Reader,
   { ownerId, column, key }: RunKey,
   sessionsMax: number,
 ): Promise<RunTraits> {
@@ -34,7 +32,7 @@ export async function readTraits(
     .execute();
   const conversationKeys = await findConversations(db, ownerId, sessions);
   const stored = await listTags(db, conversationKeys);
-  const metadata = sessions.flatMap((session) => listMetadata(parseObject(session.metadata)));
+  const metadata = sessions.flatMap((session) => listMetadata(parseJsonColumn(session.metadata)));
   const agentKeys = sessions.flatMap((session) => session.agent_key ?? []);
   const agents = await db
     .selectFrom('agents')
@@ -60,7 +58,7 @@ interface SessionRow {
 
 /** Finds the conversations of sessions: their own, or those in the traces of simulated sessions. */
 async function findConversations(
-  db: Db,
+  db: Reader,
   ownerId: string,
   sessions: readonly SessionRow[],
 ): Promise<number[]> {
@@ -72,7 +70,7 @@ async function findConversations(
     .where('conversation_id', 'in', [...ids, ''])
     .execute();
   const traceIds = sessions.flatMap((session) => {
-    const traced = parseObject(session.simulated)?.['trace_ids'];
+    const traced = parseJsonColumn(session.simulated)?.['trace_ids'];
     return Array.isArray(traced) ? traced.map(String) : [];
   });
   const traces = await db
@@ -88,7 +86,7 @@ async function findConversations(
   return [...new Set(keys)];
 }
 
-async function listModels(db: Db, conversationKeys: readonly number[]): Promise<string[]> {
+async function listModels(db: Reader, conversationKeys: readonly number[]): Promise<string[]> {
   const rows = await db
     .selectFrom('spans')
     .select('attributes')
@@ -97,7 +95,7 @@ async function listModels(db: Db, conversationKeys: readonly number[]): Promise<
     .limit(SPANS_MAX)
     .execute();
   const models = rows.flatMap(({ attributes }) => {
-    const read = parseObject(attributes) ?? {};
+    const read = parseJsonColumn(attributes) ?? {};
     const model = read['gen_ai.response.model'] ?? read['gen_ai.request.model'];
     return typeof model === 'string' ? [model] : [];
   });
@@ -106,7 +104,7 @@ async function listModels(db: Db, conversationKeys: readonly number[]): Promise<
 
 type StoredTag = readonly [key: string, value: string];
 
-async function listTags(db: Db, conversationKeys: readonly number[]): Promise<StoredTag[]> {
+async function listTags(db: Reader, conversationKeys: readonly number[]): Promise<StoredTag[]> {
   const rows = await db
     .selectFrom('tags')
     .select(['name', 'value'])
@@ -131,7 +129,10 @@ function groupTags(tags: readonly StoredTag[]): RunTraits['tags'] {
 }
 
 /** Lists the evals that scored sessions; of several definitions with the same id, the newest. */
-async function listDefinitions(db: Db, sessionKeys: readonly number[]): Promise<EvalDefinition[]> {
+async function listDefinitions(
+  db: Reader,
+  sessionKeys: readonly number[],
+): Promise<EvalDefinition[]> {
   const rows = await db
     .selectFrom('jobs')
     .select('definition')

@@ -1,12 +1,14 @@
-import { expressionBuilder, sql, type SelectQueryBuilder } from 'kysely';
+import { expressionBuilder, type SelectQueryBuilder } from 'kysely';
 import type { Connections, Reader } from './connections.ts';
 import { findRunNeighbors, inRunOrder } from './run-order.ts';
+import { addScenarioSums, addSums, countByEval, RUN_COLUMNS, type RunRow } from './run-sums.ts';
 import { readTraits } from './run-traits.ts';
 import { findSimulationTargets } from './simulation-targets.ts';
-import { contains, findSessions, parseRunKey } from './session-queries.ts';
-import { findSimulationsOfAgents } from './simulations-of-agents.ts';
+import { parseRunKey } from './session-queries.ts';
+import { findSessions, type SelectSessions } from './session-rows.ts';
+import { contains } from './text-search.ts';
+import { findSimulationsOfAgents, type AgentsQuery } from './simulations-of-agents.ts';
 import type {
-  EvalCounts,
   Page,
   RunDetails,
   RunFilter,
@@ -14,17 +16,11 @@ import type {
   RunRef,
   RunSummary,
   RunTraits,
-  ScenarioCounts,
   Session,
   SimulationOfAgent,
   Verdict,
 } from './records.ts';
 import type { Tables } from './schema/tables.ts';
-
-type Db = Reader;
-
-/** The columns of sessions and outcomes that refer to the run. */
-const COLUMNS = { production: 'run_key', simulation: 'simulation_key' } as const;
 
 /**
  * Creates the store of production runs, and of simulations that are not deleted. The interface has no
@@ -96,7 +92,7 @@ export function createRunStore({ reader, read }: Connections) {
         const run = await findRun(db, ref);
         return readTraits(
           db,
-          { ...ref, column: COLUMNS[ref.kind], key: run?.key ?? -1 },
+          { ...ref, column: RUN_COLUMNS[ref.kind], key: run?.key ?? -1 },
           sessionsMax,
         );
       }),
@@ -104,12 +100,12 @@ export function createRunStore({ reader, read }: Connections) {
 }
 
 async function listSimulationsOfAgents(
-  db: Db,
-  query: Parameters<typeof findSimulationsOfAgents>[1],
+  db: Reader,
+  query: AgentsQuery,
 ): Promise<Map<string, SimulationOfAgent[]>> {
   const rows = await findSimulationsOfAgents(db, query);
   const found = rows.map(({ key, id, name }): RunRow => ({ key, id, name, state: undefined }));
-  const runs = await addScenarios(db, found);
+  const runs = await addScenarioSums(db, found);
   const runById = new Map(runs.map((run) => [run.id, run]));
   const ofAgents = rows.flatMap(({ agent, agentUrl, id }) => {
     const run = runById.get(id);
@@ -118,12 +114,10 @@ async function listSimulationsOfAgents(
   return Map.groupBy(ofAgents, ({ agent }) => agent);
 }
 
-/** The row of a run or of a simulation that is not deleted. */
-interface RunRow extends Pick<RunSummary, 'id' | 'name' | 'state' | 'agent' | 'channel'> {
-  key: number;
-}
-
-async function listRuns(db: Db, filter: RunFilter): Promise<{ runs: RunSummary[]; total: number }> {
+async function listRuns(
+  db: Reader,
+  filter: RunFilter,
+): Promise<{ runs: RunSummary[]; total: number }> {
   const { kind, skip, limit, name, judgedMax = 0 } = filter;
   if (kind === 'production') {
     const query = selectRuns(db, filter.ownerId)
@@ -145,16 +139,16 @@ async function listRuns(db: Db, filter: RunFilter): Promise<{ runs: RunSummary[]
   );
   const found = rows.map((row) => ({ ...toSimulationRun(row), ...targets.get(row.key) }));
   const runs = [
-    ...(await addScenarios(db, found.slice(0, judgedMax))),
+    ...(await addScenarioSums(db, found.slice(0, judgedMax))),
     ...(await addSums(db, kind, found.slice(judgedMax))),
   ];
   return { runs, total: await countRows(query) };
 }
 
-const selectRuns = (db: Db, ownerId: string) =>
+const selectRuns = (db: Reader, ownerId: string) =>
   db.selectFrom('runs').select(['runs.key', 'runs.name']).where('runs.owner_id', '=', ownerId);
 
-const selectSimulations = (db: Db, ownerId: string) =>
+const selectSimulations = (db: Reader, ownerId: string) =>
   db
     .selectFrom('simulations')
     .leftJoin('simulation_plans', 'simulation_plans.simulation_key', 'simulations.key')
@@ -194,7 +188,7 @@ function hasSessionWithin(
   table: 'runs' | 'simulations',
   { startedAfterMs = 0, startedBeforeMs = Number.MAX_SAFE_INTEGER }: RunFilter,
 ) {
-  const column = table === 'runs' ? COLUMNS.production : COLUMNS.simulation;
+  const column = table === 'runs' ? RUN_COLUMNS.production : RUN_COLUMNS.simulation;
   const eb = expressionBuilder<Tables, 'runs' | 'simulations'>();
   return eb.exists(
     eb
@@ -206,99 +200,7 @@ function hasSessionWithin(
   );
 }
 
-/** Adds the sums of their sessions to runs. */
-async function addSums(
-  db: Db,
-  kind: RunRef['kind'],
-  runs: readonly RunRow[],
-): Promise<RunSummary[]> {
-  if (runs.length === 0) return [];
-  const keys = runs.map(({ key }) => key);
-  const rows = await selectSums(db, kind, keys).groupBy(COLUMNS[kind]).execute();
-  const sumsByKey = new Map(rows.map(({ key, ...sums }) => [key, sums]));
-  return runs.map(({ key, ...run }) => ({ ...run, ...(sumsByKey.get(key) ?? NO_SESSIONS) }));
-}
-
-/**
- * Adds the sums of their sessions to simulations, in all and by scenario, from one query, because it reads all
- * sessions.
- */
-async function addScenarios(
-  db: Db,
-  runs: readonly RunRow[],
-): Promise<(RunSummary & { scenarios: ScenarioCounts[] })[]> {
-  if (runs.length === 0) return [];
-  const keys = runs.map(({ key }) => key);
-  const rows = await selectSums(db, 'simulation', keys)
-    .select(['scenario_id', 'verdict'])
-    .groupBy(['simulation_key', 'scenario_id', 'verdict'])
-    .execute();
-  const byKey = Map.groupBy(rows, ({ key }) => key);
-  return runs.map(({ key, ...run }) => {
-    const ofRun = byKey.get(key) ?? [];
-    return { ...run, ...mergeSums(ofRun), scenarios: sumScenarios(ofRun) };
-  });
-}
-
-/** Selects the sums of the sessions of runs. The index of the runs has all columns that are read. */
-function selectSums(db: Db, kind: RunRef['kind'], keys: readonly number[]) {
-  const column = COLUMNS[kind];
-  const countIf = (condition: ReturnType<typeof sql<boolean>>) =>
-    sql<number>`count(case when ${condition} then 1 end)`;
-  return db
-    .selectFrom('sessions')
-    .select(({ fn }) => [
-      `${column} as key` as const,
-      // Production omits sessions without results (spec 4.4).
-      (kind === 'production' ? countIf(sql`total > 0`) : fn.countAll<number>()).as('sessions'),
-      countIf(sql`failed > 0`).as('failedSessions'),
-      countIf(sql`errored > 0`).as('erroredSessions'),
-      countIf(sql`status not in ('completed', 'evaluating')`).as('incompleteSessions'),
-      countIf(sql`status = 'evaluating'`).as('scoringSessions'),
-      fn.sum<number>('total').as('evaluations'),
-      fn.sum<number>('passed').as('passedEvaluations'),
-      fn.min('started_at_ms').as('oldestStartMs'),
-      fn.max('started_at_ms').as('newestStartMs'),
-      fn.max('ended_at_ms').as('newestEndMs'),
-    ])
-    .where(column, 'in', keys);
-}
-
-/** The sums of sessions. */
-type Sums = Omit<RunSummary, 'id' | 'name' | 'state' | 'agent' | 'channel' | 'scenarios'>;
-
-/** Returns the sums of all sessions from those of groups of them. */
-function mergeSums(groups: readonly Sums[]): Sums {
-  const sum = (name: keyof typeof NO_SESSIONS): number =>
-    groups.reduce((total, group) => total + group[name], 0);
-  const timesOf = (name: 'oldestStartMs' | 'newestStartMs' | 'newestEndMs'): number[] =>
-    groups.flatMap((group) => group[name] ?? []);
-  if (groups.length === 0) return NO_SESSIONS;
-  return {
-    sessions: sum('sessions'),
-    failedSessions: sum('failedSessions'),
-    erroredSessions: sum('erroredSessions'),
-    incompleteSessions: sum('incompleteSessions'),
-    scoringSessions: sum('scoringSessions'),
-    evaluations: sum('evaluations'),
-    passedEvaluations: sum('passedEvaluations'),
-    oldestStartMs: Math.min(...timesOf('oldestStartMs')),
-    newestStartMs: Math.max(...timesOf('newestStartMs')),
-    newestEndMs: Math.max(...timesOf('newestEndMs')),
-  };
-}
-
-const NO_SESSIONS = {
-  sessions: 0,
-  failedSessions: 0,
-  erroredSessions: 0,
-  incompleteSessions: 0,
-  scoringSessions: 0,
-  evaluations: 0,
-  passedEvaluations: 0,
-};
-
-async function findRun(db: Db, { ownerId, kind, id }: RunRef): Promise<RunRow | undefined> {
+async function findRun(db: Reader, { ownerId, kind, id }: RunRef): Promise<RunRow | undefined> {
   if (kind === 'production') {
     const row = await selectRuns(db, ownerId)
       .where('runs.key', '=', parseRunKey(id))
@@ -311,7 +213,7 @@ async function findRun(db: Db, { ownerId, kind, id }: RunRef): Promise<RunRow | 
   return row && toSimulationRun(row);
 }
 
-async function findNeighbors(db: Db, ref: RunRef): Promise<RunNeighbors> {
+async function findNeighbors(db: Reader, ref: RunRef): Promise<RunNeighbors> {
   const run = await findRun(db, ref);
   if (!run) return {};
   const { ownerId, kind } = ref;
@@ -322,78 +224,25 @@ async function findNeighbors(db: Db, ref: RunRef): Promise<RunNeighbors> {
   return { older: older && toProductionRun(older), newer: newer && toProductionRun(newer) };
 }
 
-async function loadRun(db: Db, ref: RunRef): Promise<RunDetails | undefined> {
+async function loadRun(db: Reader, ref: RunRef): Promise<RunDetails | undefined> {
   const row = await findRun(db, ref);
   if (!row) return undefined;
   const [run] =
-    ref.kind === 'production' ? await addSums(db, ref.kind, [row]) : await addScenarios(db, [row]);
+    ref.kind === 'production'
+      ? await addSums(db, ref.kind, [row])
+      : await addScenarioSums(db, [row]);
   if (!run) return undefined;
   const { scenarios = [], ...summary } = run;
   return { run: summary, evals: await countByEval(db, ref, row.key), scenarios };
 }
 
-/**
- * Counts the outcomes of each version of each eval. An eval of a production run may have been renamed; scenarios define
- * their own evals, which may have the same id.
- */
-async function countByEval(db: Db, { ownerId, kind }: RunRef, key: number): Promise<EvalCounts[]> {
-  const rows = await db
-    .selectFrom('outcomes')
-    .select(({ fn }) => ['eval_name_key', 'outcome', fn.countAll<number>().as('count')])
-    .where(COLUMNS[kind], '=', key)
-    .groupBy(['eval_name_key', 'outcome'])
-    .execute();
-  const keys = [...new Set(rows.map((row) => row.eval_name_key))];
-  const names =
-    keys.length === 0
-      ? []
-      : await db
-          .selectFrom('eval_names')
-          .select(['key', 'eval_id as id', 'name', 'version'])
-          .where('owner_id', '=', ownerId)
-          .where('key', 'in', keys)
-          .orderBy('key', 'desc')
-          .execute();
-  const byEval = Map.groupBy(names, ({ id, name, version }) =>
-    JSON.stringify(kind === 'production' ? [id, version] : [id, version, name]),
-  );
-  return Array.from(byEval.values(), (ofEval) => {
-    const ofNames = new Set(ofEval.map((evalName) => evalName.key));
-    const counts = rows.filter((row) => ofNames.has(row.eval_name_key));
-    const countOf = (wanted: string): number =>
-      counts.reduce((sum, { outcome, count }) => sum + (outcome === wanted ? count : 0), 0);
-    const [passed, failed, errored] = [countOf('pass'), countOf('fail'), countOf('error')];
-    const { id = '', name = '', version = '' } = ofEval[0] ?? {};
-    return { id, name, version, passed, failed, errored };
-  }).sort((left, right) => compareTexts(left.name, right.name) || compareTexts(left.id, right.id));
-}
-
-const compareTexts = (left: string, right: string): number =>
-  left < right ? -1 : Number(left > right);
-
-function sumScenarios(
-  rows: readonly { scenario_id: string | null; verdict: string | null; sessions: number }[],
-): ScenarioCounts[] {
-  const byScenario = Map.groupBy(rows, (row) => row.scenario_id ?? '');
-  return Array.from(byScenario, ([scenarioId, counts]) => {
-    const countOf = (wanted: string): number =>
-      counts.find(({ verdict }) => verdict === wanted)?.sessions ?? 0;
-    const [passed, failed, undecided] = [
-      countOf('passed'),
-      countOf('failed'),
-      countOf('undecided'),
-    ];
-    return { scenarioId, passed, failed, undecided };
-  });
-}
-
 async function listSessions(
-  db: Db,
+  db: Reader,
   ref: RunRef,
   { skip, limit }: { skip: number; limit: number },
 ): Promise<{ sessions: Session[]; total: number }> {
   const run = await findRun(db, ref);
-  const column = `sessions.${COLUMNS[ref.kind]}` as const;
+  const column = `sessions.${RUN_COLUMNS[ref.kind]}` as const;
   const { total } = await db
     .selectFrom('sessions')
     .select(({ fn }) => fn.countAll<number>().as('total'))
@@ -415,9 +264,9 @@ async function listSessions(
 }
 
 async function findOfScenario(
-  db: Db,
+  db: Reader,
   ref: RunRef & { scenarioId: string },
-  select: Parameters<typeof findSessions>[1],
+  select: SelectSessions,
 ): Promise<Session[]> {
   const run = await findRun(db, ref);
   return findSessions(db, (query) =>

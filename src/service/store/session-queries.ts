@@ -1,32 +1,15 @@
-import {
-  expressionBuilder,
-  sql,
-  type AliasableExpression,
-  type ExpressionBuilder,
-  type SelectQueryBuilder,
-} from 'kysely';
+import { expressionBuilder, sql, type AliasableExpression, type ExpressionBuilder } from 'kysely';
 import type { Reader } from './connections.ts';
-import { normalizeForSearch } from './names.ts';
-import { listOutcomes } from './outcomes.ts';
-import type {
-  JsonObject,
-  Neighbors,
-  RunRef,
-  Session,
-  SessionFilter,
-  SessionPage,
-  SimulatedDetails,
-} from './records.ts';
+import type { Neighbors, RunRef, SessionFilter, SessionPage } from './records.ts';
 import type { Tables } from './schema/tables.ts';
-
-type Db = Reader;
-type SessionQuery<Row> = SelectQueryBuilder<Tables, 'sessions', Row>;
+import { findSessions, loadSessions, type SessionQuery } from './session-rows.ts';
+import { contains } from './text-search.ts';
 
 /**
  * Returns a page of sessions with their outcomes, newest first, and the number of all matches (spec
  * 4.3, 4.4). Call it in a transaction, so that both come from one snapshot.
  */
-export async function findSessionPage(db: Db, filter: SessionFilter): Promise<SessionPage> {
+export async function findSessionPage(db: Reader, filter: SessionFilter): Promise<SessionPage> {
   const { skip, limit } = filter;
   const selection = await lookUpNames(db, filter);
   const total = await countSessions(db, selection);
@@ -51,7 +34,7 @@ interface Selection {
 const LISTED_KEYS_MAX = 100;
 
 /** Looks up names first, because databases can't estimate how many rows match a text. */
-async function lookUpNames(db: Db, filter: SessionFilter): Promise<Selection> {
+async function lookUpNames(db: Reader, filter: SessionFilter): Promise<Selection> {
   const { ownerId, run, agent } = filter;
   const evals = filter.eval || filter.evalId ? selectEvalKeys(filter) : undefined;
   const runs = run ? selectRunKeys(ownerId, run) : undefined;
@@ -66,7 +49,7 @@ async function lookUpNames(db: Db, filter: SessionFilter): Promise<Selection> {
 
 /** Runs a query for keys. Returns undefined if they are too many to list. */
 async function listKeys(
-  db: Db,
+  db: Reader,
   query: AliasableExpression<{ key: number }>,
 ): Promise<number[] | undefined> {
   const rows = await db
@@ -81,7 +64,7 @@ async function listKeys(
  * Returns the outcomes that decide alone which sessions match, so that only their index is read;
  * undefined if sessions have to be read.
  */
-function selectOnlyOutcomes(db: Db, { filter, evalKeys, runKeys }: Selection) {
+function selectOnlyOutcomes(db: Reader, { filter, evalKeys, runKeys }: Selection) {
   const { kind, run, agent, runId, failedOnly, outcome, startedAfterMs, startedBeforeMs } = filter;
   const isNarrowed = Boolean(agent) || Boolean(runId) || outcome !== undefined;
   if (!evalKeys || evalKeys.length === 0 || isNarrowed) return undefined;
@@ -104,7 +87,7 @@ function selectOnlyOutcomes(db: Db, { filter, evalKeys, runKeys }: Selection) {
   );
 }
 
-async function countSessions(db: Db, selection: Selection): Promise<number> {
+async function countSessions(db: Reader, selection: Selection): Promise<number> {
   const { evalKeys } = selection;
   const outcomes = selectOnlyOutcomes(db, selection);
   const query = outcomes
@@ -132,7 +115,7 @@ const COLLECTED_MAX = 1_000;
 const COLLECTED_OF_FEW_MAX = 200_000;
 
 /** Finds a page from the nearer end of the list, because the database reads all rows that it skips. */
-async function findPageKeys(db: Db, selection: Selection, total: number): Promise<number[]> {
+async function findPageKeys(db: Reader, selection: Selection, total: number): Promise<number[]> {
   const { skip, limit } = selection.filter;
   const size = Math.min(limit, total - skip);
   if (size <= 0) return [];
@@ -167,7 +150,7 @@ const inOrder = <Row>(query: SessionQuery<Row>): SessionQuery<Row> =>
  * search, the session must be among the results.
  */
 export async function findNeighbors(
-  db: Db,
+  db: Reader,
   filter: SessionFilter,
   sessionId: string,
 ): Promise<Neighbors> {
@@ -217,7 +200,7 @@ const isSearch = ({ tags, text }: SessionFilter): boolean =>
   tags !== undefined || text !== undefined;
 
 /** Returns the keys of the newest sessions that match a filter with a text or a tag, in order. */
-async function searchSessions(db: Db, selection: Selection): Promise<number[]> {
+async function searchSessions(db: Reader, selection: Selection): Promise<number[]> {
   const { tags = [], text } = selection.filter;
   const newest = inOrder(applyFilter(db.selectFrom('sessions').select('sessions.key'), selection))
     .select(['sessions.started_at_ms', 'sessions.id', 'sessions.owner_id'])
@@ -258,30 +241,6 @@ async function searchSessions(db: Db, selection: Selection): Promise<number[]> {
   }
   const rows = await query.orderBy('newest.started_at_ms', 'desc').orderBy('newest.id').execute();
   return rows.map(({ key }) => key);
-}
-
-/** Returns the sessions that a query selects, with their outcomes, in the order of the query. */
-export async function findSessions(
-  db: Db,
-  select: (query: SessionQuery<{ key: number }>) => SessionQuery<{ key: number }>,
-): Promise<Session[]> {
-  // Apply the limit before any join.
-  const selected = await select(db.selectFrom('sessions').select('sessions.key')).execute();
-  return loadSessions(
-    db,
-    selected.map(({ key }) => key),
-  );
-}
-
-/** Returns the sessions of these keys, with their outcomes, in the same order. */
-async function loadSessions(db: Db, keys: readonly number[]): Promise<Session[]> {
-  if (keys.length === 0) return [];
-  const [rows, outcomes] = [await findRows(db, keys), await listOutcomes(db, keys)];
-  const byKey = new Map(rows.map((row) => [row.key, row]));
-  return keys.flatMap((key) => {
-    const row = byKey.get(key);
-    return row ? [{ ...toSession(row), outcomes: outcomes.get(key) ?? [] }] : [];
-  });
 }
 
 /** Adds the conditions of a filter. */
@@ -419,56 +378,4 @@ function selectEvalKeys({ ownerId, eval: name, evalId, evalVersion }: SessionFil
     .$if(Boolean(name), (q) => q.where(contains('eval_names.name_folded', name ?? '')))
     .$if(Boolean(evalId), (q) => q.where('eval_names.eval_id', '=', evalId ?? ''))
     .$if(Boolean(evalVersion), (q) => q.where('eval_names.version', '=', evalVersion ?? ''));
-}
-
-/** Matches names that contain a text. `column` is a `_folded` column. */
-export function contains(column: string, text: string) {
-  return sql<boolean>`instr(${sql.ref(column)}, ${normalizeForSearch(text)}) > 0`;
-}
-
-type Row = Awaited<ReturnType<typeof findRows>>[number];
-
-function findRows(db: Db, keys: readonly number[]) {
-  return db
-    .selectFrom('sessions')
-    .leftJoin('runs', 'runs.key', 'sessions.run_key')
-    .leftJoin('agents', 'agents.key', 'sessions.agent_key')
-    .leftJoin('simulations', 'simulations.key', 'sessions.simulation_key')
-    .selectAll('sessions')
-    .select(['runs.name as run_name', 'agents.name as agent_name', 'agents.url as agent_url'])
-    .select(['simulations.id as simulation_id', 'simulations.name as simulation_name'])
-    .select('simulations.deleted as simulation_deleted')
-    .where('sessions.key', 'in', keys)
-    .execute();
-}
-
-function toSession(row: Row): Omit<Session, 'outcomes'> {
-  const { run_key: runKey, run_name: runName } = row;
-  const { agent_name: agentName, agent_url: agentUrl } = row;
-  const { simulation_id: simulationId, simulation_name: simulationName } = row;
-  return {
-    id: row.id,
-    kind: row.kind,
-    ownerId: row.owner_id,
-    status: row.status,
-    startedAtMs: row.started_at_ms,
-    endedAtMs: row.ended_at_ms,
-    run: runKey !== null && runName !== null ? { id: String(runKey), name: runName } : undefined,
-    sourceSessionId: row.source_session_id ?? undefined,
-    simulation:
-      simulationId !== null && simulationName !== null
-        ? { id: simulationId, name: simulationName, deleted: row.simulation_deleted === 1 }
-        : undefined,
-    agent: agentName !== null && agentUrl !== null ? { name: agentName, url: agentUrl } : undefined,
-    scenario: row.scenario ?? undefined,
-    persona: row.persona ?? undefined,
-    endReason: row.end_reason ?? undefined,
-    metadata: parseObject(row.metadata),
-    simulated: parseObject(row.simulated) as SimulatedDetails | undefined,
-  };
-}
-
-/** Parses a JSON column; null becomes undefined. */
-export function parseObject(text: string | null): JsonObject | undefined {
-  return text === null ? undefined : (JSON.parse(text) as JsonObject);
 }

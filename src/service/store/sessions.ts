@@ -1,7 +1,8 @@
 import { addSession, addSessions } from './add-sessions.ts';
 import type { Connections, Reader } from './connections.ts';
-import { findNeighbors, findSessionPage, findSessions, parseObject } from './session-queries.ts';
-import { endOfPrefix } from './names.ts';
+import { findNeighbors, findSessionPage } from './session-queries.ts';
+import { findSessions, parseJsonColumn } from './session-rows.ts';
+import { endOfPrefix } from './text-search.ts';
 import type {
   Neighbors,
   NewSession,
@@ -104,7 +105,7 @@ function toTurn(row: Omit<Tables['turns'], 'session_key'>): StoredTurn {
     userInput: row.user_input,
     userReason: row.user_reason ?? undefined,
     agentResponse: row.agent_response,
-    evaluationMetadata: parseObject(row.evaluation_metadata),
+    evaluationMetadata: parseJsonColumn(row.evaluation_metadata),
     ...(calls !== null && { toolCalls: JSON.parse(calls) as NonNullable<StoredTurn['toolCalls']> }),
     ...(latencyMs !== null && { latencyMs }),
     ...(failed !== null && { failed: failed === 1 }),

@@ -1,6 +1,6 @@
 import type { Reader } from './connections.ts';
 import type { RunSummary } from './records.ts';
-import { parseObject } from './session-queries.ts';
+import { parseJsonColumn } from './session-rows.ts';
 
 /** The agent of a simulation, and the channel. */
 type SimulationTarget = Pick<RunSummary, 'agent' | 'channel'>;
@@ -45,7 +45,7 @@ export async function findSimulationTargets(
     ends.map(({ key, first, last }) => {
       const read = sessions.filter((session) => session.key === first || session.key === last);
       const channels = read.flatMap(({ simulated }) => {
-        const channel = parseObject(simulated)?.['channel'];
+        const channel = parseJsonColumn(simulated)?.['channel'];
         return typeof channel === 'string' ? [channel] : [];
       });
       const agent = read.find(({ name }) => name !== null)?.name;

@@ -1,7 +1,7 @@
 import type { Reader } from './connections.ts';
 
 /** Which simulations to find. */
-interface AgentsQuery {
+export interface AgentsQuery {
   ownerId: string;
   agentNames: readonly string[];
   limitPerAgent: number;

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import { addSession } from './add-sessions.ts';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { findOrInsertSimulation } from './names.ts';
-import { findSessions } from './session-queries.ts';
+import { findSessions } from './session-rows.ts';
 import type {
   NewSession,
   NewSimulation,

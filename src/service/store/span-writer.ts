@@ -1,5 +1,4 @@
 /** What the span writers of both databases share: what they store, drop, and report. */
-import { DAY_MS } from '../../platform/clock.ts';
 import type { ConnectionCounts } from './connections.ts';
 import { CONVERSATION_FULL_MESSAGE, type ConversationSize } from './conversation-limits.ts';
 import { toEntryRows, type EntryRow } from './ingest-log-rows.ts';
@@ -124,9 +123,6 @@ export function findBounds(
   return [first, last];
 }
 
-/** Returns the number of days from the Unix epoch to a time. */
-export const toDay = (ms: number): number => Math.floor(ms / DAY_MS);
-
 /** Returns the columns of a span that do not depend on where it is stored. */
 export function toSpanRow(
   span: NewSpan,
@@ -159,12 +155,12 @@ function clampNs(ns: bigint): bigint {
 /** Collects one log entry per code, about the first affected conversation, with a total count. */
 class StoredSpanNotes {
   readonly #byCode = new Map<
-    keyof typeof logMessages,
+    keyof typeof storedSpanMessages,
     IngestLogEntry['about'] & { count: number }
   >();
 
   add(
-    code: keyof typeof logMessages,
+    code: keyof typeof storedSpanMessages,
     conversationId: string,
     count: number,
     details: IngestLogEntry['about'] = {},
@@ -180,14 +176,14 @@ class StoredSpanNotes {
 
   entries(): IngestLogEntry[] {
     return Array.from(this.#byCode, ([code, about]) => {
-      const { level, message } = logMessages[code];
+      const { level, message } = storedSpanMessages[code];
       return { level, code, message, about };
     });
   }
 }
 
-/** Messages about what only the stored data shows. The others are in `ingest/log-entries.ts`. */
-export const logMessages = {
+/** Messages about what only the stored data shows. The others are in `ingest/log-messages.ts`. */
+export const storedSpanMessages = {
   conversation_full: { level: 'error', solvedBy: 'nothing', message: CONVERSATION_FULL_MESSAGE },
   late_spans: {
     level: 'warn',

@@ -1,11 +1,8 @@
 /** The terminal output: styles, width, and the live line. */
 import { stripVTControlCharacters } from 'node:util';
 import t from 'tap';
-import {
-  createLoadProgress,
-  createMoveProgress,
-  createStepProgress,
-} from '../../../cli/output/progress.ts';
+import { createLoadProgress } from '../../../cli/output/load-progress.ts';
+import { createMoveProgress, createStepProgress } from '../../../cli/output/progress.ts';
 import { createTerminal, type Terminal } from '../../../cli/output/terminal.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 

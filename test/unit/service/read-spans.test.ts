@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readTraceRequest, type Span } from '../../../src/contract/index.ts';
-import { logMessages } from '../../../src/service/ingest/log-entries.ts';
+import { logMessages } from '../../../src/service/ingest/log-messages.ts';
 import {
   expectAccepted,
   listCodes,

@@ -22,7 +22,13 @@ export interface ComparablePair extends ScenarioPair {
 }
 
 const CHANGES_BY_IMPORTANCE: readonly ScenarioChange[] = [
-  ...(['regressed', 'improved', 'unclear', 'not_comparable', 'new', 'gone', 'same'] as const),
+  'regressed',
+  'improved',
+  'unclear',
+  'not_comparable',
+  'new',
+  'gone',
+  'same',
 ];
 
 /** Returns the scenarios of two runs, those of the later run first. */

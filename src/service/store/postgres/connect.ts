@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { Connections, Reader, WriteTransaction } from '../connections.ts';
 import type { Tables } from '../schema/tables.ts';
 import { limitPool } from './limited-pool.ts';
-import { nulReplacement } from './nul-replacement.ts';
+import { nulReplacement } from './nul-plugin.ts';
 import { ownerScope } from './owner-scope.ts';
 import { retryConflicts } from './retry-conflicts.ts';
 

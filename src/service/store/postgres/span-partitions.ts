@@ -4,9 +4,7 @@
  * Spans of a day without a partition are in the default partition.
  */
 import type { Pool, PoolClient } from 'pg';
-import { isoTime, systemClock } from '../../../platform/clock.ts';
-import { DAY_MS } from '../../../platform/clock.ts';
-import { toDay } from '../span-writer.ts';
+import { DAY_MS, isoDate, systemClock, toDay } from '../../../platform/clock.ts';
 import { inTransaction } from './transaction.ts';
 import { errorCode } from '../../../platform/error-origin.ts';
 
@@ -115,10 +113,7 @@ export async function createPartition(client: PoolClient, day: number): Promise<
 }
 
 /** Returns the name of the partition of a day, such as `spans_20261120`. */
-const nameOf = (day: number): string =>
-  `spans_${isoTime(day * DAY_MS)
-    .slice(0, 10)
-    .replaceAll('-', '')}`;
+const nameOf = (day: number): string => `spans_${isoDate(day * DAY_MS).replaceAll('-', '')}`;
 
 function parseName(name: string): number | undefined {
   const [, year, month, day] = /^spans_(\d{4})(\d{2})(\d{2})$/.exec(name) ?? [];

@@ -8,6 +8,7 @@
  * - Conversations are locked first, so their spans can't be inserted while they are closed.
  */
 import type { Pool, PoolClient } from 'pg';
+import { toDay } from '../../../platform/clock.ts';
 import { toError } from '../../../platform/error-origin.ts';
 import { addSize, hasRoom, measureText, type ConversationSize } from '../conversation-limits.ts';
 import type { EntryRow } from '../ingest-log-rows.ts';
@@ -16,7 +17,6 @@ import {
   findBounds,
   selectNewTags,
   summarizeRequest,
-  toDay,
   toSpanRow,
   type SpanPart,
   type SpanWriter,

@@ -180,17 +180,19 @@ export const sessionTables = {
         // The indexes of runs and simulations have all columns that a page counts.
         sessions_of_run: {
           on: ['run_key', 'started_at_ms desc', 'id'],
-          include: [
-            ...(['key', 'kind', 'status', 'total', 'passed', 'failed'] as const),
-            ...(['errored', 'ended_at_ms'] as const),
-          ],
+          include: ['key', 'kind', 'status', 'total', 'passed', 'failed', 'errored', 'ended_at_ms'],
           where: 'run_key is not null',
         },
         sessions_of_simulation: {
           on: ['simulation_key', 'scenario_id', 'verdict', 'sample', 'id'],
           include: [
-            ...(['status', 'total', 'passed', 'failed', 'errored'] as const),
-            ...(['started_at_ms', 'ended_at_ms'] as const),
+            'status',
+            'total',
+            'passed',
+            'failed',
+            'errored',
+            'started_at_ms',
+            'ended_at_ms',
           ],
           where: 'simulation_key is not null',
         },

@@ -11,6 +11,7 @@ import {
   CompiledQuery,
 } from 'kysely';
 import { systemClock } from '../../../platform/clock.ts';
+import { forgetOldest } from '../../../platform/forget-oldest.ts';
 import { assertFileIntact, assertSameDatabase, guardFile } from './file-identity.ts';
 import {
   CACHE_KIB,
@@ -127,8 +128,7 @@ function withStatementCache(db: Database): SqliteDatabase {
       // Maps keep insertion order, so the first entry is the least recently used.
       cache.delete(text);
       cache.set(text, statement);
-      const [oldest] = cache.keys();
-      if (cache.size > CACHED_STATEMENTS_MAX && oldest !== undefined) cache.delete(oldest);
+      forgetOldest(cache, CACHED_STATEMENTS_MAX);
       return statement;
     },
   };

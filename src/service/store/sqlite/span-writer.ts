@@ -10,6 +10,7 @@
  * - A conversation is created by its first span. Its time bounds grow while it is open.
  */
 import type { Database } from 'better-sqlite3';
+import { toDay } from '../../../platform/clock.ts';
 import { toError } from '../../../platform/error-origin.ts';
 import { addSize, hasRoom, measureText } from '../conversation-limits.ts';
 import { LinkDeletions } from '../row-limits.ts';
@@ -17,7 +18,6 @@ import {
   findBounds,
   selectNewTags,
   summarizeRequest,
-  toDay,
   toSpanRow,
   type SpanPart,
   type SpanWriter,

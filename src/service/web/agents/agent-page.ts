@@ -23,7 +23,8 @@ import {
   type PageContext,
 } from '../frame/page-frame.ts';
 import { PROGRESS_CSS } from '../runs/progress.ts';
-import { HEAT_MAP_CSS, renderHeatMap, type JudgedRun } from '../runs/heat-map.ts';
+import { HEAT_MAP_CSS, renderHeatMap } from '../runs/heat-map.ts';
+import type { JudgedRun } from '../runs/judge-runs.ts';
 import { renderRuns } from '../runs/runs-page.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
 import { renderAdvice } from './advice.ts';

@@ -1,5 +1,5 @@
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
-import { renderTranscript } from '../../../report-kit/transcript.ts';
+import { renderTranscript, type ShownTurn } from '../../../report-kit/transcript.ts';
 import { isObject } from '../../../platform/json.ts';
 import { formatChatCommand } from '../../domain/chat-command.ts';
 import {
@@ -115,7 +115,7 @@ function renderTurns(agent: StoredAgent, conversation: PlaygroundConversation): 
 const toShown = (
   { userInput, agentResponse, toolCalls, evaluationMetadata, latencyMs, problem }: PlaygroundTurn,
   index: number,
-): Parameters<typeof renderTranscript>[0][number] => ({
+): ShownTurn => ({
   sequence: index + 1,
   userInput,
   agentResponse,

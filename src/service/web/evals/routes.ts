@@ -1,17 +1,10 @@
 import type { EvalDefinition } from '../../../contract/index.ts';
 import { RequestError } from '../../domain/errors.ts';
-import { versionOf } from '../../domain/eval-version.ts';
-import { decideVerdict } from '../../domain/sessions.ts';
-import { STATUS_WORDS } from '../../domain/simulation-results/reasons.ts';
 import type { RunDry } from '../../operations/dry-run.ts';
-import { listDocuments } from '../../operations/documents.ts';
 import { deleteEval, findEval } from '../../operations/evals.ts';
-import type { Store } from '../../store/store.ts';
 import { readText } from '../frame/forms.ts';
-import { readPage } from '../frame/list-filter.ts';
 import { goTo, type Pages } from '../frame/pages.ts';
-import type { Viewer } from '../frame/viewer.ts';
-import type { ShownTrial, TriableSession } from './dry-run.ts';
+import type { ShownTrial } from './dry-run.ts';
 import {
   draftOf,
   idTakenProblem,
@@ -21,15 +14,10 @@ import {
   type EvalDraft,
   type Problems,
 } from './eval-form.ts';
-import { addReviewExport, summarizeReviews } from './eval-reviews.ts';
-import { renderEvalPage, type EvalPage } from './eval-page.ts';
+import { addReviewExport } from './eval-reviews.ts';
 import { isEvalKind, listFields } from './eval-fields.ts';
 import { renderEvalsPage, renderKindsPage } from './evals-page.ts';
-
-type EvalStores = Pick<
-  Store,
-  'evals' | 'settings' | 'documents' | 'sessions' | 'conversations' | 'reviews'
->;
+import { loadEvalList, renderEditor, type EvalStores } from './load-eval-pages.ts';
 
 /** What the pages of evals read and change. */
 export interface EvalPageOptions {
@@ -37,16 +25,12 @@ export interface EvalPageOptions {
   runDry: RunDry;
 }
 
-const EVALS_PER_PAGE = 50;
-const RECENT_OUTCOMES_MAX = 200;
-const RECENT_SESSIONS_MAX = 20;
-
 /** `/evals`: lists evals, edits them, and tries them on stored conversations. */
 export function addEvalRoutes(pages: Pages, options: EvalPageOptions): void {
   const { store } = options;
   const { page } = pages;
   page('/evals', async ({ ownerId, context, query }) =>
-    renderEvalsPage({ ...(await loadList(store, ownerId, query)), query }, context),
+    renderEvalsPage({ ...(await loadEvalList(store, ownerId, query)), query }, context),
   );
   page('/evals/new', async (visit) => {
     const kind = visit.query.get('kind') ?? '';
@@ -93,7 +77,7 @@ function addEvalForms({ form }: Pages, { store, runDry }: EvalPageOptions): void
       const { problems } = read;
       return { status: 422, page: await renderEditor(store, sent, { draft, problems, trial }) };
     }
-    const tried = await tryEval(runDry, sent.ownerId, { definition: read.definition, trial });
+    const tried = await tryEval(runDry, sent.ownerId, read.definition, trial);
     const page = await renderEditor(store, sent, { draft, trial: { ...trial, ...tried } });
     return { status: tried.problem === undefined ? 200 : 422, page };
   });
@@ -108,48 +92,6 @@ const EXAMPLE = JSON.stringify(
   null,
   2,
 );
-
-async function loadList(store: EvalStores, ownerId: string, query: URLSearchParams) {
-  const all = await store.evals.list(ownerId);
-  const asked = readPage(query, EVALS_PER_PAGE);
-  const skip = Math.min(asked.skip, Math.max(0, all.length - 1));
-  const page = all.slice(skip, skip + EVALS_PER_PAGE);
-  const [settings, scenarios, recent] = await Promise.all([
-    store.settings.get(ownerId),
-    findScenarios(store, ownerId),
-    store.evals.countRecentOutcomes(
-      ownerId,
-      page.map((definition) => ({ ...definition, version: versionOf(definition) })),
-      RECENT_OUTCOMES_MAX,
-    ),
-  ]);
-  return {
-    skip,
-    limit: EVALS_PER_PAGE,
-    total: all.length,
-    recentMax: RECENT_OUTCOMES_MAX,
-    evals: page.map((definition) => ({
-      definition,
-      isLive: settings.evals.includes(definition.id),
-      scenarios: scenarios.get(definition.id)?.length ?? 0,
-      recent: recent.get(definition.id) ?? { outcomes: 0, passed: 0, hasOtherVersions: false },
-    })),
-  };
-}
-
-/** Returns the ids of the scenarios that refer to each eval. */
-async function findScenarios(store: EvalStores, ownerId: string): Promise<Map<string, string[]>> {
-  const users = new Map<string, string[]>();
-  for (const scenario of await listDocuments(store, ownerId, 'scenario')) {
-    for (const id of new Set(scenario.evals)) {
-      if (typeof id !== 'string') continue;
-      const known = users.get(id);
-      if (known) known.push(scenario.id);
-      else users.set(id, [scenario.id]);
-    }
-  }
-  return users;
-}
 
 /** Reads the entered values of the editor. */
 function readDraft(form: FormData): EvalDraft {
@@ -179,7 +121,10 @@ async function findIdProblem(
   return exists ? { draft, problems: idTakenProblem(draft, id) } : undefined;
 }
 
-const readTrial = (form: FormData): Pick<ShownTrial, 'chosen' | 'entered'> => ({
+/** The conversation on which the form tries the eval. */
+type ChosenTrial = Pick<ShownTrial, 'chosen' | 'entered'>;
+
+const readTrial = (form: FormData): ChosenTrial => ({
   chosen: readText(form, 'session'),
   entered: readText(form, 'other'),
 });
@@ -188,12 +133,9 @@ const readTrial = (form: FormData): Pick<ShownTrial, 'chosen' | 'entered'> => ({
 async function tryEval(
   runDry: RunDry,
   ownerId: string,
-  {
-    definition,
-    trial,
-  }: { definition: EvalDefinition; trial: Pick<ShownTrial, 'chosen' | 'entered'> },
+  definition: EvalDefinition,
+  { chosen, entered }: ChosenTrial,
 ): Promise<Pick<ShownTrial, 'result' | 'problem'>> {
-  const { chosen, entered } = trial;
   // The address of the page of a session contains its id.
   const query = entered.includes('?') ? entered.slice(entered.indexOf('?')) : '';
   const id = new URLSearchParams(query).get('sessionId') ?? (entered || chosen);
@@ -204,62 +146,4 @@ async function tryEval(
     if (!(error instanceof RequestError)) throw error;
     return { problem: error.message };
   }
-}
-
-async function renderEditor(
-  store: EvalStores,
-  { ownerId, context }: Viewer,
-  page: Pick<EvalPage, 'draft'> & {
-    problems?: Problems | undefined;
-    trial?: Partial<ShownTrial>;
-  },
-): Promise<string> {
-  const { draft, problems, trial = {} } = page;
-  const { original = '' } = draft;
-  const stored = (await store.evals.list(ownerId)).find(({ id }) => id === original);
-  const [recent, settings, scenarios, reviews] = await Promise.all([
-    listTriable(store, ownerId),
-    store.settings.get(ownerId),
-    findScenarios(store, ownerId),
-    stored && summarizeReviews(store, ownerId, stored),
-  ]);
-  const shown = {
-    reviews,
-    draft,
-    ...(problems && { problems }),
-    isLive: settings.evals.includes(original),
-    scenarios: scenarios.get(original) ?? [],
-    trial: { recent, chosen: '', entered: '', ...trial },
-  };
-  return renderEvalPage(shown, context);
-}
-
-/** Lists the newest sessions and conversations, for dry runs. */
-async function listTriable(store: EvalStores, ownerId: string): Promise<TriableSession[]> {
-  const page = { skip: 0, limit: RECENT_SESSIONS_MAX };
-  const [sessions, unscored, open] = await Promise.all([
-    store.sessions.listNewest(ownerId, RECENT_SESSIONS_MAX),
-    store.conversations.listWaiting(ownerId, 'unscored', page),
-    store.conversations.listWaiting(ownerId, 'open', page),
-  ]);
-  const waiting = [
-    ...unscored.conversations.map((each) => ({ ...each, state: 'not scored' })),
-    ...open.conversations.map((each) => ({ ...each, state: 'open' })),
-  ];
-  return [
-    ...sessions.map((session) => ({
-      id: session.id,
-      name: session.sourceSessionId ?? session.scenario ?? session.id,
-      state: session.status === 'completed' ? decideVerdict(session) : STATUS_WORDS[session.status],
-      atMs: session.startedAtMs,
-    })),
-    ...waiting.map(({ conversationId, state, lastReceivedAtMs }) => ({
-      id: conversationId,
-      name: conversationId,
-      state,
-      atMs: lastReceivedAtMs,
-    })),
-  ]
-    .sort((left, right) => right.atMs - left.atMs)
-    .slice(0, RECENT_SESSIONS_MAX);
 }

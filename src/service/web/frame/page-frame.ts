@@ -50,8 +50,12 @@ export interface ServicePage {
 
 /** The script of all pages. Every page is complete without it. */
 const PAGE_SCRIPT = readScripts([
-  ...(['find-elements', 'label-tables', 'live-parts', 'keyboard'] as const),
-  ...(['send-with-enter', 'play-timelines'] as const),
+  'find-elements',
+  'label-tables',
+  'live-parts',
+  'keyboard',
+  'send-with-enter',
+  'play-timelines',
 ]);
 
 /** The script of a page that places calls. */

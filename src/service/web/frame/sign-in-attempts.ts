@@ -1,4 +1,5 @@
 import type { Clock } from '../../../platform/clock.ts';
+import { forgetOldest } from '../../../platform/forget-oldest.ts';
 
 /** The wrong keys that browsers tried, by address. */
 export interface SignInAttempts {
@@ -30,8 +31,7 @@ export function createSignInAttempts(clock: Clock): SignInAttempts {
       const recent = [...findRecent(address), clock.monotonicMs()];
       failures.delete(address);
       failures.set(address, recent);
-      const [oldest] = failures.keys();
-      if (failures.size > ADDRESSES_MAX && oldest !== undefined) failures.delete(oldest);
+      forgetOldest(failures, ADDRESSES_MAX);
     },
   };
 }

@@ -3,40 +3,15 @@ import { isoTime } from '../../../platform/clock.ts';
 import { cutText, formatCount, formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { VERDICTS_BY_URGENCY } from '../../domain/simulation-results/scenario-results.ts';
-import type { Simulations } from '../../operations/simulations.ts';
 import type { RunSummary } from '../../store/store.ts';
 import { linkTo, type PageContext } from '../frame/page-frame.ts';
+import type { JudgedRun } from './judge-runs.ts';
 import { linkToScenarioSessions, pathOfRun } from './run-links.ts';
 
-/** The most simulations and scenarios of a heat map. */
-export const JUDGED_RUNS_MAX = 10;
+/** The most scenarios of a heat map. */
 const SCENARIOS_MAX = 30;
 /** The simulations that fit a phone. */
 const NARROW_RUNS_MAX = 4;
-
-/** A simulation with the results of its scenarios. */
-export interface JudgedRun {
-  run: RunSummary;
-  results: readonly ScenarioResult[];
-}
-
-/** What a heat map is read from. */
-export interface HeatMapDeps {
-  simulations: Pick<Simulations, 'judge'>;
-}
-
-/** Returns the results of the scenarios of the newest of these simulations, which are newest first. */
-export const judgeRuns = (
-  { simulations }: HeatMapDeps,
-  ownerId: string,
-  runs: readonly RunSummary[],
-): Promise<JudgedRun[]> =>
-  Promise.all(
-    runs.slice(0, JUDGED_RUNS_MAX).map(async (run) => ({
-      run,
-      results: await simulations.judge(ownerId, run.id, run.scenarios ?? []),
-    })),
-  );
 
 /**
  * Renders the results of scenarios by simulation, the newest simulation last. Each cell leads to its

@@ -9,7 +9,7 @@ import { chooseKind, readListFilter } from '../frame/list-filter.ts';
 import { goTo, type Pages } from '../frame/pages.ts';
 import { REQUEST_ID_FIELD } from '../scenarios/run-form.ts';
 import { createStartOnce } from '../scenarios/start-once.ts';
-import { JUDGED_RUNS_MAX, judgeRuns } from './heat-map.ts';
+import { JUDGED_RUNS_MAX, judgeRuns } from './judge-runs.ts';
 import { findRun, loadRunPage, unknownRun, type RunPageOptions } from './load-run-page.ts';
 import { toRepeatRequest } from './repeat-command.ts';
 import { renderRunContent } from './run-page.ts';

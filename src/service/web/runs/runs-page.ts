@@ -25,7 +25,8 @@ import {
 } from '../frame/filter-form.ts';
 import { nameFields } from '../frame/list-filter.ts';
 import { pathOfRun } from './run-links.ts';
-import { HEAT_MAP_CSS, renderHeatMap, type JudgedRun } from './heat-map.ts';
+import { HEAT_MAP_CSS, renderHeatMap } from './heat-map.ts';
+import type { JudgedRun } from './judge-runs.ts';
 import { passRateOf, renderPassRates } from './pass-rate-chart.ts';
 
 /** A page of production runs or simulations, and the query that found them. */

@@ -1,4 +1,5 @@
 import type { Persona, Scenario } from '../../../contract/index.ts';
+import { awaitValues } from '../../../platform/concurrency.ts';
 import { makeScenarioFromConversation } from '../../domain/conversation-scenario.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
 import { sortByConnection } from '../../operations/agents.ts';
@@ -6,7 +7,7 @@ import { findDocument, listDocuments, saveDocument } from '../../operations/docu
 import { addStarters } from '../../operations/scenarios.ts';
 import type { SimulationEstimate, Simulations } from '../../operations/simulations.ts';
 import type { Store } from '../../store/store.ts';
-import { JUDGED_RUNS_MAX, judgeRuns } from '../runs/heat-map.ts';
+import { JUDGED_RUNS_MAX, judgeRuns } from '../runs/judge-runs.ts';
 import { readText, readTexts } from '../frame/forms.ts';
 import { readPage } from '../frame/list-filter.ts';
 import { goTo, type Pages, type SentForm, type Visit } from '../frame/pages.ts';
@@ -139,18 +140,18 @@ async function renderScenario(
   const { store } = options;
   const page = { skip: 0, limit: JUDGED_RUNS_MAX };
   const newest = { ownerId, kind: 'simulation', ...page, judgedMax: JUDGED_RUNS_MAX } as const;
-  const [personas, evals, unsorted, { runs: newestRuns }, notes] = await Promise.all([
-    listDocuments(store, ownerId, 'persona'),
-    store.evals.list(ownerId),
-    listDocuments(store, ownerId, 'agent'),
-    store.runs.list(newest),
-    findNotes(store, ownerId, scenario, query.get(SOURCE_PARAMETER)),
-  ]);
+  const { unsorted, newestRuns, ...shown } = await awaitValues({
+    personas: listDocuments(store, ownerId, 'persona'),
+    evals: store.evals.list(ownerId),
+    notes: findNotes(store, ownerId, scenario, query.get(SOURCE_PARAMETER)),
+    unsorted: listDocuments(store, ownerId, 'agent'),
+    newestRuns: store.runs.list(newest),
+  });
   const agents = await sortByConnection(store, ownerId, unsorted);
   const [agent] = agents;
   const estimate = agent && (await findEstimate(options, ownerId, agent.id, scenario.id));
-  const runs = await judgeRuns(options, ownerId, newestRuns);
-  const content = { scenario, personas, evals, agents, estimate, runs, edited, notes };
+  const runs = await judgeRuns(options, ownerId, newestRuns.runs);
+  const content = { ...shown, scenario, agents, estimate, runs, edited };
   return renderScenarioPage(content, context);
 }
 

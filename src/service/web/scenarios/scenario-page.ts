@@ -3,7 +3,7 @@ import { isoTime } from '../../../platform/clock.ts';
 import { formatCount, formatInstant, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
-import type { JudgedRun } from '../runs/heat-map.ts';
+import type { JudgedRun } from '../runs/judge-runs.ts';
 import { linkToScenarioSessions, pathOfRun } from '../runs/run-links.ts';
 import type { SimulationEstimate } from '../../operations/simulations.ts';
 import type { RunnableAgent } from '../../operations/agents.ts';

@@ -1,4 +1,5 @@
 import type { SimulationRequest } from '../../../contract/index.ts';
+import { forgetOldest } from '../../../platform/forget-oldest.ts';
 import type { Simulations } from '../../operations/simulations.ts';
 
 /** Starts a simulation and returns its id. */
@@ -28,10 +29,7 @@ export function createStartOnce({ start }: Pick<Simulations, 'start'>): StartOnc
     if (first) return first;
     const id = startNow(ownerId, request);
     started.set(key, id);
-    for (const oldest of started.keys()) {
-      if (started.size <= REQUESTS_MAX) break;
-      started.delete(oldest);
-    }
+    forgetOldest(started, REQUESTS_MAX);
     try {
       return await id;
     } catch (error) {

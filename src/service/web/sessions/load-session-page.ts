@@ -1,3 +1,4 @@
+import { awaitValues } from '../../../platform/concurrency.ts';
 import { loadTranscript } from '../../domain/transcripts.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import { listDocuments } from '../../operations/documents.ts';
@@ -18,32 +19,27 @@ export async function loadSessionPage(
   const { ownerId, id, kind, sourceSessionId } = session;
   const { conversations, recordings } = store;
   const isLive = sourceSessionId !== undefined && kind === 'production';
-  const [transcript, tags, spans, conversation, recording, reviews, list] = await Promise.all([
-    loadTranscript(store, session),
-    isLive ? conversations.listTags(ownerId, sourceSessionId) : [],
-    isLive ? conversations.listSpans(ownerId, sourceSessionId, SPANS_MAX) : [],
-    isLive ? conversations.find(ownerId, sourceSessionId) : undefined,
-    kind === 'simulation' ? recordings.find(ownerId, id) : undefined,
-    store.reviews.listOfSession(ownerId, id),
-    findList(store, session, query.get('list')),
-  ]);
+  const { conversation, ...shown } = await awaitValues({
+    transcript: loadTranscript(store, session),
+    tags: isLive ? conversations.listTags(ownerId, sourceSessionId) : [],
+    spans: isLive ? conversations.listSpans(ownerId, sourceSessionId, SPANS_MAX) : [],
+    conversation: isLive ? conversations.find(ownerId, sourceSessionId) : undefined,
+    recording: kind === 'simulation' ? recordings.find(ownerId, id) : undefined,
+    reviews: store.reviews.listOfSession(ownerId, id),
+    list: findList(store, session, query.get('list')),
+  });
   const evals = await store.evals.list(ownerId);
   const { evals: chosen } = await store.settings.get(ownerId);
   const agents = session.agent ? await listDocuments(store, ownerId, 'agent') : [];
   const agent = agents.find(
     ({ name, url }) => name === session.agent?.name && url === session.agent.url,
   );
-  const scenario = await findSource(store, session, transcript.scored);
+  const scenario = await findSource(store, session, shown.transcript.scored);
   return {
     ...readTurnPage(query),
+    ...shown,
     session,
-    transcript,
-    tags,
-    spans,
-    recording,
-    reviews,
     scenario,
-    list,
     evalIds: new Set(evals.map(({ id: evalId }) => evalId)),
     agentId: agent?.id,
     hasLiveEvals: chosen.length > 0,

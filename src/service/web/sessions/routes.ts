@@ -103,11 +103,9 @@ async function renderConversation(
   using _held = await conversations.holdMemory(ownerId, conversationId);
   const { evals } = await findLiveEvals(store, ownerId);
   const liveEvals = evals.map(({ name }) => name);
-  const [transcript, tags, spans] = [
-    await buildConversationTranscript(store, ownerId, conversationId),
-    await conversations.listTags(ownerId, conversationId),
-    await conversations.listSpans(ownerId, conversationId, SPANS_MAX),
-  ];
+  const transcript = await buildConversationTranscript(store, ownerId, conversationId);
+  const tags = await conversations.listTags(ownerId, conversationId);
+  const spans = await conversations.listSpans(ownerId, conversationId, SPANS_MAX);
   const content = { ...readTurnPage(query), conversation, liveEvals, transcript, tags, spans };
   return renderConversationPage(content, context);
 }

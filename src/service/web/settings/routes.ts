@@ -1,5 +1,6 @@
 import { schemas, type LiveSettings } from '../../../contract/index.ts';
-import { isoTime, type Clock } from '../../../platform/clock.ts';
+import { isoDate, type Clock } from '../../../platform/clock.ts';
+import { awaitValues } from '../../../platform/concurrency.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
 import { findLiveEvals } from '../../domain/evals.ts';
 import { missingJudgeWarnings } from '../../domain/missing-models.ts';
@@ -92,19 +93,17 @@ async function loadBacklog(
 
 async function loadPage(options: SettingsPageOptions, ownerId: string): Promise<SettingsPage> {
   const { store, hasJudge, clock } = options;
-  const [evals, settings, live, backlog, keys] = await Promise.all([
-    store.evals.list(ownerId),
-    store.settings.get(ownerId),
-    findLiveEvals(store, ownerId),
-    loadBacklog(options, ownerId),
-    store.owners.listKeys(ownerId, { skip: 0, limit: 1 }),
-  ]);
+  const { live, keys, ...shown } = await awaitValues({
+    evals: store.evals.list(ownerId),
+    settings: store.settings.get(ownerId),
+    backlog: loadBacklog(options, ownerId),
+    live: findLiveEvals(store, ownerId),
+    keys: store.owners.listKeys(ownerId, { skip: 0, limit: 1 }),
+  });
   return {
-    evals,
-    settings,
-    backlog,
+    ...shown,
     warnings: missingJudgeWarnings(live.evals, hasJudge),
-    today: isoTime(clock.nowMs()).slice(0, 10),
+    today: isoDate(clock.nowMs()),
     keyCount: keys.total,
   };
 }

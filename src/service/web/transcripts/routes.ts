@@ -1,3 +1,4 @@
+import { forgetOldest } from '../../../platform/forget-oldest.ts';
 import { randomUuid } from '../../../platform/random.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { findLiveEvals } from '../../domain/evals.ts';
@@ -158,8 +159,7 @@ function createResults() {
     add(ownerId: string, result: UploadResult): string {
       const id = randomUuid();
       results.set(id, { ownerId, result });
-      const [oldest] = results.keys();
-      if (results.size > RESULTS_MAX && oldest !== undefined) results.delete(oldest);
+      forgetOldest(results, RESULTS_MAX);
       return id;
     },
     /** @throws RequestError `not_found`. */

@@ -1,4 +1,4 @@
-/** Sends pages of sessions, large ones in parts. */
+/** Writes pages of sessions as JSON, large ones in parts. */
 import { Readable } from 'node:stream';
 
 /** A larger response is sent in parts, so that it never is in memory as a whole. */

@@ -1,3 +1,4 @@
+/** Apart from `replaceNul`, because the ingest thread uses that one without kysely. */
 import {
   OperationNodeTransformer,
   type KyselyPlugin,

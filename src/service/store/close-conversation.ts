@@ -1,0 +1,154 @@
+import { isoDate } from '../../platform/clock.ts';
+import { buildTurns } from '../turns/turns.ts';
+import { addSession, toSearchText } from './add-sessions.ts';
+import { selectExact, type Reader, type WriteTransaction } from './connections.ts';
+import { SEARCHED_SPANS_MAX, toPlace, type Partitioned } from './conversation-reads.ts';
+import { listLinks, listSpans, type SpanPlace } from './conversation-spans.ts';
+import { findConversation } from './find-conversation.ts';
+import { findOrInsertRun } from './names.ts';
+import type { CloseRequest, CloseResult } from './records.ts';
+
+/** How to queue the scoring of a conversation. */
+interface ScoringRequest extends Omit<CloseRequest, 'runName'>, Partitioned {
+  /** The text that a search finds a large conversation by; of others, the transaction reads it. */
+  searchText: string | undefined;
+}
+
+/** Closes an open conversation, adds it to its run, and queues its scoring. */
+export async function closeConversation(
+  db: WriteTransaction,
+  request: ScoringRequest & Pick<CloseRequest, 'runName'>,
+): Promise<CloseResult | undefined> {
+  const { ownerId, conversationId, atMs, idleBeforeMs } = request;
+  // One statement both checks and changes the state, so only one of two concurrent calls matches.
+  const row = await db
+    .updateTable('conversations')
+    .set({ state: 'closed', closed_at_ms: atMs })
+    .where('owner_id', '=', ownerId)
+    .where('conversation_id', '=', conversationId)
+    .where('state', '=', 'open')
+    .where('last_received_at_ms', '<', idleBeforeMs ?? Number.MAX_SAFE_INTEGER)
+    .returning(['key', 'received_day', 'spans_removed_at_ms'])
+    .returning([selectExact('first_start_ns'), selectExact('last_end_ns')])
+    .executeTakeFirst();
+  if (!row) return findEarlierClose(db, request);
+
+  const bounds = boundsOf(row);
+  const run = request.runName(isoDate(bounds.startedAtMs));
+  await db
+    .updateTable('conversations')
+    .set({ run_key: await findOrInsertRun(db, ownerId, run) })
+    .where('key', '=', row.key)
+    .execute();
+  // Without its spans, evals would score nothing.
+  const queued =
+    row.spans_removed_at_ms === null
+      ? await queueJobs(db, request, { place: toPlace(row, request), run, ...bounds })
+      : 0;
+  return { run, evaluationsQueued: queued, alreadyClosed: false };
+}
+
+async function findEarlierClose(
+  db: WriteTransaction,
+  request: CloseRequest,
+): Promise<CloseResult | undefined> {
+  const { ownerId, conversationId } = request;
+  const { run } = (await findConversation(db, ownerId, conversationId)) ?? {};
+  return run === undefined ? undefined : { run, evaluationsQueued: 0, alreadyClosed: true };
+}
+
+/** Queues the scoring of a conversation that is closed and unscored. */
+export async function queueScoring(
+  db: WriteTransaction,
+  request: ScoringRequest,
+): Promise<{ run: string; queued: number } | undefined> {
+  // The update locks the row, so that only one of two concurrent calls finds it unscored.
+  const row = await db
+    .updateTable('conversations')
+    .set((eb) => ({ state: eb.ref('state') }))
+    .where('owner_id', '=', request.ownerId)
+    .where('conversation_id', '=', request.conversationId)
+    .where('state', '=', 'closed')
+    .where('session_key', 'is', null)
+    .where('spans_removed_at_ms', 'is', null)
+    .where('run_key', 'is not', null)
+    .returning(['key', 'received_day', 'run_key'])
+    .returning([selectExact('first_start_ns'), selectExact('last_end_ns')])
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const { name: run } = await db
+    .selectFrom('runs')
+    .select('name')
+    .where('key', '=', row.run_key)
+    .executeTakeFirstOrThrow();
+  const bounds = boundsOf(row);
+  const queued = await queueJobs(db, request, { place: toPlace(row, request), run, ...bounds });
+  return { run, queued };
+}
+
+/** Creates the session of a closed conversation with its search text and jobs; nothing without evals. */
+async function queueJobs(
+  db: WriteTransaction,
+  request: ScoringRequest,
+  conversation: { place: SpanPlace; run: string; startedAtMs: number; endedAtMs: number },
+): Promise<number> {
+  const { ownerId, conversationId, atMs, evals, sessionId } = request;
+  if (evals.length === 0) return 0;
+  const existing = await db
+    .selectFrom('sessions')
+    .select('key')
+    .where('owner_id', '=', ownerId)
+    .where('id', '=', sessionId)
+    .executeTakeFirst();
+  // Adding the session would replace one that scores another conversation.
+  if (existing) {
+    throw new Error(`Session id ${sessionId} is already in use; each session needs a new id.`);
+  }
+  const session = {
+    id: sessionId,
+    kind: 'production',
+    ownerId,
+    status: 'evaluating',
+    startedAtMs: conversation.startedAtMs,
+    endedAtMs: conversation.endedAtMs,
+    runName: conversation.run,
+    sourceSessionId: conversationId,
+    simulation: undefined,
+    agent: undefined,
+    scenario: undefined,
+    persona: undefined,
+    endReason: undefined,
+    turns: [],
+    outcomes: [],
+    evals,
+  } as const;
+  const { key, queued } = await addSession(db, session, { dueAtMs: atMs, isNew: true });
+  await db
+    .updateTable('conversations')
+    .set({ session_key: key })
+    .where('key', '=', conversation.place.key)
+    .execute();
+  const text = request.searchText ?? (await readSearchText(db, conversation.place));
+  // With the session, because a text that is written later is lost if the service dies meanwhile.
+  await db.insertInto('session_texts').values({ session_key: key, text }).execute();
+  return queued;
+}
+
+/** Returns the text that a search finds the session of a conversation by. */
+async function readSearchText(db: Reader, place: SpanPlace): Promise<string> {
+  const spans = await listSpans(db, place, SEARCHED_SPANS_MAX);
+  const links = await listLinks(db, place);
+  return toSearchText(
+    buildTurns(
+      spans.filter(({ late }) => !late),
+      links,
+    ),
+  );
+}
+
+const boundsOf = (row: { first_start_ns: string; last_end_ns: string }) => ({
+  startedAtMs: toMs(row.first_start_ns),
+  endedAtMs: toMs(row.last_end_ns),
+});
+
+const toMs = (ns: string): number => Number(BigInt(ns) / 1_000_000n);

@@ -1,0 +1,74 @@
+import { RequestError } from '../../domain/errors.ts';
+import type { ConnectionReport } from '../../domain/kit-functions.ts';
+import { findReadiness } from '../../operations/agent-readiness.ts';
+import { listReports } from '../../operations/agent-reports.ts';
+import type { AgentTests } from '../../operations/agent-tests.ts';
+import type { AgentDeps } from '../../operations/agents.ts';
+import { findDocument } from '../../operations/documents.ts';
+import type { ReadinessDeps } from '../../operations/readiness-part.ts';
+import type { StoredAgent } from '../../store/store.ts';
+import { readPage } from '../frame/list-filter.ts';
+import type { Visit } from '../frame/pages.ts';
+import { judgeRuns, type RunJudge } from '../runs/judge-runs.ts';
+import { toDraft, type AgentDraft } from './agent-form.ts';
+import { renderAgentPage, type AgentNews } from './agent-page.ts';
+
+const REPORTS_PER_PAGE = 20;
+const RUNS_MAX = 10;
+
+/** What the pages of agents read and change. */
+export interface AgentPageOptions extends AgentDeps, ReadinessDeps {
+  store: AgentDeps['store'] & ReadinessDeps['store'];
+  simulations: ReadinessDeps['simulations'] & RunJudge['simulations'];
+  tests: AgentTests;
+}
+
+/** What the page of an agent shows instead of its stored state, after a mistake. */
+interface Mistake {
+  draft?: AgentDraft;
+  uploadProblem?: string;
+}
+
+/** Reads what shows whether an agent is ready. @throws RequestError `not_found`. */
+export async function loadReadiness(
+  options: AgentPageOptions,
+  ownerId: string,
+  id: string,
+): Promise<Pick<AgentNews, 'readiness' | 'cure' | 'test' | 'canTest'> & { agent: StoredAgent }> {
+  const { store, tests } = options;
+  const agent = await findDocument(store, ownerId, 'agent', id);
+  // First, so that the report of a test that has ended is read.
+  const test = tests.watch(ownerId, id);
+  const [readiness] = await findReadiness(options, ownerId, [agent], RUNS_MAX);
+  if (!readiness) throw new RequestError('not_found', 'This agent does not exist.');
+  const connection = readiness.parts.find((part) => part.id === 'connection')?.report;
+  const checked =
+    connection?.summary.standing === 'fail'
+      ? await store.agentReports.find(ownerId, id, connection.id)
+      : undefined;
+  const cure = (checked?.report as ConnectionReport | undefined)?.blockedBy?.cure;
+  return { agent, readiness, cure, test, canTest: tests.isAvailable };
+}
+
+/** Reads what changes on the page of an agent. @throws RequestError `not_found`. */
+export async function loadNews(
+  options: AgentPageOptions,
+  { ownerId, query, params: { id } }: Visit<'id'>,
+): Promise<AgentNews & { agent: StoredAgent }> {
+  const page = readPage(query, REPORTS_PER_PAGE);
+  const content = await loadReadiness(options, ownerId, id);
+  const found = await listReports(options, ownerId, id, page);
+  const judged = await judgeRuns(options, ownerId, content.readiness.runs);
+  return { ...content, judged, ...found, ...page, query };
+}
+
+/** Renders the page of an agent. @throws RequestError `not_found`. */
+export async function renderAgent(
+  options: AgentPageOptions,
+  visit: Visit<'id'>,
+  { draft, uploadProblem }: Mistake = {},
+): Promise<string> {
+  const { agent, ...news } = await loadNews(options, visit);
+  const shown = { ...news, draft: draft ?? toDraft(agent), uploadProblem };
+  return renderAgentPage(shown, visit.context);
+}

@@ -1,0 +1,52 @@
+import type { AgentTest } from '../../domain/kit-functions.ts';
+import { findDocument } from '../../operations/documents.ts';
+import { readText } from '../frame/forms.ts';
+import { goTo, type Answer, type Pages, type SentForm, type Visit } from '../frame/pages.ts';
+import { renderAgentNews } from './agent-page.ts';
+import { loadNews, type AgentPageOptions } from './load-agent-page.ts';
+import { readLoadTest, renderTestPage, type TestDraft } from './test-pages.ts';
+
+/** Adds what starts, shows, and cancels tests of agents. */
+export function addTestRoutes({ page, form, live }: Pages, options: AgentPageOptions): void {
+  const { store, tests } = options;
+  const renderStart = async (
+    { ownerId, context, params: { id } }: Visit<'id'>,
+    { draft, test }: { draft: TestDraft; test: AgentTest | undefined },
+  ): Promise<string> => {
+    const agent = await findDocument(store, ownerId, 'agent', id);
+    const plan = test && (await tests.plan(ownerId, id, test));
+    return renderTestPage({ agent, draft, plan }, context);
+  };
+  /** Starts the test of a form, or shows what it costs. */
+  const startOrShow = async (
+    sent: SentForm<'id'>,
+    { draft, test }: { draft: TestDraft; test: AgentTest | undefined },
+  ): Promise<Answer> => {
+    const { ownerId, context, params } = sent;
+    if (!test || readText(sent.form, 'start') !== 'yes') {
+      return { status: test ? 200 : 400, page: await renderStart(sent, { draft, test }) };
+    }
+    await tests.start(ownerId, params.id, test);
+    return goTo(context, `/agents/${params.id}`);
+  };
+  const toCheck = async ({ ownerId, params: { id } }: Visit<'id'>, wantsCalls?: boolean) => {
+    const agent = await findDocument(store, ownerId, 'agent', id);
+    const reports = await store.agentReports.listNewest(ownerId, [agent]);
+    const hasVoice = reports.find(({ kind }) => kind === 'connection')?.summary.hasVoice ?? true;
+    const test = { kind: 'check', placesCalls: wantsCalls ?? hasVoice } as const;
+    return { draft: { ...test, hasVoice }, test };
+  };
+  page('/agents/:id/check', async (visit) => renderStart(visit, await toCheck(visit)));
+  form('/agents/:id/check', async (sent) =>
+    startOrShow(sent, await toCheck(sent, readText(sent.form, 'calls') !== '')),
+  );
+  page('/agents/:id/load', (visit) => renderStart(visit, readLoadTest(visit.query)));
+  form('/agents/:id/load', (sent) => startOrShow(sent, readLoadTest(sent.form)));
+  form('/agents/:id/cancel', async ({ ownerId, context, params: { id } }) => {
+    await tests.cancel(ownerId, id);
+    return goTo(context, `/agents/${id}`);
+  });
+  live('/agents/:id/live', (visit) => async () => {
+    return renderAgentNews(await loadNews(options, visit), visit.context);
+  });
+}

@@ -28,9 +28,10 @@ export async function forEachConcurrently<Item>(
 export async function awaitValues<Values extends Readonly<Record<string, unknown>>>(
   values: Values,
 ): Promise<{ [Key in keyof Values]: Awaited<Values[Key]> }> {
-  const entries = Object.entries(values).map(
-    async ([key, value]): Promise<[string, unknown]> => [key, await value],
-  );
+  const entries = Object.entries(values).map(async ([key, value]): Promise<[string, unknown]> => [
+    key,
+    await value,
+  ]);
   return Object.fromEntries(await Promise.all(entries)) as {
     [Key in keyof Values]: Awaited<Values[Key]>;
   };

@@ -82,7 +82,7 @@ void t.test('the cost of a probe is the number of requests that it sends', async
   }
 });
 
-/** Lists the fields of a JSON value at every level: "/keys", "/keys/*/key". */
+/** Lists the fields of a JSON value at every level, as paths such as `/keys`; a star stands for any item. */
 function listPaths(value: unknown, at = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => listPaths(item, `${at}/*`));
   if (!isObject(value)) return [];

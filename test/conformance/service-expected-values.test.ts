@@ -4,7 +4,7 @@ import { serviceSuite } from '../../conformance/areas/index.ts';
 import { serviceMutants } from '../../conformance/areas/mutants.ts';
 import { reportOf } from '../../conformance/index.ts';
 import { replay } from '../../conformance/proof/replay.ts';
-import { rowOf } from '../support/conformance/check-report.ts';
+import { rowOf } from '../support/conformance/verdicts.ts';
 import { recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 
 const rows: readonly (readonly [

@@ -46,9 +46,9 @@ const LINE = 'Hello. Where is my order? I have been waiting, and waiting... It w
 void t.test(
   'a line is audible exactly from speechStartTicks to speechEndTicks, without a pause',
   async (t) => {
-    for (const kind of ['user', 'agent'] as const) {
-      const clip = await withSynthesizer(t, { kind }).speak(LINE);
-      t.match(clip, { speaker: kind, text: LINE, id: /^line-[0-9a-f]{12}$/ });
+    for (const speaker of ['user', 'agent'] as const) {
+      const clip = await withSynthesizer(t, { speaker }).speak(LINE);
+      t.match(clip, { speaker, text: LINE, id: /^line-[0-9a-f]{12}$/ });
       t.ok(
         clip.packets.every((packet) => Buffer.isBuffer(packet) && countPacketTicks(packet) === 960),
       );

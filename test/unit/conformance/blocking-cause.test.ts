@@ -67,7 +67,9 @@ void t.test('the kind of a failure decides about the advice, not its message', (
 });
 
 void t.test('the 404 that Koa sends by itself may hide a middleware that does not wait', (t) => {
-  const koa = causeOfSandbox(respond(404, 'Not Found', { 'content-type': 'text/plain; charset=utf-8' }));
+  const koa = causeOfSandbox(
+    respond(404, 'Not Found', { 'content-type': 'text/plain; charset=utf-8' }),
+  );
   t.match(koa, {
     id: 'no_interface',
     message: /: every route responds with 404 "Not Found"\.$/,

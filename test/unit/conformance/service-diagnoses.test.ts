@@ -63,24 +63,27 @@ const close = (id: number, step: string, startedMs: number, status: number): Exc
     status === 200 ? { conversation_id: ID, status: 'evaluating', evaluations_queued: 1 } : {},
   );
 
-void t.test('an end call that comes before the spans are stored is told from a missing route', (t) => {
-  const early = close(2, 'close json', 3, 404);
-  const exchanges = [sendSpans(), early, close(3, 'close again', 303, 200)];
-  t.match(
-    describe(exchanges),
-    /^POST \/v1\/sessions\/\{conversation_id\}\/end: the spans of a conversation are accepted, but are not there yet when its end call comes: 404, \S+ ms after the spans \(exchange 2 "close json"\); the same call closes it 300 ms later \(exchange 3\)\. Respond to POST \/v1\/traces only after the spans are stored/,
-  );
-  const [late] = diagnose(exchanges);
-  const repaired = late?.apply(early)?.response;
-  t.match(repaired, { status: 200 });
-  t.match(JSON.parse(repaired?.body ?? ''), {
-    conversation_id: ID,
-    status: 'evaluating',
-    run: 'Live traces 2026-11-20',
-  });
-  t.same(diagnose([sendSpans(), early, close(3, 'close again', 303, 404)]), [], 'no end calls');
-  t.end();
-});
+void t.test(
+  'an end call that comes before the spans are stored is told from a missing route',
+  (t) => {
+    const early = close(2, 'close json', 3, 404);
+    const exchanges = [sendSpans(), early, close(3, 'close again', 303, 200)];
+    t.match(
+      describe(exchanges),
+      /^POST \/v1\/sessions\/\{conversation_id\}\/end: the spans of a conversation are accepted, but are not there yet when its end call comes: 404, \S+ ms after the spans \(exchange 2 "close json"\); the same call closes it 300 ms later \(exchange 3\)\. Respond to POST \/v1\/traces only after the spans are stored/,
+    );
+    const [late] = diagnose(exchanges);
+    const repaired = late?.apply(early)?.response;
+    t.match(repaired, { status: 200 });
+    t.match(JSON.parse(repaired?.body ?? ''), {
+      conversation_id: ID,
+      status: 'evaluating',
+      run: 'Live traces 2026-11-20',
+    });
+    t.same(diagnose([sendSpans(), early, close(3, 'close again', 303, 404)]), [], 'no end calls');
+    t.end();
+  },
+);
 
 const PRODUCTION = '/api/prod-evaluations/sessions/';
 

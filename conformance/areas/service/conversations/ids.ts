@@ -112,8 +112,9 @@ export const conversationIds: Subject = {
           },
           'colon-unknown': {
             description: 'Reads an id only up to a colon.',
-            transform: respondInstead(to('end', ({ path }) => path.includes('%3A')), () =>
-              refusal(404),
+            transform: respondInstead(
+              to('end', ({ path }) => path.includes('%3A')),
+              () => refusal(404),
             ),
           },
           'plus-as-space': {

@@ -41,7 +41,7 @@ export const move = defineCommand({
     0: 'all rows were moved, now or earlier',
     1: 'rows are missing in the database, or the directory has changed since the move',
     2: 'wrong options, or a wrong directory, database URL, password, or role',
-    3: 'interrupted, or the database was away, busy, or full; run the command again to continue',
+    3: 'interrupted, or the database was unreachable, busy, or full; run the command again to continue',
   },
   notes: [
     'With --json, stdout is {"from":…, "to":…, "isResumed":…, "wasComplete":…, "hasSourceChanged":…, "hasTargetChanged":…, "tables":[{"name":…, "sourceRows":…, "targetRows":…}], "nulCharacters":…}.',

@@ -162,7 +162,7 @@ void t.test(
     const voice = at('voice.json');
     writeFileSync(voice, JSON.stringify(report));
     const expected =
-      /talk-1\/2 is a session by voice, and only .* simulate again with --scenario talk and --seed s\.$/m;
+      /talk-1\/2 is a turn of a voice session, and only .* simulate again with --scenario talk and --seed s\.$/m;
     assertUsageError(t, await run(['resend', voice, 'talk-1/2']), expected);
   },
 );

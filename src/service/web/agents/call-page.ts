@@ -43,7 +43,7 @@ const renderCall = (agent: StoredAgent, token: string, context: PageContext): Ht
     data-token="${token}"
   >
     ${renderField(
-      { name: 'user_id', label: 'User id', value: '', hint: 'A user of the sandbox, or nothing.' },
+      { name: 'user_id', label: 'User id', value: '', hint: 'Optional: a user of the sandbox.' },
       html`data-part="user"`,
     )}
     <p>

@@ -73,7 +73,7 @@ export function renderPlaygroundPage(
                 name: 'user_id',
                 label: 'User id',
                 value: userId,
-                hint: 'A user of the sandbox, or nothing.',
+                hint: 'Optional: a user of the sandbox.',
               })
             }
             <p><button>Send</button></p>`,

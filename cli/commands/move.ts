@@ -160,7 +160,7 @@ function describeResult(result: DirectoryMove, { from }: MoveFlags): string {
   const lines = describeRows(result, from);
   if (nulCharacters > 0) {
     lines.push(
-      `Replaced ${formatCount(nulCharacters, 'NUL character')} by U+FFFD: PostgreSQL can't store them.`,
+      `Replaced ${formatCount(nulCharacters, 'NUL character')} with U+FFFD: PostgreSQL can't store them.`,
     );
   }
   return `${lines.join('\n')}\n`;

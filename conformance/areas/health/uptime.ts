@@ -19,8 +19,8 @@ const ROUNDING_SECONDS = 2;
 const TOLERANCE_SECONDS = 0.002;
 
 /**
- * Different processes may send the reports, and their uptimes differ by any number of seconds. That two
- * of these differences fit another unit is no chance only if some time passes in between.
+ * Different processes may send the reports, and their uptimes differ by any number of seconds. Two
+ * such differences can fit another unit by chance, unless some time passes between the reports.
  */
 const INTERVALS_MIN = 2;
 const INTERVAL_SECONDS_MIN = 4 * TOLERANCE_SECONDS;
@@ -72,7 +72,7 @@ const growthOf = ([one, other]: Interval): number =>
 const leastSeconds = ([one, other]: Interval): number => (other.startedMs - one.endedMs) / 1000;
 const mostSeconds = ([one, other]: Interval): number => (other.endedMs - one.startedMs) / 1000;
 
-/** Returns whether the uptime grew by the time between two reports, in a unit that a second has so many of. */
+/** Returns whether the uptime grew by the time between two reports, in a unit of 1/`perSecond` s. */
 function growsBy(perSecond: number, interval: Interval): boolean {
   const seconds = growthOf(interval) / perSecond;
   return (

@@ -2102,7 +2102,7 @@ export interface MaxCalls {
    */
   fails: number | null;
   /**
-   * Whether so many calls also met the targets for the whole confirmation run.
+   * Whether this number of calls also met the targets for the whole confirmation run.
    */
   confirmed: boolean;
   summary: string;

@@ -22,7 +22,7 @@ export interface AgentReadiness {
   runs: readonly RunSummary[];
 }
 
-/** Returns whether agents are ready, in their order, with up to so many simulations of each. */
+/** Returns whether agents are ready, in their order, with up to this many simulations of each. */
 export async function findReadiness(
   deps: ReadinessDeps,
   ownerId: string,

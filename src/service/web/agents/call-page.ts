@@ -71,7 +71,7 @@ const renderCall = (agent: StoredAgent, token: string, context: PageContext): Ht
             <button class="quiet">Store and score this call</button>
             <span class="soft">
               The evals chosen in the <a href="${linkTo(context, '/settings')}">settings</a> score
-              its transcript. Its page can make a scenario of it.
+              its transcript. Its page can make a scenario from it.
             </span>
           </p>`,
       })}

@@ -144,7 +144,7 @@ function describeRows(result: DirectoryMove, from: string | undefined): string[]
     ];
   }
   return [
-    'The database has other numbers of rows than the directory:',
+    'The database does not have the same numbers of rows as the directory:',
     ...differences,
     ...(wasComplete
       ? [

@@ -12,10 +12,10 @@ const wrongUnits = [
   ['nanoseconds', 1e9],
 ] as const;
 
-/** A count of seconds can grow by that much more than the time between two reports. */
+/** A count of seconds can grow by this much more than the time between two reports. */
 const ROUNDING_SECONDS = 2;
 
-/** The clocks of the kit and of the sandbox may differ by that much between two reports. */
+/** The clocks of the kit and of the sandbox may differ by this much between two reports. */
 const TOLERANCE_SECONDS = 0.002;
 
 /**

@@ -22,7 +22,7 @@ export interface ListedEval {
   isLive: boolean;
   /** The scenarios that refer to it. */
   scenarios: number;
-  /** The newest outcomes of its current version that are no errors. */
+  /** The newest outcomes of its current version that are not errors. */
   recent: RecentOutcomes;
 }
 

@@ -41,7 +41,7 @@ const remove: RouteBehavior = (response, request) => {
   respondWith(200, user)(response, request);
 };
 
-/** Refuses requests that are no conversation. */
+/** Refuses requests that are not a conversation. */
 const inChat =
   (respond: RouteBehavior): RouteBehavior =>
   (response, request) => {

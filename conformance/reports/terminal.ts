@@ -109,7 +109,7 @@ function blockingLines({ blockedBy }: CheckReport, { style, width }: TextLayout)
   return [...message, ...wrapBreakingWords(blockedBy.cure, width), ...trace];
 }
 
-/** Lists the commands that find the cause of a crash. They are on one line each, so that they can be copied. */
+/** Lists the commands that find the cause of a crash, unwrapped, so that they can be copied. */
 function suspectLines(
   report: CheckReport,
   { width, resendFile, program }: TerminalOptions,

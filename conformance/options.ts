@@ -136,7 +136,7 @@ export const resendOptions = {
   exchange: requiredCodeOption({
     schema: z.union([z.int().min(1), nonEmptyStringOption], 'the number of an exchange'),
     type: 'number | string',
-    about: 'The number of the exchange; for a simulation, a turn by chat such as `refund-1/3`.',
+    about: 'The number of the exchange; for a simulation, a chat turn such as `refund-1/3`.',
   }),
   url: option(values.sandboxUrl, 'URL', 'Send it to this sandbox', {
     default: 'that of the run',
@@ -148,9 +148,9 @@ export const resendOptions = {
   ...flagOnly({ json: { ...jsonReport, help: 'Write the result as JSON; - for stdout' } }),
   timeoutMs,
   ...group('Access', {
-    allowOtherHost: switchOption('Send the API key to another host than that of the run', {
+    allowOtherHost: switchOption('Send the API key to a host other than that of the run', {
       inCode:
-        'Sends `apiKey` and `headers` also to another host than that of the run (default: false).',
+        'Sends `apiKey` and `headers` also to a host other than that of the run (default: false).',
     }),
     ...sandboxAccess,
   }),

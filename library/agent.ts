@@ -29,7 +29,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   }
   const agent = await startConformingAgent(others);
   const mutant = await startMutant(id, agent.url);
-  if (!mutant) throw new Error(`The mutant ${id} is not one of a sandbox.`);
+  if (!mutant) throw new Error(`The mutant ${id} is not a mutant of a sandbox.`);
   return {
     ...agent,
     url: mutant.url,

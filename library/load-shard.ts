@@ -42,7 +42,7 @@ export function findShardConflict(
   if (compareWith) {
     return `${name} and ${show('compareWith')} can't be combined: only the merged report has verdicts. Compare it instead.`;
   }
-  // A start time that has passed is no conflict: the report says that the shard was late.
+  // A start time that has passed is not a conflict: the report says that the shard was late.
   const { startAtMs = nowMs } = resolveShard(shard);
   return startAtMs > nowMs + START_AHEAD_MS_MAX
     ? `The start time ${shard.startAt ?? ''} is more than an hour away. Choose an earlier one.`

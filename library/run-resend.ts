@@ -117,7 +117,7 @@ export function findRequest(
   return findInReport(report as CheckReport, id, name);
 }
 
-/** Returns the URL to send to, and whether a secret would go to another host than that of the run. */
+/** Returns the URL to send to, and whether a secret would go to a host other than that of the run. */
 export function findTarget(
   { run, before }: ResendSource,
   {

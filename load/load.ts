@@ -93,7 +93,7 @@ async function loadCalls(options: LoadRun, run: CallRun, random: Random): Promis
   return withVoice(buildEmptyReport(options, run), voice, options);
 }
 
-/** Searches for the most concurrent calls; each step places its calls anew. */
+/** Searches for the most concurrent calls; each step places its own calls. */
 async function searchMaxCalls(options: LoadRun, run: CallRun, random: Random): Promise<LoadReport> {
   const { plan } = run;
   const { stepMs = 0 } = options.findMax ?? {};

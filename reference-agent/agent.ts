@@ -52,7 +52,7 @@ export interface AgentParts {
   script: ScriptPlayer | undefined;
   voice: VoiceServer | undefined;
   keyPair: KeyPair | undefined;
-  /** Waits so many milliseconds, or until the agent stops. */
+  /** Waits this many milliseconds, or until the agent stops. */
   pause: (ms: number) => Promise<void>;
 }
 

@@ -20,7 +20,7 @@ export interface ChatOptions {
 export interface ReadyReply {
   /** Milliseconds to wait before sending it. */
   delayMs: number;
-  /** Creates the response (spec 2.8) for a request that took so many milliseconds. */
+  /** Creates the response (spec 2.8) for a request that took this many milliseconds. */
   createResponse: (durationMs: number) => ChatResponse;
 }
 

@@ -29,7 +29,7 @@ export type FaultHook = (
 export interface FaultHookOptions {
   faults: FaultInjector;
   authentication: Authentication;
-  /** Waits so many milliseconds, or until the agent stops. */
+  /** Waits this many milliseconds, or until the agent stops. */
   pause: (ms: number) => Promise<void>;
   /** Called for a dropped connection, because Fastify runs no `onResponse` hook for it. */
   onDropped: (request: FastifyRequest, reply: FastifyReply) => void;

@@ -24,7 +24,7 @@ export const migrate = defineCommand({
   exitCodes: {
     0: 'the database has the newest tables',
     2: 'wrong options, or a wrong database URL, password, or role',
-    3: 'the database was away, busy, or full',
+    3: 'the database was unreachable, busy, or full',
   },
   hintUnexpected: hintDatabase,
   async run(flags, { process }) {

@@ -41,7 +41,7 @@ export const move = defineCommand({
     0: 'all rows were moved, now or earlier',
     1: 'rows are missing in the database, or the directory has changed since the move',
     2: 'wrong options, or a wrong directory, database URL, password, or role',
-    3: 'interrupted, or the database was away, busy, or full; run the command again to continue',
+    3: 'interrupted, or the database was unreachable, busy, or full; run the command again to continue',
   },
   notes: [
     'With --json, stdout is {"from":…, "to":…, "isResumed":…, "wasComplete":…, "hasSourceChanged":…, "hasTargetChanged":…, "tables":[{"name":…, "sourceRows":…, "targetRows":…}], "nulCharacters":…}.',
@@ -145,7 +145,7 @@ function describeRows(result: DirectoryMove, from: string | undefined): string[]
     ];
   }
   return [
-    'The database has other numbers of rows than the directory:',
+    'The database does not have the same numbers of rows as the directory:',
     ...differences,
     ...(wasComplete
       ? [
@@ -161,7 +161,7 @@ function describeResult(result: DirectoryMove, { from }: MoveFlags): string {
   const lines = describeRows(result, from);
   if (nulCharacters > 0) {
     lines.push(
-      `Replaced ${formatCount(nulCharacters, 'NUL character')} by U+FFFD: PostgreSQL can't store them.`,
+      `Replaced ${formatCount(nulCharacters, 'NUL character')} with U+FFFD: PostgreSQL can't store them.`,
     );
   }
   return `${lines.join('\n')}\n`;

@@ -21,7 +21,7 @@ const positionals = {
     text.describe(
       'the number of an exchange of the report, such as 65, or a turn of a simulation, such as refund-1/3',
     ),
-    'Number of the exchange; of a simulation, a turn by chat such as refund-1/3',
+    'Number of the exchange; in a simulation, a chat turn such as refund-1/3',
   ),
 };
 
@@ -29,8 +29,8 @@ type ResendValues = ValuesOf<typeof positionals, typeof resendOptions>;
 
 export const resend = defineCommand({
   description: [
-    'Sends the request alone, or with the other requests that its failure is about, with the same headers and the same body, and judges the response by the requirements that judged it in the run. If the request depends on a user, earlier turns, or a connection, it first sends the requests that created them, and it deletes the users afterwards.',
-    'A report has the requests of findings and crashes; a recording has all. A turn of a simulation is also judged by the evals that failed at it. Only sessions by chat can be sent again: to repeat a session by voice, run simulate again with its scenario and --seed.',
+    'Sends the request alone, or with the other requests that its failure is about, with the same headers and the same body, and judges the response by the requirements that judged it in the run. If the request depends on a user, earlier turns, or a connection, it first sends the requests that created them, and it deletes the users afterward.',
+    'A report contains the requests of findings and crashes; a recording contains all requests. A turn of a simulation is also judged by the evals that failed at it. Only chat sessions can be sent again: to repeat a voice session, run simulate again with its scenario and --seed.',
   ],
   arguments: positionals,
   options: resendOptions,
@@ -42,7 +42,7 @@ export const resend = defineCommand({
       command: 'sandbox-kit resend report.json 65 --url http://127.0.0.1:8081',
     },
     {
-      note: 'Repeat turn 3 of a simulated session by chat that did not pass',
+      note: 'Repeat turn 3 of a simulated chat session that did not pass',
       command: 'sandbox-kit resend simulation.json refund-1/3',
     },
   ],

@@ -35,7 +35,7 @@ export const serve = defineCommand({
   exitCodes: {
     0: 'stopped by a signal',
     2: 'wrong options, or a wrong database URL, password, or role',
-    3: 'the database was away, busy, or full at the start',
+    3: 'the database was unreachable, busy, or full at the start',
     130: 'ended by a second Ctrl-C',
     143: 'ended by a second SIGTERM',
   },

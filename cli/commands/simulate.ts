@@ -47,7 +47,7 @@ type Service = typeof serviceModule;
 
 export const simulate = defineCommand({
   description: [
-    'Without --scenario, runs scenarios that fit every agent: it greets, remembers, takes a correction, keeps two sessions apart. Each session creates a user and deletes it at the end.',
+    'Without --scenario, runs scenarios for any agent, which test greetings, memory, corrections, and separate sessions. Each session creates a user and deletes it at the end.',
   ],
   arguments: positionals,
   options: simulateOptions,

@@ -18,7 +18,7 @@ export function formatCommandReference(commands: readonly CommandDescription[]):
       commands.map(({ name, summary }) => [`[\`${name}\`](#${name})`, summary]),
     ),
     '## Exit codes',
-    'Commands with other meanings of 0, 1, or 3 list them.',
+    'Some commands list other meanings of 0, 1, or 3.',
     formatExitCodes(globalExitCodes),
     ...commands.map(formatCommand),
   ]);

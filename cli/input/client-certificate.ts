@@ -16,7 +16,7 @@ export interface CertificateFlags {
 /**
  * Reads a client certificate and its key, and checks that they can be used.
  *
- * @throws {UsageError} if a file is no PEM, the key does not fit, or the certificate is not valid now.
+ * @throws {UsageError} if a file is not PEM, the key does not match, or the certificate is not valid now.
  */
 export function readClientCertificate(
   flags: CertificateFlags,

@@ -102,7 +102,7 @@ export function areHiding(group: string, other: string): boolean {
 
 /** Returns a text of exactly this many characters that repeats another one. */
 export function repeatText(text: string, length: number): string {
-  // Half of a surrogate pair is no character.
+  // Half of a surrogate pair is not a character.
   const cut = `${text} `.repeat(Math.ceil(length / (text.length + 1))).slice(0, length);
   return cut.isWellFormed() ? cut : `${cut.slice(0, -1)}.`;
 }

@@ -35,7 +35,7 @@ export type MutantEntry = DistortionEntry & {
   alsoKills?: readonly RequirementId[];
 };
 
-/** A mutant of several requirements, none of which it belongs to. */
+/** A mutant that breaks several requirements and belongs to none of them. */
 export type SharedMutantEntry = DistortionEntry & {
   /** Exactly the requirements that it fails. */
   kills: readonly RequirementId[];

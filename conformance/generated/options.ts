@@ -76,13 +76,13 @@ export interface GradeOptions {
 export interface ResendOptions {
   /** A report of `check` or `simulate`, or the path of a report or of a recording. */
   report: CheckReport | SimulationReport | string;
-  /** The number of the exchange; for a simulation, a turn by chat such as `refund-1/3`. */
+  /** The number of the exchange; for a simulation, a chat turn such as `refund-1/3`. */
   exchange: number | string;
   /** Base URL of the sandbox (default: that of the run). */
   url?: string | undefined;
   /** Timeout of chat and user requests in milliseconds (default: 30 000). */
   timeoutMs?: number | undefined;
-  /** Sends `apiKey` and `headers` also to another host than that of the run (default: false). */
+  /** Sends `apiKey` and `headers` also to a host other than that of the run (default: false). */
   allowOtherHost?: boolean | undefined;
   /** The bearer key of the sandbox, or the key of the service (default: no key). */
   apiKey?: string | undefined;

@@ -107,7 +107,7 @@ function describeSelection({ requirementIds }: Suite, { requirements }: Judgment
   if (leftOut.length === 0) return [];
   const judged = [...requirements.values()].filter(({ verdict }) => verdict !== 'not_selected');
   return [
-    `The verdict is about ${judged.length} of ${formatCount(requirementIds.length, 'requirement')}. The others were not selected.`,
+    `The verdict covers ${judged.length} of ${formatCount(requirementIds.length, 'requirement')}. The others were not selected.`,
   ];
 }
 

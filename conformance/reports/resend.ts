@@ -172,5 +172,5 @@ function describeSurvival({ stillResponds }: ResendReport): string | undefined {
   if (stillResponds === undefined) return undefined;
   return stillResponds
     ? 'The sandbox still responds to GET /health.'
-    : 'The sandbox does not respond to GET /health any more: this request stopped it.';
+    : 'The sandbox no longer responds to GET /health: this request stopped it.';
 }

@@ -109,7 +109,7 @@ function blockingLines({ blockedBy }: CheckReport, { style, width }: TextLayout)
   return [...message, ...wrapBreakingWords(blockedBy.cure, width), ...trace];
 }
 
-/** Lists the commands by which the cause of a crash is found. They are unbroken, so that they can be copied. */
+/** Lists the commands that find the cause of a crash, unwrapped, so that they can be copied. */
 function suspectLines(
   report: CheckReport,
   { width, resendFile, program }: TerminalOptions,

@@ -100,7 +100,7 @@ function conclude(
   if (isTransient(before, { exchanges }) && breaks.length > 0) {
     return {
       verdict: 'not-judged',
-      sentence: `The response conforms, but in the run the request also succeeded when it was sent again alone. The fault comes and goes, or depends on other requests. Run ${checkAgain(target, breaks)}`,
+      sentence: `The response conforms, but in the run the request also succeeded when it was sent again alone. The fault is intermittent, or depends on other requests. Run ${checkAgain(target, breaks)}`,
     };
   }
   const warned = idsWith('warn');
@@ -119,7 +119,7 @@ function conclude(
     companions.length > 0
       ? ` The ${companions.length + 1} requests were sent as in the run. For the verdict, run ${checkAgain(target, breaks)}`
       : breaks.length > 0
-        ? ' A fault that depends on concurrent requests does not show alone: run the check again for the verdict.'
+        ? ' A fault that depends on concurrent requests does not appear in a single one: run the check again for the verdict.'
         : '';
   return { verdict: 'conforming', sentence: `${conforms}${caveat}` };
 }

@@ -57,7 +57,7 @@ export type ScoreReply = (
 type SideRequest = ResendReport['prepared'][number];
 
 /**
- * Sends a recorded request again. First it sends the requests on which it depends; afterwards it deletes
+ * Sends a recorded request again. First it sends the requests on which it depends; afterward it deletes
  * the users that these requests created.
  *
  * @throws {ResendError} if a credential of the request is missing. Nothing is sent then.
@@ -235,7 +235,7 @@ const deletion = (like: Exchange, userId: string): Exchange => ({
   sent: undefined,
 });
 
-/** The users that requests create: before the request is sent, and to be deleted afterwards. */
+/** The users that requests create: before the request is sent, and to be deleted afterward. */
 interface State {
   /** Requests that were sent before. */
   readonly prepared: SideRequest[];

@@ -37,13 +37,13 @@ export function findInSimulation(
   );
   if (session?.channel === 'voice') {
     throw new ResendError(
-      `${address} is a session by voice, and only sessions by chat can be sent again. To repeat it, run sandbox-kit simulate again with --scenario ${scenario} and --seed ${seed}.`,
+      `${address} is a turn of a voice session, and only chat sessions can be sent again. To repeat it, run sandbox-kit simulate again with --scenario ${scenario} and --seed ${seed}.`,
     );
   }
   const trace = session?.traces.find(({ session_sequence: each }) => each === Number(turn));
   if (!session || !trace || !session.resendable) {
     throw new ResendError(
-      `${name} does not contain the request of ${address}, only those of sessions by chat that did not pass. ${describeNearest(sessions, { scenario, sample: Number(sample), turn: Number(turn) })}`,
+      `${name} does not contain the request of ${address}, only those of chat sessions that did not pass. ${describeNearest(sessions, { scenario, sample: Number(sample), turn: Number(turn) })}`,
     );
   }
   const run: RunRecord = {

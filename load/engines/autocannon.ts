@@ -28,7 +28,7 @@ export interface AutocannonOptions {
   timeoutMs: number;
   /** Returns the next request immediately before it is sent. */
   next: () => NextRequest;
-  /** Called when autocannon can't read the responses on a connection any more. */
+  /** Called when autocannon can no longer read the responses on a connection. */
   onUnreadable: () => void;
 }
 

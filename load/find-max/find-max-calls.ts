@@ -18,7 +18,7 @@ export interface FindMaxCallsParts {
   /** The most calls that the search tries. */
   callsMax: number;
   /**
-   * Places so many calls, and returns the report of them alone; undefined if the caller stopped before.
+   * Places this many calls, and returns their report; undefined if the caller stopped before.
    */
   runWith: (calls: number, length: RunLength) => Promise<StepRun | undefined>;
 }

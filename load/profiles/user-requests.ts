@@ -16,7 +16,7 @@ export function createUserRequest(userId: string, headers: Record<string, string
     },
     deadlineMs: USERS_DEADLINE_MS,
     markers: [],
-    // Also after a failure, because the user may exist nevertheless.
+    // A failed request may have created the user, too.
     next: (json) => deleteUserRequest(userId, headers, json !== undefined),
   };
 }

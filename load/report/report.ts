@@ -302,7 +302,7 @@ function runSelfCheck({ generatorLimits }: LoadRun, run: CompletedRun): SelfChec
 /** Says when a run was interrupted. */
 export const describeInterruption = (ranMs: number, { windowMs }: LoadPlan): string =>
   ranMs === 0
-    ? 'The run was interrupted before the steady state, which alone is measured.'
+    ? 'The run was interrupted before the steady state, the only phase that is measured.'
     : `The run was interrupted after ${Math.floor(ranMs / 1000)} s of ${windowMs / 1000} s.`;
 
 /** autocannon keeps the parser of a connection after a response that did not end. */

@@ -171,7 +171,7 @@ export function describeStream(
   return `${formatNumber(offered)} due (${formatNumber(offeredPerSecond, 2)}/s), ${formatNumber(sent)} sent, ${formatNumber(ok)} ok${withinTarget}`;
 }
 
-/** Returns the streams of which something was due. A run that ended in the ramp-up has none. */
+/** Returns the streams that had requests due. A run that ended in the ramp-up has none. */
 export const listSentStreams = (report: LoadReport): { name: string; stream: StreamReport }[] =>
   report.streams.flatMap((name) => {
     const stream = report[name];

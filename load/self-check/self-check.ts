@@ -104,7 +104,7 @@ const costFigures = (cost: Cost, limits: GeneratorLimits): SelfCheckFigure[] => 
 /**
  * Checks whether the processes that placed the calls kept up.
  *
- * @param stop Why the run stopped early. After an interruption, lag is no reason, because a stop causes
+ * @param stop Why the run stopped early. After an interruption, lag does not count, because a stop causes
  *   some.
  */
 export function checkCallers(

@@ -156,7 +156,7 @@ export function readCallName(call: Json): string | undefined {
   return toText(name) ?? toText(toolName);
 }
 
-/** Returns the tool calls in a `gen_ai.*.messages` attribute: parts of messages, and `tool_calls` beside them. */
+/** Returns the tool calls in a `gen_ai.*.messages` attribute: parts of messages, and `tool_calls` next to them. */
 export function listToolCalls(value: AttributeValue | undefined): Json[] {
   const messages = parseJson(readMessagesAttribute(value).text ?? '[]');
   return (Array.isArray(messages) ? messages.filter(isObject) : []).flatMap(

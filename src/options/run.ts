@@ -104,14 +104,11 @@ const sandboxKey = {
 export const sandboxAccess = {
   apiKey: fromVariables(sandboxKey, { ...apiKey, isShared: true }),
   ...flagOnly({ apiKeyFile: { ...apiKeyFile, isShared: true } }),
-  allowHttp: switchOption(
-    'Accept plain HTTP off loopback, also for the API key and --header-file',
-    {
-      isShared: true,
-      inCode:
-        'Sends `apiKey` and `headers` also over plain HTTP to another machine (default: false, which rejects such a URL).',
-    },
-  ),
+  allowHttp: switchOption('Accept plain HTTP to any host, also for the API key and --header-file', {
+    isShared: true,
+    inCode:
+      'Sends `apiKey` and `headers` also over plain HTTP to another machine (default: false, which rejects such a URL).',
+  }),
   headers: fileOption('Send the headers in this file, one Name: value per line', {
     flag: 'header-file',
     isShared: true,

@@ -60,7 +60,7 @@ export function matchWithin(
     const [index = 0, at = 0, length = 0] = first.split(' ').map(Number);
     return { kind: 'found', index, at, length };
   } catch (error) {
-    // Not `instanceof Error`: an error from the other context has another Error class.
+    // An error from the other context has another Error class, so `instanceof Error` is false.
     const { code, message } = error as { code?: unknown; message?: unknown };
     if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return { kind: 'too_slow', ms: timeout };
     return { kind: 'invalid', reason: String(message) };

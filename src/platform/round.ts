@@ -1,4 +1,4 @@
-/** Rounds a number to so many decimals. */
+/** Rounds a number to the given number of decimals. */
 export function roundTo(value: number, decimals: number): number {
   const factor = 10 ** decimals;
   return Math.round(value * factor) / factor;

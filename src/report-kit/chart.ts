@@ -105,7 +105,7 @@ export function renderChart(draw: (ticksMax: number) => Chart): Html {
   return html`${renderSvg(draw(10), WIDE, 'wide')}${renderSvg(draw(5), NARROW, 'narrow')}`;
 }
 
-/** Renders a chart of the width of a phone, to stand beside others in a list of the class `charts`. */
+/** Renders a chart as wide as a phone, for a list of the class `charts`. */
 export const renderSmallChart = (content: Chart): Html => renderSvg(content, NARROW, 'small');
 
 function renderSvg(content: Chart, width: number, className: string): Html {

@@ -33,7 +33,7 @@ export function formatInstant(iso: string): string {
   return iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/, ' UTC');
 }
 
-/** Formats a number with thousands separators and at most so many decimals: "6,000", "1.5". */
+/** Formats a number with thousands separators and a maximum number of decimals: "6,000", "1.5". */
 export function formatNumber(number: number, decimals = 0): string {
   // Adding 0 turns -0 into 0.
   const rounded = Number(number.toFixed(decimals)) + 0;

@@ -127,7 +127,7 @@ export const serviceOptions = {
   retentionMs: option(
     values.retention,
     'DAYS',
-    'Remove the spans of conversations that began so long ago, such as 30d; 2d or more',
+    'Remove the spans of conversations older than this, such as 30d; 2d or more',
     {
       flag: 'retention',
       default: 'keep all',

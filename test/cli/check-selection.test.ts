@@ -33,7 +33,7 @@ void t.test(
     t.equal(report.requirementSet, '0.2');
     t.match(
       report.notices?.join(),
-      /The verdict is about \d+ of \d+ requirements\. The others were not selected/,
+      /The verdict covers \d+ of \d+ requirements\. The others were not selected/,
     );
     t.equal(report.requirements.length, requirementIds.length);
     t.ok(
@@ -54,7 +54,7 @@ void t.test(
 
     const skipped = await run(['check', url, '--skip', 'CHAT-024', '--skip', 'USERS-*']);
     t.equal(skipped.code, 0, skipped.stdout);
-    t.match(skipped.stdout, /\nThe verdict is about \d+ of \d+ requirements/);
+    t.match(skipped.stdout, /\nThe verdict covers \d+ of \d+ requirements/);
 
     const sent = readFileSync(at('r.ndjson'), 'utf8');
     t.match(sent, '"endpoint":"health"');

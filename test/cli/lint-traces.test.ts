@@ -254,7 +254,7 @@ void t.test('without --json, the text goes to stdout', async (t) => {
 // The parser turns a positional dash into an empty string: see `lint-traces.ts`.
 void t.test('lint-traces - reads stdin', async (t) => {
   const firstLineOfJsonl = Buffer.from(`${JSON.stringify(makeTraceRequest([makeSpan()]))}\n`);
-  // Bytes that are no text, and more than a pipe holds.
+  // Bytes that are not text, and more than a pipe holds.
   const largeGzip = gzipSync(Buffer.concat([json, Buffer.alloc(3e6, ' ')]), { level: 0 });
   for (const [input, spans] of [
     [firstLineOfJsonl, /^1 span would be stored/],

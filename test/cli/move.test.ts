@@ -281,7 +281,7 @@ void t.test('a move that is killed again and again continues', async (t) => {
   t.equal(again.code, 1, 'the service added rows');
   t.match(
     again.stdout,
-    /other numbers of rows than the directory:\n( {2}\w+: [\d,]+ instead of [\d,]+\n)+/,
+    /not have the same numbers of rows as the directory:\n( {2}\w+: [\d,]+ instead of [\d,]+\n)+/,
   );
 });
 

@@ -101,7 +101,7 @@ void t.test('an eval that one reply does not decide is never a success', async (
     [[judged], /A model judges the whole session\./],
     [['kind: tool_order, params: { names: [a, b] }'], /It compares the tool calls of several/],
     [['kind: contains, params: { text: x, in: user }'], /It is about what the user says/],
-    [['kind: json_path, params: { path: $.persona, equals: x }'], /leads to no reply/],
+    [['kind: json_path, params: { path: $.persona, equals: x }'], /does not lead to a reply/],
   ] as const) {
     const { path } = await simulateEvals(t, [...evals], (turn) => `Reply number ${turn}`);
     const { code, stdout } = await run(['resend', path, 'talk-1/2']);
@@ -162,7 +162,7 @@ void t.test(
     const voice = at('voice.json');
     writeFileSync(voice, JSON.stringify(report));
     const expected =
-      /talk-1\/2 is a session by voice, and only .* simulate again with --scenario talk and --seed s\.$/m;
+      /talk-1\/2 is a turn of a voice session, and only .* simulate again with --scenario talk and --seed s\.$/m;
     assertUsageError(t, await run(['resend', voice, 'talk-1/2']), expected);
   },
 );

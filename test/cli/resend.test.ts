@@ -41,7 +41,7 @@ const remove: RouteBehavior = (response, request) => {
   respondWith(200, user)(response, request);
 };
 
-/** Refuses requests that are no conversation. */
+/** Refuses requests that are not a conversation. */
 const inChat =
   (respond: RouteBehavior): RouteBehavior =>
   (response, request) => {
@@ -294,7 +294,7 @@ void t.test('a request without a response says whether the sandbox still runs', 
   sandbox.setBehavior({ chat: hangUp, health: hangUp });
   const stopped = await run(['resend', reportPath, String(exchangeOf('CHAT-024'))]);
   t.equal(stopped.code, 1);
-  t.match(unwrap(stopped.stdout), /any more: this request stopped it\./);
+  t.match(unwrap(stopped.stdout), /no longer responds to GET \/health: this request stopped it\./);
 });
 
 void t.test('a leak between requests is not cleared by one of them alone', async (t) => {

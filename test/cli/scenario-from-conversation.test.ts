@@ -86,7 +86,7 @@ void t.test('what arrived after the close is left out, with a note', async (t) =
   t.notMatch(created.stdout, /This line was late/);
   t.match(
     created.stdout + created.stderr,
-    /The scenario leaves out what arrived after the conversation was closed\./,
+    /The scenario omits spans that arrived after the conversation was closed\./,
   );
 });
 

@@ -262,7 +262,7 @@ const cases: readonly FixFirstCase[] = [
   {
     title: 'ids of which only the beginning counts',
     defect: cutIds,
-    says: /the new user ((sim_user_\w{11})\w*) is refused because it exists, and (?!\1 )\2\w* is unknown afterwards .*Compare whole ids/,
+    says: /the new user ((sim_user_\w{11})\w*) is refused because it exists, and (?!\1 )\2\w* is unknown afterward .*Compare whole ids/,
   },
   {
     title: 'new users that are refused as existing ones',

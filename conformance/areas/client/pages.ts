@@ -196,7 +196,7 @@ function findChangedFilters({ exchanges }: Transcript): Finding[] {
       toFinding(page.exchange, {
         expected: `the filters of exchange ${before.exchange.id}`,
         received: 'other filters',
-        hint: 'After a change of the filters, start with skip=0 again.',
+        hint: 'After changing the filters, start again at skip=0.',
       }),
     ];
   });

@@ -185,7 +185,7 @@ function findMissingText(span: TraceSpan, transcript: Transcript): SpanFault | u
     return {
       received: 'neither',
       isNote: true,
-      hint: 'If evals shall read the conversation, turn on the capture of messages.',
+      hint: 'Turn on message capture, so that evals can read the conversation.',
     };
   }
   // An agent that speaks first has an input without messages.
@@ -199,7 +199,7 @@ function findMissingText(span: TraceSpan, transcript: Transcript): SpanFault | u
   return has(OUTPUT_KEY)
     ? {
         received: `no text with the role assistant in ${OUTPUT_KEY}`,
-        hint: 'Set the attribute when the response is complete, also if it is streamed.',
+        hint: 'Set the attribute when the response is complete, even if it is streamed.',
       }
     : { received: `no ${OUTPUT_KEY}`, hint: `Record ${OUTPUT_KEY} on the span.` };
 }

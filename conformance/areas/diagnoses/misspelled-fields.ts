@@ -85,7 +85,7 @@ export function findMisspelledNames({ exchanges }: Transcript): Diagnosis[] {
 /** Fields of the interface are nested no deeper. */
 const DEPTH_MAX = 6;
 
-/** Returns a body in which all fields have their names, also those inside a renamed one. */
+/** Returns a body in which all fields have the correct names, even inside a renamed field. */
 function renameAll(exchange: Exchange): unknown {
   const message = messageOf(exchange);
   let body = rename(exchange.json, misspelledFieldsOf(exchange));
@@ -97,7 +97,7 @@ function renameAll(exchange: Exchange): unknown {
   return body;
 }
 
-/** Returns a copy of a body in which fields have their names. */
+/** Returns a copy of a body in which fields have the correct names. */
 function rename(body: unknown, fields: readonly MisspelledField[]): unknown {
   const copy: unknown = structuredClone(body);
   for (const { pointer, found, name } of fields) {

@@ -37,7 +37,7 @@ export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
     const [refused, forgotten] = findSimilarIds(supposed.map(sentUserId), lost.map(pathUserId));
     return diagnose(transcript, [...duplicates, ...supposed, ...lost], {
       describe: (seen) =>
-        `the new user ${refused} is refused because it exists, and ${refused === forgotten ? 'it' : forgotten} is unknown afterwards (${seen})`,
+        `the new user ${refused} is refused because it exists, and ${refused === forgotten ? 'it' : forgotten} is unknown afterward (${seen})`,
       cure: 'Compare whole ids as texts, with upper and lower case: two ids are taken for the same user',
     });
   }

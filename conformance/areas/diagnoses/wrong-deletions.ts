@@ -157,7 +157,7 @@ function isOfNobody(deletion: Exchange, { exchanges }: Transcript): boolean {
 
 /**
  * Returns whether no user survived one of these deletions of other users. A user that was created last
- * is gone, too, so it is no store that keeps only the latest users.
+ * is gone, too, so the store does not just keep the latest users.
  */
 function areAllRemoved(
   lost: readonly Exchange[],

@@ -12,15 +12,15 @@ const wrongUnits = [
   ['nanoseconds', 1e9],
 ] as const;
 
-/** A count of seconds can grow by that much more than the time between two reports. */
+/** A count of seconds can grow by this much more than the time between two reports. */
 const ROUNDING_SECONDS = 2;
 
-/** The clocks of the kit and of the sandbox may differ by that much between two reports. */
+/** The clocks of the kit and of the sandbox may differ by this much between two reports. */
 const TOLERANCE_SECONDS = 0.002;
 
 /**
- * Different processes may send the reports, and their uptimes differ by any number of seconds. That two
- * of these differences fit another unit is no chance only if some time passes in between.
+ * Different processes may send the reports, and their uptimes differ by any number of seconds. Two
+ * such differences can fit another unit by chance, unless some time passes between the reports.
  */
 const INTERVALS_MIN = 2;
 const INTERVAL_SECONDS_MIN = 4 * TOLERANCE_SECONDS;
@@ -72,7 +72,7 @@ const growthOf = ([one, other]: Interval): number =>
 const leastSeconds = ([one, other]: Interval): number => (other.startedMs - one.endedMs) / 1000;
 const mostSeconds = ([one, other]: Interval): number => (other.endedMs - one.startedMs) / 1000;
 
-/** Returns whether the uptime grew by the time between two reports, in a unit that a second has so many of. */
+/** Returns whether the uptime grew by the time between two reports, in a unit of 1/`perSecond` s. */
 function growsBy(perSecond: number, interval: Interval): boolean {
   const seconds = growthOf(interval) / perSecond;
   return (

@@ -122,7 +122,7 @@ function judgeCreations(one: Exchange, other: Exchange, { exchanges }: Transcrip
           ...finding,
           exchange: refused.id,
           received: `${describeOutcome(refused)} without the code user_exists`,
-          hint: 'Respond to a conflict of ids as to any other duplicate.',
+          hint: 'Treat an id conflict like any other duplicate.',
         },
       ]
     : [];

@@ -113,7 +113,7 @@ export async function create(
   return exchange;
 }
 
-/** How often a refused delete request is sent again, and for how many users that is in vain. */
+/** How often a refused delete request is sent again, and after how many such users this stops. */
 const SENT_AGAIN_MAX = 3;
 const LOST_USERS_MAX = 4;
 

@@ -119,7 +119,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       const isClosed = failure?.kind === 'reset' && failure.status === undefined;
       if (!isClosed) return outcome;
       const again = await sendAlone(outgoing, limits);
-      // If nothing listens any more, the peer ended while the connection was in use.
+      // If nothing listens anymore, the peer ended while the connection was in use.
       return again.failure?.kind === 'refused' ? outcome : again;
     },
     close: () => keepAliveAgent.destroy(),

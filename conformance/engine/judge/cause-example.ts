@@ -10,7 +10,7 @@ export interface CauseExample {
 
 /**
  * Returns the finding that shows best what several failures have in common: that of the most specific
- * requirement. A requirement is the more specific the larger the part of its evidence that breaks it: a
+ * requirement. The more of its evidence breaks a requirement, the more specific the requirement is: a
  * rule about all requests shows that some fail, and a rule about exactly these requests shows which. A
  * generated request counts among those with its properties, because a check reports only the smallest
  * of them.

@@ -51,6 +51,6 @@ function repetitionHint(exchange: Exchange, transcript: Transcript): string | un
   if (!isTransient(exchange, transcript)) return undefined;
   const again = `exchange ${repetitionOf(exchange, transcript)?.id}`;
   return wasAlone(exchange, transcript)
-    ? `The same request succeeded when it was sent again (${again}): the fault comes and goes.`
+    ? `The same request succeeded when it was sent again (${again}): the fault is intermittent.`
     : `The same request succeeded when it was sent again alone (${again}): the fault depends on other requests or on load, not on the form of this request.`;
 }

@@ -32,7 +32,7 @@ export const findWholeMessage = (exchange: Exchange): string | undefined =>
 
 /**
  * Returns what a peer itself says about an error, in one line: the message of the body, the title of a
- * page, or the text. Undefined if the response is no error, or says nothing.
+ * page, or the text. Undefined if the response is not an error, or says nothing.
  */
 export function findOwnMessage(
   exchange: Exchange,

@@ -11,7 +11,7 @@ export const PREFLIGHT = 'preflight';
 /** The id under which requests are recorded that wait for a peer to come back. No check sees them. */
 export const RECOVERY = 'recovery';
 
-/** The step of a request that creates a user again which a peer lost in a crash. */
+/** The step of a request that re-creates a user that the peer lost in a crash. */
 export const RECREATION = 'create again after a crash';
 
 /** The message of a request that was in flight when the run was interrupted. */

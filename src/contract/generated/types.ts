@@ -2102,7 +2102,7 @@ export interface MaxCalls {
    */
   fails: number | null;
   /**
-   * Whether so many calls also met the targets for the whole confirmation run.
+   * Whether this number of calls also met the targets for the whole confirmation run.
    */
   confirmed: boolean;
   summary: string;
@@ -2742,11 +2742,11 @@ export interface ResendReport {
    */
   together?: SideRequest[];
   /**
-   * Requests that were sent afterwards to delete what the request and its preparation created.
+   * Requests that were sent afterward to delete what the request and its preparation created.
    */
   cleanedUp: SideRequest[];
   /**
-   * Whether GET /health got a response afterwards. Present if the request got none.
+   * Whether GET /health got a response afterward. Present if the request got none.
    */
   stillResponds?: boolean;
   /**

@@ -165,7 +165,7 @@ function describeProblem({ kind, code, message }: PostgresProblem, databaseUrl: 
   const { host, port } = parseDatabaseUrl(databaseUrl);
   const address = host.startsWith('/') ? host : formatAuthority(host, port);
   return code === SILENT_CODE
-    ? `The server at ${address} accepted the connection, but did not respond within ${CONNECT_MS_MAX / 1000} s. It must be PostgreSQL, and must not hang. Check the server, and any proxy in front of it.`
+    ? `The server at ${address} accepted the connection, but did not respond within ${CONNECT_MS_MAX / 1000} s. Check that it is PostgreSQL and that it does not hang, and check any proxy in front of it.`
     : describeUnreachable(address);
 }
 

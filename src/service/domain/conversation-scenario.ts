@@ -39,7 +39,7 @@ export async function makeScenarioFromConversation(
   const { session, turns, hasLateSpans } = conversation;
   const { evals, notes } = await findScoringEvals(store, ownerId, session);
   if (hasLateSpans) {
-    notes.push('The scenario leaves out what arrived after the conversation was closed.');
+    notes.push('The scenario omits spans that arrived after the conversation was closed.');
   }
   const evalIds = new Set(evals.map((definition) => definition.id));
   const toolEvals = makeToolEvals(turns).filter((definition) => !evalIds.has(definition.id));

@@ -22,7 +22,7 @@ export interface AgentReadiness {
   runs: readonly RunSummary[];
 }
 
-/** Returns whether agents are ready, in their order, with up to so many simulations of each. */
+/** Returns whether agents are ready, in their order, with up to this many simulations of each. */
 export async function findReadiness(
   deps: ReadinessDeps,
   ownerId: string,
@@ -67,7 +67,7 @@ function decideReadiness(parts: readonly ReadinessPart[]): AgentReadiness['readi
 }
 
 const MISSING: Readonly<Record<AgentReportKind, [verdict: string, detail: string]>> = {
-  connection: ['Not checked', 'Its sandbox was not reached yet.'],
+  connection: ['Not checked', 'The service has not reached its sandbox yet.'],
   check: ['No report', 'No check has judged this agent.'],
   load: ['No report', 'No load test has run.'],
 };

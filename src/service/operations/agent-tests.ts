@@ -98,7 +98,7 @@ export function createAgentTests(deps: AgentTestDeps): AgentTests {
       const key = keyOf(ownerId, agentId);
       const running = listRunning();
       if (running.some((run) => run === runs.get(key))) {
-        const message = `A test of the agent ${formatValue(agentId)} is running. Wait for its end, or cancel it.`;
+        const message = `A test of the agent ${formatValue(agentId)} is running. Wait until it ends, or cancel it.`;
         throw new RequestError('conflict', message);
       }
       if (running.length >= RUNNING_MAX) {

@@ -8,7 +8,7 @@ import { errorOrigin } from '../../platform/error-origin.ts';
 import { parseObject } from '../../platform/json.ts';
 import type { Log } from '../../platform/log.ts';
 import { CallError } from '../../voice/call/call-error.ts';
-// Not the entry point of calls, which loads WebRTC.
+// Imported directly, because the entry point of calls loads WebRTC.
 import { CallSignaling } from '../../voice/call/call-signaling.ts';
 import { defaultAnswerForm, deriveVoiceUrl } from '../../voice/call/voice-target.ts';
 import { RequestError } from '../domain/errors.ts';

@@ -163,7 +163,7 @@ function listTargets(
 
 /** What to do about a part that was not run, and about one that did not pass. */
 const NEXT_STEPS = {
-  connection: ['Check the connection.', 'Mend the connection, and check it again.'],
+  connection: ['Check the connection.', 'Fix the connection, and check it again.'],
   check: ['Run a check.', 'Fix the causes, and run the check again.'],
   load: ['Run a load test.', 'See the targets that were missed, and run the load test again.'],
   simulations: ['Run scenarios.', 'See the sessions that failed, and run the scenarios again.'],

@@ -105,7 +105,7 @@ function scopeOf({ kind, params = {} }: EvalDefinition, { turns }: ScoredSession
   }
 }
 
-const NO_REPLY = bySession('Its path leads to no reply of the agent.');
+const NO_REPLY = bySession('Its path does not lead to a reply of the agent.');
 
 function scopeOfPath(path: string, turns: readonly ScoredTurn[]): Scope {
   const steps = parsePath(path);

@@ -37,7 +37,7 @@ export function measureText(span: SpanTexts): number {
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
-/** Returns whether a conversation can receive more spans with so many bytes of text. */
+/** Returns whether a conversation can receive more spans with this many bytes of text. */
 export function hasRoom(
   { spanCount, textBytes }: ConversationSize,
   { spanCount: moreSpans, textBytes: moreBytes }: ConversationSize,

@@ -30,7 +30,7 @@ export function createEvalStore({ reader, read, write }: Connections) {
         return numDeletedRows > 0n;
       }),
     /**
-     * Counts the newest outcomes that are no errors, at most `limit` for each eval, and how many of them
+     * Counts the newest outcomes that are not errors, at most `limit` for each eval, and how many of them
      * passed, by the id of the eval. Outcomes that were seeded without an id belong to the eval with the
      * same name. Outcomes of other versions of the eval do not count. An eval without outcomes is missing.
      */

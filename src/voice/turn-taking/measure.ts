@@ -23,7 +23,7 @@ export interface CallLanes {
   caller: readonly Utterance[];
   /** Times in which the caller was not ready to speak. They are not dead air. */
   notReady: readonly SpeechSpan[];
-  /** The time in which the caller waited in vain for a greeting. */
+  /** How long the caller waited for a greeting that did not come. */
   missedGreeting?: SpeechSpan | undefined;
   /** When the call ended. */
   endMs: number;

@@ -22,7 +22,7 @@ type Sent =
 
 interface Sandbox {
   sent: Sent[];
-  /** Bytes that are no frame, at the end. */
+  /** Bytes that are not a frame, at the end. */
   garbage: Uint8Array;
   ending: 'close' | 'terminate';
   code: number;

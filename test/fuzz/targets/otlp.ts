@@ -64,7 +64,7 @@ function compareFormats(value: unknown): void {
   if (NOT_BYTES.test(JSON.stringify(value))) return;
   const protobuf = toProtobuf(value);
   const json = decode(encodeJson(value), 'json');
-  // JSON can say what protobuf can't, such as times that are no integers.
+  // JSON can say what protobuf can't, such as times that are not integers.
   if (!protobuf || json.kind === 'malformed') return;
   const other = decode(protobuf, 'protobuf');
   const [one, two] = [json, other].map(({ bytes: _, ...rest }) => rest);

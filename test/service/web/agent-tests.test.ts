@@ -107,7 +107,7 @@ void t.test('a connection that was checked is not missing evidence', async (t) =
   t.match(await response.json(), {
     sentence:
       'Not judged yet: evidence is missing for conformance, load, and simulations. Connection: reachable, with errors.',
-    parts: [{ id: 'connection', next_step: 'Mend the connection, and check it again.' }],
+    parts: [{ id: 'connection', next_step: 'Fix the connection, and check it again.' }],
   });
 });
 

@@ -119,7 +119,7 @@ void t.test('a scenario made from the page says that late turns are left out', a
   await clickButton(page, 'Make a scenario');
   t.equal(
     await page.innerText('.notice'),
-    'The scenario was added. The scenario leaves out what arrived after the conversation was closed.',
+    'The scenario was added. The scenario omits spans that arrived after the conversation was closed.',
   );
   t.notMatch(await page.innerText('main'), 'Late?');
   await assertAccessibleAtNight(t, page);

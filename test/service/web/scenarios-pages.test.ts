@@ -298,6 +298,6 @@ void t.test(
     const { page } = await openPage(t, `${service.url}/scenarios?agent=a-59`);
     t.equal(await page.locator('[name=agent] option').count(), 51);
     t.equal(await page.inputValue('[name=agent]'), 'a-59');
-    t.match(await page.innerText('main'), 'The 50 that were reached last.');
+    t.match(await page.innerText('main'), 'The 50 agents that were reached last.');
   },
 );

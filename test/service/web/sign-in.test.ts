@@ -50,9 +50,9 @@ void t.test(
 );
 
 /**
- * What anyone may request: whether the service runs, its description, samples of files, the stylesheet, and the
- * sign-in.
- * The WebSocket of calls refuses what is no handshake; `browser-call.test.ts` tests who may open it.
+ * What anyone may request: whether the service runs, its description, samples of files, the
+ * stylesheet, and the sign-in. The WebSocket of calls refuses requests that are not a handshake;
+ * `browser-call.test.ts` tests who may open it.
  */
 const OPEN_ROUTES = [
   ...[/^GET \/(ready|openapi\.json|sign-in|transcripts\/sample\.\w+)$/, /^POST \/sign-(in|out)$/],

@@ -121,7 +121,7 @@ function planPeculiarTexts(
   };
 }
 
-/** What the turn is about whose letters outside ASCII are escaped, by which mutants recognize it. */
+/** The topic of the turn with escaped non-ASCII letters. Mutants recognize the turn by it. */
 export const ESCAPED_SUBJECT = 'parcel 🚚';
 
 /** How much later than the first turn the others start: more than the precision of a start time. */

@@ -357,7 +357,7 @@ export const closeResponse: Subject = {
       check: requirePlainClose(closes((exchange) => isStep(exchange, 'end', 'close header'))),
       mutants: {
         'header-id-other': {
-          description: 'Replaces the id in X-Conversation-Id by an internal one.',
+          description: 'Replaces the id in X-Conversation-Id with an internal one.',
           transform: replaceHeaderId,
         },
       },

@@ -222,7 +222,7 @@ const RUN_PREFIX = /^sk-[a-z0-9]{8}-/i;
 
 /**
  * Finds scored conversations that are not listed under their id, if the page lists another id of the
- * run that was never sent, or if no eval is queued any more. Otherwise the service may still score.
+ * run that was never sent, or if no eval is queued anymore. Otherwise the service may still score.
  */
 function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Finding[] {
   const page = lastAccepted(transcript, 'production', 'ids');

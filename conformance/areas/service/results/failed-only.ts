@@ -179,7 +179,7 @@ export const failedOnly: Subject = {
       }),
     })),
     ...both('SERVICE-172', 'SERVICE-173', ({ endpoint, kind, either, forEndpoint }) => ({
-      rule: `\`eval\` together with \`failed_only=true\` keeps the ${kind} sessions that fulfil both.`,
+      rule: `\`eval\` together with \`failed_only=true\` keeps the ${kind} sessions that match both.`,
       section: either('4.4', '4.3'),
       statements: either(['4.4.4', '4.4.5'], ['4.3.9', '4.3.11']),
       reason: WRONG_FILTER,

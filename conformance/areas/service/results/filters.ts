@@ -130,7 +130,7 @@ export const filters: Subject = {
       const name = either('run', 'agent');
       const matchesName: FilterRule = either(matchesRun, matchesAgent);
       return {
-        rule: `\`${name}\` together with \`eval\` keeps the ${kind} sessions that fulfil both.`,
+        rule: `\`${name}\` together with \`eval\` keeps the ${kind} sessions that match both.`,
         section: either('4.4', '4.3'),
         statements: either(['4.4.3', '4.4.4'], ['4.3.5', '4.3.9']),
         reason: WRONG_FILTER,
@@ -149,7 +149,7 @@ export const filters: Subject = {
         ),
         mutants: forEndpoint({
           [`${name}-or-eval`]: {
-            description: `Keeps sessions that fulfil ${name} or eval.`,
+            description: `Keeps sessions that match ${name} or eval.`,
             // The eval does not exist, so the other filter alone decides.
             transform: rewriteQuery(endpoint, (query) => query.delete('eval'), hasQuery(name)),
           },
@@ -157,7 +157,7 @@ export const filters: Subject = {
       };
     }),
     ...both('SERVICE-225', 'SERVICE-226', ({ endpoint, kind, either, forEndpoint }) => ({
-      rule: `\`started_after\` together with \`eval\` keeps the ${kind} sessions that fulfil both.`,
+      rule: `\`started_after\` together with \`eval\` keeps the ${kind} sessions that match both.`,
       section: either('4.4', '4.3'),
       statements: either(['4.4.4', '4.4.6'], ['4.3.7', '4.3.9']),
       reason: WRONG_FILTER,

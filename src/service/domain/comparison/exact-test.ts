@@ -55,8 +55,8 @@ export function testDifference(strata: readonly Stratum[]): ExactTest {
 }
 
 /**
- * Returns how many samples of a stratum pass after if nothing changed: of all its samples, so many passed,
- * and the samples after are drawn from them (hypergeometric distribution).
+ * Returns the distribution of the passed samples of a stratum in the later run if nothing changed:
+ * the later samples are then drawn from all samples of the stratum (hypergeometric distribution).
  */
 function distributePassed({ before, after }: Stratum): Distribution {
   const size = after.passed + after.failed;

@@ -10,8 +10,8 @@ const Z_CHANCE = { alone: 1.96, amongOthers: 2.241 };
 const Z_POWER = 0.842;
 
 /**
- * Returns how many samples of so many scenarios each run needs, together, to show the difference of two pass
- * rates in 4 of 5 comparisons.
+ * Returns how many samples of all scenarios together each run needs to show the difference between
+ * two pass rates in 4 of 5 comparisons.
  */
 export function samplesToShow(before: number, after: number, scenarios: number): number {
   const difference = Math.abs(before - after);
@@ -26,7 +26,7 @@ export function samplesToShow(before: number, after: number, scenarios: number):
   return (uncorrected / 4) * (1 + Math.sqrt(1 + 4 / (uncorrected * difference))) ** 2;
 }
 
-/** Returns the smallest drop of a pass rate that runs with so many samples show in 4 of 5 comparisons. */
+/** Returns the smallest drop of a pass rate that 4 of 5 comparisons of such runs show. */
 export function smallestDrop(
   before: number,
   samples: number,
@@ -42,7 +42,7 @@ export function smallestDrop(
   return shown;
 }
 
-/** Returns whether so many samples of each stratum can show a difference, were it as large as possible. */
+/** Returns whether these numbers of samples can show any difference, even the largest one. */
 export function canShow(sizes: readonly (readonly [before: number, after: number])[]): boolean {
   return isShown(
     sizes.map(([before, after]) => ({
@@ -54,7 +54,7 @@ export function canShow(sizes: readonly (readonly [before: number, after: number
 
 const isShown = (strata: readonly Stratum[]): boolean => findDifferences(strata).p <= CHANCE_P_MAX;
 
-/** Returns so many samples of each scenario in both runs, with the pass rates of the given ones. */
+/** Resizes each scenario to a number of samples in both runs, and keeps the pass rates. */
 function resize(strata: readonly Stratum[], samples: number): Stratum[] {
   const scale = ({ passed, failed }: Counts): Counts => {
     const scaled = Math.round((passed / (passed + failed)) * samples);
@@ -82,8 +82,8 @@ export function samplesToShowAgain(strata: readonly Stratum[], least: number): n
 }
 
 /**
- * Returns how many samples of each of so many scenarios show that one of them, which always passed, always
- * fails, however often the others pass.
+ * Returns how many samples each scenario needs to show that one of them, which always passed, now
+ * always fails, however often the others pass.
  */
 export function samplesToShowReversal(scenarios: number): number {
   const half = { passed: 1, failed: 1 };

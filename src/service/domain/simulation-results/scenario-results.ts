@@ -80,7 +80,7 @@ export const summarizeCounts = (
     ),
   );
 
-/** Returns the result of a scenario with so many samples of each verdict. */
+/** Returns the result of a scenario with these numbers of samples per verdict. */
 export function summarizeScenario(
   { id, name, personaName, requiredRate, evals }: JudgedScenario,
   { passed, failed, undecided }: SampleCounts,

@@ -219,7 +219,7 @@ function readRow(
   }
 }
 
-/** Compares the number of cells with that of the header. Empty cells at the end are no mistake. */
+/** Compares the number of cells with that of the header. Empty cells at the end are fine. */
 function findCellMistake(cells: readonly string[], count: number): string | undefined {
   const isEven = cells.length >= count && cells.slice(count).every((cell) => cell === '');
   return isEven

@@ -29,7 +29,7 @@ export const dialects: readonly Dialect[] = [
     name: 'AI SDK 7',
     marks: [{ scopes: ['gen_ai'] }],
     withoutMessages:
-      'The capture of messages is off. Remove recordInputs: false and recordOutputs: false from the ' +
+      'Message capture is off. Remove recordInputs: false and recordOutputs: false from the ' +
       'telemetry options.',
     conversationId:
       'In AI SDK 7, return the attribute from enrichSpan: new OpenTelemetry({ enrichSpan }). It ' +
@@ -47,7 +47,7 @@ export const dialects: readonly Dialect[] = [
   {
     name: 'TanStack AI',
     marks: [{ spanName: /^chat .+ #\d+$/, operations: ['chat'] }],
-    withoutMessages: 'The capture of messages is off. Pass captureContent: true to otelMiddleware.',
+    withoutMessages: 'Message capture is off. Pass captureContent: true to otelMiddleware.',
     conversationId:
       'In TanStack AI, return the attribute from attributeEnricher of otelMiddleware.',
   },
@@ -109,7 +109,7 @@ export const dialects: readonly Dialect[] = [
     name: 'Genkit',
     marks: [{ scopes: ['genkit-genai'] }],
     withoutMessages:
-      "The capture of messages in spans is off. Pass contentCapturingMode: 'SPAN_ONLY' to " +
+      "Message capture in spans is off. Pass contentCapturingMode: 'SPAN_ONLY' to " +
       'GenAiInstrumentation, or set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY.',
   },
   {
@@ -174,7 +174,7 @@ export const dialects: readonly Dialect[] = [
     name: 'OpenTelemetry for Python',
     marks: [{ scopes: ['opentelemetry.util.genai*'] }],
     withoutMessages:
-      'The capture of messages in spans is off. Set ' +
+      'Message capture in spans is off. Set ' +
       'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY and ' +
       'OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental.',
   },

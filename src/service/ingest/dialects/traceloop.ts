@@ -70,8 +70,8 @@ function describeCapture(isJavascript: boolean, packages: readonly CurrentPackag
     name: isJavascript ? 'Traceloop for JavaScript' : 'Traceloop for Python',
     marks: [{ scopes: packages.flatMap(({ scope }) => [scope, `${scope}.*`]) }],
     withoutMessages: isJavascript
-      ? 'The capture of messages is off. Remove TRACELOOP_TRACE_CONTENT=false and traceContent: false.'
-      : 'The capture of messages in span attributes is off. Remove TRACELOOP_TRACE_CONTENT=false, and ' +
+      ? 'Message capture is off. Remove TRACELOOP_TRACE_CONTENT=false and traceContent: false.'
+      : 'Message capture in span attributes is off. Remove TRACELOOP_TRACE_CONTENT=false, and ' +
         'use_attributes=False (earlier use_legacy_attributes=False), which moves them to log records.',
     conversationId: isJavascript ? CONVERSATION_ID_JAVASCRIPT : CONVERSATION_ID_PYTHON,
   };

@@ -26,7 +26,7 @@ export class DatabaseUrlError extends Error {
 }
 
 const FORM = 'postgres://USER:PASSWORD@HOST:5432/DATABASE';
-const ENCODING_HINT = `Write ${FORM}, with special characters of the password as in %40 for @.`;
+const ENCODING_HINT = `Write ${FORM}, and percent-encode special characters of the password: %40 for @.`;
 const DEFAULT_PORT = 5432;
 
 const TLS_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;

@@ -250,7 +250,7 @@ function toCandidate(part: Part, span: NewSpan): Candidate {
 
 /**
  * Returns the candidates that exceed the limits of their conversations, in their order of arrival. A span
- * that is stored already is none of them.
+ * that is stored already is not one of them.
  */
 async function findExceeding<Each extends Candidate>(
   client: PoolClient,

@@ -56,7 +56,7 @@ export const sessionTables = {
       id: sortedText,
       name: sortedText,
       name_folded: sortedText,
-      /** 1: deleted; its sessions stay. */
+      /** 1: deleted; its sessions are kept. */
       deleted: integer,
     },
     { primaryKey: ['key'], unique: [['owner_id', 'id']] },

@@ -107,7 +107,7 @@ function renderChanges(content: AgentPage, context: PageContext): Html {
     </details>
     <details>
       <summary>Delete</summary>
-      <p>This deletes the agent, its key, and its reports. The sessions of its simulations stay.</p>
+      <p>This deletes the agent, its key, and its reports. Its simulated sessions are kept.</p>
       ${renderForm(context, {
         action: `${path}/delete`,
         body: html`<p><button class="danger">Delete the agent</button></p>`,

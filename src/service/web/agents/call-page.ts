@@ -43,7 +43,7 @@ const renderCall = (agent: StoredAgent, token: string, context: PageContext): Ht
     data-token="${token}"
   >
     ${renderField(
-      { name: 'user_id', label: 'User id', value: '', hint: 'A user of the sandbox, or nothing.' },
+      { name: 'user_id', label: 'User id', value: '', hint: 'Optional: a user of the sandbox.' },
       html`data-part="user"`,
     )}
     <p>
@@ -71,7 +71,7 @@ const renderCall = (agent: StoredAgent, token: string, context: PageContext): Ht
             <button class="quiet">Store and score this call</button>
             <span class="soft">
               The evals chosen in the <a href="${linkTo(context, '/settings')}">settings</a> score
-              its transcript. Its page can make a scenario of it.
+              its transcript. Its page can make a scenario from it.
             </span>
           </p>`,
       })}

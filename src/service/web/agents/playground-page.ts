@@ -73,7 +73,7 @@ export function renderPlaygroundPage(
                 name: 'user_id',
                 label: 'User id',
                 value: userId,
-                hint: 'A user of the sandbox, or nothing.',
+                hint: 'Optional: a user of the sandbox.',
               })
             }
             <p><button>Send</button></p>`,
@@ -135,7 +135,7 @@ const renderEnd = (path: string, hidden: Html, context: PageContext): Html =>
           <button class="quiet">Store and score this conversation</button>
           <span class="soft">
             The evals chosen in the <a href="${linkTo(context, '/settings')}">settings</a> score it.
-            Its page can make a scenario of it.
+            Its page can make a scenario from it.
           </span>
         </p>`,
     })}

@@ -90,7 +90,7 @@ export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
       {
         pointer: '/params/pattern',
         label: 'Regular expression',
-        hint: 'In the syntax of JavaScript, without slashes, for example order [A-Z]-\\d+.',
+        hint: 'JavaScript syntax without slashes, for example order [A-Z]-\\d+.',
         input: 'line',
       },
       {

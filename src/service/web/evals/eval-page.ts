@@ -154,7 +154,7 @@ function renderDeletion({ isLive, scenarios }: EvalPage, id: string, context: Pa
       action: '/evals/delete',
       body: html`<input type="hidden" name="id" value="${id}" />
         <p>
-          Outcomes that it gave stay.
+          Its outcomes are kept.
           ${isLive ? 'Live traces skip it from then on, and the settings show it as deleted.' : ''}
           ${scenarios.length === 0 ? '' : `${formatCount(scenarios.length, 'scenario')} can't run until it is removed there, too.`}
         </p>

@@ -22,7 +22,7 @@ export interface ListedEval {
   isLive: boolean;
   /** The scenarios that refer to it. */
   scenarios: number;
-  /** The newest outcomes of its current version that are no errors. */
+  /** The newest outcomes of its current version that are not errors. */
   recent: RecentOutcomes;
 }
 
@@ -39,7 +39,7 @@ const listNotices = (context: PageContext): Record<string, string | Html> => ({
   saved: 'The eval was saved. Live traces that are closed from now on are scored with it.',
   'saved-not-live': html`The eval was saved. Live traces are not scored with it until you choose it
     in the <a href="${linkTo(context, '/settings')}">settings</a>.`,
-  deleted: 'The eval was deleted. Outcomes that it gave stay.',
+  deleted: 'The eval was deleted. Its outcomes are kept.',
 });
 
 /** Renders the list of the evals of an owner. */

@@ -70,7 +70,7 @@ export async function readForm({ headers, body }: FastifyRequest): Promise<FormD
   const bytes = Buffer.isBuffer(body) ? new Uint8Array(body) : new Uint8Array();
   checkFieldCount(bytes, type);
   try {
-    // Buffering is no danger: the parser of the scope limits the body.
+    // Buffering is safe: the parser of the scope limits the body.
     // eslint-disable-next-line @typescript-eslint/no-deprecated
     return await new Response(bytes, { headers: { 'content-type': type } }).formData();
   } catch {

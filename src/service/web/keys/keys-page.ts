@@ -51,7 +51,7 @@ export function renderKeysPage(page: KeysPage, context: PageContext): string {
               name: 'label',
               label: 'Label',
               value: label,
-              hint: 'Tells this key from others in the list, for example “staging exporter”. May be empty.',
+              hint: 'Optional: identifies this key in the list, for example “staging exporter”.',
               problem: problems.label,
             })}
             <p><button>Generate a key</button></p>`,

@@ -64,7 +64,7 @@ function renderShared(
   );
   return html`<section class="causes">
     <h3>Several scenarios</h3>
-    ${isCut && html`<p class="soft">Of the first sessions of each scenario:</p>`}
+    ${isCut && html`<p class="soft">From the first sessions of each scenario:</p>`}
     ${renderGroups(groups, context)}
   </section>`;
 }
@@ -84,7 +84,7 @@ function renderScenario(
     </h3>
     ${
       causes.length < all &&
-      html`<p class="soft">Of ${formatCount(causes.length, 'session')} of ${formatNumber(all)}:</p>`
+      html`<p class="soft">From ${formatNumber(causes.length)} of ${formatCount(all, 'session')}:</p>`
     }
     ${renderGroups(groupUnpassed(own), context)}
   </section>`;

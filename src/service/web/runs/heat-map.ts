@@ -15,7 +15,7 @@ const NARROW_RUNS_MAX = 4;
 
 /**
  * Renders the results of scenarios by simulation, the newest simulation last. Each cell leads to its
- * sessions. One simulation is no history, and has no heat map.
+ * sessions. A single simulation has no heat map.
  * @param runs Newest first.
  */
 export function renderHeatMap(runs: readonly JudgedRun[], context: PageContext): Html | undefined {

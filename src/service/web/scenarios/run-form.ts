@@ -35,10 +35,10 @@ export const emptyRun = (agent?: string): RunDraft => ({
 const PROBLEMS: Record<FieldName | 'scenarios', string> = {
   scenarios: 'Choose at least one scenario, and at most 1,000.',
   agent: 'Choose an agent.',
-  samples: 'Enter a whole number from 1 to 1,000, or nothing.',
-  concurrency: 'Enter a whole number from 1 to 100, or nothing.',
+  samples: 'Enter a whole number from 1 to 1,000, or leave it empty.',
+  concurrency: 'Enter a whole number from 1 to 100, or leave it empty.',
   channel: 'Choose a channel.',
-  seed: 'Enter 1 to 64 letters, digits, dots, dashes, or underscores, or nothing.',
+  seed: 'Enter 1 to 64 letters, digits, dots, dashes, or underscores, or leave it empty.',
   name: 'Enter at most 200 characters.',
 };
 
@@ -98,7 +98,7 @@ function renderAgentSelect(agents: readonly RunnableAgent[], { values, problems 
     index < AGENTS_MAX || id === values.agent;
   const hint =
     agents.length > AGENTS_MAX
-      ? `The ${AGENTS_MAX} that were reached last. For another one, follow "Run scenarios" on its page.`
+      ? `The ${AGENTS_MAX} agents that were reached last. For another one, follow "Run scenarios" on its page.`
       : undefined;
   return renderSelect(
     { name: 'agent', label: 'Agent', value: values.agent, problem: problems.agent, hint },

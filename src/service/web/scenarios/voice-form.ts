@@ -34,7 +34,7 @@ const FIELDS: readonly VoiceField[] = [
   {
     pointer: '/name',
     label: 'Voice',
-    hint: 'Of the built-in synthesizer: awb, kal, rms, or slt. Or one that your speech endpoint knows.',
+    hint: 'A built-in voice (awb, kal, rms, or slt), or a voice of your speech endpoint.',
   },
   {
     pointer: '/speed',

@@ -103,7 +103,7 @@ export function addReviewForms(
 
 function readPlace(form: FormData): [session: string, evalId: string] {
   const evalId = form.get('eval');
-  // Not trimmed, because outcomes that were uploaded have the name of their eval as its id.
+  // The id is not trimmed, because uploaded outcomes have the name of their eval as its id.
   return [readText(form, 'session'), typeof evalId === 'string' ? evalId : ''];
 }
 

@@ -30,7 +30,7 @@ export function renderNextStep(
     ...(owner === undefined ? [] : ['--owner', quoteArgument(owner)]),
     ...['--out', 'conversation.scenario.yaml'],
   ].join(' ');
-  return html`<h2>Make a scenario of this</h2>
+  return html`<h2>Make a scenario from this</h2>
     <p>In the scenario, a simulated user says the same lines to your agent.</p>
     ${renderMakeForm(source, 'Make a scenario', context)}
     <p>This command writes the scenario to a file instead:</p>

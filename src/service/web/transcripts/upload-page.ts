@@ -88,8 +88,8 @@ function renderReport({ report, lost }: UploadDraft): Html | undefined {
       <p>
         ${
           valid > 0
-            ? html`To store only what is valid, ${lost ? html`${next},` : ''} tick "Leave out what
-              has problems", and upload again.`
+            ? html`To store only what is valid, ${lost ? html`${next},` : ''} tick "Skip the
+              conversations with problems", and upload again.`
             : html`To go on, ${next}.`
         }
       </p>
@@ -144,7 +144,7 @@ function renderUploadForm({ draft, evals, liveEvals }: UploadForm, context: Page
       ${renderEvals({ draft, evals, liveEvals }, context)}
       ${renderCheckbox(
         'leave_out',
-        'Leave out what has problems, and store the valid conversations',
+        'Skip the conversations with problems, and store the valid ones',
         {
           isChecked: leavesOut,
         },
@@ -168,7 +168,7 @@ function renderEvals({ draft, evals, liveEvals }: UploadForm, context: PageConte
       Evals
       <span class="soft"
         >For conversations that name none.
-        ${liveIds.length === 0 ? 'Without a choice, they are stored without scores.' : 'Default: the live evals.'}</span
+        ${liveIds.length === 0 ? 'If you choose none, they are stored without scores.' : 'Default: the live evals.'}</span
       >
     </p>
     <div class="choices">

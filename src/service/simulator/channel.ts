@@ -1,6 +1,6 @@
 import type { TurnTaking } from '../../contract/index.ts';
 import type { AgentReply } from './agent-reply.ts';
-import type { Delivery } from './calls/voice-delivery.ts';
+import type { Delivery } from './calls/delivery.ts';
 import type { SessionPlan } from './session-plan.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
 import type { HeardResult } from './calls/heard-replies.ts';

@@ -25,14 +25,14 @@ import type { Channel, ClosedChannel, SaidLine } from '../channel.ts';
 import { createStartCall } from '../sandbox/requests.ts';
 import { createCallTraceparent, type SessionPlan } from '../session-plan.ts';
 import type { AgentReply } from '../agent-reply.ts';
-import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
+import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './turn.ts';
 import { compareReplies } from './heard-replies.ts';
 import { ReplyAudio } from './reply-audio.ts';
 import { makeDeliveryClips, type DeliveryClips } from './delivery-clips.ts';
-import { planDelivery, type PlannedDelivery, type PlannedInterruption } from './voice-delivery.ts';
-import { Interjections } from './voice-interjections.ts';
+import { planDelivery, type PlannedDelivery, type PlannedInterruption } from './delivery.ts';
+import { Interjections } from './interjections.ts';
 import { TranscriptComparison } from './transcript-comparison.ts';
-import { VoiceUpdates } from './voice-updates.ts';
+import { VoiceUpdates } from './updates.ts';
 
 /** Receivers may cut longer captions. */
 const CAPTION_CHARS_MAX = 2_000;

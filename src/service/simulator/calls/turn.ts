@@ -3,7 +3,7 @@ import type { SpeechSpan } from '../../../voice/speech-span.ts';
 import type { AgentReply } from '../agent-reply.ts';
 import { SessionError } from '../session-error.ts';
 import type { VoiceActivityDetector } from '../../../voice/activity/index.ts';
-import type { VoiceUpdates } from './voice-updates.ts';
+import type { VoiceUpdates } from './updates.ts';
 
 /** How long the simulated user waits, in milliseconds. */
 export interface TurnTimeouts {

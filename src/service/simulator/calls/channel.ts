@@ -1,53 +1,33 @@
 import type { Persona } from '../../../contract/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
+import type { Pacer } from '../../../platform/pacer.ts';
+import { TRACEPARENT } from '../../../platform/trace-context.ts';
 import { VoiceActivityDetector } from '../../../voice/activity/index.ts';
+import type { CallMessage, VoiceTarget } from '../../../voice/call/index.ts';
 import { createLineImpairment, type LineImpairment } from '../../../voice/line-impairment/index.ts';
 import { createDecoder, TICKS_PER_MS, type Clip } from '../../../voice/opus/index.ts';
 import type { PausedClip } from '../../../voice/speech/join-clips.ts';
-import type { Utterance } from '../../../voice/turn-taking/index.ts';
-import type { Pacer } from '../../../platform/pacer.ts';
-import {
-  CallError,
-  CallRecording,
-  Microphone,
-  OutgoingCall,
-  type CallMessage,
-  type VoiceTarget,
-} from '../../../voice/call/index.ts';
 import type { SpeechSpan } from '../../../voice/speech-span.ts';
-import type { Transcriber } from '../../../voice/transcription/index.ts';
-import { isObject } from '../../../platform/json.ts';
-import { TRACEPARENT } from '../../../platform/trace-context.ts';
-import type { LineSpan, OnRecorded } from './build-recording.ts';
-import { toSessionError } from './call-failure.ts';
-import { CallLaneRecorder } from './call-lanes.ts';
+import type { Utterance } from '../../../voice/turn-taking/index.ts';
 import type { Channel, ClosedChannel, SaidLine } from '../channel.ts';
 import { createStartCall } from '../sandbox/requests.ts';
 import { createCallTraceparent, type SessionPlan } from '../session-plan.ts';
-import type { AgentReply } from '../agent-reply.ts';
-import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './turn.ts';
-import { compareReplies } from './heard-replies.ts';
-import { ReplyAudio } from './reply-audio.ts';
-import { makeDeliveryClips, type DeliveryClips } from './delivery-clips.ts';
+import { hungUpAfter, type Replied, type ResumedTurnEnd, type TurnEnd } from '../turn-end.ts';
+import { CallHistory, type CallHistoryOptions } from './call-history.ts';
+import { CallConnection } from './connection.ts';
 import { planDelivery, type PlannedDelivery, type PlannedInterruption } from './delivery.ts';
+import { makeDeliveryClips, type DeliveryClips } from './delivery-clips.ts';
+import { Hearing } from './hearing.ts';
 import { Interjections } from './interjections.ts';
-import { TranscriptComparison } from './transcript-comparison.ts';
-import { VoiceUpdates } from './updates.ts';
+import { resolveTurnTimeouts, type VoiceTurn } from './turn.ts';
 
-/** Receivers may cut longer captions. */
-const CAPTION_CHARS_MAX = 2_000;
-
-export interface VoiceChannelOptions {
+export interface VoiceChannelOptions extends CallHistoryOptions {
   clock: Clock;
   /** Shared by all calls of the simulation. */
   pacer: Pacer;
   target: VoiceTarget;
   /** Synthesizes a line of a persona. @throws SessionError. */
   speak: (line: string, persona: Persona, signal: AbortSignal) => Promise<Clip>;
-  /** Transcribes what is heard of the agent; undefined if that is not compared. */
-  transcriber?: Transcriber | undefined;
-  /** Called when the call has ended. */
-  onRecorded?: OnRecorded | undefined;
 }
 
 /**
@@ -73,7 +53,7 @@ export async function openVoiceChannel(
   }
 }
 
-/** A line of the user that was spoken, and its turn. */
+/** A turn whose line was spoken. */
 interface SpokenTurn {
   line: SaidLine;
   planned: PlannedDelivery;
@@ -82,31 +62,29 @@ interface SpokenTurn {
   speech: SpeechSpan;
 }
 
+/** The turn of an interruption that was spoken; the reply to it is still to come. */
+interface SpokenInterruption {
+  turn: VoiceTurn;
+  utterance: Utterance;
+  line: string;
+}
+
+/**
+ * Talks to the agent in a call. A turn from top to bottom: `say` prepares the line, waits until the
+ * user may speak, and speaks it; `#hearReply` waits for the reply; `#interrupt` speaks over it, and
+ * `resume` waits for the reply to that.
+ */
 class VoiceChannel implements Channel {
-  readonly #notes: string[] = [];
-  readonly #transcripts = new TranscriptComparison();
   readonly #options: VoiceChannelOptions;
   readonly #plan: SessionPlan;
-  readonly #activity: VoiceActivityDetector;
-  readonly #impairment: LineImpairment | undefined;
-  readonly #call: OutgoingCall;
-  readonly #updates: VoiceUpdates;
-  readonly #recording = new CallRecording();
-  readonly #replyAudio = new ReplyAudio(this.#recording);
-  readonly #lines: LineSpan[] = [];
-  readonly #lanes: CallLaneRecorder;
-  readonly #timeouts: TurnTimeouts;
-  /** Aborts with the reason when the call ends. */
-  readonly #ended = new AbortController();
-  #microphone: Microphone | undefined;
-  #supportsCaptions = false;
-  #connectedAtMs = 0;
+  readonly #connection: CallConnection;
+  readonly #hearing: Hearing;
+  readonly #history: CallHistory;
   #turns = 0;
   #lineSentAtMs: number | undefined;
-  /** The turn of an interruption that was spoken. */
-  #interruption: { turn: VoiceTurn; utterance: Utterance; line: string } | undefined;
   /** When the last reply was complete. */
   #repliedAtMs: number | undefined;
+  #interruption: SpokenInterruption | undefined;
   #ending: Promise<ClosedChannel> | undefined;
 
   constructor(
@@ -115,28 +93,25 @@ class VoiceChannel implements Channel {
     activity: VoiceActivityDetector,
     impairment: LineImpairment | undefined,
   ) {
+    const { clock, pacer, target } = options;
     this.#options = options;
     this.#plan = plan;
-    this.#activity = activity;
-    this.#impairment = impairment;
-    this.#updates = new VoiceUpdates(options.clock);
-    this.#lanes = new CallLaneRecorder(options.clock);
-    this.#timeouts = resolveTurnTimeouts(plan.scenario.limits?.turn_timeout_ms);
-    const { target } = options;
+    this.#history = new CallHistory(options);
     const headers = { ...target.headers, [TRACEPARENT]: createCallTraceparent(plan.sessionId) };
-    this.#call = new OutgoingCall({
-      ...options,
+    this.#connection = new CallConnection({
+      ...{ clock, pacer, impairment },
       target: { ...target, headers },
       onPacket: (packet) => {
         if (this.#ending) return;
-        const levels = this.#activity.addPacket(packet);
-        if (packet.payloadType !== this.#call.payloadType) return;
-        this.#lanes.addReceived(packet, levels);
-        if (options.onRecorded || options.transcriber) this.#recording.addReceived(packet);
+        const levels = activity.addPacket(packet);
+        const isAudio = packet.payloadType === this.#connection.payloadType;
+        if (isAudio) this.#history.addReceived(packet, levels);
       },
-      onMessage: (message) => this.#updates.handle(message),
-      onEnd: (error) => this.#end(error),
+      onMessage: (message) => this.#hearing.updates.handle(message),
+      onSent: (payload, lateMs) => this.#history.addSent(payload, lateMs),
     });
+    const timeouts = resolveTurnTimeouts(plan.scenario.limits?.turn_timeout_ms);
+    this.#hearing = new Hearing({ clock, activity, timeouts, connection: this.#connection });
   }
 
   get lineSentAtMs(): number | undefined {
@@ -144,118 +119,139 @@ class VoiceChannel implements Channel {
   }
 
   async open(startFields: CallMessage, signal: AbortSignal): Promise<void> {
-    const { clock, pacer } = this.#options;
-    const hangUp = (): void => void this.#call.hangUp();
-    signal.throwIfAborted();
-    signal.addEventListener('abort', hangUp, { once: true });
-    try {
-      const { ready } = await this.#call.place(startFields);
-      const { metadata } = ready;
-      this.#supportsCaptions = isObject(metadata) && metadata['captions'] === true;
-      const peer = await this.#call.connect();
-      this.#activity.payloadType = this.#call.payloadType;
-      this.#connectedAtMs = clock.monotonicMs();
-      this.#lanes.start();
-      const onSent = (payload: Buffer, lateMs: number): void => {
-        this.#lanes.noteSent(clock.monotonicMs(), lateMs);
-        if (this.#options.onRecorded) this.#recording.addSent(payload, clock.monotonicMs());
-      };
-      const impairment = this.#impairment;
-      this.#microphone = new Microphone({ peer, clock, pacer, onSent, impairment });
-    } catch (error) {
-      signal.throwIfAborted();
-      throw error instanceof CallError ? toSessionError(error) : error;
-    } finally {
-      signal.removeEventListener('abort', hangUp);
-    }
+    const onConnected = (): void => {
+      this.#hearing.activity.payloadType = this.#connection.payloadType;
+      this.#history.start();
+    };
+    await this.#connection.open(startFields, onConnected, signal);
   }
 
-  async say(line: SaidLine, signal: AbortSignal): Promise<AgentReply | undefined> {
-    this.#lineSentAtMs = undefined;
-    const planned = planDelivery(this.#plan, line, line.delivery);
-    const { persona } = this.#plan;
-    const clips = await this.#lanes.prepare(this.#repliedAtMs, () =>
-      makeDeliveryClips(planned, (text) => this.#options.speak(text, persona, signal)),
-    );
-    await this.#waitForSilence(signal);
-    if (planned.silenceMs > 0) await this.#staySilent(planned.silenceMs, signal);
-    if (this.#hasHungUp()) return undefined;
-    // What the agent said before the user's first line is not a reply to it.
-    if (this.#turns === 0) this.#updates.beginTurn();
+  async listen(signal: AbortSignal): Promise<TurnEnd | undefined> {
     this.#turns += 1;
-    this.#beginReply();
-    const turn = this.#createTurn();
-    this.#sendCaption(line.text);
-    const speech = await this.#speak(clips.line, signal);
-    if (!speech) {
-      this.#requireHangUp();
-      return undefined;
-    }
-    this.#finishLine(speech, { kind: 'line', pauses: placePauses(clips.line, speech) });
-    return this.#hearReply({ line, planned, clips, turn, speech }, signal);
-  }
-
-  async resume(signal: AbortSignal): Promise<AgentReply | undefined> {
-    const interruption = this.#interruption;
-    if (!interruption) throw new Error('The user does not interrupt the agent.');
-    this.#interruption = undefined;
-    const { turn, utterance } = interruption;
-    const reply = await turn.reply(utterance, signal);
-    const { spokenText: spokenBefore } = this.#updates;
-    utterance.corrected = spokenBefore !== undefined;
-    this.#transcripts.compare(interruption.line, this.#updates.userText);
-    return this.#finishTurn({ ...reply, spokenBefore });
-  }
-
-  async listen(signal: AbortSignal): Promise<AgentReply | undefined> {
-    this.#turns += 1;
-    this.#updates.markLineSpoken();
-    const atMs = this.#connectedAtMs;
+    const { updates } = this.#hearing;
+    updates.markLineSpoken();
+    const atMs = this.#connection.connectedAtMs;
     this.#lineSentAtMs = atMs;
-    this.#replyAudio.begin(this.#turns, atMs);
-    const turn = this.#createTurn();
+    this.#history.beginReply(this.#turns, atMs);
+    const turn = this.#hearing.beginTurn();
     const helloMs = (this.#plan.scenario.user.hello_after_s ?? Infinity) * 1_000;
-    const hasHeardNothing = (): boolean =>
-      this.#activity.lastSpeechAtMs === -Infinity && this.#updates.agentText === '';
     const stopsWaiting = (): Promise<boolean> =>
-      Promise.resolve(hasHeardNothing() && this.#options.clock.monotonicMs() - atMs >= helloMs);
-    const reply = await turn.reply({ startMs: atMs, endMs: atMs }, signal, stopsWaiting);
-    this.#finishTurn(reply);
-    if (!turn.hasStoppedListening) return reply;
-    this.#lanes.missGreeting({ startMs: atMs, endMs: this.#options.clock.monotonicMs() });
+      Promise.resolve(!this.#hearing.hasHeardAgent && this.#nowMs() - atMs >= helloMs);
+    const end = await turn.reply({ startMs: atMs, endMs: atMs }, signal, stopsWaiting);
+    this.#finishTurn(end);
+    if (!turn.hasStoppedListening) return end;
+    this.#history.missGreeting({ startMs: atMs, endMs: this.#nowMs() });
     this.#turns = 0;
     return undefined;
   }
 
-  close(): Promise<ClosedChannel> {
-    return (this.#ending ??= this.#hangUp());
+  async say(line: SaidLine, signal: AbortSignal): Promise<TurnEnd | undefined> {
+    this.#lineSentAtMs = undefined;
+    const planned = planDelivery(this.#plan, line, line.delivery);
+    const { persona } = this.#plan;
+    const clips = await this.#history.prepare(this.#repliedAtMs, () =>
+      makeDeliveryClips(planned, (text) => this.#options.speak(text, persona, signal)),
+    );
+    await this.#waitToSpeak(planned, signal);
+    if (this.#hearing.hasHungUp()) return undefined;
+    const turn = this.#beginTurn();
+    const speech = await this.#speak(line.text, clips.line, signal);
+    if (!speech) return undefined;
+    this.#finishLine(speech, { kind: 'line', pauses: placePauses(clips.line, speech) });
+    return this.#hearReply({ line, planned, clips, turn, speech }, signal);
+  }
+
+  /** Waits until it is the user's turn to speak: after a greeting, and after a planned silence. */
+  async #waitToSpeak({ silenceMs }: PlannedDelivery, signal: AbortSignal): Promise<void> {
+    await this.#waitForSilence(signal);
+    if (silenceMs === 0) return;
+    const until = AbortSignal.any([signal, this.#connection.ended]);
+    await this.#options.clock.sleep(silenceMs, until).catch(() => undefined);
+    signal.throwIfAborted();
+    // The agent may have spoken meanwhile.
+    await this.#waitForSilence(signal);
+  }
+
+  async #waitForSilence(signal: AbortSignal): Promise<void> {
+    const isFirstLine = this.#turns === 0;
+    if (await this.#hearing.waitForSilence({ isFirstLine }, signal)) return;
+    this.#history.note(`The agent was still speaking when turn ${this.#turns + 1} had to start.`);
+  }
+
+  /**
+   * Begins the turn of a line. The reply to it is what the agent says from now on, or has sent as
+   * text of this turn.
+   */
+  #beginTurn(): VoiceTurn {
+    const { updates } = this.#hearing;
+    // What the agent said before the user's first line is not a reply to it.
+    if (this.#turns === 0) updates.beginTurn();
+    this.#turns += 1;
+    const nowMs = this.#nowMs();
+    const hasText = updates.agentText !== '';
+    this.#history.beginReply(this.#turns, hasText ? (this.#repliedAtMs ?? nowMs) : nowMs);
+    return this.#hearing.beginTurn();
+  }
+
+  /**
+   * Speaks a line. Returns undefined if the agent hangs up first.
+   * @throws SessionError if the call fails, or the signal's reason.
+   */
+  async #speak(
+    text: string,
+    { clip }: PausedClip,
+    signal: AbortSignal,
+  ): Promise<SpeechSpan | undefined> {
+    this.#connection.sendCaption(text);
+    const speech = await this.#connection.play(clip, signal);
+    if (!speech && !this.#hearing.hasHungUp()) {
+      throw new Error('the microphone stopped during the call');
+    }
+    return speech;
+  }
+
+  /** Notes that a line of the current turn was said. */
+  #finishLine(speech: SpeechSpan, about: Pick<Utterance, 'kind' | 'pauses'>): Utterance {
+    this.#lineSentAtMs = speech.endMs;
+    const utterance = { turn: this.#turns, ...speech, ...about };
+    this.#history.addLine(utterance);
+    this.#hearing.updates.markLineSpoken();
+    return utterance;
   }
 
   /** Waits for the reply to a line that was spoken, and lets the user interrupt it. */
   async #hearReply(
     { line, planned, clips, turn, speech }: SpokenTurn,
     signal: AbortSignal,
-  ): Promise<AgentReply> {
-    const { countedTurn, text } = line;
+  ): Promise<TurnEnd> {
+    const { activity, updates } = this.#hearing;
     const interjections = new Interjections({
-      ...{ clock: this.#options.clock, activity: this.#activity, updates: this.#updates },
-      ...{ planned, countedTurn, lineEndMs: speech.endMs },
+      ...{ clock: this.#options.clock, activity, updates, planned },
+      ...{ countedTurn: line.countedTurn, lineEndMs: speech.endMs },
       sayBackchannel: () => void this.#sayBackchannel(clips.backchannel),
     });
     const isDue = (until: AbortSignal): Promise<boolean> => interjections.isInterruptionDue(until);
-    const reply = await turn.reply(speech, signal, isDue);
+    const end = await turn.reply(speech, signal, isDue);
     if (turn.hasAgentInterrupted)
-      this.#notes.push(`The agent spoke over the user (turn ${this.#turns}).`);
-    this.#transcripts.compare(text, this.#updates.userText);
+      this.#history.note(`The agent spoke over the user (turn ${this.#turns}).`);
+    this.#history.compareTranscript(line.text, updates.userText);
     this.#noteUnsaid(planned, {
       backchannel: interjections.hasSaidBackchannel,
       interruption: turn.hasStoppedListening,
     });
     const { interruption } = planned;
-    if (turn.hasStoppedListening && interruption && clips.interruption) {
-      return this.#interrupt(reply, { ...interruption, clip: clips.interruption }, signal);
+    const isInterrupted = turn.hasStoppedListening && end.kind === 'replied';
+    if (isInterrupted && interruption && clips.interruption) {
+      return this.#interrupt(end, { ...interruption, clip: clips.interruption }, signal);
     }
-    return this.#finishTurn(reply);
+    return this.#finishTurn(end);
+  }
+
+  /** Says that the user listens, in the turn of the line. */
+  async #sayBackchannel(spoken: PausedClip | undefined): Promise<void> {
+    const turn = this.#turns;
+    const speech = spoken && (await this.#connection.playToEnd(spoken.clip));
+    if (speech) this.#history.addBackchannel(turn, speech);
   }
 
   /** Notes what the user did not say during the reply, because the agent finished first. */
@@ -265,10 +261,10 @@ class VoiceChannel implements Channel {
   ): void {
     const start = `The agent had replied in turn ${this.#turns} before`;
     if (backchannel && !hasSaid.backchannel) {
-      this.#notes.push(`${start} the backchannel of the user.`);
+      this.#history.note(`${start} the backchannel of the user.`);
     }
     if (interruption && !hasSaid.interruption) {
-      this.#notes.push(`${start} the user could interrupt it.`);
+      this.#history.note(`${start} the user could interrupt it.`);
     }
   }
 
@@ -277,158 +273,60 @@ class VoiceChannel implements Channel {
    * finished, the agent may still send its text, or take back what it did not get to say.
    */
   async #interrupt(
-    reply: AgentReply,
-    { say, reason, clip }: PlannedInterruption & { clip: PausedClip },
+    { reply }: Replied,
+    { say: line, reason, clip }: PlannedInterruption & { clip: PausedClip },
     signal: AbortSignal,
-  ): Promise<AgentReply> {
+  ): Promise<TurnEnd> {
+    const { updates } = this.#hearing;
     this.#lineSentAtMs = undefined;
     this.#turns += 1;
-    this.#updates.markInterrupted();
-    const turn = this.#createTurn({ isInterruption: true });
-    this.#sendCaption(say);
-    const speech = await this.#speak(clip, signal);
-    const { agentText: content, toolCalls } = this.#updates;
-    if (!speech) {
-      this.#requireHangUp();
-      return { ...reply, content, toolCalls, hungUp: true };
-    }
-    this.#updates.beginTurn();
+    updates.markInterrupted();
+    const turn = this.#hearing.beginTurn({ isInterruption: true });
+    const speech = await this.#speak(line, clip, signal);
+    const { agentText: content, toolCalls } = updates;
+    const interrupted = { ...reply, content, toolCalls };
+    if (!speech) return hungUpAfter(interrupted);
+    updates.beginTurn();
     const utterance = this.#finishLine(speech, { kind: 'interruption', pauses: [] });
-    this.#replyAudio.begin(this.#turns, utterance.startMs);
-    this.#interruption = { turn, utterance, line: say };
-    return { ...reply, content, toolCalls, interruption: { line: say, reason } };
+    this.#history.beginReply(this.#turns, utterance.startMs);
+    this.#interruption = { turn, utterance, line };
+    return { kind: 'interrupted', reply: interrupted, line, reason };
   }
 
-  /** Notes that what the agent says from now on, or has sent as text of this turn, is the next reply. */
-  #beginReply(): void {
-    const hasText = this.#updates.agentText !== '';
-    const nowMs = this.#options.clock.monotonicMs();
-    this.#replyAudio.begin(this.#turns, hasText ? (this.#repliedAtMs ?? nowMs) : nowMs);
+  async resume(signal: AbortSignal): Promise<ResumedTurnEnd> {
+    const interruption = this.#interruption;
+    if (!interruption) throw new Error('The user does not interrupt the agent.');
+    this.#interruption = undefined;
+    const { turn, utterance, line } = interruption;
+    const end = await turn.reply(utterance, signal);
+    const { spokenText: spokenBefore, userText } = this.#hearing.updates;
+    utterance.corrected = spokenBefore !== undefined;
+    this.#history.compareTranscript(line, userText);
+    return { ...this.#finishTurn(end), spokenBefore };
   }
 
   /** Ends a turn: from now on, the user decides what to say next. */
-  #finishTurn(reply: AgentReply): AgentReply {
-    this.#updates.beginTurn();
-    this.#repliedAtMs = this.#options.clock.monotonicMs();
-    return reply;
+  #finishTurn<End extends TurnEnd>(end: End): End {
+    this.#hearing.updates.beginTurn();
+    this.#repliedAtMs = this.#nowMs();
+    return end;
   }
 
-  #sendCaption(text: string): void {
-    if (!this.#supportsCaptions) return;
-    this.#call.send({ type: 'caption', text: text.slice(0, CAPTION_CHARS_MAX) });
-  }
-
-  /** Throws unless the agent has hung up, which is the only good reason that a line was not said. */
-  #requireHangUp(): void {
-    if (!this.#hasHungUp()) throw new Error('the microphone stopped during the call');
-  }
-
-  /** Notes that a line of the current turn was said. */
-  #finishLine(speech: SpeechSpan, about: Pick<Utterance, 'kind' | 'pauses'>): Utterance {
-    this.#lineSentAtMs = speech.endMs;
-    this.#lines.push({ turn: this.#turns, ...speech });
-    const utterance = { turn: this.#turns, ...speech, ...about };
-    this.#lanes.addUtterance(utterance);
-    this.#updates.markLineSpoken();
-    return utterance;
-  }
-
-  async #sayBackchannel(spoken: PausedClip | undefined): Promise<void> {
-    const turn = this.#turns;
-    const speech = spoken && (await this.#microphone?.say(spoken.clip));
-    if (!speech) return;
-    this.#lanes.addUtterance({ turn, ...speech, kind: 'backchannel', pauses: [] });
-  }
-
-  /** Says nothing for a while; the agent may speak meanwhile, and finishes. */
-  async #staySilent(ms: number, signal: AbortSignal): Promise<void> {
-    const until = AbortSignal.any([signal, this.#ended.signal]);
-    await this.#options.clock.sleep(ms, until).catch(() => undefined);
-    signal.throwIfAborted();
-    await this.#waitForSilence(signal);
-  }
-
-  #createTurn({ isInterruption = false } = {}): VoiceTurn {
-    const [activity, updates, timeouts] = [this.#activity, this.#updates, this.#timeouts];
-    return new VoiceTurn({
-      ...{ activity, updates, timeouts, clock: this.#options.clock, callEnded: this.#ended.signal },
-      isInterruption,
-      hasHungUp: () => this.#hasHungUp(),
-      error: () => this.#call.error,
-    });
-  }
-
-  /** Waits until the agent has finished speaking; it may greet the user first. */
-  async #waitForSilence(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    const { quietMs, greetMs, listenMsMax, pollMs } = this.#timeouts;
-    const endMs = clock.monotonicMs() + listenMsMax;
-    const until = AbortSignal.any([signal, this.#ended.signal]);
-    const mayGreetMs = this.#turns === 0 ? this.#connectedAtMs + greetMs - quietMs : -Infinity;
-    while (!until.aborted) {
-      const nowMs = clock.monotonicMs();
-      if (nowMs - Math.max(this.#activity.lastSpeechAtMs, mayGreetMs) >= quietMs) return;
-      if (nowMs >= endMs) {
-        this.#notes.push(`The agent was still speaking when turn ${this.#turns + 1} had to start.`);
-        return;
-      }
-      await clock.sleep(pollMs, until).catch(() => undefined);
-    }
-    signal.throwIfAborted();
-  }
-
-  /** Speaks a line; returns undefined if the call ends first. */
-  async #speak({ clip }: PausedClip, signal: AbortSignal): Promise<SpeechSpan | undefined> {
-    const stopSpeaking = (): void => this.#microphone?.stop();
-    signal.throwIfAborted();
-    signal.addEventListener('abort', stopSpeaking, { once: true });
-    try {
-      const speech = await this.#microphone?.say(clip);
-      signal.throwIfAborted();
-      return speech;
-    } finally {
-      signal.removeEventListener('abort', stopSpeaking);
-    }
-  }
-
-  /**
-   * Whether the agent has hung up normally, at the end of the conversation. @throws SessionError if
-   * the call failed.
-   */
-  #hasHungUp(): boolean {
-    if (!this.#ended.signal.aborted) return false;
-    const error: unknown = this.#ended.signal.reason;
-    if (!(error instanceof CallError)) throw error;
-    const hasSpoken = this.#updates.hasSpoken || this.#activity.lastSpeechAtMs > -Infinity;
-    if (error.kind === 'dropped' && error.closeCode === 1000 && hasSpoken) return true;
-    throw toSessionError(error);
-  }
-
-  #end(error: CallError): void {
-    this.#ended.abort(error);
-    this.#microphone?.stop();
+  close(): Promise<ClosedChannel> {
+    return (this.#ending ??= this.#hangUp());
   }
 
   async #hangUp(): Promise<ClosedChannel> {
     // What arrives while the call ends belongs to no turn.
-    const { reportsTools } = this.#updates;
-    const measured = this.#lanes.finish();
-    if (measured) this.#replyAudio.finish(measured.agentSpeech, measured.turnTaking);
-    this.#microphone?.stop();
-    this.#impairment?.close();
-    await this.#call.hangUp();
-    this.#activity.close();
-    const { transcriber, clock, onRecorded } = this.#options;
-    onRecorded?.(this.#plan, { audio: this.#recording.audio(), lines: this.#lines });
-    const audio = this.#replyAudio;
-    return {
-      reportsTools,
-      notes: [...this.#notes, ...this.#transcripts.notes],
-      turnTaking: measured?.turnTaking,
-      compareReplies:
-        transcriber &&
-        ((turns, signal) => compareReplies(turns, { audio, transcriber, clock }, signal)),
-    };
+    const { reportsTools } = this.#hearing.updates;
+    this.#history.measure();
+    await this.#connection.close();
+    this.#hearing.activity.close();
+    return { reportsTools, ...this.#history.close(this.#plan) };
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.monotonicMs();
   }
 }
 

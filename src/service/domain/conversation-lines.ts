@@ -45,7 +45,7 @@ export async function findInterruptionTimes(
   return times;
 }
 
-/** Returns the user's lines, each with its interruption, and notes about interruptions without times. */
+/** Returns the user's lines, each with its interruption, and a note about those without a time. */
 export function readLines(
   turns: readonly SessionTurn[],
   times: InterruptionTimes,
@@ -72,8 +72,8 @@ export function readLines(
 }
 
 /**
- * Gives evals with `turn: N` the numbers that their lines have in the scenario. An eval about a turn
- * without a line of the user is left out, with a note.
+ * Gives evals with `turn: N` the numbers that their lines have in the scenario. An eval about a
+ * turn without a line of the user is left out, with a note.
  */
 export function renumberEvals(
   evals: readonly EvalDefinition[],

@@ -26,8 +26,8 @@ const EVALS_MAX = 100;
 const SESSIONS_SEARCHED_MAX = 500;
 
 /**
- * Makes a scenario from a conversation. The user's lines become its steps; the evals that scored the
- * conversation and the tools that were called become its evals.
+ * Makes a scenario from a conversation. The user's lines become its steps; the evals that scored
+ * the conversation and the tools that were called become its evals.
  * @param id The conversation id or the session id.
  * @returns Undefined if the conversation doesn't exist or contains no user input.
  */

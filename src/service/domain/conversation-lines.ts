@@ -81,7 +81,7 @@ export function renumberEvals(
   lines: readonly ConversationLine[],
 ): { evals: EvalDefinition[]; notes: string[] } {
   const notes: string[] = [];
-  const renumbered = evals.flatMap((definition) => {
+  const renumbered = evals.flatMap((definition): EvalDefinition[] => {
     const turn = definition.params?.['turn'];
     const hasTurn = turns.some(({ sequence, scenarioLine = sequence }) => scenarioLine === turn);
     // A turn that the conversation does not have is one that the scenario does not have, either.

@@ -17,7 +17,7 @@ const MEDIA_SECTIONS_MAX = 16;
 /** Also of those that arrive in separate messages. */
 export const CANDIDATES_MAX = 64;
 
-/** Returns what a description has too much of, and the limit; undefined if it is within the limits. */
+/** Returns how a description exceeds a limit, in words; undefined if it exceeds none. */
 export function findExcess(sdp: string): string | undefined {
   const excess = (count: number, max: number, noun: string): string | undefined =>
     count > max ? `${count} ${noun}, more than ${max}, the limit of sandbox-kit` : undefined;

@@ -17,7 +17,7 @@ import { toSessionError } from './call-failure.ts';
 /** Receivers may cut longer captions. */
 const CAPTION_CHARS_MAX = 2_000;
 
-/** How to call, and who is told what happens in the call. The callbacks must not throw. */
+/** How to place the call, and its callbacks, which must not throw. */
 export interface ConnectionOptions extends Pick<OutgoingCallOptions, 'onPacket' | 'onMessage'> {
   clock: Clock;
   /** Shared by all calls of the simulation. */

@@ -6,11 +6,16 @@ import type { SimulationSettings } from '../src/service/index.ts';
 import { CHAT_CONCURRENCY, VOICE_CONCURRENCY } from '../src/service/simulator/options.ts';
 import { kitVersion } from './kit-version.ts';
 
-/** Returns whether a run places calls. `channel` is that of the run, if it has one. */
+/**
+ * Returns whether a run places calls. `channel` replaces that of the scenarios, if the run has one.
+ */
 export const placesCalls = (
   scenarios: readonly Scenario[],
   channel: Scenario['channel'] | undefined,
-): boolean => channel === 'voice' || scenarios.some((scenario) => scenario.channel === 'voice');
+): boolean =>
+  channel === undefined
+    ? scenarios.some((scenario) => scenario.channel === 'voice')
+    : channel === 'voice';
 
 /** Returns the default number of concurrent sessions. */
 export const defaultConcurrency = (hasCalls: boolean): number =>

@@ -46,7 +46,7 @@ type ScenarioFlags = ValuesOf<typeof positionals, typeof options>;
 
 export const scenario = defineCommand({
   description: [
-    "The user's messages become steps; the evals that scored the conversation, and the tools that were called, become evals.",
+    "The user's messages become steps; the evals that scored the conversation, and the tools that were called, become evals. Notes on stderr say what the scenario leaves out.",
   ],
   arguments: positionals,
   options,
@@ -67,6 +67,7 @@ export const scenario = defineCommand({
       ? readFromService(flags, env)
       : readFromData(data, flags));
     writeOutput(out, formatScenario(id, result), '--out', stdout);
+    for (const note of result.notes) stderr.write(`Note: ${note}\n`);
     if (out !== '-') {
       stderr.write(
         `Wrote ${out}. Review the user's messages, then run\n` +

@@ -89,10 +89,17 @@ export const simulate = defineCommand({
     const resolved = resolveScenarios(set, service);
     const out = openOutputs(values, process);
     const summaries = service.createCallSummaries();
-    const callParts = { process, origin, summaries };
-    const calls = await prepareCalls(values, set.scenarios, callParts);
-    const parts = { process, set, resolved, service, out, calls, earlier };
-    const report = await runSessions(values, parts);
+    const callDeps = { process, origin, summaries };
+    const calls = await prepareCalls(values, set.scenarios, callDeps);
+    const { samples, seed = randomSeed() } = values;
+    const { channel, voice } = calls;
+    const { concurrency = defaultConcurrency(voice !== undefined) } = values;
+    const run: PreparedRun = {
+      ...{ set, calls, earlier, concurrency, seed },
+      total: service.countSessions(resolved, samples),
+      cost: service.describeCost(service.estimateCost({ scenarios: resolved, samples, channel })),
+    };
+    const report = await runSessions(values, run, { process, service, out });
     out.write(service.terminalReport(report, { ...out, resendFile: values.json }));
     const summaryOf = await summaries.collect();
     const views = {
@@ -130,7 +137,8 @@ function resolveScenarios(
   return service.resolveScenarios(set.scenarios, set);
 }
 
-interface CallParts extends Pick<Invocation, 'process' | 'origin'> {
+/** What the calls of a run need of the process, and who receives them. */
+interface CallDeps extends Pick<Invocation, 'process' | 'origin'> {
   /** Receives the calls that the HTML report shows. */
   summaries: serviceModule.CallSummaries;
 }
@@ -148,7 +156,7 @@ interface Calls extends Pick<SimulationRun, 'channel' | 'voice'> {
 async function prepareCalls(
   values: SimulateValues,
   scenarios: readonly Scenario[],
-  { process, origin, summaries }: CallParts,
+  { process, origin, summaries }: CallDeps,
 ): Promise<Calls> {
   const channel = values.byVoice ? 'voice' : undefined;
   if (!placesCalls(scenarios, channel)) {
@@ -189,23 +197,44 @@ function findAudio(
 
 const audioNameOf = (scenarioId: string, sample: number): string => `${scenarioId}-${sample}`;
 
-/** What a run gets in addition to the values of the command line. */
-interface RunParts {
-  process: CommandProcess;
+/** A run that is ready to start. */
+interface PreparedRun {
   set: ScenarioSet;
-  resolved: ReturnType<Service['resolveScenarios']>;
-  service: Service;
-  out: Terminal;
   calls: Calls;
+  /** The report to compare with. */
   earlier: SimulationReport | undefined;
+  /** How many sessions it has. */
+  total: number;
+  /** What it costs at most, in words. */
+  cost: string;
+  concurrency: number;
+  seed: string;
+}
+
+/** Says how many sessions a run has, and what they cost. */
+function announceRun(
+  { set, calls, total, cost, concurrency, seed }: PreparedRun,
+  url: string,
+  out: Terminal,
+): void {
+  const plan = [
+    formatCount(set.scenarios.length, 'scenario'),
+    `${formatCount(total, 'session')}${calls.channel === 'voice' ? ' by voice' : ''}`,
+    `${concurrency} at a time`,
+  ];
+  const lines = [`${plan.join(', ')}. Seed ${seed}.`, cost];
+  out.write(`${out.style('bold', `sandbox-kit simulate ${url}`)}\n`);
+  out.write(`${lines.flatMap((line) => wrap(line, out.width)).join('\n')}\n\n`);
 }
 
 /** Runs the sessions, and shows each when it ends. */
-async function runSessions(values: SimulateValues, parts: RunParts): Promise<SimulationReport> {
-  const { process, set, service, calls, earlier } = parts;
+async function runSessions(
+  values: SimulateValues,
+  run: PreparedRun,
+  { process, service, out }: { process: CommandProcess; service: Service; out: Terminal },
+): Promise<SimulationReport> {
+  const { set, calls, earlier, total, concurrency, seed } = run;
   const { channel, voice } = calls;
-  const { samples, seed = randomSeed() } = values;
-  const { concurrency = defaultConcurrency(voice !== undefined) } = values;
   const access = {
     apiKey: readSandboxKey(values, process.env),
     ca: readCa(values.ca),
@@ -215,8 +244,7 @@ async function runSessions(values: SimulateValues, parts: RunParts): Promise<Sim
     judge: readModelEndpoint('JUDGE', process.env),
     userModel: readModelEndpoint('USER', process.env),
   };
-  const total = service.countSessions(parts.resolved, samples);
-  announceRun(values, parts, { total, concurrency, seed });
+  announceRun(run, values.url, out);
   const terminal = createTerminal(process.stderr, process.env);
   const format = values.isVerbose ? service.formatVerboseSession : service.formatSessionLine;
   const progress = createSessionProgress(terminal, systemClock, total);
@@ -240,21 +268,4 @@ async function runSessions(values: SimulateValues, parts: RunParts): Promise<Sim
   } finally {
     progress.end();
   }
-}
-
-/** Says how many sessions a run has, and what they cost. */
-function announceRun(
-  { url, samples }: SimulateValues,
-  { set, resolved, service, out, calls: { channel } }: RunParts,
-  { total, concurrency, seed }: { total: number; concurrency: number; seed: string },
-): void {
-  const plan = [
-    formatCount(set.scenarios.length, 'scenario'),
-    `${formatCount(total, 'session')}${channel === 'voice' ? ' by voice' : ''}`,
-    `${concurrency} at a time`,
-  ];
-  const cost = service.estimateCost({ scenarios: resolved, samples, channel });
-  const lines = [`${plan.join(', ')}. Seed ${seed}.`, service.describeCost(cost)];
-  out.write(`${out.style('bold', `sandbox-kit simulate ${url}`)}\n`);
-  out.write(`${lines.flatMap((line) => wrap(line, out.width)).join('\n')}\n\n`);
 }

@@ -9,12 +9,15 @@ import type { Terminal } from './terminal.ts';
 
 const OPTION = '--save-audio';
 
-const SIDES = ['sandbox', 'kit'] as const;
+const SIDES = ['agent', 'user'] as const;
 /** What a file contains: one side of a call, or both on two channels. */
 type Side = (typeof SIDES)[number] | 'both';
 
+/** The names of the sides in file names, which users know. */
+const FILE_SIDES: Record<Side, string> = { agent: 'sandbox', user: 'kit', both: 'both' };
+
 const fileNameOf = (name: string, side: Side): string =>
-  `${name.replaceAll(/[^a-z0-9]+/gi, '-')}-${side}.opus`;
+  `${name.replaceAll(/[^a-z0-9]+/gi, '-')}-${FILE_SIDES[side]}.opus`;
 
 /** Relative links to the audio of both directions of a call. */
 export interface AudioLinks {
@@ -27,8 +30,8 @@ export interface AudioLinks {
 /** The directory that the audio of calls is saved to. */
 export interface AudioDirectory {
   /**
-   * Writes the audio of both directions, `NAME-sandbox.opus` and `NAME-kit.opus`, and, if the page plays
-   * it, of both together: `NAME-both.opus`, with the kit on the left channel.
+   * Writes the audio of the agent and of the user, `NAME-sandbox.opus` and `NAME-kit.opus`. If the page
+   * plays it, also of both together: `NAME-both.opus`, with the user on the left channel.
    */
   save: (name: string, audio: CallAudio) => void;
   /** Returns relative links from a directory to the saved audio of a call. */
@@ -88,7 +91,7 @@ export async function createAudioDirectory(
       };
       const hasBoth = SIDES.every((side) => saved.has(fileNameOf(name, side)));
       if (!hasBoth) return undefined;
-      const links = { user: linkTo('kit'), agent: linkTo('sandbox') };
+      const links = { user: linkTo('user'), agent: linkTo('agent') };
       return saved.has(fileNameOf(name, 'both')) ? { ...links, both: linkTo('both') } : links;
     },
     summarize(out) {

@@ -16,10 +16,12 @@ import {
   type LoadProgress,
   type SimulateOptions,
 } from '../../library/index.ts';
+import { placesCalls } from '../../library/run-simulation.ts';
 import { idsWith } from '../support/conformance/verdicts.ts';
 import { run } from '../support/commands/command.ts';
 import { withMutant } from '../support/sandboxes/mutant.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { makeCallerScenario } from '../support/sessions/scenarios.ts';
 import { omitTimes } from '../support/sessions/simulated-sessions.ts';
 
 const shortLoad = { profile: 'chat', rate: 20, durationMs: 2_000, warmUpMs: 0 } as const;
@@ -107,6 +109,17 @@ void t.test('simulate takes scenarios, personas, and evals as objects', async (t
   });
   t.equal(report.verdict, 'passed');
   t.match(report.sessions, [{ persona: 'Calm', eval_outcomes: [{ eval_name: 'Few turns' }] }]);
+});
+
+void t.test('simulate by chat prepares no calls, also for scenarios by voice', async (t) => {
+  const { url } = (await withReferenceAgent(t, { voice: null })).agent;
+  const scenarios = [makeCallerScenario('by-voice')];
+  const report = await simulate({ url, scenarios, channel: 'chat' });
+  t.equal(report.blockedBy, undefined, 'nothing looks for the voice endpoint');
+  t.equal(report.verdict, 'passed');
+  t.equal(placesCalls(scenarios, 'chat'), false);
+  t.equal(placesCalls(scenarios, undefined), true);
+  t.equal(placesCalls([{ ...makeCallerScenario('by-chat'), channel: 'chat' }], 'voice'), true);
 });
 
 void t.test('a signal that outlives a check keeps no listener of it', async (t) => {

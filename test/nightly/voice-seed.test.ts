@@ -34,12 +34,12 @@ async function record(t: Test, seed: string): Promise<RecordedRun> {
   const { agent } = await withReferenceAgent(t);
   const lines: string[][] = [];
   const voice = {
-    onRecorded: (_plan: unknown, { audio: { kit, startMs }, lines: spoken }: RecordedCall) => {
+    onRecorded: (_plan: unknown, { audio: { user, startMs }, lines: spoken }: RecordedCall) => {
       for (const { startMs: fromMs, endMs } of spoken) {
         const [from = 0, to = 0] = [fromMs, endMs].map((ms) =>
-          Math.round((ms - (startMs.kit ?? 0)) / FRAME_MS),
+          Math.round((ms - (startMs.user ?? 0)) / FRAME_MS),
         );
-        const around = kit.slice(Math.max(0, from - UNCERTAIN_PACKETS), to + UNCERTAIN_PACKETS);
+        const around = user.slice(Math.max(0, from - UNCERTAIN_PACKETS), to + UNCERTAIN_PACKETS);
         lines.push(around.map((packet) => packet.toString('base64')));
       }
     },

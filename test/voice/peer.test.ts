@@ -278,7 +278,9 @@ void t.test('an abort signal ends the wait for the connection', async (t) => {
 void t.test('an invalid description is refused with a PeerError', async (t) => {
   const { peer } = withPeer(t);
   const offer = await peer.createOffer();
-  const broken = ['', 'v=0', 'a=candidate:', '\0', offer.replace(/a=fingerprint.*\r\n/, '')];
+  const many = `${offer}${'a=x\r\n'.repeat(2_000)}`;
+  const lacking = offer.replace(/a=fingerprint.*\r\n/, '');
+  const broken = ['', 'v=0', 'a=candidate:', '\0', lacking, many];
   for (const sdp of [...broken, offer.replaceAll('audio', 'video'), offer.slice(0, 200)]) {
     const { peer } = withPeer(t, { candidateMsMax: 20 });
     await t.rejects(

@@ -34,7 +34,7 @@ import { runSession, type SessionDeps } from '../simulator/run-session.ts';
 import { openSandbox } from '../simulator/sandbox/sandbox.ts';
 import { planSessions, type SessionPlan } from '../simulator/session-plan.ts';
 import type { SimulatedSession } from '../simulator/simulated-session.ts';
-import { createVoiceCaller, type CallOptions } from '../simulator/calls/voice-caller.ts';
+import { createVoiceCaller, type CallOptions } from '../simulator/calls/caller.ts';
 import { openUserModel } from '../simulator/users/user-model.ts';
 import type { Outcome } from '../store/store.ts';
 import { decideVerdict } from '../domain/sessions.ts';

@@ -1,4 +1,10 @@
 import type { EvalDefinition, Scenario } from '../../contract/index.ts';
+import {
+  findInterruptionTimes,
+  readLines,
+  renumberEvals,
+  type ConversationLine,
+} from './conversation-lines.ts';
 import { findLiveEvals } from './evals.ts';
 import { TURNS_MAX_DEFAULT } from './resolved-scenario.ts';
 import { buildConversationTurns, holdScorable, loadTurns } from './transcripts.ts';
@@ -12,14 +18,16 @@ export interface ConversationScenario {
   notes: string[];
 }
 
-const STEPS_MAX = 999;
-const LINE_CHARS_MAX = 10_000;
+/** The most lines of a scenario: the opening, and its steps. */
+const LINES_MAX = 1_000;
+/** The largest `max_turns` of a scenario. */
+const TURNS_MAX = 1_000;
 const EVALS_MAX = 100;
 const SESSIONS_SEARCHED_MAX = 500;
 
 /**
- * Makes a scenario from a production conversation. The user's lines become its steps; the evals that
- * scored the conversation and the tools that were called become its evals.
+ * Makes a scenario from a conversation. The user's lines become its steps; the evals that scored
+ * the conversation and the tools that were called become its evals.
  * @param id The conversation id or the session id.
  * @returns Undefined if the conversation doesn't exist or contains no user input.
  */
@@ -30,21 +38,21 @@ export async function makeScenarioFromConversation(
 ): Promise<ConversationScenario | undefined> {
   using _held = await holdScorable(store, ownerId, id);
   const conversation = await findConversation(store, ownerId, id);
-  const lines = (conversation?.turns ?? []).flatMap(({ userInput }) => {
-    const line = userInput.trim().slice(0, LINE_CHARS_MAX).toWellFormed();
-    return line === '' ? [] : line;
-  });
-  const [opening, ...followUps] = lines;
-  if (!conversation || opening === undefined) return undefined;
+  if (!conversation) return undefined;
   const { session, turns, hasLateSpans } = conversation;
-  const { evals, notes } = await findScoringEvals(store, ownerId, session);
+  const { lines, notes: lineNotes } = readLines(turns, await findInterruptionTimes(store, session));
+  const [opening, ...steps] = lines.slice(0, LINES_MAX);
+  if (!opening) return undefined;
+  const scoring = await findScoringEvals(store, ownerId, session);
+  const { evals, notes: evalNotes } = renumberEvals(scoring.evals, turns, lines);
+  const notes = [...scoring.notes, ...evalNotes, ...lineNotes];
   if (hasLateSpans) {
     notes.push('The scenario omits spans that arrived after the conversation was closed.');
   }
   const evalIds = new Set(evals.map((definition) => definition.id));
   const toolEvals = makeToolEvals(turns).filter((definition) => !evalIds.has(definition.id));
-  if (followUps.length > STEPS_MAX) {
-    notes.push(`The scenario contains only the first ${STEPS_MAX + 1} user lines.`);
+  if (lines.length > LINES_MAX) {
+    notes.push(`The scenario contains only the first ${LINES_MAX} user lines.`);
   }
   if (evals.length + toolEvals.length === 0) {
     notes.push('The scenario has no evals yet. Add at least one, or its sessions stay undecided.');
@@ -57,16 +65,29 @@ export async function makeScenarioFromConversation(
       category: 'regression',
       tags: ['from-conversation'],
       ...(session?.metadata && { metadata: { ...session.metadata } }),
-      user: {
-        mode: 'scripted',
-        opening,
-        steps: followUps.slice(0, STEPS_MAX).map((say) => ({ say })),
-      },
-      ...(lines.length > TURNS_MAX_DEFAULT && {
-        limits: { max_turns: Math.min(lines.length, STEPS_MAX + 1) },
-      }),
+      ...describeUser(opening, steps),
       evals: [...evals, ...toolEvals].slice(0, EVALS_MAX),
     },
+  };
+}
+
+/** Returns the part of a scenario that says these lines. Only a call has interruptions. */
+function describeUser(
+  opening: ConversationLine,
+  steps: readonly ConversationLine[],
+): Pick<Scenario, 'channel' | 'user' | 'limits'> {
+  const lines = [opening, ...steps];
+  const interruptions = lines.filter(({ interrupt }) => interrupt !== undefined).length;
+  const turns = lines.length + interruptions;
+  return {
+    ...(interruptions > 0 && { channel: 'voice' }),
+    user: {
+      mode: 'scripted',
+      opening: opening.say,
+      ...(opening.interrupt && { opening_delivery: { interrupt: opening.interrupt } }),
+      steps: steps.map(({ say, interrupt }) => ({ say, ...(interrupt && { interrupt }) })),
+    },
+    ...(turns > TURNS_MAX_DEFAULT && { limits: { max_turns: Math.min(turns, TURNS_MAX) } }),
   };
 }
 

@@ -11,10 +11,4 @@ export interface AgentReply {
   latencyMs: number;
   /** Evaluation hints of the sandbox (spec 2.8, 6). */
   evaluationMetadata?: Readonly<Record<string, unknown>> | undefined;
-  /** Whether the agent hung up after the reply, or instead of it if the content is empty. */
-  hungUp?: boolean;
-  /** What the user has said to interrupt the reply. The channel waits for the reply to it with `resume`. */
-  interruption?: { line: string; reason: string };
-  /** What was heard of the interrupted reply before this one, if the agent says so: an extension. */
-  spokenBefore?: string | undefined;
 }

@@ -1,6 +1,6 @@
 import type { TurnTaking } from '../../contract/index.ts';
-import type { AgentReply } from './agent-reply.ts';
-import type { Delivery } from './calls/voice-delivery.ts';
+import type { ResumedTurnEnd, TurnEnd } from './turn-end.ts';
+import type { Delivery } from './calls/delivery.ts';
 import type { SessionPlan } from './session-plan.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
 import type { HeardResult } from './calls/heard-replies.ts';
@@ -19,21 +19,21 @@ export interface SaidLine {
 /** A connection to the agent, by chat or by voice. */
 export interface Channel {
   /**
-   * Says a line and waits for the reply. Returns undefined if the agent hung up before the line was said. By
-   * voice, the user may interrupt the reply: then call `resume` immediately.
+   * Says a line and waits for the reply. Returns undefined if the agent hung up before the line was said. If
+   * the user interrupted the reply, call `resume` immediately.
    * @throws SessionError, or the signal's reason.
    */
-  say(line: SaidLine, signal: AbortSignal): Promise<AgentReply | undefined>;
+  say(line: SaidLine, signal: AbortSignal): Promise<TurnEnd | undefined>;
   /**
    * Waits for the reply to an interruption. Undefined by chat.
    * @throws SessionError, or the signal's reason.
    */
-  resume?(signal: AbortSignal): Promise<AgentReply | undefined>;
+  resume?(signal: AbortSignal): Promise<ResumedTurnEnd>;
   /**
    * Waits for the greeting of an agent that speaks first. Returns undefined if the user stops waiting for it.
    * @throws SessionError, or the signal's reason.
    */
-  listen(signal: AbortSignal): Promise<AgentReply | undefined>;
+  listen(signal: AbortSignal): Promise<TurnEnd | undefined>;
   /** When the last line was said, on the system clock; undefined if it was not said yet. */
   readonly lineSentAtMs: number | undefined;
   /** Ends the conversation. Never rejects. */

@@ -4,7 +4,7 @@ import type { Channel } from './channel.ts';
 import { createChatRequest } from './sandbox/requests.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import type { SessionPlan } from './session-plan.ts';
-import type { AgentReply } from './agent-reply.ts';
+import type { TurnEnd } from './turn-end.ts';
 
 const TURN_TIMEOUT_MS_DEFAULT = 30_000;
 
@@ -23,12 +23,12 @@ export function openChatChannel(
   const messages: ChatMessage[] = initial.map((message) => ({ ...message }));
   const timeoutMs = scenario.limits?.turn_timeout_ms ?? TURN_TIMEOUT_MS_DEFAULT;
   let lineSentAtMs: number | undefined;
-  const requestReply = async (signal: AbortSignal): Promise<AgentReply> => {
+  const requestReply = async (signal: AbortSignal): Promise<TurnEnd> => {
     const request = createChatRequest(plan, userId, messages);
     lineSentAtMs = clock.monotonicMs();
     const reply = await sandbox.chat(request, timeoutMs, signal);
     messages.push({ role: 'assistant', content: reply.content });
-    return reply;
+    return { kind: 'replied', reply };
   };
   return {
     say({ text }, signal) {

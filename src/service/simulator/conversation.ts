@@ -5,6 +5,7 @@ import type { SimulatedTurn } from '../turns/turn-types.ts';
 import type { AgentReply } from './agent-reply.ts';
 import type { Channel } from './channel.ts';
 import { expectsGreeting, maxTurnsOf, type SessionPlan } from './session-plan.ts';
+import type { TurnEnd } from './turn-end.ts';
 import {
   toAgentMessage,
   type AgentMessage,
@@ -42,7 +43,7 @@ export async function converse(
       ? await takeTurn(conversation, greeting, () => channel.listen(signal))
       : undefined;
     agentMessage = first?.agentMessage ?? toAgentMessage(0, lastInitialMessage(plan), []);
-    isOver = first?.reply.hungUp ?? false;
+    isOver = first?.end.kind === 'hung_up';
   }
   for (;;) {
     const move = await user.next(agentMessage, signal);
@@ -53,14 +54,14 @@ export async function converse(
     const scenarioLine = linesBefore + (move.scenarioLine ?? linesSaid);
     const result = await takeUserTurn(conversation, { ...move, scenarioLine }, turnsMax, signal);
     if (!result?.agentMessage) return 'agent_ended';
-    [agentMessage, isOver] = [result.agentMessage, result.reply.hungUp ?? false];
+    [agentMessage, isOver] = [result.agentMessage, result.end.kind === 'hung_up'];
     if (move.thenEnds) return move.thenEnds;
   }
 }
 
 /**
- * Says a line, and takes the turn of the interruption with which the user may stop the reply. The user then
- * reacts to both replies.
+ * Says a line, and takes the turn of the interruption with which the user may stop the reply. The
+ * user then reacts to both replies.
  */
 async function takeUserTurn(
   conversation: Conversation,
@@ -76,13 +77,13 @@ async function takeUserTurn(
   const result = await takeTurn(conversation, move, () =>
     channel.say({ text, countedTurn, delivery, canBeInterrupted }, signal),
   );
-  const interruption = result?.reply.interruption;
-  if (!interruption || !channel.resume) return result;
+  if (result?.end.kind !== 'interrupted' || !channel.resume) return result;
+  const { line, reason } = result.end;
   const resume = channel.resume.bind(channel);
   const interrupted = turns.length - 1;
-  const interrupting = { ...interruption, scenarioLine, interrupts: true };
+  const interrupting = { line, reason, scenarioLine, interrupts: true };
   const next = await takeTurn(conversation, interrupting, () => resume(signal));
-  const spoken = next?.reply.spokenBefore;
+  const spoken = next?.end.spokenBefore;
   if (spoken !== undefined) replaceReply(turns, interrupted, spoken);
   const [first, after] = [result.agentMessage, next?.agentMessage];
   if (!next || !first || !after) return next;
@@ -108,8 +109,8 @@ function joinReplies(first: AgentMessage, after: AgentMessage, spoken?: string):
 const lastInitialMessage = ({ scenario }: SessionPlan): string =>
   scenario.initial_messages?.at(-1)?.content ?? '';
 
-interface TurnResult {
-  reply: AgentReply;
+interface TurnResult<End extends TurnEnd = TurnEnd> {
+  end: End;
   /** Undefined if the agent hung up instead of replying. */
   agentMessage: AgentMessage | undefined;
 }
@@ -119,14 +120,14 @@ type SaidInTurn = Pick<SayMove, 'line' | 'reason'> &
   Pick<SimulatedTurn, 'scenarioLine' | 'interrupts'>;
 
 /**
- * Takes a turn and records it, even without a reply, because the line was said. Returns undefined if the line was
- * not said.
+ * Takes a turn and records it, even without a reply, because the line was said. Returns undefined if
+ * the line was not said.
  */
-export async function takeTurn(
+export async function takeTurn<End extends TurnEnd>(
   { turns, channel, clock }: Omit<Conversation, 'user'>,
   { line, reason, scenarioLine, interrupts = false }: SaidInTurn,
-  requestReply: () => Promise<AgentReply | undefined>,
-): Promise<TurnResult | undefined> {
+  waitForReply: () => Promise<End | undefined>,
+): Promise<TurnResult<End> | undefined> {
   const place = { sequence: turns.length + 1, scenarioLine, ...(interrupts && { interrupts }) };
   const input = { ...place, userInput: line, userReason: reason };
   // The latency of a turn without a reply is the time that the user waited.
@@ -135,21 +136,22 @@ export async function takeTurn(
     const latencyMs = Math.max(0, nowMs - (channel.lineSentAtMs ?? nowMs));
     return { agentResponse: '', toolCalls: [], latencyMs, failed: true };
   };
-  let reply: AgentReply | undefined;
+  let end: End | undefined;
   try {
-    reply = await requestReply();
+    end = await waitForReply();
   } catch (error) {
     turns.push({ ...input, ...noReply() });
     throw error;
   }
-  if (!reply) return undefined;
-  const { content, toolCalls, latencyMs, evaluationMetadata, hungUp = false } = reply;
-  if (hungUp && content === '') {
+  if (!end) return undefined;
+  const reply: AgentReply | undefined = end.reply;
+  if (!reply) {
     turns.push({ ...input, ...noReply() });
-    return { reply, agentMessage: undefined };
+    return { end, agentMessage: undefined };
   }
+  const { content, toolCalls, latencyMs, evaluationMetadata } = reply;
   const response = { agentResponse: content, toolCalls, latencyMs, failed: false };
   turns.push({ ...input, ...response, evaluationMetadata });
   const turn = listCountedTurns(turns).length;
-  return { reply, agentMessage: toAgentMessage(turn, content, toolCalls) };
+  return { end, agentMessage: toAgentMessage(turn, content, toolCalls) };
 }

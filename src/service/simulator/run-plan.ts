@@ -8,7 +8,7 @@ import type { DatabaseRetry } from '../domain/database-retry.ts';
 import type { LiveSession } from '../operations/simulations.ts';
 import type { NewSession, SimulationLease, SimulationPlan, Store } from '../store/store.ts';
 import type { RecordedCall } from './calls/build-recording.ts';
-import { createVoiceCaller } from './calls/voice-caller.ts';
+import { createVoiceCaller } from './calls/caller.ts';
 import { runSession } from './run-session.ts';
 import { openSandbox, type SandboxConnections } from './sandbox/sandbox.ts';
 import { maxTurnsOf, planSessions } from './session-plan.ts';

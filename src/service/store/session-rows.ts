@@ -2,7 +2,7 @@
 import type { SelectQueryBuilder } from 'kysely';
 import type { Reader } from './connections.ts';
 import { listOutcomes } from './outcomes.ts';
-import type { JsonObject, Session, SimulatedDetails } from './records.ts';
+import type { JsonObject, Session } from './records.ts';
 import type { Tables } from './schema/tables.ts';
 
 /** A query of sessions, which selects some of their columns. */
@@ -72,7 +72,7 @@ function toSession(row: Row): Omit<Session, 'outcomes'> {
     persona: row.persona ?? undefined,
     endReason: row.end_reason ?? undefined,
     metadata: parseJsonColumn(row.metadata),
-    simulated: parseJsonColumn(row.simulated) as SimulatedDetails | undefined,
+    simulated: parseJsonColumn(row.simulated),
   };
 }
 

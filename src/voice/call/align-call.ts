@@ -9,12 +9,14 @@ export interface AlignedCall {
 }
 
 /** Aligns the packets of both sides of a call; undefined if no packet was exchanged. */
-export function alignCall({ kit, sandbox, startMs }: CallAudio): AlignedCall | undefined {
-  const startedMs = Math.min(startMs.kit ?? Infinity, startMs.sandbox ?? Infinity);
+export function alignCall({ user, agent, startMs }: CallAudio): AlignedCall | undefined {
+  const startedMs = Math.min(startMs.user ?? Infinity, startMs.agent ?? Infinity);
   if (startedMs === Infinity) return undefined;
-  const user = delay(kit, (startMs.kit ?? startedMs) - startedMs);
-  const agent = delay(sandbox, (startMs.sandbox ?? startedMs) - startedMs);
-  return { startedMs, user, agent };
+  return {
+    startedMs,
+    user: delay(user, (startMs.user ?? startedMs) - startedMs),
+    agent: delay(agent, (startMs.agent ?? startedMs) - startedMs),
+  };
 }
 
 /** Puts missing packets before a stream that started later than the other one. */

@@ -3,12 +3,12 @@ import type { AudioPacket } from '../peer/index.ts';
 
 /** The recorded audio of a call. */
 export interface CallAudio {
-  /** The packets of the sandbox in stream order; a missing packet is an empty buffer. */
-  sandbox: readonly Buffer[];
-  /** The packets of the kit. */
-  kit: readonly Buffer[];
+  /** The packets of the agent in stream order; a missing packet is an empty buffer. */
+  agent: readonly Buffer[];
+  /** The packets of the user, whom the kit plays. */
+  user: readonly Buffer[];
   /** When the first packet of each side was received or sent, on the monotonic clock. */
-  startMs: { sandbox?: number; kit?: number };
+  startMs: { agent?: number; user?: number };
 }
 
 type RecordedPacket = Pick<AudioPacket, 'timestamp' | 'payload' | 'ssrc' | 'arrivedAtMs'>;
@@ -32,7 +32,7 @@ export class CallRecording {
   }
 
   /**
-   * Returns the packets of the sandbox that arrived within a time on the monotonic clock, in stream order;
+   * Returns the packets of the agent that arrived within a time on the monotonic clock, in stream order;
    * a missing packet is an empty buffer.
    */
   receivedBetween(fromMs: number, toMs: number): Buffer[] {
@@ -44,10 +44,10 @@ export class CallRecording {
   audio(): CallAudio {
     const [first] = this.#received;
     const startMs = {
-      ...(first && { sandbox: first.arrivedAtMs }),
-      ...(this.#firstSentMs !== undefined && { kit: this.#firstSentMs }),
+      ...(first && { agent: first.arrivedAtMs }),
+      ...(this.#firstSentMs !== undefined && { user: this.#firstSentMs }),
     };
-    return { sandbox: orderByTime(this.#received), kit: this.#sent, startMs };
+    return { agent: orderByTime(this.#received), user: this.#sent, startMs };
   }
 }
 

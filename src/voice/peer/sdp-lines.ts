@@ -1,11 +1,37 @@
 /**
- * Candidate lines of a session description. The functions accept any text, because a description is
+ * Lines of a session description, and their limits. The functions accept any text, because it is
  * untrusted.
  */
 
 import { isIP } from 'node:net';
 
 const CANDIDATE_LINE = /^a=candidate:/;
+
+/**
+ * What a description of the other side may have at most: each media section gets a transport, and
+ * packets are sent to each candidate. An offer of a browser with audio and video has a tenth of it.
+ */
+const CHARACTERS_MAX = 100_000;
+const LINES_MAX = 2_000;
+const MEDIA_SECTIONS_MAX = 16;
+/** Also of those that arrive in separate messages. */
+export const CANDIDATES_MAX = 64;
+
+/** Returns how a description exceeds a limit, in words; undefined if it exceeds none. */
+export function findExcess(sdp: string): string | undefined {
+  const excess = (count: number, max: number, noun: string): string | undefined =>
+    count > max ? `${count} ${noun}, more than ${max}, the limit of sandbox-kit` : undefined;
+  const tooLong = excess(sdp.length, CHARACTERS_MAX, 'characters');
+  if (tooLong !== undefined) return tooLong;
+  // Some parsers also end a line at a carriage return alone.
+  const lines = sdp.split(/\r\n|[\r\n]/);
+  const count = (start: string): number => lines.filter((line) => line.startsWith(start)).length;
+  return (
+    excess(lines.length, LINES_MAX, 'lines') ??
+    excess(count('m='), MEDIA_SECTIONS_MAX, 'media sections') ??
+    excess(count('a=candidate:'), CANDIDATES_MAX, 'candidates')
+  );
+}
 
 /** Returns whether a description contains a usable candidate line. */
 export function hasCandidate(sdp: string): boolean {
@@ -34,10 +60,12 @@ export function reopenBundledAudio(sdp: string): string {
 }
 
 /**
- * Returns the IP address of a candidate; undefined if it has a host name instead. Resolving one takes
- * seconds and sends a query to a DNS server or, with mDNS, to the whole local network.
+ * Returns the IP address of a candidate; undefined if it has a host name instead. Resolving one
+ * takes seconds and sends a query to a DNS server or, with mDNS, to the whole local network.
+ * Undefined also if it has a line break, with which it could add lines to a description.
  */
 export function readCandidateAddress(candidate: string): string | undefined {
+  if (/[\r\n]/.test(candidate)) return undefined;
   const [, , , , address = ''] = candidate.split(' ');
   return isIP(address) === 0 ? undefined : address;
 }

@@ -21,6 +21,8 @@ import {
   type PeerStatistics,
 } from './peer.ts';
 import {
+  CANDIDATES_MAX,
+  findExcess,
   hasCandidate,
   readCandidateAddress,
   findMissingLine,
@@ -31,7 +33,6 @@ import {
 
 const CANDIDATE_MS_DEFAULT = 5_000;
 const PING_MS_DEFAULT = 1_000;
-const CANDIDATES_MAX = 64;
 
 /** Number of senders per call that are received although the description does not announce them. */
 const UNANNOUNCED_SENDERS_MAX = 4;
@@ -101,7 +102,8 @@ class WeriftPeer implements Peer {
     await this.#setRemote('answer', answer);
   }
 
-  async addCandidate(candidate: string): Promise<void> {
+  async addCandidate(text: string): Promise<void> {
+    const candidate = text.trimEnd();
     this.#candidates += 1;
     if (this.#candidates > CANDIDATES_MAX || !this.#acceptsCandidate(candidate)) return;
     if (!this.#hasRemoteDescription) {
@@ -250,6 +252,8 @@ class WeriftPeer implements Peer {
   }
 
   async #setRemote(type: 'offer' | 'answer', description: string): Promise<void> {
+    const excess = findExcess(description);
+    if (excess !== undefined) throw new PeerError(`the ${type} has ${excess}`);
     const missing = findMissingLine(description);
     if (missing !== undefined) throw new PeerError(`the ${type} has no line "${missing}..."`);
     const sdp = appendCandidates(

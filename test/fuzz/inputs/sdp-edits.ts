@@ -90,7 +90,10 @@ const LINES: readonly string[] = [
 
 export const sdpEdit: Arbitrary<SdpEdit> = fc.oneof(
   fc.record({ line, change: fc.constant('drop' as const) }),
-  fc.record({ line, change: fc.constant('repeat' as const), times: fc.constantFrom(2, 40, 500) }),
+  fc.record({
+    ...{ line, change: fc.constant('repeat' as const) },
+    times: fc.constantFrom(2, 40, 500, 3_000),
+  }),
   fc.record({ line, change: fc.constant('move' as const), to: line }),
   fc.record({ line, change: fc.constant('cut' as const), length: fc.nat(40) }),
   {
@@ -143,7 +146,7 @@ export function editSdp(sdp: string, edits: readonly SdpEdit[]): string {
   return lines.join('\r\n');
 }
 
-/** A candidate, complete or not. */
+/** A candidate, complete or not, some with another line. */
 export const candidateLine: Arbitrary<string> = fc
   .tuple(
     fc.constantFrom('candidate:', 'a=candidate:', ''),
@@ -153,5 +156,6 @@ export const candidateLine: Arbitrary<string> = fc
         maxLength: 10,
       },
     ),
+    fc.constantFrom('', '', '', '\r\n', '\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111', '\ra=ice-lite'),
   )
-  .map(([start, parts]) => start + parts.join(' '));
+  .map(([start, parts, end]) => start + parts.join(' ') + end);

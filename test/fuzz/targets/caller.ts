@@ -6,7 +6,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { CallError, defaultAnswerForm, OutgoingCall } from '../../../src/voice/call/index.ts';
 import { createPeer } from '../../../src/voice/peer/index.ts';
-import { VoiceUpdates } from '../../../src/service/simulator/calls/voice-updates.ts';
+import { VoiceUpdates } from '../../../src/service/simulator/calls/updates.ts';
 import { until } from '../../support/until.ts';
 import { defineTarget, Violation } from '../engine/target.ts';
 import { editBytes, rareByteEdits, type ByteEdit } from '../inputs/byte-edits.ts';

@@ -5,8 +5,8 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import {
   planDelivery,
   type PlannedInterruption,
-} from '../../../src/service/simulator/calls/voice-delivery.ts';
-import { Interjections } from '../../../src/service/simulator/calls/voice-interjections.ts';
+} from '../../../src/service/simulator/calls/delivery.ts';
+import { Interjections } from '../../../src/service/simulator/calls/interjections.ts';
 import { withVoiceDouble, type DoubleCall } from '../../support/calls/voice-double.ts';
 import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 import { makeUserScenario } from '../../support/sessions/scenarios.ts';

@@ -17,6 +17,7 @@ import { terminalReport } from '../../../src/service/simulator/report/terminal.t
 import { runSession } from '../../../src/service/simulator/run-session.ts';
 import type { Sandbox } from '../../../src/service/simulator/sandbox/sandbox.ts';
 import { planSessions } from '../../../src/service/simulator/session-plan.ts';
+import type { Replied, TurnEnd } from '../../../src/service/simulator/turn-end.ts';
 import { makeUserScenario } from '../../support/sessions/scenarios.ts';
 
 /** Replies to the lines that the user has said so far, of which the last one is new. */
@@ -27,19 +28,26 @@ const closed = { reportsTools: true, notes: [], turnTaking: undefined, compareRe
 /** Opens a channel whose user interrupts every reply by repeating the line, if turns are left for it. */
 function interruptAll(agent: Agent, greeting?: string): OpenChannel {
   const lines: string[] = [];
-  const toReply = (content: string) => ({ content, toolCalls: [], latencyMs: 1 });
-  const answer = (line: string) => {
+  const say = (content: string): Replied => ({
+    kind: 'replied',
+    reply: { content, toolCalls: [], latencyMs: 1 },
+  });
+  const answer = (line: string): Replied => {
     lines.push(line);
-    return toReply(agent(lines));
+    return say(agent(lines));
   };
+  const reason = 'interrupts the agent, as the persona does';
   return () =>
     Promise.resolve({
-      say({ text, canBeInterrupted }) {
-        const interruption = { line: text, reason: 'interrupts the agent, as the persona does' };
-        return Promise.resolve({ ...answer(text), ...(canBeInterrupted && { interruption }) });
+      say({ text: line, canBeInterrupted }) {
+        const { reply } = answer(line);
+        const end: TurnEnd = canBeInterrupted
+          ? { kind: 'interrupted', reply, line, reason }
+          : { kind: 'replied', reply };
+        return Promise.resolve(end);
       },
-      resume: () => Promise.resolve(answer(lines.at(-1) ?? '')),
-      listen: () => Promise.resolve(greeting === undefined ? undefined : toReply(greeting)),
+      resume: () => Promise.resolve({ ...answer(lines.at(-1) ?? ''), spokenBefore: undefined }),
+      listen: () => Promise.resolve(greeting === undefined ? undefined : say(greeting)),
       close: () => Promise.resolve(closed),
       lineSentAtMs: undefined,
     });

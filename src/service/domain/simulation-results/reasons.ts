@@ -1,4 +1,4 @@
-import type { EndReason, SimulatedSessionReport, UserAdherence } from '../../../contract/index.ts';
+import type { EndReason, SimulatedSessionReport } from '../../../contract/index.ts';
 import type { Session, SessionStatus, Verdict } from '../../store/store.ts';
 import { decideVerdict } from '../sessions.ts';
 
@@ -24,11 +24,7 @@ export interface ExplainedSession {
 
 /** Returns the part of a stored session that explains its verdict. */
 export function explainSession(session: Session): ExplainedSession {
-  const { error, review, notes } = (session.simulated ?? {}) as {
-    error?: string;
-    review?: UserAdherence;
-    notes?: string[];
-  };
+  const { error, review, notes } = session.simulated ?? {};
   const ofOutcome = session.outcomes.map(({ evalName, outcome, reasoning, required }) => ({
     eval_name: evalName,
     outcome,

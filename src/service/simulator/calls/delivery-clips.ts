@@ -1,6 +1,6 @@
 import type { Clip } from '../../../voice/opus/index.ts';
 import { joinClips, trimStart, type PausedClip } from '../../../voice/speech/join-clips.ts';
-import type { PlannedDelivery } from './voice-delivery.ts';
+import type { PlannedDelivery } from './delivery.ts';
 
 /** What the user may say around a line, as audio. */
 export interface DeliveryClips {

@@ -1,5 +1,5 @@
 import type { Persona, Scenario, ScenarioFact, ScenarioStep } from '../../../contract/index.ts';
-import { deliveryOf } from '../calls/voice-delivery.ts';
+import { deliveryOf } from '../calls/delivery.ts';
 import {
   asksForFact,
   isFarewell,

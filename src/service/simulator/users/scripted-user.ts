@@ -1,5 +1,5 @@
 import type { Scenario } from '../../../contract/index.ts';
-import { deliveryOf } from '../calls/voice-delivery.ts';
+import { deliveryOf } from '../calls/delivery.ts';
 import type { SimulatedUser } from './simulated-user.ts';
 
 /** Creates a user that says the opening and then each step in order, regardless of the replies. */

@@ -1,6 +1,6 @@
 import type { EndReason, Persona } from '../../../contract/index.ts';
 import type { ToolCall } from '../../turns/turn-types.ts';
-import type { Delivery } from '../calls/voice-delivery.ts';
+import type { Delivery } from '../calls/delivery.ts';
 
 /** What the user hears: a reply, or what the agent says before the user has spoken. */
 export interface AgentMessage {

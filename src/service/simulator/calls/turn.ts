@@ -1,9 +1,10 @@
 import type { Clock } from '../../../platform/clock.ts';
 import type { SpeechSpan } from '../../../voice/speech-span.ts';
 import type { AgentReply } from '../agent-reply.ts';
+import { hungUpAfter, type HungUp, type Replied } from '../turn-end.ts';
 import { SessionError } from '../session-error.ts';
 import type { VoiceActivityDetector } from '../../../voice/activity/index.ts';
-import type { VoiceUpdates } from './voice-updates.ts';
+import type { VoiceUpdates } from './updates.ts';
 
 /** How long the simulated user waits, in milliseconds. */
 export interface TurnTimeouts {
@@ -87,7 +88,7 @@ export class VoiceTurn {
     line: SpeechSpan,
     signal: AbortSignal,
     stopsListening?: (signal: AbortSignal) => Promise<boolean>,
-  ): Promise<AgentReply> {
+  ): Promise<Replied | HungUp> {
     this.#line = line;
     const { clock, callEnded, hasHungUp, timeouts } = this.#options;
     const until = AbortSignal.any([signal, callEnded]);
@@ -101,13 +102,13 @@ export class VoiceTurn {
     }
     signal.throwIfAborted();
     const { agentText, toolCalls, hints } = this.#options.updates;
-    return {
+    const reply: AgentReply = {
       content: agentText,
       toolCalls,
       latencyMs: this.#findLatencyMs(),
       ...(hints && { evaluationMetadata: hints }),
-      ...(hasHungUp() && { hungUp: true }),
     };
+    return hasHungUp() ? hungUpAfter(reply) : { kind: 'replied', reply };
   }
 
   #isComplete(): boolean {

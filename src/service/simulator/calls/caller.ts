@@ -10,7 +10,7 @@ import {
 import type { OnRecorded } from './build-recording.ts';
 import type { OpenChannel } from '../channel.ts';
 import { SessionError } from '../session-error.ts';
-import type { VoiceChannelOptions } from './voice-channel.ts';
+import type { VoiceChannelOptions } from './channel.ts';
 
 /** How calls are placed. */
 export interface CallOptions {
@@ -70,7 +70,7 @@ async function loadAudio(options: VoiceCallerOptions) {
   const speechModule = await import('../../../voice/speech/index.ts');
   const { createSpeechSynthesizer, findVoiceProblem, SpeechError } = speechModule;
   const { createPacer } = await import('../../../platform/pacer.ts');
-  const { openVoiceChannel } = await import('./voice-channel.ts');
+  const { openVoiceChannel } = await import('./channel.ts');
   const { openTranscriber } = await import('../../../voice/transcription/index.ts');
   const { clock, sandbox, apiKey, ca, connection, speech, transcription } = options;
   const { onRecorded, mediaAddress } = options;

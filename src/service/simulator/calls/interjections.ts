@@ -2,8 +2,8 @@ import type { Clock } from '../../../platform/clock.ts';
 import type { VoiceActivityDetector } from '../../../voice/activity/index.ts';
 import { meetsCondition } from '../users/reply-conditions.ts';
 import { toAgentMessage } from '../users/simulated-user.ts';
-import type { PlannedDelivery } from './voice-delivery.ts';
-import type { VoiceUpdates } from './voice-updates.ts';
+import type { PlannedDelivery } from './delivery.ts';
+import type { VoiceUpdates } from './updates.ts';
 
 /** The agent speaks if it was heard within this time: words have short pauses between them. */
 const SPEAKING_MS_MAX = 200;

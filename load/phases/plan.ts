@@ -6,6 +6,7 @@ import {
   THINK_MS,
   BACKGROUND_USERS_PER_SECOND,
 } from '../profiles/profile.ts';
+import { sourcesOf } from '../profiles/sources.ts';
 import { requestsIn, type Stretch } from '../schedule/due-times.ts';
 
 /** Connections of the closed-loop warm-up. */
@@ -50,15 +51,10 @@ function planRequests(options: LoadSettings): LoadPlan {
   const main = stretches.reduce((sum, stretch) => sum + requestsIn(stretch), 0);
   const warmUp = Math.ceil((warmUpMs / 1000) * rate);
   const spanS = (rampMs + windowMs) / 1000;
-  const additional = spanS * (BACKGROUND_HEALTH_PER_SECOND + 2 * BACKGROUND_USERS_PER_SECOND);
-  const background = {
-    chat: 0,
-    conversation: 0,
-    health: 0,
-    voice: 0,
-    mixed: additional,
-    all: additional,
-  }[profile];
+  // A profile with users has health requests in the background, too; users are also deleted.
+  const background = sourcesOf[profile].includes('users')
+    ? spanS * (BACKGROUND_HEALTH_PER_SECOND + 2 * BACKGROUND_USERS_PER_SECOND)
+    : 0;
   const closed = (simulatedUsers * spanS * 1000) / THINK_MS;
   const paced = profile === 'conversation' ? closed : main;
   const modelCalls = profile === 'health' ? 0 : paced + warmUp + PREFLIGHT.modelCalls;

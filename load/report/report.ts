@@ -18,6 +18,7 @@ import { formatCount } from '../../src/report-kit/format.ts';
 import type { LoadRun } from '../load-run.ts';
 import type { RequestRun } from '../phases/request-run.ts';
 import type { Profile } from '../profiles/profile.ts';
+import { sourcesOf } from '../profiles/sources.ts';
 import type { Durations } from '../record/histogram.ts';
 import { HEAT_BOUNDS_MS, IN_FLIGHT_STEP_MS } from '../record/timeline.ts';
 import { checkClosedLoop, checkGenerator } from '../self-check/self-check.ts';
@@ -30,6 +31,7 @@ import {
   exitCodeOf,
   notTested,
   targetRows,
+  type TargetRow,
 } from '../verdict/targets.ts';
 import { judgeStreamThresholds } from '../thresholds/stream-thresholds.ts';
 import { identifyShard, toShardReport } from './shard-report.ts';
@@ -195,14 +197,14 @@ export function buildBlockedReport(
 ): LoadReport {
   const { plan } = run;
   const failedCheck: SelfCheck = { valid: false, reasons: [blockedBy.message], figures: [] };
-  const thresholds = (options.thresholds ?? []).map(({ row }) => row);
-  const planned = [...plannedTargets(plan), ...thresholds.map(({ id }) => id)];
-  const targets = [...Object.values(targetRows), ...thresholds].map((row) => ({
-    ...notTested(row),
-    ...(planned.includes(row.id)
-      ? { verdict: 'INVALID RUN' as const, reason: blockedBy.message }
-      : {}),
-  }));
+  const notJudged = { verdict: 'INVALID RUN', reason: blockedBy.message } as const;
+  const targets = [
+    ...Object.values(targetRows).map((row) => ({
+      ...notTested(row),
+      ...(isTargetOf(row, plan) && notJudged),
+    })),
+    ...(options.thresholds ?? []).map(({ row }) => ({ ...notTested(row), ...notJudged })),
+  ];
   return {
     verdict: 'INVALID RUN',
     exitCode: 3,
@@ -243,13 +245,10 @@ export function buildEmptyReport(
   };
 }
 
-function plannedTargets({ profile }: LoadPlan): string[] {
-  const voice = ['voice-latency', 'voice-connections'];
-  if (profile === 'voice') return voice;
-  const chat = ['chat-latency', 'chat-throughput', 'chat-sessions', 'availability'];
-  if (profile === 'health') return ['health-latency', 'availability'];
-  if (profile === 'all') return [...chat, 'health-latency', ...voice];
-  return profile === 'mixed' ? [...chat, 'health-latency'] : chat;
+/** Returns whether the traffic of a plan can meet a target of the specification. */
+function isTargetOf({ id }: TargetRow, { profile }: LoadPlan): boolean {
+  if (id === targetRows.availability.id) return profile !== 'voice';
+  return sourcesOf[profile].some((source) => id.startsWith(`${source}-`));
 }
 
 function reportHead(
@@ -371,7 +370,7 @@ function describeProxy({ sandbox, connection }: LoadRun): string[] {
 
 /** Says that a profile with user requests ran without them. */
 const describeOmittedUsers = ({ profile }: LoadPlan, { streams }: Pick<Profile, 'streams'>) =>
-  ['mixed', 'all'].includes(profile) && !streams.includes('users')
+  sourcesOf[profile].includes('users') && !streams.includes('users')
     ? ['The sandbox refused POST /users, which is optional, so the run sent no user requests.']
     : [];
 

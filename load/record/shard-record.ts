@@ -6,7 +6,7 @@ import type {
   StreamName,
   StreamReport,
 } from '../../src/contract/index.ts';
-import type { Block } from '../verdict/share.ts';
+import { addBlocks, type Block } from './blocks.ts';
 import { formatNumbers, parseNumbers } from './number-list.ts';
 import { keepEarliest, keepSlowest, type Recorder } from './recorder.ts';
 import type { StreamLog } from './stream-log.ts';
@@ -96,13 +96,4 @@ const copyBlocks = (blocks: readonly Block[]): ShardStream['failures'] =>
 
 function addCounts(counts: Record<string, number>, others: Readonly<Record<string, number>>): void {
   for (const [name, times] of Object.entries(others)) counts[name] = (counts[name] ?? 0) + times;
-}
-
-/** Adds the blocks of another log, which cover the same stretches of time. */
-function addBlocks(blocks: Block[], others: readonly Block[]): void {
-  for (const [index, { samples, hits }] of others.entries()) {
-    const block = (blocks[index] ??= { samples: 0, hits: 0 });
-    block.samples += samples;
-    block.hits += hits;
-  }
 }

@@ -1,5 +1,5 @@
 import type { FaultKind, StreamReport } from '../../src/contract/index.ts';
-import type { Block } from '../verdict/share.ts';
+import { countSample, type Block } from './blocks.ts';
 import { createHistogram, type Durations } from './histogram.ts';
 import { roundTo } from '../../src/platform/round.ts';
 
@@ -51,9 +51,6 @@ export interface StreamLog {
   report(windowMs: number): StreamReport;
 }
 
-/** Failures within one block count as one burst. */
-const BLOCK_MS = 5_000;
-
 /** Decides whether a response time misses a limit. */
 export type IsMiss = (ms: number) => boolean;
 
@@ -80,9 +77,9 @@ export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = 
     const tookMs = isTimeout ? request.deadlineMs : request.endedMs - request.dueMs;
     response.record(tookMs);
     service.record(isTimeout ? request.deadlineMs : request.endedMs - request.sentMs);
-    count(misses, request.dueMs, isMiss(tookMs));
+    countSample(misses, request.dueMs, isMiss(tookMs));
     for (const [nth, isBreach] of thresholds.entries()) {
-      count(breaches[nth] ?? [], request.dueMs, isBreach(tookMs));
+      countSample(breaches[nth] ?? [], request.dueMs, isBreach(tookMs));
     }
     if (request.fault === undefined && !isMiss(tookMs)) log.goodput++;
   };
@@ -109,7 +106,7 @@ export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = 
         log.retryAfterS = Math.max(log.retryAfterS ?? 0, request.retryAfterS);
       }
       const failed = request.fault !== undefined;
-      count(failures, request.dueMs, failed);
+      countSample(failures, request.dueMs, failed);
       outcomes.push({ dueMs: roundTo(request.dueMs, 3), failed });
     },
     report: (windowMs: number): StreamReport => ({
@@ -128,15 +125,6 @@ export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = 
       ...(Object.keys(findings).length === 0 ? {} : { findings: { ...findings } }),
     }),
   });
-}
-
-function count(blocks: Block[], dueMs: number, isHit: boolean): void {
-  const index = Math.max(0, Math.floor(dueMs / BLOCK_MS));
-  while (blocks.length <= index) blocks.push({ samples: 0, hits: 0 });
-  const block = blocks[index];
-  if (!block) return;
-  block.samples++;
-  if (isHit) block.hits++;
 }
 
 const perSecond = (times: number, windowMs: number): number =>

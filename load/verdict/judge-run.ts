@@ -2,8 +2,8 @@ import type { InFlightTrend, LoadPlan, LoadTarget, StreamName } from '../../src/
 import type { Random } from '../../src/platform/random.ts';
 import { formatNumber } from '../../src/report-kit/format.ts';
 import { judgeAvailability, judgeSessions } from './availability.ts';
+import { addBlocks, type Block } from '../record/blocks.ts';
 import { judgeLatency, type ResponseTimes } from './latency.ts';
-import type { Block } from './share.ts';
 import { CLOSED_LOOP_LIMIT, notTested, targetRows, type TargetRow } from './targets.ts';
 import { measureInFlightTrend, judgeThroughput } from './throughput.ts';
 import { isClosedLoop } from '../closed-loop.ts';
@@ -37,8 +37,10 @@ export function judgeRun(
   const { percentile } = run.plan;
   if (chat && isClosedLoop(run.plan)) return { targets: judgeClosedLoop(run, chat, random) };
   const all = [...run.streams.values()];
+  const failures: Block[] = [];
+  for (const stream of all) addBlocks(failures, stream.failures);
   const availability = judgeAvailability(
-    all.reduce((sum: Block[], { failures }) => addBlocks(sum, failures), []),
+    failures,
     listErrors(all),
     random.fork('availability'),
   );
@@ -99,14 +101,6 @@ function throughputOf(
     random,
   );
   return { target, trend };
-}
-
-/** Adds the blocks of two streams. */
-function addBlocks(left: readonly Block[], right: readonly Block[]): Block[] {
-  return Array.from({ length: Math.max(left.length, right.length) }, (_, index) => ({
-    samples: (left[index]?.samples ?? 0) + (right[index]?.samples ?? 0),
-    hits: (left[index]?.hits ?? 0) + (right[index]?.hits ?? 0),
-  }));
 }
 
 /** Lists the kinds of errors, most frequent first: "300 rate_limited, 2 timeout". */

@@ -1,7 +1,8 @@
 import type { InFlightTrend, LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
-import { FAILED_SHARE_MAX, judgeShare, SUCCESS_SHARE_MIN, type Block } from './share.ts';
+import type { Block } from '../record/blocks.ts';
+import { FAILED_SHARE_MAX, judgeShare, SUCCESS_SHARE_MIN } from './share.ts';
 import { targetRows, withReservation, type TargetRow } from './targets.ts';
 import { mean } from '../../src/platform/mean.ts';
 import { estimateTrend } from './trend.ts';

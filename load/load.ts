@@ -2,11 +2,8 @@ import type { LoadBlocker, LoadPlan, LoadReport, WarmUp } from '../src/contract/
 import { secretsOf, tlsOptionsOf } from '../src/platform/connection.ts';
 import { createRedactor } from '../src/platform/redaction.ts';
 import { seededRandom, type Random } from '../src/platform/random.ts';
-import { formatDuration } from '../src/report-kit/format.ts';
 import { AUTOCANNON_NAME } from './engines/autocannon.ts';
-import { runWarmUpLoop, type WarmUpFigures } from './engines/warm-up-loop.ts';
 import { createOpenTransport } from './engines/open.ts';
-import { withHeaders, type OutgoingRequest } from './engines/transport.ts';
 import { findMaxRate, planRateStep, SEARCH_RATE_MAX } from './find-max/find-max-rate.ts';
 import { findMaxCalls, planCallStep } from './find-max/find-max-calls.ts';
 import { completeRun, type LoadInput, type LoadRun } from './load-run.ts';
@@ -14,9 +11,9 @@ import { CALLS_MAX } from './options.ts';
 import type { LoadProgress } from './progress.ts';
 import { runClosed } from './phases/closed-run.ts';
 import { runPaced } from './phases/paced-run.ts';
-import { planLoad, WARM_UP_CONNECTIONS } from './phases/plan.ts';
+import { planLoad } from './phases/plan.ts';
 import type { RequestRunParts } from './phases/request-run.ts';
-import { describeShard, WHOLE_RUN } from './schedule/shard.ts';
+import { findLateStart, runLoop, runWarmUp, waitForStart } from './phases/warm-up.ts';
 import { createProfile, type Profile } from './profiles/profile.ts';
 import {
   buildReport,
@@ -44,7 +41,7 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
   const search = options.findMax && {
     search: plan.profile === 'voice' ? { calls: null } : { perSecond: null },
   };
-  onTick({ ...startOf('preflight', plan.warmUpMs + afterWarmUpMs), ...search });
+  onTick({ ...idleProgress('preflight', plan.warmUpMs + afterWarmUpMs), ...search });
   const preflight = await options.preflight(signal);
   if (preflight.blockedBy)
     return buildBlockedReport(options, { plan, startedAtMs }, preflight.blockedBy);
@@ -54,14 +51,12 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
     return placeCalls(options, { plan, startedAtMs }, random);
   }
   const profile = profileFor(options, plan, preflight.hasUsers, random);
-  const warmUpMs = await waitForStart(options, plan, (waitMs) =>
-    onTick(startOf('preflight', waitMs + plan.warmUpMs + afterWarmUpMs)),
+  const warmUpMs = await waitForStart(options, plan, (leftMs) =>
+    onTick(idleProgress('preflight', leftMs + plan.warmUpMs + afterWarmUpMs)),
   );
-  const warmUpEndMs = clock.monotonicMs() + warmUpMs;
-  const warmUp = await tickWhile(clock, runWarmUp(options, { ...plan, warmUpMs }, profile), () => {
-    const warmUpLeftMs = Math.max(0, warmUpEndMs - clock.monotonicMs());
-    onTick({ ...startOf('warm-up', warmUpLeftMs + afterWarmUpMs), ...search });
-  });
+  const warmUp = await runWarmUp(options, { ...plan, warmUpMs }, profile, (leftMs) =>
+    onTick({ ...idleProgress('warm-up', leftMs + afterWarmUpMs), ...search }),
+  );
   const parts = { options, startedAtMs, warmUp, hasUsers: preflight.hasUsers };
   const late = findLateStart(options);
   if (late) return buildBlockedReport(options, { plan, startedAtMs }, late);
@@ -243,105 +238,7 @@ function profileFor(
   });
 }
 
-function startOf(phase: LoadProgress['phase'], leftMs: number): LoadProgress {
+/** Returns the progress of a phase in which nothing is measured. */
+function idleProgress(phase: LoadProgress['phase'], leftMs: number): LoadProgress {
   return { phase, perSecond: 0, inFlight: 0, p50Ms: null, p99Ms: null, errors: 0, leftMs };
-}
-
-/**
- * Waits until the warm-up must start, so that the ramp-up starts at the requested time. Returns the
- * time that is left for the warm-up.
- */
-async function waitForStart(
-  { clock, shard, signal }: LoadRun,
-  { warmUpMs }: LoadPlan,
-  onWait: (leftMs: number) => void,
-): Promise<number> {
-  const { startAtMs } = shard ?? {};
-  if (startAtMs === undefined) return warmUpMs;
-  const leftMs = (): number => startAtMs - clock.nowMs();
-  const waiting = clock.sleep(Math.max(0, leftMs() - warmUpMs), signal).catch(() => undefined);
-  await tickWhile(clock, waiting, () => onWait(Math.max(0, leftMs() - warmUpMs)));
-  return Math.min(warmUpMs, Math.max(0, leftMs()));
-}
-
-/** A shard that starts later would leave a part of the schedule without its requests. */
-const START_LATE_MS_MAX = 500;
-
-/** Returns why a shard can't start at the requested time; undefined if it can. */
-function findLateStart({ clock, shard }: LoadRun): LoadBlocker | undefined {
-  const lateMs = clock.nowMs() - (shard?.startAtMs ?? Infinity);
-  if (!shard || lateMs <= START_LATE_MS_MAX) return undefined;
-  return {
-    message: `The start time passed ${formatDuration(lateMs)} before ${describeShard(shard)} was ready.`,
-    cure: 'Choose a later start time for all shards: the preflight and the warm-up come before it.',
-  };
-}
-
-/** Calls a function now, and every second until a promise settles. */
-async function tickWhile<Result>(
-  clock: LoadRun['clock'],
-  running: Promise<Result>,
-  tick: () => void,
-): Promise<Result> {
-  const over = new AbortController();
-  const ticking = (async () => {
-    while (!over.signal.aborted) {
-      tick();
-      await clock.sleep(1000, over.signal).catch(() => undefined);
-    }
-  })();
-  try {
-    return await running;
-  } finally {
-    over.abort(new Error('over'));
-    await ticking;
-  }
-}
-
-/** Warms up the sandbox in a closed loop, which sends fewer requests to a slow sandbox. */
-async function runWarmUp(
-  options: LoadRun,
-  { warmUpMs: durationMs, ratePerSecond, connections }: LoadPlan,
-  profile: Profile,
-): Promise<WarmUp | undefined> {
-  const { count } = options.shard ?? WHOLE_RUN;
-  const perSecondMax = Math.max(1, Math.floor(ratePerSecond / count));
-  const pacedConnections = Math.min(Math.ceil(WARM_UP_CONNECTIONS / count), perSecondMax);
-  const loop = await runLoop(
-    options,
-    profile,
-    connections === undefined
-      ? { connections: pacedConnections, durationMs, perSecondMax }
-      : { connections, durationMs },
-  );
-  return (
-    loop && {
-      connections: loop.connections,
-      requests: loop.responses,
-      errors: loop.errors,
-      p50Ms: loop.p50Ms,
-    }
-  );
-}
-
-/** A shorter closed loop gives no useful measurement. */
-const LOOP_MS_MIN = 100;
-
-async function runLoop(
-  { sandbox, clock, ca, connection, signal }: LoadRun,
-  { open, users, main, createHeaders }: Profile,
-  bounds: { connections: number; durationMs: number; perSecondMax?: number },
-): Promise<WarmUpFigures | undefined> {
-  const nextRequest = open.find(({ stream }) => stream === main)?.nextRequest ?? users[0];
-  if (!nextRequest || bounds.durationMs < LOOP_MS_MIN || signal.aborted) return undefined;
-  const next = (): OutgoingRequest => {
-    const { outgoing, name } = nextRequest();
-    return withHeaders(outgoing, createHeaders(name));
-  };
-  const transport = createOpenTransport({ target: sandbox, clock, ca, connection });
-  try {
-    return await runWarmUpLoop({ ...bounds, next, signal, transport, clock });
-  } finally {
-    await transport.close();
-  }
 }

@@ -9,8 +9,6 @@ import {
 import { sourcesOf } from '../profiles/sources.ts';
 import { requestsIn, type Stretch } from '../schedule/due-times.ts';
 
-/** Connections of the closed-loop warm-up. */
-export const WARM_UP_CONNECTIONS = 10;
 const WARM_UP_MS_MAX = 10_000;
 /** The ramp-up starts at this share of the rate. */
 const RAMP_FROM = 0.1;

@@ -20,6 +20,7 @@ import {
   buildBlockedReport,
   buildEmptyReport,
   type CompletedRun,
+  type PlannedRun,
 } from './report/report.ts';
 import { withVoice } from './report/voice-report.ts';
 import { GENERATOR_LIMITS } from './self-check/self-check.ts';
@@ -31,24 +32,25 @@ import { isClosedLoop } from './closed-loop.ts';
 /**
  * Load-tests a sandbox and judges it against its targets. A broken sandbox is part of the report; the
  * promise rejects only because of an error in the kit.
+ *
+ * @param prepared The plan of `planLoad`, if the caller has made it already.
  */
 export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadReport> {
   const options = completeRun(input);
   const plan = prepared ?? planLoad(options);
   const { clock, onTick, signal, seed } = options;
-  const startedAtMs = clock.nowMs();
+  const planned: PlannedRun = { plan, startedAtMs: clock.nowMs() };
   const afterWarmUpMs = plan.rampMs + plan.windowMs + placementMs(plan);
   const search = options.findMax && {
     search: plan.profile === 'voice' ? { calls: null } : { perSecond: null },
   };
   onTick({ ...idleProgress('preflight', plan.warmUpMs + afterWarmUpMs), ...search });
   const preflight = await options.preflight(signal);
-  if (preflight.blockedBy)
-    return buildBlockedReport(options, { plan, startedAtMs }, preflight.blockedBy);
+  if (preflight.blockedBy) return buildBlockedReport(options, planned, preflight.blockedBy);
   const random = seededRandom(seed);
   if (plan.profile === 'voice') {
     const placeCalls = options.findMax ? searchMaxCalls : loadCalls;
-    return placeCalls(options, { plan, startedAtMs }, random);
+    return placeCalls(options, planned, random);
   }
   const profile = profileFor(options, plan, preflight.hasUsers, random);
   const warmUpMs = await waitForStart(options, plan, (leftMs) =>
@@ -57,31 +59,26 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
   const warmUp = await runWarmUp(options, { ...plan, warmUpMs }, profile, (leftMs) =>
     onTick({ ...idleProgress('warm-up', leftMs + afterWarmUpMs), ...search }),
   );
-  const parts = { options, startedAtMs, warmUp, hasUsers: preflight.hasUsers };
   const late = findLateStart(options);
-  if (late) return buildBlockedReport(options, { plan, startedAtMs }, late);
+  if (late) return buildBlockedReport(options, planned, late);
   if (isStopped(signal) && !options.findMax) {
-    return buildBlockedReport(options, { plan, startedAtMs }, interruptedDuring('warm-up'));
+    return buildBlockedReport(options, planned, interruptedDuring('warm-up'));
   }
+  const { startedAtMs } = planned;
+  const parts = { options, startedAtMs, warmUp, hasUsers: preflight.hasUsers };
   if (options.findMax) return searchMaxRate(parts, plan, random);
   if (plan.calls === undefined) {
     const run = await runRequests(parts, plan, random.fork('run'));
-    const { stopped, ranMs } = run.requests;
-    return stopped?.kind === 'interrupted' && ranMs === 0
+    const { earlyEnd, ranMs } = run.requests;
+    return earlyEnd?.kind === 'interrupted' && ranMs === 0
       ? buildBlockedReport(options, run, interruptedDuring('ramp-up'))
       : buildReport(options, run);
   }
   return loadRequestsAndCalls(parts, plan, random);
 }
 
-/** What runs with calls only share. */
-interface CallRun {
-  plan: LoadPlan;
-  startedAtMs: number;
-}
-
 /** Places calls and sends no requests. */
-async function loadCalls(options: LoadRun, run: CallRun, random: Random): Promise<LoadReport> {
+async function loadCalls(options: LoadRun, run: PlannedRun, random: Random): Promise<LoadReport> {
   const { plan } = run;
   const parts = { options, plan, random: random.fork('voice') };
   const { voice } = await runCalls(parts, waitForWindow(options, plan.windowMs));
@@ -89,7 +86,11 @@ async function loadCalls(options: LoadRun, run: CallRun, random: Random): Promis
 }
 
 /** Searches for the most concurrent calls; each step places its calls anew. */
-async function searchMaxCalls(options: LoadRun, run: CallRun, random: Random): Promise<LoadReport> {
+async function searchMaxCalls(
+  options: LoadRun,
+  run: PlannedRun,
+  random: Random,
+): Promise<LoadReport> {
   const { plan } = run;
   const { stepMs = 0 } = options.findMax ?? {};
   let steps = 0;

@@ -76,7 +76,7 @@ export async function runPaced(parts: PacedRunParts): Promise<RequestRun> {
     ranMs: end.early ? ranMs : plan.windowMs,
     missed: sender.missed,
     cost,
-    stopped: end.early,
+    earlyEnd: end.early,
     windowStartedAtMs: nowMs + leadMs + plan.rampMs,
   };
 }

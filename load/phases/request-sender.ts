@@ -35,8 +35,7 @@ class Sender implements RequestSender {
   readonly #parts: RequestSenderParts;
   readonly #log: ExchangeLog;
   #missed = 0;
-  #stopped = false;
-  #abandoned = false;
+  #phase: 'sending' | 'draining' | 'abandoned' = 'sending';
 
   constructor(parts: RequestSenderParts) {
     this.#parts = parts;
@@ -62,18 +61,19 @@ class Sender implements RequestSender {
   }
 
   stopSending(): void {
-    this.#stopped = true;
+    this.#phase = 'draining';
   }
 
   abandon(): void {
-    this.#abandoned = true;
-    this.#stopped = true;
+    this.#phase = 'abandoned';
     this.#log.abandon();
   }
 
   async drained(): Promise<void> {
     // Every request ends by its deadline, so this loop ends.
-    while (this.#log.openCount > 0 && !this.#abandoned) await this.#parts.clock.sleep(POLL_MS);
+    while (this.#log.openCount > 0 && this.#phase !== 'abandoned') {
+      await this.#parts.clock.sleep(POLL_MS);
+    }
     await this.#log.validated();
   }
 
@@ -88,7 +88,7 @@ class Sender implements RequestSender {
 
   async #follow({ request, afterMs, isCleanup }: FollowUp, endedMs: number): Promise<void> {
     const { clock, windowStartMs } = this.#parts;
-    const maySend = (): boolean => !this.#stopped || isCleanup === true;
+    const maySend = (): boolean => this.#phase === 'sending' || isCleanup === true;
     if (!maySend()) return;
     // Deferred validation must not count as send lag of the next request.
     const dueMs = Math.max(endedMs + afterMs, clock.monotonicMs());

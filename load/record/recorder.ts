@@ -43,6 +43,8 @@ export interface Recorder {
   arrived(stream: StreamName, endedMs: number): void;
   /** Records the validated result. */
   completed(stream: StreamName, request: CompletedRequest, details: CompletedDetails): void;
+  /** Removes the requests in flight that the end of a run cut off: they neither succeed nor fail. */
+  dropInFlight(): void;
 }
 
 /** Options of a recorder. */
@@ -135,6 +137,11 @@ export function createRecorder({
       if (!isJudged(dueMs) || countSamples(faultSamples, kind) >= SAMPLES_PER_KIND) return;
       const sample = { detail: detail.slice(0, DETAIL_LENGTH_MAX), ...names };
       faultSamples.push({ kind, stream, atMs: Math.round(endedMs), ...sample });
+    },
+    dropInFlight() {
+      const mainLog = log(main);
+      mainLog.offered -= inFlightCount;
+      mainLog.sent -= inFlightCount;
     },
   };
 }

@@ -38,10 +38,16 @@ import { identifyShard, toShardReport } from './shard-report.ts';
 import { describeVerdict } from './wording.ts';
 import { isClosedLoop } from '../closed-loop.ts';
 
-/** A completed run of requests. */
-export interface CompletedRun {
+/** A run, of which nothing may be measured yet. */
+export interface PlannedRun {
   plan: LoadPlan;
+  /** The start of the preflight, in Unix milliseconds. */
   startedAtMs: number;
+}
+
+/** A completed run of requests. */
+export interface CompletedRun extends PlannedRun {
+  /** Name and version of the HTTP client. */
   engine: string;
   profile: Profile;
   warmUp: WarmUp | undefined;
@@ -80,10 +86,10 @@ export type VerdictOptions = Pick<LoadRun, 'seed' | 'thresholds' | 'acceptNotPro
 /** Builds the report of a run. */
 export function buildReport(options: LoadRun, run: CompletedRun): LoadReport {
   const { plan, requests, profile } = run;
-  const { stopped } = requests;
+  const { earlyEnd } = requests;
   const measured = { ...requests, plan, profile };
   const check = runSelfCheck(options, run);
-  const blockedBy = stopped?.kind === 'unauthorized' ? keyRevoked(stopped.detail) : undefined;
+  const blockedBy = earlyEnd?.kind === 'unauthorized' ? keyRevoked(earlyEnd.detail) : undefined;
   const judged = judgeMeasurements(options, measured, check, blockedBy);
   const { verdict, exitCode, sentence } = judged;
   const report: LoadReport = {
@@ -172,11 +178,11 @@ const withoutSchedule = (stream: StreamReport): StreamReport => ({
 
 /** Says why the measurements end before the planned end. */
 function describeEarlyEnd({ requests, plan }: CompletedRun): Pick<LoadReport, 'aborted'> {
-  const { stopped } = requests;
-  if (stopped?.kind === 'down') {
-    return { aborted: `The run was aborted because the sandbox is down: ${stopped.detail}.` };
+  const { earlyEnd } = requests;
+  if (earlyEnd?.kind === 'down') {
+    return { aborted: `The run was aborted because the sandbox is down: ${earlyEnd.detail}.` };
   }
-  if (stopped?.kind !== 'full') return {};
+  if (earlyEnd?.kind !== 'full') return {};
   return {
     aborted: `The run ended after ${formatCount(plan.requests, 'request')}, the most that it can record.`,
   };
@@ -192,7 +198,7 @@ export type ReportOptions = Pick<LoadRun, 'kitVersion' | 'sandbox' | 'seed' | 't
 /** Builds the report of a run that stopped before its first request. */
 export function buildBlockedReport(
   options: ReportOptions,
-  run: Pick<CompletedRun, 'plan' | 'startedAtMs'>,
+  run: PlannedRun,
   blockedBy: LoadBlocker,
 ): LoadReport {
   const { plan } = run;
@@ -223,10 +229,7 @@ export function buildBlockedReport(
 }
 
 /** Builds the report of a run without requests, to which the results of calls are added. */
-export function buildEmptyReport(
-  options: LoadRun,
-  run: Pick<CompletedRun, 'plan' | 'startedAtMs'>,
-): LoadReport {
+export function buildEmptyReport(options: LoadRun, run: PlannedRun): LoadReport {
   return {
     verdict: 'NOT TESTED',
     exitCode: 3,
@@ -253,7 +256,7 @@ function isTargetOf({ id }: TargetRow, { profile }: LoadPlan): boolean {
 
 function reportHead(
   { kitVersion, sandbox, seed, clock }: ReportOptions,
-  { startedAtMs }: Pick<CompletedRun, 'startedAtMs'>,
+  { startedAtMs }: PlannedRun,
 ): Pick<LoadReport, 'kitVersion' | 'sandbox' | 'seed' | 'startedAt' | 'endedAt'> {
   const [startedAt, endedAt] = [isoTime(startedAtMs), isoTime(clock.nowMs())];
   return { kitVersion, sandbox, seed, startedAt, endedAt };
@@ -276,19 +279,12 @@ function measureStream({ record }: MeasuredRun, name: StreamName): StreamMeasure
 
 function runSelfCheck({ generatorLimits }: LoadRun, run: CompletedRun): SelfCheck {
   const { requests, profile, plan } = run;
-  const { record, missed, cost, stopped } = requests;
+  const { record, missed, cost } = requests;
   const lag = record.log(profile.main).lag.summary();
   const localFaults = profile.streams
     .map((name) => record.log(name).errors['local'] ?? 0)
     .reduce((sum, times) => sum + times, 0);
-  const reasons = {
-    interrupted: [describeInterruption(requests.ranMs, plan)],
-    unauthorized: [keyRevoked(stopped?.detail ?? '').message],
-    unreadable: [UNREADABLE],
-    down: [],
-    full: [],
-  };
-  const stopReasons = stopped ? reasons[stopped.kind] : [];
+  const stopReasons = listStopReasons(requests, plan);
   return isClosedLoop(plan)
     ? checkClosedLoop({ localFaults, cost }, generatorLimits, stopReasons)
     : checkGenerator(
@@ -296,6 +292,22 @@ function runSelfCheck({ generatorLimits }: LoadRun, run: CompletedRun): SelfChec
         generatorLimits,
         stopReasons,
       );
+}
+
+/** Returns why an early end makes a run invalid. */
+function listStopReasons({ earlyEnd, ranMs }: RequestRun, plan: LoadPlan): string[] {
+  if (!earlyEnd) return [];
+  switch (earlyEnd.kind) {
+    case 'interrupted':
+      return [describeInterruption(ranMs, plan)];
+    case 'unauthorized':
+      return [keyRevoked(earlyEnd.detail).message];
+    case 'unreadable':
+      return [UNREADABLE];
+    case 'down':
+    case 'full':
+      return [];
+  }
 }
 
 /** Says when a run was interrupted. */

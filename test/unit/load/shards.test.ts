@@ -148,7 +148,7 @@ function record(samples: readonly Sample[]): RequestRun {
   });
   for (const { run } of events.sort((left, right) => left.atMs - right.atMs)) run();
   return {
-    ...{ record: recorder, ranMs: WINDOW_MS, missed: 0, stopped: undefined },
+    ...{ record: recorder, ranMs: WINDOW_MS, missed: 0, earlyEnd: undefined },
     cost: { cpuPercent: 5, loopBusy: 0.1 },
     windowStartedAtMs: 1_800_000_000_000,
   };
@@ -360,8 +360,8 @@ void t.test('a shard that could not start or stopped early makes the run invalid
   });
   t.same(findViolations('LoadReport', JSON.parse(JSON.stringify(merged))), []);
   const [, second = []] = split(samples, 2);
-  const stopped = { kind: 'down', detail: '11 of 20 requests failed' } as const;
-  const down = (ranMs: number): LoadReport => reportOf(second, shard, { ranMs, stopped });
+  const earlyEnd = { kind: 'down', detail: '11 of 20 requests failed' } as const;
+  const down = (ranMs: number): LoadReport => reportOf(second, shard, { ranMs, earlyEnd });
   t.match(down(12_000), { verdict: 'NOT TESTED', exitCode: 3, sentence: / ended early\. / });
   const early = merge([left, down(12_000)]);
   t.equal(early.verdict, 'INVALID RUN');
@@ -370,7 +370,7 @@ void t.test('a shard that could not start or stopped early makes the run invalid
   t.not(together.verdict, 'INVALID RUN', 'all shards noticed it');
   t.match(together.aborted, /^Shard 2\/2: The run was aborted because the sandbox is down/);
   const interrupted = reportOf(second, shard, {
-    ...{ ranMs: 3_000, stopped: { kind: 'interrupted', detail: '' } },
+    ...{ ranMs: 3_000, earlyEnd: { kind: 'interrupted' } },
   });
   t.match(merge([left, interrupted]).selfCheck.reasons, [/^Shard 2\/2: The run was interrupted/]);
   t.end();

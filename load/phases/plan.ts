@@ -1,6 +1,6 @@
 import type { LoadPlan } from '../../src/contract/index.ts';
 import type { LoadSettings } from '../load-run.ts';
-import { CONNECTIONS } from '../options.ts';
+import { CONNECTIONS, REQUESTS_MAX } from '../options.ts';
 import {
   BACKGROUND_HEALTH_PER_SECOND,
   THINK_MS,
@@ -36,7 +36,7 @@ export function planLoad(options: LoadSettings): LoadPlan {
 }
 
 /** The approximate duration of a turn of a call with its response. */
-const TURN_MS = 5_000;
+export const TURN_MS = 5_000;
 /** Calls have their own ramp-up and no request rate. */
 const VOICE_ONLY = { ratePerSecond: 0, warmUpMs: 0, rampMs: 0, percentile: 95 };
 
@@ -75,17 +75,14 @@ function planRequests(options: LoadSettings): LoadPlan {
 const leadMsOf = ({ warmUpMs, windowMs }: LoadSettings): number =>
   warmUpMs ?? Math.min(WARM_UP_MS_MAX, windowMs / 6);
 
-/** The requests that fit into the memory of the load generator. */
-const CLOSED_LOOP_REQUESTS_MAX = 5_000_000;
-
-/** Plans a closed loop: the sandbox decides how many requests it sends. */
+/** Plans a closed loop: the sandbox decides how many requests it sends, up to the most of a run. */
 function planClosedLoop(options: LoadSettings): LoadPlan {
   const { engine, profile, arrivals, windowMs, percentile } = options;
   const { connections = CONNECTIONS } = options;
   return {
     ...{ engine, profile, arrivals, connections, ratePerSecond: 0, windowMs },
     ...{ warmUpMs: Math.round(leadMsOf(options)), rampMs: 0, percentile },
-    ...{ requests: CLOSED_LOOP_REQUESTS_MAX, modelCalls: CLOSED_LOOP_REQUESTS_MAX },
+    ...{ requests: REQUESTS_MAX, modelCalls: REQUESTS_MAX },
   };
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../src/platform/clock.ts';
 import { readClips } from '../../src/voice/opus/index.ts';
 import { createPacer } from '../../src/platform/pacer.ts';
 import { startMeter } from '../self-check/meter.ts';
-import type { CallersCost, CallersEvent, CallersCommand } from './fleet-messages.ts';
+import type { CallersEvent, CallersCommand, ProcessCost } from './fleet-messages.ts';
 import { LoadCall } from './load-call.ts';
 import { PerSecondCounter } from './per-second-counter.ts';
 
@@ -35,7 +35,7 @@ class ProcessCallers implements Callers {
   #latenessMaxMs = 0;
   #sampleInterval = 1;
   #frames = 0;
-  #stopMeasuring: (() => Omit<CallersCost, 'sendLateP99Ms' | 'sendLateMaxMs'>) | undefined;
+  #stopMeasuring: (() => Omit<ProcessCost, 'sendLateP99Ms' | 'sendLateMaxMs'>) | undefined;
 
   constructor(clock: Clock, send: (message: CallersEvent) => void) {
     this.#clock = clock;

@@ -28,6 +28,7 @@ const nouns: Partial<Record<MessageName, string>> = {
   LoadReport: 'a report of load',
   Persona: 'a persona',
   Scenario: 'a scenario',
+  SeedDocument: 'a document',
   SimulationReport: 'a report of simulate',
 };
 
@@ -65,7 +66,7 @@ export function readYamlFile<Name extends MessageName>(
     const source = createSource({ path, text, lines, document });
     try {
       const value = source.read();
-      source.check(name, value, rootOf(name));
+      source.check(name, value);
       return [
         { value: value as Messages[Name], locate: (pointer) => source.locate(pointer, value) },
       ];
@@ -103,7 +104,7 @@ export function readDocumentText<Name extends MessageName>(
       new TextProblem(offset, /[.?]$/.test(message) ? message : `${message}.`);
     const source = createSource({ path: '', text, lines, document, createError });
     const value = source.read();
-    source.check(name, value, rootOf(name));
+    source.check(name, value);
     return {
       value: value as Messages[Name],
       locate: (pointer) => placeOf(source.offsetOf(pointer, value)),
@@ -136,8 +137,7 @@ export function readYamlSource(path: string, option: string): YamlSource {
   createSource({ path, text, lines, document }).read();
   return {
     document,
-    errorAt: (offset, message) =>
-      new SandboxKitError('invalid_file', `${formatPosition(path, lines, offset)}: ${message}`),
+    errorAt: (offset, message) => createPlaceError(formatPosition(path, lines, offset), message),
   };
 }
 
@@ -162,16 +162,13 @@ export function readSeedFile(path: string, option: string): SeedFile {
   const document = parseDocument(text, { lineCounter: lines });
   const source = createSource({ path, text, lines, document });
   const value = source.read();
-  source.check('SeedDocument', value, 'the document');
+  source.check('SeedDocument', value);
   return {
     document: value as SeedDocument,
     errorAt(pointer, message, otherPointer) {
       const other =
         otherPointer === undefined ? '' : ` (line ${source.lineOf(otherPointer, value)})`;
-      return new SandboxKitError(
-        'invalid_file',
-        `${source.locate(pointer, value)}: ${message}${other}.`,
-      );
+      return createPlaceError(source.locate(pointer, value), `${message}${other}.`);
     },
   };
 }
@@ -200,13 +197,13 @@ export function readJsonFile(
     const { at, message } = describeJsonError(text, errorMessage(error), 0);
     const lines = new LineCounter();
     parseDocument(text, { lineCounter: lines });
-    throw new SandboxKitError('invalid_file', `${formatPosition(path, lines, at)}: ${message}.`);
+    throw createPlaceError(formatPosition(path, lines, at), `${message}.`);
   }
   return {
     value,
     check(name) {
       // Reports can be large: find the position only if there is an error to locate.
-      if (findViolations(name, value).length > 0) parseSource().check(name, value, rootOf(name));
+      if (findViolations(name, value).length > 0) parseSource().check(name, value);
     },
     locate: (pointer) => parseSource().locate(pointer, value),
   };
@@ -215,7 +212,7 @@ export function readJsonFile(
 /** A document with its file. */
 interface Source {
   read: () => unknown;
-  check: (name: MessageName, value: unknown, root: string) => void;
+  check: (name: MessageName, value: unknown) => void;
   locate: (pointer: string, value: unknown) => string;
   lineOf: (pointer: string, value: unknown) => number;
   offsetOf: (pointer: string, value: unknown) => number;
@@ -240,7 +237,7 @@ function createSource(file: {
   const errorAt =
     file.createError ??
     ((offset: number, message: string): Error =>
-      new SandboxKitError('invalid_file', `${formatPosition(path, lines, offset)}: ${message}.`));
+      createPlaceError(formatPosition(path, lines, offset), `${message}.`));
   const offsetOf = (pointer: string, value: unknown): number =>
     offsetOfPointer(document, value, pointer) ?? start;
   return {
@@ -256,8 +253,9 @@ function createSource(file: {
         throw errorAt(start, describeAliasError(error));
       }
     },
-    check(name, value, root) {
-      const problems = describeViolations(findViolations(name, value), document, value, root)
+    check(name, value) {
+      const violations = findViolations(name, value);
+      const problems = describeViolations(violations, document, value, rootOf(name))
         .map(({ pointer, isName, message }) => {
           const nameOffset = isName ? offsetOfKey(document, pointer) : undefined;
           return { at: nameOffset ?? offsetOf(pointer, value), message };
@@ -275,6 +273,9 @@ function createSource(file: {
     offsetOf,
   };
 }
+
+const createPlaceError = (place: string, message: string): SandboxKitError =>
+  new SandboxKitError('invalid_file', `${place}: ${message}`);
 
 function formatPosition(path: string, lines: LineCounter, offset: number): string {
   const { line, col } = lines.linePos(offset);

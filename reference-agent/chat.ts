@@ -6,7 +6,8 @@ import type {
   ToolCall,
 } from '../src/contract/index.ts';
 import { replyTo, type AgentReply, type Conversation } from './dialogue.ts';
-import type { ScriptedReply, ScriptPlayer } from './script.ts';
+import type { ScriptedReply } from './script.ts';
+import type { ScriptPlayer } from './script-player.ts';
 import type { ToolUse } from './tools.ts';
 
 export interface ChatOptions {

@@ -45,8 +45,8 @@ export function findLateStart({ clock, shard }: LoadRun): LoadBlocker | undefine
 const CONNECTIONS = 10;
 
 /**
- * Warms up the sandbox in a closed loop, which sends fewer requests to a slow sandbox. Returns undefined
- * if there was no time for it.
+ * Warms up the sandbox in a closed loop, which sends fewer requests to a slow sandbox. Returns
+ * undefined if there was no time for it.
  */
 export async function runWarmUp(
   options: LoadRun,
@@ -82,8 +82,8 @@ export async function runWarmUp(
 const LOOP_MS_MIN = 100;
 
 /**
- * Sends requests of the main stream in a closed loop. Returns undefined if it would be too short, or the
- * run was stopped.
+ * Sends requests of the main stream in a closed loop. Returns undefined if it would be too short, or
+ * the run was stopped.
  */
 export async function runLoop(
   { sandbox, clock, ca, connection, signal }: LoadRun,

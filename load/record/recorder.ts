@@ -43,7 +43,7 @@ export interface Recorder {
   arrived(stream: StreamName, endedMs: number): void;
   /** Records the validated result. */
   completed(stream: StreamName, request: CompletedRequest, details: CompletedDetails): void;
-  /** Removes the requests in flight that the end of a run cut off: they neither succeed nor fail. */
+  /** Removes the requests that the end of a run cut off: they neither succeeded nor failed. */
   dropInFlight(): void;
 }
 

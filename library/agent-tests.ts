@@ -66,8 +66,10 @@ const areasOf = ({ placesCalls }: CheckTest): Area[] =>
 const selectCheck = (test: CheckTest): CheckSelection =>
   selectionOf({ areas: areasOf(test) }, conformance);
 
-const toLoadOptions = ({ profile, ratePerSecond, durationMs }: LoadTest) => ({
-  ...{ profile, rate: ratePerSecond, durationMs },
+const toLoadOptions = ({ profile, ratePerSecond: rate, durationMs }: LoadTest) => ({
+  profile,
+  rate,
+  durationMs,
 });
 
 const prepare = (test: LoadTest): PreparedLoad =>

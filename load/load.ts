@@ -38,10 +38,10 @@ import { isClosedLoop } from './closed-loop.ts';
 export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadReport> {
   const options = completeRun(input);
   const plan = prepared ?? planLoad(options);
-  const { clock, onTick, signal, seed } = options;
+  const { clock, onTick, signal, seed, findMax } = options;
   const planned: PlannedRun = { plan, startedAtMs: clock.nowMs() };
   const afterWarmUpMs = plan.rampMs + plan.windowMs + placementMs(plan);
-  const search = options.findMax && {
+  const search = findMax && {
     search: plan.profile === 'voice' ? { calls: null } : { perSecond: null },
   };
   onTick({ ...idleProgress('preflight', plan.warmUpMs + afterWarmUpMs), ...search });
@@ -49,8 +49,9 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
   if (preflight.blockedBy) return buildBlockedReport(options, planned, preflight.blockedBy);
   const random = seededRandom(seed);
   if (plan.profile === 'voice') {
-    const placeCalls = options.findMax ? searchMaxCalls : loadCalls;
-    return placeCalls(options, planned, random);
+    return findMax
+      ? searchMaxCalls(options, planned, random, findMax)
+      : loadCalls(options, planned, random);
   }
   const profile = profileFor(options, plan, preflight.hasUsers, random);
   const warmUpMs = await waitForStart(options, plan, (leftMs) =>
@@ -61,12 +62,12 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
   );
   const late = findLateStart(options);
   if (late) return buildBlockedReport(options, planned, late);
-  if (isStopped(signal) && !options.findMax) {
+  if (isStopped(signal) && !findMax) {
     return buildBlockedReport(options, planned, interruptedDuring('warm-up'));
   }
   const { startedAtMs } = planned;
   const parts = { options, startedAtMs, warmUp, hasUsers: preflight.hasUsers };
-  if (options.findMax) return searchMaxRate(parts, plan, random);
+  if (findMax) return searchMaxRate(parts, plan, random, findMax);
   if (plan.calls === undefined) {
     const run = await runRequests(parts, plan, random.fork('run'));
     const { earlyEnd, ranMs } = run.requests;
@@ -90,9 +91,9 @@ async function searchMaxCalls(
   options: LoadRun,
   run: PlannedRun,
   random: Random,
+  { stepMs }: { stepMs: number },
 ): Promise<LoadReport> {
   const { plan } = run;
-  const { stepMs = 0 } = options.findMax ?? {};
   let steps = 0;
   const { maxCalls, report } = await findMaxCalls({
     callsMax: plan.calls ?? CALLS_MAX,
@@ -175,9 +176,14 @@ const STEP_RAMP_MS_MAX = 3_000;
 const PROBE_CONNECTIONS = 20;
 const PROBE_MS_MAX = 5_000;
 
-async function searchMaxRate(parts: RunParts, plan: LoadPlan, random: Random): Promise<LoadReport> {
+/** Searches for the highest rate, from a closed loop that shows how fast the sandbox can be. */
+async function searchMaxRate(
+  parts: RunParts,
+  plan: LoadPlan,
+  random: Random,
+  { stepMs }: { stepMs: number },
+): Promise<LoadReport> {
   const { options } = parts;
-  const { stepMs = 0 } = options.findMax ?? {};
   const rampMs = Math.min(STEP_RAMP_MS_MAX, stepMs / 4);
   const probe = profileFor(options, plan, parts.hasUsers, random.fork('probe'));
   const probeResult = await runLoop(options, probe, {

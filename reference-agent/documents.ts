@@ -15,6 +15,7 @@ import type { Authentication } from './authentication.ts';
 import { VOICE_PATH } from './voice/upgrade.ts';
 import { allowOnly } from './wire.ts';
 
+/** What the documents of an agent depend on. */
 export interface DocumentOptions {
   authentication: Authentication;
   hasVoice: boolean;

@@ -27,6 +27,7 @@ export type FaultHook = (
   done: (error?: Error) => void,
 ) => void;
 
+/** Dependencies of the fault hooks. */
 export interface FaultHookOptions {
   faults: FaultInjector;
   authentication: Authentication;

@@ -132,8 +132,7 @@ export interface YamlSource {
  */
 export function readYamlSource(path: string, option: string): YamlSource {
   const text = readTextFile(path, option);
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
+  const { lines, document } = parseWithLines(text);
   createSource({ path, text, lines, document }).read();
   return {
     document,
@@ -158,9 +157,7 @@ export interface SeedFile {
  */
 export function readSeedFile(path: string, option: string): SeedFile {
   const text = readFilledFile(path, option, 'a seed document in YAML or JSON');
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
-  const source = createSource({ path, text, lines, document });
+  const source = createSource({ path, text, ...parseWithLines(text) });
   const value = source.read();
   source.check('SeedDocument', value);
   return {
@@ -185,19 +182,14 @@ export function readJsonFile(
   expected: string,
 ): { value: unknown; check: (name: MessageName) => void; locate: (pointer: string) => string } {
   const text = readFilledFile(path, option, expected);
-  const parseSource = (): Source => {
-    const lines = new LineCounter();
-    const document = parseDocument(text, { lineCounter: lines });
-    return createSource({ path, text, lines, document, isJson: true });
-  };
+  const parseSource = (): Source =>
+    createSource({ path, text, ...parseWithLines(text), isJson: true });
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     const { at, message } = describeJsonError(text, errorMessage(error), 0);
-    const lines = new LineCounter();
-    parseDocument(text, { lineCounter: lines });
-    throw createPlaceError(formatPosition(path, lines, at), `${message}.`);
+    throw createPlaceError(formatPosition(path, parseWithLines(text).lines, at), `${message}.`);
   }
   return {
     value,
@@ -207,6 +199,12 @@ export function readJsonFile(
     },
     locate: (pointer) => parseSource().locate(pointer, value),
   };
+}
+
+/** Parses a text with one document, of which errors are kept for `Source.read`. */
+function parseWithLines(text: string): { lines: LineCounter; document: Document } {
+  const lines = new LineCounter();
+  return { lines, document: parseDocument(text, { lineCounter: lines }) };
 }
 
 /** A document with its file. */

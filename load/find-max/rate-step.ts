@@ -1,5 +1,7 @@
 import { CHAT_RESPONSE_MS_TARGET, type LoadPlan, type RateStep } from '../../src/contract/index.ts';
 import type { RequestRun } from '../phases/request-run.ts';
+import { sumCounts } from '../record/counts.ts';
+import { perSecond } from '../record/stream-log.ts';
 import { IN_FLIGHT_STEP_MS } from '../record/timeline.ts';
 import type { GeneratorLimits } from '../self-check/self-check.ts';
 import { formatDuration, formatNumber, formatShare } from '../../src/report-kit/format.ts';
@@ -16,11 +18,11 @@ export function judgeRateStep(
 ): JudgedRun<RateStep> {
   const log = record.log('chat');
   const { ok, offered, errors, lag, response } = log;
-  const failed = Object.values(errors).reduce((sum, times) => sum + times, 0);
+  const failed = sumCounts(errors);
   const failedShare = ok + failed === 0 ? 1 : failed / (ok + failed);
   const judgedMs = response.percentile(plan.percentile) ?? 0;
   const lagMs = lag.percentile(99) ?? 0;
-  const offeredPerSecond = ranMs > 0 ? (offered / ranMs) * 1000 : 0;
+  const offeredPerSecond = perSecond(offered, ranMs);
   const trend = measureInFlightTrend(
     record.inFlight.until(ranMs),
     IN_FLIGHT_STEP_MS,

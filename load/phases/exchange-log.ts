@@ -50,13 +50,13 @@ export function createExchangeLog(parts: ExchangeLogParts): ExchangeLog {
 
 class Log implements ExchangeLog {
   readonly #parts: ExchangeLogParts;
-  readonly #later: DeferredWork;
+  readonly #deferred: DeferredWork;
   #openCount = 0;
   #abandoned = false;
 
   constructor(parts: ExchangeLogParts) {
     this.#parts = parts;
-    this.#later = createDeferredWork(parts.clock);
+    this.#deferred = createDeferredWork(parts.clock);
   }
 
   get openCount(): number {
@@ -76,7 +76,7 @@ class Log implements ExchangeLog {
         if (this.#abandoned) return;
         if (isRecorded) recorder.arrived(stream, result.endedMs - windowStartMs);
         const traceId = traceIdOf(headers[TRACEPARENT]);
-        this.#later.add(() => this.#finish(request, dueMs, result, traceId));
+        this.#deferred.add(() => this.#finish(request, dueMs, result, traceId));
       },
     };
   }
@@ -86,7 +86,7 @@ class Log implements ExchangeLog {
   }
 
   validated(): Promise<void> {
-    return this.#later.done();
+    return this.#deferred.done();
   }
 
   #finish(

@@ -1,11 +1,8 @@
 import type { LoadPlan } from '../../src/contract/index.ts';
 import type { LoadSettings } from '../load-run.ts';
 import { CONNECTIONS, REQUESTS_MAX } from '../options.ts';
-import {
-  BACKGROUND_HEALTH_PER_SECOND,
-  THINK_MS,
-  BACKGROUND_USERS_PER_SECOND,
-} from '../profiles/profile.ts';
+import { THINK_MS } from '../profiles/conversation.ts';
+import { BACKGROUND_HEALTH_PER_SECOND, BACKGROUND_USERS_PER_SECOND } from '../profiles/profile.ts';
 import { sourcesOf } from '../profiles/sources.ts';
 import { requestsIn, type Stretch } from '../schedule/due-times.ts';
 

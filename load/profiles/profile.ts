@@ -12,8 +12,6 @@ import { createMarkers, type Markers } from './markers.ts';
 import type { PlannedRequest } from './planned-request.ts';
 import { createUserRequest } from './user-requests.ts';
 
-export { THINK_MS } from './conversation.ts';
-
 /** Returns the additional headers of a request by its name. `traceparent` is one of them. */
 export type CreateHeaders = (name: string) => Readonly<Record<string, string>>;
 

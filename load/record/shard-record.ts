@@ -7,6 +7,7 @@ import type {
   StreamReport,
 } from '../../src/contract/index.ts';
 import { addBlocks, type Block } from './blocks.ts';
+import { addCounts, sumCounts } from './counts.ts';
 import { formatNumbers, parseNumbers } from './number-list.ts';
 import { keepEarliest, keepSlowest, type Recorder } from './recorder.ts';
 import type { StreamLog } from './stream-log.ts';
@@ -72,8 +73,7 @@ function encodeStream(name: StreamName, log: StreamLog): ShardStream {
 
 function mergeStream(log: StreamLog, report: StreamReport, shard: ShardStream): void {
   const [okDue, failedDue] = [parseNumbers(shard.okDue), parseNumbers(shard.failedDue)];
-  const failed = Object.values(report.errors).reduce((sum, times) => sum + times, 0);
-  if (okDue.length !== report.ok || failedDue.length !== failed) {
+  if (okDue.length !== report.ok || failedDue.length !== sumCounts(report.errors)) {
     throw new Error('The number of due times is not the number of requests.');
   }
   for (const key of ['offered', 'sent', 'ok', 'goodput'] as const) log[key] += report[key];
@@ -93,7 +93,3 @@ function mergeStream(log: StreamLog, report: StreamReport, shard: ShardStream): 
 
 const copyBlocks = (blocks: readonly Block[]): ShardStream['failures'] =>
   blocks.map((block) => ({ ...block }));
-
-function addCounts(counts: Record<string, number>, others: Readonly<Record<string, number>>): void {
-  for (const [name, times] of Object.entries(others)) counts[name] = (counts[name] ?? 0) + times;
-}

@@ -119,13 +119,13 @@ export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = 
       serviceMs: service.summary(),
       lagMs: lag.summary(),
       firstByteMs: firstByte.summary(),
-      offeredPerSecond: perSecond(log.offered, windowMs),
-      okPerSecond: perSecond(log.ok, windowMs),
+      offeredPerSecond: roundTo(perSecond(log.offered, windowMs), 3),
+      okPerSecond: roundTo(perSecond(log.ok, windowMs), 3),
       ...(log.retryAfterS === undefined ? {} : { retryAfterS: log.retryAfterS }),
       ...(Object.keys(findings).length === 0 ? {} : { findings: { ...findings } }),
     }),
   });
 }
 
-const perSecond = (times: number, windowMs: number): number =>
-  windowMs <= 0 ? 0 : roundTo((times / windowMs) * 1000, 3);
+/** Returns a number of requests as a rate; 0 if there was no time. */
+export const perSecond = (times: number, ms: number): number => (ms > 0 ? (times / ms) * 1000 : 0);

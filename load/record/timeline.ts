@@ -1,5 +1,5 @@
 import type { FaultKind, LoadPhase, LoadSecond } from '../../src/contract/index.ts';
-
+import { addCounts } from './counts.ts';
 import { formatNumbers, parseNumbers } from './number-list.ts';
 import { roundTo } from '../../src/platform/round.ts';
 
@@ -123,9 +123,7 @@ function mergeRows(
     for (const key of ['offered', 'sent', 'done', 'ok', 'inFlight'] as const) {
       second[key] += row[key];
     }
-    for (const [kind, count] of Object.entries(row.errors)) {
-      second.errors[kind] = (second.errors[kind] ?? 0) + count;
-    }
+    addCounts(second.errors, row.errors);
     for (const [index, count] of row.heat.entries()) addTo(second.heat, index, count);
     for (const hundredths of parseNumbers(times[nth] ?? '')) {
       second.responseTimes.push(hundredths / 100);

@@ -3,6 +3,8 @@ import type { Random } from '../../src/platform/random.ts';
 import { formatNumber } from '../../src/report-kit/format.ts';
 import { judgeAvailability, judgeSessions } from './availability.ts';
 import { addBlocks, type Block } from '../record/blocks.ts';
+import { addCounts } from '../record/counts.ts';
+import { perSecond } from '../record/stream-log.ts';
 import { judgeLatency, type ResponseTimes } from './latency.ts';
 import { CLOSED_LOOP_LIMIT, notTested, targetRows, type TargetRow } from './targets.ts';
 import { measureInFlightTrend, judgeThroughput } from './throughput.ts';
@@ -86,7 +88,7 @@ function throughputOf(
   chat: StreamMeasurements,
   random: Random,
 ): { target: LoadTarget; trend: InFlightTrend } {
-  const offeredPerSecond = ranMs > 0 ? (chat.offered / ranMs) * 1000 : 0;
+  const offeredPerSecond = perSecond(chat.offered, ranMs);
   const trend = measureInFlightTrend(inFlight, stepMs, offeredPerSecond);
   const { failures } = chat;
   const target = judgeThroughput(
@@ -105,13 +107,9 @@ function throughputOf(
 
 /** Lists the kinds of errors, most frequent first: "300 rate_limited, 2 timeout". */
 function listErrors(streams: readonly StreamMeasurements[]): string {
-  const counts = new Map<string, number>();
-  for (const { errors } of streams) {
-    for (const [kind, times] of Object.entries(errors)) {
-      counts.set(kind, (counts.get(kind) ?? 0) + times);
-    }
-  }
-  return [...counts]
+  const counts: Record<string, number> = {};
+  for (const { errors } of streams) addCounts(counts, errors);
+  return Object.entries(counts)
     .sort(([one, left], [other, right]) => right - left || one.localeCompare(other))
     .map(([kind, times]) => `${formatNumber(times)} ${kind}`)
     .join(', ');

@@ -42,7 +42,7 @@ export interface Fleet {
   readonly lastSecond: { up: number; received: number };
   readonly processes: number;
   beginWindow(): void;
-  /** Hangs up all calls and stops the processes. Never rejects. */
+  /** Hangs up all calls and stops the processes; repeated, returns the same. Never rejects. */
   finish(): Promise<FleetOutcome>;
 }
 

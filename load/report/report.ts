@@ -12,9 +12,7 @@ import type {
   WarmUp,
 } from '../../src/contract/index.ts';
 import { seededRandom } from '../../src/platform/random.ts';
-import { findProxy, proxyHostOf } from '../../src/platform/proxy.ts';
 import { isoTime } from '../../src/platform/clock.ts';
-import { formatCount } from '../../src/report-kit/format.ts';
 import type { LoadRun } from '../load-run.ts';
 import type { RequestRun } from '../phases/request-run.ts';
 import type { Profile } from '../profiles/profile.ts';
@@ -26,7 +24,6 @@ import { findOutages } from '../verdict/availability.ts';
 import { judgeRun, type StreamMeasurements } from '../verdict/judge-run.ts';
 import {
   applySelfCheck,
-  CLOSED_LOOP_LIMIT,
   decideRunVerdict,
   exitCodeOf,
   notTested,
@@ -34,6 +31,8 @@ import {
   type TargetRow,
 } from '../verdict/targets.ts';
 import { judgeStreamThresholds } from '../thresholds/stream-thresholds.ts';
+import { describeAbort, findLateBlocker, listStopReasons } from './early-end.ts';
+import { describeEngine, describeOmittedUsers, describeProxy, streamNotes } from './notes.ts';
 import { identifyShard, toShardReport } from './shard-report.ts';
 import { describeVerdict } from './wording.ts';
 import { isClosedLoop } from '../closed-loop.ts';
@@ -86,17 +85,17 @@ export type VerdictOptions = Pick<LoadRun, 'seed' | 'thresholds' | 'acceptNotPro
 /** Builds the report of a run. */
 export function buildReport(options: LoadRun, run: CompletedRun): LoadReport {
   const { plan, requests, profile } = run;
-  const { earlyEnd } = requests;
   const measured = { ...requests, plan, profile };
   const check = runSelfCheck(options, run);
-  const blockedBy = earlyEnd?.kind === 'unauthorized' ? keyRevoked(earlyEnd.detail) : undefined;
+  const blockedBy = findLateBlocker(requests);
+  const aborted = describeAbort(requests, plan);
   const judged = judgeMeasurements(options, measured, check, blockedBy);
   const { verdict, exitCode, sentence } = judged;
   const report: LoadReport = {
     ...{ verdict, exitCode, sentence },
     ...reportHead(options, run),
     ...(blockedBy && { blockedBy }),
-    ...describeEarlyEnd(run),
+    ...(aborted !== undefined && { aborted }),
     plan,
     ...judged,
     ...(run.warmUp && { warmUp: run.warmUp }),
@@ -175,18 +174,6 @@ const withoutSchedule = (stream: StreamReport): StreamReport => ({
   latencyMs: NOT_MEASURED,
   lagMs: NOT_MEASURED,
 });
-
-/** Says why the measurements end before the planned end. */
-function describeEarlyEnd({ requests, plan }: CompletedRun): Pick<LoadReport, 'aborted'> {
-  const { earlyEnd } = requests;
-  if (earlyEnd?.kind === 'down') {
-    return { aborted: `The run was aborted because the sandbox is down: ${earlyEnd.detail}.` };
-  }
-  if (earlyEnd?.kind !== 'full') return {};
-  return {
-    aborted: `The run ended after ${formatCount(plan.requests, 'request')}, the most that it can record.`,
-  };
-}
 
 /** The options that a report repeats. */
 export type ReportOptions = Pick<LoadRun, 'kitVersion' | 'sandbox' | 'seed' | 'thresholds'> & {
@@ -294,37 +281,6 @@ function runSelfCheck({ generatorLimits }: LoadRun, run: CompletedRun): SelfChec
       );
 }
 
-/** Returns why an early end makes a run invalid. */
-function listStopReasons({ earlyEnd, ranMs }: RequestRun, plan: LoadPlan): string[] {
-  if (!earlyEnd) return [];
-  switch (earlyEnd.kind) {
-    case 'interrupted':
-      return [describeInterruption(ranMs, plan)];
-    case 'unauthorized':
-      return [keyRevoked(earlyEnd.detail).message];
-    case 'unreadable':
-      return [UNREADABLE];
-    case 'down':
-    case 'full':
-      return [];
-  }
-}
-
-/** Says when a run was interrupted. */
-export const describeInterruption = (ranMs: number, { windowMs }: LoadPlan): string =>
-  ranMs === 0
-    ? 'The run was interrupted before the steady state, which alone is measured.'
-    : `The run was interrupted after ${Math.floor(ranMs / 1000)} s of ${windowMs / 1000} s.`;
-
-/** autocannon keeps the parser of a connection after a response that did not end. */
-const UNREADABLE =
-  "The sandbox did not complete a response, and autocannon can't read the connection after that. Use --engine open, which counts such responses.";
-
-const keyRevoked = (detail: string): LoadBlocker => ({
-  message: `The sandbox refused the key during the run (${detail}).`,
-  cure: 'Use a key that stays valid for the whole run, and check what revokes it under load.',
-});
-
 /** Describes this machine and the processor time that the load generator used. */
 export function describeMachine(engineVersion: string, cpuPercent: number): GeneratorMachine {
   return {
@@ -352,45 +308,3 @@ function latencyCurve(response: Durations, service: Durations): CurvePoint[] {
     }),
   );
 }
-
-function streamNotes(name: string, { errors, retryAfterS }: StreamReport): string[] {
-  const limited = errors['rate_limited'] ?? 0;
-  const stale = errors['stale_connection'] ?? 0;
-  const after = retryAfterS === undefined ? '' : ` (Retry-After up to ${retryAfterS} s)`;
-  return [
-    ...(limited === 0
-      ? []
-      : [
-          `A rate limit refused ${formatCount(limited, `${name} request`)} with HTTP 429${after}. This shows the limit, not the speed of the sandbox. Raise the limit for this key and run again.`,
-        ]),
-    ...(stale === 0
-      ? []
-      : [
-          `The sandbox closed an idle connection just as ${formatCount(stale, `${name} request`)} reused it. Keep idle connections open for longer than 1 s.`,
-        ]),
-  ];
-}
-
-/** Says that a proxy was between the load generator and the sandbox. */
-function describeProxy({ sandbox, connection }: LoadRun): string[] {
-  const proxy = findProxy(sandbox, connection?.proxies);
-  if (!proxy) return [];
-  return [
-    `Requests went through the proxy ${proxyHostOf(proxy)}, so the figures include its time and its limits.`,
-  ];
-}
-
-/** Says that a profile with user requests ran without them. */
-const describeOmittedUsers = ({ profile }: LoadPlan, { streams }: Pick<Profile, 'streams'>) =>
-  sourcesOf[profile].includes('users') && !streams.includes('users')
-    ? ['The sandbox refused POST /users, which is optional, so the run sent no user requests.']
-    : [];
-
-/** Says what the engine `autocannon` does not measure or check. */
-const describeEngine = (plan: LoadPlan): string[] =>
-  isClosedLoop(plan)
-    ? [
-        `${CLOSED_LOOP_LIMIT} Run --engine open for response times and availability.`,
-        'autocannon does not verify TLS certificates; only the preflight did.',
-      ]
-    : [];

@@ -20,7 +20,8 @@ import { judgeConnections, judgeVoiceLatency, type CallMeasurements } from '../v
 import { judgeCallThreshold } from '../thresholds/judge-calls.ts';
 import type { CallOutcome } from '../voice/fleet-messages.ts';
 import type { VoiceRun } from '../voice/voice-run.ts';
-import { describeInterruption, describeMachine } from './report.ts';
+import { describeInterruption } from './early-end.ts';
+import { describeMachine } from './report.ts';
 import { describeVerdict } from './wording.ts';
 import { SAMPLES_PER_KIND } from '../record/recorder.ts';
 import { roundTo } from '../../src/platform/round.ts';

@@ -55,7 +55,7 @@ export async function runClosed(parts: ClosedRunParts): Promise<RequestRun> {
       return { outgoing: withHeaders(request.outgoing, headers), onEnd: () => {} };
     }
     sentCount++;
-    record.offered(request.stream, dueMs);
+    record.recordDue(request.stream, dueMs);
     const exchange = log.begin(request, dueMs);
     return { outgoing: exchange.outgoing, onEnd: exchange.end };
   };
@@ -74,7 +74,7 @@ export async function runClosed(parts: ClosedRunParts): Promise<RequestRun> {
   await run.stop();
   end.finish();
   await watching;
-  await log.validated();
+  await log.waitUntilValidated();
   return {
     record,
     ranMs: end.early ? ranMs : plan.windowMs,

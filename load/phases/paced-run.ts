@@ -68,7 +68,7 @@ export async function runPaced(parts: PacedRunParts): Promise<RequestRun> {
   const cost = stopMeter?.() ?? { cpuPercent: 0, loopBusy: 0 };
   sender.stopSending();
   if (end.early) sender.abandon();
-  await sender.drained();
+  await sender.waitUntilDrained();
   end.finish();
   await watching;
   return {

@@ -10,7 +10,7 @@ export interface RequestSender {
   /** Sends no more requests except for cleanup. */
   stopSending(): void;
   /** Resolves when no request is in flight and all responses are validated. */
-  drained(): Promise<void>;
+  waitUntilDrained(): Promise<void>;
   /** Ignores the requests in flight; their results are not recorded. */
   abandon(): void;
   /** Requests that were due but not sent because too many were in flight. */
@@ -51,7 +51,7 @@ class Sender implements RequestSender {
 
   send(request: PlannedRequest, dueMs: number): void {
     const { transport, recorder, windowStartMs } = this.#parts;
-    if (request.unjudged !== true) recorder.offered(request.stream, dueMs);
+    if (request.unjudged !== true) recorder.recordDue(request.stream, dueMs);
     if (this.#log.openCount >= IN_FLIGHT_MAX) {
       this.#missed++;
       return;
@@ -69,12 +69,12 @@ class Sender implements RequestSender {
     this.#log.abandon();
   }
 
-  async drained(): Promise<void> {
+  async waitUntilDrained(): Promise<void> {
     // Every request ends by its deadline, so this loop ends.
     while (this.#log.openCount > 0 && this.#phase !== 'abandoned') {
       await this.#parts.clock.sleep(POLL_MS);
     }
-    await this.#log.validated();
+    await this.#log.waitUntilValidated();
   }
 
   #sendNext(

@@ -64,14 +64,14 @@ class ProcessCallers implements Callers {
   }: Extract<CallersCommand, { kind: 'place' }>): Promise<void> {
     const clock = this.#clock;
     const clips = (await readClips()).filter(({ speaker }) => speaker === 'user');
-    const counts = {
-      sent: (lateMs: number) => this.#onSent(lateMs),
-      received: (isGap: boolean) => this.#seconds.received(isGap),
+    const listener = {
+      onSent: (lateMs: number) => this.#onSent(lateMs),
+      onReceived: (isGap: boolean) => this.#seconds.countReceived(isGap),
     };
     const pacer = createPacer(clock);
     this.#calls = calls.map((order) => {
       const random = seededRandom(order.session);
-      return new LoadCall({ clock, pacer, random, clips, target, network, order, counts });
+      return new LoadCall({ clock, pacer, random, clips, target, network, order, listener });
     });
     void this.#seconds.run(this.#life.signal, (seconds) =>
       this.#send({ kind: 'seconds', seconds }),
@@ -94,7 +94,7 @@ class ProcessCallers implements Callers {
   }
 
   #onSent(lateMs: number): void {
-    this.#seconds.sent(lateMs);
+    this.#seconds.countSent(lateMs);
     if (!this.#stopMeasuring) return;
     this.#latenessMaxMs = Math.max(this.#latenessMaxMs, lateMs);
     this.#frames += 1;

@@ -133,15 +133,15 @@ function record(samples: readonly Sample[]): RequestRun {
       {
         atMs: sentMs,
         run: () => {
-          recorder.offered(stream, dueMs);
-          recorder.sent(stream, dueMs, sentMs);
+          recorder.recordDue(stream, dueMs);
+          recorder.recordSend(stream, dueMs, sentMs);
         },
       },
       {
         atMs: endedMs,
         run: () => {
-          recorder.arrived(stream, endedMs);
-          recorder.completed(stream, request, { detail: `at ${endedMs}`, traceId });
+          recorder.recordArrival(stream, endedMs);
+          recorder.recordResult(stream, request, { detail: `at ${endedMs}`, traceId });
         },
       },
     ];

@@ -1,4 +1,3 @@
-import { findPercentile } from '../../src/platform/percentile.ts';
 import { monitorLocalDelay } from '../../src/voice/latency/index.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
@@ -8,6 +7,7 @@ import { startMeter } from '../self-check/meter.ts';
 import type { CallersEvent, CallersCommand, ProcessCost } from './fleet-messages.ts';
 import { LoadCall } from './load-call.ts';
 import { PerSecondCounter } from './per-second-counter.ts';
+import { SendLateness } from './send-lateness.ts';
 
 /** The calls of one process. */
 export interface Callers {
@@ -16,9 +16,6 @@ export interface Callers {
   /** Hangs up all calls. */
   hangUp(): Promise<void>;
 }
-
-/** When there are more samples, every second one is dropped. */
-const LATENESS_SAMPLES_MAX = 200_000;
 
 /** Creates the callers of a process; they wait for commands. */
 export function createCallers(clock: Clock, send: (message: CallersEvent) => void): Callers {
@@ -31,11 +28,8 @@ class ProcessCallers implements Callers {
   readonly #seconds: PerSecondCounter;
   readonly #life = new AbortController();
   #calls: LoadCall[] = [];
-  #latenessMs: number[] = [];
-  #latenessMaxMs = 0;
-  #sampleInterval = 1;
-  #frames = 0;
-  #stopMeasuring: (() => Omit<ProcessCost, 'sendLateP99Ms' | 'sendLateMaxMs'>) | undefined;
+  readonly #lateness = new SendLateness();
+  #stopMeasuring: (() => Pick<ProcessCost, 'cpuPercent' | 'loopLateP99Ms'>) | undefined;
 
   constructor(clock: Clock, send: (message: CallersEvent) => void) {
     this.#clock = clock;
@@ -95,22 +89,14 @@ class ProcessCallers implements Callers {
 
   #onSent(lateMs: number): void {
     this.#seconds.countSent(lateMs);
-    if (!this.#stopMeasuring) return;
-    this.#latenessMaxMs = Math.max(this.#latenessMaxMs, lateMs);
-    this.#frames += 1;
-    if (this.#frames % this.#sampleInterval !== 0) return;
-    this.#latenessMs.push(lateMs);
-    if (this.#latenessMs.length < LATENESS_SAMPLES_MAX) return;
-    this.#latenessMs = this.#latenessMs.filter((_, nth) => nth % 2 === 0);
-    this.#sampleInterval *= 2;
+    if (this.#stopMeasuring) this.#lateness.add(lateMs);
   }
 
   async #finish(): Promise<void> {
     // Measured before the calls hang up, because that cost is not part of the window.
     const cost = {
       ...(this.#stopMeasuring?.() ?? { cpuPercent: 0, loopLateP99Ms: 0 }),
-      sendLateP99Ms: findPercentile(this.#latenessMs, 99) ?? 0,
-      sendLateMaxMs: this.#latenessMaxMs,
+      ...this.#lateness.statistics(),
     };
     // All calls stop before the first result is computed, so that none continues in the meantime.
     const computeOutcomes = this.#calls.map((call) => call.close());

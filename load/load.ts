@@ -163,7 +163,7 @@ async function runRequests(parts: RunParts, plan: LoadPlan, random: Random): Pro
       random,
       transport,
       shard: options.shard,
-      thresholds: createBreachTests(options.thresholds ?? []),
+      breachTests: createBreachTests(options.thresholds ?? []),
     });
     return { ...completed, engine: transport.name, requests };
   } finally {

@@ -54,8 +54,8 @@ export interface RecorderOptions {
   streams: readonly StreamName[];
   /** The stream that the timeline shows. */
   main: StreamName;
-  /** The thresholds on the response times of each stream. */
-  thresholds?: Partial<Record<StreamName, readonly IsMiss[]>> | undefined;
+  /** Tells the times that break each threshold of a stream. */
+  breachTests?: Partial<Record<StreamName, readonly IsMiss[]>> | undefined;
 }
 
 /** Number of examples to keep per kind of error. */
@@ -75,10 +75,10 @@ export function createRecorder({
   windowMs,
   streams,
   main,
-  thresholds = {},
+  breachTests = {},
 }: RecorderOptions): Recorder {
   const logs = new Map(
-    streams.map((stream) => [stream, createStreamLog(isMiss[stream], thresholds[stream])]),
+    streams.map((stream) => [stream, createStreamLog(isMiss[stream], breachTests[stream])]),
   );
   const log = (stream: StreamName): StreamLog => {
     const streamLog = logs.get(stream);

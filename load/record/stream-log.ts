@@ -55,7 +55,7 @@ export interface StreamLog {
 export type IsMiss = (ms: number) => boolean;
 
 /** Creates the log of a stream for its target and its thresholds on the response time. */
-export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = []): StreamLog {
+export function createStreamLog(isMiss: IsMiss, breachTests: readonly IsMiss[] = []): StreamLog {
   const [response, service, lag, firstByte] = [
     createHistogram(),
     createHistogram(),
@@ -66,7 +66,7 @@ export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = 
   const findings: Record<string, number> = {};
   const failures: Block[] = [];
   const misses: Block[] = [];
-  const breaches = thresholds.map((): Block[] => []);
+  const breaches = breachTests.map((): Block[] => []);
   const outcomes: { dueMs: number; failed: boolean }[] = [];
   const counts = { offered: 0, sent: 0, ok: 0, echoed: 0, goodput: 0 };
   const log = { ...counts, retryAfterS: undefined as number | undefined };
@@ -78,7 +78,7 @@ export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = 
     response.record(tookMs);
     service.record(isTimeout ? request.deadlineMs : request.endedMs - request.sentMs);
     countSample(misses, request.dueMs, isMiss(tookMs));
-    for (const [nth, isBreach] of thresholds.entries()) {
+    for (const [nth, isBreach] of breachTests.entries()) {
       countSample(breaches[nth] ?? [], request.dueMs, isBreach(tookMs));
     }
     if (request.fault === undefined && !isMiss(tookMs)) log.goodput++;

@@ -15,7 +15,7 @@ const isTimeOf = (stream: StreamName, { metric }: Threshold): boolean =>
 /** Returns for each stream the tests of its thresholds, in order: true for a time that misses the limit. */
 export function createBreachTests(
   thresholds: readonly Threshold[],
-): NonNullable<RecorderOptions['thresholds']> {
+): NonNullable<RecorderOptions['breachTests']> {
   const testsOf = (stream: StreamName): IsMiss[] =>
     thresholds
       .filter((threshold) => isTimeOf(stream, threshold))

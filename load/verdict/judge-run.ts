@@ -96,7 +96,7 @@ function throughputOf(
       plannedPerSecond: plan.ratePerSecond,
       offeredPerSecond,
       failures,
-      closed: plan.profile === 'conversation' || isClosedLoop(plan),
+      waitsForResponses: plan.profile === 'conversation' || isClosedLoop(plan),
       connections: plan.connections,
     },
     trend,

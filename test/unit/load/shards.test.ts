@@ -124,7 +124,7 @@ function drawSamples(chance: Random, failedShare: number): Sample[] {
 function record(samples: readonly Sample[]): RequestRun {
   const recorder = createRecorder({
     ...{ windowMs: WINDOW_MS, streams: profile.streams, main: profile.main },
-    thresholds: createBreachTests(thresholds),
+    breachTests: createBreachTests(thresholds),
   });
   const events = samples.flatMap(({ stream, request }) => {
     const { dueMs, sentMs, endedMs } = request;

@@ -42,7 +42,7 @@ export function findLateStart({ clock, shard }: LoadRun): LoadBlocker | undefine
 }
 
 /** Connections of the warm-up of a run that keeps its rate. */
-const CONNECTIONS = 10;
+const WARM_UP_CONNECTIONS = 10;
 
 /**
  * Warms up the sandbox in a closed loop, which sends fewer requests to a slow sandbox. Returns
@@ -56,7 +56,7 @@ export async function runWarmUp(
 ): Promise<WarmUp | undefined> {
   const { clock, shard = WHOLE_RUN } = options;
   const perSecondMax = Math.max(1, Math.floor(ratePerSecond / shard.count));
-  const pacedConnections = Math.min(Math.ceil(CONNECTIONS / shard.count), perSecondMax);
+  const pacedConnections = Math.min(Math.ceil(WARM_UP_CONNECTIONS / shard.count), perSecondMax);
   const endMs = clock.monotonicMs() + durationMs;
   const looping = runLoop(
     options,

@@ -71,12 +71,8 @@ const isMiss: Record<StreamName, IsMiss> = {
 };
 
 /** Creates an empty record. */
-export function createRecorder({
-  windowMs,
-  streams,
-  main,
-  breachTests = {},
-}: RecorderOptions): Recorder {
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { windowMs, streams, main, breachTests = {} } = options;
   const logs = new Map(
     streams.map((stream) => [stream, createStreamLog(isMiss[stream], breachTests[stream])]),
   );
@@ -96,8 +92,7 @@ export function createRecorder({
     mainInFlight += by;
     series.set(atMs, mainInFlight);
   };
-  let inFlightCount = 0;
-  let mainInFlight = 0;
+  let [inFlightCount, mainInFlight] = [0, 0];
   return {
     timeline: seconds,
     inFlight: series,

@@ -41,11 +41,7 @@ export function judgeRun(
   const all = [...run.streams.values()];
   const failures: Block[] = [];
   for (const stream of all) addBlocks(failures, stream.failures);
-  const availability = judgeAvailability(
-    failures,
-    listErrors(all),
-    random.fork('availability'),
-  );
+  const availability = judgeAvailability(failures, listErrors(all), random.fork('availability'));
   const rest = [
     health
       ? judgeLatency(targetRows.healthLatency, health, percentile, random.fork('health'))

@@ -1,11 +1,11 @@
 import * as conformance from '../conformance/index.ts';
 import * as loadPackage from '../load/index.ts';
 import type { LoadProgress } from '../load/index.ts';
-import type { Area } from '../src/contract/index.ts';
+import type { Area, LoadPlan } from '../src/contract/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { formatCount, formatNumber } from '../src/report-kit/format.ts';
 import type { AgentTest, AgentTestPlan, AgentTestRun, KitFunctions } from '../src/service/index.ts';
-import { describeLoadPlan, prepareOrReject, type PreparedLoad } from './load-plan.ts';
+import { describeLoadPlan, prepareOrReject, showInCode, type PreparedLoad } from './load-plan.ts';
 import { rejectCall } from './rejection.ts';
 import { runCheck, selectionOf, type CheckSelection } from './run-check.ts';
 import { runLoad } from './run-load.ts';
@@ -30,8 +30,9 @@ export const runTest: KitFunctions['runTest'] = async (test, run) => {
   const voice = voiceUrl === undefined ? {} : { voice: { url: voiceUrl } };
   if (test.kind === 'load') {
     const options = { ...toLoadOptions(test), url, apiKey, signal };
-    const onTick = createLoadProgress(test, onProgress);
-    return runLoad({ ...options, onProgress: onTick }, prepare(test));
+    const prepared = prepare(test);
+    const onTick = createLoadProgress(prepared.plan, onProgress);
+    return runLoad({ ...options, onProgress: onTick }, prepared);
   }
   const selection = selectCheck(test);
   const plan = conformance.planCheck(selection);
@@ -65,22 +66,23 @@ const areasOf = ({ placesCalls }: CheckTest): Area[] =>
 const selectCheck = (test: CheckTest): CheckSelection =>
   selectionOf({ areas: areasOf(test) }, conformance);
 
-const toLoadOptions = ({ profile, ratePerSecond, durationMs }: LoadTest) => ({
-  ...{ profile, rate: ratePerSecond, durationMs },
+const toLoadOptions = ({ profile, ratePerSecond: rate, durationMs }: LoadTest) => ({
+  profile,
+  rate,
+  durationMs,
 });
 
 const prepare = (test: LoadTest): PreparedLoad =>
   prepareOrReject(toLoadOptions(test), loadPackage, {
-    show: (name) => name,
+    show: showInCode,
     reject: rejectCall('load'),
   });
 
 /** Before its steady state, a load test connects, and raises the rate. */
 function createLoadProgress(
-  test: LoadTest,
+  plan: LoadPlan,
   onProgress: AgentTestRun['onProgress'],
 ): (live: LoadProgress) => void {
-  const { plan } = prepare(test);
   const totalMs = plan.warmUpMs + plan.rampMs + plan.windowMs;
   return ({ phase, perSecond, p99Ms, errors, leftMs }) => {
     const state = [

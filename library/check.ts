@@ -41,17 +41,17 @@ export async function check(options: CheckOptions): Promise<CheckReport> {
   }
   const { recordFile } = options;
   // Fails before the run, not after it, if the file can't be written.
-  if (recordFile !== undefined) explainWriteError(recordFile, () => reserve(recordFile));
+  if (recordFile !== undefined) writeOrReject(recordFile, () => reserve(recordFile));
   const url = normalizeBaseUrl(options.url);
   const { transcript, report } = await runCheck({ ...options, url }, selection);
   if (recordFile !== undefined) {
     const recording = conformance.writeTranscript(transcript);
-    explainWriteError(recordFile, () => writeFileSync(recordFile, recording));
+    writeOrReject(recordFile, () => writeFileSync(recordFile, recording));
   }
   return report;
 }
 
-function explainWriteError(path: string, write: () => void): void {
+function writeOrReject(path: string, write: () => void): void {
   try {
     write();
   } catch (error) {

@@ -1,8 +1,6 @@
-import type * as conformanceModule from '../conformance/index.ts';
 import type { Area } from '../src/contract/index.ts';
 import type { KnownFailure } from '../src/options/shared.ts';
-
-type Conformance = typeof conformanceModule;
+import type { Conformance } from './packages.ts';
 
 /** The peers of areas that are not part of a sandbox. */
 const peerNames: Readonly<Partial<Record<Area, string>>> = {

@@ -1,6 +1,5 @@
 /** Limits and conflicts of the options of `load`, and defaults that depend on several of them. */
-import type * as loadModule from '../load/index.ts';
-import type { LoadOptions, LoadSettings } from '../load/index.ts';
+import type { LoadOptions, LoadSettings, LoadSize } from '../load/index.ts';
 import {
   CALLS,
   CALLS_PER_SECOND,
@@ -8,6 +7,7 @@ import {
   loadOptions,
   placesCalls,
   RATE,
+  REQUESTS_MAX,
 } from '../load/options.ts';
 import type { LoadPlan } from '../src/contract/index.ts';
 import { withDefaults } from '../src/options/table.ts';
@@ -16,6 +16,7 @@ import { systemClock } from '../src/platform/clock.ts';
 import { formatCount } from '../src/report-kit/format.ts';
 import { describeNetwork } from '../src/voice/line-impairment/network-presets.ts';
 import { resolveCallTarget } from './call-target.ts';
+import type { Load } from './packages.ts';
 import type { Reject } from './rejection.ts';
 import { findShardConflict, resolveShard } from './load-shard.ts';
 
@@ -24,24 +25,13 @@ export const SHORT_WINDOW_MS = 60_000;
 const STEP_MS = 20_000;
 /** A user waits for responses, and so sends a little less than one request per second. */
 const USERS_PER_REQUEST = 1.25;
-const REQUESTS_MAX = 5_000_000;
-/** Sum of the rates of a search: steps of 50 % from 10/s to 2000/s, then five in between. */
-const SEARCH_RATES_SUM = 12_000;
-/** Sum of the calls of a search: steps of 50% from 10 to 1000, then five in between. */
-const CALL_SEARCH_SUM = 6_000;
-/** The approximate duration of a turn of a call with its response. */
-const TURN_MS = 5_000;
 /** The packet records of all calls must fit into memory. */
 const CALL_SECONDS_MAX = 60_000;
 
 /** The options that determine the requests of a run. */
 export type LoadChoices = Omit<LoadOptions, 'url'>;
 
-/** The maximum number of requests of a run. */
-export interface LoadSize {
-  requests: number;
-  modelCalls: number;
-}
+export type { LoadSize };
 
 /** The settings, the plan, and the size of a run. */
 export interface PreparedLoad {
@@ -53,6 +43,9 @@ export interface PreparedLoad {
 
 /** Returns the name of an option as the user writes it: `stepMs` or `--step`. */
 export type ShowOption = (name: keyof LoadOptions) => string;
+
+/** Names options in messages as code does. */
+export const showInCode: ShowOption = (name) => name;
 
 /** Returns why options can't be combined, as a sentence; undefined if they can. */
 export function findLoadConflict(options: LoadChoices, show: ShowOption): string | undefined {
@@ -139,7 +132,7 @@ export function findProxyConflict(
  */
 export function prepareOrReject(
   options: LoadChoices,
-  loadPackage: typeof loadModule,
+  loadPackage: Load,
   { show, reject }: { show: ShowOption; reject: Reject },
 ): PreparedLoad {
   try {
@@ -152,7 +145,7 @@ export function prepareOrReject(
 
 function prepareLoad(
   options: LoadChoices,
-  { planLoad, parseThresholds, checkThresholds, CALLS_MAX: callsMax }: typeof loadModule,
+  { planLoad, sizeOfRun, parseThresholds, checkThresholds, CALLS_MAX: callsMax }: Load,
 ): PreparedLoad {
   const { findMax: isSearch, users, durationMs, ...others } = withDefaults(loadOptions, options);
   const isClosed = others.engine === 'autocannon';
@@ -178,23 +171,12 @@ function prepareLoad(
     findMax: isSearch ? { stepMs: options.stepMs ?? STEP_MS } : undefined,
   };
   const plan = planLoad(settings);
-  return { settings, plan, size: sizeOf(plan, settings.findMax) };
+  return { settings, plan, size: sizeOfRun(plan, settings.findMax) };
 }
 
 /** Returns the most calls that a search tries: their packet records must fit into memory. */
 const countCallsOfSearch = (windowMs: number, callsMax: number): number =>
   Math.max(1, Math.min(callsMax, Math.floor((CALL_SECONDS_MAX * 1_000) / windowMs)));
-
-function sizeOf(plan: LoadPlan, findMax: { stepMs: number } | undefined): LoadSize {
-  if (!findMax) return plan;
-  if (plan.profile === 'voice') {
-    const requests = CALL_SEARCH_SUM;
-    const turnsPerCall = (findMax.stepMs + plan.windowMs / 6) / TURN_MS;
-    return { requests, modelCalls: Math.ceil(requests * turnsPerCall) };
-  }
-  const requests = Math.ceil((SEARCH_RATES_SUM * (findMax.stepMs + plan.windowMs / 6)) / 1000);
-  return { requests, modelCalls: requests };
-}
 
 /** Returns why a run is too large, as a sentence; undefined if it is not. */
 export function findSizeProblem({ requests }: LoadSize, show: ShowOption): string | undefined {

@@ -1,9 +1,8 @@
-import type * as conformanceModule from '../conformance/index.ts';
 import type { Diagnosis } from '../conformance/index.ts';
 import type { LoadRun, Preflight } from '../load/index.ts';
 import type { Area, LoadProfileName } from '../src/contract/index.ts';
+import type { Conformance } from './packages.ts';
 
-type Conformance = typeof conformanceModule;
 type Endpoint = 'chat' | 'health' | 'voice';
 type Exchange = Diagnosis['exchanges'][number];
 

@@ -10,7 +10,7 @@ import {
   findProxyConflict,
   findSizeProblem,
   prepareOrReject,
-  type ShowOption,
+  showInCode,
 } from './load-plan.ts';
 import { rejectCall } from './rejection.ts';
 import { runLoad } from './run-load.ts';
@@ -29,14 +29,14 @@ const schema = optionsSchema(loadOptions);
 export async function load(options: LoadOptions): Promise<LoadReport> {
   validateOptions('load', schema, options);
   rejectExposure('load', options);
-  const showName: ShowOption = (name) => name;
+  const reject = rejectCall('load');
   const conflict =
-    findLoadConflict(options, showName) ?? findProxyConflict(options, showName, 'proxies.noProxy');
-  if (conflict !== undefined) throw new TypeError(`load: ${conflict}`);
+    findLoadConflict(options, showInCode) ??
+    findProxyConflict(options, showInCode, 'proxies.noProxy');
+  if (conflict !== undefined) throw reject(conflict);
   const loadPackage = await import('../load/index.ts');
-  const rejection = { show: showName, reject: rejectCall('load') };
-  const prepared = prepareOrReject(options, loadPackage, rejection);
-  const sizeProblem = findSizeProblem(prepared.size, showName);
-  if (sizeProblem !== undefined) throw new TypeError(`load: ${sizeProblem}`);
+  const prepared = prepareOrReject(options, loadPackage, { show: showInCode, reject });
+  const sizeProblem = findSizeProblem(prepared.size, showInCode);
+  if (sizeProblem !== undefined) throw reject(sizeProblem);
   return runLoad({ ...options, url: normalizeBaseUrl(options.url) }, prepared);
 }

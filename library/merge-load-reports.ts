@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import type * as loadModule from '../load/index.ts';
 import type { MergeLoadOptions } from '../load/index.ts';
 import { mergeLoadOptions } from '../load/options.ts';
 import type { LoadReport } from '../src/contract/index.ts';
@@ -7,6 +6,7 @@ import { requiredCodeOption } from '../src/options/option.ts';
 import { reportSchema } from '../src/options/shared.ts';
 import { optionsSchema } from '../src/options/table.ts';
 import { validateOptions } from '../src/platform/options.ts';
+import type { Load } from './packages.ts';
 import { rejectCall, type Reject } from './rejection.ts';
 
 const schema = optionsSchema({
@@ -46,7 +46,7 @@ export async function mergeLoadReports(
 export function mergeOrReject(
   reports: readonly { name: string; report: LoadReport }[],
   settings: { acceptNotProven: boolean; compareWith: LoadReport | undefined },
-  loadPackage: typeof loadModule,
+  loadPackage: Load,
   reject: Reject,
 ): LoadReport {
   const { acceptNotProven, compareWith } = settings;

@@ -1,4 +1,3 @@
-import type * as conformanceModule from '../conformance/index.ts';
 import type { GradeOptions } from '../conformance/index.ts';
 import type { CheckReport } from '../src/contract/index.ts';
 import { isoTime, systemClock } from '../src/platform/clock.ts';
@@ -10,8 +9,8 @@ import {
   type RequirementOptions,
   type SelectionSource,
 } from './selection.ts';
+import type { Conformance } from './packages.ts';
 
-type Conformance = typeof conformanceModule;
 type Transcript = ReturnType<Conformance['readTranscript']>;
 
 /**

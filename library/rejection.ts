@@ -5,4 +5,4 @@ export type Reject = (message: string, cause?: unknown) => Error;
 export const rejectCall =
   (caller: string): Reject =>
   (message, cause) =>
-    new TypeError(`${caller}: ${message}`, { cause });
+    new TypeError(`${caller}: ${message}`, cause === undefined ? undefined : { cause });

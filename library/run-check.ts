@@ -1,4 +1,3 @@
-import type * as conformanceModule from '../conformance/index.ts';
 import type { CheckOptions, CheckResult, CheckSettings } from '../conformance/index.ts';
 import { isLoopbackUrl } from '../src/platform/loopback.ts';
 import { randomSeed } from '../src/platform/random.ts';
@@ -6,8 +5,7 @@ import { resolveCallTarget } from './call-target.ts';
 import { connectionOf } from './connection.ts';
 import { kitVersion } from './kit-version.ts';
 import { resolveSelection, type ResolvedSelection, type SelectionSource } from './selection.ts';
-
-type Conformance = typeof conformanceModule;
+import type { Conformance } from './packages.ts';
 
 /** Callbacks that only the CLI uses. */
 export interface CheckHooks {

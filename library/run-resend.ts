@@ -1,4 +1,3 @@
-import type * as conformanceModule from '../conformance/index.ts';
 import type { ResendOptions, ResendSource } from '../conformance/index.ts';
 import {
   isMessage,
@@ -17,8 +16,7 @@ import { connectionOf } from './connection.ts';
 import { readFilledFile } from './input/files.ts';
 import { kitVersion } from './kit-version.ts';
 import { parseRecording } from './recording.ts';
-
-type Conformance = typeof conformanceModule;
+import type { Conformance } from './packages.ts';
 
 /** A report with requests. */
 export interface ResendInput {

@@ -1,10 +1,10 @@
-import type * as conformanceModule from '../conformance/index.ts';
 import type { CheckSettings } from '../conformance/index.ts';
 import type { Area, Scenario, SimulationBlocker, SimulationReport } from '../src/contract/index.ts';
 import { randomSeed } from '../src/platform/random.ts';
 import type { SimulationSettings } from '../src/service/index.ts';
 import { CHAT_CONCURRENCY, VOICE_CONCURRENCY } from '../src/service/simulator/options.ts';
 import { kitVersion } from './kit-version.ts';
+import type { Conformance } from './packages.ts';
 
 /**
  * Returns whether a run places calls. `channel` replaces that of the scenarios, if the run has one.
@@ -68,7 +68,7 @@ export async function runSimulation({
  * for a URL that may be wrong.
  */
 async function runPreflight(
-  conformance: typeof conformanceModule,
+  conformance: Conformance,
   access: Omit<CheckSettings, 'areas'>,
 ): Promise<SimulationBlocker | undefined> {
   const needsVoice = access.voice !== undefined;

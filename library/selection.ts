@@ -1,9 +1,7 @@
-import type * as conformanceModule from '../conformance/index.ts';
 import type { CheckOptions, RequirementSet, Selection } from '../conformance/index.ts';
 import type { Area } from '../src/contract/index.ts';
 import type { Reject } from './rejection.ts';
-
-type Conformance = typeof conformanceModule;
+import type { Conformance } from './packages.ts';
 
 /** The options that select requirements. */
 export type RequirementOptions = Pick<CheckOptions, 'only' | 'skip' | 'requirements'>;

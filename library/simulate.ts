@@ -1,4 +1,3 @@
-import type * as serviceModule from '../src/service/index.ts';
 import {
   describeArgument,
   formatPlace,
@@ -19,6 +18,7 @@ import { connectionOf } from './connection.ts';
 import { rejectExposure } from './exposure.ts';
 import { assignPersona, withShippedPersonas } from './input/personas.ts';
 import { selectScenarios } from './input/scenario-files.ts';
+import type { Service } from './packages.ts';
 import { placesCalls, runSimulation } from './run-simulation.ts';
 
 const schema = optionsSchema(simulateOptions);
@@ -97,7 +97,7 @@ function rejectInvalid(path: string, name: MessageName, value: unknown): void {
 function rejectInconsistent(
   documents: Documents,
   channel: SimulateOptions['channel'],
-  { findRunProblems }: typeof serviceModule,
+  { findRunProblems }: Service,
 ): void {
   const [first] = findRunProblems(documents.scenarios, { ...documents, channel });
   if (!first) return;

@@ -13,6 +13,7 @@ export {
   ThresholdError,
   type Threshold,
 } from './thresholds/threshold.ts';
+export { sizeOfRun, type LoadSize } from './find-max/search-size.ts';
 export { planLoad } from './phases/plan.ts';
 export { withComparison } from './report/comparison.ts';
 export { junitReport } from './report/junit.ts';

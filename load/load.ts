@@ -2,11 +2,8 @@ import type { LoadBlocker, LoadPlan, LoadReport, WarmUp } from '../src/contract/
 import { secretsOf, tlsOptionsOf } from '../src/platform/connection.ts';
 import { createRedactor } from '../src/platform/redaction.ts';
 import { seededRandom, type Random } from '../src/platform/random.ts';
-import { formatDuration } from '../src/report-kit/format.ts';
 import { AUTOCANNON_NAME } from './engines/autocannon.ts';
-import { runWarmUpLoop, type WarmUpFigures } from './engines/warm-up-loop.ts';
 import { createOpenTransport } from './engines/open.ts';
-import { withHeaders, type OutgoingRequest } from './engines/transport.ts';
 import { findMaxRate, planRateStep, SEARCH_RATE_MAX } from './find-max/find-max-rate.ts';
 import { findMaxCalls, planCallStep } from './find-max/find-max-calls.ts';
 import { completeRun, type LoadInput, type LoadRun } from './load-run.ts';
@@ -14,15 +11,16 @@ import { CALLS_MAX } from './options.ts';
 import type { LoadProgress } from './progress.ts';
 import { runClosed } from './phases/closed-run.ts';
 import { runPaced } from './phases/paced-run.ts';
-import { planLoad, WARM_UP_CONNECTIONS } from './phases/plan.ts';
+import { planLoad } from './phases/plan.ts';
 import type { RequestRunParts } from './phases/request-run.ts';
-import { describeShard, WHOLE_RUN } from './schedule/shard.ts';
+import { findLateStart, runLoop, runWarmUp, waitForStart } from './phases/warm-up.ts';
 import { createProfile, type Profile } from './profiles/profile.ts';
 import {
   buildReport,
   buildBlockedReport,
   buildEmptyReport,
   type CompletedRun,
+  type PlannedRun,
 } from './report/report.ts';
 import { withVoice } from './report/voice-report.ts';
 import { GENERATOR_LIMITS } from './self-check/self-check.ts';
@@ -34,59 +32,54 @@ import { isClosedLoop } from './closed-loop.ts';
 /**
  * Load-tests a sandbox and judges it against its targets. A broken sandbox is part of the report; the
  * promise rejects only because of an error in the kit.
+ *
+ * @param prepared The plan of `planLoad`, if the caller has made it already.
  */
 export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadReport> {
   const options = completeRun(input);
   const plan = prepared ?? planLoad(options);
-  const { clock, onTick, signal, seed } = options;
-  const startedAtMs = clock.nowMs();
+  const { clock, onTick, signal, seed, findMax } = options;
+  const planned: PlannedRun = { plan, startedAtMs: clock.nowMs() };
   const afterWarmUpMs = plan.rampMs + plan.windowMs + placementMs(plan);
-  const search = options.findMax && {
+  const search = findMax && {
     search: plan.profile === 'voice' ? { calls: null } : { perSecond: null },
   };
-  onTick({ ...startOf('preflight', plan.warmUpMs + afterWarmUpMs), ...search });
+  onTick({ ...idleProgress('preflight', plan.warmUpMs + afterWarmUpMs), ...search });
   const preflight = await options.preflight(signal);
-  if (preflight.blockedBy)
-    return buildBlockedReport(options, { plan, startedAtMs }, preflight.blockedBy);
+  if (preflight.blockedBy) return buildBlockedReport(options, planned, preflight.blockedBy);
   const random = seededRandom(seed);
   if (plan.profile === 'voice') {
-    const placeCalls = options.findMax ? searchMaxCalls : loadCalls;
-    return placeCalls(options, { plan, startedAtMs }, random);
+    return findMax
+      ? searchMaxCalls(options, planned, random, findMax)
+      : loadCalls(options, planned, random);
   }
   const profile = profileFor(options, plan, preflight.hasUsers, random);
-  const warmUpMs = await waitForStart(options, plan, (waitMs) =>
-    onTick(startOf('preflight', waitMs + plan.warmUpMs + afterWarmUpMs)),
+  const warmUpMs = await waitForStart(options, plan, (leftMs) =>
+    onTick(idleProgress('preflight', leftMs + plan.warmUpMs + afterWarmUpMs)),
   );
-  const warmUpEndMs = clock.monotonicMs() + warmUpMs;
-  const warmUp = await tickWhile(clock, runWarmUp(options, { ...plan, warmUpMs }, profile), () => {
-    const warmUpLeftMs = Math.max(0, warmUpEndMs - clock.monotonicMs());
-    onTick({ ...startOf('warm-up', warmUpLeftMs + afterWarmUpMs), ...search });
-  });
-  const parts = { options, startedAtMs, warmUp, hasUsers: preflight.hasUsers };
+  const warmUp = await runWarmUp(options, { ...plan, warmUpMs }, profile, (leftMs) =>
+    onTick({ ...idleProgress('warm-up', leftMs + afterWarmUpMs), ...search }),
+  );
   const late = findLateStart(options);
-  if (late) return buildBlockedReport(options, { plan, startedAtMs }, late);
-  if (isStopped(signal) && !options.findMax) {
-    return buildBlockedReport(options, { plan, startedAtMs }, interruptedDuring('warm-up'));
+  if (late) return buildBlockedReport(options, planned, late);
+  if (isStopped(signal) && !findMax) {
+    return buildBlockedReport(options, planned, interruptedDuring('warm-up'));
   }
-  if (options.findMax) return searchMaxRate(parts, plan, random);
+  const { startedAtMs } = planned;
+  const parts = { options, startedAtMs, warmUp, hasUsers: preflight.hasUsers };
+  if (findMax) return searchMaxRate(parts, plan, random, findMax);
   if (plan.calls === undefined) {
     const run = await runRequests(parts, plan, random.fork('run'));
-    const { stopped, ranMs } = run.requests;
-    return stopped?.kind === 'interrupted' && ranMs === 0
+    const { earlyEnd, ranMs } = run.requests;
+    return earlyEnd?.kind === 'interrupted' && ranMs === 0
       ? buildBlockedReport(options, run, interruptedDuring('ramp-up'))
       : buildReport(options, run);
   }
   return loadRequestsAndCalls(parts, plan, random);
 }
 
-/** What runs with calls only share. */
-interface CallRun {
-  plan: LoadPlan;
-  startedAtMs: number;
-}
-
 /** Places calls and sends no requests. */
-async function loadCalls(options: LoadRun, run: CallRun, random: Random): Promise<LoadReport> {
+async function loadCalls(options: LoadRun, run: PlannedRun, random: Random): Promise<LoadReport> {
   const { plan } = run;
   const parts = { options, plan, random: random.fork('voice') };
   const { voice } = await runCalls(parts, waitForWindow(options, plan.windowMs));
@@ -94,9 +87,13 @@ async function loadCalls(options: LoadRun, run: CallRun, random: Random): Promis
 }
 
 /** Searches for the most concurrent calls; each step places its own calls. */
-async function searchMaxCalls(options: LoadRun, run: CallRun, random: Random): Promise<LoadReport> {
+async function searchMaxCalls(
+  options: LoadRun,
+  run: PlannedRun,
+  random: Random,
+  { stepMs }: { stepMs: number },
+): Promise<LoadReport> {
   const { plan } = run;
-  const { stepMs = 0 } = options.findMax ?? {};
   let steps = 0;
   const { maxCalls, report } = await findMaxCalls({
     callsMax: plan.calls ?? CALLS_MAX,
@@ -166,7 +163,7 @@ async function runRequests(parts: RunParts, plan: LoadPlan, random: Random): Pro
       random,
       transport,
       shard: options.shard,
-      thresholds: createBreachTests(options.thresholds ?? []),
+      breachTests: createBreachTests(options.thresholds ?? []),
     });
     return { ...completed, engine: transport.name, requests };
   } finally {
@@ -179,9 +176,14 @@ const STEP_RAMP_MS_MAX = 3_000;
 const PROBE_CONNECTIONS = 20;
 const PROBE_MS_MAX = 5_000;
 
-async function searchMaxRate(parts: RunParts, plan: LoadPlan, random: Random): Promise<LoadReport> {
+/** Searches for the highest rate, from a closed loop that shows how fast the sandbox can be. */
+async function searchMaxRate(
+  parts: RunParts,
+  plan: LoadPlan,
+  random: Random,
+  { stepMs }: { stepMs: number },
+): Promise<LoadReport> {
   const { options } = parts;
-  const { stepMs = 0 } = options.findMax ?? {};
   const rampMs = Math.min(STEP_RAMP_MS_MAX, stepMs / 4);
   const probe = profileFor(options, plan, parts.hasUsers, random.fork('probe'));
   const probeResult = await runLoop(options, probe, {
@@ -243,105 +245,7 @@ function profileFor(
   });
 }
 
-function startOf(phase: LoadProgress['phase'], leftMs: number): LoadProgress {
+/** Returns the progress of a phase in which nothing is measured. */
+function idleProgress(phase: LoadProgress['phase'], leftMs: number): LoadProgress {
   return { phase, perSecond: 0, inFlight: 0, p50Ms: null, p99Ms: null, errors: 0, leftMs };
-}
-
-/**
- * Waits until the warm-up must start, so that the ramp-up starts at the requested time. Returns the
- * time that is left for the warm-up.
- */
-async function waitForStart(
-  { clock, shard, signal }: LoadRun,
-  { warmUpMs }: LoadPlan,
-  onWait: (leftMs: number) => void,
-): Promise<number> {
-  const { startAtMs } = shard ?? {};
-  if (startAtMs === undefined) return warmUpMs;
-  const leftMs = (): number => startAtMs - clock.nowMs();
-  const waiting = clock.sleep(Math.max(0, leftMs() - warmUpMs), signal).catch(() => undefined);
-  await tickWhile(clock, waiting, () => onWait(Math.max(0, leftMs() - warmUpMs)));
-  return Math.min(warmUpMs, Math.max(0, leftMs()));
-}
-
-/** A shard that starts later would leave a part of the schedule without its requests. */
-const START_LATE_MS_MAX = 500;
-
-/** Returns why a shard can't start at the requested time; undefined if it can. */
-function findLateStart({ clock, shard }: LoadRun): LoadBlocker | undefined {
-  const lateMs = clock.nowMs() - (shard?.startAtMs ?? Infinity);
-  if (!shard || lateMs <= START_LATE_MS_MAX) return undefined;
-  return {
-    message: `The start time passed ${formatDuration(lateMs)} before ${describeShard(shard)} was ready.`,
-    cure: 'Choose a later start time for all shards: the preflight and the warm-up come before it.',
-  };
-}
-
-/** Calls a function now, and every second until a promise settles. */
-async function tickWhile<Result>(
-  clock: LoadRun['clock'],
-  running: Promise<Result>,
-  tick: () => void,
-): Promise<Result> {
-  const over = new AbortController();
-  const ticking = (async () => {
-    while (!over.signal.aborted) {
-      tick();
-      await clock.sleep(1000, over.signal).catch(() => undefined);
-    }
-  })();
-  try {
-    return await running;
-  } finally {
-    over.abort(new Error('over'));
-    await ticking;
-  }
-}
-
-/** Warms up the sandbox in a closed loop, which sends fewer requests to a slow sandbox. */
-async function runWarmUp(
-  options: LoadRun,
-  { warmUpMs: durationMs, ratePerSecond, connections }: LoadPlan,
-  profile: Profile,
-): Promise<WarmUp | undefined> {
-  const { count } = options.shard ?? WHOLE_RUN;
-  const perSecondMax = Math.max(1, Math.floor(ratePerSecond / count));
-  const pacedConnections = Math.min(Math.ceil(WARM_UP_CONNECTIONS / count), perSecondMax);
-  const loop = await runLoop(
-    options,
-    profile,
-    connections === undefined
-      ? { connections: pacedConnections, durationMs, perSecondMax }
-      : { connections, durationMs },
-  );
-  return (
-    loop && {
-      connections: loop.connections,
-      requests: loop.responses,
-      errors: loop.errors,
-      p50Ms: loop.p50Ms,
-    }
-  );
-}
-
-/** A shorter closed loop gives no useful measurement. */
-const LOOP_MS_MIN = 100;
-
-async function runLoop(
-  { sandbox, clock, ca, connection, signal }: LoadRun,
-  { open, users, main, createHeaders }: Profile,
-  bounds: { connections: number; durationMs: number; perSecondMax?: number },
-): Promise<WarmUpFigures | undefined> {
-  const nextRequest = open.find(({ stream }) => stream === main)?.nextRequest ?? users[0];
-  if (!nextRequest || bounds.durationMs < LOOP_MS_MIN || signal.aborted) return undefined;
-  const next = (): OutgoingRequest => {
-    const { outgoing, name } = nextRequest();
-    return withHeaders(outgoing, createHeaders(name));
-  };
-  const transport = createOpenTransport({ target: sandbox, clock, ca, connection });
-  try {
-    return await runWarmUpLoop({ ...bounds, next, signal, transport, clock });
-  } finally {
-    await transport.close();
-  }
 }

@@ -30,6 +30,8 @@ const PERCENTILE = 99;
 export const THRESHOLDS_MAX = 50;
 /** The highest rate of a run, in requests per second. */
 export const RATE_MAX = 10_000;
+/** The most requests of a run, which fit into the memory of the load generator. */
+export const REQUESTS_MAX = 5_000_000;
 /** The most calls that one machine places. */
 export const CALLS_MAX = 1_000;
 const CALLS_PER_SECOND_MAX = 100;

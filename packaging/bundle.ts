@@ -59,10 +59,7 @@ async function main(): Promise<void> {
     legalComments: 'none',
     external: Object.keys({ ...kit.dependencies, ...kit.optionalDependencies }),
     plugins: [
-      shareChunk(
-        ROOT,
-        ['index', 'matchers', 'caller-process'].map((name) => entryPoints[name] ?? ''),
-      ),
+      shareChunk(ROOT, [entryPoints.index, entryPoints.matchers, entryPoints['caller-process']]),
     ],
     metafile: true,
     logLevel: 'warning',

@@ -1,5 +1,5 @@
 /** The files that the build writes to `dist/bundle/` under a fixed name, with their sources. */
-export const entryPoints: Readonly<Record<string, string>> = {
+export const entryPoints = {
   // The files that bin/ and package.json name.
   cli: 'cli/main.ts',
   index: 'library/index.ts',
@@ -10,4 +10,4 @@ export const entryPoints: Readonly<Record<string, string>> = {
   'pattern-thread': 'src/platform/pattern-thread.ts',
   'thread-entry': 'src/service/ingest/thread-entry.ts',
   'turn-thread-entry': 'src/service/turns/turn-thread-entry.ts',
-};
+} as const;

@@ -113,7 +113,7 @@ const HEADER =
   '// Generated from tables of options by packaging/generate-options.ts, do not edit.\n';
 
 /** Returns the generated files by their path from the root of the repository. */
-export async function generateOptions(): Promise<Record<string, string>> {
+async function generateOptions(): Promise<Record<string, string>> {
   const config = await resolveConfig(join(ROOT, 'package.json'));
   const files = Object.entries(typesByFile).map(async ([path, types]) => {
     const text = types.map(formatType).join('\n');
@@ -188,15 +188,13 @@ function formatImports(path: string, text: string): string {
 
 const CHECK = process.argv.includes('--check');
 
-if (import.meta.main) {
-  for (const [path, source] of Object.entries(await generateOptions())) {
-    const file = join(ROOT, path);
-    if (!CHECK) {
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, source);
-    } else if (!existsSync(file) || readFileSync(file, 'utf8') !== source) {
-      console.error(`${path} is out of date. Run npm run generate.`);
-      process.exitCode = 1;
-    }
+for (const [path, source] of Object.entries(await generateOptions())) {
+  const file = join(ROOT, path);
+  if (!CHECK) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, source);
+  } else if (!existsSync(file) || readFileSync(file, 'utf8') !== source) {
+    console.error(`${path} is out of date. Run npm run generate.`);
+    process.exitCode = 1;
   }
 }

@@ -12,13 +12,14 @@ import {
   ExtractorLogLevel,
   type ExtractorMessage,
 } from '@microsoft/api-extractor';
+import { entryPoints } from './entry-points.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DECLARATIONS = join(ROOT, 'dist/declarations');
 const OUTPUT = join(ROOT, 'dist/types');
 
 /** The entry points with types, by the name of their file in `dist/types/`. */
-const sources = { index: 'library/index.ts', matchers: 'library/matchers/index.ts' };
+const sources = { index: entryPoints.index, matchers: entryPoints.matchers };
 
 /** Messages about comments, about progress, and about tags that the kit does not use. */
 const IRRELEVANT = /^(tsdoc-|console-|ae-missing-release-tag$)/;

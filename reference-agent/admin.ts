@@ -3,7 +3,8 @@ import { rejectFault, rejectFaults } from '../src/http-kit/faults.ts';
 import type { Authentication } from './authentication.ts';
 import type { AgentControls } from './controls.ts';
 import { withTypeError } from './errors.ts';
-import { findFaultProblem, parseFaultList, toFault, type FaultInjector } from './faults.ts';
+import type { FaultInjector } from './fault-injector.ts';
+import { findFaultProblem, parseFaultList, toFault } from './faults.ts';
 import { formatAgentEntry, type AgentJournal } from './journal.ts';
 import type { VoiceServer } from './voice/voice-server.ts';
 

@@ -7,11 +7,7 @@ import {
   type UserCreateRequest,
 } from '../src/contract/index.ts';
 import { createEntry, journalRequests } from '../src/http-kit/journal.ts';
-import {
-  describeUnknownRoute,
-  rejectOtherMethods,
-  toRoutePattern,
-} from '../src/http-kit/server.ts';
+import { describeUnknownRoute, toRoutePattern } from '../src/http-kit/server.ts';
 import type { Clock } from '../src/platform/clock.ts';
 import type { Log } from '../src/platform/log.ts';
 import { addAdminRoutes, createControls } from './admin.ts';
@@ -21,15 +17,16 @@ import type { AgentControls } from './controls.ts';
 import { RequestError } from './errors.ts';
 import { addDocumentRoutes, isPageRequest, sendUnknownPage } from './documents.ts';
 import { createFaultHook } from './fault-hook.ts';
-import type { FaultInjector, FaultRoute } from './faults.ts';
+import type { FaultInjector } from './fault-injector.ts';
+import type { FaultRoute } from './faults.ts';
 import type { HealthCheck } from './health.ts';
 import { truncateBody, type AgentJournal } from './journal.ts';
-import type { ScriptPlayer } from './script.ts';
+import type { ScriptPlayer } from './script-player.ts';
 import type { KeyPair } from '../src/http-kit/self-signed.ts';
 import type { Users } from './users.ts';
 import { VOICE_PATH } from './voice/upgrade.ts';
 import type { VoiceServer } from './voice/voice-server.ts';
-import { createAgentServer } from './wire.ts';
+import { allowOnly, createAgentServer } from './wire.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -182,10 +179,4 @@ function requireUpgrade(api: FastifyInstance, url: string): void {
     throw new RequestError('upgrade_required', message, headers);
   });
   allowOnly(api, url, ['GET', 'HEAD']);
-}
-
-function allowOnly(api: FastifyInstance, url: string, methods: string[]): void {
-  const createError = (message: string, headers: Record<string, string>): RequestError =>
-    new RequestError('method_not_allowed', message, headers);
-  rejectOtherMethods(api, url, methods, createError);
 }

@@ -6,9 +6,11 @@ import type {
   ToolCall,
 } from '../src/contract/index.ts';
 import { replyTo, type AgentReply, type Conversation } from './dialogue.ts';
-import type { ScriptedReply, ScriptPlayer } from './script.ts';
+import type { ScriptedReply } from './script.ts';
+import type { ScriptPlayer } from './script-player.ts';
 import type { ToolUse } from './tools.ts';
 
+/** What the replies of an agent depend on, besides the request. */
 export interface ChatOptions {
   seed: string;
   /** Returns the name in a user's profile; undefined when the user is unknown or has no name. */

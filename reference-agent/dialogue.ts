@@ -39,13 +39,15 @@ type TopicReply = Pick<AgentReply, 'content' | 'tools' | 'tellsStatus' | 'inform
 
 /** Something that a customer asks for. */
 interface Topic {
-  pattern: RegExp;
   confidence: number;
   reply(orderIds: string[]): TopicReply;
 }
 
+/** A topic that a message has if it matches the pattern. */
+type RecognizedTopic = Topic & { pattern: RegExp };
+
 // In order of precedence: a refund request also mentions an order but does not ask for its status.
-const ORDER_TOPICS: Topic[] = [
+const ORDER_TOPICS: RecognizedTopic[] = [
   { pattern: /\b(?:refund|money back|return)/i, confidence: 0.9, reply: refund },
   {
     pattern: /\b(?:orders?|parcel|package|deliver|shipped|arrive|track|where is|where's)/i,
@@ -53,7 +55,7 @@ const ORDER_TOPICS: Topic[] = [
     reply: tellStatus,
   },
 ];
-const HOURS_TOPIC: Topic = {
+const HOURS_TOPIC: RecognizedTopic = {
   pattern: /\b(?:open|opening|hours|close|closed|closing)\b/i,
   confidence: 0.97,
   reply: tellHours,
@@ -118,7 +120,7 @@ export function replyTo(conversation: Conversation): AgentReply {
 /** Returns the topics of a message; at most one of them is about orders. */
 function topicsOf(userText: string): Topic[] {
   const aboutOrders = ORDER_TOPICS.find(({ pattern }) => pattern.test(userText));
-  const topics = aboutOrders ? [aboutOrders] : [];
+  const topics: Topic[] = aboutOrders ? [aboutOrders] : [];
   if (HOURS_TOPIC.pattern.test(userText)) topics.push(HOURS_TOPIC);
   return topics;
 }
@@ -130,7 +132,7 @@ function findOpenTopic(messages: readonly ChatMessage[]): Topic {
     const topic = ORDER_TOPICS.find(({ pattern }) => pattern.test(truncate(content)));
     if (topic) return topic;
   }
-  return { pattern: /$^/, confidence: 0.8, reply: tellStatus };
+  return { confidence: 0.8, reply: tellStatus };
 }
 
 /** Returns the order ids that either side mentioned last. */

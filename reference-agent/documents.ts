@@ -6,15 +6,16 @@ import {
   sandboxRoutes,
 } from '../src/contract/index.ts';
 import { HTML_TYPE, pageHeaders, prefersHtml } from '../src/http-kit/pages.ts';
-import { rejectOtherMethods, sendPrettyJson } from '../src/http-kit/server.ts';
+import { sendPrettyJson } from '../src/http-kit/server.ts';
 import { FACT_LIST_CSS } from '../src/report-kit/fact-list.ts';
 import { renderFrontPage } from '../src/report-kit/front-page.ts';
 import { html } from '../src/report-kit/html.ts';
 import { renderPage } from '../src/report-kit/page.ts';
 import type { Authentication } from './authentication.ts';
-import { RequestError } from './errors.ts';
 import { VOICE_PATH } from './voice/upgrade.ts';
+import { allowOnly } from './wire.ts';
 
+/** What the documents of an agent depend on. */
 export interface DocumentOptions {
   authentication: Authentication;
   hasVoice: boolean;
@@ -35,13 +36,13 @@ export function addDocumentRoutes(app: FastifyInstance, options: DocumentOptions
   app.get('/openapi.json', (_request, reply) =>
     sendPrettyJson(reply, createOpenApi('sandbox', { serverUrl: '/' })),
   );
-  allowGet(app, '/openapi.json');
+  allowOnly(app, '/openapi.json', ['GET', 'HEAD']);
   if (!hasVoice) return;
   app.get('/asyncapi.json', ({ host }, reply) => {
     const isHost = /^[\w.:[\]-]+$/.test(host);
     return sendPrettyJson(reply, createAsyncApi({ isSecure, ...(isHost && { host }) }));
   });
-  allowGet(app, '/asyncapi.json');
+  allowOnly(app, '/asyncapi.json', ['GET', 'HEAD']);
 }
 
 const TITLE = 'sandbox-kit: the reference agent';
@@ -83,7 +84,7 @@ function addFrontPage(app: FastifyInstance, hasVoice: boolean): void {
     </main>`;
     return reply.type(HTML_TYPE).send(renderPage({ title: TITLE, css: FACT_LIST_CSS, body }));
   });
-  allowGet(app, '/');
+  allowOnly(app, '/', ['GET', 'HEAD']);
 }
 
 /** Returns whether a person opens the path in a browser. */
@@ -102,13 +103,4 @@ export function sendUnknownPage(reply: FastifyReply): FastifyReply {
     .headers({ ...pageHeaders, vary: 'accept' })
     .type(HTML_TYPE)
     .send(renderPage({ title, css: FACT_LIST_CSS, body }));
-}
-
-function allowGet(app: FastifyInstance, url: string): void {
-  rejectOtherMethods(
-    app,
-    url,
-    ['GET', 'HEAD'],
-    (message, headers) => new RequestError('method_not_allowed', message, headers),
-  );
 }

@@ -3,7 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentFault, Health } from '../src/contract/index.ts';
 import type { Authentication } from './authentication.ts';
 import { RequestError } from './errors.ts';
-import { parseFault, type FaultInjector, type FaultRoute } from './faults.ts';
+import type { FaultInjector } from './fault-injector.ts';
+import { parseFault, type FaultRoute } from './faults.ts';
 import { JSON_CONTENT_TYPE } from './wire.ts';
 
 declare module 'fastify' {
@@ -26,6 +27,7 @@ export type FaultHook = (
   done: (error?: Error) => void,
 ) => void;
 
+/** Dependencies of the fault hooks. */
 export interface FaultHookOptions {
   faults: FaultInjector;
   authentication: Authentication;

@@ -6,55 +6,12 @@ import {
   isMessage,
   type AgentFault,
 } from '../src/contract/index.ts';
-import {
-  armFault,
-  createFaultList,
-  FAULTS_MAX,
-  pickFaults,
-  type ArmedFault,
-  type FaultStatus,
-} from '../src/http-kit/faults.ts';
-import type { Clock } from '../src/platform/clock.ts';
-import type { Random } from '../src/platform/random.ts';
+import { FAULTS_MAX } from '../src/http-kit/faults.ts';
 import { didYouMean } from '../src/platform/suggest.ts';
 import { RequestError } from './errors.ts';
 
 /** Part of the agent that faults are injected into. */
 export type FaultRoute = NonNullable<AgentFault['route']>;
-
-/** Where a fault was set: by the start options, or by `/__admin/faults`. */
-export type FaultSource = 'admin' | 'options';
-
-/** What to inject into a request. */
-export interface InjectedFaults {
-  /** Milliseconds to wait first. */
-  delayMs: number;
-  /** The fault to inject after the delay; never a latency. */
-  fault: AgentFault | undefined;
-}
-
-/** The faults that the agent injects on demand. */
-export interface FaultInjector {
-  /** Returns whether no faults are set, which is the usual case and is checked on every request. */
-  isEmpty(): boolean;
-  /**
-   * Returns what to inject into a request to `route` and counts it as injected: at most one latency
-   * and one other fault, the first of each in the order of request header, admin, options.
-   */
-  inject(route: FaultRoute, fromHeader: AgentFault | undefined): InjectedFaults;
-  /**
-   * Returns what to inject into a call, from its WebSocket to its last packet, and counts it as
-   * injected: the first fault of each kind, in the same order.
-   */
-  injectIntoCall(fromHeader: AgentFault | undefined): AgentFault[];
-  /** Replaces the faults that were set by admin. */
-  setAdmin(faults: readonly AgentFault[]): void;
-  /** @throws RequestError `bad_request` when too many faults are set. */
-  addAdmin(fault: AgentFault): void;
-  list(): (FaultStatus<AgentFault> & { source: FaultSource })[];
-  /** Removes the faults set by admin and sets those of the options again. */
-  reset(): void;
-}
 
 // The routes of a fault that names none. Responses 429 and 500 server_error belong to chat and users
 // (spec 4.5, 7), health reports its own state, and media faults belong to voice.
@@ -91,61 +48,8 @@ const ONLY_ROUTE_BY_KIND: Partial<Record<AgentFault['kind'], FaultRoute>> = Obje
 );
 const KINDS_WITH_BOUNDS: ReadonlySet<string> = new Set(['latency', 'jitter', 'late_reply']);
 
-/** Creates a fault injector. Delays are drawn from `random` in the order of injection. */
-export function createFaultInjector({
-  clock,
-  random,
-  options,
-}: {
-  clock: Clock;
-  random: Random;
-  options: readonly AgentFault[];
-}): FaultInjector {
-  const createError = (message: string): RequestError => new RequestError('bad_request', message);
-  const adminFaults = createFaultList<AgentFault>(clock, createError);
-  const optionFaults = createFaultList<AgentFault>(clock, createError);
-  optionFaults.replaceAll(options);
-
-  const candidatesFor = (
-    route: FaultRoute,
-    fromHeader: AgentFault | undefined,
-  ): ArmedFault<AgentFault>[] => {
-    const candidates = [...adminFaults.active(), ...optionFaults.active()];
-    if (fromHeader) candidates.unshift(armFault(clock, fromHeader));
-    return candidates.filter(({ fault }) => appliesTo(fault, route));
-  };
-  return {
-    isEmpty: () => adminFaults.isEmpty() && optionFaults.isEmpty(),
-    inject(route, fromHeader) {
-      const candidates = candidatesFor(route, fromHeader);
-      const { delay, failure } = pickFaults(candidates, ({ kind }) => kind === 'latency');
-      const { min_ms: min, max_ms: max } = delay?.latency ?? { min_ms: 0, max_ms: 0 };
-      return { delayMs: max > 0 ? random.integer(min, max) : 0, fault: failure };
-    },
-    injectIntoCall(fromHeader) {
-      const firstByKind = new Map<string, ArmedFault<AgentFault>>();
-      for (const armed of candidatesFor('voice', fromHeader)) {
-        if (!firstByKind.has(armed.fault.kind)) firstByKind.set(armed.fault.kind, armed);
-      }
-      return Array.from(firstByKind.values(), (armed) => {
-        armed.injected += 1;
-        return armed.fault;
-      });
-    },
-    setAdmin: (faults) => adminFaults.replaceAll(faults),
-    addAdmin: (fault) => adminFaults.add(fault),
-    list: () => [
-      ...adminFaults.statuses().map((status) => ({ ...status, source: 'admin' as const })),
-      ...optionFaults.statuses().map((status) => ({ ...status, source: 'options' as const })),
-    ],
-    reset() {
-      adminFaults.replaceAll([]);
-      optionFaults.replaceAll(options);
-    },
-  };
-}
-
-function appliesTo(fault: AgentFault, route: FaultRoute): boolean {
+/** Returns whether a fault is for a route: the one that it names, or else all of its kind. */
+export function appliesTo(fault: AgentFault, route: FaultRoute): boolean {
   return fault.route === undefined
     ? ROUTES_BY_KIND[fault.kind].includes(route)
     : fault.route === route;

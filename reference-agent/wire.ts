@@ -6,7 +6,7 @@ import {
   type MessageName,
 } from '../src/contract/index.ts';
 import type { HttpError } from '../src/http-kit/errors.ts';
-import { createHttpServer, logRequestFailure } from '../src/http-kit/server.ts';
+import { createHttpServer, logRequestFailure, rejectOtherMethods } from '../src/http-kit/server.ts';
 import type { Log } from '../src/platform/log.ts';
 import { RequestError, toRequestError } from './errors.ts';
 import type { KeyPair } from '../src/http-kit/self-signed.ts';
@@ -58,6 +58,13 @@ export function createAgentServer(log: Log, keyPair: KeyPair | undefined): Fasti
     done(new RequestError('bad_request', `Content-Type must be application/json, got ${type}.`));
   });
   return app;
+}
+
+/** Responds with 405 to all methods of a route except these. */
+export function allowOnly(app: FastifyInstance, url: string, methods: string[]): void {
+  const createError = (message: string, headers: Record<string, string>): RequestError =>
+    new RequestError('method_not_allowed', message, headers);
+  rejectOtherMethods(app, url, methods, createError);
 }
 
 function sendError(reply: FastifyReply, { status, headers, body }: HttpError): FastifyReply {

@@ -28,6 +28,7 @@ const nouns: Partial<Record<MessageName, string>> = {
   LoadReport: 'a report of load',
   Persona: 'a persona',
   Scenario: 'a scenario',
+  SeedDocument: 'a document',
   SimulationReport: 'a report of simulate',
 };
 
@@ -65,7 +66,7 @@ export function readYamlFile<Name extends MessageName>(
     const source = createSource({ path, text, lines, document });
     try {
       const value = source.read();
-      source.check(name, value, rootOf(name));
+      source.check(name, value);
       return [
         { value: value as Messages[Name], locate: (pointer) => source.locate(pointer, value) },
       ];
@@ -103,7 +104,7 @@ export function readDocumentText<Name extends MessageName>(
       new TextProblem(offset, /[.?]$/.test(message) ? message : `${message}.`);
     const source = createSource({ path: '', text, lines, document, createError });
     const value = source.read();
-    source.check(name, value, rootOf(name));
+    source.check(name, value);
     return {
       value: value as Messages[Name],
       locate: (pointer) => placeOf(source.offsetOf(pointer, value)),
@@ -131,13 +132,11 @@ export interface YamlSource {
  */
 export function readYamlSource(path: string, option: string): YamlSource {
   const text = readTextFile(path, option);
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
+  const { lines, document } = parseWithLines(text);
   createSource({ path, text, lines, document }).read();
   return {
     document,
-    errorAt: (offset, message) =>
-      new SandboxKitError('invalid_file', `${formatPosition(path, lines, offset)}: ${message}`),
+    errorAt: (offset, message) => createPlaceError(formatPosition(path, lines, offset), message),
   };
 }
 
@@ -158,20 +157,15 @@ export interface SeedFile {
  */
 export function readSeedFile(path: string, option: string): SeedFile {
   const text = readFilledFile(path, option, 'a seed document in YAML or JSON');
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
-  const source = createSource({ path, text, lines, document });
+  const source = createSource({ path, text, ...parseWithLines(text) });
   const value = source.read();
-  source.check('SeedDocument', value, 'the document');
+  source.check('SeedDocument', value);
   return {
     document: value as SeedDocument,
     errorAt(pointer, message, otherPointer) {
       const other =
         otherPointer === undefined ? '' : ` (line ${source.lineOf(otherPointer, value)})`;
-      return new SandboxKitError(
-        'invalid_file',
-        `${source.locate(pointer, value)}: ${message}${other}.`,
-      );
+      return createPlaceError(source.locate(pointer, value), `${message}${other}.`);
     },
   };
 }
@@ -188,34 +182,35 @@ export function readJsonFile(
   expected: string,
 ): { value: unknown; check: (name: MessageName) => void; locate: (pointer: string) => string } {
   const text = readFilledFile(path, option, expected);
-  const parseSource = (): Source => {
-    const lines = new LineCounter();
-    const document = parseDocument(text, { lineCounter: lines });
-    return createSource({ path, text, lines, document, isJson: true });
-  };
+  const parseSource = (): Source =>
+    createSource({ path, text, ...parseWithLines(text), isJson: true });
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     const { at, message } = describeJsonError(text, errorMessage(error), 0);
-    const lines = new LineCounter();
-    parseDocument(text, { lineCounter: lines });
-    throw new SandboxKitError('invalid_file', `${formatPosition(path, lines, at)}: ${message}.`);
+    throw createPlaceError(formatPosition(path, parseWithLines(text).lines, at), `${message}.`);
   }
   return {
     value,
     check(name) {
       // Reports can be large: find the position only if there is an error to locate.
-      if (findViolations(name, value).length > 0) parseSource().check(name, value, rootOf(name));
+      if (findViolations(name, value).length > 0) parseSource().check(name, value);
     },
     locate: (pointer) => parseSource().locate(pointer, value),
   };
 }
 
+/** Parses a text with one document, of which errors are kept for `Source.read`. */
+function parseWithLines(text: string): { lines: LineCounter; document: Document } {
+  const lines = new LineCounter();
+  return { lines, document: parseDocument(text, { lineCounter: lines }) };
+}
+
 /** A document with its file. */
 interface Source {
   read: () => unknown;
-  check: (name: MessageName, value: unknown, root: string) => void;
+  check: (name: MessageName, value: unknown) => void;
   locate: (pointer: string, value: unknown) => string;
   lineOf: (pointer: string, value: unknown) => number;
   offsetOf: (pointer: string, value: unknown) => number;
@@ -240,7 +235,7 @@ function createSource(file: {
   const errorAt =
     file.createError ??
     ((offset: number, message: string): Error =>
-      new SandboxKitError('invalid_file', `${formatPosition(path, lines, offset)}: ${message}.`));
+      createPlaceError(formatPosition(path, lines, offset), `${message}.`));
   const offsetOf = (pointer: string, value: unknown): number =>
     offsetOfPointer(document, value, pointer) ?? start;
   return {
@@ -256,8 +251,9 @@ function createSource(file: {
         throw errorAt(start, describeAliasError(error));
       }
     },
-    check(name, value, root) {
-      const problems = describeViolations(findViolations(name, value), document, value, root)
+    check(name, value) {
+      const violations = findViolations(name, value);
+      const problems = describeViolations(violations, document, value, rootOf(name))
         .map(({ pointer, isName, message }) => {
           const nameOffset = isName ? offsetOfKey(document, pointer) : undefined;
           return { at: nameOffset ?? offsetOf(pointer, value), message };
@@ -275,6 +271,9 @@ function createSource(file: {
     offsetOf,
   };
 }
+
+const createPlaceError = (place: string, message: string): SandboxKitError =>
+  new SandboxKitError('invalid_file', `${place}: ${message}`);
 
 function formatPosition(path: string, lines: LineCounter, offset: number): string {
   const { line, col } = lines.linePos(offset);

@@ -2,8 +2,8 @@ import type { Persona, Scenario } from '../../src/contract/index.ts';
 import { createFileError } from '../../src/platform/sandbox-kit-error.ts';
 import { shippedPath } from '../../src/platform/shipped-path.ts';
 import { didYouMean } from '../../src/platform/suggest.ts';
-import { listFiles } from './list-files.ts';
 import { readYamlFile } from './documents.ts';
+import { listFiles } from './find-files.ts';
 
 /** Reads the personas that the package contains. @throws {SandboxKitError} if a file is damaged. */
 export function readShippedPersonas(): Persona[] {

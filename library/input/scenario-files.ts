@@ -1,5 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { dirname, sep } from 'node:path';
+import { dirname } from 'node:path';
 import type { EvalDefinition, Persona, Scenario } from '../../src/contract/index.ts';
 import { createFileError, SandboxKitError } from '../../src/platform/sandbox-kit-error.ts';
 import { shippedPath } from '../../src/platform/shipped-path.ts';
@@ -10,7 +9,7 @@ import {
   type ScenarioSetName,
 } from '../../src/service/simulator/options.ts';
 import { readYamlFile, type YamlDocument } from './documents.ts';
-import { listFiles } from './list-files.ts';
+import { findFiles, globToRegExp, listFiles } from './find-files.ts';
 import { withShippedPersonas } from './personas.ts';
 
 /**
@@ -177,55 +176,4 @@ function rejectDuplicateIds(
     }
     places.set(value.id, place);
   }
-}
-
-const FILES_MAX = 10_000;
-const DEPTH_MAX = 20;
-
-/**
- * Returns the files that match a pattern, sorted. `*` matches a part of a name, `?` one character,
- * `**` any directories. A directory matches all files in it and below with the suffix. Hidden
- * directories and node_modules are skipped.
- */
-function findFiles(pattern: string, suffix: string): string[] {
-  const path = pattern.replaceAll(sep, '/');
-  if (existsSync(pattern)) {
-    if (!statSync(pattern).isDirectory()) return [pattern];
-    return walkFiles(path.replace(/\/+$/, '')).filter((file) => file.endsWith(suffix));
-  }
-  const parts = path.split('/');
-  const firstWildcard = parts.findIndex((part) => /[*?]/.test(part));
-  if (firstWildcard < 0) return [];
-  const base = parts.slice(0, firstWildcard).join('/');
-  const start = firstWildcard === 0 ? '.' : base === '' ? '/' : base;
-  const expression = globToRegExp(firstWildcard === 0 ? `./${path}` : path);
-  return walkFiles(start).filter((file) => expression.test(file));
-}
-
-function globToRegExp(glob: string): RegExp {
-  const source = glob
-    .split(/(\*\*\/|\*|\?)/)
-    .map((part) => {
-      if (part === '**/') return '(?:[^/]+/)*';
-      if (part === '*') return '[^/]*';
-      if (part === '?') return '[^/]';
-      return part.replaceAll(/[\\^$.|+()[\]{}]/g, '\\$&');
-    })
-    .join('');
-  return new RegExp(`^${source}$`, 'u');
-}
-
-function walkFiles(root: string): string[] {
-  const files: string[] = [];
-  const walk = (directory: string, depth: number): void => {
-    if (depth > DEPTH_MAX || files.length >= FILES_MAX || !existsSync(directory)) return;
-    for (const entry of readdirSync(directory, { withFileTypes: true })) {
-      const path = directory === '/' ? `/${entry.name}` : `${directory}/${entry.name}`;
-      const isSkipped = entry.name.startsWith('.') || entry.name === 'node_modules';
-      if (entry.isDirectory() && !isSkipped) walk(path, depth + 1);
-      else if (entry.isFile() && files.length < FILES_MAX) files.push(path);
-    }
-  };
-  walk(root, 0);
-  return files.sort();
 }

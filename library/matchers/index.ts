@@ -38,17 +38,29 @@ export type MatcherResult<Expectation> = Expectation extends { toBeDefined(): in
   ? Result
   : unknown;
 
-/** Expects a conforming report of `check` or `grade`, or a conforming exchange. */
+/**
+ * Expects a conforming report of `check` or `grade`, or a conforming exchange.
+ *
+ * @throws {TypeError} if the value is neither, for example a promise.
+ */
 export function toConform(received: unknown): Judgment {
   return judgeConformance('toConform', received);
 }
 
-/** Expects a value that matches the schema of a message, such as `ChatResponse`. */
+/**
+ * Expects a value that matches the schema of a message, such as `ChatResponse`.
+ *
+ * @throws {TypeError} if no message has the name, or the value is a promise.
+ */
 export function toBeValidMessage(received: unknown, name: MessageName): Judgment {
   return judgeMessage('toBeValidMessage', received, name);
 }
 
-/** Expects that an eval, by name or id, passed in every session that has it, and in at least one. */
+/**
+ * Expects that an eval, by name or id, passed in every session that has it, and in at least one.
+ *
+ * @throws {TypeError} if the value has no sessions, or is a promise.
+ */
 export function toHavePassedEval(received: unknown, name: string): Judgment {
   return judgeEval('toHavePassedEval', received, name);
 }

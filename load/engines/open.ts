@@ -4,7 +4,7 @@ import { throughProxy } from '../../src/http-kit/connect.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { tlsOptionsOf, type Connection } from '../../src/platform/connection.ts';
 import { createDeadlines, type Deadlines, type RequestDeadline } from './deadlines.ts';
-import { classifyFailure } from './failures.ts';
+import { classifyFailure, type Failure } from './failures.ts';
 import {
   BODY_BYTES_MAX,
   type ExchangeResult,
@@ -186,7 +186,7 @@ class RequestInFlight implements Dispatcher.DispatchHandler {
     this.#fail({ kind: 'timeout', message: `no complete response within ${waitedMs} ms` });
   }
 
-  #fail(fault: NonNullable<ExchangeResult['fault']>): void {
+  #fail(fault: Failure): void {
     this.#end({ ...this.#result, fault });
   }
 

@@ -1,4 +1,4 @@
-import type { FaultKind } from '../../src/contract/index.ts';
+import type { Failure } from './failures.ts';
 
 /** A request to send. */
 export interface OutgoingRequest {
@@ -21,7 +21,7 @@ export interface ExchangeResult {
   headers?: Record<string, string | string[] | undefined>;
   /** The raw body of a complete response. */
   body?: Uint8Array;
-  fault?: { kind: FaultKind; message: string };
+  fault?: Failure;
 }
 
 /** Sends requests to one sandbox immediately. A request is never retried. */

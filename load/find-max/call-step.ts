@@ -4,15 +4,13 @@ import {
   type LoadReport,
 } from '../../src/contract/index.ts';
 import { formatCount, formatDuration } from '../../src/report-kit/format.ts';
+import type { JudgedRun } from './confirmed-maximum.ts';
 
 /** Share of the turns that may stay without a response. */
 const UNANSWERED_SHARE_MAX = 0.01;
 
 /** Decides whether a number of calls was sustained. Only the confirmation is judged statistically. */
-export function judgeCallStep({ plan, selfCheck, voice }: LoadReport): CallStep & {
-  /** The load generator could not keep up, so the step shows nothing about the sandbox. */
-  generatorFailed: boolean;
-} {
+export function judgeCallStep({ plan, selfCheck, voice }: LoadReport): JudgedRun<CallStep> {
   const { calls = 0, windowMs } = plan;
   const { held = 0, turns = 0, unansweredTurns = 0 } = voice ?? {};
   const errors = Object.entries(voice?.errors ?? {}).map(([kind, times]) => `${times} ${kind}`);
@@ -28,7 +26,7 @@ export function judgeCallStep({ plan, selfCheck, voice }: LoadReport): CallStep 
       `network path latency p95 ${formatDuration(pathMs)}`) ||
     (unansweredTurns > turns * UNANSWERED_SHARE_MAX &&
       `${unansweredTurns} of ${formatCount(turns, 'turn')} got no response`);
-  return {
+  const step = {
     calls,
     durationMs: windowMs,
     holds: problem === false,
@@ -38,8 +36,8 @@ export function judgeCallStep({ plan, selfCheck, voice }: LoadReport): CallStep 
     turns,
     unansweredTurns,
     reason: problem === false ? describeLatency(pathMs, responseMs) : problem,
-    generatorFailed,
   };
+  return { step, generatorFailed, windowMs };
 }
 
 function describeLatency(pathMs: number | null, responseMs: number | null): string {

@@ -38,11 +38,7 @@ export async function findMaxCalls({
     bounds: { start: CALLS_START, min: CALLS_MIN, max: callsMax, round: Math.round },
     lower: (calls) => (calls > CALLS_MIN ? Math.floor(calls * STEP_DOWN) : undefined),
     load: runWith,
-    judge({ report, wasInterrupted }) {
-      if (wasInterrupted) return undefined;
-      const { generatorFailed, ...step } = judgeCallStep(report);
-      return { step, generatorFailed, windowMs: report.plan.windowMs };
-    },
+    judge: ({ report, wasInterrupted }) => (wasInterrupted ? undefined : judgeCallStep(report)),
     wording,
   });
   return { maxCalls, report: run?.report };

@@ -41,10 +41,9 @@ export async function findMaxRate({
     lower: (perSecond) => roundToThreeDigits(perSecond * STEP_DOWN),
     load: runAt,
     judge({ plan, requests }) {
-      const { stopped } = requests;
-      if (stopped !== undefined && stopped.kind !== 'down') return undefined;
-      const { generatorFailed, ...step } = judgeRateStep(plan, requests, limits);
-      return { step, generatorFailed, windowMs: plan.windowMs };
+      const { earlyEnd } = requests;
+      if (earlyEnd !== undefined && earlyEnd.kind !== 'down') return undefined;
+      return judgeRateStep(plan, requests, limits);
     },
     wording,
   });

@@ -1,28 +1,28 @@
 import { CHAT_RESPONSE_MS_TARGET, type LoadPlan, type RateStep } from '../../src/contract/index.ts';
 import type { RequestRun } from '../phases/request-run.ts';
+import { sumCounts } from '../record/counts.ts';
+import { perSecond } from '../record/stream-log.ts';
 import { IN_FLIGHT_STEP_MS } from '../record/timeline.ts';
 import type { GeneratorLimits } from '../self-check/self-check.ts';
 import { formatDuration, formatNumber, formatShare } from '../../src/report-kit/format.ts';
 import { measureInFlightTrend } from '../verdict/throughput.ts';
 import { FAILED_SHARE_MAX, SUCCESS_SHARE_MIN } from '../verdict/share.ts';
 import { roundTo } from '../../src/platform/round.ts';
+import type { JudgedRun } from './confirmed-maximum.ts';
 
 /** Decides whether one rate was sustained. Only the confirmation is judged statistically. */
 export function judgeRateStep(
   plan: LoadPlan,
-  { record, ranMs, stopped, missed }: RequestRun,
+  { record, ranMs, earlyEnd, missed }: RequestRun,
   { lagP99MsMax }: GeneratorLimits,
-): RateStep & {
-  /** The load generator could not keep up, so the step shows nothing about the sandbox. */
-  generatorFailed: boolean;
-} {
+): JudgedRun<RateStep> {
   const log = record.log('chat');
   const { ok, offered, errors, lag, response } = log;
-  const failed = Object.values(errors).reduce((sum, times) => sum + times, 0);
+  const failed = sumCounts(errors);
   const failedShare = ok + failed === 0 ? 1 : failed / (ok + failed);
   const judgedMs = response.percentile(plan.percentile) ?? 0;
   const lagMs = lag.percentile(99) ?? 0;
-  const offeredPerSecond = ranMs > 0 ? (offered / ranMs) * 1000 : 0;
+  const offeredPerSecond = perSecond(offered, ranMs);
   const trend = measureInFlightTrend(
     record.inFlight.until(ranMs),
     IN_FLIGHT_STEP_MS,
@@ -34,13 +34,13 @@ export function judgeRateStep(
   const reason =
     (generatorFailed &&
       `the load generator could not keep up (send lag p99 ${formatDuration(lagMs)})`) ||
-    (stopped?.kind === 'down' && stopped.detail) ||
+    (earlyEnd?.kind === 'down' && earlyEnd.detail) ||
     (failedShare > FAILED_SHARE_MAX && `${formatShare(failedShare, 1)} of the requests failed`) ||
     (judgedMs >= CHAT_RESPONSE_MS_TARGET && `p${plan.percentile} ${formatDuration(judgedMs)}`) ||
     (trend.rising && `requests in flight rise by ${formatNumber(trend.perSecond, 1)} per second`) ||
     (donePerSecond < plan.ratePerSecond * SUCCESS_SHARE_MIN * (ranMs / plan.windowMs) &&
       `only ${formatNumber(donePerSecond, 1)} requests/s succeeded`);
-  return {
+  const step = {
     ratePerSecond: plan.ratePerSecond,
     durationMs: Math.round(ranMs),
     holds: reason === false,
@@ -48,6 +48,6 @@ export function judgeRateStep(
     p99Ms: response.percentile(99),
     failedShare: roundTo(failedShare, 6),
     reason: reason === false ? `p${plan.percentile} ${formatDuration(judgedMs)}` : reason,
-    generatorFailed,
   };
+  return { step, generatorFailed, windowMs: plan.windowMs };
 }

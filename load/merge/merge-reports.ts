@@ -85,12 +85,12 @@ function findBlocker(shards: readonly NamedReport<ShardReport>[]): LoadReport['b
 
 function mergeRecords(
   shards: readonly [NamedReport<ShardReport>, ...NamedReport<ShardReport>[]],
-  thresholds: ReturnType<typeof createBreachTests>,
+  breachTests: ReturnType<typeof createBreachTests>,
 ): Recorder {
   const [{ report: first }] = shards;
   const { plan, streams } = first;
   const record = createRecorder({
-    ...{ windowMs: plan.windowMs, streams, main: mainOf(first), thresholds },
+    ...{ windowMs: plan.windowMs, streams, main: mainOf(first), breachTests },
   });
   for (const { name, report } of shards) {
     const { measurements } = report.shard;

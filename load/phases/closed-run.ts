@@ -48,14 +48,14 @@ export async function runClosed(parts: ClosedRunParts): Promise<RequestRun> {
   const next = (): NextRequest => {
     const request = stream.nextRequest();
     const dueMs = sinceStart();
-    if (sentCount >= plan.requests) end.endEarly({ kind: 'full', detail: '' });
+    if (sentCount >= plan.requests) end.endEarly({ kind: 'full' });
     // autocannon goes on for some milliseconds after the end.
     if (end.over.aborted || dueMs >= plan.windowMs) {
       const headers = profile.createHeaders(request.name);
       return { outgoing: withHeaders(request.outgoing, headers), onEnd: () => {} };
     }
     sentCount++;
-    record.offered(request.stream, dueMs);
+    record.recordDue(request.stream, dueMs);
     const exchange = log.begin(request, dueMs);
     return { outgoing: exchange.outgoing, onEnd: exchange.end };
   };
@@ -64,32 +64,25 @@ export async function runClosed(parts: ClosedRunParts): Promise<RequestRun> {
   const run = startAutocannon({
     ...{ target, tls, clock, connections, next },
     timeoutMs: stream.nextRequest().deadlineMs,
-    onUnreadable: () => end.endEarly({ kind: 'unreadable', detail: '' }),
+    onUnreadable: () => end.endEarly({ kind: 'unreadable' }),
   });
   await Promise.race([clock.sleep(plan.windowMs, end.over).catch(() => undefined), run.ended]);
   const ranMs = Math.min(plan.windowMs, sinceStart());
   const cost = stopMeter();
   log.abandon();
-  dropInFlight();
+  record.dropInFlight();
   await run.stop();
   end.finish();
   await watching;
-  await log.validated();
+  await log.waitUntilValidated();
   return {
     record,
     ranMs: end.early ? ranMs : plan.windowMs,
     missed: 0,
     cost,
-    stopped: end.early,
+    earlyEnd: end.early,
     windowStartedAtMs,
   };
-
-  /** Removes the requests that the end of the run cut off: they neither succeeded nor failed. */
-  function dropInFlight(): void {
-    const mainLog = record.log(main);
-    mainLog.offered -= record.inFlightCount;
-    mainLog.sent -= record.inFlightCount;
-  }
 }
 
 /** Ends the run if the sandbox refuses the key or is down. */

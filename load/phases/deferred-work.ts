@@ -4,7 +4,7 @@ import type { Clock } from '../../src/platform/clock.ts';
 export interface DeferredWork {
   add(task: () => void): void;
   /** Resolves when the queue is empty. */
-  done(): Promise<void>;
+  waitUntilDone(): Promise<void>;
 }
 
 /** Time slice of work before the event loop handles the network again. */
@@ -40,7 +40,7 @@ export function createDeferredWork(clock: Clock): DeferredWork {
       waiting.push(task);
       working ??= work();
     },
-    async done() {
+    async waitUntilDone() {
       while (working) await working;
     },
   };

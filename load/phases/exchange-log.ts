@@ -15,7 +15,7 @@ export interface ExchangeLog {
   /** Ignores the requests in flight; their results are not recorded. */
   abandon(): void;
   /** Resolves when all results so far are validated. */
-  validated(): Promise<void>;
+  waitUntilValidated(): Promise<void>;
   /** Requests that are in flight or not validated yet. */
   readonly openCount: number;
 }
@@ -50,13 +50,13 @@ export function createExchangeLog(parts: ExchangeLogParts): ExchangeLog {
 
 class Log implements ExchangeLog {
   readonly #parts: ExchangeLogParts;
-  readonly #later: DeferredWork;
+  readonly #deferred: DeferredWork;
   #openCount = 0;
   #abandoned = false;
 
   constructor(parts: ExchangeLogParts) {
     this.#parts = parts;
-    this.#later = createDeferredWork(parts.clock);
+    this.#deferred = createDeferredWork(parts.clock);
   }
 
   get openCount(): number {
@@ -69,14 +69,14 @@ class Log implements ExchangeLog {
     const headers = createHeaders(request.name);
     const isRecorded = request.unjudged !== true;
     this.#openCount++;
-    if (isRecorded) recorder.sent(stream, dueMs, clock.monotonicMs() - windowStartMs);
+    if (isRecorded) recorder.recordSend(stream, dueMs, clock.monotonicMs() - windowStartMs);
     return {
       outgoing: withHeaders(request.outgoing, headers),
       end: (result) => {
         if (this.#abandoned) return;
-        if (isRecorded) recorder.arrived(stream, result.endedMs - windowStartMs);
+        if (isRecorded) recorder.recordArrival(stream, result.endedMs - windowStartMs);
         const traceId = traceIdOf(headers[TRACEPARENT]);
-        this.#later.add(() => this.#finish(request, dueMs, result, traceId));
+        this.#deferred.add(() => this.#finish(request, dueMs, result, traceId));
       },
     };
   }
@@ -85,8 +85,8 @@ class Log implements ExchangeLog {
     this.#abandoned = true;
   }
 
-  validated(): Promise<void> {
-    return this.#later.done();
+  waitUntilValidated(): Promise<void> {
+    return this.#deferred.waitUntilDone();
   }
 
   #finish(
@@ -105,7 +105,7 @@ class Log implements ExchangeLog {
         traceId,
       };
       const completed = this.#toCompleted(request, dueMs, result, validated);
-      recorder.completed(stream, completed, details);
+      recorder.recordResult(stream, completed, details);
       onResult(validated);
     }
     onFinish?.(request, result, validated);

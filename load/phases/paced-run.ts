@@ -18,8 +18,7 @@ export interface PacedRunParts extends RequestRunParts {
   transport: Transport;
   /** The part of the plan to send (default: all of it). */
   shard?: ShardOptions | undefined;
-  /** The thresholds on the response times of each stream. */
-  thresholds?: RecorderOptions['thresholds'];
+  breachTests?: RecorderOptions['breachTests'];
 }
 
 /** Time to prepare before the first request. */
@@ -35,7 +34,7 @@ export async function runPaced(parts: PacedRunParts): Promise<RequestRun> {
   const { main, streams } = profile;
   const record = createRecorder({
     ...{ windowMs: plan.windowMs, streams, main },
-    thresholds: parts.thresholds,
+    breachTests: parts.breachTests,
   });
   const [nowMs, startedMs] = [clock.nowMs(), clock.monotonicMs()];
   const leadMs = Math.max(LEAD_MS, (parts.shard?.startAtMs ?? nowMs) - nowMs);
@@ -68,7 +67,7 @@ export async function runPaced(parts: PacedRunParts): Promise<RequestRun> {
   const cost = stopMeter?.() ?? { cpuPercent: 0, loopBusy: 0 };
   sender.stopSending();
   if (end.early) sender.abandon();
-  await sender.drained();
+  await sender.waitUntilDrained();
   end.finish();
   await watching;
   return {
@@ -76,7 +75,7 @@ export async function runPaced(parts: PacedRunParts): Promise<RequestRun> {
     ranMs: end.early ? ranMs : plan.windowMs,
     missed: sender.missed,
     cost,
-    stopped: end.early,
+    earlyEnd: end.early,
     windowStartedAtMs: nowMs + leadMs + plan.rampMs,
   };
 }

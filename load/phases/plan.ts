@@ -1,15 +1,11 @@
 import type { LoadPlan } from '../../src/contract/index.ts';
 import type { LoadSettings } from '../load-run.ts';
-import { CONNECTIONS } from '../options.ts';
-import {
-  BACKGROUND_HEALTH_PER_SECOND,
-  THINK_MS,
-  BACKGROUND_USERS_PER_SECOND,
-} from '../profiles/profile.ts';
+import { CONNECTIONS, REQUESTS_MAX } from '../options.ts';
+import { THINK_MS } from '../profiles/conversation.ts';
+import { BACKGROUND_HEALTH_PER_SECOND, BACKGROUND_USERS_PER_SECOND } from '../profiles/profile.ts';
+import { sourcesOf } from '../profiles/sources.ts';
 import { requestsIn, type Stretch } from '../schedule/due-times.ts';
 
-/** Connections of the closed-loop warm-up. */
-export const WARM_UP_CONNECTIONS = 10;
 const WARM_UP_MS_MAX = 10_000;
 /** The ramp-up starts at this share of the rate. */
 const RAMP_FROM = 0.1;
@@ -37,7 +33,7 @@ export function planLoad(options: LoadSettings): LoadPlan {
 }
 
 /** The approximate duration of a turn of a call with its response. */
-const TURN_MS = 5_000;
+export const TURN_MS = 5_000;
 /** Calls have their own ramp-up and no request rate. */
 const VOICE_ONLY = { ratePerSecond: 0, warmUpMs: 0, rampMs: 0, percentile: 95 };
 
@@ -50,15 +46,10 @@ function planRequests(options: LoadSettings): LoadPlan {
   const main = stretches.reduce((sum, stretch) => sum + requestsIn(stretch), 0);
   const warmUp = Math.ceil((warmUpMs / 1000) * rate);
   const spanS = (rampMs + windowMs) / 1000;
-  const additional = spanS * (BACKGROUND_HEALTH_PER_SECOND + 2 * BACKGROUND_USERS_PER_SECOND);
-  const background = {
-    chat: 0,
-    conversation: 0,
-    health: 0,
-    voice: 0,
-    mixed: additional,
-    all: additional,
-  }[profile];
+  // A profile with users has health requests in the background, too; users are also deleted.
+  const background = sourcesOf[profile].includes('users')
+    ? spanS * (BACKGROUND_HEALTH_PER_SECOND + 2 * BACKGROUND_USERS_PER_SECOND)
+    : 0;
   const closed = (simulatedUsers * spanS * 1000) / THINK_MS;
   const paced = profile === 'conversation' ? closed : main;
   const modelCalls = profile === 'health' ? 0 : paced + warmUp + PREFLIGHT.modelCalls;
@@ -81,17 +72,14 @@ function planRequests(options: LoadSettings): LoadPlan {
 const leadMsOf = ({ warmUpMs, windowMs }: LoadSettings): number =>
   warmUpMs ?? Math.min(WARM_UP_MS_MAX, windowMs / 6);
 
-/** The requests that fit into the memory of the load generator. */
-const CLOSED_LOOP_REQUESTS_MAX = 5_000_000;
-
-/** Plans a closed loop: the sandbox decides how many requests it sends. */
+/** Plans a closed loop: the sandbox decides how many requests it sends, up to the most of a run. */
 function planClosedLoop(options: LoadSettings): LoadPlan {
   const { engine, profile, arrivals, windowMs, percentile } = options;
   const { connections = CONNECTIONS } = options;
   return {
     ...{ engine, profile, arrivals, connections, ratePerSecond: 0, windowMs },
     ...{ warmUpMs: Math.round(leadMsOf(options)), rampMs: 0, percentile },
-    ...{ requests: CLOSED_LOOP_REQUESTS_MAX, modelCalls: CLOSED_LOOP_REQUESTS_MAX },
+    ...{ requests: REQUESTS_MAX, modelCalls: REQUESTS_MAX },
   };
 }
 

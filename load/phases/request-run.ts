@@ -27,16 +27,15 @@ export interface RequestRun {
   /** Requests that were due but not sent. */
   missed: number;
   cost: Cost;
-  stopped: EarlyEnd | undefined;
+  earlyEnd: EarlyEnd | undefined;
   /** The start of the steady state, in Unix milliseconds. */
   windowStartedAtMs: number;
 }
 
 /** Why a run ended early. */
-export interface EarlyEnd {
-  kind: 'interrupted' | 'unauthorized' | 'down' | 'full' | 'unreadable';
-  detail: string;
-}
+export type EarlyEnd =
+  | { kind: 'interrupted' | 'full' | 'unreadable' }
+  | { kind: 'unauthorized' | 'down'; detail: string };
 
 /** The end of a run, planned or early. */
 export interface RunEnd {
@@ -58,7 +57,7 @@ export function createRunEnd(interrupted: AbortSignal): RunEnd {
     early = reason;
     finished.abort();
   };
-  const onSignal = (): void => endEarly({ kind: 'interrupted', detail: '' });
+  const onSignal = (): void => endEarly({ kind: 'interrupted' });
   interrupted.addEventListener('abort', onSignal, { once: true, signal: finished.signal });
   if (interrupted.aborted) onSignal();
   return {

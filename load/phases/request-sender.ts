@@ -10,7 +10,7 @@ export interface RequestSender {
   /** Sends no more requests except for cleanup. */
   stopSending(): void;
   /** Resolves when no request is in flight and all responses are validated. */
-  drained(): Promise<void>;
+  waitUntilDrained(): Promise<void>;
   /** Ignores the requests in flight; their results are not recorded. */
   abandon(): void;
   /** Requests that were due but not sent because too many were in flight. */
@@ -35,8 +35,7 @@ class Sender implements RequestSender {
   readonly #parts: RequestSenderParts;
   readonly #log: ExchangeLog;
   #missed = 0;
-  #stopped = false;
-  #abandoned = false;
+  #phase: 'sending' | 'draining' | 'abandoned' = 'sending';
 
   constructor(parts: RequestSenderParts) {
     this.#parts = parts;
@@ -52,7 +51,7 @@ class Sender implements RequestSender {
 
   send(request: PlannedRequest, dueMs: number): void {
     const { transport, recorder, windowStartMs } = this.#parts;
-    if (request.unjudged !== true) recorder.offered(request.stream, dueMs);
+    if (request.unjudged !== true) recorder.recordDue(request.stream, dueMs);
     if (this.#log.openCount >= IN_FLIGHT_MAX) {
       this.#missed++;
       return;
@@ -62,19 +61,20 @@ class Sender implements RequestSender {
   }
 
   stopSending(): void {
-    this.#stopped = true;
+    this.#phase = 'draining';
   }
 
   abandon(): void {
-    this.#abandoned = true;
-    this.#stopped = true;
+    this.#phase = 'abandoned';
     this.#log.abandon();
   }
 
-  async drained(): Promise<void> {
+  async waitUntilDrained(): Promise<void> {
     // Every request ends by its deadline, so this loop ends.
-    while (this.#log.openCount > 0 && !this.#abandoned) await this.#parts.clock.sleep(POLL_MS);
-    await this.#log.validated();
+    while (this.#log.openCount > 0 && this.#phase !== 'abandoned') {
+      await this.#parts.clock.sleep(POLL_MS);
+    }
+    await this.#log.waitUntilValidated();
   }
 
   #sendNext(
@@ -88,7 +88,7 @@ class Sender implements RequestSender {
 
   async #follow({ request, afterMs, isCleanup }: FollowUp, endedMs: number): Promise<void> {
     const { clock, windowStartMs } = this.#parts;
-    const maySend = (): boolean => !this.#stopped || isCleanup === true;
+    const maySend = (): boolean => this.#phase === 'sending' || isCleanup === true;
     if (!maySend()) return;
     // Deferred validation must not count as send lag of the next request.
     const dueMs = Math.max(endedMs + afterMs, clock.monotonicMs());

@@ -2,6 +2,7 @@ import type { FaultKind, LoadPlan } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { LoadProgress } from '../progress.ts';
 import type { Profile } from '../profiles/profile.ts';
+import { sumCounts } from '../record/counts.ts';
 import type { Recorder } from '../record/recorder.ts';
 import type { RunEnd } from './request-run.ts';
 
@@ -48,7 +49,7 @@ function errorKinds({ faultSamples }: Recorder): string {
 
 function createProgress({ record, profile, plan }: WatchParts, nowMs: number): LoadProgress {
   const log = record.log(profile.main);
-  const errors = profile.streams.flatMap((stream) => Object.values(record.log(stream).errors));
+  const errors = profile.streams.map((stream) => sumCounts(record.log(stream).errors));
   return {
     phase: nowMs < 0 ? 'ramp' : nowMs < plan.windowMs ? 'window' : 'drain',
     perSecond: record.timeline.recentRate(nowMs),

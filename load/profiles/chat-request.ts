@@ -1,5 +1,6 @@
 import { CHAT_RESPONSE_MS_TARGET, type ChatMessage } from '../../src/contract/index.ts';
-import type { Markers, PlannedRequest } from './planned-request.ts';
+import type { Markers } from './markers.ts';
+import type { PlannedRequest } from './planned-request.ts';
 
 /** Long enough that a miss of the target is measured. */
 const CHAT_DEADLINE_MS = 3 * CHAT_RESPONSE_MS_TARGET;

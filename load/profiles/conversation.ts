@@ -4,7 +4,7 @@ import { chatRequest, messageAt, openingMessage, type ChatContent } from './chat
 import type { FollowUp, PlannedRequest } from './planned-request.ts';
 
 /** Number of turns in a conversation. */
-export const TURNS = 5;
+const TURNS = 5;
 /** Average time that a simulated user waits before the next turn. */
 export const THINK_MS = 1_000;
 

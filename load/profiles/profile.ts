@@ -8,10 +8,9 @@ import { createTraceparent, TRACEPARENT } from '../../src/platform/trace-context
 import { createPositions, WHOLE_RUN, type Shard } from '../schedule/shard.ts';
 import { chatRequest, openingMessage, type ChatContent } from './chat-request.ts';
 import { conversationRequest } from './conversation.ts';
-import { createMarkers, type Markers, type PlannedRequest } from './planned-request.ts';
+import { createMarkers, type Markers } from './markers.ts';
+import type { PlannedRequest } from './planned-request.ts';
 import { createUserRequest } from './user-requests.ts';
-
-export { THINK_MS } from './conversation.ts';
 
 /** Returns the additional headers of a request by its name. `traceparent` is one of them. */
 export type CreateHeaders = (name: string) => Readonly<Record<string, string>>;

@@ -2,7 +2,8 @@ import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 
 import { resolvePointer, type ExchangeRecord, type FaultKind } from '../../src/contract/index.ts';
 import { parseJson } from '../../src/platform/json.ts';
 import { BODY_BYTES_MAX, type ExchangeResult } from '../engines/transport.ts';
-import type { Markers, PlannedRequest } from './planned-request.ts';
+import type { Markers } from './markers.ts';
+import type { PlannedRequest } from './planned-request.ts';
 
 /** Returns the requirements that an exchange violates. Injected, because this package knows no requirements. */
 export type ValidateExchange = (

@@ -37,12 +37,15 @@ export interface Recorder {
   /** Requests of all streams in flight. */
   readonly inFlightCount: number;
   log(stream: StreamName): StreamLog;
-  offered(stream: StreamName, dueMs: number): void;
-  sent(stream: StreamName, dueMs: number, sentMs: number): void;
+  /** Records that a request is due. */
+  recordDue(stream: StreamName, dueMs: number): void;
+  recordSend(stream: StreamName, dueMs: number, sentMs: number): void;
   /** Records that the response arrived. */
-  arrived(stream: StreamName, endedMs: number): void;
+  recordArrival(stream: StreamName, endedMs: number): void;
   /** Records the validated result. */
-  completed(stream: StreamName, request: CompletedRequest, details: CompletedDetails): void;
+  recordResult(stream: StreamName, request: CompletedRequest, details: CompletedDetails): void;
+  /** Removes the requests that the end of a run cut off: they neither succeeded nor failed. */
+  dropInFlight(): void;
 }
 
 /** Options of a recorder. */
@@ -51,8 +54,8 @@ export interface RecorderOptions {
   streams: readonly StreamName[];
   /** The stream that the timeline shows. */
   main: StreamName;
-  /** The thresholds on the response times of each stream. */
-  thresholds?: Partial<Record<StreamName, readonly IsMiss[]>> | undefined;
+  /** Tells the times that break each threshold of a stream. */
+  breachTests?: Partial<Record<StreamName, readonly IsMiss[]>> | undefined;
 }
 
 /** Number of examples to keep per kind of error. */
@@ -68,14 +71,10 @@ const isMiss: Record<StreamName, IsMiss> = {
 };
 
 /** Creates an empty record. */
-export function createRecorder({
-  windowMs,
-  streams,
-  main,
-  thresholds = {},
-}: RecorderOptions): Recorder {
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { windowMs, streams, main, breachTests = {} } = options;
   const logs = new Map(
-    streams.map((stream) => [stream, createStreamLog(isMiss[stream], thresholds[stream])]),
+    streams.map((stream) => [stream, createStreamLog(isMiss[stream], breachTests[stream])]),
   );
   const log = (stream: StreamName): StreamLog => {
     const streamLog = logs.get(stream);
@@ -93,8 +92,7 @@ export function createRecorder({
     mainInFlight += by;
     series.set(atMs, mainInFlight);
   };
-  let inFlightCount = 0;
-  let mainInFlight = 0;
+  let [inFlightCount, mainInFlight] = [0, 0];
   return {
     timeline: seconds,
     inFlight: series,
@@ -104,20 +102,20 @@ export function createRecorder({
       return inFlightCount;
     },
     log,
-    offered(stream, dueMs) {
+    recordDue(stream, dueMs) {
       if (isJudged(dueMs)) log(stream).offered++;
-      if (stream === main) seconds.offered(dueMs);
+      if (stream === main) seconds.addDue(dueMs);
     },
-    sent(stream, dueMs, sentMs) {
+    recordSend(stream, dueMs, sentMs) {
       if (isJudged(dueMs)) log(stream).sent++;
       change(stream, sentMs, 1);
-      if (stream === main) seconds.sent(sentMs, mainInFlight);
+      if (stream === main) seconds.addSend(sentMs, mainInFlight);
     },
-    arrived(stream, endedMs) {
+    recordArrival(stream, endedMs) {
       change(stream, endedMs, -1);
-      if (stream === main) seconds.ended(endedMs, mainInFlight);
+      if (stream === main) seconds.addEnd(endedMs, mainInFlight);
     },
-    completed(stream, request, { detail, session, traceId }) {
+    recordResult(stream, request, { detail, session, traceId }) {
       const { fault: kind, endedMs, dueMs } = request;
       if (isJudged(dueMs)) log(stream).add(request);
       const names = { ...(session && { session }), ...(traceId && { traceId }) };
@@ -125,16 +123,21 @@ export function createRecorder({
         addSlow(slowest, request, { stream, ...(session && { session }), traceId });
       }
       if (stream === main && (request.hasResponse || kind === 'timeout')) {
-        seconds.responseTime(dueMs, endedMs - dueMs);
+        seconds.addResponseTime(dueMs, endedMs - dueMs);
       }
       if (kind === undefined) {
-        if (stream === main) seconds.ok(endedMs);
+        if (stream === main) seconds.addOk(endedMs);
         return;
       }
-      seconds.fault(endedMs, kind);
+      seconds.addFault(endedMs, kind);
       if (!isJudged(dueMs) || countSamples(faultSamples, kind) >= SAMPLES_PER_KIND) return;
       const sample = { detail: detail.slice(0, DETAIL_LENGTH_MAX), ...names };
       faultSamples.push({ kind, stream, atMs: Math.round(endedMs), ...sample });
+    },
+    dropInFlight() {
+      const mainLog = log(main);
+      mainLog.offered -= inFlightCount;
+      mainLog.sent -= inFlightCount;
     },
   };
 }

@@ -6,7 +6,8 @@ import type {
   StreamName,
   StreamReport,
 } from '../../src/contract/index.ts';
-import type { Block } from '../verdict/share.ts';
+import { addBlocks, type Block } from './blocks.ts';
+import { addCounts, sumCounts } from './counts.ts';
 import { formatNumbers, parseNumbers } from './number-list.ts';
 import { keepEarliest, keepSlowest, type Recorder } from './recorder.ts';
 import type { StreamLog } from './stream-log.ts';
@@ -72,8 +73,7 @@ function encodeStream(name: StreamName, log: StreamLog): ShardStream {
 
 function mergeStream(log: StreamLog, report: StreamReport, shard: ShardStream): void {
   const [okDue, failedDue] = [parseNumbers(shard.okDue), parseNumbers(shard.failedDue)];
-  const failed = Object.values(report.errors).reduce((sum, times) => sum + times, 0);
-  if (okDue.length !== report.ok || failedDue.length !== failed) {
+  if (okDue.length !== report.ok || failedDue.length !== sumCounts(report.errors)) {
     throw new Error('The number of due times is not the number of requests.');
   }
   for (const key of ['offered', 'sent', 'ok', 'goodput'] as const) log[key] += report[key];
@@ -93,16 +93,3 @@ function mergeStream(log: StreamLog, report: StreamReport, shard: ShardStream): 
 
 const copyBlocks = (blocks: readonly Block[]): ShardStream['failures'] =>
   blocks.map((block) => ({ ...block }));
-
-function addCounts(counts: Record<string, number>, others: Readonly<Record<string, number>>): void {
-  for (const [name, times] of Object.entries(others)) counts[name] = (counts[name] ?? 0) + times;
-}
-
-/** Adds the blocks of another log, which cover the same stretches of time. */
-function addBlocks(blocks: Block[], others: readonly Block[]): void {
-  for (const [index, { samples, hits }] of others.entries()) {
-    const block = (blocks[index] ??= { samples: 0, hits: 0 });
-    block.samples += samples;
-    block.hits += hits;
-  }
-}

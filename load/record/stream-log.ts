@@ -1,5 +1,5 @@
 import type { FaultKind, StreamReport } from '../../src/contract/index.ts';
-import type { Block } from '../verdict/share.ts';
+import { countSample, type Block } from './blocks.ts';
 import { createHistogram, type Durations } from './histogram.ts';
 import { roundTo } from '../../src/platform/round.ts';
 
@@ -51,14 +51,11 @@ export interface StreamLog {
   report(windowMs: number): StreamReport;
 }
 
-/** Failures within one block count as one burst. */
-const BLOCK_MS = 5_000;
-
 /** Decides whether a response time misses a limit. */
 export type IsMiss = (ms: number) => boolean;
 
 /** Creates the log of a stream for its target and its thresholds on the response time. */
-export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = []): StreamLog {
+export function createStreamLog(isMiss: IsMiss, breachTests: readonly IsMiss[] = []): StreamLog {
   const [response, service, lag, firstByte] = [
     createHistogram(),
     createHistogram(),
@@ -69,7 +66,7 @@ export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = 
   const findings: Record<string, number> = {};
   const failures: Block[] = [];
   const misses: Block[] = [];
-  const breaches = thresholds.map((): Block[] => []);
+  const breaches = breachTests.map((): Block[] => []);
   const outcomes: { dueMs: number; failed: boolean }[] = [];
   const counts = { offered: 0, sent: 0, ok: 0, echoed: 0, goodput: 0 };
   const log = { ...counts, retryAfterS: undefined as number | undefined };
@@ -80,9 +77,9 @@ export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = 
     const tookMs = isTimeout ? request.deadlineMs : request.endedMs - request.dueMs;
     response.record(tookMs);
     service.record(isTimeout ? request.deadlineMs : request.endedMs - request.sentMs);
-    count(misses, request.dueMs, isMiss(tookMs));
-    for (const [nth, isBreach] of thresholds.entries()) {
-      count(breaches[nth] ?? [], request.dueMs, isBreach(tookMs));
+    countSample(misses, request.dueMs, isMiss(tookMs));
+    for (const [nth, isBreach] of breachTests.entries()) {
+      countSample(breaches[nth] ?? [], request.dueMs, isBreach(tookMs));
     }
     if (request.fault === undefined && !isMiss(tookMs)) log.goodput++;
   };
@@ -109,7 +106,7 @@ export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = 
         log.retryAfterS = Math.max(log.retryAfterS ?? 0, request.retryAfterS);
       }
       const failed = request.fault !== undefined;
-      count(failures, request.dueMs, failed);
+      countSample(failures, request.dueMs, failed);
       outcomes.push({ dueMs: roundTo(request.dueMs, 3), failed });
     },
     report: (windowMs: number): StreamReport => ({
@@ -122,22 +119,13 @@ export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = 
       serviceMs: service.summary(),
       lagMs: lag.summary(),
       firstByteMs: firstByte.summary(),
-      offeredPerSecond: perSecond(log.offered, windowMs),
-      okPerSecond: perSecond(log.ok, windowMs),
+      offeredPerSecond: roundTo(perSecond(log.offered, windowMs), 3),
+      okPerSecond: roundTo(perSecond(log.ok, windowMs), 3),
       ...(log.retryAfterS === undefined ? {} : { retryAfterS: log.retryAfterS }),
       ...(Object.keys(findings).length === 0 ? {} : { findings: { ...findings } }),
     }),
   });
 }
 
-function count(blocks: Block[], dueMs: number, isHit: boolean): void {
-  const index = Math.max(0, Math.floor(dueMs / BLOCK_MS));
-  while (blocks.length <= index) blocks.push({ samples: 0, hits: 0 });
-  const block = blocks[index];
-  if (!block) return;
-  block.samples++;
-  if (isHit) block.hits++;
-}
-
-const perSecond = (times: number, windowMs: number): number =>
-  windowMs <= 0 ? 0 : roundTo((times / windowMs) * 1000, 3);
+/** Returns a number of requests as a rate; 0 if there was no time. */
+export const perSecond = (times: number, ms: number): number => (ms > 0 ? (times / ms) * 1000 : 0);

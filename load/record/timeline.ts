@@ -1,5 +1,5 @@
 import type { FaultKind, LoadPhase, LoadSecond } from '../../src/contract/index.ts';
-
+import { addCounts } from './counts.ts';
 import { formatNumbers, parseNumbers } from './number-list.ts';
 import { roundTo } from '../../src/platform/round.ts';
 
@@ -10,12 +10,12 @@ export const HEAT_BOUNDS_MS: readonly number[] = [
 
 /** A record by seconds. Times are milliseconds since the start of the steady state. */
 export interface Timeline {
-  offered(dueMs: number): void;
-  sent(sentMs: number, inFlight: number): void;
-  ended(endedMs: number, inFlight: number): void;
-  ok(endedMs: number): void;
-  fault(endedMs: number, kind: FaultKind): void;
-  responseTime(dueMs: number, ms: number): void;
+  addDue(dueMs: number): void;
+  addSend(sentMs: number, inFlight: number): void;
+  addEnd(endedMs: number, inFlight: number): void;
+  addOk(endedMs: number): void;
+  addFault(endedMs: number, kind: FaultKind): void;
+  addResponseTime(dueMs: number, ms: number): void;
   /** Returns how many requests ended and failed in the last full seconds. */
   recentFaults(nowMs: number, seconds: number): { ended: number; failed: number };
   /** Returns the number of requests sent in the last full second. */
@@ -66,23 +66,23 @@ export function createTimeline(windowMs: number): Timeline {
     return row;
   };
   return {
-    offered(dueMs) {
+    addDue(dueMs) {
       at(dueMs).offered++;
     },
-    sent(sentMs, inFlight) {
+    addSend(sentMs, inFlight) {
       inFlightAt(sentMs, inFlight).sent++;
     },
-    ended(endedMs, inFlight) {
+    addEnd(endedMs, inFlight) {
       inFlightAt(endedMs, inFlight).done++;
     },
-    ok(endedMs) {
+    addOk(endedMs) {
       at(endedMs).ok++;
     },
-    fault(endedMs, kind) {
+    addFault(endedMs, kind) {
       const { errors } = at(endedMs);
       errors[kind] = (errors[kind] ?? 0) + 1;
     },
-    responseTime(dueMs, ms) {
+    addResponseTime(dueMs, ms) {
       const { responseTimes, heat } = at(dueMs);
       responseTimes.push(ms);
       const index = HEAT_BOUNDS_MS.findIndex((bound) => ms < bound);
@@ -123,9 +123,7 @@ function mergeRows(
     for (const key of ['offered', 'sent', 'done', 'ok', 'inFlight'] as const) {
       second[key] += row[key];
     }
-    for (const [kind, count] of Object.entries(row.errors)) {
-      second.errors[kind] = (second.errors[kind] ?? 0) + count;
-    }
+    addCounts(second.errors, row.errors);
     for (const [index, count] of row.heat.entries()) addTo(second.heat, index, count);
     for (const hundredths of parseNumbers(times[nth] ?? '')) {
       second.responseTimes.push(hundredths / 100);

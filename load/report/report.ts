@@ -12,12 +12,11 @@ import type {
   WarmUp,
 } from '../../src/contract/index.ts';
 import { seededRandom } from '../../src/platform/random.ts';
-import { findProxy, proxyHostOf } from '../../src/platform/proxy.ts';
 import { isoTime } from '../../src/platform/clock.ts';
-import { formatCount } from '../../src/report-kit/format.ts';
 import type { LoadRun } from '../load-run.ts';
 import type { RequestRun } from '../phases/request-run.ts';
 import type { Profile } from '../profiles/profile.ts';
+import { sourcesOf } from '../profiles/sources.ts';
 import type { Durations } from '../record/histogram.ts';
 import { HEAT_BOUNDS_MS, IN_FLIGHT_STEP_MS } from '../record/timeline.ts';
 import { checkClosedLoop, checkGenerator } from '../self-check/self-check.ts';
@@ -25,21 +24,29 @@ import { findOutages } from '../verdict/availability.ts';
 import { judgeRun, type StreamMeasurements } from '../verdict/judge-run.ts';
 import {
   applySelfCheck,
-  CLOSED_LOOP_LIMIT,
   decideRunVerdict,
   exitCodeOf,
   notTested,
   targetRows,
+  type TargetRow,
 } from '../verdict/targets.ts';
 import { judgeStreamThresholds } from '../thresholds/stream-thresholds.ts';
+import { describeAbort, findLateBlocker, listStopReasons } from './early-end.ts';
+import { describeEngine, describeOmittedUsers, describeProxy, streamNotes } from './notes.ts';
 import { identifyShard, toShardReport } from './shard-report.ts';
 import { describeVerdict } from './wording.ts';
 import { isClosedLoop } from '../closed-loop.ts';
 
-/** A completed run of requests. */
-export interface CompletedRun {
+/** A run, of which nothing may be measured yet. */
+export interface PlannedRun {
   plan: LoadPlan;
+  /** The start of the preflight, in Unix milliseconds. */
   startedAtMs: number;
+}
+
+/** A completed run of requests. */
+export interface CompletedRun extends PlannedRun {
+  /** Name and version of the HTTP client. */
   engine: string;
   profile: Profile;
   warmUp: WarmUp | undefined;
@@ -78,17 +85,17 @@ export type VerdictOptions = Pick<LoadRun, 'seed' | 'thresholds' | 'acceptNotPro
 /** Builds the report of a run. */
 export function buildReport(options: LoadRun, run: CompletedRun): LoadReport {
   const { plan, requests, profile } = run;
-  const { stopped } = requests;
   const measured = { ...requests, plan, profile };
   const check = runSelfCheck(options, run);
-  const blockedBy = stopped?.kind === 'unauthorized' ? keyRevoked(stopped.detail) : undefined;
+  const blockedBy = findLateBlocker(requests);
+  const aborted = describeAbort(requests, plan);
   const judged = judgeMeasurements(options, measured, check, blockedBy);
   const { verdict, exitCode, sentence } = judged;
   const report: LoadReport = {
     ...{ verdict, exitCode, sentence },
     ...reportHead(options, run),
     ...(blockedBy && { blockedBy }),
-    ...describeEarlyEnd(run),
+    ...(aborted !== undefined && { aborted }),
     plan,
     ...judged,
     ...(run.warmUp && { warmUp: run.warmUp }),
@@ -168,18 +175,6 @@ const withoutSchedule = (stream: StreamReport): StreamReport => ({
   lagMs: NOT_MEASURED,
 });
 
-/** Says why the measurements end before the planned end. */
-function describeEarlyEnd({ requests, plan }: CompletedRun): Pick<LoadReport, 'aborted'> {
-  const { stopped } = requests;
-  if (stopped?.kind === 'down') {
-    return { aborted: `The run was aborted because the sandbox is down: ${stopped.detail}.` };
-  }
-  if (stopped?.kind !== 'full') return {};
-  return {
-    aborted: `The run ended after ${formatCount(plan.requests, 'request')}, the most that it can record.`,
-  };
-}
-
 /** The options that a report repeats. */
 export type ReportOptions = Pick<LoadRun, 'kitVersion' | 'sandbox' | 'seed' | 'thresholds'> & {
   clock: Pick<LoadRun['clock'], 'nowMs'>;
@@ -190,19 +185,19 @@ export type ReportOptions = Pick<LoadRun, 'kitVersion' | 'sandbox' | 'seed' | 't
 /** Builds the report of a run that stopped before its first request. */
 export function buildBlockedReport(
   options: ReportOptions,
-  run: Pick<CompletedRun, 'plan' | 'startedAtMs'>,
+  run: PlannedRun,
   blockedBy: LoadBlocker,
 ): LoadReport {
   const { plan } = run;
   const failedCheck: SelfCheck = { valid: false, reasons: [blockedBy.message], figures: [] };
-  const thresholds = (options.thresholds ?? []).map(({ row }) => row);
-  const planned = [...plannedTargets(plan), ...thresholds.map(({ id }) => id)];
-  const targets = [...Object.values(targetRows), ...thresholds].map((row) => ({
-    ...notTested(row),
-    ...(planned.includes(row.id)
-      ? { verdict: 'INVALID RUN' as const, reason: blockedBy.message }
-      : {}),
-  }));
+  const notJudged = { verdict: 'INVALID RUN', reason: blockedBy.message } as const;
+  const targets = [
+    ...Object.values(targetRows).map((row) => ({
+      ...notTested(row),
+      ...(isTargetOf(row, plan) && notJudged),
+    })),
+    ...(options.thresholds ?? []).map(({ row }) => ({ ...notTested(row), ...notJudged })),
+  ];
   return {
     verdict: 'INVALID RUN',
     exitCode: 3,
@@ -221,10 +216,7 @@ export function buildBlockedReport(
 }
 
 /** Builds the report of a run without requests, to which the results of calls are added. */
-export function buildEmptyReport(
-  options: LoadRun,
-  run: Pick<CompletedRun, 'plan' | 'startedAtMs'>,
-): LoadReport {
+export function buildEmptyReport(options: LoadRun, run: PlannedRun): LoadReport {
   return {
     verdict: 'NOT TESTED',
     exitCode: 3,
@@ -243,18 +235,15 @@ export function buildEmptyReport(
   };
 }
 
-function plannedTargets({ profile }: LoadPlan): string[] {
-  const voice = ['voice-latency', 'voice-connections'];
-  if (profile === 'voice') return voice;
-  const chat = ['chat-latency', 'chat-throughput', 'chat-sessions', 'availability'];
-  if (profile === 'health') return ['health-latency', 'availability'];
-  if (profile === 'all') return [...chat, 'health-latency', ...voice];
-  return profile === 'mixed' ? [...chat, 'health-latency'] : chat;
+/** Returns whether the traffic of a plan can meet a target of the specification. */
+function isTargetOf({ id }: TargetRow, { profile }: LoadPlan): boolean {
+  if (id === targetRows.availability.id) return profile !== 'voice';
+  return sourcesOf[profile].some((source) => id.startsWith(`${source}-`));
 }
 
 function reportHead(
   { kitVersion, sandbox, seed, clock }: ReportOptions,
-  { startedAtMs }: Pick<CompletedRun, 'startedAtMs'>,
+  { startedAtMs }: PlannedRun,
 ): Pick<LoadReport, 'kitVersion' | 'sandbox' | 'seed' | 'startedAt' | 'endedAt'> {
   const [startedAt, endedAt] = [isoTime(startedAtMs), isoTime(clock.nowMs())];
   return { kitVersion, sandbox, seed, startedAt, endedAt };
@@ -277,19 +266,12 @@ function measureStream({ record }: MeasuredRun, name: StreamName): StreamMeasure
 
 function runSelfCheck({ generatorLimits }: LoadRun, run: CompletedRun): SelfCheck {
   const { requests, profile, plan } = run;
-  const { record, missed, cost, stopped } = requests;
+  const { record, missed, cost } = requests;
   const lag = record.log(profile.main).lag.summary();
   const localFaults = profile.streams
     .map((name) => record.log(name).errors['local'] ?? 0)
     .reduce((sum, times) => sum + times, 0);
-  const reasons = {
-    interrupted: [describeInterruption(requests.ranMs, plan)],
-    unauthorized: [keyRevoked(stopped?.detail ?? '').message],
-    unreadable: [UNREADABLE],
-    down: [],
-    full: [],
-  };
-  const stopReasons = stopped ? reasons[stopped.kind] : [];
+  const stopReasons = listStopReasons(requests, plan);
   return isClosedLoop(plan)
     ? checkClosedLoop({ localFaults, cost }, generatorLimits, stopReasons)
     : checkGenerator(
@@ -298,21 +280,6 @@ function runSelfCheck({ generatorLimits }: LoadRun, run: CompletedRun): SelfChec
         stopReasons,
       );
 }
-
-/** Says when a run was interrupted. */
-export const describeInterruption = (ranMs: number, { windowMs }: LoadPlan): string =>
-  ranMs === 0
-    ? 'The run was interrupted before the steady state, the only phase that is measured.'
-    : `The run was interrupted after ${Math.floor(ranMs / 1000)} s of ${windowMs / 1000} s.`;
-
-/** autocannon keeps the parser of a connection after a response that did not end. */
-const UNREADABLE =
-  "The sandbox did not complete a response, and autocannon can't read the connection after that. Use --engine open, which counts such responses.";
-
-const keyRevoked = (detail: string): LoadBlocker => ({
-  message: `The sandbox refused the key during the run (${detail}).`,
-  cure: 'Use a key that stays valid for the whole run, and check what revokes it under load.',
-});
 
 /** Describes this machine and the processor time that the load generator used. */
 export function describeMachine(engineVersion: string, cpuPercent: number): GeneratorMachine {
@@ -341,45 +308,3 @@ function latencyCurve(response: Durations, service: Durations): CurvePoint[] {
     }),
   );
 }
-
-function streamNotes(name: string, { errors, retryAfterS }: StreamReport): string[] {
-  const limited = errors['rate_limited'] ?? 0;
-  const stale = errors['stale_connection'] ?? 0;
-  const after = retryAfterS === undefined ? '' : ` (Retry-After up to ${retryAfterS} s)`;
-  return [
-    ...(limited === 0
-      ? []
-      : [
-          `A rate limit refused ${formatCount(limited, `${name} request`)} with HTTP 429${after}. This shows the limit, not the speed of the sandbox. Raise the limit for this key and run again.`,
-        ]),
-    ...(stale === 0
-      ? []
-      : [
-          `The sandbox closed an idle connection just as ${formatCount(stale, `${name} request`)} reused it. Keep idle connections open for longer than 1 s.`,
-        ]),
-  ];
-}
-
-/** Says that a proxy was between the load generator and the sandbox. */
-function describeProxy({ sandbox, connection }: LoadRun): string[] {
-  const proxy = findProxy(sandbox, connection?.proxies);
-  if (!proxy) return [];
-  return [
-    `Requests went through the proxy ${proxyHostOf(proxy)}, so the figures include its time and its limits.`,
-  ];
-}
-
-/** Says that a profile with user requests ran without them. */
-const describeOmittedUsers = ({ profile }: LoadPlan, { streams }: Pick<Profile, 'streams'>) =>
-  ['mixed', 'all'].includes(profile) && !streams.includes('users')
-    ? ['The sandbox refused POST /users, which is optional, so the run sent no user requests.']
-    : [];
-
-/** Says what the engine `autocannon` does not measure or check. */
-const describeEngine = (plan: LoadPlan): string[] =>
-  isClosedLoop(plan)
-    ? [
-        `${CLOSED_LOOP_LIMIT} Run --engine open for response times and availability.`,
-        'autocannon does not verify TLS certificates; only the preflight did.',
-      ]
-    : [];

@@ -20,7 +20,8 @@ import { judgeConnections, judgeVoiceLatency, type CallMeasurements } from '../v
 import { judgeCallThreshold } from '../thresholds/judge-calls.ts';
 import type { CallOutcome } from '../voice/fleet-messages.ts';
 import type { VoiceRun } from '../voice/voice-run.ts';
-import { describeInterruption, describeMachine } from './report.ts';
+import { describeInterruption } from './early-end.ts';
+import { describeMachine } from './report.ts';
 import { describeVerdict } from './wording.ts';
 import { SAMPLES_PER_KIND } from '../record/recorder.ts';
 import { roundTo } from '../../src/platform/round.ts';
@@ -67,10 +68,10 @@ export function withVoice(report: LoadReport, run: VoiceRun, options: LoadRun): 
 
 /** Returns why a run of calls ended early. */
 function earlyEndReasons(
-  { calls, ended, wasInterrupted, windowStartMs, ranMs }: VoiceRun,
+  { calls, lostProcesses, wasInterrupted, windowStartMs, ranMs }: VoiceRun,
   { plan, streams }: LoadReport,
 ): string[] {
-  const crashed = ended.map(
+  const crashed = lostProcesses.map(
     ({ calls: lost, exitReason }) =>
       `A process of the load generator with ${formatCount(lost, 'call')} ended early (${exitReason}).`,
   );
@@ -189,11 +190,11 @@ function summarizeCalls(run: VoiceRun, placed: number, judged: readonly JudgedCa
 }
 
 /** Returns the worst figures of all processes that placed calls. */
-function callerCosts({ costs, ended, processes }: VoiceRun): CallerCosts {
+function callerCosts({ costs, lostProcesses, processes }: VoiceRun): CallerCosts {
   const worst = (values: readonly number[]): number => roundTo(Math.max(0, ...values), 2);
   return {
     processes,
-    ended: ended.length,
+    ended: lostProcesses.length,
     cpuPercent: worst(costs.map(({ cpuPercent }) => cpuPercent)),
     loopLateP99Ms: worst(costs.map(({ loopLateP99Ms }) => loopLateP99Ms)),
     sendLateP99Ms: worst(costs.map(({ sendLateP99Ms }) => sendLateP99Ms)),

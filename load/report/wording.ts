@@ -16,6 +16,7 @@ import {
 
 import { isLowerBetter } from '../verdict/targets.ts';
 import { isClosedLoop } from '../closed-loop.ts';
+import { describeShard } from '../schedule/shard.ts';
 
 type Judged = Pick<LoadReport, 'verdict' | 'targets' | 'selfCheck' | 'plan'> & {
   blockedBy: LoadReport['blockedBy'] | undefined;
@@ -135,7 +136,7 @@ export function describeLoad({ plan, shard }: Pick<LoadReport, 'plan' | 'shard'>
         ? [`${formatNumber(ratePerSecond, 2)} requests/s`]
         : [formatCount(simulatedUsers, 'simulated user')];
   const voice = calls === undefined ? [] : [formatCount(calls, 'call')];
-  const part = shard ? `shard ${shard.index}/${shard.count} of ` : '';
+  const part = shard ? `${describeShard(shard)} of ` : '';
   return `${part}${[...requests, ...voice].join(' and ')} for ${formatDuration(windowMs)}`;
 }
 

@@ -1,7 +1,8 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { findPercentileRange } from '../verdict/binomial.ts';
-import { judgeShare, type Block } from '../verdict/share.ts';
+import type { Block } from '../record/blocks.ts';
+import { judgeShare } from '../verdict/share.ts';
 import { withReservation } from '../verdict/targets.ts';
 import { formatCount, formatDuration, formatNumber } from '../../src/report-kit/format.ts';
 import type { CallOutcome } from '../voice/fleet-messages.ts';

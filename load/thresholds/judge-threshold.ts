@@ -3,7 +3,8 @@ import type { Random } from '../../src/platform/random.ts';
 import { formatDuration, formatNumber, formatShare } from '../../src/report-kit/format.ts';
 import type { StreamMeasurements } from '../verdict/judge-run.ts';
 import { judgeLatency } from '../verdict/latency.ts';
-import { judgeShare, type Block, FAILED_SHARE_MAX } from '../verdict/share.ts';
+import { sumBlocks, type Block } from '../record/blocks.ts';
+import { judgeShare, FAILED_SHARE_MAX } from '../verdict/share.ts';
 import { notTested, toPercent, withReservation } from '../verdict/targets.ts';
 import type { Threshold } from './threshold.ts';
 import { roundTo } from '../../src/platform/round.ts';
@@ -46,8 +47,8 @@ export function judgeSlowest(
   slowestMs: number | null,
   noun = 'response',
 ): LoadTarget {
-  const samples = sum(breaches, 'samples');
-  const misses = sum(breaches, 'hits');
+  const samples = sumBlocks(breaches, 'samples');
+  const misses = sumBlocks(breaches, 'hits');
   const range95: LoadTarget['range95'] = [null, null];
   const base = { ...row, measured: slowestMs, bound95: null, range95 };
   if (samples === 0) {
@@ -116,6 +117,3 @@ function judgeRate(
     reason: withReservation(summary, isTooLow ? tooLow : share.reservation),
   };
 }
-
-const sum = (blocks: readonly Block[], key: keyof Block): number =>
-  blocks.reduce((total, block) => total + block[key], 0);

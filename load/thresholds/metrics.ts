@@ -1,4 +1,5 @@
-import type { StreamName, VoiceLoad } from '../../src/contract/index.ts';
+import type { VoiceLoad } from '../../src/contract/index.ts';
+import type { Source } from '../profiles/sources.ts';
 
 /** The times of calls that can have a threshold, with their titles and their names in the report. */
 const callTimeMetrics = {
@@ -22,8 +23,7 @@ export type Measure =
 export interface Metric {
   /** For example "chat.p95". */
   name: string;
-  /** The requests or calls that it measures. */
-  source: StreamName | 'voice';
+  source: Source;
   /** The subject of a sentence about the metric. */
   subject: string;
   measure: Measure;

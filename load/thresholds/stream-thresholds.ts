@@ -2,7 +2,7 @@ import type { InFlightTrend, LoadPlan, LoadTarget, StreamName } from '../../src/
 import { seededRandom } from '../../src/platform/random.ts';
 import type { LoadRun } from '../load-run.ts';
 import type { RecorderOptions } from '../record/recorder.ts';
-import type { IsMiss } from '../record/stream-log.ts';
+import { perSecond, type IsMiss } from '../record/stream-log.ts';
 import type { RequestRun } from '../phases/request-run.ts';
 import type { StreamMeasurements } from '../verdict/judge-run.ts';
 import { notTested } from '../verdict/targets.ts';
@@ -15,7 +15,7 @@ const isTimeOf = (stream: StreamName, { metric }: Threshold): boolean =>
 /** Returns for each stream the tests of its thresholds, in order: true for a time that misses the limit. */
 export function createBreachTests(
   thresholds: readonly Threshold[],
-): NonNullable<RecorderOptions['thresholds']> {
+): NonNullable<RecorderOptions['breachTests']> {
   const testsOf = (stream: StreamName): IsMiss[] =>
     thresholds
       .filter((threshold) => isTimeOf(stream, threshold))
@@ -45,7 +45,7 @@ export function judgeStreamThresholds(
       {
         ...stream,
         breaches: record.log(source).breaches[nth] ?? [],
-        offeredPerSecond: ranMs > 0 ? (stream.offered / ranMs) * 1_000 : 0,
+        offeredPerSecond: perSecond(stream.offered, ranMs),
         trend: source === 'chat' && isOpen ? measured.trend : undefined,
       },
       seededRandom(`${seed}/threshold/${row.id}`),

@@ -2,6 +2,7 @@ import type { LoadProfileName } from '../../src/contract/index.ts';
 import { formatQuantity } from '../../src/report-kit/format.ts';
 import { findClosest } from '../../src/platform/suggest.ts';
 import { RATE_MAX } from '../options.ts';
+import { sourcesOf } from '../profiles/sources.ts';
 import type { TargetRow } from '../verdict/targets.ts';
 import { metrics, type Metric } from './metrics.ts';
 
@@ -117,16 +118,6 @@ function describeUnknown(name: string): string {
   const guess = closest === undefined ? '' : ` Did you mean ${closest}?`;
   return `Unknown metric ${JSON.stringify(name)}.${guess} ${known}`;
 }
-
-/** The requests and calls of each profile. */
-const sourcesOf: Record<LoadProfileName, readonly Metric['source'][]> = {
-  chat: ['chat'],
-  conversation: ['chat'],
-  health: ['health'],
-  mixed: ['chat', 'health', 'users'],
-  voice: ['voice'],
-  all: ['chat', 'health', 'users', 'voice'],
-};
 
 /**
  * Checks that a run can measure its thresholds.

@@ -2,7 +2,8 @@ import type { LoadTarget, Outages } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { formatNumber, formatShare } from '../../src/report-kit/format.ts';
 import { findLowerBound, findUpperBound } from './binomial.ts';
-import { judgeShare, type Block } from './share.ts';
+import type { Block } from '../record/blocks.ts';
+import { judgeShare } from './share.ts';
 import { notTested, targetRows, toPercent, withReservation } from './targets.ts';
 
 /** Judges the share of successful requests over all request types. */

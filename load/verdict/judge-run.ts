@@ -2,8 +2,10 @@ import type { InFlightTrend, LoadPlan, LoadTarget, StreamName } from '../../src/
 import type { Random } from '../../src/platform/random.ts';
 import { formatNumber } from '../../src/report-kit/format.ts';
 import { judgeAvailability, judgeSessions } from './availability.ts';
+import { addBlocks, type Block } from '../record/blocks.ts';
+import { addCounts } from '../record/counts.ts';
+import { perSecond } from '../record/stream-log.ts';
 import { judgeLatency, type ResponseTimes } from './latency.ts';
-import type { Block } from './share.ts';
 import { CLOSED_LOOP_LIMIT, notTested, targetRows, type TargetRow } from './targets.ts';
 import { measureInFlightTrend, judgeThroughput } from './throughput.ts';
 import { isClosedLoop } from '../closed-loop.ts';
@@ -37,11 +39,9 @@ export function judgeRun(
   const { percentile } = run.plan;
   if (chat && isClosedLoop(run.plan)) return { targets: judgeClosedLoop(run, chat, random) };
   const all = [...run.streams.values()];
-  const availability = judgeAvailability(
-    all.reduce((sum: Block[], { failures }) => addBlocks(sum, failures), []),
-    listErrors(all),
-    random.fork('availability'),
-  );
+  const failures: Block[] = [];
+  for (const stream of all) addBlocks(failures, stream.failures);
+  const availability = judgeAvailability(failures, listErrors(all), random.fork('availability'));
   const rest = [
     health
       ? judgeLatency(targetRows.healthLatency, health, percentile, random.fork('health'))
@@ -84,7 +84,7 @@ function throughputOf(
   chat: StreamMeasurements,
   random: Random,
 ): { target: LoadTarget; trend: InFlightTrend } {
-  const offeredPerSecond = ranMs > 0 ? (chat.offered / ranMs) * 1000 : 0;
+  const offeredPerSecond = perSecond(chat.offered, ranMs);
   const trend = measureInFlightTrend(inFlight, stepMs, offeredPerSecond);
   const { failures } = chat;
   const target = judgeThroughput(
@@ -92,7 +92,7 @@ function throughputOf(
       plannedPerSecond: plan.ratePerSecond,
       offeredPerSecond,
       failures,
-      closed: plan.profile === 'conversation' || isClosedLoop(plan),
+      waitsForResponses: plan.profile === 'conversation' || isClosedLoop(plan),
       connections: plan.connections,
     },
     trend,
@@ -101,23 +101,11 @@ function throughputOf(
   return { target, trend };
 }
 
-/** Adds the blocks of two streams. */
-function addBlocks(left: readonly Block[], right: readonly Block[]): Block[] {
-  return Array.from({ length: Math.max(left.length, right.length) }, (_, index) => ({
-    samples: (left[index]?.samples ?? 0) + (right[index]?.samples ?? 0),
-    hits: (left[index]?.hits ?? 0) + (right[index]?.hits ?? 0),
-  }));
-}
-
 /** Lists the kinds of errors, most frequent first: "300 rate_limited, 2 timeout". */
 function listErrors(streams: readonly StreamMeasurements[]): string {
-  const counts = new Map<string, number>();
-  for (const { errors } of streams) {
-    for (const [kind, times] of Object.entries(errors)) {
-      counts.set(kind, (counts.get(kind) ?? 0) + times);
-    }
-  }
-  return [...counts]
+  const counts: Record<string, number> = {};
+  for (const { errors } of streams) addCounts(counts, errors);
+  return Object.entries(counts)
     .sort(([one, left], [other, right]) => right - left || one.localeCompare(other))
     .map(([kind, times]) => `${formatNumber(times)} ${kind}`)
     .join(', ');

@@ -2,7 +2,8 @@ import type { LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { formatCount, formatDuration, formatNumber } from '../../src/report-kit/format.ts';
 import { findPercentileRange } from './binomial.ts';
-import { judgeShare, type Block } from './share.ts';
+import type { Block } from '../record/blocks.ts';
+import { judgeShare } from './share.ts';
 import { withReservation, type TargetRow } from './targets.ts';
 
 /** Response times of a stream, as far as a verdict needs them. */

@@ -1,18 +1,13 @@
 import type { LoadVerdict } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { formatNumber } from '../../src/report-kit/format.ts';
+import { sumBlocks, type Block } from '../record/blocks.ts';
 import { CONFIDENCE, countSamplesNeeded, findLowerBound, findUpperBound } from './binomial.ts';
 
 /** The maximum share of requests that fail at a rate that is sustained; a backlog may grow by it. */
 export const FAILED_SHARE_MAX = 0.01;
 /** The minimum share of offered requests that succeed. */
 export const SUCCESS_SHARE_MIN = 1 - FAILED_SHARE_MAX;
-
-/** Samples and hits in a stretch of time. */
-export interface Block {
-  samples: number;
-  hits: number;
-}
 
 /** The verdict on a share that must stay below a limit, with its bounds. */
 export interface JudgedShare {
@@ -31,8 +26,8 @@ export interface JudgedShare {
  * the bound for bursts to be below it. FAIL requires only the exact lower bound to be above it.
  */
 export function judgeShare(blocks: readonly Block[], allowed: number, random: Random): JudgedShare {
-  const samples = total(blocks, 'samples');
-  const hits = total(blocks, 'hits');
+  const samples = sumBlocks(blocks, 'samples');
+  const hits = sumBlocks(blocks, 'hits');
   const low = findLowerBound(hits, samples);
   const exact = findUpperBound(hits, samples);
   const high = Math.max(exact, findUpperBoundWithBursts(blocks, random));
@@ -80,11 +75,7 @@ function mergeNeighbors(blocks: readonly Block[]): Block[] {
   const groups: Block[] = [];
   for (let start = 0; start < blocks.length; start += size) {
     const group = blocks.slice(start, start + size);
-    groups.push({ samples: total(group, 'samples'), hits: total(group, 'hits') });
+    groups.push({ samples: sumBlocks(group, 'samples'), hits: sumBlocks(group, 'hits') });
   }
   return groups;
-}
-
-function total(blocks: readonly Block[], key: keyof Block): number {
-  return blocks.reduce((sum, block) => sum + block[key], 0);
 }

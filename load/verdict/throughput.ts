@@ -1,7 +1,8 @@
 import type { InFlightTrend, LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
-import { FAILED_SHARE_MAX, judgeShare, SUCCESS_SHARE_MIN, type Block } from './share.ts';
+import type { Block } from '../record/blocks.ts';
+import { FAILED_SHARE_MAX, judgeShare, SUCCESS_SHARE_MIN } from './share.ts';
 import { targetRows, withReservation, type TargetRow } from './targets.ts';
 import { mean } from '../../src/platform/mean.ts';
 import { estimateTrend } from './trend.ts';
@@ -16,7 +17,7 @@ export interface Throughput {
   /** Requests, and those that failed, by stretches of time. */
   failures: readonly Block[];
   /** Simulated users or connections wait for responses: the rate depends on the sandbox, and no backlog can grow. */
-  closed: boolean;
+  waitsForResponses: boolean;
   /** The connections of a closed loop without simulated users. */
   connections?: number | undefined;
 }
@@ -51,10 +52,10 @@ export function judgeThroughput(
   trend: InFlightTrend,
   random: Random,
 ): LoadTarget {
-  const { offeredPerSecond, plannedPerSecond, closed } = throughput;
-  const row = rowFor(closed ? 0 : plannedPerSecond);
+  const { offeredPerSecond, plannedPerSecond, waitsForResponses } = throughput;
+  const row = rowFor(waitsForResponses ? 0 : plannedPerSecond);
   const share = judgeShare(throughput.failures, FAILED_SHARE_MAX, random);
-  const growth = trend.rising && !closed ? trend.perSecond : 0;
+  const growth = trend.rising && !waitsForResponses ? trend.perSecond : 0;
   const rate = (failed: number): number =>
     roundTo(Math.max(0, offeredPerSecond * (1 - failed) - growth), 3);
   const hasSamples = share.samples > 0;
@@ -86,17 +87,17 @@ function rowFor(plannedPerSecond: number): TargetRow {
 type Decision = Pick<LoadTarget, 'verdict'> & { reservation?: string };
 
 function verdictOf(
-  { offeredPerSecond, plannedPerSecond, closed, connections }: Throughput,
+  { offeredPerSecond, plannedPerSecond, waitsForResponses, connections }: Throughput,
   trend: InFlightTrend,
   share: ReturnType<typeof judgeShare>,
   requiredPerSecond: number,
 ): Decision {
-  if (share.verdict === 'FAIL' || (trend.rising && !closed)) return { verdict: 'FAIL' };
+  if (share.verdict === 'FAIL' || (trend.rising && !waitsForResponses)) return { verdict: 'FAIL' };
   const notProven = (reservation: string): Decision => ({ verdict: 'NOT PROVEN', reservation });
-  if (!closed && plannedPerSecond < requiredPerSecond) {
+  if (!waitsForResponses && plannedPerSecond < requiredPerSecond) {
     return notProven(`The offered rate was only ${formatNumber(plannedPerSecond, 2)} requests/s.`);
   }
-  if (closed && offeredPerSecond < requiredPerSecond * SUCCESS_SHARE_MIN) {
+  if (waitsForResponses && offeredPerSecond < requiredPerSecond * SUCCESS_SHARE_MIN) {
     const offered = formatNumber(offeredPerSecond, 1);
     return notProven(
       connections === undefined
@@ -105,14 +106,14 @@ function verdictOf(
     );
   }
   if (share.reservation !== undefined) return notProven(share.reservation);
-  if (!closed && trend.range95[1] > GROWTH_SHARE_MAX * offeredPerSecond) {
+  if (!waitsForResponses && trend.range95[1] > GROWTH_SHARE_MAX * offeredPerSecond) {
     return notProven('The steady state is too short to rule out a growing backlog.');
   }
   return { verdict: 'PASS' };
 }
 
 function describeRates(
-  { offeredPerSecond, closed, connections }: Throughput,
+  { offeredPerSecond, waitsForResponses, connections }: Throughput,
   trend: InFlightTrend,
   succeededPerSecond: number,
 ): string {
@@ -120,16 +121,16 @@ function describeRates(
     (rate) => `${formatNumber(rate, 2)} requests/s`,
   );
   return connections === undefined
-    ? `Offered rate: ${sent}; ${succeeded} succeeded. ${inFlightSentence(trend, closed)}`
+    ? `Offered rate: ${sent}; ${succeeded} succeeded. ${inFlightSentence(trend, waitsForResponses)}`
     : `A closed loop with ${formatCount(connections, 'connection')} sent ${sent}; ${succeeded} succeeded.`;
 }
 
 function inFlightSentence(
   { rising, perSecond, atStart, atEnd }: InFlightTrend,
-  closed: boolean,
+  waitsForResponses: boolean,
 ): string {
   const span = `${formatNumber(atStart)} at the start, ${formatNumber(atEnd)} at the end`;
-  return rising && !closed
+  return rising && !waitsForResponses
     ? `A backlog grows: requests in flight rose by ${formatNumber(perSecond, 1)} per second (${span}).`
     : `Requests in flight: ${span}.`;
 }

@@ -1,13 +1,13 @@
-import { findPercentile } from '../../src/platform/percentile.ts';
 import { monitorLocalDelay } from '../../src/voice/latency/index.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { readClips } from '../../src/voice/opus/index.ts';
 import { createPacer } from '../../src/platform/pacer.ts';
 import { startMeter } from '../self-check/meter.ts';
-import type { CallersCost, CallersEvent, CallersCommand } from './fleet-messages.ts';
+import type { CallersEvent, CallersCommand, ProcessCost } from './fleet-messages.ts';
 import { LoadCall } from './load-call.ts';
 import { PerSecondCounter } from './per-second-counter.ts';
+import { SendLateness } from './send-lateness.ts';
 
 /** The calls of one process. */
 export interface Callers {
@@ -16,9 +16,6 @@ export interface Callers {
   /** Hangs up all calls. */
   hangUp(): Promise<void>;
 }
-
-/** When there are more samples, every second one is dropped. */
-const LATENESS_SAMPLES_MAX = 200_000;
 
 /** Creates the callers of a process; they wait for commands. */
 export function createCallers(clock: Clock, send: (message: CallersEvent) => void): Callers {
@@ -31,11 +28,8 @@ class ProcessCallers implements Callers {
   readonly #seconds: PerSecondCounter;
   readonly #life = new AbortController();
   #calls: LoadCall[] = [];
-  #latenessMs: number[] = [];
-  #latenessMaxMs = 0;
-  #sampleInterval = 1;
-  #frames = 0;
-  #stopMeasuring: (() => Omit<CallersCost, 'sendLateP99Ms' | 'sendLateMaxMs'>) | undefined;
+  readonly #lateness = new SendLateness();
+  #stopMeasuring: (() => Pick<ProcessCost, 'cpuPercent' | 'loopLateP99Ms'>) | undefined;
 
   constructor(clock: Clock, send: (message: CallersEvent) => void) {
     this.#clock = clock;
@@ -64,14 +58,14 @@ class ProcessCallers implements Callers {
   }: Extract<CallersCommand, { kind: 'place' }>): Promise<void> {
     const clock = this.#clock;
     const clips = (await readClips()).filter(({ speaker }) => speaker === 'user');
-    const counts = {
-      sent: (lateMs: number) => this.#onSent(lateMs),
-      received: (isGap: boolean) => this.#seconds.received(isGap),
+    const listener = {
+      onSent: (lateMs: number) => this.#onSent(lateMs),
+      onReceived: (isGap: boolean) => this.#seconds.countReceived(isGap),
     };
     const pacer = createPacer(clock);
     this.#calls = calls.map((order) => {
       const random = seededRandom(order.session);
-      return new LoadCall({ clock, pacer, random, clips, target, network, order, counts });
+      return new LoadCall({ clock, pacer, random, clips, target, network, order, listener });
     });
     void this.#seconds.run(this.#life.signal, (seconds) =>
       this.#send({ kind: 'seconds', seconds }),
@@ -94,23 +88,15 @@ class ProcessCallers implements Callers {
   }
 
   #onSent(lateMs: number): void {
-    this.#seconds.sent(lateMs);
-    if (!this.#stopMeasuring) return;
-    this.#latenessMaxMs = Math.max(this.#latenessMaxMs, lateMs);
-    this.#frames += 1;
-    if (this.#frames % this.#sampleInterval !== 0) return;
-    this.#latenessMs.push(lateMs);
-    if (this.#latenessMs.length < LATENESS_SAMPLES_MAX) return;
-    this.#latenessMs = this.#latenessMs.filter((_, nth) => nth % 2 === 0);
-    this.#sampleInterval *= 2;
+    this.#seconds.countSent(lateMs);
+    if (this.#stopMeasuring) this.#lateness.add(lateMs);
   }
 
   async #finish(): Promise<void> {
     // Measured before the calls hang up, because that cost is not part of the window.
     const cost = {
       ...(this.#stopMeasuring?.() ?? { cpuPercent: 0, loopLateP99Ms: 0 }),
-      sendLateP99Ms: findPercentile(this.#latenessMs, 99) ?? 0,
-      sendLateMaxMs: this.#latenessMaxMs,
+      ...this.#lateness.statistics(),
     };
     // All calls stop before the first result is computed, so that none continues in the meantime.
     const computeOutcomes = this.#calls.map((call) => call.close());

@@ -26,7 +26,7 @@ export type CallersCommand =
 export type CallersEvent =
   | { kind: 'settled'; nth: number; isConnected: boolean }
   | { kind: 'seconds'; seconds: CallerSecond[] }
-  | { kind: 'done'; calls: CallOutcome[]; cost: CallersCost };
+  | { kind: 'done'; calls: CallOutcome[]; cost: ProcessCost };
 
 /** The traffic of one process in one second. */
 export interface CallerSecond {
@@ -40,7 +40,7 @@ export interface CallerSecond {
 }
 
 /** How well one process kept up in the window. */
-export interface CallersCost {
+export interface ProcessCost {
   /** Percent of one core. */
   cpuPercent: number;
   loopLateP99Ms: number;

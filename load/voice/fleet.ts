@@ -8,9 +8,9 @@ import type {
   CallerSecond,
   CallOrder,
   CallOutcome,
-  CallersCost,
   CallersEvent,
   CallersCommand,
+  ProcessCost,
 } from './fleet-messages.ts';
 
 /** A process that exited unexpectedly. */
@@ -26,8 +26,8 @@ export interface FleetOutcome {
   /** In order of placement, without the calls of lost processes. */
   calls: CallOutcome[];
   seconds: CallerSecond[];
-  costs: CallersCost[];
-  ended: LostProcess[];
+  costs: ProcessCost[];
+  lostProcesses: LostProcess[];
 }
 
 /** The processes that place the calls of a run. */
@@ -42,7 +42,7 @@ export interface Fleet {
   readonly lastSecond: { up: number; received: number };
   readonly processes: number;
   beginWindow(): void;
-  /** Hangs up all calls and stops the processes. Never rejects. */
+  /** Hangs up all calls and stops the processes; repeated, returns the same. Never rejects. */
   finish(): Promise<FleetOutcome>;
 }
 
@@ -71,7 +71,7 @@ export function startFleet(options: FleetOptions): Fleet {
 
 class ProcessFleet implements Fleet {
   readonly #clock: Clock;
-  readonly #members: CallerProcess[];
+  readonly #members: FleetMember[];
   readonly #unsettled: Set<number>;
   readonly #allSettled = Promise.withResolvers<undefined>();
   readonly #broken = new AbortController();
@@ -85,7 +85,7 @@ class ProcessFleet implements Fleet {
     this.#members = Array.from({ length: processes }, (_, index) => {
       // Calls are assigned in turn, so that all processes have the same load at any time.
       const assigned = calls.filter(({ nth }) => nth % processes === index);
-      const member = new CallerProcess(
+      const member = new FleetMember(
         assigned,
         (message) => this.#handleEvent(message),
         () => this.#lose(assigned),
@@ -132,7 +132,7 @@ class ProcessFleet implements Fleet {
       calls: done.flatMap(({ calls }) => calls).sort((a, b) => a.nth - b.nth),
       seconds: this.#seconds,
       costs: done.map(({ cost }) => cost),
-      ended: this.#members.flatMap((member) => member.ended ?? []),
+      lostProcesses: this.#members.flatMap((member) => member.lost ?? []),
     };
   }
 
@@ -157,12 +157,12 @@ class ProcessFleet implements Fleet {
 type Done = Extract<CallersEvent, { kind: 'done' }>;
 
 /** One process of a fleet. */
-class CallerProcess {
+class FleetMember {
   readonly #child: ChildProcess;
   readonly #exited = Promise.withResolvers<undefined>();
   readonly #finished = Promise.withResolvers<undefined>();
   done: Done | undefined;
-  ended: LostProcess | undefined;
+  lost: LostProcess | undefined;
 
   constructor(
     calls: readonly CallOrder[],
@@ -173,10 +173,10 @@ class CallerProcess {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     const onExit = (exitReason: string): void => {
-      if (!this.done) this.ended ??= { calls: calls.length, exitReason };
+      if (!this.done) this.lost ??= { calls: calls.length, exitReason };
       this.#exited.resolve(undefined);
       this.#finished.resolve(undefined);
-      if (this.ended) onLost();
+      if (this.lost) onLost();
     };
     this.#child.on('message', (message: CallersEvent) => {
       onEvent(message);

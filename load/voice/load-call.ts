@@ -29,7 +29,7 @@ export interface LoadCallOptions {
   /** Network from the caller to the sandbox; undefined for the real one alone. */
   network: CallNetwork | undefined;
   order: CallOrder;
-  counts: MediaListener;
+  listener: MediaListener;
 }
 
 /** The metadata of `start_call` in a load test. */
@@ -64,7 +64,7 @@ export class LoadCall {
       onPacket: (packet) => this.#onPacket(packet),
       onEnd: (error) => void this.#fail(error),
     });
-    this.#media = new MediaStatistics(options.clock, options.counts);
+    this.#media = new MediaStatistics(options.clock, options.listener);
   }
 
   /** Whether media flows, as far as is known. */
@@ -144,7 +144,7 @@ export class LoadCall {
     const peer = (this.#peer = await this.#call.connect());
     activity.payloadType = this.#call.payloadType;
     this.#times.setupMs = clock.monotonicMs() - this.#dueMs;
-    const onSent = (_payload: Buffer, lateMs: number): void => this.#media.sent(lateMs);
+    const onSent = (_payload: Buffer, lateMs: number): void => this.#media.addSent(lateMs);
     this.#microphone = new Microphone({ peer, clock, pacer, onSent, impairment });
     this.#startTurns(this.#microphone, activity);
   }

@@ -7,16 +7,16 @@ import { TICKS_PER_MS, TIMESTAMP_JUMP_TICKS_MAX } from '../../src/voice/opus/fra
 const GAP_MS_MIN = 40;
 const ROUND_TRIP_INTERVAL_MS = 1_000;
 
-/** Called for each sent or received packet, for the statistics per second. */
+/** Learns of each sent and received packet, for the statistics per second. */
 export interface MediaListener {
-  sent(lateMs: number): void;
-  received(isGap: boolean): void;
+  onSent(lateMs: number): void;
+  onReceived(isGap: boolean): void;
 }
 
 /** Measures the media of one call; the result covers the measured window. */
 export class MediaStatistics {
   readonly #clock: Clock;
-  readonly #counts: MediaListener;
+  readonly #listener: MediaListener;
   #meter: PathMeter | undefined;
   #last: AudioPacket | undefined;
   #sent = 0;
@@ -25,9 +25,9 @@ export class MediaStatistics {
   firstPacketAtMs: number | undefined;
   lastPacketAtMs = -Infinity;
 
-  constructor(clock: Clock, counts: MediaListener) {
+  constructor(clock: Clock, listener: MediaListener) {
     this.#clock = clock;
-    this.#counts = counts;
+    this.#listener = listener;
   }
 
   /** Starts the measured window. */
@@ -36,9 +36,9 @@ export class MediaStatistics {
     void this.#meter.measureRoundTrips(peer, signal, { intervalMs: ROUND_TRIP_INTERVAL_MS });
   }
 
-  sent(lateMs: number): void {
+  addSent(lateMs: number): void {
     if (this.#meter) this.#sent += 1;
-    this.#counts.sent(lateMs);
+    this.#listener.onSent(lateMs);
   }
 
   addPacket(packet: AudioPacket): void {
@@ -47,7 +47,7 @@ export class MediaStatistics {
     const gapMs = this.#last ? measureGapMs(this.#last, packet) : 0;
     this.#last = packet;
     const isGap = gapMs > GAP_MS_MIN;
-    this.#counts.received(isGap);
+    this.#listener.onReceived(isGap);
     if (!this.#meter) return;
     this.#meter.addPacket(packet);
     if (isGap) this.#gaps += 1;

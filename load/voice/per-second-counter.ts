@@ -13,13 +13,13 @@ export class PerSecondCounter {
     this.#countConnected = countConnected;
   }
 
-  sent(lateMs: number): void {
+  countSent(lateMs: number): void {
     const now = this.#now();
     now.sent += 1;
     now.sendLateMaxMs = Math.max(now.sendLateMaxMs, lateMs);
   }
 
-  received(isGap: boolean): void {
+  countReceived(isGap: boolean): void {
     const now = this.#now();
     now.received += 1;
     if (isGap) now.gaps += 1;

@@ -6,6 +6,7 @@ import { CallError, type Microphone } from '../../src/voice/call/index.ts';
 import type { SpeechSpan } from '../../src/voice/speech-span.ts';
 import type { MediaStatistics } from './media-statistics.ts';
 
+/** Dependencies of a turn loop. */
 export interface TurnLoopOptions {
   clock: Clock;
   random: Random;

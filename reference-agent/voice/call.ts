@@ -140,13 +140,13 @@ export class Call {
       // ws has verified that a text frame is UTF-8, and passes it as one Buffer.
       const text = (data as Buffer).toString('utf8');
       const read = readMessage(text, this.#parts.captions !== undefined);
-      if (read.kind === 'message') this.#take(read.message);
+      if (read.kind === 'message') this.#handleMessage(read.message);
       else if (read.kind === 'invalid') this.#step('bad_message', { problem: read.problem });
       else this.record.unknownMessages += 1;
     }
   }
 
-  #take(message: CallerMessage): void {
+  #handleMessage(message: CallerMessage): void {
     switch (message.type) {
       case 'start_call': {
         if (this.#state !== 'waiting') {

@@ -69,7 +69,7 @@ export class Conversation implements Media {
   /** Frames that the fault `buffered_audio` holds back; its length is constant. */
   readonly #buffer: Frame[];
   readonly #startMs: number;
-  #nth = 0;
+  #frameIndex = 0;
   #jitterMs = 0;
   #turns = 0;
   #pendingReply: PendingReply | undefined;
@@ -100,7 +100,7 @@ export class Conversation implements Media {
   }
 
   get dueMs(): number {
-    return this.#startMs + this.#nth * FRAME_MS + this.#jitterMs;
+    return this.#startMs + this.#frameIndex * FRAME_MS + this.#jitterMs;
   }
 
   hear(packet: AudioPacket): void {
@@ -109,15 +109,16 @@ export class Conversation implements Media {
 
   runDue(nowMs: number): void {
     this.#listener.checkIdle(nowMs);
-    this.#takeTurn(nowMs);
-    if (nowMs - this.dueMs > LATE_MS_MAX) this.#nth += Math.floor((nowMs - this.dueMs) / FRAME_MS);
+    this.#actOnTime(nowMs);
+    const lateMs = nowMs - this.dueMs;
+    if (lateMs > LATE_MS_MAX) this.#frameIndex += Math.floor(lateMs / FRAME_MS);
     const frame: Frame = this.#output.nextFrame(nowMs);
     const atMs = this.#options.clock.monotonicMs();
-    if (frame.audibleFromMs !== undefined) this.#speak(frame, atMs + frame.audibleFromMs);
+    if (frame.audibleFromMs !== undefined) this.#reportAudible(frame, atMs + frame.audibleFromMs);
     this.#buffer.push(frame);
     const due = this.#buffer.shift();
-    if (due) this.#put(due, atMs);
-    this.#nth += 1;
+    if (due) this.#sendFrame(due, atMs);
+    this.#frameIndex += 1;
     this.#jitterMs = this.#options.faults.drawJitterMs();
   }
 
@@ -126,10 +127,10 @@ export class Conversation implements Media {
   }
 
   /** Sends a frame, as far as the faults of the call allow. */
-  #put({ payload, audibleFromMs = 0, answers }: Frame, atMs: number): void {
+  #sendFrame({ payload, audibleFromMs = 0, answers }: Frame, atMs: number): void {
     const { media } = this.#options.faults;
     if (media === 'none') return;
-    this.#options.send(media === 'silent' ? silentFrame : payload, this.#nth * FRAME_TICKS);
+    this.#options.send(media === 'silent' ? silentFrame : payload, this.#frameIndex * FRAME_TICKS);
     if (answers && media === 'good') answers.firstAudibleMs = atMs + audibleFromMs;
   }
 
@@ -144,8 +145,8 @@ export class Conversation implements Media {
     }
   }
 
-  /** Does what is due while the caller speaks. */
-  #takeTurn(nowMs: number): void {
+  /** Yields, speaks over the caller, or replies late, when it is time to. */
+  #actOnTime(nowMs: number): void {
     const { repertoire } = this.#options;
     if (nowMs >= this.#yieldAtMs) {
       this.#yieldAtMs = Infinity;
@@ -272,7 +273,7 @@ export class Conversation implements Media {
   }
 
   /** Reports a reply, or the greeting, when it becomes audible. */
-  #speak(frame: Frame, audibleMs: number): void {
+  #reportAudible(frame: Frame, audibleMs: number): void {
     if (this.#isTalkingOver) return;
     const pending = this.#pendingReply;
     if (!pending?.reply) {

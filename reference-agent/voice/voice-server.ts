@@ -15,7 +15,7 @@ import {
 import type { Chat } from '../chat.ts';
 import { RequestError, toRequestError } from '../errors.ts';
 import { readInjectedFault, requestErrorOf } from '../fault-hook.ts';
-import type { FaultInjector } from '../faults.ts';
+import type { FaultInjector } from '../fault-injector.ts';
 import type { Authentication } from '../authentication.ts';
 import type { AgentJournal } from '../journal.ts';
 import { Call, type CallParts } from './call.ts';
@@ -57,8 +57,8 @@ export interface VoiceServer {
 }
 
 /** Creates a voice endpoint; it accepts calls once it is attached to a server. */
-export function createVoiceServer(parts: VoiceServerOptions): VoiceServer {
-  return new WebSocketVoiceServer(parts);
+export function createVoiceServer(options: VoiceServerOptions): VoiceServer {
+  return new WebSocketVoiceServer(options);
 }
 
 class WebSocketVoiceServer implements VoiceServer {

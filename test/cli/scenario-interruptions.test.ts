@@ -5,7 +5,7 @@ import type { TurnTaking } from '../../src/contract/index.ts';
 import { readYamlFile } from '../../library/input/documents.ts';
 import { openStore } from '../../src/service/store/open-store.ts';
 import { run } from '../support/commands/command.ts';
-import { newOutcome, newRecording, newSimulatedSession } from '../support/database/store.ts';
+import { newOutcome, newRecording, newSimulatedSession } from '../support/database/rows.ts';
 import { makeContainsEval } from '../support/services/service.ts';
 
 const turnTaking: TurnTaking = {

@@ -18,6 +18,7 @@ import {
   type Point,
 } from '../../../src/report-kit/chart.ts';
 import { formatCount, formatDuration, formatNumber } from '../../../src/report-kit/format.ts';
+import { addCounts, sumCounts } from '../../record/counts.ts';
 import { faultDescriptions } from '../../record/fault-descriptions.ts';
 import { roundTo } from '../../../src/platform/round.ts';
 
@@ -60,11 +61,7 @@ function binOf(second: number, rows: readonly LoadSecond[]): Bin {
     return values.length === 0 ? null : Math.max(...values);
   };
   const errors: Record<string, number> = {};
-  for (const row of rows) {
-    for (const [kind, times] of Object.entries(row.errors)) {
-      errors[kind] = (errors[kind] ?? 0) + times;
-    }
-  }
+  for (const row of rows) addCounts(errors, row.errors);
   return {
     second,
     length: rows.length,
@@ -224,9 +221,7 @@ export function curveFigure(
 
 /** Charts errors by kind, stacked. */
 export function errorFigure(times: TimeRange, kinds: readonly string[]): Html {
-  const sum = (errors: Bin['errors']): number =>
-    Object.values(errors).reduce((total, count) => total + count, 0);
-  const max = Math.max(...times.bins.map(({ errors }) => sum(errors)));
+  const max = Math.max(...times.bins.map(({ errors }) => sumCounts(errors)));
   return renderChart((ticksMax) => ({
     label: 'Errors by kind over time',
     x: timeAxisX(times, ticksMax),

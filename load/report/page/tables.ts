@@ -9,6 +9,7 @@ import { html, type Html } from '../../../src/report-kit/html.ts';
 import { formatDuration, formatNumber, formatQuantity } from '../../../src/report-kit/format.ts';
 import { nameTargetVerdict } from '../../../src/report-kit/load-standings.ts';
 import { renderItems, type ItemColumn } from '../../../src/report-kit/table.ts';
+import { addCounts } from '../../record/counts.ts';
 import { faultDescriptions } from '../../record/fault-descriptions.ts';
 import {
   describeStream,
@@ -148,13 +149,9 @@ export const errorsTable = (counted: string, errors: readonly ErrorRow[]): Html 
 
 /** Renders the errors of all streams. */
 export function requestErrorsTable(report: LoadReport): Html {
-  const counts = new Map<string, number>();
-  for (const name of report.streams) {
-    for (const [kind, times] of Object.entries(report[name]?.errors ?? {})) {
-      counts.set(kind, (counts.get(kind) ?? 0) + times);
-    }
-  }
-  const rows = [...counts].map(([kind, count]) => ({
+  const counts: Record<string, number> = {};
+  for (const name of report.streams) addCounts(counts, report[name]?.errors ?? {});
+  const rows = Object.entries(counts).map(([kind, count]) => ({
     ...{ kind, count, description: faultDescriptions[kind as FaultKind] },
     examples: report.faultSamples
       .filter((sample) => sample.kind === kind)

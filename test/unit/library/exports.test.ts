@@ -42,12 +42,13 @@ void t.test('every schema title is a type of the library', (t) => {
 });
 
 void t.test('every entry point that is not built exists', (t) => {
+  const sources: Readonly<Record<string, string>> = entryPoints;
   for (const [entry, target] of Object.entries(entries)) {
     const files = typeof target === 'string' ? [target] : Object.values(target);
     for (const file of files) {
       if (file.includes('*')) continue;
       const [, name = ''] = /^\.\/dist\/(?:bundle|types)\/(.*?)\.(?:d\.ts|js)$/.exec(file) ?? [];
-      const source = entryPoints[name] ?? file;
+      const source = sources[name] ?? file;
       t.ok(existsSync(join(ROOT, source)), `${entry}: ${source}`);
     }
   }

@@ -250,7 +250,7 @@ void t.test('a run with calls judges its request targets once', (t) => {
   const passed = { ...notTested(targetRows.chatLatency, reason), verdict: 'PASS' as const };
   const report = { ...evil, targets: applySelfCheck([passed], selfCheck), selfCheck };
   const run = {
-    ...{ calls: [], seconds: [], costs: [], ended: [] },
+    ...{ calls: [], seconds: [], costs: [], lostProcesses: [] },
     ...{ windowStartMs: undefined, ranMs: 0, processes: 1, wasInterrupted: false },
   };
   const { targets } = withVoice(report, run, loadOptions('http://localhost'));
@@ -258,8 +258,8 @@ void t.test('a run with calls judges its request targets once', (t) => {
     targets.map((target) => [target.verdict, target.reason]),
     [['PASS', `${reason} This includes the lag of the load generator.`]],
   );
-  const ended = [{ calls: 1, exitReason: 'SIGKILL' }];
-  const broken = withVoice(report, { ...run, ended }, loadOptions('http://localhost'));
+  const lostProcesses = [{ calls: 1, exitReason: 'SIGKILL' }];
+  const broken = withVoice(report, { ...run, lostProcesses }, loadOptions('http://localhost'));
   t.match(broken.targets, [{ verdict: 'INVALID RUN' }], 'the calls make the run invalid');
   t.end();
 });

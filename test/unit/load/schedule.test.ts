@@ -4,7 +4,7 @@ import { planLoad } from '../../../load/index.ts';
 import { createDeadlines } from '../../../load/engines/deadlines.ts';
 import { dueTimes } from '../../../load/schedule/due-times.ts';
 import { mergeByTime, pace, type Due } from '../../../load/schedule/pace.ts';
-import { createMarkers } from '../../../load/profiles/planned-request.ts';
+import { createMarkers } from '../../../load/profiles/markers.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { loadOptions } from '../../support/measurements/run-load.ts';

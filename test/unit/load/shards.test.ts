@@ -124,7 +124,7 @@ function drawSamples(chance: Random, failedShare: number): Sample[] {
 function record(samples: readonly Sample[]): RequestRun {
   const recorder = createRecorder({
     ...{ windowMs: WINDOW_MS, streams: profile.streams, main: profile.main },
-    thresholds: createBreachTests(thresholds),
+    breachTests: createBreachTests(thresholds),
   });
   const events = samples.flatMap(({ stream, request }) => {
     const { dueMs, sentMs, endedMs } = request;
@@ -133,22 +133,22 @@ function record(samples: readonly Sample[]): RequestRun {
       {
         atMs: sentMs,
         run: () => {
-          recorder.offered(stream, dueMs);
-          recorder.sent(stream, dueMs, sentMs);
+          recorder.recordDue(stream, dueMs);
+          recorder.recordSend(stream, dueMs, sentMs);
         },
       },
       {
         atMs: endedMs,
         run: () => {
-          recorder.arrived(stream, endedMs);
-          recorder.completed(stream, request, { detail: `at ${endedMs}`, traceId });
+          recorder.recordArrival(stream, endedMs);
+          recorder.recordResult(stream, request, { detail: `at ${endedMs}`, traceId });
         },
       },
     ];
   });
   for (const { run } of events.sort((left, right) => left.atMs - right.atMs)) run();
   return {
-    ...{ record: recorder, ranMs: WINDOW_MS, missed: 0, stopped: undefined },
+    ...{ record: recorder, ranMs: WINDOW_MS, missed: 0, earlyEnd: undefined },
     cost: { cpuPercent: 5, loopBusy: 0.1 },
     windowStartedAtMs: 1_800_000_000_000,
   };
@@ -360,8 +360,8 @@ void t.test('a shard that could not start or stopped early makes the run invalid
   });
   t.same(findViolations('LoadReport', JSON.parse(JSON.stringify(merged))), []);
   const [, second = []] = split(samples, 2);
-  const stopped = { kind: 'down', detail: '11 of 20 requests failed' } as const;
-  const down = (ranMs: number): LoadReport => reportOf(second, shard, { ranMs, stopped });
+  const earlyEnd = { kind: 'down', detail: '11 of 20 requests failed' } as const;
+  const down = (ranMs: number): LoadReport => reportOf(second, shard, { ranMs, earlyEnd });
   t.match(down(12_000), { verdict: 'NOT TESTED', exitCode: 3, sentence: / ended early\. / });
   const early = merge([left, down(12_000)]);
   t.equal(early.verdict, 'INVALID RUN');
@@ -370,7 +370,7 @@ void t.test('a shard that could not start or stopped early makes the run invalid
   t.not(together.verdict, 'INVALID RUN', 'all shards noticed it');
   t.match(together.aborted, /^Shard 2\/2: The run was aborted because the sandbox is down/);
   const interrupted = reportOf(second, shard, {
-    ...{ ranMs: 3_000, stopped: { kind: 'interrupted', detail: '' } },
+    ...{ ranMs: 3_000, earlyEnd: { kind: 'interrupted' } },
   });
   t.match(merge([left, interrupted]).selfCheck.reasons, [/^Shard 2\/2: The run was interrupted/]);
   t.end();

@@ -9,7 +9,8 @@ import {
   findLowerBound,
   findUpperBound,
 } from '../../../load/verdict/binomial.ts';
-import { findUpperBoundWithBursts, type Block, judgeShare } from '../../../load/verdict/share.ts';
+import type { Block } from '../../../load/record/blocks.ts';
+import { findUpperBoundWithBursts, judgeShare } from '../../../load/verdict/share.ts';
 import { measureInFlightTrend } from '../../../load/verdict/throughput.ts';
 import { estimateTrend } from '../../../load/verdict/trend.ts';
 import { createHistogram } from '../../../load/record/histogram.ts';

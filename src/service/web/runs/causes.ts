@@ -84,7 +84,9 @@ function renderScenario(
     </h3>
     ${
       causes.length < all &&
-      html`<p class="soft">From ${formatNumber(causes.length)} of ${formatCount(all, 'session')}:</p>`
+      html`<p class="soft">
+        From ${formatNumber(causes.length)} of ${formatCount(all, 'session')}:
+      </p>`
     }
     ${renderGroups(groupUnpassed(own), context)}
   </section>`;

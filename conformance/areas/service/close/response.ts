@@ -441,7 +441,7 @@ function refusesUnknown(...steps: EndStep[]): Check {
 function repeatsStatus(): Check {
   return checkEach(
     (exchange, transcript) => {
-      const first = lastAccepted(transcript, 'end', 'close json');
+      const first = lastAccepted(transcript, 'end', 'close old');
       return (
         isClosed(exchange) &&
         isStep(exchange, 'end', 'close again') &&

@@ -29,6 +29,7 @@ import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import {
   describeOutcome,
   isAccepted,
+  isRateLimited,
   type Exchange,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
@@ -401,7 +402,14 @@ function answersReads(endpoint: ResultsEndpoint): Check {
   return checkAccepted(
     endpoint,
     (step) =>
-      ![OVER_CAP, OFFSET_STEP, NO_FRACTION_STEP, BEYOND_STEP, UPPER_CASE_HEADER].includes(step),
+      ![
+        OVER_CAP,
+        OFFSET_STEP,
+        NO_FRACTION_STEP,
+        BEYOND_STEP,
+        SECOND_KEY_STEP,
+        UPPER_CASE_HEADER,
+      ].includes(step),
     explainNoValidResponse(endpoint),
   );
 }
@@ -732,8 +740,24 @@ function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
 
 /** Requires a list for another key of the same owner that has the same sessions. */
 function showsAllToSecondKey(endpoint: ResultsEndpoint): Check {
+  const lists = filtersSessions(endpoint, [SECOND_KEY_STEP], () => true);
+  const isUnread = (page: Exchange): boolean =>
+    isStep(page, endpoint, SECOND_KEY_STEP) &&
+    page.response !== undefined &&
+    !isRateLimited(page) &&
+    !isResultsPage(endpoint)(page);
   return {
-    ...filtersSessions(endpoint, [SECOND_KEY_STEP], () => true),
+    // Without the list for the first key, a response without a list may have another cause.
+    evidence: (transcript) => [
+      ...(findWholeList(transcript, endpoint) ? transcript.exchanges.filter(isUnread) : []),
+      ...lists.evidence(transcript),
+    ],
+    judge: (evidence, transcript) => [
+      ...evidence
+        .filter(isUnread)
+        .map((page) => outcomeFinding(page, 'a list, as with the first key of the owner')),
+      ...lists.judge(evidence.filter(isResultsPage(endpoint)), transcript),
+    ],
     unjudged: requireControlApi(noWholeList(endpoint)),
   };
 }

@@ -19,6 +19,7 @@ import {
   valuesOfEveryType,
   withoutAttributes,
 } from '../spans.ts';
+import { NO_SLASH_PATH, NO_SLASH_STEP } from '../results/evidence.ts';
 import { NO_TYPE, otherTypes } from './refusals.ts';
 import type { EndStep, TracesStep } from '../steps.ts';
 import { AFTER_A_MINUTE, EARLY_MS, EARLY_STEP } from './rate.ts';
@@ -168,9 +169,9 @@ export const unspecified: ServiceProbe = {
         context.send({ ...createResultsStep(context, 'production', step, query), intent: 'open' }),
       ),
       context.send({
-        ...createResultsStep(context, 'production', 'no slash at the end'),
+        ...createResultsStep(context, 'production', NO_SLASH_STEP),
         intent: 'open',
-        path: '/api/prod-evaluations/sessions',
+        path: NO_SLASH_PATH,
       }),
     ]);
     const { id } = createConversation(service, 'json');

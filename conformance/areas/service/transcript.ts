@@ -156,7 +156,7 @@ export function sentChatSpans(id: string, { exchanges }: Transcript): TraceSpan[
     .flatMap(sentSpans)
     .filter(({ attributes }) => attributes['gen_ai.operation.name'] === 'chat');
   const byId = new Map(spans.toReversed().map((span) => [span.spanId, span]));
-  return [...byId.values()].sort((left, right) => (left.startNs < right.startNs ? -1 : 1));
+  return [...byId.values()].sort((left, right) => Number(left.startNs - right.startNs));
 }
 
 /** Returns the texts of the parts of the first message in an attribute of a span. */

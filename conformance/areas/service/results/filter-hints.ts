@@ -24,8 +24,10 @@ export function addNameHints(endpoint: ResultsEndpoint, filter: NameFilter, chec
   return {
     ...check,
     judge(evidence, transcript) {
-      const isIgnored = evidence.every((page) => listsAll(page, endpoint, transcript));
-      return check.judge(evidence, transcript).map((finding) => {
+      const findings = check.judge(evidence, transcript);
+      const isIgnored =
+        findings.length > 0 && evidence.every((page) => listsAll(page, endpoint, transcript));
+      return findings.map((finding) => {
         const page = evidence.find(({ id }) => id === finding.exchange);
         const hint = isIgnored
           ? ignoredHint(filter)

@@ -171,7 +171,7 @@ export const filters: Subject = {
           endpoint,
           [TIME_AND_EVAL_STEP],
           (session, page, transcript) =>
-            matchesEval(session, page) && startsAfter(session, page, transcript),
+            matchesEval(session, page) && matchesTime('started_after')(session, page, transcript),
         ),
       ),
       mutants: forEndpoint({
@@ -460,15 +460,6 @@ function matchesTime(filter: TimeFilter): FilterRule {
     if (!isExact && Math.abs(startMs - boundMs) <= TIME_PRECISION_MS) return 'either';
     return filter === 'started_after' ? startMs >= boundMs : startMs <= boundMs;
   };
-}
-
-/** Selects sessions that start at or after the time of the filter. */
-function startsAfter(
-  session: ResultsObject,
-  page: Exchange,
-  transcript: Transcript,
-): ReturnType<FilterRule> {
-  return matchesTime('started_after')(session, page, transcript);
 }
 
 const TIME_HINT =

@@ -124,6 +124,13 @@ export function isConversationAccepted(id: string | undefined, { exchanges }: Tr
   return id !== undefined && requests.length > 0 && requests.every(isAccepted);
 }
 
+/** Returns whether a page was read by a probe that waited until the service had run all queued evals. */
+export const isReadAfterDrain = (page: Exchange, { exchanges }: Transcript): boolean =>
+  exchanges.some(
+    (exchange) =>
+      isStep(exchange, 'admin', 'drain') && exchange.probe === page.probe && isAccepted(exchange),
+  );
+
 /** Returns the last page that was read while the run waited for scores. */
 export const lastPolledPage = (transcript: Transcript): Exchange | undefined =>
   lastAccepted(transcript, 'production', 'results');

@@ -9,6 +9,7 @@ import {
   createRefusedStep,
   createResultsStep,
   createTracesStep,
+  drain,
   expectedSessions,
   ownerQuery,
   runPeriod,
@@ -563,7 +564,7 @@ export const settings: ServiceProbe = {
     const seedPath = `/seed${ownerQuery(service, 'bare')}`;
     await context.send(createControlStep('evals for bare', seedPath, seedLiveEvals(service)));
     await context.send(createEndStep(context, 'close bare again', bare.id, 'bare'));
-    await context.send(createControlStep('drain', '/drain'));
+    await drain(context);
     await context.send(
       createResultsStep(context, 'production', 'bare', runPeriod(service), 'bare'),
     );
@@ -601,11 +602,11 @@ export async function probeIdleClose(context: ServiceProbeContext): Promise<void
   await advanceClock(context, 'clock', HOUR_MS);
   await sendTurn(2);
   await advanceClock(context, 'clock', 23 * HOUR_MS);
-  await context.send(createControlStep('drain', '/drain'));
+  await drain(context);
   const query = runPeriod(service);
   await context.send(createResultsStep(context, 'production', AFTER_23_HOURS, query, owner));
   await advanceClock(context, 'clock', HOUR_MS + MINUTE_MS);
-  await context.send(createControlStep('drain', '/drain'));
+  await drain(context);
   const { length: evaluations } = seedEvals(service);
   const expected = [{ id: conversation.id, evaluations, startMs: conversation.startMs }];
   await waitUntilScored(context, expected, AFTER_24_HOURS, owner);

@@ -25,7 +25,7 @@ import {
   stringAttribute,
 } from '../spans.ts';
 import { seedOwner, uploadedTranscript } from '../seeds.ts';
-import { createControlStep, createResultsStep, ownerQuery } from '../requests.ts';
+import { createControlStep, createResultsStep, drain, ownerQuery } from '../requests.ts';
 import { NO_SLASH_PATH, NO_SLASH_STEP } from '../results/evidence.ts';
 import { SEEDED_KEY_STEP } from '../transcript.ts';
 
@@ -173,7 +173,7 @@ export const clockReset: ServiceProbe = {
     const { service } = context;
     if (service.clockAdvancedMs === 0) return;
     // Scoring that is due now would otherwise be due a day after the reset.
-    await context.send(createControlStep('drain', '/drain'));
+    await drain(context);
     const clock = await context.send(
       createControlStep('clock as moved', '/clock', undefined, 'GET'),
     );

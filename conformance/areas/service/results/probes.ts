@@ -40,6 +40,7 @@ import {
   createControlStep,
   createEndStep,
   createResultsStep,
+  drain,
   ownerQuery,
   quietPeriod,
   runPeriod,
@@ -387,7 +388,7 @@ export const production: ServiceProbe = {
   cost: cost(36),
   async run(context) {
     const { hasControlApi, awaited } = context.service;
-    if (hasControlApi) await context.send(createControlStep('drain', '/drain'));
+    if (hasControlApi) await drain(context);
     else if (awaited.length > 0) await waitUntilScored(context, awaited, 'other results');
     await readSessions(context, 'production');
     const { id } = createConversation(context.service, LEFT_OPEN);

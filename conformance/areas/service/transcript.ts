@@ -29,6 +29,9 @@ import {
 /** Returns the sessions that a response lists. */
 export const sessionsOf = ({ json }: Exchange): ResultsObject[] => sessionsIn(json);
 
+/** Returns the `total` of a page, which may be of any type. */
+export const totalOf = ({ json }: Exchange): unknown => resolvePointer(json, '/total');
+
 /** Returns a predicate for successful reads of a results endpoint that have a list of items. */
 export const isResultsPage =
   (endpoint: ResultsEndpoint) =>
@@ -200,7 +203,7 @@ export const limitOf = (page: Exchange): number =>
 
 /** Returns whether a page is full, and its `total` counts more sessions. */
 export function isCutOff(page: Exchange): boolean {
-  const total = resolvePointer(page.json, '/total');
+  const total = totalOf(page);
   const { length } = sessionsOf(page);
   return typeof total === 'number' && length < total && length >= limitOf(page);
 }

@@ -60,6 +60,7 @@ import {
   sessionsOf,
   skipOf,
   startedAtMs,
+  totalOf,
 } from '../transcript.ts';
 import {
   refusal,
@@ -451,7 +452,7 @@ function findTooManyItems(page: Exchange, max: number): Finding[] {
 /** Finds a page over the cap that is not full although more sessions are there. */
 function findTooFewItems(page: Exchange): Finding[] {
   const { length } = sessionsOf(page);
-  const total = resolvePointer(page.json, '/total');
+  const total = totalOf(page);
   const possible = typeof total === 'number' ? Math.min(total, PAGE_LIMIT_MAX) : 0;
   if (length >= possible) return [];
   return [wrongValue(page, '/items', `${possible} sessions, of ${String(total)}`, String(length))];
@@ -613,7 +614,7 @@ function pagesCompletely(endpoint: ResultsEndpoint): Check {
       const listed = pages.flatMap(sessionsOf).map(identify).sort();
       const totals = new Set(
         [whole.page, ...pages]
-          .map(({ json }) => resolvePointer(json, '/total'))
+          .map(totalOf)
           .filter((total) => typeof total === 'number'),
       );
       const isStable = whole.changed.size === 0;
@@ -699,7 +700,7 @@ function skipsExactly(endpoint: ResultsEndpoint): Check {
 }
 
 function hasRightTotal(whole: Exchange, count: number): boolean {
-  const total = resolvePointer(whole.json, '/total');
+  const total = totalOf(whole);
   return !Number.isInteger(total) || total === count;
 }
 
@@ -767,7 +768,7 @@ function countsAllSessions(): Check {
     isSeededPage('defaults'),
     (page, transcript) => {
       const { length } = seededSessions(transcript);
-      const total = resolvePointer(page.json, '/total');
+      const total = totalOf(page);
       return typeof total !== 'number' || total === length
         ? []
         : [wrongValue(page, '/total', String(length))];

@@ -46,7 +46,7 @@ import {
   runPeriod,
   waitUntilScored,
 } from '../requests.ts';
-import { isCutOff, sessionsOf, startedAtMs } from '../transcript.ts';
+import { isCutOff, sessionsOf, startedAtMs, totalOf } from '../transcript.ts';
 
 type Query = Record<string, string>;
 
@@ -169,7 +169,7 @@ async function choosePeriod(
 
 /** Returns how many sessions to page through, up to the largest page. */
 const countSessions = (page: Exchange): number => {
-  const total = resolvePointer(page.json, '/total');
+  const total = totalOf(page);
   const { length } = sessionsOf(page);
   return Math.min(typeof total === 'number' ? Math.max(total, length) : length, 500);
 };

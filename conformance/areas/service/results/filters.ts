@@ -29,6 +29,7 @@ import {
   type ResultsEndpoint,
   type ResultsObject,
   sessionsIn,
+  type TimeFilter,
 } from '../results-api.ts';
 import type { ResultsStep } from '../steps.ts';
 import {
@@ -66,12 +67,10 @@ import {
 import { addNameHints, findTimeHint } from './filter-hints.ts';
 import { hasSeededNames } from './sessions.ts';
 
-type TimeFilter = 'started_after' | 'started_before';
-
 /** Reads the time of a filter before its offset as UTC. */
 const ignoreOffset = (
   endpoint: ResultsEndpoint,
-  filter: 'started_after' | 'started_before',
+  filter: TimeFilter,
   offset: string,
 ): TransformFactory =>
   rewriteQuery(

@@ -44,6 +44,7 @@ import {
 } from '../findings.ts';
 import { findForeignIndex, ownerOf } from '../owners.ts';
 import {
+  kindOf,
   queryParameter,
   resultsEndpoints,
   resultsPaths,
@@ -643,7 +644,7 @@ function pagesCompletely(endpoint: ResultsEndpoint): Check {
 /** Explains why there are no pages to compare with the list of all sessions. */
 function explainNoPages(endpoint: ResultsEndpoint, transcript: Transcript): Unjudged {
   const whole = findWholeList(transcript, endpoint);
-  const kind = endpoint === 'production' ? 'production' : 'simulation';
+  const kind = kindOf(endpoint);
   const verdict = 'not_observed';
   if (whole?.isShrinking) {
     const reason = `A ${kind} session was on the first list of all sessions (exchange ${whole.page.id}), but not on the last one.`;

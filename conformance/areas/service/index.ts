@@ -10,18 +10,13 @@ import { closeResponse } from './close/response.ts';
 import { runs } from './close/runs.ts';
 import { unscored } from './close/unscored.ts';
 import { controlApiAbsence } from './control-api/absence.ts';
-import {
-  CLOCK_RESET_STEP,
-  clockReset,
-  controlSetup,
-  ingestLog,
-  preflight,
-} from './control-api/probes.ts';
+import { CLOCK_RESET_STEP, clockReset, controlSetup, ingestLog } from './control-api/probes.ts';
 import { backlogScoring } from './conversations/backlog.ts';
 import { conversationIds } from './conversations/ids.ts';
 import { backlog, ids, lateSpans } from './conversations/probes.ts';
 import { conversationSpans } from './conversations/spans.ts';
 import { observeService } from './observed.ts';
+import { preflight } from './preflight.ts';
 import { responses } from './responses.ts';
 import { failedOnly } from './results/failed-only.ts';
 import { filters } from './results/filters.ts';

@@ -2,19 +2,12 @@
 import { endpointRoutes } from '../../engine/endpoint-routes.ts';
 import { cost, type Step } from '../../engine/probe.ts';
 import { isNotFound, PREFLIGHT, type Exchange } from '../../engine/transcript/reading.ts';
-import { IGNORED_ALONE } from './close/evidence.ts';
-import { IGNORED_SPAN } from './close/probes.ts';
+import { createIgnoredAlone } from './close/planned-conversations.ts';
 import type { ServiceProbe, ServiceProbeContext } from './context.ts';
 import { createResultsStep } from './requests.ts';
 import { resultsEndpoints } from './results-api.ts';
 import { NO_SLASH_PATH, NO_SLASH_STEP } from './results/evidence.ts';
-import {
-  createConversation,
-  createSiblingSpan,
-  createTraceExport,
-  encodings,
-  stringAttribute,
-} from './spans.ts';
+import { encodings } from './spans.ts';
 
 /** Sends one plain request to each route, to find out whether a service is at the address. */
 export const preflight: ServiceProbe = {
@@ -50,17 +43,13 @@ export const preflight: ServiceProbe = {
  * has no sessions, or may know the path only without the slash at its end.
  */
 async function lookForRoutes(context: ServiceProbeContext): Promise<(Exchange | undefined)[]> {
-  const { service } = context;
-  const conversation = createConversation(service, IGNORED_ALONE);
   // A span without an operation name is accepted, but changes nothing.
-  const ignored = createSiblingSpan(service, conversation, IGNORED_SPAN, [
-    stringAttribute('gen_ai.conversation.id', conversation.id),
-  ]);
+  const { request } = createIgnoredAlone(context.service);
   const accepted = await context.send({
     endpoint: 'traces',
     step: 'plain',
     intent: 'open',
-    ...encodings.json(createTraceExport([ignored])),
+    ...encodings.json(request),
   });
   const read = await context.send({
     ...createResultsStep(context, 'production', NO_SLASH_STEP),

@@ -51,7 +51,7 @@ import {
   matchFurtherKeys,
   refusal,
 } from '../transforms.ts';
-import { IGNORED_SPAN } from './probes.ts';
+import { IGNORED_SPAN } from './planned-conversations.ts';
 import {
   CLOSE_OF_IGNORED,
   CLOSE_OF_LEFT_OPEN,

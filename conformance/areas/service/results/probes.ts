@@ -2,7 +2,8 @@ import { resolvePointer } from '../../../../src/contract/index.ts';
 import { HOUR_MS, instantMs, isoTime, SECOND_MS } from '../../../../src/platform/clock.ts';
 import { cost } from '../../../engine/probe.ts';
 import { type Exchange, isAccepted } from '../../../engine/transcript/reading.ts';
-import { conversations, RESENT_OFFSET_MS } from '../close/probes.ts';
+import { RESENT_OFFSET_MS } from '../close/planned-conversations.ts';
+import { conversations } from '../close/probes.ts';
 import type { ServiceContext, ServiceProbe, ServiceProbeContext } from '../context.ts';
 import {
   type NameFilter,

@@ -12,7 +12,11 @@ import {
   CLOSED_LAST_SUBJECT,
   queuedOf,
 } from '../close/evidence.ts';
-import { hasReversedTurns, hasTurnsOfOneTrace, LATER_TURNS_MS } from '../close/probes.ts';
+import {
+  hasReversedTurns,
+  hasTurnsOfOneTrace,
+  LATER_TURNS_MS,
+} from '../close/planned-conversations.ts';
 import { onForeignService } from '../control-api/foreign-service.ts';
 import { needsScores, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import { objectsAt, sessionsIn, type ResultsObject } from '../results-api.ts';

@@ -16,7 +16,7 @@ import {
   RESENT_SUBJECT,
   RETRY_TAG,
   TOOL_SPAN,
-} from '../close/probes.ts';
+} from '../close/planned-conversations.ts';
 import { requireControlApi, requirePlainRight, wrongValue, needsSessions } from '../findings.ts';
 import { ESCAPE_CHARACTER, isSplit } from '../spans.ts';
 import type { ConversationName } from '../steps.ts';

@@ -3,6 +3,7 @@ import { createArea } from '../../engine/area.ts';
 import { isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
 import { keys } from './authentication/keys.ts';
 import { keys as keysProbe } from './authentication/probes.ts';
+import { alreadyClosed } from './close/already-closed.ts';
 import { idleConversations } from './close/idle.ts';
 import { conversations, settings } from './close/probes.ts';
 import { queuedEvals } from './close/queued-evals.ts';
@@ -43,7 +44,7 @@ export const service = createArea({
     responses,
     ...[keys, controlApiAbsence],
     ...[acceptedTraces, refusedTraces, traceSizes, traceRate],
-    ...[closeResponse, queuedEvals, runs, unscored, idleConversations],
+    ...[closeResponse, alreadyClosed, queuedEvals, runs, unscored, idleConversations],
     ...[conversationSpans, backlogScoring, conversationIds],
     ...[pages, order, sessions, outcomes, turns, scoredConversations, filters, failedOnly],
   ],

@@ -23,6 +23,7 @@ import { failedOnly } from './results/failed-only.ts';
 import { filters } from './results/filters.ts';
 import { order } from './results/order.ts';
 import { outcomes } from './results/outcomes.ts';
+import { ownership } from './results/ownership.ts';
 import { pages } from './results/pages.ts';
 import { manySessions, production, simulations } from './results/probes.ts';
 import { scoredConversations } from './results/scored-conversations.ts';
@@ -47,7 +48,8 @@ export const service = createArea({
     ...[acceptedTraces, refusedTraces, traceSizes, traceRate],
     ...[closeResponse, alreadyClosed, queuedEvals, runs, unscored, idleConversations],
     ...[conversationSpans, backlogScoring, conversationIds],
-    ...[pages, order, sessions, outcomes, turns, scoredConversations, filters, failedOnly],
+    ...[pages, ownership, order, sessions, outcomes, turns],
+    ...[scoredConversations, filters, failedOnly],
   ],
   probes: [
     ...[preflight, controlSetup],

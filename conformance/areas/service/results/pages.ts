@@ -1,4 +1,4 @@
-/** The pages of both results endpoints: their fields, size, and owner (spec 2.6, 4.3, 4.4, 8). */
+/** The pages of both results endpoints: their fields and size (spec 2.6, 4.3, 4.4, 8). */
 import {
   formatValue,
   listAt,
@@ -18,18 +18,16 @@ import {
 import { checkAccepted } from '../../../engine/checks/responses.ts';
 import {
   editBody,
-  isSuccess,
   replaceParts,
   respondInstead,
   to,
   type When,
 } from '../../../engine/mutants/combinators.ts';
-import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import type { TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import {
   describeOutcome,
   isAccepted,
-  isRateLimited,
   type Exchange,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
@@ -42,7 +40,6 @@ import {
   requirePlainRight,
   wrongValue,
 } from '../findings.ts';
-import { findForeignIndex, ownerOf } from '../owners.ts';
 import {
   kindOf,
   queryParameter,
@@ -53,7 +50,6 @@ import {
   type ResultsObject,
 } from '../results-api.ts';
 import {
-  hasControlApi,
   isResultsPage,
   isStep,
   queryOf,
@@ -67,7 +63,6 @@ import {
   refusal,
   hasQuery,
   intrusiveOnly,
-  matchFurtherKeys,
   not,
   onPages,
   removeKey,
@@ -89,10 +84,7 @@ import {
   TIME_PRECISION_MS,
   WRONG_TYPE,
 } from './evidence.ts';
-import { filtersSessions } from './filtering.ts';
 import { compareWithWhole, findWholeList, noWholeList } from './whole-list.ts';
-
-const OWNER_HINT = 'Select by the owner of the API key in every query.';
 
 const hasLimit = hasQuery('limit');
 const hasSkip = hasQuery('skip');
@@ -324,36 +316,6 @@ export const pages: Subject = {
             if (first && second && others.length > 40) page['items'] = [second, first, ...others];
           }),
           ...intrusiveOnly,
-        },
-      }),
-    })),
-    ...both('SERVICE-121', 'SERVICE-156', ({ endpoint, kind, either, forEndpoint }) => ({
-      rule: `A key returns no ${kind} session of another owner.`,
-      statements: ['5.a3'],
-      reason: 'Conversations contain private customer data.',
-      observability: 'provoked',
-      check: hidesOtherOwners(endpoint),
-      mutants: forEndpoint({
-        'owners-mixed': {
-          description: 'Shows the sessions of other owners.',
-          transform: mixOwners(endpoint),
-        },
-        'filter-ignores-owner': {
-          description: 'Shows the sessions of other owners that match a filter by name.',
-          transform: leakThroughFilter(endpoint, either('run', 'agent')),
-        },
-      }),
-    })),
-    ...both('SERVICE-227', 'SERVICE-228', ({ endpoint, kind, forEndpoint }) => ({
-      rule: `Every key of an owner sees all ${kind} sessions of the owner.`,
-      statements: ['5.a3'],
-      reason: 'A customer who replaces the key would lose all results.',
-      observability: 'provoked',
-      check: showsAllToSecondKey(endpoint),
-      mutants: forEndpoint({
-        'sessions-of-first-key': {
-          description: 'Shows the sessions of an owner only to the first of its keys.',
-          transform: hideFromFurtherKeys(endpoint),
         },
       }),
     })),
@@ -709,61 +671,6 @@ function describeCount(identities: string[]): string {
   return `${identities.length} sessions, ${new Set(identities).size} of them different`;
 }
 
-/**
- * Requires that no page lists a session of another owner. The evidence is the pages of an owner without
- * sessions, while the main owner has some, and every page with a session of another owner.
- */
-function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
-  const isPage = isResultsPage(endpoint);
-  return {
-    evidence(transcript) {
-      if (!hasControlApi(transcript)) return [];
-      const pages = transcript.exchanges.filter(isPage);
-      const isAnySeen = pages.some(
-        (page) => ownerOf(page) === 'main' && sessionsOf(page).length > 0,
-      );
-      return pages.filter(
-        (page) =>
-          (isAnySeen && isStep(page, endpoint, 'another owner', 'filter of another owner')) ||
-          findForeignIndex(page, transcript) >= 0,
-      );
-    },
-    judge: (evidence, transcript) =>
-      evidence.flatMap((page) => {
-        const index = findForeignIndex(page, transcript);
-        if (index < 0) return [];
-        const url = formatValue(sessionsOf(page)[index]?.['url']);
-        const expected = 'no session of another owner';
-        return [{ ...wrongValue(page, `/items/${index}`, expected, url), hint: OWNER_HINT }];
-      }),
-    unjudged: requireControlApi(noWholeList(endpoint)),
-  };
-}
-
-/** Requires a list for another key of the same owner that has the same sessions. */
-function showsAllToSecondKey(endpoint: ResultsEndpoint): Check {
-  const lists = filtersSessions(endpoint, [SECOND_KEY_STEP], () => true);
-  const isUnread = (page: Exchange): boolean =>
-    isStep(page, endpoint, SECOND_KEY_STEP) &&
-    page.response !== undefined &&
-    !isRateLimited(page) &&
-    !isResultsPage(endpoint)(page);
-  return {
-    // Without the list for the first key, a response without a list may have another cause.
-    evidence: (transcript) => [
-      ...(findWholeList(transcript, endpoint) ? transcript.exchanges.filter(isUnread) : []),
-      ...lists.evidence(transcript),
-    ],
-    judge: (evidence, transcript) => [
-      ...evidence
-        .filter(isUnread)
-        .map((page) => outcomeFinding(page, 'a list, as with the first key of the owner')),
-      ...lists.judge(evidence.filter(isResultsPage(endpoint)), transcript),
-    ],
-    unjudged: requireControlApi(noWholeList(endpoint)),
-  };
-}
-
 function countsAllSessions(): Check {
   return checkEach(
     isSeededPage('defaults'),
@@ -797,55 +704,6 @@ export function changeSkip(
         return response;
       }
       return editBody(response, request, setKey('skip', Number(skip)));
-    };
-  };
-}
-
-/** Lists nothing for the keys of an owner other than the first one. */
-function hideFromFurtherKeys(endpoint: ResultsEndpoint): TransformFactory {
-  return (): Transform => {
-    const isHidden = matchFurtherKeys();
-    const hide = onPages(endpoint, (page) => Object.assign(page, { items: [], total: 0 }))();
-    return async (request, forward, clock) =>
-      isHidden(request) ? hide(request, forward, clock) : forward(request);
-  };
-}
-
-/** Shows owners without sessions the last sessions that another owner received. */
-function mixOwners(endpoint: ResultsEndpoint): TransformFactory {
-  return (): Transform => {
-    let lastSessions: ResultsObject[] = [];
-    return async (request, forward) => {
-      const response = await forward(request);
-      const hasNoQuery = request.path.endsWith('/');
-      if (request.endpoint !== endpoint || !isSuccess(response) || !hasNoQuery) return response;
-      return editBody(response, request, (page) => {
-        const sessions = sessionsIn(page);
-        if (sessions.length > 0) lastSessions = sessions;
-        else Object.assign(page, { items: lastSessions, total: lastSessions.length });
-      });
-    };
-  };
-}
-
-/** Shows owners without sessions the last sessions that another owner received, if a filter by name matches them. */
-function leakThroughFilter(endpoint: ResultsEndpoint, filter: 'run' | 'agent'): TransformFactory {
-  return (): Transform => {
-    let lastSessions: ResultsObject[] = [];
-    return async (request, forward) => {
-      const response = await forward(request);
-      if (request.endpoint !== endpoint || !isSuccess(response)) return response;
-      const value = queryParameter(request.path, filter)?.toLowerCase();
-      return editBody(response, request, (page) => {
-        const sessions = sessionsIn(page);
-        if (sessions.length > 0) lastSessions = sessions;
-        else if (value !== undefined && !hasQuery('eval')(request)) {
-          const items = lastSessions.filter((session) =>
-            String(session[filter]).toLowerCase().includes(value),
-          );
-          Object.assign(page, { items, total: items.length });
-        }
-      });
     };
   };
 }

@@ -27,6 +27,7 @@ import { ownership } from './results/ownership.ts';
 import { pages } from './results/pages.ts';
 import { manySessions, production, simulations } from './results/probes.ts';
 import { scoredConversations } from './results/scored-conversations.ts';
+import { sentTurns } from './results/sent-turns.ts';
 import { sessions } from './results/sessions.ts';
 import { turns } from './results/turns.ts';
 import { acceptedTraces } from './traces/accepted.ts';
@@ -48,7 +49,7 @@ export const service = createArea({
     ...[acceptedTraces, refusedTraces, traceSizes, traceRate],
     ...[closeResponse, alreadyClosed, queuedEvals, runs, unscored, idleConversations],
     ...[conversationSpans, backlogScoring, conversationIds],
-    ...[pages, ownership, order, sessions, outcomes, turns],
+    ...[pages, ownership, order, sessions, outcomes, sentTurns, turns],
     ...[scoredConversations, filters, failedOnly],
   ],
   probes: [

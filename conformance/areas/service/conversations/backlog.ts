@@ -13,7 +13,7 @@ import {
 import { SAME_ID } from '../close/evidence.ts';
 import { requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import { objectsAt, type ResultsObject } from '../results-api.ts';
-import { hasTurnPerSpan } from '../results/turns.ts';
+import { hasTurnPerSpan } from '../results/sent-turns.ts';
 import {
   conversationIdOf,
   findSession,

@@ -7,6 +7,15 @@ import type { Exchange } from './transcript/transcript.ts';
 /** A key that a peer must not accept: none, an unknown one, or the right one changed. */
 export type BadKey = 'none' | 'wrong' | 'longer' | 'shorter' | 'other case';
 
+/**
+ * `together`: the request stays concurrent with requests like it, also when others go one at a time.
+ * `burst`: more requests may be in flight than `--concurrency` allows, unless they go one at a time.
+ */
+export type RequestOrder = 'together' | 'burst';
+
+/** Maximum number of requests in flight when a request of a burst starts. */
+export const BURST_CONCURRENCY = 32;
+
 /** One request of a probe. An area narrows `Name` to the names of its steps. */
 export interface Step<Name extends string = string> {
   endpoint: Endpoint;
@@ -29,16 +38,13 @@ export interface Step<Name extends string = string> {
   connection?: 'keep-alive';
   /**
    * The session in `/v1/sessions/{path}/end`, the path and query of a results request, the path
-   * below `/__admin`, or the path of a WebSocket (default: the path of the voice URL).
+   * below `/__admin` or elsewhere, or the path of a WebSocket (default: that of the voice URL).
    */
   path?: string;
-  /** The method of a request to `/__admin` (default: POST). */
+  /** The method of a request to `/__admin` or elsewhere (default: POST). */
   method?: 'GET' | 'PUT' | 'DELETE';
-  /**
-   * `together`: stays concurrent with requests like it, also when others go one at a time. `burst`:
-   * more requests may be in flight than `--concurrency` allows, unless they go one at a time.
-   */
-  order?: 'together' | 'burst';
+  /** How it may be concurrent with other requests (default: as `--concurrency` allows). */
+  order?: RequestOrder;
   /** How many requests start at the same moment. Their probe sends them one right after the other. */
   atOnce?: number;
   /** Don't repeat the request after a 429. */

@@ -9,7 +9,7 @@ import type {
 import { TRACEPARENT, traceIdOf } from '../../src/platform/trace-context.ts';
 import { formatCount } from '../../src/report-kit/format.ts';
 import { requirementOf, type Suite } from '../engine/area.ts';
-import { findHttpWaiver } from '../engine/checks/targets.ts';
+import { findHttpWaiver } from '../engine/checks/https.ts';
 import type { Finding } from '../engine/checks/check.ts';
 import { findCauses, type FoundCause } from '../engine/judge/causes.ts';
 import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';

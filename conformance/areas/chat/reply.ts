@@ -2,7 +2,7 @@
 import { formatValue } from '../../../src/contract/index.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { type Check, checkEach } from '../../engine/checks/check.ts';
-import { checkTypicalValue } from '../../engine/checks/targets.ts';
+import { checkTypicalValue } from '../../engine/checks/typical-value.ts';
 import {
   changeResponse,
   drop,

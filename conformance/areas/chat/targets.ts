@@ -1,7 +1,8 @@
 /** The latency of replies and the transport (spec 4.5, 8). */
 import { CHAT_RESPONSE_MS_TARGET } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
-import { checkHttps, checkMaxTime, checkMedianTime } from '../../engine/checks/targets.ts';
+import { checkHttps } from '../../engine/checks/https.ts';
+import { checkMaxTime, checkMedianTime } from '../../engine/checks/response-times.ts';
 import { delay, passThrough, to } from '../../engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../engine/mutants/mutant.ts';
 import type { Subject } from '../../engine/requirement.ts';

@@ -5,6 +5,7 @@ import {
   type SandboxErrorCode,
 } from '../../../src/contract/index.ts';
 import { instantMs, isoTime } from '../../../src/platform/clock.ts';
+import { isObject } from '../../../src/platform/json.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
 import { isCreateStep } from '../users/requests.ts';
 
@@ -17,6 +18,15 @@ export const respond = (status: number, body: unknown): Response => ({
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(body),
 });
+
+/** Returns the response of an exchange with other values of some keys of its JSON object. */
+export function replaceKeys(
+  { response, json }: Pick<Exchange, 'response' | 'json'>,
+  values: object,
+): Response {
+  const body = JSON.stringify({ ...(isObject(json) && json), ...values });
+  return { status: 200, headers: {}, ...response, body };
+}
 
 /** Creates an error response with the type of the error table (spec 7). */
 export const respondWithError = (status: number, code: SandboxErrorCode): Response =>

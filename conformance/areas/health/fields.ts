@@ -1,13 +1,20 @@
 /** The fields of a health report (spec 2.10). */
 import { isObject } from '../../../src/platform/json.ts';
 import { type Check, checkEach, unjudgedAs } from '../../engine/checks/check.ts';
-import { checkTypicalValue, hasStatus } from '../../engine/checks/targets.ts';
+import { checkTypicalValue } from '../../engine/checks/typical-value.ts';
 import { drop, type Edit, set } from '../../engine/mutants/combinators.ts';
 import { editHealth } from '../sandbox-responses.ts';
 import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
 import { fieldNames } from '../field-names.ts';
 import { fieldsOf, missing } from '../fields.ts';
-import { error, isHealthReport, noReport, noReportHasField, reports } from './reports.ts';
+import {
+  error,
+  hasStatus,
+  isHealthReport,
+  noReport,
+  noReportHasField,
+  reports,
+} from './reports.ts';
 import { countNanoseconds, requireSeconds } from './uptime.ts';
 
 const field = fieldsOf({

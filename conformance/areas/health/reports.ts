@@ -15,6 +15,11 @@ export const isHealthReport = (exchange: Exchange): boolean =>
   (isAccepted(exchange) || statusOf(exchange) === 503) &&
   isObject(exchange.json);
 
+/** Returns whether the response body is a JSON object with this `status`. */
+export function hasStatus({ json }: Exchange, status: string): boolean {
+  return isObject(json) && json['status'] === status;
+}
+
 export const noResponse = unjudgedAs('blocked', 'GET /health got no response.');
 
 /** Why there is no health report. A health check may fail with 500, which is legal (spec 4.6). */

@@ -9,7 +9,6 @@ import {
 } from '../../engine/checks/check.ts';
 import { findHtmlPage } from '../../engine/transcript/html-page.ts';
 import { describeBody, hintForBody, requirePlainAccepted } from '../../engine/checks/responses.ts';
-import { hasStatus } from '../../engine/checks/targets.ts';
 import {
   changeResponse,
   drop,
@@ -38,6 +37,7 @@ import { isHealthStep } from './probes.ts';
 import {
   error,
   hasAccept,
+  hasStatus,
   isHealth,
   isHealthReport,
   noResponse,

@@ -1,7 +1,7 @@
 /** How long `GET /health` takes, and whether its clock is right (spec 2.10, 8). */
 import { HEALTH_RESPONSE_MS_TARGET, HEALTH_TIMEOUT_MS } from '../../../src/contract/index.ts';
 import { type Check, checkEach } from '../../engine/checks/check.ts';
-import { checkMedianTime, explainLateness, isSpoiled } from '../../engine/checks/targets.ts';
+import { checkMedianTime, explainLateness, isSpoiled } from '../../engine/checks/response-times.ts';
 import { delay, to } from '../../engine/mutants/combinators.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import { durationMs, type Exchange } from '../../engine/transcript/reading.ts';

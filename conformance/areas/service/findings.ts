@@ -16,9 +16,7 @@ export const LESS_TRAFFIC = 'Check while there is less traffic, or use a key of 
 
 /** Reports that nothing was scored, and how to change that unless the run itself has configured evals. */
 export function needsScores(reason: string): Check['unjudged'] {
-  const configured = unjudgedAs('not_observed', reason);
-  const unknown = unjudgedAs('not_observed', reason, CONFIGURE_EVALS);
-  return (transcript) => (hasControlApi(transcript) ? configured(transcript) : unknown(transcript));
+  return needsSessions(reason, CONFIGURE_EVALS);
 }
 
 /** Reports that no listed session was suitable, and how to change that unless the run has seeded some. */

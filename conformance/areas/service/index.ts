@@ -3,6 +3,7 @@ import { createArea } from '../../engine/area.ts';
 import { isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
 import { keys } from './authentication/keys.ts';
 import { keys as keysProbe } from './authentication/probes.ts';
+import { alreadyClosed } from './close/already-closed.ts';
 import { idleConversations } from './close/idle.ts';
 import { conversations, settings } from './close/probes.ts';
 import { queuedEvals } from './close/queued-evals.ts';
@@ -10,30 +11,28 @@ import { closeResponse } from './close/response.ts';
 import { runs } from './close/runs.ts';
 import { unscored } from './close/unscored.ts';
 import { controlApiAbsence } from './control-api/absence.ts';
-import {
-  CLOCK_RESET_STEP,
-  clockReset,
-  controlSetup,
-  ingestLog,
-  preflight,
-} from './control-api/probes.ts';
+import { CLOCK_RESET_STEP, clockReset, controlSetup, ingestLog } from './control-api/probes.ts';
 import { backlogScoring } from './conversations/backlog.ts';
 import { conversationIds } from './conversations/ids.ts';
 import { backlog, ids, lateSpans } from './conversations/probes.ts';
 import { conversationSpans } from './conversations/spans.ts';
 import { observeService } from './observed.ts';
+import { preflight } from './preflight.ts';
 import { responses } from './responses.ts';
 import { failedOnly } from './results/failed-only.ts';
 import { filters } from './results/filters.ts';
 import { order } from './results/order.ts';
 import { outcomes } from './results/outcomes.ts';
+import { ownership } from './results/ownership.ts';
 import { pages } from './results/pages.ts';
 import { manySessions, production, simulations } from './results/probes.ts';
 import { scoredConversations } from './results/scored-conversations.ts';
+import { sentTurns } from './results/sent-turns.ts';
 import { sessions } from './results/sessions.ts';
 import { turns } from './results/turns.ts';
 import { acceptedTraces } from './traces/accepted.ts';
-import { limits, rate, refusals, unspecified } from './traces/probes.ts';
+import { limits, refusals, unspecified } from './traces/probes.ts';
+import { rate } from './traces/rate-probe.ts';
 import { traceRate } from './traces/rate.ts';
 import { refusedTraces } from './traces/refusals.ts';
 import { traceSizes } from './traces/sizes.ts';
@@ -48,9 +47,10 @@ export const service = createArea({
     responses,
     ...[keys, controlApiAbsence],
     ...[acceptedTraces, refusedTraces, traceSizes, traceRate],
-    ...[closeResponse, queuedEvals, runs, unscored, idleConversations],
+    ...[closeResponse, alreadyClosed, queuedEvals, runs, unscored, idleConversations],
     ...[conversationSpans, backlogScoring, conversationIds],
-    ...[pages, order, sessions, outcomes, turns, scoredConversations, filters, failedOnly],
+    ...[pages, ownership, order, sessions, outcomes, sentTurns, turns],
+    ...[scoredConversations, filters, failedOnly],
   ],
   probes: [
     ...[preflight, controlSetup],

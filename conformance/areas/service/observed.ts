@@ -8,7 +8,7 @@ import {
   sessionsOf,
   turnsOf,
 } from './transcript.ts';
-import { OVER_CAP } from './results/evidence.ts';
+import { NO_SLASH_STEP, OVER_CAP } from './results/evidence.ts';
 import type { ResultsStep, TracesStep } from './steps.ts';
 import { observeEach } from '../../engine/judge/observed.ts';
 import {
@@ -105,7 +105,7 @@ const observeReads = observeEach([
   { name: 'failed_only=perhaps', of: isProduction('boolean unreadable') },
   { name: 'started_after=yesterday', of: isProduction('time unreadable') },
   { name: 'an unknown parameter', of: isProduction('parameter unknown') },
-  { name: 'results without the slash at the end', of: isProduction('no slash at the end') },
+  { name: 'results without the slash at the end', of: isProduction(NO_SLASH_STEP) },
   { name: 'success of a read', of: isAcceptedRead },
   {
     name: 'limit echoed for 501',

@@ -75,6 +75,10 @@ export function createControlStep(
   };
 }
 
+/** Waits until the service has run all queued evals. */
+export const drain = (context: ServiceProbeContext): Promise<Exchange | undefined> =>
+  context.send(createControlStep('drain', '/drain'));
+
 /** Returns a request that is one edit away from an accepted one and must be refused. */
 export const createRefusedStep = (
   control: Exchange,

@@ -27,6 +27,7 @@ import {
 } from '../../engine/transcript/reading.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { resultsEndpoints } from './results-api.ts';
+import { NO_SLASH_PATH } from './results/evidence.ts';
 import {
   contains,
   isPlainJson,
@@ -96,7 +97,7 @@ export const responses: Subject = {
         'no-slash-404': {
           description: 'Does not know the results path without the trailing slash.',
           transform: respondInstead(
-            ({ path }) => path === '/api/prod-evaluations/sessions',
+            ({ path }) => path === NO_SLASH_PATH,
             () => jsonResponse(404, {}),
           ),
         },

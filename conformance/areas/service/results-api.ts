@@ -4,8 +4,18 @@ import { isObject } from '../../../src/platform/json.ts';
 export const resultsEndpoints = ['production', 'simulations'] as const;
 export type ResultsEndpoint = (typeof resultsEndpoints)[number];
 
+/** What the pages and sessions of an endpoint are called: "a production page", "a simulation session". */
+export type SessionKind = 'production' | 'simulation';
+
+/** Returns what the sessions of an endpoint are called. */
+export const kindOf = (endpoint: ResultsEndpoint): SessionKind =>
+  endpoint === 'production' ? 'production' : 'simulation';
+
 /** The filters that match a name. */
 export type NameFilter = 'run' | 'agent' | 'eval';
+
+/** The filters of the time at which a session started. */
+export type TimeFilter = 'started_after' | 'started_before';
 
 /** The path of each results endpoint. */
 export const resultsPaths: Readonly<Record<ResultsEndpoint, string>> = {

@@ -29,6 +29,9 @@ import {
 /** Returns the sessions that a response lists. */
 export const sessionsOf = ({ json }: Exchange): ResultsObject[] => sessionsIn(json);
 
+/** Returns the `total` of a page, which may be of any type. */
+export const totalOf = ({ json }: Exchange): unknown => resolvePointer(json, '/total');
+
 /** Returns a predicate for successful reads of a results endpoint that have a list of items. */
 export const isResultsPage =
   (endpoint: ResultsEndpoint) =>
@@ -124,6 +127,13 @@ export function isConversationAccepted(id: string | undefined, { exchanges }: Tr
   return id !== undefined && requests.length > 0 && requests.every(isAccepted);
 }
 
+/** Returns whether a page was read by a probe that waited until the service had run all queued evals. */
+export const isReadAfterDrain = (page: Exchange, { exchanges }: Transcript): boolean =>
+  exchanges.some(
+    (exchange) =>
+      isStep(exchange, 'admin', 'drain') && exchange.probe === page.probe && isAccepted(exchange),
+  );
+
 /** Returns the last page that was read while the run waited for scores. */
 export const lastPolledPage = (transcript: Transcript): Exchange | undefined =>
   lastAccepted(transcript, 'production', 'results');
@@ -156,7 +166,7 @@ export function sentChatSpans(id: string, { exchanges }: Transcript): TraceSpan[
     .flatMap(sentSpans)
     .filter(({ attributes }) => attributes['gen_ai.operation.name'] === 'chat');
   const byId = new Map(spans.toReversed().map((span) => [span.spanId, span]));
-  return [...byId.values()].sort((left, right) => (left.startNs < right.startNs ? -1 : 1));
+  return [...byId.values()].sort((left, right) => Number(left.startNs - right.startNs));
 }
 
 /** Returns the texts of the parts of the first message in an attribute of a span. */
@@ -193,7 +203,7 @@ export const limitOf = (page: Exchange): number =>
 
 /** Returns whether a page is full, and its `total` counts more sessions. */
 export function isCutOff(page: Exchange): boolean {
-  const total = resolvePointer(page.json, '/total');
+  const total = totalOf(page);
   const { length } = sessionsOf(page);
   return typeof total === 'number' && length < total && length >= limitOf(page);
 }

@@ -5,7 +5,7 @@ import {
   resolvePointer,
   SERVICE_API_KEY_HEADER,
 } from '../../../src/contract/index.ts';
-import { LONGER_KEY_END } from '../../engine/drive/outgoing.ts';
+import { LONGER_KEY_END, WRONG_KEY } from '../../engine/drive/outgoing.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import {
   always,
@@ -49,7 +49,7 @@ export const hasKey: When = ({ headers }) => headers[SERVICE_API_KEY_HEADER] !==
 
 /** Matches requests with the key that every probe uses as the wrong one. */
 export const hasWrongKey: When = ({ headers }) =>
-  headers[SERVICE_API_KEY_HEADER] === 'sandbox-kit-wrong-key';
+  headers[SERVICE_API_KEY_HEADER] === WRONG_KEY;
 
 /** Matches requests with a valid key and further characters. */
 export const hasLongerKey: When = ({ headers }) =>

@@ -1,6 +1,6 @@
 /** The WebSocket request that opens a call (spec 4.9, 5). */
 import { type Check, checkEach, outcomeFinding, unjudgedAs } from '../../engine/checks/check.ts';
-import { findHttpWaiver } from '../../engine/checks/targets.ts';
+import { findHttpWaiver } from '../../engine/checks/https.ts';
 import type { ProxyResponse, VoiceTransformFactory } from '../../engine/mutants/mutant.ts';
 import { type Subject, withDefaults } from '../../engine/requirement.ts';
 import { callReadyOf, isOpened, isVoice } from '../../engine/transcript/call-messages.ts';

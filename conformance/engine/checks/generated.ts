@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../../src/contract/index.ts';
+import { formatList } from '../../../src/report-kit/format.ts';
 import type { RequirementId } from '../requirement.ts';
 import { createLookup, explains, type Property, type PropertyLookup } from '../sweep/property.ts';
 import { isAnswered } from '../sweep/sweep.ts';
@@ -116,7 +117,7 @@ function refusalFinding(
   lookup: PropertyLookup,
 ): Finding {
   const response = isAccepted(exchange) ? 'a JSON object' : 'a 2xx response';
-  const expected = `${response} for a request with ${joinWords(exchange.properties)}`;
+  const expected = `${response} for a request with ${formatList(exchange.properties)}`;
   const finding = isAccepted(exchange)
     ? { ...notObjectFinding(exchange), expected }
     : outcomeFinding(exchange, expected);
@@ -126,7 +127,7 @@ function refusalFinding(
     .filter((one) => isSmallerForm(one, exchange, lookup))
     .sort((a, b) => sizeIn(b, lookup) - sizeIn(a, lookup));
   if (largest?.properties) {
-    const hint = `A request with ${joinWords(largest.properties)} was accepted (exchange ${largest.id}).`;
+    const hint = `A request with ${formatList(largest.properties)} was accepted (exchange ${largest.id}).`;
     return { hint, ...finding };
   }
   const it = exchange.properties.length === 1 ? 'it' : 'them';
@@ -147,9 +148,3 @@ function isSmallerForm(
 
 const sizeIn = ({ properties: [name = ''] = [] }: Exchange, lookup: PropertyLookup): number =>
   lookup(name)?.size ?? 0;
-
-/** Joins names: "one, two, and three". */
-function joinWords(words: readonly string[]): string {
-  if (words.length < 3) return words.join(' and ');
-  return `${words.slice(0, -1).join(', ')}, and ${words.at(-1)}`;
-}

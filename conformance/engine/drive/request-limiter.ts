@@ -1,14 +1,13 @@
 import type { Clock } from '../../../src/platform/clock.ts';
+import { BURST_CONCURRENCY, type RequestOrder } from '../probe.ts';
 
 /** Limits the requests in flight and the requests per second, and can pause all requests. */
 export interface RequestLimiter {
   /**
-   * Runs `send` when the limits allow it. A request that goes `together` with others stays concurrent
-   * when all others go one at a time. One of several that start at the same moment, `atOnce`, waits
-   * until there is room for all of them; they have to be passed one right after the other. Requests of
-   * a `burst` may be more in flight than others, unless requests go one at a time.
+   * Runs `send` when the limits allow it. One of several that start at the same moment, `atOnce`, waits
+   * until there is room for all of them; they have to be passed one right after the other.
    */
-  pass<Result>(send: () => Promise<Result>, order?: Order, atOnce?: number): Promise<Result>;
+  pass<Result>(send: () => Promise<Result>, order?: RequestOrder, atOnce?: number): Promise<Result>;
   /** Runs `send` before all waiting requests, and while no other request is in flight. */
   passAlone<Result>(send: () => Promise<Result>): Promise<Result>;
   /** Starts no request for `ms` from now. Does nothing after an interruption. */
@@ -30,15 +29,9 @@ export interface RequestLimiterOptions {
   interruption?: AbortSignal | undefined;
 }
 
-/** How a request may be concurrent with others. */
-type Order = 'together' | 'burst';
-
-/** Maximum number of requests in flight when a request of a burst starts. */
-const BURST_CONCURRENCY = 32;
-
 /** A request that waits for its turn. */
 interface Waiting {
-  order: Order | 'alone' | undefined;
+  order: RequestOrder | 'alone' | undefined;
   atOnce: number;
   start: () => void;
 }

@@ -21,11 +21,11 @@ export function findMissingInterface(
   const elsewhere =
     peer === 'sandbox' ? sent.find(({ endpoint }) => endpoint === 'elsewhere') : undefined;
   const chat = exchanges.find(({ endpoint }) => endpoint === 'chat');
-  const isChatElsewhere = elsewhere !== undefined && isAccepted(elsewhere);
-  const isUnknown = isChatElsewhere ? isRefused : isMissing;
+  const chatElsewhere = elsewhere && isAccepted(elsewhere) ? elsewhere : undefined;
+  const isUnknown = chatElsewhere ? isRefused : isMissing;
   const isHealthOnly = exchanges.every(({ endpoint }) => endpoint === 'health');
   const isAbsent = !isHealthOnly && exchanges.every(isUnknown) && exchanges.some(isNotFound);
-  const isDoubled = isChatElsewhere && ENDS_IN_PREFIX.test(run.target);
+  const isDoubled = chatElsewhere !== undefined && ENDS_IN_PREFIX.test(run.target);
   // Some servers have `/health` and `/users` both with and without the prefix.
   const evidence = isAbsent ? exchanges[0] : isDoubled ? chat : undefined;
   if (!evidence) return undefined;
@@ -47,7 +47,7 @@ export function findMissingInterface(
   }
   return {
     id: 'no_interface',
-    message: `No ${peer} found at ${run.target}: ${describeUnknown(preflight)}.`,
+    message: `No ${peer} found at ${run.target}: ${describeUnknown(preflight, chat, chatElsewhere)}.`,
     cure: [
       `${describePrefix(run.target, elsewhere)}${cures.noInterface}`,
       ...(hasOnlyKoaDefaults(exchanges) ? [`${KOA_NOT_FOUND}.`] : []),
@@ -60,17 +60,19 @@ export function findMissingInterface(
 const ENDS_IN_PREFIX = /\/v1\/*$/;
 
 /** Says which chat route responds, with the URLs that were sent; otherwise, that no endpoint does. */
-function describeUnknown({ run: { target }, exchanges }: Preflight): string {
-  const chat = exchanges.find(({ endpoint }) => endpoint === 'chat');
-  const elsewhere = exchanges.find(({ endpoint }) => endpoint === 'elsewhere');
-  if (!chat || !elsewhere || !isAccepted(elsewhere)) {
+function describeUnknown(
+  { run: { target }, exchanges }: Preflight,
+  chat: Exchange | undefined,
+  found: Exchange | undefined,
+): string {
+  if (!chat || !found) {
     return hasOnlyKoaDefaults(exchanges)
       ? 'every route responds with 404 "Not Found"'
       : 'every endpoint is unknown there';
   }
   const describe = ({ request, response }: Exchange): string =>
     `${request.method} ${target}${request.path} responds with ${response?.status}`;
-  return `${describe(chat)}, but ${describe(elsewhere)}`;
+  return `${describe(chat)}, but ${describe(found)}`;
 }
 
 /** Returns whether every route responds like Koa. Other code answers WebSocket requests. */

@@ -2,12 +2,16 @@
 import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { checkEach, explainNoValidResponse, type Check } from '../../../engine/checks/check.ts';
+import { checkAccepted, requirePlainAccepted } from '../../../engine/checks/responses.ts';
+import { editAccepted, type Edit } from '../../../engine/mutants/combinators.ts';
+import type { DistortionEntry } from '../../../engine/requirement.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
 import type { EndStep, ResultsStep, TracesStep } from '../steps.ts';
 import {
   conversationIdOf,
   hasControlApi,
+  isConversationAccepted,
   isStep,
   lastAccepted,
   sessionsById,
@@ -75,6 +79,49 @@ export const runOf = ({ json }: Exchange): unknown => resolvePointer(json, '/run
 /** First closes that queue evals. The specification does not describe the others completely. */
 export const isScoringClose = (exchange: Exchange): boolean =>
   isFirstClose(exchange) && queuedOf(exchange) !== 0;
+
+/** A mutant or variant that edits the responses to successful end calls. */
+export const editCloses = (description: string, edit: Edit): DistortionEntry => ({
+  description,
+  transform: editAccepted('end', edit),
+});
+
+const IGNORED_HINT =
+  'Ignore only the spans without gen_ai.operation.name, and store the others of the request.';
+
+/** Requires a JSON object for end calls whose spans were accepted. */
+export function closes(matches: (exchange: Exchange) => boolean): Check {
+  const check = checkAccepted('end', () => true, notClosed);
+  return {
+    ...check,
+    judge: (evidence, transcript) => {
+      const ids = evidence
+        .filter((exchange) => isStep(exchange, 'end', 'close ignored'))
+        .map(({ id }) => id);
+      return check
+        .judge(evidence, transcript)
+        .map((finding) =>
+          ids.includes(finding.exchange) ? { ...finding, hint: IGNORED_HINT } : finding,
+        );
+    },
+    evidence: (transcript) =>
+      check
+        .evidence(transcript)
+        .filter(
+          (exchange) =>
+            matches(exchange) && isConversationAccepted(conversationIdOf(exchange), transcript),
+        ),
+  };
+}
+
+/** Judges special closes only if plain ones are accepted: otherwise those are the cause. */
+export function requirePlainClose(check: Check): Check {
+  return requirePlainAccepted(
+    (exchange) => isStep(exchange, 'end', 'close json', 'close old'),
+    isClosed,
+    check,
+  );
+}
 
 /** Requires a value in the close responses of some steps, in runs with a control API. */
 export function closesWith(

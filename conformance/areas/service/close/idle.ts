@@ -24,7 +24,7 @@ import {
 } from '../transforms.ts';
 import { CLOSE_OF_IDLE, lists, runOf } from './evidence.ts';
 import { AFTER_23_HOURS, AFTER_24_HOURS } from './probes.ts';
-import { marksRepeatedClose } from './response.ts';
+import { marksRepeatedClose } from './already-closed.ts';
 import { conversationIdOf, findTraces, isStep, lastAccepted, sessionsById } from '../transcript.ts';
 
 export const idleConversations: Subject = {

@@ -25,7 +25,7 @@ import {
   notClosed,
   queuedOf,
 } from './evidence.ts';
-import { doesNotMarkFirstClose } from './response.ts';
+import { doesNotMarkFirstClose } from './already-closed.ts';
 
 /** Replaces the number of queued evals in the responses to first closes. */
 const replaceQueued = (description: string, count: number, replacement: number): MutantEntry => ({

@@ -1,5 +1,5 @@
 /** Conversations that closed without evals (spec 2.2, 3.1, 4.4). */
-import { resolvePointer, SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
+import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
 import type { Check } from '../../../engine/checks/check.ts';
 import { editBody } from '../../../engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../../engine/mutants/mutant.ts';
@@ -8,7 +8,7 @@ import type { Exchange } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
 import { checkSessions } from '../results/evidence.ts';
-import { isResultsPage, isStep, summaryNumber } from '../transcript.ts';
+import { isResultsPage, isStep, summaryNumber, totalOf } from '../transcript.ts';
 import { closesUnscored, conversationIdIn } from '../transforms.ts';
 import { lists, notClosed } from './evidence.ts';
 
@@ -58,8 +58,8 @@ function listsOnlyScored(): Check {
         ? { pointer: '/outcome_summary/total_evaluations', expected: 'more than 0' }
         : undefined,
   );
-  const hasTotal = ({ json }: Exchange): boolean => {
-    const total = resolvePointer(json, '/total');
+  const hasTotal = (page: Exchange): boolean => {
+    const total = totalOf(page);
     return typeof total === 'number' && total > 0;
   };
   const isUnscoredOwner = (page: Exchange): boolean =>

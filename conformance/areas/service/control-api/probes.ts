@@ -1,99 +1,17 @@
-import { IGNORED_ALONE } from '../close/evidence.ts';
-import { conversations, IGNORED_SPAN } from '../close/probes.ts';
+import { conversations } from '../close/probes.ts';
 import { resolvePointer } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
-import { endpointRoutes } from '../../../engine/endpoint-routes.ts';
-import { cost, type Step } from '../../../engine/probe.ts';
-import {
-  PREFLIGHT,
-  isAccepted,
-  isNotFound,
-  type Exchange,
-} from '../../../engine/transcript/reading.ts';
+import { cost } from '../../../engine/probe.ts';
+import { isAccepted } from '../../../engine/transcript/reading.ts';
 import {
   ownerNames,
   type OwnerName,
   type ServiceProbe,
   type ServiceProbeContext,
 } from '../context.ts';
-import { resultsEndpoints } from '../results-api.ts';
-import {
-  createConversation,
-  createSiblingSpan,
-  createTraceExport,
-  encodings,
-  stringAttribute,
-} from '../spans.ts';
 import { seedOwner, uploadedTranscript } from '../seeds.ts';
-import { createControlStep, createResultsStep, ownerQuery } from '../requests.ts';
-import { NO_SLASH_PATH, NO_SLASH_STEP } from '../results/evidence.ts';
+import { createControlStep, createResultsStep, drain, ownerQuery } from '../requests.ts';
 import { SEEDED_KEY_STEP } from '../transcript.ts';
-
-/** Sends one plain request to each route, to find out whether a service is at the address. */
-export const preflight: ServiceProbe = {
-  id: PREFLIGHT,
-  area: 'service',
-  phase: 'preflight',
-  cost: cost(5),
-  async run(context) {
-    const reads = resultsEndpoints.map((endpoint): Step => ({
-      endpoint,
-      step: 'plain',
-      intent: 'valid',
-    }));
-    // If only the results endpoints are broken, that is a finding and the run continues.
-    const unknownId = `sk-${context.service.marker}-nobody`;
-    const end: Step = {
-      endpoint: 'end',
-      step: 'plain',
-      intent: 'open',
-      path: unknownId,
-    };
-    const sent = await Promise.all([...reads, end].map((request) => context.send(request)));
-    const isUnknown = (exchange: Exchange | undefined): boolean =>
-      exchange !== undefined && isNotFound(exchange);
-    if (!sent.every(isUnknown)) return;
-    const other = await lookForRoutes(context);
-    if (other.every(isUnknown)) await lookForAgent(context);
-  },
-};
-
-/**
- * Looks for other routes of a service whose reads get 404: a service may respond like this as long as it
- * has no sessions, or may know the path only without the slash at its end.
- */
-async function lookForRoutes(context: ServiceProbeContext): Promise<(Exchange | undefined)[]> {
-  const { service } = context;
-  const conversation = createConversation(service, IGNORED_ALONE);
-  // A span without an operation name is accepted, but changes nothing.
-  const ignored = createSiblingSpan(service, conversation, IGNORED_SPAN, [
-    stringAttribute('gen_ai.conversation.id', conversation.id),
-  ]);
-  const accepted = await context.send({
-    endpoint: 'traces',
-    step: 'plain',
-    intent: 'open',
-    ...encodings.json(createTraceExport([ignored])),
-  });
-  const read = await context.send({
-    ...createResultsStep(context, 'production', NO_SLASH_STEP),
-    intent: 'open',
-    path: NO_SLASH_PATH,
-  });
-  return [accepted, read];
-}
-
-/** Looks for the routes of an agent where no route of a service is known, to name the cause. */
-async function lookForAgent(context: ServiceProbeContext): Promise<void> {
-  const { health, chat } = endpointRoutes;
-  const elsewhere = { endpoint: 'elsewhere', intent: 'open' } as const;
-  // Without a message, no request reaches a model.
-  const body = { json: { messages: [] } };
-  await Promise.all([
-    context.send({ ...elsewhere, step: 'health of an agent', method: 'GET', path: health.path }),
-    context.send({ ...elsewhere, step: 'chat of an agent', path: chat.path, body }),
-  ]);
-}
 
 /** Looks for a control API and, if there is one, creates the owners of the run. */
 export const controlSetup: ServiceProbe = {
@@ -173,7 +91,7 @@ export const clockReset: ServiceProbe = {
     const { service } = context;
     if (service.clockAdvancedMs === 0) return;
     // Scoring that is due now would otherwise be due a day after the reset.
-    await context.send(createControlStep('drain', '/drain'));
+    await drain(context);
     const clock = await context.send(
       createControlStep('clock as moved', '/clock', undefined, 'GET'),
     );

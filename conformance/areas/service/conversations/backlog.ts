@@ -13,6 +13,7 @@ import {
 import { SAME_ID } from '../close/evidence.ts';
 import { requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import { objectsAt, type ResultsObject } from '../results-api.ts';
+import { hasTurnPerSpan } from '../results/sent-turns.ts';
 import {
   conversationIdOf,
   findSession,
@@ -97,7 +98,11 @@ export const backlogScoring: Subject = {
         rule: 'A conversation that closed without configured evals keeps its turns until it is scored.',
         statements: ['3.1.15'],
         reason: 'There would be nothing left to score.',
-        check: requirePlainRight([separatesOwners()], keepsTurns()),
+        // The spans of the backlog arrive again with the key of another owner.
+        check: requirePlainRight(
+          [separatesOwners(), hasTurnPerSpan('json', 're-sent')],
+          keepsTurns(),
+        ),
         mutants: {
           'backlog-traces-gone': {
             description: 'Discards the turns of unscored conversations.',

@@ -38,6 +38,7 @@ import { sessionsIn } from '../results-api.ts';
 import {
   conversationIdOf,
   isConversationAccepted,
+  isReadAfterDrain,
   isStep,
   lastAccepted,
   sessionsOf,
@@ -238,13 +239,9 @@ function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Find
       other.toLowerCase().includes(prefix.toLowerCase()) &&
       !sent.has(other),
   );
-  const isScoringOver = transcript.exchanges.some(
-    (exchange) =>
-      isStep(exchange, 'admin', 'drain') && exchange.probe === page.probe && isAccepted(exchange),
-  );
   // If no session has the id that was sent, another requirement reports it.
   const isAnyListed = listed.some((other) => typeof other === 'string' && sent.has(other));
-  if (!isAnyListed || (changed === undefined && !isScoringOver)) return [];
+  if (!isAnyListed || (changed === undefined && !isReadAfterDrain(page, transcript))) return [];
   const isScored = ({ json }: Exchange): boolean => {
     const queued = resolvePointer(json, '/evaluations_queued');
     // An object with a field `valueOf` or `toString` can't be converted to a number.

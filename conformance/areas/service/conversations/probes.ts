@@ -7,6 +7,7 @@ import {
   createEndStep,
   createResultsStep,
   createTracesStep,
+  drain,
   expectedSessions,
   ownerQuery,
   runPeriod,
@@ -57,7 +58,7 @@ export const lateSpans: ServiceProbe = {
     const lateClose = await context.send(createEndStep(context, 'close late', late.id, OWNER));
     if (!lateClose || !isAccepted(lateClose)) return;
     const isScored = resolvePointer(lateClose.json, '/evaluations_queued') !== 0;
-    if (service.hasControlApi) await context.send(createControlStep('drain', '/drain'));
+    if (service.hasControlApi) await drain(context);
     const expected = [
       ...expectedSessions(first, firstClose),
       ...expectedSessions(second, secondClose),
@@ -71,7 +72,7 @@ export const lateSpans: ServiceProbe = {
     ]);
     const lateRequest = createTracesStep(context, 'late again', tooLate, { owner: OWNER });
     await context.send({ ...lateRequest, intent: 'open' });
-    if (service.hasControlApi) await context.send(createControlStep('drain', '/drain'));
+    if (service.hasControlApi) await drain(context);
     else if (isScored) await service.pause(SCORING_PAUSE_MS);
     const query = { ...runPeriod(service), include_traces: 'true', limit: '500' };
     await context.send(createResultsStep(context, 'production', 'after late spans', query, OWNER));
@@ -102,7 +103,7 @@ export const backlog: ServiceProbe = {
     // When they are scored, there is no backlog left.
     for (const step of ['score backlog', 'score backlog again']) {
       await context.send(createControlStep(step, scorePath, {}));
-      await context.send(createControlStep('drain', '/drain'));
+      await drain(context);
     }
     const query = { ...runPeriod(service), include_traces: 'true' };
     await context.send(createResultsStep(context, 'production', 'backlog', query, 'backlog'));
@@ -168,7 +169,7 @@ export const ids: ServiceProbe = {
       });
       expected.push(...expectedSessions(conversation, close));
     }
-    if (service.hasControlApi) await context.send(createControlStep('drain', '/drain'));
+    if (service.hasControlApi) await drain(context);
     if (expected.length > 0) await waitUntilScored(context, expected, 'ids', OWNER);
     if (service.hasControlApi) await closeAsAnotherOwner(context);
   },

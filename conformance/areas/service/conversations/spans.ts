@@ -28,7 +28,7 @@ import {
 } from '../../../engine/transcript/reading.ts';
 import { requirePlainRight, wrongValue, needsScores } from '../findings.ts';
 import { objectsAt, type ResultsObject } from '../results-api.ts';
-import { hasTurnPerSpan, onceTurnsAreListed } from '../results/turns.ts';
+import { hasTurnPerSpan, onceTurnsAreListed } from '../results/sent-turns.ts';
 import {
   conversationIdOf,
   findTraces,

@@ -1,5 +1,5 @@
-import { isObject } from '../../../../src/platform/json.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
+import { replaceKeys, type Response } from '../../diagnoses/conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
 import { identify } from '../results/evidence.ts';
 import { listPages } from '../results/listing.ts';
@@ -87,12 +87,10 @@ const describeCounts = ({ passed_count: passed, failed_count: failed }: Counts):
 function repairPage(
   page: Exchange,
   countsOf: (session: ResultsObject, page: Exchange) => Counts | undefined,
-): NonNullable<Exchange['response']> {
-  const found = page.response ?? { status: 200, headers: {}, body: '' };
-  if (!isObject(page.json)) return found;
+): Response {
   const items = sessionsOf(page).map((session) => {
     const counts = countsOf(session, page);
     return counts ? { ...session, outcome_summary: counts } : session;
   });
-  return { ...found, body: JSON.stringify({ ...page.json, items }) };
+  return replaceKeys(page, { items });
 }

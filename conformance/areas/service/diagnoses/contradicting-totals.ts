@@ -1,10 +1,10 @@
-import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
-import { isObject } from '../../../../src/platform/json.ts';
+import { formatValue } from '../../../../src/contract/index.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
+import { replaceKeys } from '../../diagnoses/conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
 import { listCompletePages, listPages } from '../results/listing.ts';
 import { countManySessions } from '../results/pages.ts';
-import { sessionsOf } from '../transcript.ts';
+import { sessionsOf, totalOf } from '../transcript.ts';
 import { listShortPages } from './short-pages.ts';
 
 /** Recognizes pages whose `total` is not the number of sessions that match the filters. */
@@ -28,12 +28,7 @@ export function findContradictingTotals(transcript: Transcript): Diagnosis[] {
       seen,
       fault: `\`total\` contradicts the listed sessions: ${formatValue(totalOf(example))} instead of ${count} (${describeSeen(seen)})`,
       cure: 'Count the sessions that match the filters, on all pages together',
-      repair: ({ id, json, response }) => {
-        const found = response ?? { status: 200, headers: {}, body: '' };
-        return isObject(json)
-          ? { ...found, body: JSON.stringify({ ...json, total: counts.get(id) }) }
-          : found;
-      },
+      repair: (page) => replaceKeys(page, { total: counts.get(page.id) }),
     },
   ];
 }
@@ -61,5 +56,3 @@ function findContradiction(
   if (total < min) return min;
   return due.length > 0 && total > Math.max(...due) ? Math.max(...due) : undefined;
 }
-
-const totalOf = ({ json }: Exchange): unknown => resolvePointer(json, '/total');

@@ -1,12 +1,11 @@
 import { isObject } from '../../../../src/platform/json.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
+import { replaceKeys, respond, type Response } from '../../diagnoses/conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
 import { findForeignIndex, isForeign } from '../owners.ts';
 import { identify } from '../results/evidence.ts';
 import { findMatching, listPages } from '../results/listing.ts';
 import { hasControlApi, isStep, limitOf, sessionsOf, skipOf } from '../transcript.ts';
-
-type Response = NonNullable<Exchange['response']>;
 
 /** Recognizes a service that shows or closes conversations of other owners. */
 export function findMixedUpOwners(transcript: Transcript): Diagnosis[] {
@@ -37,32 +36,23 @@ export function findMixedUpOwners(transcript: Transcript): Diagnosis[] {
   ];
 }
 
-const withJson = (response: Response, status: number, body: unknown): Response => ({
-  ...response,
-  status,
-  body: JSON.stringify(body),
-});
-
 /** Refuses the close of the other owner, and lets the owner close the conversation for the first time. */
 function repairClose({ step, response, json }: Exchange): Response {
-  const found = response ?? { status: 404, headers: {}, body: '' };
-  if (step === 'close of another') return withJson(found, 404, { message: '' });
-  return isObject(json) ? withJson(found, found.status, { ...json, already_closed: false }) : found;
+  if (step === 'close of another' || !response) return respond(404, { message: '' });
+  return isObject(json) ? replaceKeys({ response, json }, { already_closed: false }) : response;
 }
 
 /** Lists only the sessions of the owner, and counts only them. */
 function repairPage(page: Exchange, pages: readonly Exchange[], transcript: Transcript): Response {
-  const found = page.response ?? { status: 200, headers: {}, body: '' };
-  if (!isObject(page.json)) return found;
   const listed = sessionsOf(page);
   const matching = findMatching(page, pages);
   const own = (matching ?? listed).filter((session) => !isForeign(session, page, transcript));
   // Without a list of all sessions, a page without foreign sessions stays as it is.
-  if (!matching && own.length === listed.length) return found;
+  if (!matching && own.length === listed.length) return replaceKeys(page, {});
   const byIdentity = new Map(listed.map((session) => [identify(session), session]));
   const skip = matching ? skipOf(page) : 0;
   const items = own
     .slice(skip, skip + limitOf(page))
     .map((session) => byIdentity.get(identify(session)) ?? session);
-  return withJson(found, found.status, { ...page.json, items, total: own.length });
+  return replaceKeys(page, { items, total: own.length });
 }

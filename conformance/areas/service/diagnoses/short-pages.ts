@@ -1,11 +1,10 @@
-import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
-import { isObject } from '../../../../src/platform/json.ts';
+import { formatValue } from '../../../../src/contract/index.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
-import type { Response } from '../../diagnoses/conforming-response.ts';
+import { replaceKeys, type Response } from '../../diagnoses/conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
 import { identify } from '../results/evidence.ts';
 import { listCompletePages, listPages } from '../results/listing.ts';
-import { limitOf, queryOf, sessionsOf, skipOf } from '../transcript.ts';
+import { limitOf, queryOf, sessionsOf, skipOf, totalOf } from '../transcript.ts';
 
 /** Recognizes pages that list one session fewer than `limit`, although more sessions match. */
 export function findShortPages(transcript: Transcript): Diagnosis[] {
@@ -43,8 +42,6 @@ export function listShortPages(pages: readonly Exchange[]): Exchange[] {
   });
 }
 
-const totalOf = ({ json }: Exchange): unknown => resolvePointer(json, '/total');
-
 /** Returns how many sessions follow those of a page with as many as its limit; less than 0 if it can't have them. */
 function countMissing(page: Exchange): number {
   const total = totalOf(page);
@@ -53,8 +50,6 @@ function countMissing(page: Exchange): number {
 
 /** Adds the session that a page lacks; if no other page shows which one it is, one of its own. */
 function fillPage(page: Exchange, others: readonly Exchange[]): Response {
-  const found = page.response ?? { status: 200, headers: {}, body: '' };
-  if (!isObject(page.json)) return found;
   const listed = sessionsOf(page);
   const [whole] = listCompletePages(page, others)
     .map(sessionsOf)
@@ -64,5 +59,5 @@ function fillPage(page: Exchange, others: readonly Exchange[]): Response {
   const items = whole
     ? whole.slice(skip, skip + limitOf(page)).map((each) => own.get(identify(each)) ?? each)
     : [...listed, ...listed.slice(-1)];
-  return { ...found, body: JSON.stringify({ ...page.json, items }) };
+  return replaceKeys(page, { items });
 }

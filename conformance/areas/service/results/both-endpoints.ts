@@ -7,7 +7,12 @@ import type {
   RequirementEntry,
   RequirementId,
 } from '../../../engine/requirement.ts';
-import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
+import {
+  kindOf,
+  type ResultsEndpoint,
+  type ResultsObject,
+  type SessionKind,
+} from '../results-api.ts';
 import { fastClock, onPages, onSessions } from '../transforms.ts';
 
 type ResultsEdit = (object: ResultsObject, request: ProxyRequest) => void;
@@ -15,8 +20,7 @@ type ResultsEdit = (object: ResultsObject, request: ProxyRequest) => void;
 /** The endpoint of a rule, and what the rule writes differently for each endpoint. */
 export interface EndpointRules {
   endpoint: ResultsEndpoint;
-  /** What the pages and sessions are called: "a production page", "a simulation session". */
-  kind: 'production' | 'simulation';
+  kind: SessionKind;
   /** Returns the first value for production, the second for simulations. */
   either: <const Production, const Simulations>(
     production: Production,
@@ -57,7 +61,7 @@ function createRules(endpoint: ResultsEndpoint): EndpointRules {
   const isProduction = endpoint === 'production';
   return {
     endpoint,
-    kind: isProduction ? 'production' : 'simulation',
+    kind: kindOf(endpoint),
     either: (production, simulations) => (isProduction ? production : simulations),
     forEndpoint: (mutants) =>
       Object.fromEntries(

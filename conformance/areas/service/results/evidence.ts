@@ -4,7 +4,7 @@ import { checkEach, type Check } from '../../../engine/checks/check.ts';
 import { checkShape } from '../../../engine/checks/shape.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { needsSessions, wrongValue } from '../findings.ts';
-import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
+import { resultsPaths, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import type { ResultsStep } from '../steps.ts';
 import { hasControlApi, isResultsPage, isStep, queryOf, sessionsOf } from '../transcript.ts';
 
@@ -44,7 +44,7 @@ export const NO_FRACTION_STEP = 'eval and failed only';
 
 /** The step and the path of a read without the slash at the end of the path. */
 export const NO_SLASH_STEP = 'no slash at the end';
-export const NO_SLASH_PATH = '/api/prod-evaluations/sessions';
+export const NO_SLASH_PATH = resultsPaths.production.slice(0, -1);
 
 /** Timestamps may be truncated or rounded to whole seconds. */
 export const TIME_PRECISION_MS = 1_000;

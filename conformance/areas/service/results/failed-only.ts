@@ -8,7 +8,14 @@ import type { Exchange } from '../../../engine/transcript/reading.ts';
 import { requirePlainRight, wrongValue, needsSessions } from '../findings.ts';
 import { matchesEval } from './filters.ts';
 import { objectsAt, sessionsIn, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
-import { isResultsPage, isStep, queryOf, sessionsOf, summaryNumber } from '../transcript.ts';
+import {
+  isResultsPage,
+  isStep,
+  queryOf,
+  sessionsOf,
+  summaryNumber,
+  totalOf,
+} from '../transcript.ts';
 import { hasQuery, objectAt, onPages, onSummary, rewriteQuery, setKey } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
 import {
@@ -267,7 +274,7 @@ function pagesFailures(endpoint: ResultsEndpoint): Check {
       const [limit, skip] = [Number(queryOf(page, 'limit')), Number(queryOf(page, 'skip'))];
       const expected = Math.max(0, Math.min(limit, failing.length - skip));
       const { length } = sessionsOf(page);
-      const total = resolvePointer(page.json, '/total');
+      const total = totalOf(page);
       const isTotalRight =
         typeof total !== 'number' ||
         (total >= failing.length && total <= failing.length + whole.changed.size);
@@ -368,7 +375,6 @@ function describeSummary(session: ResultsObject): string {
 
 /** Requires `total` to count the failing sessions. Another requirement judges the list itself. */
 function countsFailures(endpoint: ResultsEndpoint): Check {
-  const totalOf = ({ json }: Exchange): unknown => resolvePointer(json, '/total');
   return compareWithWhole(
     endpoint,
     (page) => isStep(page, endpoint, 'failed only') && typeof totalOf(page) === 'number',

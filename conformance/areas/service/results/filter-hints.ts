@@ -2,7 +2,7 @@
 import { SECOND_MS } from '../../../../src/platform/clock.ts';
 import type { Check } from '../../../engine/checks/check.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
-import type { NameFilter, ResultsEndpoint, ResultsObject } from '../results-api.ts';
+import type { NameFilter, ResultsEndpoint, ResultsObject, TimeFilter } from '../results-api.ts';
 import { isStep, lastAccepted, queryOf, sessionsOf, startedAtMs } from '../transcript.ts';
 import { identify, NO_FRACTION_STEP } from './evidence.ts';
 import type { FilterRule } from './filtering.ts';
@@ -24,8 +24,10 @@ export function addNameHints(endpoint: ResultsEndpoint, filter: NameFilter, chec
   return {
     ...check,
     judge(evidence, transcript) {
-      const isIgnored = evidence.every((page) => listsAll(page, endpoint, transcript));
-      return check.judge(evidence, transcript).map((finding) => {
+      const findings = check.judge(evidence, transcript);
+      const isIgnored =
+        findings.length > 0 && evidence.every((page) => listsAll(page, endpoint, transcript));
+      return findings.map((finding) => {
         const page = evidence.find(({ id }) => id === finding.exchange);
         const hint = isIgnored
           ? ignoredHint(filter)
@@ -88,7 +90,7 @@ function findEmptyHint(
  */
 export function findTimeHint(
   page: Exchange,
-  filter: 'started_after' | 'started_before',
+  filter: TimeFilter,
   rule: FilterRule,
   endpoint: ResultsEndpoint,
   transcript: Transcript,

@@ -29,6 +29,7 @@ import {
   type ResultsEndpoint,
   type ResultsObject,
   sessionsIn,
+  type TimeFilter,
 } from '../results-api.ts';
 import type { ResultsStep } from '../steps.ts';
 import {
@@ -66,12 +67,10 @@ import {
 import { addNameHints, findTimeHint } from './filter-hints.ts';
 import { hasSeededNames } from './sessions.ts';
 
-type TimeFilter = 'started_after' | 'started_before';
-
 /** Reads the time of a filter before its offset as UTC. */
 const ignoreOffset = (
   endpoint: ResultsEndpoint,
-  filter: 'started_after' | 'started_before',
+  filter: TimeFilter,
   offset: string,
 ): TransformFactory =>
   rewriteQuery(
@@ -171,7 +170,7 @@ export const filters: Subject = {
           endpoint,
           [TIME_AND_EVAL_STEP],
           (session, page, transcript) =>
-            matchesEval(session, page) && startsAfter(session, page, transcript),
+            matchesEval(session, page) && matchesTime('started_after')(session, page, transcript),
         ),
       ),
       mutants: forEndpoint({
@@ -460,15 +459,6 @@ function matchesTime(filter: TimeFilter): FilterRule {
     if (!isExact && Math.abs(startMs - boundMs) <= TIME_PRECISION_MS) return 'either';
     return filter === 'started_after' ? startMs >= boundMs : startMs <= boundMs;
   };
-}
-
-/** Selects sessions that start at or after the time of the filter. */
-function startsAfter(
-  session: ResultsObject,
-  page: Exchange,
-  transcript: Transcript,
-): ReturnType<FilterRule> {
-  return matchesTime('started_after')(session, page, transcript);
 }
 
 const TIME_HINT =

@@ -1,4 +1,4 @@
-/** The pages of both results endpoints: their fields, size, and owner (spec 2.6, 4.3, 4.4, 8). */
+/** The pages of both results endpoints: their fields and size (spec 2.6, 4.3, 4.4, 8). */
 import {
   formatValue,
   listAt,
@@ -18,13 +18,12 @@ import {
 import { checkAccepted } from '../../../engine/checks/responses.ts';
 import {
   editBody,
-  isSuccess,
   replaceParts,
   respondInstead,
   to,
   type When,
 } from '../../../engine/mutants/combinators.ts';
-import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import type { TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import {
   describeOutcome,
@@ -41,8 +40,8 @@ import {
   requirePlainRight,
   wrongValue,
 } from '../findings.ts';
-import { findForeignIndex, ownerOf } from '../owners.ts';
 import {
+  kindOf,
   queryParameter,
   resultsEndpoints,
   resultsPaths,
@@ -51,7 +50,6 @@ import {
   type ResultsObject,
 } from '../results-api.ts';
 import {
-  hasControlApi,
   isResultsPage,
   isStep,
   queryOf,
@@ -59,12 +57,12 @@ import {
   sessionsOf,
   skipOf,
   startedAtMs,
+  totalOf,
 } from '../transcript.ts';
 import {
   refusal,
   hasQuery,
   intrusiveOnly,
-  matchFurtherKeys,
   not,
   onPages,
   removeKey,
@@ -86,10 +84,7 @@ import {
   TIME_PRECISION_MS,
   WRONG_TYPE,
 } from './evidence.ts';
-import { filtersSessions } from './filtering.ts';
 import { compareWithWhole, findWholeList, noWholeList } from './whole-list.ts';
-
-const OWNER_HINT = 'Select by the owner of the API key in every query.';
 
 const hasLimit = hasQuery('limit');
 const hasSkip = hasQuery('skip');
@@ -324,36 +319,6 @@ export const pages: Subject = {
         },
       }),
     })),
-    ...both('SERVICE-121', 'SERVICE-156', ({ endpoint, kind, either, forEndpoint }) => ({
-      rule: `A key returns no ${kind} session of another owner.`,
-      statements: ['5.a3'],
-      reason: 'Conversations contain private customer data.',
-      observability: 'provoked',
-      check: hidesOtherOwners(endpoint),
-      mutants: forEndpoint({
-        'owners-mixed': {
-          description: 'Shows the sessions of other owners.',
-          transform: mixOwners(endpoint),
-        },
-        'filter-ignores-owner': {
-          description: 'Shows the sessions of other owners that match a filter by name.',
-          transform: leakThroughFilter(endpoint, either('run', 'agent')),
-        },
-      }),
-    })),
-    ...both('SERVICE-227', 'SERVICE-228', ({ endpoint, kind, forEndpoint }) => ({
-      rule: `Every key of an owner sees all ${kind} sessions of the owner.`,
-      statements: ['5.a3'],
-      reason: 'A customer who replaces the key would lose all results.',
-      observability: 'provoked',
-      check: showsAllToSecondKey(endpoint),
-      mutants: forEndpoint({
-        'sessions-of-first-key': {
-          description: 'Shows the sessions of an owner only to the first of its keys.',
-          transform: hideFromFurtherKeys(endpoint),
-        },
-      }),
-    })),
     'SERVICE-155': {
       rule: 'Without parameters, `total` counts every simulation session of the owner.',
       statements: ['4.3.3'],
@@ -401,7 +366,14 @@ function answersReads(endpoint: ResultsEndpoint): Check {
   return checkAccepted(
     endpoint,
     (step) =>
-      ![OVER_CAP, OFFSET_STEP, NO_FRACTION_STEP, BEYOND_STEP, UPPER_CASE_HEADER].includes(step),
+      ![
+        OVER_CAP,
+        OFFSET_STEP,
+        NO_FRACTION_STEP,
+        BEYOND_STEP,
+        SECOND_KEY_STEP,
+        UPPER_CASE_HEADER,
+      ].includes(step),
     explainNoValidResponse(endpoint),
   );
 }
@@ -443,7 +415,7 @@ function findTooManyItems(page: Exchange, max: number): Finding[] {
 /** Finds a page over the cap that is not full although more sessions are there. */
 function findTooFewItems(page: Exchange): Finding[] {
   const { length } = sessionsOf(page);
-  const total = resolvePointer(page.json, '/total');
+  const total = totalOf(page);
   const possible = typeof total === 'number' ? Math.min(total, PAGE_LIMIT_MAX) : 0;
   if (length >= possible) return [];
   return [wrongValue(page, '/items', `${possible} sessions, of ${String(total)}`, String(length))];
@@ -605,7 +577,7 @@ function pagesCompletely(endpoint: ResultsEndpoint): Check {
       const listed = pages.flatMap(sessionsOf).map(identify).sort();
       const totals = new Set(
         [whole.page, ...pages]
-          .map(({ json }) => resolvePointer(json, '/total'))
+          .map(totalOf)
           .filter((total) => typeof total === 'number'),
       );
       const isStable = whole.changed.size === 0;
@@ -634,7 +606,7 @@ function pagesCompletely(endpoint: ResultsEndpoint): Check {
 /** Explains why there are no pages to compare with the list of all sessions. */
 function explainNoPages(endpoint: ResultsEndpoint, transcript: Transcript): Unjudged {
   const whole = findWholeList(transcript, endpoint);
-  const kind = endpoint === 'production' ? 'production' : 'simulation';
+  const kind = kindOf(endpoint);
   const verdict = 'not_observed';
   if (whole?.isShrinking) {
     const reason = `A ${kind} session was on the first list of all sessions (exchange ${whole.page.id}), but not on the last one.`;
@@ -691,7 +663,7 @@ function skipsExactly(endpoint: ResultsEndpoint): Check {
 }
 
 function hasRightTotal(whole: Exchange, count: number): boolean {
-  const total = resolvePointer(whole.json, '/total');
+  const total = totalOf(whole);
   return !Number.isInteger(total) || total === count;
 }
 
@@ -699,51 +671,12 @@ function describeCount(identities: string[]): string {
   return `${identities.length} sessions, ${new Set(identities).size} of them different`;
 }
 
-/**
- * Requires that no page lists a session of another owner. The evidence is the pages of an owner without
- * sessions, while the main owner has some, and every page with a session of another owner.
- */
-function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
-  const isPage = isResultsPage(endpoint);
-  return {
-    evidence(transcript) {
-      if (!hasControlApi(transcript)) return [];
-      const pages = transcript.exchanges.filter(isPage);
-      const isAnySeen = pages.some(
-        (page) => ownerOf(page) === 'main' && sessionsOf(page).length > 0,
-      );
-      return pages.filter(
-        (page) =>
-          (isAnySeen && isStep(page, endpoint, 'another owner', 'filter of another owner')) ||
-          findForeignIndex(page, transcript) >= 0,
-      );
-    },
-    judge: (evidence, transcript) =>
-      evidence.flatMap((page) => {
-        const index = findForeignIndex(page, transcript);
-        if (index < 0) return [];
-        const url = formatValue(sessionsOf(page)[index]?.['url']);
-        const expected = 'no session of another owner';
-        return [{ ...wrongValue(page, `/items/${index}`, expected, url), hint: OWNER_HINT }];
-      }),
-    unjudged: requireControlApi(noWholeList(endpoint)),
-  };
-}
-
-/** Requires a list for another key of the same owner that has the same sessions. */
-function showsAllToSecondKey(endpoint: ResultsEndpoint): Check {
-  return {
-    ...filtersSessions(endpoint, [SECOND_KEY_STEP], () => true),
-    unjudged: requireControlApi(noWholeList(endpoint)),
-  };
-}
-
 function countsAllSessions(): Check {
   return checkEach(
     isSeededPage('defaults'),
     (page, transcript) => {
       const { length } = seededSessions(transcript);
-      const total = resolvePointer(page.json, '/total');
+      const total = totalOf(page);
       return typeof total !== 'number' || total === length
         ? []
         : [wrongValue(page, '/total', String(length))];
@@ -771,55 +704,6 @@ export function changeSkip(
         return response;
       }
       return editBody(response, request, setKey('skip', Number(skip)));
-    };
-  };
-}
-
-/** Lists nothing for the keys of an owner other than the first one. */
-function hideFromFurtherKeys(endpoint: ResultsEndpoint): TransformFactory {
-  return (): Transform => {
-    const isHidden = matchFurtherKeys();
-    const hide = onPages(endpoint, (page) => Object.assign(page, { items: [], total: 0 }))();
-    return async (request, forward, clock) =>
-      isHidden(request) ? hide(request, forward, clock) : forward(request);
-  };
-}
-
-/** Shows owners without sessions the last sessions that another owner received. */
-function mixOwners(endpoint: ResultsEndpoint): TransformFactory {
-  return (): Transform => {
-    let lastSessions: ResultsObject[] = [];
-    return async (request, forward) => {
-      const response = await forward(request);
-      const hasNoQuery = request.path.endsWith('/');
-      if (request.endpoint !== endpoint || !isSuccess(response) || !hasNoQuery) return response;
-      return editBody(response, request, (page) => {
-        const sessions = sessionsIn(page);
-        if (sessions.length > 0) lastSessions = sessions;
-        else Object.assign(page, { items: lastSessions, total: lastSessions.length });
-      });
-    };
-  };
-}
-
-/** Shows owners without sessions the last sessions that another owner received, if a filter by name matches them. */
-function leakThroughFilter(endpoint: ResultsEndpoint, filter: 'run' | 'agent'): TransformFactory {
-  return (): Transform => {
-    let lastSessions: ResultsObject[] = [];
-    return async (request, forward) => {
-      const response = await forward(request);
-      if (request.endpoint !== endpoint || !isSuccess(response)) return response;
-      const value = queryParameter(request.path, filter)?.toLowerCase();
-      return editBody(response, request, (page) => {
-        const sessions = sessionsIn(page);
-        if (sessions.length > 0) lastSessions = sessions;
-        else if (value !== undefined && !hasQuery('eval')(request)) {
-          const items = lastSessions.filter((session) =>
-            String(session[filter]).toLowerCase().includes(value),
-          );
-          Object.assign(page, { items, total: items.length });
-        }
-      });
     };
   };
 }

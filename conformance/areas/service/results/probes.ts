@@ -2,7 +2,8 @@ import { resolvePointer } from '../../../../src/contract/index.ts';
 import { HOUR_MS, instantMs, isoTime, SECOND_MS } from '../../../../src/platform/clock.ts';
 import { cost } from '../../../engine/probe.ts';
 import { type Exchange, isAccepted } from '../../../engine/transcript/reading.ts';
-import { conversations, RESENT_OFFSET_MS } from '../close/probes.ts';
+import { RESENT_OFFSET_MS } from '../close/planned-conversations.ts';
+import { conversations } from '../close/probes.ts';
 import type { ServiceContext, ServiceProbe, ServiceProbeContext } from '../context.ts';
 import {
   type NameFilter,
@@ -40,12 +41,13 @@ import {
   createControlStep,
   createEndStep,
   createResultsStep,
+  drain,
   ownerQuery,
   quietPeriod,
   runPeriod,
   waitUntilScored,
 } from '../requests.ts';
-import { isCutOff, sessionsOf, startedAtMs } from '../transcript.ts';
+import { isCutOff, sessionsOf, startedAtMs, totalOf } from '../transcript.ts';
 
 type Query = Record<string, string>;
 
@@ -168,7 +170,7 @@ async function choosePeriod(
 
 /** Returns how many sessions to page through, up to the largest page. */
 const countSessions = (page: Exchange): number => {
-  const total = resolvePointer(page.json, '/total');
+  const total = totalOf(page);
   const { length } = sessionsOf(page);
   return Math.min(typeof total === 'number' ? Math.max(total, length) : length, 500);
 };
@@ -387,7 +389,7 @@ export const production: ServiceProbe = {
   cost: cost(36),
   async run(context) {
     const { hasControlApi, awaited } = context.service;
-    if (hasControlApi) await context.send(createControlStep('drain', '/drain'));
+    if (hasControlApi) await drain(context);
     else if (awaited.length > 0) await waitUntilScored(context, awaited, 'other results');
     await readSessions(context, 'production');
     const { id } = createConversation(context.service, LEFT_OPEN);

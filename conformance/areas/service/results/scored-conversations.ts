@@ -12,7 +12,11 @@ import {
   CLOSED_LAST_SUBJECT,
   queuedOf,
 } from '../close/evidence.ts';
-import { hasReversedTurns, hasTurnsOfOneTrace, LATER_TURNS_MS } from '../close/probes.ts';
+import {
+  hasReversedTurns,
+  hasTurnsOfOneTrace,
+  LATER_TURNS_MS,
+} from '../close/planned-conversations.ts';
 import { onForeignService } from '../control-api/foreign-service.ts';
 import { needsScores, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import { objectsAt, sessionsIn, type ResultsObject } from '../results-api.ts';
@@ -23,6 +27,7 @@ import {
   hasControlApi,
   isBeyond,
   isCutOff,
+  isReadAfterDrain,
   isResultsPage,
   isStep,
   lastAccepted,
@@ -304,17 +309,12 @@ const OWN_ID_HINT =
  * in runs that can wait for this. One of the pages repeats a query from the time before.
  */
 export function listsAfterScoring(): Check {
-  const isScored = (page: Exchange, { exchanges }: Transcript): boolean =>
-    exchanges.some(
-      (exchange) =>
-        isStep(exchange, 'admin', 'drain') && exchange.probe === page.probe && isAccepted(exchange),
-    );
   return checkEach(
     (page, transcript) =>
       isResultsPage('production')(page) &&
       isStep(page, 'production', ...scoredPageSteps) &&
       !isCutOff(page) &&
-      isScored(page, transcript) &&
+      isReadAfterDrain(page, transcript) &&
       scoringCloses(transcript).length > 0,
     (page, transcript) => {
       const ids = scoringCloses(transcript).map((close) => conversationIdOf(close) ?? '');

@@ -9,7 +9,7 @@ import {
 } from '../../../engine/transcript/reading.ts';
 import { formatList } from '../../../../src/report-kit/format.ts';
 import { CONFIGURE_EVALS, LESS_TRAFFIC } from '../findings.ts';
-import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
+import { kindOf, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import {
   hasControlApi,
   isCutOff,
@@ -82,7 +82,7 @@ function explainNoWholeList(
 ): { reason: string; remedy?: string } {
   const steps = ['whole', 'whole again'] as const;
   const pages = steps.flatMap((step) => lastAccepted(transcript, endpoint, step) ?? []);
-  const kind = endpoint === 'production' ? 'production' : 'simulation';
+  const kind = kindOf(endpoint);
   if (pages.some(isCutOff)) {
     return {
       reason: `More than ${PAGE_LIMIT_MAX} ${kind} sessions started in the period of the run, so no page lists all of them.`,

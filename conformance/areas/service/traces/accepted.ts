@@ -13,7 +13,7 @@ import {
   IGNORED_ALONE,
   LEFT_OPEN,
 } from '../close/evidence.ts';
-import { PROTOBUF_EVENT } from '../close/probes.ts';
+import { IGNORED_SPAN, PROTOBUF_EVENT } from '../close/planned-conversations.ts';
 import { bodyFinding } from '../findings.ts';
 import { UNKNOWN_FIELD } from '../spans.ts';
 import { refusal, hasValidKey, spanIdsIn } from '../transforms.ts';
@@ -199,7 +199,7 @@ export const acceptedTraces: Subject = {
         mutants: {
           'nameless-refused': refuseTraces(
             'Refuses spans without an operation name.',
-            contains('GET /orders'),
+            contains(IGNORED_SPAN),
           ),
         },
       },

@@ -7,7 +7,6 @@ import {
   createResultsStep,
   createTracesStep,
   expectedSessions,
-  advanceClock,
 } from '../requests.ts';
 import {
   createChatSpan,
@@ -19,22 +18,14 @@ import {
   valuesOfEveryType,
   withoutAttributes,
 } from '../spans.ts';
+import { NO_SLASH_PATH, NO_SLASH_STEP } from '../results/evidence.ts';
 import { NO_TYPE, otherTypes } from './refusals.ts';
 import type { EndStep, TracesStep } from '../steps.ts';
-import { AFTER_A_MINUTE, EARLY_MS, EARLY_STEP } from './rate.ts';
 import { VALUES_STEP } from './trace-requests.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
-import {
-  type Exchange,
-  isAccepted,
-  isRateLimited,
-  retryAfterMsOf,
-} from '../../../engine/transcript/reading.ts';
-import {
-  INGEST_REQUESTS_PER_MINUTE_MAX,
-  INGEST_BODY_BYTES_MAX,
-} from '../../../../src/contract/index.ts';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../src/platform/clock.ts';
+import { INGEST_BODY_BYTES_MAX } from '../../../../src/contract/index.ts';
+import { HOUR_MS } from '../../../../src/platform/clock.ts';
+import type { Random } from '../../../../src/platform/random.ts';
 
 /** Sends trace requests and an end call that the service must refuse, next to accepted ones. */
 export const refusals: ServiceProbe = {
@@ -168,9 +159,9 @@ export const unspecified: ServiceProbe = {
         context.send({ ...createResultsStep(context, 'production', step, query), intent: 'open' }),
       ),
       context.send({
-        ...createResultsStep(context, 'production', 'no slash at the end'),
+        ...createResultsStep(context, 'production', NO_SLASH_STEP),
         intent: 'open',
-        path: '/api/prod-evaluations/sessions',
+        path: NO_SLASH_PATH,
       }),
     ]);
     const { id } = createConversation(service, 'json');
@@ -189,7 +180,7 @@ export const unspecified: ServiceProbe = {
 /** "10 MB" may mean 10 million bytes or 10 MiB. */
 const TEN_MEGABYTES = 10_000_000;
 const MARGIN_BYTES = 500_000;
-/** More than the default limit of many frameworks. */
+/** More than the default limit of many frameworks for a body. */
 const INFLATED_BYTES = 3_000_000;
 
 /** Sends bodies just below and above 10 MB, and one that becomes large when it is inflated. */
@@ -212,8 +203,8 @@ async function probeBodySizes(
   await context.send({
     ...request,
     step: 'gzip of 3 MB',
-    // The white space comes first, so that nothing is left of a body that is cut.
-    body: { bytes: gzipSync(text.padStart(INFLATED_BYTES, ' ')) },
+    // The text comes last, so that nothing is left of a body that is cut.
+    body: { bytes: gzipSync(createWhiteSpace(context.random) + text) },
     headers: { 'content-encoding': 'gzip' },
   });
   const tooLarge = pad(INGEST_BODY_BYTES_MAX + MARGIN_BYTES);
@@ -227,6 +218,16 @@ async function probeBodySizes(
     body: { bytes: gzipSync(tooLarge) },
     headers: { 'content-encoding': 'gzip' },
   });
+}
+
+/**
+ * Returns white space that gzip makes about 20 times smaller, as it does with text: some servers refuse
+ * what inflates a thousandfold. The lines repeat only after more bytes than gzip looks back.
+ */
+function createWhiteSpace(random: Random): string {
+  const lines = Array.from({ length: 1_000 }, () => `${' '.repeat(random.integer(20, 99))}\n`);
+  const block = lines.join('');
+  return block.repeat(Math.ceil(INFLATED_BYTES / block.length));
 }
 
 /** Returns a protobuf request that a span without an operation name, which is ignored, makes large. */
@@ -261,138 +262,5 @@ export const limits: ServiceProbe = {
     const step = createTracesStep(context, 'limits', request, { owner: 'limits' });
     await probeBodySizes(context, step, spans);
     if (service.hasControlApi) await probeIdleClose(context);
-  },
-};
-
-/** Two fixed one-minute windows let 240 requests pass; one more exceeds any way to count. */
-const BURST_MAX = 2 * INGEST_REQUESTS_PER_MINUTE_MAX + 1;
-
-/** The rate and as many more as are in flight together. A service that counts too late admits more. */
-const FIRST_BATCH_SIZE = INGEST_REQUESTS_PER_MINUTE_MAX + 32;
-const BATCH_SIZE = 12;
-
-/** A service that keeps the rate receives one batch, and a second if its clock can't be advanced. */
-const REQUESTS = 2 * FIRST_BATCH_SIZE + 3;
-
-/** Two bursts this far apart cannot both cross the boundary of a fixed one-minute window. */
-const OUT_OF_PHASE_MS = 1.5 * MINUTE_MS;
-
-/** After a delay this short, a request finds out whether `Retry-After` is true. */
-const SHORT_DELAY_MS = 10 * SECOND_MS;
-
-/** Sends more concurrent requests than the rate, and further batches until the service returns 429. */
-async function sendBurst(context: ServiceProbeContext, request: Step): Promise<Exchange[]> {
-  const sent: Exchange[] = [];
-  while (sent.length < BURST_MAX && !sent.some(isRateLimited)) {
-    const length = sent.length === 0 ? FIRST_BATCH_SIZE : BATCH_SIZE;
-    const exchanges = await Promise.all(
-      Array.from({ length }, () => context.send({ ...request, order: 'burst' })),
-    );
-    const answered = exchanges.filter((exchange) => exchange !== undefined);
-    sent.push(...answered);
-    if (answered.length < length) break;
-  }
-  return sent;
-}
-
-const isOverRate = (burst: readonly Exchange[]): boolean =>
-  burst.some(isRateLimited) && burst.filter(isAccepted).length > INGEST_REQUESTS_PER_MINUTE_MAX;
-
-const advance = (context: ServiceProbeContext, ms: number): Promise<boolean> =>
-  advanceClock(context, 'clock of the rate', ms);
-
-/** Returns the delay in `Retry-After`; undefined if it is unreadable or longer than an hour. */
-function retryDelayMs(
-  burst: readonly Exchange[],
-  context: ServiceProbeContext,
-): number | undefined {
-  const refused = burst.findLast(isRateLimited);
-  const ms = refused && retryAfterMsOf(refused, context.service.nowMs());
-  return ms === undefined || ms <= 0 || ms > HOUR_MS ? undefined : ms;
-}
-
-/** Sends a burst until the service returns 429, and more when the key should be admitted again. */
-async function measureRate(context: ServiceProbeContext, request: Step): Promise<void> {
-  const { service } = context;
-  const first = await sendBurst(context, { ...request, step: 'rate' });
-  if (service.hasControlApi && first.some(isRateLimited)) {
-    await context.send({ ...request, step: 'another key', ...service.secondKeyFor('rate') });
-  }
-  if (retryDelayMs(first, context) === undefined) return;
-  if (await advance(context, EARLY_MS)) await measureWithClock(context, request, first);
-  else await measureInRealTime(context, request, first);
-}
-
-/**
- * Sends a request some seconds after a 429, and bursts if it is admitted: the minute may have ended, but
- * not twice. Then the clock is advanced as far as the last `Retry-After` says.
- */
-async function measureWithClock(
-  context: ServiceProbeContext,
-  request: Step,
-  first: readonly Exchange[],
-): Promise<void> {
-  const sent = [...first];
-  const early: Step = { ...request, step: EARLY_STEP };
-  const single = await context.send(early);
-  if (single) sent.push(single);
-  if (single && isAccepted(single)) {
-    sent.push(...(await sendBurst(context, early)));
-    if (await advance(context, EARLY_MS)) sent.push(...(await sendBurst(context, early)));
-  }
-  let delayMs = retryDelayMs(sent, context) ?? MINUTE_MS;
-  if (delayMs > MINUTE_MS + SECOND_MS && (await advance(context, MINUTE_MS + SECOND_MS))) {
-    await context.send({ ...request, step: AFTER_A_MINUTE });
-    delayMs -= MINUTE_MS;
-  }
-  // `Retry-After` may be rounded, so a second is added.
-  if (!(await advance(context, delayMs + SECOND_MS))) return;
-  const retry: Step = { ...request, step: 'after Retry-After' };
-  const retried = await context.send(retry);
-  if (retried && isRateLimited(retried) && delayMs <= OUT_OF_PHASE_MS) {
-    // The limit may follow real time instead of the clock that can be advanced.
-    const realMs = retryDelayMs([retried], context) ?? MINUTE_MS;
-    await context.service.pause(Math.min(realMs, OUT_OF_PHASE_MS) + SECOND_MS);
-    await context.send(retry);
-  }
-  if (!isOverRate(first) || !(await advance(context, OUT_OF_PHASE_MS))) return;
-  await sendBurst(context, { ...request, step: 'rate again' });
-}
-
-/**
- * Waits at least a minute and measures the rate again, because earlier requests of the run may have counted.
- * A burst that exceeded the rate may have crossed the boundary of a fixed window, so a burst out of phase
- * with it follows.
- */
-async function measureInRealTime(
-  context: ServiceProbeContext,
-  request: Step,
-  first: readonly Exchange[],
-): Promise<void> {
-  const delayMs = retryDelayMs(first, context) ?? Infinity;
-  if (delayMs > OUT_OF_PHASE_MS) return;
-  if (delayMs <= SHORT_DELAY_MS) {
-    await context.service.pause(delayMs + SECOND_MS);
-    await context.send({ ...request, step: 'after Retry-After' });
-  }
-  await context.service.pause(Math.max(delayMs, MINUTE_MS) + SECOND_MS);
-  const second = await sendBurst(context, { ...request, step: 'rate again' });
-  if (!isOverRate(second)) return;
-  await context.service.pause(OUT_OF_PHASE_MS);
-  await sendBurst(context, { ...request, step: 'rate once more' });
-}
-
-/** Exceeds the request rate. It runs last because its key is blocked for a minute afterward. */
-export const rate: ServiceProbe = {
-  id: 'service/rate',
-  area: 'service',
-  phase: 'last',
-  intrusive: true,
-  cost: cost(REQUESTS),
-  async run(context) {
-    const conversation = createConversation(context.service, 'rate', { offsetMs: -HOUR_MS });
-    const spans = createTraceExport([createChatSpan(context.service, conversation)]);
-    const request = createTracesStep(context, 'rate', spans, { owner: 'rate' });
-    await measureRate(context, { ...request, intent: 'open', once: true });
   },
 };

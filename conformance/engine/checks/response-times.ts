@@ -1,8 +1,5 @@
-import { isLoopbackUrl } from '../../../src/platform/loopback.ts';
-import { formatValue, resolvePointer, type Endpoint } from '../../../src/contract/index.ts';
-import { checkEach, type Check, type Finding, type Unjudged } from './check.ts';
-import type { ExchangeFilter } from './shape.ts';
-import { isObject } from '../../../src/platform/json.ts';
+import type { Endpoint } from '../../../src/contract/index.ts';
+import type { Check, Finding, Unjudged } from './check.ts';
 import { type Exchange, isAccepted, isRateLimited, durationMs } from '../transcript/reading.ts';
 import { formatSeconds } from '../../../src/report-kit/format.ts';
 
@@ -109,69 +106,3 @@ export const checkMaxTime = (
     unjudged,
     describe: (target, time) => ({ expected: `under ${target}`, received: time }),
   });
-
-/** Compares a value with the one that the specification calls typical or shows as an example. */
-export function checkTypicalValue(
-  filter: ExchangeFilter,
-  place: string,
-  typical: unknown,
-  unjudged: Check['unjudged'],
-): Check {
-  const pointer = place.replace('*', '0');
-  const valueOf = (exchange: Exchange): unknown => resolvePointer(exchange.json, pointer);
-  return checkEach(
-    (exchange) => filter(exchange) && valueOf(exchange) !== undefined,
-    (exchange) =>
-      valueOf(exchange) === typical
-        ? []
-        : [
-            {
-              exchange: exchange.id,
-              pointer,
-              expected: `typically ${formatValue(typical)}`,
-              received: formatValue(valueOf(exchange)),
-            },
-          ],
-    unjudged,
-  );
-}
-
-const isHttps = (target: string): boolean => URL.parse(target)?.protocol === 'https:';
-
-/** Returns why a target may use plain HTTP; undefined if it uses HTTPS or must do so. */
-export function findHttpWaiver(target: string, allowHttp: boolean): string | undefined {
-  if (isHttps(target)) return undefined;
-  if (isLoopbackUrl(target)) return 'plain HTTP on loopback';
-  return allowHttp ? 'plain HTTP by --allow-http' : undefined;
-}
-
-/** Requires HTTPS (spec 4.5) except on loopback and with --allow-http. */
-export function checkHttps(): Check {
-  return {
-    evidence: ({ run, exchanges }) =>
-      findHttpWaiver(run.target, run.allowHttp) ? [] : exchanges.filter(({ response }) => response),
-    judge: ([first], { run }) =>
-      first && !isHttps(run.target)
-        ? [
-            {
-              exchange: first.id,
-              pointer: '',
-              expected: 'an https:// address',
-              received: run.target,
-              hint: 'In the private network of a CI run, waive this with --allow-http.',
-            },
-          ]
-        : [],
-    unjudged: ({ run }) => {
-      const reason = findHttpWaiver(run.target, run.allowHttp);
-      return reason
-        ? { verdict: 'not_applicable', reason: `Waived: ${reason}.` }
-        : { verdict: 'blocked', reason: 'No request got a response.' };
-    },
-  };
-}
-
-/** Returns whether the response body is a JSON object with this `status`. */
-export function hasStatus({ json }: Exchange, status: string): boolean {
-  return isObject(json) && json['status'] === status;
-}

@@ -1,0 +1,81 @@
+import type { RunRecord } from '../../../src/contract/index.ts';
+import type { Suite } from '../area.ts';
+import { isVoice } from '../transcript/call-messages.ts';
+import { crashesOf, isReproduced } from '../transcript/crashes.ts';
+import { type Exchange, RECOVERY, type Transcript } from '../transcript/reading.ts';
+import type { BlockingCause } from './blocking-cause.ts';
+
+/**
+ * The peer responded at first and then became unreachable until the end of the run. Everything that
+ * failed from then on has this one cause, so it is not judged. A client is only recorded.
+ */
+export function findLossOfPeer(transcript: Transcript, { peer }: Suite): BlockingCause | undefined {
+  if (peer === 'client') return undefined;
+  const { run, exchanges: all } = transcript;
+  const exchanges = isVoiceElsewhere(run) ? all.filter((exchange) => !isVoice(exchange)) : all;
+  // A call that was cut off has both a response (at its start) and a failure (at its end).
+  const lastAnswered = exchanges.findLast(({ response, failure }) => response && !failure);
+  if (!lastAnswered) return undefined;
+  // A response that was already on its way can be recorded after a concurrent connection broke or
+  // a new one was refused.
+  const isLost = ({ id, failure, endedMs }: Exchange): boolean =>
+    failure !== undefined &&
+    (id > lastAnswered.id ||
+      (['reset', 'refused'].includes(failure.kind) && endedMs >= lastAnswered.startedMs));
+  const lost = exchanges.filter(isLost);
+  const first = lost.find(({ probe }) => probe !== RECOVERY);
+  const isUnreachable = lost.some(
+    ({ id, failure, probe }) =>
+      id > lastAnswered.id && (failure?.kind === 'refused' || probe === RECOVERY),
+  );
+  if (!first || !isUnreachable) return undefined;
+  // Of the requests that were sent together, only some were answered. Judging those alone would
+  // judge an arbitrary part. Calls in progress were cut off, whatever was lost first.
+  const isConcurrent = (exchange: Exchange): boolean =>
+    (exchange.endpoint === first.endpoint || isVoice(exchange)) &&
+    exchange.endedMs > first.startedMs;
+  // A request that ended the peer twice is a finding.
+  const isJudged = (exchange: Exchange): boolean =>
+    isReproduced(exchange, all) || !(isLost(exchange) || isConcurrent(exchange));
+  return {
+    id: 'unreachable',
+    ...describeLoss(first, transcript, peer),
+    before: { run, exchanges: all.filter(isJudged) },
+  };
+}
+
+/** The most requests to name in a sentence. */
+const NAMED_MAX = 6;
+
+/** Names the requests that may have ended the peer. */
+function describeLoss(
+  first: Exchange,
+  transcript: Transcript,
+  peer: Suite['peer'],
+): Pick<BlockingCause, 'message' | 'cure' | 'evidence' | 'suspects'> {
+  const { run, exchanges } = transcript;
+  const crash = crashesOf(transcript).at(-1);
+  const { suspects = [], downMs = 0 } = crash?.cameBack === false ? crash : {};
+  const digits = run.interrupted ? 1 : 0;
+  const waited =
+    downMs < 100 ? '' : ` It did not come back within ${(downMs / 1000).toFixed(digits)} s.`;
+  const interruption = run.interrupted ? ' Then the run was interrupted.' : '';
+  const message = `The ${peer} has been unreachable since exchange ${first.id} ("${first.step}"): it accepts no more connections.${waited}${interruption}`;
+  const names = suspects.slice(0, NAMED_MAX).map(({ id, step }) => `${id} "${step}"`);
+  const more = suspects.length > NAMED_MAX ? `, and ${suspects.length - NAMED_MAX} more` : '';
+  const [only] = suspects;
+  const cause = !only
+    ? 'A request that was in progress may have stopped it.'
+    : isReproduced(only, exchanges)
+      ? `Exchange ${only.id} "${only.step}" stopped it: the same request, sent before, did the same.`
+      : suspects.length === 1
+        ? `Exchange ${names.join('')} was in flight and may have stopped it.`
+        : `One of these requests, which were in flight, may have stopped it, the most likely first: exchanges ${names.join(', ')}${more}. Start the sandbox and send each of them again, alone: the one after which it stops is the cause.`;
+  const cure = `Check its logs. ${cause} Then run the check again.`;
+  return { message, cure, evidence: only ?? first, suspects };
+}
+
+/** Calls may go to another host than requests, and only one of the two may become unreachable. */
+function isVoiceElsewhere({ target, voiceUrl }: RunRecord): boolean {
+  return voiceUrl !== undefined && URL.parse(voiceUrl)?.host !== URL.parse(target)?.host;
+}

@@ -48,8 +48,7 @@ export const emptyTraceResponse: ProxyResponse = jsonResponse(200, {});
 export const hasKey: When = ({ headers }) => headers[SERVICE_API_KEY_HEADER] !== undefined;
 
 /** Matches requests with the key that every probe uses as the wrong one. */
-export const hasWrongKey: When = ({ headers }) =>
-  headers[SERVICE_API_KEY_HEADER] === WRONG_KEY;
+export const hasWrongKey: When = ({ headers }) => headers[SERVICE_API_KEY_HEADER] === WRONG_KEY;
 
 /** Matches requests with a valid key and further characters. */
 export const hasLongerKey: When = ({ headers }) =>

@@ -576,9 +576,7 @@ function pagesCompletely(endpoint: ResultsEndpoint): Check {
       const expected = sessionsOf(whole.page).map(identify).sort();
       const listed = pages.flatMap(sessionsOf).map(identify).sort();
       const totals = new Set(
-        [whole.page, ...pages]
-          .map(totalOf)
-          .filter((total) => typeof total === 'number'),
+        [whole.page, ...pages].map(totalOf).filter((total) => typeof total === 'number'),
       );
       const isStable = whole.changed.size === 0;
       // A session that appears between two pages moves others to the second one.

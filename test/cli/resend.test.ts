@@ -9,7 +9,7 @@ import {
   type CheckReport,
   type ResendReport,
 } from '../../src/contract/index.ts';
-import { assertUsageError, run, type CommandResult } from '../support/commands/command.ts';
+import { assertUsageError, run, unwrap, type CommandResult } from '../support/commands/command.ts';
 import { createFolder } from '../support/commands/folder.ts';
 import {
   hangUp,
@@ -101,8 +101,6 @@ async function resendJson(
   t.equal(report.exitCode, code);
   return { code, text: stderr, report };
 }
-
-const unwrap = (text: string): string => text.replaceAll(/\s+/g, ' ');
 
 const routesOf = ({ requests }: SandboxDouble): string[] => requests.map(({ route }) => route);
 
@@ -281,7 +279,7 @@ void t.test('a request is not judged by requirements that the run did not select
   t.same(report.requirements, []);
   t.match(
     unwrap(text),
-    /NOT JUDGED The request got a response \(201\), but the run checked only chat, so none of its requirements judges POST \/users\. To judge it, run (npx )?sandbox-kit check http:\S+ --area users/,
+    /NOT JUDGED\s+The request got a response \(201\), but the run checked only chat, so none of its requirements judges POST \/users\. To judge it, run (npx )?sandbox-kit check http:\S+ --area users/,
   );
 });
 

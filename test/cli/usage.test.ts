@@ -2,9 +2,10 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { assertUsageError, run } from '../support/commands/command.ts';
+import { run } from '../support/commands/command.ts';
 import { runProcess } from '../support/commands/command-process.ts';
 import { createFolder, writeFileIn } from '../support/commands/folder.ts';
+import { testUsage, type UsageRow } from '../support/commands/usage.ts';
 
 const FOLDER = createFolder(t);
 const file = (name: string, text: string): string => writeFileIn(FOLDER, name, text);
@@ -28,10 +29,7 @@ symlinkSync(EMPTY, LINKED);
 // Nothing listens there: a run that ignores wrong usage exits with 3, not with 2.
 const URL = 'http://127.0.0.1:1';
 
-/** The arguments, the expected message, and environment variables. */
-type Row = [args: string[], message: RegExp, env?: Record<string, string>];
-
-const general: Row[] = [
+const general: UsageRow[] = [
   [[], /Specify a command, for example sandbox-kit demo\. Run sandbox-kit --help/],
   [
     ['frobnicate'],
@@ -75,7 +73,7 @@ const general: Row[] = [
   [['selftest', '--only', 'health/', '--json', MISSING], /Can't write .* \(--json\): /],
 ];
 
-const addresses: Row[] = [
+const addresses: UsageRow[] = [
   [['check'], /URL is missing\. It must be the base URL of a sandbox/],
   [['check', ''], /URL must be the base URL .* got ""/],
   [['check', 'sandbox.example.com'], /got "sandbox.example.com"\. Did you mean https:\/\/sandbox/],
@@ -100,7 +98,7 @@ const addresses: Row[] = [
   [['doctor', 'x'], /URL must be the base URL of a sandbox/],
 ];
 
-const optionRows: Row[] = [
+const optionRows: UsageRow[] = [
   [['check', URL, '--nope'], /Unknown option --nope\. Run sandbox-kit check --help/],
   [['check', URL, '--jsonn', 'x'], /Unknown option --jsonn\. Did you mean --json\?/],
   [['check', URL, '--Area', 'chat'], /Unknown option --Area\. Did you mean --area\?/],
@@ -166,7 +164,7 @@ const optionRows: Row[] = [
   [['check', '--json', '--strict', URL], /--json needs a value/],
 ];
 
-const filesOfCheck: Row[] = [
+const filesOfCheck: UsageRow[] = [
   [['check', URL, '--json', MISSING], /Can't write .* \(--json\): no such file or directory/],
   [['check', URL, '--junit', MISSING], /Can't write .* \(--junit\): /],
   [['check', URL, '--markdown', FOLDER], /Can't write .* \(--markdown\): it is a directory/],
@@ -263,7 +261,7 @@ const filesOfCheck: Row[] = [
   ],
 ];
 
-const recordings: Row[] = [
+const recordings: UsageRow[] = [
   [['grade'], /RECORDING is missing/],
   [['grade', MISSING], /Can't read .* \(RECORDING\): /],
   [['grade', FOLDER], /Can't read .* \(RECORDING\): it is a directory/],
@@ -276,7 +274,7 @@ const recordings: Row[] = [
   [['grade', TRUNCATED], /line 1: not JSON/],
 ];
 
-const agents: Row[] = [
+const agents: UsageRow[] = [
   [['agent', '--port', '65536'], /--port must be .* from 0 to 65535, got 65536/],
   [['agent', '--port', 'x'], /--port must be a whole number/],
   [['agent', '--port'], /--port needs a value/],
@@ -319,7 +317,7 @@ const agents: Row[] = [
   [['agent', '--mutant', 'chat/content-null', '--port', '9'], /Remove --host and --port/],
 ];
 
-const services: Row[] = [
+const services: UsageRow[] = [
   [['serve', '--drain', '15'], /--drain must be a duration such as 60s or 5m, .* got "15"/],
   [['serve', '--drain', '-1s'], /--drain must be a duration .* from 0s to 10m, got "-1s"/],
   [['serve', '--drain', '601s'], /--drain must be a duration .* from 0s to 10m, got "601s"/],
@@ -360,54 +358,7 @@ const services: Row[] = [
   [['exec', '--drain', '15s', '--', 'true'], /Unknown option --drain\./],
 ];
 
-const KEY = { SANDBOX_KIT_API_KEY: 'a-key' };
-const FAR = 'http://sandbox.example.com:8080';
-const UNENCRYPTED =
-  /The API key would be sent unencrypted to sandbox\.example\.com:8080, because the URL starts with http:\/\/\. Use https:\/\/, or add --allow-http /;
-const HEADERS = file('headers.txt', 'X-Tenant: acme\n');
-
-const secrets: Row[] = [
-  [['check', FAR], UNENCRYPTED, KEY],
-  [['doctor', FAR], UNENCRYPTED, KEY],
-  [['load', FAR, '--quick', '--yes'], UNENCRYPTED, KEY],
-  [['simulate', FAR], UNENCRYPTED, KEY],
-  [['check', FAR, '--area', 'service'], UNENCRYPTED, { SANDBOX_KIT_SERVICE_API_KEY: 'a-key' }],
-  [['check', FAR, '--header-file', HEADERS], /The headers in --header-file would be sent unenc/],
-  [
-    ['check', URL, '--voice-url', 'ws://calls.example.com/voice'],
-    /The API key .* to calls\.example\.com, because the URL starts with ws:\/\/\. Use wss:/,
-    KEY,
-  ],
-];
-
-// A URL that is in the wrong place. Each row is also checked for the secret.
-const DATABASE = 'postgres://kit:secret@db.example/kit?password=secret';
-const MASKED = String.raw`"postgres://…@db\.example/kit"`;
-const misplaced: Row[] = [
-  [
-    ['migrate', DATABASE],
-    new RegExp(`Unexpected argument ${MASKED}\\. Did you mean --database URL\\?`),
-  ],
-  [['serve', DATABASE], new RegExp(`Unexpected argument ${MASKED}\\. Did you mean --database`)],
-  [[DATABASE], new RegExp(`Unknown command ${MASKED}\\. Run`)],
-  [['serve', '--port', DATABASE], new RegExp(`--port must be .*, got ${MASKED}\\.`)],
-  [['serve', '--seed-file', DATABASE], new RegExp(`--seed-file must be a path, got ${MASKED}\\.`)],
-  [['serve', '--data', DATABASE], new RegExp(`--data must be a path, got ${MASKED}\\.`)],
-  [['serve', '--config', DATABASE], /\(--config\)/],
-  [['serve', '--seed-file', 'postgres:/kit:secret@db/kit'], /Can't read postgres:\/…@db\/kit/],
-  [['exec', DATABASE], /sandbox-kit exec -- postgres:\/\/…@db\.example/],
-  [['migrate', 'postgres://kit:sec ret?secret@db'], /argument "postgres:\/\/…@db"/],
-  [['migrate', 'postgres://kit:a"secret"@db'], /argument "postgres:\/\/…@db"/],
-  [
-    ['serve', '--app-url', 'http://me:secret@host'],
-    /--app-url must not contain a user name or password\. Remove them: .*\n$/s,
-  ],
-  [['check', 'http://me:no?secret@host'], /got "http:\/\/…@host"/],
-];
-
-const tables: Record<string, Row[]> = {
-  secrets,
-  misplaced,
+const tables: Record<string, UsageRow[]> = {
   general,
   addresses,
   options: optionRows,
@@ -417,21 +368,7 @@ const tables: Record<string, Row[]> = {
   services,
 };
 
-for (const [name, rows] of Object.entries(tables)) {
-  void t.test(`wrong usage: ${name}`, async (t) => {
-    for (const [args, message, env = {}] of rows) {
-      await t.test(args.join(' ').replaceAll(FOLDER, '…'), async (t) => {
-        const ran = await run(args, { env, cwd: FOLDER });
-        assertUsageError(t, ran, message);
-        t.notMatch(
-          ran.stderr,
-          /\bat .*\.[tj]s|secret|(?<!received )undefined|\[object/,
-          'no stack trace and no secret',
-        );
-      });
-    }
-  });
-}
+for (const [name, rows] of Object.entries(tables)) testUsage(t, name, rows, FOLDER);
 
 void t.test('wrong usage ends a process with the same message and exit code', async (t) => {
   for (const [[args, , env = {}] = [[], /./]] of Object.values(tables)) {

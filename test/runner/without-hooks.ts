@@ -9,7 +9,7 @@
  * In the ingest thread of a service, that is three modules of tap for each other one.
  */
 import asyncHooks, { type AsyncHook, type HookCallbacks } from 'node:async_hooks';
-import { syncBuiltinESMExports } from 'node:module';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
 import workerThreads, { type WorkerOptions } from 'node:worker_threads';
 
 const { createHook } = asyncHooks;
@@ -31,16 +31,17 @@ class PlainWorker extends workerThreads.Worker {
   }
 }
 
-/** Where process-on-spawn, the package that tap does it with, keeps what changes new processes. */
-const SPAWN_HOOKS = Symbol.for('process-on-spawn@*:singletonId');
+/** The package with which tap changes the environment of new processes. */
+const onSpawn = createRequire(import.meta.url)('process-on-spawn') as {
+  removeAllListeners: () => void;
+};
 
 /** Starts threads and processes as a program without tap does. */
 function keepTapOutOfChildren(): void {
   Object.assign(workerThreads, { Worker: PlainWorker });
   process.execArgv.length = 0;
   delete process.env.NODE_OPTIONS;
-  const hooks = Reflect.get(globalThis, SPAWN_HOOKS) as { listeners: unknown[] } | undefined;
-  if (hooks) hooks.listeners = [];
+  onSpawn.removeAllListeners();
 }
 
 // Tap sets the variable; coverage needs the hooks.

@@ -100,8 +100,8 @@ export function terminalReport(
   const ms = msBetween(report.startedAt, report.endedAt);
   const word = verdict.toUpperCase();
   // After an interruption, not all sessions ran, and the sentence counts those that were judged.
-  const isStopped = sessions.some(({ status }) => status === 'canceled');
-  const count = isStopped ? 'Stopped after' : `${formatCount(sessions.length, 'session')} in`;
+  const wasInterrupted = sessions.some(({ status }) => status === 'canceled');
+  const count = wasInterrupted ? 'Stopped after' : `${formatCount(sessions.length, 'session')} in`;
   const summary = labeled(
     `${layout.style(STYLE_BY_VERDICT[verdict], word)}  `,
     `${typeCommandsIn(sentence, layout.program)} ${count} ${formatDuration(ms)}, seed ${seed}.`,

@@ -51,7 +51,7 @@ export async function loadReadiness(
 }
 
 /** Reads what changes on the page of an agent. @throws RequestError `not_found`. */
-export async function loadNews(
+export async function loadAgentNews(
   options: AgentPageOptions,
   { ownerId, query, params: { id } }: Visit<'id'>,
 ): Promise<AgentNews & { agent: StoredAgent }> {
@@ -68,7 +68,7 @@ export async function renderAgent(
   visit: Visit<'id'>,
   { draft, uploadProblem }: Mistake = {},
 ): Promise<string> {
-  const { agent, ...news } = await loadNews(options, visit);
+  const { agent, ...news } = await loadAgentNews(options, visit);
   const shown = { ...news, draft: draft ?? toDraft(agent), uploadProblem };
   return renderAgentPage(shown, visit.context);
 }

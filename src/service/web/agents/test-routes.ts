@@ -3,7 +3,7 @@ import { findDocument } from '../../operations/documents.ts';
 import { readText } from '../frame/forms.ts';
 import { goTo, type Answer, type Pages, type SentForm, type Visit } from '../frame/pages.ts';
 import { renderAgentNews } from './agent-page.ts';
-import { loadNews, type AgentPageOptions } from './load-agent-page.ts';
+import { loadAgentNews, type AgentPageOptions } from './load-agent-page.ts';
 import { readLoadTest, renderTestPage, type TestDraft } from './test-pages.ts';
 
 /** Adds what starts, shows, and cancels tests of agents. */
@@ -47,6 +47,6 @@ export function addTestRoutes({ page, form, live }: Pages, options: AgentPageOpt
     return goTo(context, `/agents/${id}`);
   });
   live('/agents/:id/live', (visit) => async () => {
-    return renderAgentNews(await loadNews(options, visit), visit.context);
+    return renderAgentNews(await loadAgentNews(options, visit), visit.context);
   });
 }

@@ -17,7 +17,7 @@ export function renderSpans(shown: readonly StoredSpan[], total: number): Html |
   if (shown.length === 0) return undefined;
   const startNs = shown[0]?.startNs ?? 0n;
   const endNs = shown.reduce((last, { endNs: end }) => (end > last ? end : last), startNs);
-  const lengthMs = Math.max(1, msBetween(startNs, endNs));
+  const lengthMs = Math.max(1, msBetweenNs(startNs, endNs));
   const rawLengthMax = Math.min(RAW_LENGTH_MAX, Math.floor(RAW_LENGTHS_MAX / shown.length));
   const omitted = Math.max(0, total - shown.length);
   return html`<h2>Spans</h2>
@@ -29,7 +29,7 @@ export function renderSpans(shown: readonly StoredSpan[], total: number): Html |
         {
           name: 'start',
           isNumber: true,
-          content: (span) => formatDuration(msBetween(startNs, span.startNs)),
+          content: (span) => formatDuration(msBetweenNs(startNs, span.startNs)),
         },
         { name: 'duration', isNumber: true, content: (span) => formatDuration(durationOf(span)) },
         {
@@ -58,7 +58,7 @@ function renderTime(
   span: StoredSpan,
   { startNs, lengthMs }: { startNs: bigint; lengthMs: number },
 ): Html {
-  const x = Math.round((msBetween(startNs, span.startNs) / lengthMs) * 1000);
+  const x = Math.round((msBetweenNs(startNs, span.startNs) / lengthMs) * 1000);
   const width = Math.max(4, Math.round((durationOf(span) / lengthMs) * 1000));
   return html`<svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
     <rect
@@ -82,6 +82,6 @@ function describe(span: StoredSpan, lengthMax: number): string {
   return cutText(text, lengthMax);
 }
 
-const msBetween = (from: bigint, until: bigint): number => Number(until - from) / 1e6;
+const msBetweenNs = (from: bigint, until: bigint): number => Number(until - from) / 1e6;
 
-const durationOf = ({ startNs, endNs }: StoredSpan): number => msBetween(startNs, endNs);
+const durationOf = ({ startNs, endNs }: StoredSpan): number => msBetweenNs(startNs, endNs);

@@ -6,6 +6,7 @@ import {
   type UserDeleted,
 } from '../src/contract/index.ts';
 import { isoTime, type Clock } from '../src/platform/clock.ts';
+import { forgetOldest } from '../src/platform/forget-oldest.ts';
 import { RequestError } from './errors.ts';
 
 /** The registered simulated users (spec 2.9, 3.2). */
@@ -33,9 +34,8 @@ export function createUsers(clock: Clock): Users {
       if (nameById.has(user_id)) {
         throw new RequestError('user_exists', `User ${user_id} already exists. Delete it first.`);
       }
-      const [oldest] = nameById.size >= USERS_MAX ? nameById.keys() : [];
-      if (oldest !== undefined) nameById.delete(oldest);
       nameById.set(user_id, profile?.name?.slice(0, NAME_LENGTH_MAX));
+      forgetOldest(nameById, USERS_MAX);
       return {
         user_id,
         created_at: isoTime(clock.nowMs()),

@@ -78,7 +78,7 @@ export function createAgentTests(deps: AgentTestDeps): AgentTests {
     if (kit) return kit;
     throw new RequestError('not_found', 'This service was started without tests of agents.');
   };
-  const forgetOldest = (): void => {
+  const forgetEnded = (): void => {
     for (const [key, run] of runs) {
       if (runs.size <= ENDED_MAX) return;
       if (!isRunning(run)) runs.delete(key);
@@ -109,7 +109,7 @@ export function createAgentTests(deps: AgentTestDeps): AgentTests {
       const run = startRun(deps, functions, { ownerId, agentId, test, plan, address });
       runs.delete(key);
       runs.set(key, run);
-      forgetOldest();
+      forgetEnded();
     },
     watch(ownerId, agentId) {
       const watched = runs.get(keyOf(ownerId, agentId))?.watched;

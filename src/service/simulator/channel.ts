@@ -8,7 +8,7 @@ import type { HeardResult } from './calls/heard-replies.ts';
 /** A line of the user. */
 export interface SaidLine {
   text: string;
-  /** Number of the turn, starting at 1, without interruptions. */
+  /** Number of the turn, starting at 1; interruptions are not counted. */
   countedTurn: number;
   /** How it is spoken, by voice. */
   delivery?: Delivery | undefined;

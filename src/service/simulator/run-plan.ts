@@ -42,7 +42,7 @@ export interface RunningPlan {
   control: AbortController;
 }
 
-/** The runner of a simulation. */
+/** What a runner shares with all simulations that it runs. */
 export interface PlanRunnerState {
   database: DatabaseRetry;
   /** Aborts when the service stops. */

@@ -108,12 +108,13 @@ interface SessionProgress {
   other: OtherSession | undefined;
   /** The trace id of the call, once it is placed. */
   callTraceId: string | undefined;
-  /** Undefined if no channel was opened. */
+  /** What the channel knew at its end; undefined until it is closed. */
   closed: ClosedChannel | undefined;
   /** Whether the session waits for the model that plays the user, or the model has failed. */
   isAskingModel: boolean;
 }
 
+/** A user that a session creates in the sandbox, and deletes at its end. */
 interface SandboxUser {
   sandbox: Sandbox;
   userId: string;

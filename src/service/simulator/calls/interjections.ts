@@ -13,7 +13,7 @@ export interface InterjectionOptions {
   activity: Pick<VoiceActivityDetector, 'lastSpeechAtMs'>;
   updates: Pick<VoiceUpdates, 'agentText' | 'toolCalls'>;
   planned: Pick<PlannedDelivery, 'interruption' | 'backchannel'>;
-  /** Number of the turn, starting at 1, without interruptions. */
+  /** Number of the turn, starting at 1; interruptions are not counted. */
   countedTurn: number;
   /** When the user's line ended. */
   lineEndMs: number;

@@ -102,7 +102,7 @@ export function createAgentTests(deps: AgentTestDeps): AgentTests {
         throw new RequestError('conflict', message);
       }
       if (running.length >= RUNNING_MAX) {
-        const message = `${RUNNING_MAX} tests of agents are running. Wait for the end of one.`;
+        const message = `${RUNNING_MAX} tests of agents are running. Wait until one ends.`;
         throw new RequestError('busy', message);
       }
       const address = { url, voiceUrl, apiKey };

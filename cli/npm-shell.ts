@@ -3,10 +3,10 @@ import { PROGRAM_NAME } from '../src/report-kit/program-name.ts';
 import { readVariable } from './flags/environment.ts';
 import type { CommandProcess } from './process.ts';
 
-/** How often the parent process is looked at. */
+/** How often the parent process is checked. */
 const INTERVAL_MS = 500;
 
-/** A script of npm that only runs this program, so that its shell waits for it until it ends. */
+/** A script that runs only this program. The shell of such a script ends with it, not before. */
 const OWN_SCRIPT = new RegExp(`^(["']?)${PROGRAM_NAME}\\1(\\s[^&|;<>()$\`\\n]*)?$`);
 
 /**

@@ -106,7 +106,9 @@ export function findRequest(
         ? ['It names a turn, and only reports of sandbox-kit simulate have turns.']
         : []),
       ...(ids.length > 0
-        ? [`${name} contains exchanges ${formatList(ids.map(String), LISTED_MAX)}.`]
+        ? [
+            `${name} contains ${ids.length === 1 ? 'exchange' : 'exchanges'} ${formatList(ids.map(String), LISTED_MAX)}.`,
+          ]
         : []),
     ];
     throw new ResendError(sentences.join(' '));

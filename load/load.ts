@@ -218,7 +218,7 @@ async function searchMaxRate(
 /** A function, because the compiler assumes that the state of a signal does not change. */
 const isStopped = (signal: AbortSignal): boolean => signal.aborted;
 
-/** Why a search has no report of a step. */
+/** Why a run that was interrupted has no measurements. */
 const INTERRUPTED = { message: 'The run was interrupted.', cure: 'Run it again.' };
 
 const interruptedDuring = (phase: 'warm-up' | 'ramp-up'): LoadBlocker => ({

@@ -90,7 +90,7 @@ async function runDemo(keep: boolean, process: CommandProcess): Promise<boolean>
   }
 }
 
-/** Says how to start the sandbox with the fault, because that of the demo ends with it. */
+/** Shows how to start a sandbox with the fault, because the one of the demo ends with it. */
 function writeMutantCommand(out: Terminal): void {
   out.write('   This sandbox ends with the demo. To start one that keeps running:\n');
   out.write(`     ${out.program} agent --mutant ${MUTANT}\n`);

@@ -81,7 +81,7 @@ function describeData(values: ServeValues, process: CommandProcess): string {
   return isUnused ? `${values.dataDir}; SANDBOX_KIT_DATABASE_URL is not used` : values.dataDir;
 }
 
-/** Returns what finds out whether the data directory lost its database; undefined without one. */
+/** Returns a function that finds out whether a data directory lost its database. */
 async function watchForLoss({
   dataDir,
 }: ServeValues): Promise<(() => string | undefined) | undefined> {

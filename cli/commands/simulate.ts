@@ -137,9 +137,9 @@ function resolveScenarios(
   return service.resolveScenarios(set.scenarios, set);
 }
 
-/** What the calls of a run need of the process, and who receives them. */
+/** What calls need from the process, and what receives their recordings. */
 interface CallDeps extends Pick<Invocation, 'process' | 'origin'> {
-  /** Receives the calls that the HTML report shows. */
+  /** Receives the recordings of the calls that the HTML report shows. */
   summaries: serviceModule.CallSummaries;
 }
 

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 
-/** Returns what to say if a server could not start because its port is in use. */
+/** Returns the error to show if a server could not start because its port is in use. */
 export function findPortInUse(
   { cause }: Error,
   { host, port }: { host: string; port: number },

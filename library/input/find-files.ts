@@ -33,7 +33,7 @@ export function findFiles(pattern: string, suffix: string): string[] {
   return walkFiles(start).filter((file) => expression.test(file));
 }
 
-/** Returns the expression that a whole path, or an id, matches. */
+/** Returns an expression that matches a whole path or id. */
 export function globToRegExp(glob: string): RegExp {
   const source = glob
     .split(/(\*\*\/|\*|\?)/)

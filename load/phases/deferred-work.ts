@@ -8,7 +8,7 @@ export interface DeferredWork {
 }
 
 /** Time slice of work before the event loop handles the network again. */
-const TURN_MS = 2;
+const SLICE_MS = 2;
 /** With more tasks waiting, new tasks run immediately to limit memory. */
 const WAITING_MAX = 20_000;
 
@@ -20,7 +20,7 @@ export function createDeferredWork(clock: Clock): DeferredWork {
   const work = async (): Promise<void> => {
     while (head < waiting.length) {
       await clock.sleep(1);
-      const untilMs = clock.monotonicMs() + TURN_MS;
+      const untilMs = clock.monotonicMs() + SLICE_MS;
       do {
         const task = waiting[head];
         waiting[head++] = () => {};

@@ -46,7 +46,7 @@ const WARM_UP_CONNECTIONS = 10;
 
 /**
  * Warms up the sandbox in a closed loop, which sends fewer requests to a slow sandbox. Returns
- * undefined if there was no time for it.
+ * undefined if there was no time for it, or the run was stopped.
  */
 export async function runWarmUp(
   options: LoadRun,

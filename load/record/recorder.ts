@@ -54,7 +54,7 @@ export interface RecorderOptions {
   streams: readonly StreamName[];
   /** The stream that the timeline shows. */
   main: StreamName;
-  /** Tells the times that break each threshold of a stream. */
+  /** For each threshold of a stream, decides whether a time breaks it. */
   breachTests?: Partial<Record<StreamName, readonly IsMiss[]>> | undefined;
 }
 

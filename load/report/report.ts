@@ -37,7 +37,7 @@ import { identifyShard, toShardReport } from './shard-report.ts';
 import { describeVerdict } from './wording.ts';
 import { isClosedLoop } from '../closed-loop.ts';
 
-/** A run, of which nothing may be measured yet. */
+/** A run that may not have measured anything. */
 export interface PlannedRun {
   plan: LoadPlan;
   /** The start of the preflight, in Unix milliseconds. */

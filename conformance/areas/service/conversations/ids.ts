@@ -128,10 +128,12 @@ export const conversationIds: Subject = {
           'unusual-ids-unlisted': {
             description: 'Does not list conversations whose ids have a space.',
             transform: onPages('production', (page) => {
-              const items = sessionsIn(page).filter(
+              const listed = sessionsIn(page);
+              const items = listed.filter(
                 ({ source_session_id: id }) => !String(id).includes(' '),
               );
-              Object.assign(page, { items, total: items.length });
+              // Pages of a longer list keep its total.
+              if (items.length < listed.length) Object.assign(page, { items, total: items.length });
             }),
             ...fastClock,
           },

@@ -129,9 +129,7 @@ export const conversationIds: Subject = {
             description: 'Does not list conversations whose ids have a space.',
             transform: onPages('production', (page) => {
               const listed = sessionsIn(page);
-              const items = listed.filter(
-                ({ source_session_id: id }) => !String(id).includes(' '),
-              );
+              const items = listed.filter(({ source_session_id: id }) => !String(id).includes(' '));
               // Pages of a longer list keep its total.
               if (items.length < listed.length) Object.assign(page, { items, total: items.length });
             }),

@@ -289,7 +289,7 @@ function closesOnlyForOwner(): Check {
           return [outcomeFinding(foreignClose, expected)];
         }
         const ownClose = findOwnClose(transcript);
-        const expected = 'absent or false, because only its own key can close it';
+        const expected = 'absent or false, because only a key of its owner can close it';
         return ownClose && resolvePointer(ownClose.json, '/already_closed') === true
           ? [wrongValue(ownClose, '/already_closed', expected)]
           : [];

@@ -184,7 +184,10 @@ function selectedIds(
   );
 }
 
-/** Applies checks to an exchange, next to its control and the others that its findings are about. `hasStopped`: it stopped the sandbox. */
+/**
+ * Applies checks to an exchange, next to its control and the others that its findings are about.
+ * `hasStopped`: it stopped the sandbox.
+ */
 function applyChecks(
   { checks }: Suite,
   { run, exchanges, breaks }: ResendSource,

@@ -8,6 +8,7 @@ import { run, runInBackground } from '../support/commands/command.ts';
 import { needsTerminal, runInTerminal } from '../support/commands/terminal.ts';
 import { withTarget } from '../support/measurements/load-target.ts';
 import { NOWHERE, startLocally } from '../support/network/local-server.ts';
+import { isNightly } from '../support/nightly.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { until } from '../support/until.ts';
 
@@ -164,12 +165,19 @@ void t.test('after Ctrl-C in the warm-up, the report says so and has no tables',
   );
 });
 
-void t.test('a terminal shows colors and a live progress line', needsTerminal, async (t) => {
+void t.test('a terminal shows a progress line, and colors by default', needsTerminal, async (t) => {
   const { url } = await withTarget(t);
   const args = ['load', url, '--rate', '10', '--duration', '3s', '--profile', 'chat'];
   const shown = await runInTerminal(args, { NO_COLOR: '' });
   t.ok(shown.includes(`${ESCAPE}[33m`), 'yellow');
   t.match(shown, /0:0\d left, \d+\/s, \d+ in flight, p50 \d+ ms, p99 \d+ ms/);
+  if (!isNightly) return;
+  const plain = await runInTerminal(args, { NO_COLOR: '1' });
+  t.match(plain, /NOT PROVEN|INVALID RUN/);
+  t.notOk(
+    plain.replaceAll(`${ESCAPE}[2K`, '').includes(ESCAPE),
+    'the only escape code clears the progress line',
+  );
 });
 
 void t.test('--compare accepts a report with unknown keys', async (t) => {

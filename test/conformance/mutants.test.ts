@@ -5,7 +5,14 @@
  * all of them run.
  */
 import t, { type Test } from 'tap';
-import { allMutants, allVariants, mutants, variants } from '../../conformance/areas/mutants.ts';
+import {
+  allMutants,
+  allVariants,
+  clientVariants,
+  mutants,
+  serviceVariants,
+  variants,
+} from '../../conformance/areas/mutants.ts';
 import { deadPeers, serviceDeadPeers } from '../../conformance/proof/dead-peers.ts';
 import { voiceDeadPeers } from '../../conformance/proof/voice-dead-peers.ts';
 import { httpAreas } from '../../conformance/proof/judged-peer.ts';
@@ -46,6 +53,8 @@ void t.test('every peer of a self-test has a unique id with the prefix of its ki
     t.ok(kills.length > 0, `${id} kills something`);
   }
   for (const { id } of allVariants) t.match(id, /^legal\/[a-z0-9-]+$/);
+  for (const { id } of serviceVariants) t.match(id, /^legal\/service-/);
+  for (const { id } of clientVariants) t.match(id, /^legal\/client-/);
   for (const { id } of dead) t.match(id, /^dead\/[a-z0-9-]+$/);
   t.end();
 });

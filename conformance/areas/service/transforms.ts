@@ -74,7 +74,10 @@ export const hasQuery =
 /** Matches requests that ask for turns. */
 export const wantsTraces = hasQuery('include_traces', 'true');
 
-/** Returns a condition for all requests of a run, which matches those with a further key of an owner. */
+/**
+ * Returns a condition for all requests of a run, which matches those with a further key of an owner. In
+ * a recording, all keys are redacted and look alike, so only a run shows what such a mutant does.
+ */
 export function matchFurtherKeys(): When {
   const furtherKeys = new Set<unknown>();
   return ({ endpoint, headers, json }) => {

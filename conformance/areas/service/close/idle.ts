@@ -207,7 +207,10 @@ function doubleClockAdvance(): Transform {
   };
 }
 
-/** Discards spans that arrive an hour or more after the first one of their conversation, so that the first one counts. */
+/**
+ * Discards spans that arrive an hour or more after the first one of their conversation, so that the
+ * first one counts.
+ */
 function keepFirstIdleSpan(): Transform {
   const firstSpansMs = new Map<string, number>();
   let advancedMs = 0;

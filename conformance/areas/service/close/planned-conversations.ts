@@ -1,4 +1,7 @@
-/** The conversations that the run closes, with spans in every form, and the trace requests that carry them. */
+/**
+ * The conversations that the run closes, with spans in every form, and the trace requests that carry
+ * them.
+ */
 import type { When } from '../../../engine/mutants/combinators.ts';
 import type { Step } from '../../../engine/probe.ts';
 import type { ServiceContext, ServiceProbeContext } from '../context.ts';

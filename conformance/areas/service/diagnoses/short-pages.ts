@@ -42,7 +42,10 @@ export function listShortPages(pages: readonly Exchange[]): Exchange[] {
   });
 }
 
-/** Returns how many sessions follow those of a page with as many as its limit; less than 0 if it can't have them. */
+/**
+ * Returns how many sessions follow the first ones of a page, as many as its limit; less than 0 if there
+ * are not even those.
+ */
 function countMissing(page: Exchange): number {
   const total = totalOf(page);
   return typeof total === 'number' && limitOf(page) > 0 ? total - skipOf(page) - limitOf(page) : -1;

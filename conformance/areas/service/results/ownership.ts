@@ -139,7 +139,10 @@ function mixOwners(endpoint: ResultsEndpoint): TransformFactory {
   };
 }
 
-/** Shows owners without sessions the last sessions that another owner received, if a filter by name matches them. */
+/**
+ * Shows owners without sessions the last sessions that another owner received, if a filter by name
+ * matches them.
+ */
 function leakThroughFilter(endpoint: ResultsEndpoint, filter: 'run' | 'agent'): TransformFactory {
   return (): Transform => {
     let lastSessions: ResultsObject[] = [];

@@ -558,7 +558,10 @@ function sortsWithinSecond(endpoint: ResultsEndpoint): Check {
   );
 }
 
-/** Requires consecutive pages to list every session once, with the same total. If sessions were added between the pages, every session is on at least one of them. */
+/**
+ * Requires consecutive pages to list every session once, with the same total. If sessions were added
+ * between the pages, every session is on at least one of them.
+ */
 function pagesCompletely(endpoint: ResultsEndpoint): Check {
   return {
     evidence(transcript) {

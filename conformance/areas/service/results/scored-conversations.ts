@@ -150,6 +150,7 @@ export const scoredConversations: Subject = {
         },
         'twelve-hour-clock': {
           description: 'Writes hours after noon like those before it.',
+          // One conversation is enough: a moved start of others would also change time filters.
           transform: moveStarts(contains(CLOSED_LAST_SUBJECT), -12 * HOUR_MS),
           ...fastClock,
         },
@@ -352,15 +353,20 @@ const repeatedCloses = ({ exchanges }: Transcript): Exchange[] =>
 
 /** Requires the run name of the close response, also of a repeated one, in the results. */
 function listsSameRun(): Check {
+  const listedCloses = (transcript: Transcript): Exchange[] =>
+    [...scoringCloses(transcript), ...repeatedCloses(transcript)].filter(
+      (close) =>
+        typeof resolvePointer(close.json, '/run') === 'string' &&
+        typeof findClosedSession(transcript, close)?.['run'] === 'string',
+    );
   return {
-    evidence: (transcript) =>
-      [...scoringCloses(transcript), ...repeatedCloses(transcript)].filter(
-        (close) =>
-          typeof resolvePointer(close.json, '/run') === 'string' &&
-          typeof findClosedSession(transcript, close)?.['run'] === 'string',
-      ),
-    judge: (evidence, transcript) =>
-      evidence.flatMap((close) => {
+    evidence(transcript) {
+      const closes = listedCloses(transcript);
+      const page = lastPolledPage(transcript);
+      return page && closes.length > 0 ? [...closes, page] : [];
+    },
+    judge: (_evidence, transcript) =>
+      listedCloses(transcript).flatMap((close) => {
         const page = lastPolledPage(transcript);
         const session = findClosedSession(transcript, close);
         const run = resolvePointer(close.json, '/run');
@@ -448,7 +454,11 @@ function findScoredCloses(transcript: Transcript): ScoredClose[] {
  */
 function scoresQueuedEvals(): Check {
   return {
-    evidence: (transcript) => findScoredCloses(transcript).map(({ close }) => close),
+    evidence(transcript) {
+      const closes = findScoredCloses(transcript);
+      const pages = closes.map(({ page }) => page);
+      return [...new Set([...closes.map(({ close }) => close), ...pages])];
+    },
     judge(_evidence, transcript) {
       const closes = findScoredCloses(transcript);
       const hasAlwaysLess = closes.every(({ queued, scored }) => scored < queued);

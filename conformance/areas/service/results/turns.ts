@@ -258,7 +258,10 @@ const listSentSpans = (
 const isInSameMillisecond = (span: TraceSpan, before: TraceSpan | undefined): boolean =>
   before !== undefined && span.startNs / 1_000_000n === before.startNs / 1_000_000n;
 
-/** Returns the user inputs that the run sent. Turns that start in one millisecond are left to another requirement. */
+/**
+ * Returns the user inputs that the run sent. Turns that start in one millisecond are left to another
+ * requirement.
+ */
 function sentInputs(session: ResultsObject, transcript: Transcript): ReturnType<InputsOf> {
   return listSentSpans(session, transcript)
     .filter((span, index, spans) => !isInSameMillisecond(span, spans[index - 1]))

@@ -134,6 +134,7 @@ export const closeResponse: Subject = {
       },
     }),
     'SERVICE-229': {
+      level: 'should',
       rule: 'Every key of an owner can close the conversations of the owner.',
       statements: ['5.a3'],
       reason: 'A customer who replaces the key could not close the conversations that are open.',

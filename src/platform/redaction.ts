@@ -17,20 +17,27 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
   const long = parts.filter(({ length }) => length >= SECRET_LENGTH_MIN);
   if (long.length === 0) return (text) => text;
   const pattern = createPattern(long.flatMap(encodingsOf));
-  return (text) => text.replaceAll(pattern, REDACTED);
+  const inUrl = createPattern(long.map(toUrlPattern));
+  return (text) => {
+    const redacted = text.replaceAll(pattern, REDACTED);
+    // This pattern takes ten times longer, and a body may have megabytes.
+    return redacted.includes('%') ? redacted.replaceAll(inUrl, REDACTED) : redacted;
+  };
 }
 
-/** Returns patterns for a secret in every encoding. */
+/** Returns patterns for a secret in every encoding but that of URLs. */
 function encodingsOf(secret: string): string[] {
   const inJson = JSON.stringify(secret).slice(1, -1);
   const bytes = Buffer.from(secret);
   return [
-    ...[inJson, inJson.replaceAll('/', '\\/'), bytes.toString('hex')].map(escapePattern),
-    // Any character of a URL may be encoded.
-    Array.from(secret, (char) => `(?:${escapePattern(char)}|${toPercent(char)})`).join(''),
+    ...[secret, inJson, inJson.replaceAll('/', '\\/'), bytes.toString('hex')].map(escapePattern),
     ...[0, 1, 2].flatMap((offset) => toBase64Parts(bytes, offset)),
   ];
 }
+
+/** Returns a pattern for a secret in a URL, in which any character may be encoded. */
+const toUrlPattern = (secret: string): string =>
+  Array.from(secret, (char) => `(?:${escapePattern(char)}|${toPercent(char)})`).join('');
 
 const toPercent = (char: string): string =>
   Array.from(Buffer.from(char), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
@@ -52,6 +59,7 @@ const escapePattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{
 
 /** Creates a case-insensitive pattern that matches any of the patterns. */
 function createPattern(patterns: readonly string[]): RegExp {
-  const longestFirst = [...new Set(patterns)].sort((a, b) => b.length - a.length);
+  const distinct = new Map(patterns.map((pattern) => [pattern.toLowerCase(), pattern]));
+  const longestFirst = [...distinct.values()].sort((a, b) => b.length - a.length);
   return new RegExp(longestFirst.join('|'), 'gi');
 }

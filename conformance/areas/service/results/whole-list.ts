@@ -48,6 +48,17 @@ export function findWholeList(
   const again = lastAccepted(transcript, endpoint, 'whole again');
   if (!page || !again || !isResultsPage(endpoint)(page)) return undefined;
   if (isCutOff(page) || isCutOff(again)) return undefined;
+  const known = wholeLists.get(page);
+  if (known?.again === again) return known.whole;
+  const whole = compareReads(page, again);
+  wholeLists.set(page, { again, whole });
+  return whole;
+}
+
+/** The list that two reads show, by the first of them: many requirements ask for it. */
+const wholeLists = new WeakMap<Exchange, { again: Exchange; whole: WholeList | undefined }>();
+
+function compareReads(page: Exchange, again: Exchange): WholeList | undefined {
   const later = new Map(sessionsOf(again).map((session) => [identify(session), session]));
   const first = sessionsOf(page).map((session) => [identify(session), session] as const);
   const isSame = ([identity, session]: (typeof first)[number]): boolean => {

@@ -156,7 +156,7 @@ export interface SeedFile {
  * @throws {SandboxKitError} with the path and the position of the error.
  */
 export function readSeedFile(path: string, option: string): SeedFile {
-  const text = readFilledFile(path, option, 'a seed document in YAML or JSON');
+  const text = readFilledFile(path, option, 'a seed document');
   const source = createSource({ path, text, ...parseWithLines(text) });
   const value = source.read();
   source.check('SeedDocument', value);

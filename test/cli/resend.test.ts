@@ -249,7 +249,7 @@ void t.test('what one response does not decide is not judged', async (t) => {
   t.equal(result.code, 3);
   t.match(
     unwrap(result.stdout),
-    /NOT JUDGED The body of exchange \d+ has 300000 bytes, and only its beginning is stored\./,
+    /NOT JUDGED\s+The body of exchange \d+ has 300000 bytes, and only its beginning is stored\./,
   );
   t.equal(sandbox.requests.length, 0, 'nothing is sent');
   const limited = { chat: refusal(429, 'rate_limited') };

@@ -22,13 +22,17 @@ async function distort(t: Test, transform: TransformFactory, upstream: string): 
   return proxy.url;
 }
 
-/** Checks a sandbox. */
-async function checkSandbox(target: string, areas: readonly Area[]): Promise<CheckReport> {
-  return (await check({ target, kitVersion: 'test', seed: 'hints', areas })).report;
+/** Checks a sandbox, or a service with its key. */
+async function checkAreas(
+  target: string,
+  areas: readonly Area[],
+  apiKey?: string,
+): Promise<CheckReport> {
+  return (await check({ target, kitVersion: 'test', seed: 'hints', areas, apiKey })).report;
 }
 
 /** Judges an intrusive run of the probes that show a requirement, because all of them take long. */
-async function checkService(
+async function checkIntrusively(
   service: { url: string; apiKey: string },
   requirement: string,
 ): Promise<CheckReport> {
@@ -121,12 +125,11 @@ void t.test('each failure has the hint for its cause', async (t) => {
     service: (await recordServiceOnce()).transcript,
   };
   const checkLive = async (mutant: Mutant, requirement: string): Promise<CheckReport> => {
-    const { transform, areas } = mutant;
-    if (!areas.includes('service')) {
-      return checkSandbox(await distort(t, transform, agent.url), areas);
-    }
-    const url = await distort(t, transform, service.url);
-    return checkService({ url, apiKey: service.apiKey }, requirement);
+    const { transform, areas, intrusive = false } = mutant;
+    const { url: upstream, apiKey } = areas.includes('service') ? service : { url: agent.url };
+    const url = await distort(t, transform, upstream);
+    if (!intrusive || apiKey === undefined) return checkAreas(url, areas, apiKey);
+    return checkIntrusively({ url, apiKey }, requirement);
   };
   for (const [id, requirement, hint] of rows) {
     const mutant = [...mutants, ...serviceMutants].find((one) => one.id === id);
@@ -163,7 +166,7 @@ void t.test('a clock skew is reported in readable units, with the likely cause',
   for (const [offMs, received, hint] of skews) {
     const now = (): string => isoTime(systemClock.nowMs() + offMs);
     const off = editHealth(set('/timestamp', now));
-    const report = await checkSandbox(await distort(t, off, agent.url), ['health']);
+    const report = await checkAreas(await distort(t, off, agent.url), ['health']);
     const row = rowOf(report, 'HEALTH-033');
     t.equal(row?.verdict, 'note');
     t.match(row?.received, received);

@@ -29,6 +29,7 @@ const chat: Routes = [['chat'], routeNames.chat];
 const create: Routes = [['create'], routeNames.create];
 const users: Routes = [['create', 'delete'], 'The /users routes'];
 const chatAndCreate: Routes = [['chat', 'create'], `${routeNames.chat} and ${routeNames.create}`];
+const health: Routes = [['health'], routeNames.health];
 const all: Routes = [['chat', 'create', 'delete', 'health'], 'All routes'];
 
 const isMalformed = (exchange: Exchange): boolean =>
@@ -224,8 +225,8 @@ function nameRefusal(exchange: Exchange): string {
  * A change that the sandbox has made already is left out.
  */
 export const sandboxRepairs = ({ exchanges }: Transcript): readonly Repair[] => [
-  ...[chat, users, all].flatMap((routes) => nameErrors(routes, exchanges)),
-  ...[chat, users, all].flatMap((routes) => handleErrors(routes, exchanges)),
+  ...[chat, users, health, all].flatMap((routes) => nameErrors(routes, exchanges)),
+  ...[chat, users, health, all].flatMap((routes) => handleErrors(routes, exchanges)),
   ...[chat, create, chatAndCreate].flatMap((routes) => changeStatus(routes, exchanges)),
   ...[chat, create, chatAndCreate].flatMap((routes) => validateInput(routes, exchanges)),
   ...acceptValid('chat', exchanges),

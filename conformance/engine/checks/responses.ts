@@ -1,5 +1,6 @@
 import {
   formatValue,
+  resolvePointer,
   sandboxErrors,
   type Endpoint,
   type SandboxErrorCode,
@@ -274,18 +275,17 @@ export function checkErrorCode(
   return checkEach(
     (exchange) =>
       isError(exchange) && (withoutErrorObject === 'judge' || errorOf(exchange) !== undefined),
-    (exchange) => {
-      const error = errorOf(exchange);
-      return (['type', 'code'] as const)
-        .filter((key) => error?.[key] !== expected[key])
-        .map((key) => ({
+    (exchange) =>
+      (['type', 'code'] as const)
+        .map((key) => ({ key, received: resolvePointer(exchange.json, `/error/${key}`) }))
+        .filter(({ key, received }) => received !== expected[key])
+        .map(({ key, received }) => ({
           exchange: exchange.id,
           pointer: `/error/${key}`,
           expected: JSON.stringify(expected[key]),
-          received: formatValue(error?.[key]),
+          received: formatValue(received),
           ...(hint !== undefined && { hint }),
-        }));
-    },
+        })),
     unjudged,
   );
 }

@@ -89,7 +89,8 @@ async function createSimilar(context: SandboxContext, id: string): Promise<void>
   const [longer, common] = LONG_IDS;
   const longest = id.padEnd(USER_ID_LENGTH_MAX, '0');
   await create(context, longer, createFullUser(longest));
-  await create(context, common, createFullUser(`${longest.slice(0, -1)}1`));
+  // An underscore matches any character in SQL LIKE.
+  await create(context, common, createFullUser(`${longest.slice(0, -2)}_0`));
   await create(context, SHORTER_ID, { user_id: id.slice(0, -1) });
   const otherCase = await context.send({
     endpoint: 'create',

@@ -149,16 +149,28 @@ const atOnce: UsersProbe = {
   },
 };
 
-/** Sends a request that succeeds, then the same with one edit at a time, and the same again. */
+/** The length of the random end of an id, which is a valid id by itself. */
+const ID_END_LENGTH = 12;
+
+/**
+ * Sends a request that succeeds and deletes an unknown user, then sends the request with one edit at a
+ * time, and the same again.
+ */
 const refusals: UsersProbe = {
   id: 'users/refusals',
   area: 'users',
   phase: 'refused',
-  cost: cost(Object.keys(malformed.edits).length + 2, 0, 1),
+  cost: cost(Object.keys(malformed.edits).length + 3, 0, 1),
   async run(context) {
-    if (context.users.isUnsupported) return;
     const request = createFullUser(createUserId(context));
+    // A deletion that compares only a part of ids also deletes the user of the control request.
+    const deletion = createDeletion('unknown user', 'open', request.user_id.slice(-ID_END_LENGTH));
+    if (context.users.isUnsupported) {
+      await context.send(deletion);
+      return;
+    }
     const control = await create(context, 'control', request);
+    await context.send(deletion);
     if (!control) return;
     const refuse = (step: string, body: NonNullable<Step['body']>) =>
       context.send({ endpoint: 'create', step, intent: 'refuse', control, body });
@@ -183,9 +195,8 @@ const silences: UsersProbe = {
   id: 'users/silences',
   area: 'users',
   phase: 'refused',
-  cost: cost(4, 0, 2),
+  cost: cost(3, 0, 2),
   async run(context) {
-    await context.send(createDeletion('unknown user', 'open', createUserId(context)));
     if (context.users.isUnsupported) return;
     const open = (step: string, json: unknown, key?: 'wrong') =>
       context.send({

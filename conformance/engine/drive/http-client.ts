@@ -83,7 +83,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     try {
       const response = await request(`${base}${path}`, {
         method,
-        ...frameBody(headers, body),
+        ...frameBody(headers, body, clock),
         dispatcher: agent,
         signal: limit.signal,
       });
@@ -126,17 +126,42 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   };
 }
 
-/** Returns a body as undici has to get it: of a chunked one, it sets the header and needs a stream. */
+/**
+ * Bodies of these sizes are sent in two parts. Over a network, a body arrives in many; on the same
+ * machine it would arrive whole, and a server that reads only once would seem to work.
+ */
+const SPLIT_BYTES_MIN = 16_384;
+const SPLIT_BYTES_MAX = 65_536;
+const FIRST_PART_BYTES = 1_024;
+const PART_PAUSE_MS = 25;
+
+/**
+ * Returns a body as undici has to get it. A chunked one needs a stream, and undici sets the header; one
+ * that is sent in two parts needs a stream and the header with its length.
+ */
 function frameBody(
   headers: Record<string, string>,
   body: string | Uint8Array | undefined,
+  clock: Clock,
 ): { headers: Record<string, string>; body: string | Uint8Array | Readable | null } {
   const { 'transfer-encoding': framing, ...others } = headers;
-  if (framing === undefined || body === undefined) return { headers, body: body ?? null };
+  if (body === undefined) return { headers, body: null };
   const bytes = Buffer.from(body);
+  if (framing === undefined) {
+    if (bytes.length < SPLIT_BYTES_MIN || bytes.length > SPLIT_BYTES_MAX) return { headers, body };
+    const length = { 'content-length': String(bytes.length) };
+    return { headers: { ...headers, ...length }, body: Readable.from(splitBody(bytes, clock)) };
+  }
   const middle = Math.ceil(bytes.length / 2);
   const chunks = [bytes.subarray(0, middle), bytes.subarray(middle)];
   return { headers: others, body: Readable.from(chunks.filter(({ length }) => length > 0)) };
+}
+
+/** Yields the beginning of a body and, after a pause, the rest. */
+async function* splitBody(bytes: Buffer, clock: Clock): AsyncGenerator<Buffer> {
+  yield bytes.subarray(0, FIRST_PART_BYTES);
+  await clock.sleep(PART_PAUSE_MS);
+  yield bytes.subarray(FIRST_PART_BYTES);
 }
 
 /** The peer accepts the connection but does not complete the TLS handshake. */

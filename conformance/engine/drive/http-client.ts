@@ -8,8 +8,9 @@ import { limitSignal } from '../../../src/platform/abort.ts';
 import { keepTlsAlert, throughProxy } from '../../../src/http-kit/connect.ts';
 import { tlsOptionsOf, type Connection } from '../../../src/platform/connection.ts';
 import { toRecordedBody } from '../transcript/body-encoding.ts';
-import { describeShorterBody } from '../transcript/body-length.ts';
+import { describeShorterBody, isFramed } from '../transcript/body-length.ts';
 import { describeFailure, firstError, isError } from '../../../src/platform/error-origin.ts';
+import { parseJson } from '../../../src/platform/json.ts';
 
 /** The response to a request, or the failure to get one. */
 export type Outcome = Pick<ExchangeRecord, 'response' | 'failure' | 'call'>;
@@ -90,7 +91,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       status = response.statusCode;
       const responseHeaders = flattenHeaders(response.headers);
       contentLength = responseHeaders['content-length'] ?? '';
-      await readBody(response.body, chunks);
+      const { body: responseBody } = response;
+      await readToEnd({ status, headers: responseHeaders, body: responseBody }, chunks, clock);
       const encoding = responseHeaders['content-encoding'] ?? '';
       const bytes = decodeBody(Buffer.concat(chunks), encoding);
       return { response: { status, headers: responseHeaders, ...toRecordedBody(bytes) } };
@@ -211,6 +213,13 @@ class WrongEncodingError extends Error {}
 
 type ResponseBody = AsyncIterable<Buffer> & { destroy(): unknown };
 
+/** A response whose body is still to be read. */
+interface ReceivedResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: ResponseBody;
+}
+
 /** Adds the chunks of a body to a list, which has those that arrived also if the body does not end. */
 async function readBody(body: ResponseBody, chunks: Buffer[]): Promise<void> {
   let bytes = 0;
@@ -221,6 +230,35 @@ async function readBody(body: ResponseBody, chunks: Buffer[]): Promise<void> {
       body.destroy();
       throw new ResponseTooLargeError();
     }
+  }
+}
+
+/** How long a response may take after its headers, if it is an error that doesn't say where it ends. */
+const UNFRAMED_MS_MAX = 5_000;
+
+/**
+ * Reads the body of a response to its end. If a server sends an error without a length and keeps the
+ * connection open, the end of the JSON counts after some seconds, so that a run does not take minutes.
+ */
+async function readToEnd(
+  { status, headers, body }: ReceivedResponse,
+  chunks: Buffer[],
+  clock: Clock,
+): Promise<void> {
+  if (status < 400 || isFramed(headers)) {
+    await readBody(body, chunks);
+    return;
+  }
+  const isWhole = (): boolean => parseJson(Buffer.concat(chunks).toString('utf8')) !== undefined;
+  using limit = clock.deadline(UNFRAMED_MS_MAX);
+  const stop = (): void => {
+    if (isWhole()) body.destroy();
+  };
+  limit.signal.addEventListener('abort', stop, { once: true });
+  try {
+    await readBody(body, chunks);
+  } catch (error) {
+    if (!limit.signal.aborted || !isWhole()) throw error;
   }
 }
 

@@ -72,6 +72,7 @@ export const malformed = defineRefusals(
       },
     },
     'CHAT-063': {
+      level: 'should',
       rule: 'A message with a `role` other than `system`, `user`, and `assistant` gets a 400 response.',
       statements: ['2.7.3', '4.5.6', '7.b3'],
       hint: ROLE_HINT,

@@ -303,8 +303,8 @@ const metadata: readonly ChatProperty[] = [
   },
 ];
 
-const digits = (random: Random, count: number): string =>
-  Array.from({ length: count }, () => random.integer(0, 9)).join('');
+const octalDigits = (random: Random, count: number): string =>
+  Array.from({ length: count }, () => random.integer(0, 7)).join('');
 
 function createUuid(random: Random): string {
   const hex = (count: number): string =>
@@ -335,7 +335,8 @@ const sessions: readonly ChatProperty[] = [
   session('punctuation in `session_id`', (unique) => `${unique}:2026/11/22 #1.a@b+c`),
   session('leading and trailing space in `session_id`', (unique) => ` ${unique} `),
   session('an empty `session_id`', () => ''),
-  session('only digits in `session_id`', (_unique, random) => `00${digits(random, 18)}`),
+  // Octal digits, so that any conversion to a number succeeds.
+  session('only digits in `session_id`', (_unique, random) => `00${octalDigits(random, 18)}`),
   ...textGroups.map(({ name, group }) => {
     const kinds = textKinds.filter((kind) => kind.group === group);
     const length = Math.floor(SESSION_TEXT_LENGTH / kinds.length);

@@ -39,6 +39,19 @@ export const sessionId: Subject = {
       statements: ['2.8.11'],
       wrong: { 'session-id-a-number': ['Sends `session_id` as a number.', 7] },
       mutants: {
+        'session-id-0-a-number': replies(
+          'Sends the session id "0" as a number.',
+          inSession((body, request) => {
+            if (sessionOf(request) === '0') body['session_id'] = 0;
+          }),
+        ),
+        'session-id-octal': replies(
+          'Converts a session id of octal digits after a zero to a number.',
+          inSession((body, request) => {
+            const id = sessionOf(request) ?? '';
+            if (/^0[0-7]+$/.test(id)) body['session_id'] = Number.parseInt(id, 8);
+          }),
+        ),
         'session-id-null': replies(
           'Sends `session_id` as null although the request has one.',
           inSession(set('/session_id', null)),
@@ -60,6 +73,9 @@ export const sessionId: Subject = {
       check: checkEcho(),
       mutants: {
         'session-id-its-own': echoes('Replies with its own session id.', () => 'session-1'),
+        'session-id-0-replaced': echoes('Replaces the session id "0" with a new one.', (id) =>
+          id === '0' ? 'session-1' : id,
+        ),
         'session-id-upper-case': echoes('Echoes the session id in uppercase.', (id) =>
           id.toUpperCase(),
         ),

@@ -1,11 +1,17 @@
 /** The latency of replies and the transport (spec 4.5, 8). */
 import { CHAT_RESPONSE_MS_TARGET } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
+import { unjudgedAs } from '../../engine/checks/check.ts';
 import { checkHttps } from '../../engine/checks/https.ts';
-import { checkMaxTime, checkMedianTime } from '../../engine/checks/response-times.ts';
+import {
+  checkMaxTime,
+  checkMedianTime,
+  checkRefusalTime,
+} from '../../engine/checks/response-times.ts';
 import { delay, passThrough, to } from '../../engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../engine/mutants/mutant.ts';
 import type { Subject } from '../../engine/requirement.ts';
+import { malformed } from './malformed.ts';
 import { noReply } from './replies.ts';
 
 export const targets: Subject = {
@@ -21,7 +27,7 @@ export const targets: Subject = {
         slow: {
           description: 'Takes 6 s for each reply.',
           transform: delay(
-            to('chat', ({ json }) => isObject(json)),
+            to('chat', (request) => isObject(request.json) && !malformed.isMalformed(request)),
             6_000,
           ),
           clockFactor: 15,
@@ -46,6 +52,27 @@ export const targets: Subject = {
           description: 'Takes 12 s for one reply.',
           transform: delayOnce,
           clockFactor: 10,
+        },
+      },
+    },
+    'CHAT-084': {
+      level: 'target',
+      rule: 'The median latency of error responses to malformed chat requests, up to their end, is under 5 s.',
+      statements: ['8.b2', '4.5.6'],
+      reason:
+        'A client waits for the end of a response; an error that does not end looks like a sandbox that hangs.',
+      observability: 'provoked',
+      probes: ['chat/refusals'],
+      check: checkRefusalTime(
+        'chat',
+        CHAT_RESPONSE_MS_TARGET,
+        unjudgedAs('not_applicable', 'No malformed chat request got an error response.'),
+      ),
+      mutants: {
+        'slow-errors': {
+          description: 'Takes 6 s for each error response to a malformed request.',
+          transform: delay(to('chat', malformed.isMalformed), 6_000),
+          clockFactor: 15,
         },
       },
     },

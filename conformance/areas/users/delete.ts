@@ -140,7 +140,7 @@ export const deletion: Subject = {
       reason:
         'The specification leaves the status open, but a server error means that the sandbox broke.',
       observability: 'provoked',
-      probes: ['users/silences'],
+      probes: ['users/refusals'],
       check: unlessAbsent('delete', checkUnknownUser()),
       mutants: {
         'unknown-500': {

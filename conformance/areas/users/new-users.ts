@@ -144,6 +144,12 @@ export const newUsers: Subject = {
             (id, other) => id.length > 32 && id.slice(0, 32) === other.slice(0, 32),
           ),
         },
+        'exists-by-like': {
+          description: 'Looks up ids with SQL LIKE, where an underscore matches any character.',
+          transform: refusesSimilar((id, other) =>
+            new RegExp(`^${id.replaceAll('_', '.')}$`).test(other),
+          ),
+        },
         'exists-as-a-number': {
           description: 'Compares ids of digits as numbers.',
           transform: refusesSimilar(

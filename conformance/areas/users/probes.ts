@@ -89,7 +89,8 @@ async function createSimilar(context: SandboxContext, id: string): Promise<void>
   const [longer, common] = LONG_IDS;
   const longest = id.padEnd(USER_ID_LENGTH_MAX, '0');
   await create(context, longer, createFullUser(longest));
-  await create(context, common, createFullUser(`${longest.slice(0, -1)}1`));
+  // An underscore matches any character in SQL LIKE.
+  await create(context, common, createFullUser(`${longest.slice(0, -2)}_0`));
   await create(context, SHORTER_ID, { user_id: id.slice(0, -1) });
   const otherCase = await context.send({
     endpoint: 'create',
@@ -148,16 +149,28 @@ const atOnce: UsersProbe = {
   },
 };
 
-/** Sends a request that succeeds, then the same with one edit at a time, and the same again. */
+/** The length of the random end of an id, which is a valid id by itself. */
+const ID_END_LENGTH = 12;
+
+/**
+ * Sends a request that succeeds and deletes an unknown user, then sends the request with one edit at a
+ * time, and the same again.
+ */
 const refusals: UsersProbe = {
   id: 'users/refusals',
   area: 'users',
   phase: 'refused',
-  cost: cost(Object.keys(malformed.edits).length + 2, 0, 1),
+  cost: cost(Object.keys(malformed.edits).length + 3, 0, 1),
   async run(context) {
-    if (context.users.isUnsupported) return;
     const request = createFullUser(createUserId(context));
+    // A deletion that compares only a part of ids also deletes the user of the control request.
+    const deletion = createDeletion('unknown user', 'open', request.user_id.slice(-ID_END_LENGTH));
+    if (context.users.isUnsupported) {
+      await context.send(deletion);
+      return;
+    }
     const control = await create(context, 'control', request);
+    await context.send(deletion);
     if (!control) return;
     const refuse = (step: string, body: NonNullable<Step['body']>) =>
       context.send({ endpoint: 'create', step, intent: 'refuse', control, body });
@@ -182,9 +195,8 @@ const silences: UsersProbe = {
   id: 'users/silences',
   area: 'users',
   phase: 'refused',
-  cost: cost(4, 0, 2),
+  cost: cost(3, 0, 2),
   async run(context) {
-    await context.send(createDeletion('unknown user', 'open', createUserId(context)));
     if (context.users.isUnsupported) return;
     const open = (step: string, json: unknown, key?: 'wrong') =>
       context.send({

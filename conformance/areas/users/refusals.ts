@@ -3,7 +3,7 @@ import { USER_ID_LENGTH_MAX } from '../../../src/contract/index.ts';
 import { explainNoValidResponse } from '../../engine/checks/check.ts';
 import { malformedBodyHint } from '../../engine/checks/refusal-hints.ts';
 import { checkRefused } from '../../engine/checks/responses.ts';
-import { isError, replaceParts, to } from '../../engine/mutants/combinators.ts';
+import { isError, isSuccess, replaceParts, to } from '../../engine/mutants/combinators.ts';
 import { createAcceptedResponse, errorResponse, refuseInstead } from '../sandbox-responses.ts';
 import {
   bodyEdits,
@@ -13,11 +13,16 @@ import {
   replaceType,
   type RequestEdit,
 } from '../../engine/request-edit.ts';
+import type { TransformFactory } from '../../engine/mutants/mutant.ts';
+import { stringAt, userIdOf } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import { defineRefusals } from '../refusals.ts';
 import { unlessAbsent } from './absence.ts';
 import { onDuplicate, onDuplicates } from './known-users.ts';
 import { REFUSE_DUPLICATE } from './requests.ts';
+
+const isCreation = to('create');
+const isDeletion = to('delete');
 
 const TYPE_HINT = { accepted: "Check that `user_id` is a string, and don't convert other types." };
 const CHARACTERS_HINT = {
@@ -135,7 +140,7 @@ export const duplicates: Subject = {
         'create',
         checkRefused('create', ['duplicate'], undefined, explainNoValidResponse('create'), {
           duplicate: {
-            accepted: `Look up the id before you create the user; if it exists, ${REFUSE_DUPLICATE}.`,
+            accepted: `Look up the id before you create the user, and delete no user because of a part of its id; if the user exists, ${REFUSE_DUPLICATE}.`,
             crashed: `Catch the conflict of ids, and ${REFUSE_DUPLICATE}.`,
           },
         }),
@@ -144,6 +149,10 @@ export const duplicates: Subject = {
         'accepts-duplicates': {
           description: 'Accepts a create request for an existing user.',
           transform: onDuplicate(createAcceptedResponse),
+        },
+        'deletes-by-the-end-of-an-id': {
+          description: 'Also deletes every user whose id ends with the one in the path.',
+          transform: deleteByEnd,
         },
         'duplicate-500': {
           description: 'Responds with 500 if the user exists.',
@@ -194,3 +203,27 @@ export const duplicates: Subject = {
     },
   },
 };
+
+/** Forgets users whose id ends with a deleted one, so that they can be created again. */
+function deleteByEnd(): ReturnType<TransformFactory> {
+  const existing = new Set<string>();
+  const lost = new Set<string>();
+  return async (request, forward, clock) => {
+    const created = isCreation(request) ? stringAt('user_id', request) : undefined;
+    if (isCreation(request) && created !== undefined && lost.delete(created)) {
+      existing.add(created);
+      return createAcceptedResponse(request, clock);
+    }
+    const response = await forward(request);
+    if (created !== undefined && isSuccess(response)) existing.add(created);
+    if (isDeletion(request)) {
+      const deleted = userIdOf(request);
+      existing.delete(deleted);
+      lost.delete(deleted);
+      for (const other of existing) {
+        if (other.endsWith(deleted) && existing.delete(other)) lost.add(other);
+      }
+    }
+    return response;
+  };
+}

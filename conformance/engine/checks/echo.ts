@@ -71,6 +71,10 @@ function isReplaced(sent: string, received: string): boolean {
   return countReplacements(received) > countReplacements(sent) && shape(received) === shape(sent);
 }
 
+/** Returns whether a text contains another one; a single character counts only at an end. */
+const isPart = (part: string, whole: string): boolean =>
+  part.length > 1 ? whole.includes(part) : whole.startsWith(part) || whole.endsWith(part);
+
 /** Returns what to do about an id of a response that is not the one of its request. */
 function hintForEcho(sent: unknown, received: unknown, name: string): string | undefined {
   if (typeof sent !== 'string' || received === undefined || received === null) return undefined;
@@ -82,7 +86,7 @@ function hintForEcho(sent: unknown, received: unknown, name: string): string | u
   if (isReplaced(sent, received)) {
     return `Echo the ${name} as UTF-8: characters outside ASCII were replaced. Decode requests and encode responses as UTF-8, not in the default charset.`;
   }
-  if (sent.includes(received) || received.includes(sent)) {
+  if (isPart(received, sent) || isPart(sent, received)) {
     return `Echo the whole ${name}, without a prefix or suffix.`;
   }
   return `Echo the ${name} of this request: don't generate one or share it between requests.`;

@@ -2,6 +2,7 @@ import type { Endpoint } from '../../../src/contract/index.ts';
 import type { Check, Finding, Unjudged } from './check.ts';
 import { type Exchange, isAccepted, isRateLimited, durationMs } from '../transcript/reading.ts';
 import { formatSeconds } from '../../../src/report-kit/format.ts';
+import { isFramed } from '../transcript/body-length.ts';
 
 /** Matches valid requests whose response time counts, including those that timed out. */
 function isTimed(endpoint: Endpoint): (exchange: Exchange) => boolean {
@@ -47,12 +48,11 @@ export function explainLateness(spoiled: readonly Exchange[]): Unjudged {
 
 /** Requires that one of the sorted response times of a run is below a target. */
 function checkTime(
-  { endpoint, targetMs }: { endpoint: Endpoint; targetMs: number },
+  { isMeasured, targetMs }: { isMeasured: (exchange: Exchange) => boolean; targetMs: number },
   pick: (sorted: readonly Time[]) => Time | undefined,
   { unjudged, describe }: Pick<Check, 'unjudged'> & { describe: TimeDescription },
 ): Check {
-  const findTimed = (exchanges: readonly Exchange[]): Exchange[] =>
-    exchanges.filter(isTimed(endpoint));
+  const findTimed = (exchanges: readonly Exchange[]): Exchange[] => exchanges.filter(isMeasured);
   const pickBy = (timed: readonly Exchange[], key: 'ms' | 'leastMs'): Time | undefined =>
     pick(timed.map(toTime).sort((left, right) => left[key] - right[key]));
   const isUndecided = (timed: readonly Exchange[]): boolean =>
@@ -66,8 +66,14 @@ function checkTime(
     judge(evidence) {
       const time = pickBy(evidence, 'ms');
       if (!time || time.ms < targetMs) return [];
-      const described = describe(formatSeconds(targetMs), formatSeconds(time.ms), evidence.length);
-      return [{ exchange: time.exchange.id, pointer: '', ...described }];
+      const { exchange, ms } = time;
+      const described = describe(
+        formatSeconds(targetMs),
+        formatSeconds(ms),
+        evidence.length,
+        exchange,
+      );
+      return [{ exchange: exchange.id, pointer: '', ...described }];
     },
     unjudged(transcript) {
       const timed = findTimed(transcript.exchanges);
@@ -80,7 +86,11 @@ type TimeDescription = (
   target: string,
   time: string,
   requests: number,
-) => Pick<Finding, 'expected' | 'received'>;
+  exchange: Exchange,
+) => Pick<Finding, 'expected' | 'received' | 'hint'>;
+
+const pickMedian = (sorted: readonly Time[]): Time | undefined =>
+  sorted[Math.floor(sorted.length / 2)];
 
 /** Requires that the median response time of a run is below a target. */
 export const checkMedianTime = (
@@ -88,7 +98,7 @@ export const checkMedianTime = (
   targetMs: number,
   unjudged: Check['unjudged'],
 ): Check =>
-  checkTime({ endpoint, targetMs }, (sorted) => sorted[Math.floor(sorted.length / 2)], {
+  checkTime({ isMeasured: isTimed(endpoint), targetMs }, pickMedian, {
     unjudged,
     describe: (target, time, requests) => ({
       expected: `a median under ${target}`,
@@ -102,7 +112,34 @@ export const checkMaxTime = (
   targetMs: number,
   unjudged: Check['unjudged'],
 ): Check =>
-  checkTime({ endpoint, targetMs }, (sorted) => sorted.at(-1), {
+  checkTime({ isMeasured: isTimed(endpoint), targetMs }, (sorted) => sorted.at(-1), {
     unjudged,
     describe: (target, time) => ({ expected: `under ${target}`, received: time }),
+  });
+
+/** Whether a malformed request got an error response. */
+const isRefusal =
+  (endpoint: Endpoint) =>
+  (exchange: Exchange): boolean => {
+    const { status = 0 } = exchange.response ?? {};
+    const isError = status >= 400 && status < 500 && !isRateLimited(exchange);
+    return exchange.endpoint === endpoint && exchange.intent === 'refuse' && isError;
+  };
+
+/** Requires that the median time of error responses to malformed requests is below a target. */
+export const checkRefusalTime = (
+  endpoint: Endpoint,
+  targetMs: number,
+  unjudged: Check['unjudged'],
+): Check =>
+  checkTime({ isMeasured: isRefusal(endpoint), targetMs }, pickMedian, {
+    unjudged,
+    describe: (target, time, responses, { response }) => ({
+      expected: `a median under ${target}`,
+      received: `${time} over ${responses} error responses`,
+      ...(response &&
+        !isFramed(response.headers) && {
+          hint: 'The response has no Content-Length, so the client waits until the connection ends: send the header, or close the connection after the body.',
+        }),
+    }),
   });

@@ -8,8 +8,9 @@ import { limitSignal } from '../../../src/platform/abort.ts';
 import { keepTlsAlert, throughProxy } from '../../../src/http-kit/connect.ts';
 import { tlsOptionsOf, type Connection } from '../../../src/platform/connection.ts';
 import { toRecordedBody } from '../transcript/body-encoding.ts';
-import { describeShorterBody } from '../transcript/body-length.ts';
+import { describeShorterBody, isFramed } from '../transcript/body-length.ts';
 import { describeFailure, firstError, isError } from '../../../src/platform/error-origin.ts';
+import { parseJson } from '../../../src/platform/json.ts';
 
 /** The response to a request, or the failure to get one. */
 export type Outcome = Pick<ExchangeRecord, 'response' | 'failure' | 'call'>;
@@ -83,14 +84,15 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     try {
       const response = await request(`${base}${path}`, {
         method,
-        ...frameBody(headers, body),
+        ...frameBody(headers, body, clock),
         dispatcher: agent,
         signal: limit.signal,
       });
       status = response.statusCode;
       const responseHeaders = flattenHeaders(response.headers);
       contentLength = responseHeaders['content-length'] ?? '';
-      await readBody(response.body, chunks);
+      const { body: responseBody } = response;
+      await readToEnd({ status, headers: responseHeaders, body: responseBody }, chunks, clock);
       const encoding = responseHeaders['content-encoding'] ?? '';
       const bytes = decodeBody(Buffer.concat(chunks), encoding);
       return { response: { status, headers: responseHeaders, ...toRecordedBody(bytes) } };
@@ -126,17 +128,42 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   };
 }
 
-/** Returns a body as undici has to get it: of a chunked one, it sets the header and needs a stream. */
+/**
+ * Bodies of these sizes are sent in two parts. Over a network, a body arrives in many; on the same
+ * machine it would arrive whole, and a server that reads only once would seem to work.
+ */
+const SPLIT_BYTES_MIN = 16_384;
+const SPLIT_BYTES_MAX = 65_536;
+const FIRST_PART_BYTES = 1_024;
+const PART_PAUSE_MS = 25;
+
+/**
+ * Returns a body as undici has to get it. A chunked one needs a stream, and undici sets the header; one
+ * that is sent in two parts needs a stream and the header with its length.
+ */
 function frameBody(
   headers: Record<string, string>,
   body: string | Uint8Array | undefined,
+  clock: Clock,
 ): { headers: Record<string, string>; body: string | Uint8Array | Readable | null } {
   const { 'transfer-encoding': framing, ...others } = headers;
-  if (framing === undefined || body === undefined) return { headers, body: body ?? null };
+  if (body === undefined) return { headers, body: null };
   const bytes = Buffer.from(body);
+  if (framing === undefined) {
+    if (bytes.length < SPLIT_BYTES_MIN || bytes.length > SPLIT_BYTES_MAX) return { headers, body };
+    const length = { 'content-length': String(bytes.length) };
+    return { headers: { ...headers, ...length }, body: Readable.from(splitBody(bytes, clock)) };
+  }
   const middle = Math.ceil(bytes.length / 2);
   const chunks = [bytes.subarray(0, middle), bytes.subarray(middle)];
   return { headers: others, body: Readable.from(chunks.filter(({ length }) => length > 0)) };
+}
+
+/** Yields the beginning of a body and, after a pause, the rest. */
+async function* splitBody(bytes: Buffer, clock: Clock): AsyncGenerator<Buffer> {
+  yield bytes.subarray(0, FIRST_PART_BYTES);
+  await clock.sleep(PART_PAUSE_MS);
+  yield bytes.subarray(FIRST_PART_BYTES);
 }
 
 /** The peer accepts the connection but does not complete the TLS handshake. */
@@ -186,6 +213,13 @@ class WrongEncodingError extends Error {}
 
 type ResponseBody = AsyncIterable<Buffer> & { destroy(): unknown };
 
+/** A response whose body is still to be read. */
+interface ReceivedResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: ResponseBody;
+}
+
 /** Adds the chunks of a body to a list, which has those that arrived also if the body does not end. */
 async function readBody(body: ResponseBody, chunks: Buffer[]): Promise<void> {
   let bytes = 0;
@@ -196,6 +230,35 @@ async function readBody(body: ResponseBody, chunks: Buffer[]): Promise<void> {
       body.destroy();
       throw new ResponseTooLargeError();
     }
+  }
+}
+
+/** How long a response may take after its headers, if it is an error that doesn't say where it ends. */
+const UNFRAMED_MS_MAX = 5_000;
+
+/**
+ * Reads the body of a response to its end. If a server sends an error without a length and keeps the
+ * connection open, the end of the JSON counts after some seconds, so that a run does not take minutes.
+ */
+async function readToEnd(
+  { status, headers, body }: ReceivedResponse,
+  chunks: Buffer[],
+  clock: Clock,
+): Promise<void> {
+  if (status < 400 || isFramed(headers)) {
+    await readBody(body, chunks);
+    return;
+  }
+  const isWhole = (): boolean => parseJson(Buffer.concat(chunks).toString('utf8')) !== undefined;
+  using limit = clock.deadline(UNFRAMED_MS_MAX);
+  const stop = (): void => {
+    if (isWhole()) body.destroy();
+  };
+  limit.signal.addEventListener('abort', stop, { once: true });
+  try {
+    await readBody(body, chunks);
+  } catch (error) {
+    if (!limit.signal.aborted || !isWhole()) throw error;
   }
 }
 

@@ -13,3 +13,7 @@ export function describeShorterBody(bytes: Buffer, contentLength: string): strin
 /** Returns whether a response ended after its JSON, but before its Content-Length. */
 export const isShorterBody = ({ failure }: Pick<ExchangeRecord, 'failure'>): boolean =>
   failure !== undefined && /^the JSON ends after \d+ bytes, but /.test(failure.message);
+
+/** Returns whether the headers of a response say where its body ends. */
+export const isFramed = (headers: Readonly<Record<string, string>>): boolean =>
+  'content-length' in headers || 'transfer-encoding' in headers;

@@ -33,6 +33,10 @@ export const exceptions: Readonly<Record<string, Exception>> = {
     outcome: 'missed',
     reason: 'No requirement compares the chat_id of different sessions.',
   },
+  'h3/any-role': {
+    outcome: 'warning',
+    reason: 'The specification names the roles, but not what a sandbox does with another one.',
+  },
   'h3/any-metadata': { outcome: 'missed', reason: LENIENT },
   'h3/cached-by-messages': {
     outcome: 'missed',

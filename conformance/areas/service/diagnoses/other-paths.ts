@@ -1,11 +1,11 @@
 import { serviceEndpoints } from '../../../engine/checks/route-names.ts';
-import { describeRedirect, isRedirect } from '../../../engine/transcript/redirects.ts';
 import {
   isAccepted,
   isNotFound,
   type Exchange,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
+import { diagnoseRedirects } from '../../diagnoses/redirect.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
 import { resultsEndpoints } from '../results-api.ts';
 import { NO_SLASH_STEP } from '../results/evidence.ts';
@@ -16,22 +16,10 @@ const isValid = ({ endpoint, intent }: Exchange): boolean =>
   intent === 'valid' && serviceEndpoints.some((name) => name === endpoint);
 
 /** Recognizes routes that redirect, such as to the same path without the slash at its end. */
-export function findServiceRedirects(transcript: Transcript): Diagnosis[] {
-  const { run, exchanges } = transcript;
-  const seen = nonEmpty(exchanges.filter((exchange) => isValid(exchange) && isRedirect(exchange)));
-  if (!seen) return [];
-  const example = findExample(seen);
-  const { destination, cure } = describeRedirect(example, run.target);
-  const to = destination === 'nowhere' ? destination : `to ${destination}`;
-  return [
-    {
-      seen,
-      fault: `requests are redirected with ${example.response?.status} ${to} (${describeSeen(seen)}), and redirects are not followed`,
-      cure,
-      repair: (exchange) => conformingResponse(exchange, transcript),
-    },
-  ];
-}
+export const findServiceRedirects = (transcript: Transcript): Diagnosis[] =>
+  diagnoseRedirects(transcript.exchanges.filter(isValid), transcript.run.target, (exchange) =>
+    conformingResponse(exchange, transcript),
+  );
 
 const listReads = ({ exchanges }: Transcript): Exchange[] =>
   exchanges.filter(

@@ -5,21 +5,11 @@ import type { BlockingCause } from '../../../conformance/engine/preflight/blocki
 import { findBlockingCause } from '../../../conformance/engine/preflight/preflight.ts';
 import { toExchange, type Exchange } from '../../../conformance/engine/transcript/transcript.ts';
 import type { ExchangeRecord, RunRecord } from '../../../src/contract/index.ts';
+import { newRunRecord } from '../../support/conformance/run-record.ts';
 
 type Outcome = Pick<ExchangeRecord, 'response' | 'failure'>;
 
-const run: RunRecord = {
-  record: 'run',
-  kitVersion: '',
-  suite: '',
-  target: 'http://127.0.0.1:1',
-  seed: '',
-  startedAt: '2026-11-20T09:30:00.000Z',
-  areas: ['chat', 'health', 'users'],
-  allowHttp: true,
-  keyGiven: false,
-  concurrency: 1,
-};
+const run = newRunRecord({ areas: ['chat', 'health', 'users'], keyGiven: false });
 
 const routes = {
   chat: { method: 'POST', path: '/v1/chat/completions' },

@@ -3,20 +3,9 @@ import t from 'tap';
 import { serviceSuite } from '../../../conformance/areas/index.ts';
 import type { ResultsStep } from '../../../conformance/areas/service/steps.ts';
 import { toExchange, type Exchange } from '../../../conformance/engine/transcript/transcript.ts';
-import type { RunRecord } from '../../../src/contract/index.ts';
+import { newRunRecord } from '../../support/conformance/run-record.ts';
 
-const run: RunRecord = {
-  record: 'run',
-  kitVersion: '',
-  suite: '',
-  target: 'http://127.0.0.1:1',
-  seed: '',
-  startedAt: '2026-11-20T12:30:00.000Z',
-  areas: ['service'],
-  allowHttp: true,
-  keyGiven: true,
-  concurrency: 1,
-};
+const run = newRunRecord({ startedAt: '2026-11-20T12:30:00.000Z' });
 
 const session = (id: string, name: string, startedAt: string) => ({
   url: `https://app.example/production-eval/e?sessionId=${id}`,

@@ -4,21 +4,11 @@ import { diagnoseService } from '../../../conformance/areas/service/diagnoses/in
 import { createChatSpan, createTraceExport } from '../../../conformance/areas/service/spans.ts';
 import type { Repair } from '../../../conformance/engine/checks/check.ts';
 import { toExchange, type Exchange } from '../../../conformance/engine/transcript/transcript.ts';
-import type { ExchangeRecord, RunRecord } from '../../../src/contract/index.ts';
+import type { ExchangeRecord } from '../../../src/contract/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
+import { newRunRecord } from '../../support/conformance/run-record.ts';
 
-const run: RunRecord = {
-  record: 'run',
-  kitVersion: '',
-  suite: '',
-  target: 'http://127.0.0.1:1',
-  seed: '',
-  startedAt: '2026-11-20T09:30:00.000Z',
-  areas: ['service'],
-  allowHttp: true,
-  keyGiven: true,
-  concurrency: 1,
-};
+const run = newRunRecord();
 
 type Part = Pick<ExchangeRecord, 'id' | 'endpoint' | 'step' | 'startedMs'>;
 
@@ -64,7 +54,7 @@ const close = (id: number, step: string, startedMs: number, status: number): Exc
   );
 
 void t.test(
-  'an end call that comes before the spans are stored is told from a missing route',
+  'an end call that comes before the spans are stored is distinguished from a missing route',
   (t) => {
     const early = close(2, 'close json', 3, 404);
     const exchanges = [sendSpans(), early, close(3, 'close again', 303, 200)];

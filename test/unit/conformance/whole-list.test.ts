@@ -4,20 +4,9 @@ import { serviceSuite } from '../../../conformance/areas/index.ts';
 import { noWholeList } from '../../../conformance/areas/service/results/whole-list.ts';
 import type { Unjudged } from '../../../conformance/engine/checks/check.ts';
 import { toExchange, type Exchange } from '../../../conformance/engine/transcript/transcript.ts';
-import type { RunRecord } from '../../../src/contract/index.ts';
+import { newRunRecord } from '../../support/conformance/run-record.ts';
 
-const run: RunRecord = {
-  record: 'run',
-  kitVersion: '',
-  suite: '',
-  target: 'http://127.0.0.1:1',
-  seed: '',
-  startedAt: '2026-11-20T09:30:00.000Z',
-  areas: ['service'],
-  allowHttp: true,
-  keyGiven: true,
-  concurrency: 1,
-};
+const run = newRunRecord();
 
 const session = (id: string, change: object = {}) => ({
   url: `https://app.example/production-eval/e?sessionId=${id}`,

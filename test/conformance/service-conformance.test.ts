@@ -92,24 +92,27 @@ function listPaths(value: unknown, at = ''): string[] {
   ]);
 }
 
-void t.test('a service that stores no runs of seed data is told what is missing', async (t) => {
-  const { transcript } = await recordServiceOnce();
-  const exchanges = transcript.exchanges.map((exchange) => {
-    const { json, sent, response, ...record } = exchange;
-    const isMany = exchange.probe === 'service/many' && exchange.endpoint === 'production';
-    if (!isMany || !response) return exchange;
-    const body = JSON.stringify({ ...(isObject(json) ? json : {}), items: [], total: 0 });
-    return toExchange({ ...record, response: { ...response, body } });
-  });
-  const { requirements } = judgeTranscript(serviceSuite, { run: transcript.run, exchanges });
-  for (const id of ['SERVICE-193', 'SERVICE-208'] as const) {
-    t.match(requirements.get(id), {
-      verdict: 'not_observed',
-      reason: /^The service lists no session of `runs` in the seed document/,
-      remedy: /^Store `runs` of seed documents in `POST \/__admin\/seed`/,
+void t.test(
+  'the report of a service that does not store seeded runs says what is missing',
+  async (t) => {
+    const { transcript } = await recordServiceOnce();
+    const exchanges = transcript.exchanges.map((exchange) => {
+      const { json, sent, response, ...record } = exchange;
+      const isMany = exchange.probe === 'service/many' && exchange.endpoint === 'production';
+      if (!isMany || !response) return exchange;
+      const body = JSON.stringify({ ...(isObject(json) ? json : {}), items: [], total: 0 });
+      return toExchange({ ...record, response: { ...response, body } });
     });
-  }
-});
+    const { requirements } = judgeTranscript(serviceSuite, { run: transcript.run, exchanges });
+    for (const id of ['SERVICE-193', 'SERVICE-208'] as const) {
+      t.match(requirements.get(id), {
+        verdict: 'not_observed',
+        reason: /^The service lists no session of `runs` in the seed document/,
+        remedy: /^Store `runs` of seed documents in `POST \/__admin\/seed`/,
+      });
+    }
+  },
+);
 
 void t.test(
   'docs/check.md lists the control routes that a run uses, and their format',

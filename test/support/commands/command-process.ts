@@ -1,4 +1,4 @@
-/** Commands in processes of their own, for tests of signals, pipes, full disks, and stdin. */
+/** Runs commands as separate processes, to test signals, pipes, full disks, and stdin. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import type { CommandResult, RunningCommand, RunOptions } from './command.ts';
 
 const MAIN = join(ROOT, 'cli/main.ts');
 
-/** How to run a command in a process of its own. */
+/** How to run a command in a separate process. */
 export interface ProcessOptions extends RunOptions {
   /** The input on stdin. */
   input?: string | Uint8Array;
@@ -21,7 +21,7 @@ export interface ProcessOptions extends RunOptions {
   fileBytesMax?: number;
 }
 
-/** Runs a command of the kit from its sources in a process of its own until it exits. */
+/** Runs a command of the kit from its sources in a separate process until it exits. */
 export async function runProcess(
   args: readonly string[],
   options: ProcessOptions = {},
@@ -38,13 +38,13 @@ export async function runProcess(
   return { code, stdout, stderr };
 }
 
-/** A command in a process of its own. */
+/** A command in a separate process. */
 export interface RunningProcess extends RunningCommand {
   child: ChildProcessWithoutNullStreams;
 }
 
 /**
- * Starts a command in a process of its own, and waits for its first line on stdout. It is killed after
+ * Starts a command in a separate process, and waits for its first line on stdout. It is killed after
  * the test.
  */
 export async function start(

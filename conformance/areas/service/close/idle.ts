@@ -88,7 +88,7 @@ export const idleConversations: Subject = {
         },
       },
       'SERVICE-216': {
-        rule: 'A conversation that the service closes after 24 idle hours joins the run of its own date.',
+        rule: 'A conversation that the service closes after 24 idle hours is listed in the run of the day on which it took place.',
         statements: ['3.1.7', '3.1.9'],
         reason: 'Conversations would be grouped under the wrong date.',
         check: requireListed(joinsOwnRun()),

@@ -51,7 +51,10 @@ function countMissing(page: Exchange): number {
   return typeof total === 'number' && limitOf(page) > 0 ? total - skipOf(page) - limitOf(page) : -1;
 }
 
-/** Adds the session that a page lacks; if no other page shows which one it is, one of its own. */
+/**
+ * Adds the session that is missing from a page. If no other page shows which one it is, the last
+ * session of the page stands in for it.
+ */
 function fillPage(page: Exchange, others: readonly Exchange[]): Response {
   const listed = sessionsOf(page);
   const [whole] = listCompletePages(page, others)

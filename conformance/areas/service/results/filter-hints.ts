@@ -75,7 +75,7 @@ function findEmptyHint(
   endpoint: ResultsEndpoint,
   transcript: Transcript,
 ): string {
-  // The same part of the name of an eval, as it is written, with another filter.
+  // Another read filters by the same part of the eval's name, with its letter case unchanged.
   const asWritten = lastAccepted(transcript, endpoint, NO_FRACTION_STEP);
   if (filter === 'eval' && asWritten && sessionsOf(asWritten).length > 0) return CASE_HINT;
   const value = queryOf(page, filter) ?? '';

@@ -92,7 +92,7 @@ export const scoredConversations: Subject = {
     },
     'SERVICE-087': {
       level: 'should',
-      rule: 'A closed conversation appears in the production results under its own id within 10 seconds.',
+      rule: 'The production results list a closed conversation by its id within 10 seconds.',
       section: '4.2',
       statements: ['1.2', '1.8', '1.10', '2.5.5', '4.2.8', '4.4.17'],
       reason: 'A build that waits for the results fails or takes too long.',
@@ -107,7 +107,7 @@ export const scoredConversations: Subject = {
       },
     },
     'SERVICE-219': {
-      rule: 'A closed conversation is in the production results under its own id once its evals have run.',
+      rule: 'The production results list a closed conversation by its id once its evals have run.',
       section: '4.4',
       statements: ['1.2', '1.8', '1.10', '2.5.4', '2.5.5', '4.4.17'],
       reason: 'Nobody would see how the conversation was scored.',

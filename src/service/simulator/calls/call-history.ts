@@ -64,7 +64,7 @@ export class CallHistory {
     this.#lanes.addUtterance(utterance);
   }
 
-  /** Adds what the user said while the agent replied, without a turn of its own. */
+  /** Adds a backchannel: the user said it during the agent's reply, so it is not a separate turn. */
   addBackchannel(turn: number, speech: SpeechSpan): void {
     this.#lanes.addUtterance({ turn, ...speech, kind: 'backchannel', pauses: [] });
   }

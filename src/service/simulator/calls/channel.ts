@@ -269,8 +269,8 @@ class VoiceChannel implements Channel {
   }
 
   /**
-   * Speaks over the agent, in a turn of its own. Returns the interrupted reply: until the user has
-   * finished, the agent may still send its text, or take back what it did not get to say.
+   * Speaks over the agent, as a separate turn. Returns the interrupted reply only after the user has
+   * finished, because until then the agent may still send its text, or retract what it did not say.
    */
   async #interrupt(
     { reply }: Replied,

@@ -7,7 +7,7 @@ import type { Pages } from '../frame/pages.ts';
 import { loadReadiness, type AgentPageOptions } from './load-agent-page.ts';
 import { renderBadge, renderReadinessPage } from './readiness-page.ts';
 
-/** Adds the readiness of an agent as a page of its own, as JSON, and as a badge. */
+/** Adds the routes of an agent's readiness: a page, JSON, and a badge. */
 export function addReadinessRoutes({ app, findViewer }: Pages, options: AgentPageOptions): void {
   const { clock } = options;
   const load = async (request: FastifyRequest<{ Params: { id: string } }>) => {

@@ -11,8 +11,9 @@ const OWN_SCRIPT = new RegExp(`^(["']?)${PROGRAM_NAME}\\1(\\s[^&|;<>()$\`\\n]*)?
 
 /**
  * Waits for the end of the shell in which npx or `npm run` runs the program. Both end their shell at
- * SIGTERM, and shells such as dash don't pass the signal on, so the program would keep its port and
- * its data. Returns false if the signal aborts first, or if npm did not start the program.
+ * SIGTERM, and shells such as dash don't pass the signal on, so the program would keep its port, or
+ * continue a run that nobody waits for. Returns false if the signal aborts first, or if npm did not
+ * start the program.
  */
 export async function waitForEndOfNpmShell(
   process: Pick<CommandProcess, 'env' | 'ppid'>,

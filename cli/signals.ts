@@ -4,16 +4,27 @@ import { fill } from './output/message.ts';
 import { STOP_SIGNALS, type CommandProcess } from './process.ts';
 
 /**
- * Calls a function for each stop signal. Until it is disposed of, the signals do not end the process.
+ * Calls a function for each stop signal, and with SIGTERM if one ended only the shell of npx or
+ * `npm run`. Until it is disposed of, the signals do not end the process.
  */
 export function onStopSignal(
   process: CommandProcess,
   listener: (signal: NodeJS.Signals) => void,
 ): Disposable {
-  for (const signal of STOP_SIGNALS) process.on(signal, listener);
+  const waiting = new AbortController();
+  const receive = (signal: NodeJS.Signals): void => {
+    // A signal to both the shell and the program is one signal.
+    waiting.abort();
+    listener(signal);
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, receive);
+  void waitForEndOfNpmShell(process, waiting.signal).then((hasEnded) => {
+    if (hasEnded) receive('SIGTERM');
+  });
   return {
     [Symbol.dispose]() {
-      for (const signal of STOP_SIGNALS) process.off(signal, listener);
+      waiting.abort();
+      for (const signal of STOP_SIGNALS) process.off(signal, receive);
     },
   };
 }
@@ -40,25 +51,16 @@ export function abortOnStopSignal(
 }
 
 /**
- * Listens for the first stop signal from now on, also for one that ended only the shell of npx or
- * `npm run`. A second one ends the process, as do all after it is disposed of.
+ * Listens for the first stop signal from now on. A second one ends the process, as do all after it
+ * is disposed of.
  */
 export function listenForStop(
   process: CommandProcess,
 ): Disposable & { received: Promise<undefined> } {
   const { promise: received, resolve } = Promise.withResolvers<undefined>();
-  const waiting = new AbortController();
-  const stopListening = (): void => {
+  const listening = onStopSignal(process, () => {
     listening[Symbol.dispose]();
-    waiting.abort();
-  };
-  const stop = (): void => {
-    stopListening();
     resolve(undefined);
-  };
-  const listening = onStopSignal(process, stop);
-  void waitForEndOfNpmShell(process, waiting.signal).then((hasEnded) => {
-    if (hasEnded) stop();
   });
-  return { received, [Symbol.dispose]: stopListening };
+  return { received, [Symbol.dispose]: listening[Symbol.dispose] };
 }

@@ -1,6 +1,4 @@
 /** The command `serve`: its first line, keys, shutdown, logs, and seed file. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -14,7 +12,6 @@ import {
   type RunningCommand,
 } from '../support/commands/command.ts';
 import { start } from '../support/commands/command-process.ts';
-import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
 import { makeTraceRequest, makeSpan } from '../support/traces/otlp.ts';
 import { until } from '../support/until.ts';
 
@@ -246,26 +243,6 @@ void t.test('serve --drain: says how long it drains, and a second signal ends it
   t.equal(child.signalCode, 'SIGINT', 'which a shell reports as 130');
   const { stdout } = await run(['serve', '--help']);
   t.match(unwrap(stdout), /, 130 ended by a second Ctrl-C, 143 ended by a second SIGTERM\./);
-});
-
-void t.test('serve stops if SIGTERM ends only the shell in which npx runs it', async (t) => {
-  const { PATH = '', HOME = '' } = process.env;
-  const npm = { npm_lifecycle_event: 'npx', npm_lifecycle_script: "'sandbox-kit'" };
-  const env = { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...npm };
-  const command = [process.execPath, join(ROOT, 'cli/main.ts'), 'serve', '--port', '0', '--json'];
-  // With a second command, every shell waits for the first one, as dash always does.
-  const shell = spawn('sh', ['-c', '"$@"; :', 'sh', ...command], { env });
-  const [line] = (await once(shell.stdout, 'data')) as [Buffer];
-  const { url } = JSON.parse(line.toString()) as FirstLine;
-  shell.kill('SIGTERM');
-  await once(shell, 'exit');
-  t.equal(shell.signalCode, 'SIGTERM', 'the shell does not pass the signal on');
-  const isListening = (): Promise<boolean> =>
-    fetch(url).then(
-      () => true,
-      () => false,
-    );
-  await until('the service stops', async () => !(await isListening()));
 });
 
 void t.test('serve: logs contain no conversation text and no key', async (t) => {

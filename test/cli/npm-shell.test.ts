@@ -1,0 +1,59 @@
+/** Commands stop if SIGTERM ends only the shell in which npx runs them. */
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
+import { hang, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
+import { until } from '../support/until.ts';
+
+/** Runs a command in a shell, as npx does. All processes of the shell are killed after the test. */
+function runInNpmShell(t: Test, args: readonly string[]): ChildProcessWithoutNullStreams {
+  const { PATH = '', HOME = '' } = process.env;
+  const npm = { npm_lifecycle_event: 'npx', npm_lifecycle_script: "'sandbox-kit'" };
+  const env = { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...npm };
+  const command = [process.execPath, join(ROOT, 'cli/main.ts'), ...args];
+  // With a second command, every shell waits for the first one, as dash always does.
+  const shell = spawn('sh', ['-c', '"$@"; :', 'sh', ...command], { env, detached: true });
+  t.teardown(() => {
+    try {
+      process.kill(-(shell.pid ?? NaN), 'SIGKILL');
+    } catch {
+      // All of them have ended.
+    }
+  });
+  return shell;
+}
+
+async function endShell(t: Test, shell: ChildProcessWithoutNullStreams): Promise<void> {
+  shell.kill('SIGTERM');
+  await once(shell, 'exit');
+  t.equal(shell.signalCode, 'SIGTERM', 'the shell does not pass the signal on');
+}
+
+void t.test('serve stops', async (t) => {
+  const shell = runInNpmShell(t, ['serve', '--port', '0', '--json']);
+  const [line] = (await once(shell.stdout, 'data')) as [Buffer];
+  const { url } = JSON.parse(line.toString()) as { url: string };
+  await endShell(t, shell);
+  const isListening = (): Promise<boolean> =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    );
+  await until('the service stops', async () => !(await isListening()));
+});
+
+void t.test('check deletes its users and writes its report', async (t) => {
+  const double = await withSandboxDouble(t, { chat: hang });
+  const json = join(t.testdir({}), 'check.json');
+  const shell = runInNpmShell(t, ['check', double.url, '--area', 'chat', '--json', json]);
+  await double.waitForRequests('chat', 1);
+  await endShell(t, shell);
+  await until('the report', () => readFileSync(json, 'utf8').endsWith('}\n'));
+  t.equal(double.requests.at(-1)?.route, 'delete');
+  t.match(JSON.parse(readFileSync(json, 'utf8')), {
+    blockedBy: { message: 'The run was interrupted.' },
+  });
+});

@@ -25,7 +25,9 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   }
   for (const name of ['host', 'port', 'tls'] as const) {
     if (options[name] === undefined || options[name] === null) continue;
-    throw new TypeError(`startAgent: mutant and ${name} can't be combined.`);
+    throw new TypeError(
+      `startAgent: mutant and ${name} can't be combined: a mutant listens on a free port of 127.0.0.1, without TLS.`,
+    );
   }
   const agent = await startConformingAgent(others);
   const mutant = await startMutant(id, agent.url);

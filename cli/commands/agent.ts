@@ -121,7 +121,9 @@ async function start(
   values: AgentValues,
   { env, stderr }: CommandProcess,
 ): Promise<RunningAgent> {
-  const { host, port = values.mutant === undefined ? PORT : 0 } = values;
+  const { host } = values;
+  // A mutant listens at the port itself.
+  const port = values.mutant === undefined ? (values.port ?? PORT) : 0;
   const apiKey = readSandboxKey(values, env) ?? null;
   if (apiKey === null && !values.open && !isLoopbackHost(host)) {
     throw new UsageError(

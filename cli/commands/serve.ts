@@ -50,7 +50,8 @@ export const serve = defineCommand({
     let findLoss: (() => string | undefined) | undefined;
     let loss: string | undefined;
     try {
-      const port = values.port ?? (startMutant ? 0 : PORT);
+      // A mutant listens at the port itself.
+      const port = startMutant ? 0 : (values.port ?? PORT);
       const service = servers.add(await startServiceFor({ ...values, port }, process));
       findLoss = await watchForLoss(values);
       const mutant = servers.add(await startMutant?.(service.url));

@@ -52,18 +52,26 @@ export interface RunningMutant {
 }
 
 /**
- * Starts a mutant as a proxy in front of a sandbox or a service. Returns undefined if no mutant has
- * the id, or if the mutant changes the run instead of the traffic.
+ * Starts a mutant as a proxy in front of a sandbox or a service, on a port of loopback (default: a
+ * free one). Returns undefined if no mutant has the id, or if the mutant changes the run instead of
+ * the traffic.
+ *
+ * @throws {StartError} if the port can't be used.
  */
 export async function startMutant(
   id: string,
   upstream: string,
+  port?: number,
 ): Promise<RunningMutant | undefined> {
   const mutant = [...mutants, ...serviceMutants].find((candidate) => candidate.id === id);
   if (!mutant || mutant.run) return undefined;
   const { startProxy } = await import('./proxy.ts');
-  const transform = mutant.transform();
-  const voice = mutant.voice?.();
-  const { url, stop } = await startProxy({ upstream, transform, voice, clock: systemClock });
+  const { url, stop } = await startProxy({
+    upstream,
+    port,
+    transform: mutant.transform(),
+    voice: mutant.voice?.(),
+    clock: systemClock,
+  });
   return { url, description: mutant.description, stop };
 }

@@ -1,7 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Agent, request } from 'undici';
 import type { Endpoint } from '../../src/contract/index.ts';
+import { createListenError } from '../../src/http-kit/listen.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { parseJson } from '../../src/platform/json.ts';
 import type {
@@ -26,6 +28,8 @@ export interface RunningServer {
 export interface ProxyOptions {
   /** The base URL of the peer. */
   upstream: string;
+  /** The port on loopback (default: a free one). */
+  port?: number | undefined;
   transform: Transform;
   /** Changes calls (default: calls are forwarded unchanged). */
   voice?: VoiceTransform | undefined;
@@ -33,8 +37,13 @@ export interface ProxyOptions {
 }
 
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
+const HOST = '127.0.0.1';
 
-/** Starts a reverse proxy that passes all traffic of a peer through a transform. */
+/**
+ * Starts a reverse proxy that passes all traffic of a peer through a transform.
+ *
+ * @throws {StartError} if the port can't be used.
+ */
 export async function startProxy(options: ProxyOptions): Promise<RunningServer> {
   const agent = new Agent({ connections: 16 });
   const forward = createForward(options.upstream, agent);
@@ -46,10 +55,9 @@ export async function startProxy(options: ProxyOptions): Promise<RunningServer> 
     );
   });
   const dropCalls = proxyVoice(server, { ...options, transform: options.voice ?? {} });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server, options.port ?? 0);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${HOST}:${port}`,
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
@@ -57,6 +65,16 @@ export async function startProxy(options: ProxyOptions): Promise<RunningServer> 
       await Promise.all([closed, agent.destroy()]);
     },
   };
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  server.listen(port, HOST);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw createListenError(error, { host: HOST, port });
+  }
+  return (server.address() as AddressInfo).port;
 }
 
 async function serve(

@@ -25,8 +25,7 @@ export async function listen(
   try {
     await app.listen({ host, port });
   } catch (error) {
-    const reason = LISTEN_FAILURES[errorCode(error)] ?? `${errorMessage(error)}.`;
-    throw new StartError(`Can't listen on ${host}, port ${port}: ${reason}`, { cause: error });
+    throw createListenError(error, { host, port });
   }
   const { port: actualPort } = app.server.address() as AddressInfo;
   const reachable = isWildcardHost(host) ? '127.0.0.1' : host;
@@ -40,6 +39,15 @@ const LISTEN_FAILURES: Partial<Record<string, string>> = {
   EACCES: 'permission denied (EACCES). Choose a port above 1023.',
   EADDRNOTAVAIL: 'this machine does not have the address (EADDRNOTAVAIL). Choose another host.',
 };
+
+/** Creates the error to throw if a server can't listen. */
+export function createListenError(
+  cause: unknown,
+  { host, port }: { host: string; port: number },
+): StartError {
+  const reason = LISTEN_FAILURES[errorCode(cause)] ?? `${errorMessage(cause)}.`;
+  return new StartError(`Can't listen on ${host}, port ${port}: ${reason}`, { cause });
+}
 
 /**
  * Stops accepting connections, lets requests in progress finish, and resolves when all connections

@@ -99,6 +99,12 @@ void t.test('serve --mutant: a check finds the broken requirement, and no other'
   t.equal(checked.code, 1, checked.stdout);
   t.match(checked.stdout, /FAIL {2}SERVICE-005\n/);
   t.match(checked.stdout, /\nNOT CONFORMING {2}\d+ pass, 1 fail, /);
+  const { port } = new URL(url);
+  assertUsageError(
+    t,
+    await run(['serve', '--mutant', 'service/traces-202', '--port', port]),
+    /Port \d+ on 127\.0\.0\.1 is in use\. Choose another --port/,
+  );
   t.equal(await mutant.end('SIGTERM'), 0);
 
   const plain = await runInBackground(t, ['serve', '--mutant', 'service/traces-202']);
@@ -117,7 +123,10 @@ void t.test('serve --mutant: wrong usage', async (t) => {
       ['agent', '--mutant', 'service/traces-202'],
       /of a sandbox\. Use sandbox-kit serve --mutant service\/traces-202/,
     ],
-    [['serve', '--mutant', 'service/traces-202', '--port', '9'], /Remove --host and --port/],
+    [
+      ['serve', '--mutant', 'service/traces-202', '--host', '::1'],
+      /--mutant and --host ::1 can't be combined/,
+    ],
     [
       ['doctor', 'http://127.0.0.1:1', '--area', 'service,chat'],
       /--area can't combine service with other areas/,

@@ -314,7 +314,10 @@ const agents: UsageRow[] = [
   [['serve', '--retention', '48h'], /--retention must be .*, got "48h"\. Did you mean 2d\?/],
   [['serve', '--retention', '30h'], /--retention must be .*, got "30h"\.$/m],
   [['serve', '--retention', '1d'], /--retention must be .* from 2d to 36500d, got "1d"/],
-  [['agent', '--mutant', 'chat/content-null', '--port', '9'], /Remove --host and --port/],
+  [
+    ['agent', '--mutant', 'chat/content-null', '--host', '0.0.0.0', '--open'],
+    /--mutant and --host 0\.0\.0\.0 can't be combined: a mutant listens on 127\.0\.0\.1\. Remove/,
+  ],
 ];
 
 const services: UsageRow[] = [

@@ -25,7 +25,7 @@ void t.test('agent: a mutant breaks one requirement', async (t) => {
     message: 'startAgent: Unknown mutant "chat/content-nul". Did you mean chat/content-null?',
   });
   await t.rejects(startAgent({ mutant: 'chat/content-null', port: 1234 }), {
-    message: "startAgent: mutant and port can't be combined.",
+    message: /^startAgent: mutant and port can't be combined: a mutant listens on a free port/,
   });
 });
 

@@ -55,10 +55,30 @@ export function describeVerdict(report: Judged): string {
       return `${describePassed(report)} ${countVerdicts(targets)}`;
     case 'FAIL':
     case 'NOT PROVEN': {
-      const parts = [listStatements(targets, verdict), describeReachedRate(report)];
+      const parts = [
+        listStatements(targets, verdict),
+        verdict === 'NOT PROVEN' ? adviseDuration(report) : '',
+        describeReachedRate(report),
+      ];
       return [...parts.filter((part) => part !== ''), countVerdicts(targets)].join(' ');
     }
   }
+}
+
+/** Names the shortest duration that gives all targets enough samples; empty if they have enough. */
+function adviseDuration({ targets, plan }: Judged): string {
+  const undecided = targets.filter(({ verdict }) => verdict === 'NOT PROVEN');
+  const durationsMs = undecided.flatMap(({ samples, samplesNeeded, metric = '' }) =>
+    // Longer calls are not more calls.
+    samplesNeeded === undefined || samples === 0 || metric.startsWith('voice.')
+      ? []
+      : [(plan.windowMs * samplesNeeded) / samples],
+  );
+  if (durationsMs.length === 0) return '';
+  const all = undecided.length === 1 ? 'it' : 'all of them';
+  const provable = durationsMs.length === undecided.length ? all : `${durationsMs.length} of them`;
+  const seconds = Math.ceil(Math.max(...durationsMs) / 1_000);
+  return `A longer run can prove ${provable}: use --duration ${seconds}s or more.`;
 }
 
 /** States the rate that a closed loop reached; empty for other runs. */

@@ -66,11 +66,8 @@ export function judgeErrorRate(
   noun: string,
   random: Random,
 ): LoadTarget {
-  const { verdict, samples, hits, low, high, reservation } = judgeShare(
-    failures,
-    limit / 100,
-    random,
-  );
+  const share = judgeShare(failures, limit / 100, random);
+  const { verdict, samples, samplesNeeded, hits, low, high, reservation } = share;
   if (samples === 0) return { ...notTested(row, `No ${noun} completed.`), verdict };
   const range: [number, number] = [toPercent(low), toPercent(high)];
   const summary = `${formatNumber(hits)} of ${formatNumber(samples)} ${noun}s failed (${formatShare(hits / samples)}).`;
@@ -80,6 +77,7 @@ export function judgeErrorRate(
     bound95: range[1],
     range95: range,
     samples,
+    ...(samplesNeeded !== undefined && { samplesNeeded }),
     verdict,
     reason: withReservation(summary, reservation),
   };
@@ -96,7 +94,7 @@ function judgeRate(
   const failedShareMax =
     sustained > 0 ? Math.max(FAILED_SHARE_MAX, 1 - limit / sustained) : FAILED_SHARE_MAX;
   const share = judgeShare(failures, Math.min(failedShareMax, 0.999), random);
-  const { samples, hits, low, high } = share;
+  const { samples, samplesNeeded, hits, low, high } = share;
   if (samples === 0) return { ...notTested(row, 'No request completed.'), verdict: share.verdict };
   const rate = (failed: number): number => roundTo(sustained * (1 - failed), 3);
   const measured = rate(hits / samples);
@@ -113,6 +111,7 @@ function judgeRate(
     bound95: rate(high),
     range95: [rate(high), rate(low)],
     samples,
+    ...(!isTooLow && samplesNeeded !== undefined && { samplesNeeded }),
     verdict,
     reason: withReservation(summary, isTooLow ? tooLow : share.reservation),
   };

@@ -14,22 +14,23 @@ export function judgeAvailability(
 ): LoadTarget {
   const row = targetRows.availability;
   const allowed = 1 - row.target / 100;
-  const { verdict, samples, hits, low, high, reservation } = judgeShare(blocks, allowed, random);
+  const share = judgeShare(blocks, allowed, random);
+  const { verdict, samples, samplesNeeded, hits, low, high, reservation } = share;
   if (samples === 0) {
     const range95: [null, null] = [null, null];
     const reason = withReservation('No request completed.', reservation);
     return { ...row, measured: null, bound95: null, range95, samples, verdict, reason };
   }
   const range: [number, number] = [toPercent(1 - high), toPercent(1 - low)];
-  const share = formatShare(1 - hits / samples);
   const errors = errorCounts === '' ? '' : `; errors: ${errorCounts}`;
-  const summary = `${formatNumber(samples - hits)} of ${formatNumber(samples)} requests succeeded (${share})${errors}.`;
+  const summary = `${formatNumber(samples - hits)} of ${formatNumber(samples)} requests succeeded (${formatShare(1 - hits / samples)})${errors}.`;
   return {
     ...row,
     measured: toPercent(1 - hits / samples),
     bound95: range[0],
     range95: range,
     samples,
+    ...(samplesNeeded !== undefined && { samplesNeeded }),
     verdict,
     reason: withReservation(summary, reservation),
   };

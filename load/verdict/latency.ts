@@ -26,7 +26,7 @@ export function judgeLatency(
   percentile: number,
   random: Random,
 ): LoadTarget {
-  const { verdict, hits, samples, reservation } = judgeShare(
+  const { verdict, hits, samples, samplesNeeded, reservation } = judgeShare(
     times.misses,
     1 - percentile / 100,
     random,
@@ -45,5 +45,14 @@ export function judgeLatency(
           `The p${percentile} is ${formatDuration(measured ?? 0)}. ${strict}`,
           reservation,
         );
-  return { ...row, measured, bound95: range[1], range95: range, samples, verdict, reason };
+  return {
+    ...row,
+    measured,
+    bound95: range[1],
+    range95: range,
+    samples,
+    ...(samplesNeeded !== undefined && { samplesNeeded }),
+    verdict,
+    reason,
+  };
 }

@@ -19,6 +19,8 @@ export interface JudgedShare {
   high: number;
   /** A sentence that explains a NOT PROVEN verdict. */
   reservation?: string;
+  /** The number of samples without a miss that gives PASS; present if there are fewer. */
+  samplesNeeded?: number;
 }
 
 /**
@@ -34,13 +36,15 @@ export function judgeShare(blocks: readonly Block[], allowed: number, random: Ra
   const figures = { samples, hits, low, high };
   if (low > allowed) return { verdict: 'FAIL', ...figures };
   if (high < allowed) return { verdict: 'PASS', ...figures };
-  const needed = countSamplesNeeded(allowed);
+  const samplesNeeded = countSamplesNeeded(allowed);
+  if (samples < samplesNeeded) {
+    const reservation = `${formatNumber(samples)} samples are too few to prove it; at least ${formatNumber(samplesNeeded)} without a miss are needed.`;
+    return { verdict: 'NOT PROVEN', ...figures, reservation, samplesNeeded };
+  }
   const reservation =
-    samples < needed
-      ? `${formatNumber(samples)} samples are too few to prove it; at least ${formatNumber(needed)} without a miss are needed.`
-      : exact < allowed
-        ? 'The misses came in bursts, so another burst could exceed the limit.'
-        : `${formatNumber(hits)} of ${formatNumber(samples)} is too close to the limit.`;
+    exact < allowed
+      ? 'The misses came in bursts, so another burst could exceed the limit.'
+      : `${formatNumber(hits)} of ${formatNumber(samples)} is too close to the limit.`;
   return { verdict: 'NOT PROVEN', ...figures, reservation };
 }
 

@@ -2,7 +2,7 @@ import type { InFlightTrend, LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
 import type { Block } from '../record/blocks.ts';
-import { FAILED_SHARE_MAX, judgeShare, SUCCESS_SHARE_MIN } from './share.ts';
+import { FAILED_SHARE_MAX, judgeShare, SUCCESS_SHARE_MIN, type JudgedShare } from './share.ts';
 import { targetRows, withReservation, type TargetRow } from './targets.ts';
 import { mean } from '../../src/platform/mean.ts';
 import { estimateTrend } from './trend.ts';
@@ -59,7 +59,7 @@ export function judgeThroughput(
   const rate = (failed: number): number =>
     roundTo(Math.max(0, offeredPerSecond * (1 - failed) - growth), 3);
   const hasSamples = share.samples > 0;
-  const { verdict, reservation } = verdictOf(throughput, trend, share, row.target);
+  const { verdict, reservation, samplesNeeded } = verdictOf(throughput, trend, share, row.target);
   const succeeded = hasSamples ? rate(share.hits / share.samples) : null;
   const summary = hasSamples
     ? describeRates(throughput, trend, succeeded ?? 0)
@@ -70,6 +70,7 @@ export function judgeThroughput(
     bound95: hasSamples ? rate(share.high) : null,
     range95: hasSamples ? [rate(share.high), rate(share.low)] : [null, null],
     samples: share.samples,
+    ...(samplesNeeded !== undefined && { samplesNeeded }),
     verdict,
     reason: withReservation(summary, reservation),
   };
@@ -84,12 +85,12 @@ function rowFor(plannedPerSecond: number): TargetRow {
   return { ...row, target: plannedPerSecond, statement };
 }
 
-type Decision = Pick<LoadTarget, 'verdict'> & { reservation?: string };
+type Decision = Pick<JudgedShare, 'verdict' | 'reservation' | 'samplesNeeded'>;
 
 function verdictOf(
   { offeredPerSecond, plannedPerSecond, waitsForResponses, connections }: Throughput,
   trend: InFlightTrend,
-  share: ReturnType<typeof judgeShare>,
+  share: JudgedShare,
   requiredPerSecond: number,
 ): Decision {
   if (share.verdict === 'FAIL' || (trend.rising && !waitsForResponses)) return { verdict: 'FAIL' };
@@ -105,9 +106,9 @@ function verdictOf(
         : 'More connections may reach a higher rate.',
     );
   }
-  if (share.reservation !== undefined) return notProven(share.reservation);
+  if (share.verdict === 'NOT PROVEN') return share;
   if (!waitsForResponses && trend.range95[1] > GROWTH_SHARE_MAX * offeredPerSecond) {
-    return notProven('The steady state is too short to rule out a growing backlog.');
+    return notProven('The steady state is too short to rule out a growing backlog; run longer.');
   }
   return { verdict: 'PASS' };
 }

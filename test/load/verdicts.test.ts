@@ -82,6 +82,12 @@ void t.test(
       findTarget(report, 'chat-throughput').reason,
       / The offered rate was only 50 requests\/s\.$/,
     );
+    t.equal(findTarget(report, 'availability').samplesNeeded, 2_995);
+    t.match(
+      report.sentence,
+      / A longer run can prove 2 of them: use --duration 60s or more\. 7 targets: /,
+      '2,995 samples at 50 requests/s take 59.9 s',
+    );
     const accepted = await runLoad(url, { acceptNotProven: true, windowMs: 1_000 });
     t.equal(accepted.verdict, 'NOT PROVEN');
     t.equal(accepted.exitCode, 0, 'acceptNotProven exits with 0');

@@ -42,7 +42,9 @@ export const sandboxSuite: Suite = createSuite({
   diagnose: diagnoseSandbox,
   repairs: sandboxRepairs,
   cures: {
-    keyRefused: 'Set SANDBOX_KIT_API_KEY to the bearer key, or pass --api-key-file FILE.',
+    keyMissing: 'Set SANDBOX_KIT_API_KEY to the bearer key, or pass --api-key-file FILE.',
+    keyRefused:
+      'Compare the key in SANDBOX_KIT_API_KEY or --api-key-file with the one that the sandbox expects.',
     noInterface:
       'Check the path of the URL. The kit appends /health, /users and /v1/chat/completions to it.',
   },
@@ -64,8 +66,10 @@ export const serviceSuite: Suite = createSuite({
   diagnose: diagnoseService,
   repairs: () => [],
   cures: {
-    keyRefused:
+    keyMissing:
       'Set SANDBOX_KIT_SERVICE_API_KEY to the key, or pass --api-key-file FILE. --api-key-header sets the header name.',
+    keyRefused:
+      'Compare the key in SANDBOX_KIT_SERVICE_API_KEY or --api-key-file with the one that the service expects. --api-key-header sets the header name.',
     noInterface:
       'Check the path of the URL. The kit appends /v1/traces and /api/prod-evaluations/sessions/ to it.',
   },
@@ -84,7 +88,7 @@ export const clientSuite: Suite = createSuite({
   toShown: hideText,
   diagnose: () => [],
   repairs: () => [],
-  cures: { keyRefused: '', noInterface: '' },
+  cures: { keyMissing: '', keyRefused: '', noInterface: '' },
 });
 
 /** Returns the suite for a run. The service and a client of it are judged alone. */

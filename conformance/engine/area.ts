@@ -79,8 +79,8 @@ export interface SuiteOptions {
   findRecordingCause?(transcript: Transcript): BlockingCause | undefined;
   /** Returns an exchange without content that a page must not show, such as conversation text. */
   toShown?: ((exchange: Exchange) => Exchange) | undefined;
-  /** What to do if the key is refused, or if every path is unknown. */
-  cures: { keyRefused: string; noInterface: string };
+  /** What to do if the peer requires a key and none is set, refuses the key, or knows no path. */
+  cures: { keyMissing: string; keyRefused: string; noInterface: string };
 }
 
 /** Everything that is checked of one kind of peer. The engine gets it as a value. */

@@ -297,9 +297,22 @@ void t.test('doctor reports a reachable sandbox, or one cause, as text and as JS
   const unusable = await run(['doctor', await startLocally(t, endless)]);
   t.equal(unusable.code, 3, unusable.stdout);
   t.match(unusable.stdout, /Every response is larger than any response of the interface/);
-  const locked = await run(['doctor', await startTextAgent(t, { apiKey: KEY })]);
-  t.equal(locked.code, 3, locked.stderr);
-  t.match(locked.stdout, /requires a key[^]*SANDBOX_KIT_API_KEY/);
+});
+
+void t.test('each command tells a missing key from a wrong one', async (t) => {
+  const url = await startTextAgent(t, { apiKey: KEY });
+  for (const command of ['doctor', 'check', 'load', 'simulate']) {
+    const readText = async (env: Record<string, string>): Promise<string> => {
+      const ran = await run([command, url], { env });
+      t.equal(ran.code, 3, ran.stderr);
+      return ran.stdout.replaceAll(/\s+/g, ' ');
+    };
+    const missing = await readText({});
+    t.match(missing, /requires a key, but none is set .* Set SANDBOX_KIT_API_KEY to the/, command);
+    const wrong = await readText({ SANDBOX_KIT_API_KEY: 'wrong' });
+    t.match(wrong, /refuses the key with 401.* Compare the key in SANDBOX_KIT_API_KEY/, command);
+    t.notMatch(wrong, 'Set SANDBOX_KIT_API_KEY', command);
+  }
 });
 
 void t.test(

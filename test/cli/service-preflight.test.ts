@@ -28,7 +28,7 @@ void t.test(
     for (const [key, message] of [
       [
         'not-the-key',
-        /The service refuses the key with 401:\s"[^"]*: the key is unknown\."\nSet SANDBOX_KIT_SERVICE_API_KEY/,
+        /The service refuses the key with 401:\s"[^"]*: the key is unknown\."\nCompare the key in SANDBOX_KIT_SERVICE_API_KEY/,
       ],
       [
         '',

@@ -199,14 +199,19 @@ function findKeyRefusal(preflight: Preflight, suite: Suite): BlockingCause | und
   if (status !== 401 && status !== 403) return undefined;
   const own = keyed && findOwnMessage(keyed);
   const quote = own === undefined ? '' : `: ${JSON.stringify(toPrintable(own, 80))}`;
-  return {
-    id: 'key_refused',
-    message: preflight.run.keyGiven
-      ? endOnce(`The ${suite.peer} refuses the key with ${status}${quote}.`)
-      : `The ${suite.peer} requires a key, but none is set (${status}${quote}).`,
-    cure: suite.cures.keyRefused,
-    evidence: keyed,
-  };
+  const { peer, cures } = suite;
+  const cause = { id: 'key_refused', evidence: keyed } as const;
+  return preflight.run.keyGiven
+    ? {
+        ...cause,
+        message: endOnce(`The ${peer} refuses the key with ${status}${quote}.`),
+        cure: cures.keyRefused,
+      }
+    : {
+        ...cause,
+        message: `The ${peer} requires a key, but none is set (${status}${quote}).`,
+        cure: cures.keyMissing,
+      };
 }
 
 const rateLimitTexts = (peer: Suite['peer']): [message: string, cure: string] => [

@@ -78,7 +78,8 @@ function toRow(
 /** Returns the reply of a response, or why there is none. */
 function readResponse(response: ResentTurn['response']): AgentReply | string {
   try {
-    return readReply({ ...response, retryAfter: undefined });
+    // The request was judged before, so its key was accepted.
+    return readReply({ ...response, retryAfter: undefined }, { hasKey: true });
   } catch (error) {
     if (!(error instanceof SessionError)) throw error;
     return `There is no reply to score: ${error.message}`;

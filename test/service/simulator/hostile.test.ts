@@ -36,7 +36,12 @@ const rows: Row[] = [
   ],
   ['does not know the user', { chat: refusal(404, 'no_user') }, 'agent_error', /404 no_user\.$/],
   ['redirects', { chat: respondWith(302, '', { location: '/x' }) }, 'agent_error', /302/],
-  ['refuses the key', { chat: refusal(401, 'x') }, 'infrastructure_error', /refuses the key/],
+  [
+    'requires a key',
+    { chat: refusal(401, 'x') },
+    'infrastructure_error',
+    /requires a key, but none is set \(401\)\. Set SANDBOX_KIT_API_KEY\.$/,
+  ],
   ['hangs', { chat: hang }, 'timeout', /no response within 150 ms/],
   ['never completes its response', { chat: drip }, 'timeout', /no response within 150 ms/],
   ['drops the connection', { chat: hangUp }, 'infrastructure_error', /dropped/],

@@ -8,14 +8,21 @@ import type { ToolCall } from '../../turns/turn-types.ts';
 const TOOL_CALLS_MAX = 1000;
 
 /**
- * Reads the agent's reply from a chat response (spec 2.8). Requires only what the conversation needs; `check` judges
- * the rest. @throws SessionError `agent_error`, or `infrastructure_error` if the key is refused.
+ * Reads the agent's reply from a chat response (spec 2.8). Requires only what the conversation needs;
+ * `check` judges the rest.
+ *
+ * @throws SessionError `agent_error`, or `infrastructure_error` if the key is missing or refused.
  */
-export function readReply({ status, json, contentType, latencyMs }: SandboxResponse): AgentReply {
+export function readReply(
+  { status, json, contentType, latencyMs }: SandboxResponse,
+  { hasKey }: { hasKey: boolean },
+): AgentReply {
   if (status === 401 || status === 403) {
     throw new SessionError(
       'infrastructure_error',
-      `The sandbox refuses the key (${status}). Check SANDBOX_KIT_API_KEY.`,
+      hasKey
+        ? `The sandbox refuses the key (${status}). Check SANDBOX_KIT_API_KEY.`
+        : `The sandbox requires a key, but none is set (${status}). Set SANDBOX_KIT_API_KEY.`,
     );
   }
   if (status < 200 || status >= 300) {

@@ -126,7 +126,8 @@ function createSandbox(
       throw new SessionError('infrastructure_error', `POST /users returned ${response.status}.`);
     },
     async chat(request, timeoutMs, signal) {
-      return readReply(await sendWithRetries(postChat(request, apiKey), timeoutMs, signal));
+      const response = await sendWithRetries(postChat(request, apiKey), timeoutMs, signal);
+      return readReply(response, { hasKey: apiKey !== undefined });
     },
     async deleteUser(userId, isCanceled) {
       using deadline = clock.deadline(isCanceled ? CANCELED_TIMEOUT_MS : USER_TIMEOUT_MS);

@@ -13,7 +13,9 @@ export const sendChat: SendChat = async ({ url, apiKey }, request, { timeoutMs, 
     const { json, latencyMs } = response;
     const received = { ...empty, latencyMs, response: json };
     try {
-      const { content, toolCalls, evaluationMetadata } = readReply(response);
+      const { content, toolCalls, evaluationMetadata } = readReply(response, {
+        hasKey: apiKey !== undefined,
+      });
       return { ...received, agentResponse: content, toolCalls, evaluationMetadata };
     } catch (error) {
       if (error instanceof SessionError) return { ...received, problem: error.message };

@@ -2,4 +2,9 @@
 // with a message that does not name the cause.
 import { nodeVersionProblem } from './node-version.js';
 
-if (nodeVersionProblem !== undefined) throw new Error(nodeVersionProblem);
+if (nodeVersionProblem !== undefined) {
+  const error = new Error(nodeVersionProblem);
+  // The message says all; a stack trace of the import would only hide it.
+  error.stack = `Error: ${nodeVersionProblem}`;
+  throw error;
+}

@@ -1,9 +1,12 @@
 // This file is valid in every version of Node, so that an old one can say what is wrong.
 import { createRequire } from 'node:module';
 
+const REQUIRED = '22.19';
+
 function isTooOld(version) {
+  const [requiredMajor, requiredMinor] = REQUIRED.split('.').map(Number);
   const [major, minor] = version.split('.').map(Number);
-  return major < 22 || (major === 22 && minor < 19);
+  return major < requiredMajor || (major === requiredMajor && minor < requiredMinor);
 }
 
 /** Whether npm installed a newer Node (the package `node`) in the current directory or above. */
@@ -16,13 +19,15 @@ function isNewerInstalled() {
   }
 }
 
+const HOW_TO_RUN = 'Run your programs with npx node, and the kit with npx sandbox-kit.';
+
 const { node } = process.versions;
 
 /** What is wrong with the version of Node that runs this; undefined if nothing is. */
 export const nodeVersionProblem = isTooOld(node)
-  ? `sandbox-kit needs Node 22.19 or newer, but this is Node ${node}.\n${
+  ? `sandbox-kit needs Node ${REQUIRED} or newer, but this is Node ${node}.\n${
       isNewerInstalled()
-        ? 'npm installed a newer Node here, which npx sandbox-kit and npm run use.'
-        : 'Install a newer Node, then try again.'
-    }`
+        ? 'npm installed a newer Node here.'
+        : 'Install a newer Node, for example with npm install --save-dev node@26.'
+    }\n${HOW_TO_RUN}`
   : undefined;

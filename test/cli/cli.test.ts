@@ -327,13 +327,15 @@ void t.test(
   { skip: whyNoOldNode() },
   (t) => {
     const args = [join(ROOT, 'bin/sandbox-kit.js')];
+    const howToRun = 'Run your programs with npx node, and the kit with npx sandbox-kit\\.';
     const needed = 'sandbox-kit needs Node 22\\.19 or newer, but this is Node [^\\n]+\\.\n';
     for (const [cwd, advice] of [
-      [ROOT, 'npm installed a newer Node here, which npx sandbox-kit and npm run use\\.'],
-      ['/', 'Install a newer Node, then try again\\.'],
+      [ROOT, 'npm installed a newer Node here\\.'],
+      ['/', 'Install a newer Node, for example with npm install --save-dev node@26\\.'],
     ] as const) {
       const ran = spawnSync(OLD_NODE, args, { cwd, encoding: 'utf8' });
-      t.match(ran, { status: 2, stdout: '', stderr: new RegExp(`^${needed}${advice}\n$`) }, cwd);
+      const stderr = new RegExp(`^${needed}${advice}\n${howToRun}\n$`);
+      t.match(ran, { status: 2, stdout: '', stderr }, cwd);
     }
     t.end();
   },

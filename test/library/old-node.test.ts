@@ -58,6 +58,8 @@ void t.test('every entry point of the library says which Node it needs', { skip 
     const { status, stderr } = spawnSync(OLD_NODE, args, { cwd, encoding: 'utf8' });
     t.equal(status, 1, `sandbox-kit${name}`);
     t.match(stderr, MESSAGE, `sandbox-kit${name}`);
+    t.match(stderr, 'Run your programs with npx node');
+    t.notMatch(stderr, /^\s+at /m, 'no stack trace');
   }
   t.end();
 });

@@ -10,6 +10,7 @@ import { defineCommand, type Invocation } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { readSandboxKey } from '../input/keys.ts';
 import { announceStop } from '../output/announce-stop.ts';
+import { formatFact } from '../output/facts.ts';
 import { reserveFile, writeOutput } from '../output/files.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
@@ -104,12 +105,14 @@ function introduce(
     return;
   }
   const out = createTerminal(stdout, env);
+  const fact = (label: string, text: string): string[] => formatFact(label, text, out.width);
   const lines = [
     `The ${breaks === undefined ? 'agent' : 'mutant'} listens at ${out.style('bold', url)}`,
-    ...(breaks === undefined ? [] : [`  mutation  ${breaks}`]),
-    `  API key   ${apiKey === null ? 'not required' : 'required, as configured'}`,
-    ...(voiceUrl === null ? [] : [`  voice     ${voiceUrl}`]),
-    `  faults    ${url}/__admin/faults`,
+    ...(breaks === undefined ? [] : fact('mutation', breaks)),
+    ...fact('API key', apiKey === null ? 'not required' : 'required, as configured'),
+    ...(voiceUrl === null ? [] : fact('voice', voiceUrl)),
+    ...fact('faults', `${url}/__admin/faults`),
+    // One line, to be copied.
     `  check     ${out.program} check ${url}${caPem === null ? '' : ` --ca ${caFile}`}`,
     'Press Ctrl-C to stop.',
   ];

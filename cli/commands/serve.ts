@@ -2,11 +2,13 @@ import type { RunningService } from '../../src/service/index.ts';
 import { PORT, serviceOptions } from '../../src/service/options.ts';
 import type { FlagValues } from '../../src/options/table.ts';
 import { formatDuration } from '../../src/report-kit/format.ts';
+import { wrap } from '../../src/report-kit/terminal.ts';
 import { isLoopbackHost, isLoopbackUrl } from '../../src/platform/loopback.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes } from '../errors.ts';
 import { hasDatabaseVariable, hintDatabase, readDatabaseUrl } from '../input/database-url.ts';
 import { announceStop } from '../output/announce-stop.ts';
+import { formatFact } from '../output/facts.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { listenForStop } from '../signals.ts';
@@ -103,18 +105,14 @@ function describeKeptData(
 }
 
 /** Describes the addresses of a service that listens on all of them, because its URL names only one. */
-function describeHost(url: string, { host, appUrl }: ServeValues): string[] {
+function describeHost(url: string, { host, appUrl }: ServeValues, width: number): string[] {
   if (isLoopbackHost(host) || !isLoopbackUrl(url)) return [];
   const { hostname, port } = new URL(url);
+  const kind = host.includes(':') ? '' : 'IPv4 ';
+  const advice = `Other machines can't use ${hostname}. Set --app-url to the address that they use, such as http://HOST:${port}. The commands below and the deep links then use it.`;
   return [
-    `  host      all ${host.includes(':') ? '' : 'IPv4 '}addresses of this machine (${host})`,
-    ...(appUrl === undefined
-      ? [
-          '',
-          `Other machines can't use ${hostname}. Set --app-url to the address that they use, such as`,
-          `http://HOST:${port}. The commands below and the deep links then use it.`,
-        ]
-      : []),
+    ...formatFact('host', `all ${kind}addresses of this machine (${host})`, width),
+    ...(appUrl === undefined ? ['', ...wrap(advice, width)] : []),
   ];
 }
 
@@ -132,13 +130,14 @@ function introduce(
   const header = values.apiKeyHeader;
   // Callers elsewhere reach a load balancer or a proxy, but not this replica.
   const callerUrl = values.appUrl === undefined || breaks !== undefined ? url : appUrl;
+  const fact = (label: string, text: string): string[] => formatFact(label, text, out.width);
   const lines = [
     `The ${breaks === undefined ? 'service' : 'mutant'} listens at ${out.style('bold', url)}`,
-    ...(breaks === undefined ? [] : [`  mutation  ${breaks}`]),
-    `  API key   ${apiKey}`,
-    `  admin     ${adminUrl}`,
-    `  data      ${describeData(values, process)}`,
-    ...describeHost(url, values),
+    ...(breaks === undefined ? [] : fact('mutation', breaks)),
+    ...fact('API key', apiKey),
+    ...fact('admin', adminUrl),
+    ...fact('data', describeData(values, process)),
+    ...describeHost(url, values, out.width),
     '',
     'Send the traces of your agent:',
     ...Object.entries({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: callerUrl })
@@ -154,11 +153,15 @@ function introduce(
     ...(hasLiveEvals
       ? []
       : [
-          'No evals are set, so closed conversations stay unscored. Set them in a browser:',
+          ...wrap(
+            'No evals are set, so closed conversations stay unscored. Set them in a browser:',
+            out.width,
+          ),
           `  ${appUrl}/evals and ${appUrl}/settings`,
         ]),
     'See received data, results, and reasons for missing data:',
-    `  open ${appUrl}/ in a browser, or run ${out.program} lint-traces FILE`,
+    `  ${appUrl}/ in a browser`,
+    `  ${out.program} lint-traces FILE`,
     'Press Ctrl-C to stop.',
   ];
   out.write(`${lines.join('\n')}\n`);

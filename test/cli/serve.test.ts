@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
 import {
   assertUsageError,
+  assertWidth,
   run,
   runInBackground,
   unwrap,
@@ -126,6 +127,7 @@ void t.test(
     const everywhere = await readText('--host', '0.0.0.0');
     const addresses = / host +all IPv4 addresses of this machine \(0\.0\.0\.0\)\n/;
     t.match(everywhere, addresses);
+    assertWidth(t, everywhere);
     t.match(
       unwrap(everywhere),
       / Other machines can't use 127\.0\.0\.1\. Set --app-url to .* http:\/\/HOST:\d+\. /,

@@ -13,7 +13,7 @@ import type { LoadPlan } from '../src/contract/index.ts';
 import { withDefaults } from '../src/options/table.ts';
 import { findProxy, proxyHostOf } from '../src/platform/proxy.ts';
 import { systemClock } from '../src/platform/clock.ts';
-import { formatCount } from '../src/report-kit/format.ts';
+import { formatCount, formatDuration, formatNumber, formatSeconds } from '../src/report-kit/format.ts';
 import { describeNetwork } from '../src/voice/line-impairment/network-presets.ts';
 import { resolveCallTarget } from './call-target.ts';
 import type { Load } from './packages.ts';
@@ -185,34 +185,48 @@ export function findSizeProblem({ requests }: LoadSize, show: ShowOption): strin
 }
 
 /** Returns what a run will send, in one sentence. */
-export function describeLoadPlan({
-  plan,
-  size,
-  settings: { findMax, shard },
-}: PreparedLoad): string {
-  const { profile, engine, ratePerSecond, simulatedUsers, calls, callsPerSecond } = plan;
-  const { connections } = plan;
-  const windowSeconds = plan.windowMs / 1000;
-  const overNetwork =
-    plan.network === undefined ? '' : ` They go over the network ${describeNetwork(plan.network)}.`;
-  if (findMax && profile === 'voice') {
-    return `Searches for the most concurrent calls in steps of ${findMax.stepMs / 1000} s, and confirms them for ${windowSeconds} s: at most ${calls} calls, all of which reach a model.${overNetwork}`;
+export function describeLoadPlan(prepared: PreparedLoad): string {
+  const { plan, settings } = prepared;
+  if (settings.findMax) return describeSearch(prepared, settings.findMax);
+  if (plan.connections !== undefined) return describeClosedLoop(plan, plan.connections);
+  if (plan.profile === 'voice') return describeCalls(prepared);
+  return describeRequests(prepared);
+}
+
+function describeSearch(
+  { plan, size }: PreparedLoad,
+  { stepMs }: NonNullable<LoadSettings['findMax']>,
+): string {
+  const steps = `in steps of ${formatDuration(stepMs)}`;
+  const window = formatDuration(plan.windowMs);
+  if (plan.profile === 'voice') {
+    return `Searches for the most concurrent calls ${steps}, and confirms them for ${window}: at most ${formatCount(plan.calls ?? 0, 'call')}. All calls reach a model.${describeCallNetwork(plan)}`;
   }
-  if (findMax) {
-    return `Searches for the highest rate in steps of ${findMax.stepMs / 1000} s, and confirms it for ${windowSeconds} s: at most ${size.requests} requests, all of which reach a model (engine ${engine}).`;
-  }
-  if (connections !== undefined) {
-    return `Sends as many requests as ${formatCount(connections, 'connection')} can in ${windowSeconds} s, each after the response to the one before, after ${(plan.warmUpMs / 1000).toFixed(1)} s of warm-up; all requests reach a model (profile ${profile}, engine ${engine}).`;
-  }
-  if (profile === 'voice') {
-    return `Places ${calls} calls, ${callsPerSecond} per second, and holds them for ${windowSeconds} s: about ${size.modelCalls} turns, all of which reach a model (profile voice).${overNetwork}`;
-  }
+  return `Searches for the highest rate ${steps}, and confirms it for ${window}: at most ${formatCount(size.requests, 'request')}. All requests reach a model (engine ${plan.engine}).`;
+}
+
+function describeClosedLoop(plan: LoadPlan, connections: number): string {
+  const { profile, engine, windowMs, warmUpMs } = plan;
+  return `Sends as many requests as ${formatCount(connections, 'connection')} can in ${formatDuration(windowMs)}, each after the response to the one before, after ${formatSeconds(warmUpMs, 1)} of warm-up. All requests reach a model (profile ${profile}, engine ${engine}).`;
+}
+
+function describeCalls({ plan, size }: PreparedLoad): string {
+  const calls = formatCount(plan.calls ?? 0, 'call');
+  return `Holds ${calls} for ${formatDuration(plan.windowMs)}, placed at ${plan.callsPerSecond} per second: about ${formatCount(size.modelCalls, 'turn')}. All turns reach a model (profile voice).${describeCallNetwork(plan)}`;
+}
+
+function describeRequests({ plan, size, settings: { shard } }: PreparedLoad): string {
+  const { profile, engine, ratePerSecond, simulatedUsers, calls } = plan;
   const traffic =
     simulatedUsers === undefined
-      ? `${ratePerSecond} requests per second`
-      : `${simulatedUsers} simulated users`;
-  const withCalls = calls === undefined ? '' : ` and ${calls} calls`;
-  const beforeSeconds = ((plan.warmUpMs + plan.rampMs) / 1000).toFixed(1);
+      ? `${ratePerSecond} ${ratePerSecond === 1 ? 'request' : 'requests'} per second`
+      : formatCount(simulatedUsers, 'simulated user');
+  const withCalls = calls === undefined ? '' : ` and ${formatCount(calls, 'call')}`;
+  const before = formatSeconds(plan.warmUpMs + plan.rampMs, 1);
   const part = shard ? `shard ${shard.index}/${shard.count} of ` : '';
-  return `Sends ${part}about ${size.requests} requests, ${size.modelCalls} of which reach a model: ${traffic}${withCalls} for ${windowSeconds} s, after ${beforeSeconds} s of warm-up and ramp-up (profile ${profile}, engine ${engine}).`;
+  const reach = size.modelCalls === 1 ? 'reaches' : 'reach';
+  return `Sends ${part}about ${formatCount(size.requests, 'request')}, ${formatNumber(size.modelCalls)} of which ${reach} a model: ${traffic}${withCalls} for ${formatDuration(plan.windowMs)}, after ${before} of warm-up and ramp-up (profile ${profile}, engine ${engine}).`;
 }
+
+const describeCallNetwork = ({ network }: LoadPlan): string =>
+  network === undefined ? '' : ` The calls go over the network ${describeNetwork(network)}.`;

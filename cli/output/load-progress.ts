@@ -1,5 +1,6 @@
 import type { LoadProgress } from '../../load/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
+import { formatCount } from '../../src/report-kit/format.ts';
 import { createPlainTimer, formatMinutes } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -12,16 +13,17 @@ export function createLoadProgress(
   return (figures) => {
     const line = formatFigures(figures);
     const { errors } = figures;
-    const errorsText = errors === 0 ? '' : `  ${terminal.style('red', `${errors} errors`)}`;
+    const count = formatCount(errors, 'error');
+    const errorsText = errors === 0 ? '' : `  ${terminal.style('red', count)}`;
     terminal.live(`  ${line.slice(0, Math.max(0, terminal.width - 16))}${errorsText}`);
-    if (isPlainDue()) terminal.write(`Progress: ${line}, ${errors} errors\n`);
+    if (isPlainDue()) terminal.write(`Progress: ${line}, ${count}\n`);
   };
 }
 
 function formatFigures(figures: LoadProgress): string {
   const { phase, perSecond, inFlight, p50Ms, p99Ms, calls } = figures;
   const time = formatTimeLeft(figures);
-  if (calls) return `${time}, ${inFlight} calls connected, ${calls.packetsPerSecond} packets/s`;
+  if (calls) return `${time}, ${formatCount(inFlight, 'call')} connected, ${calls.packetsPerSecond} packets/s`;
   if (phase === 'preflight' || phase === 'warm-up') return time;
   if (phase === 'drain') return `drain, ${inFlight} in flight`;
   const latency = p50Ms === null ? '' : `, p50 ${formatMs(p50Ms)}, p99 ${formatMs(p99Ms)}`;
@@ -41,6 +43,6 @@ function formatTimeLeft({ phase, leftMs, search }: LoadProgress): string {
 }
 
 const describeStep = (search: NonNullable<LoadProgress['search']>): string =>
-  'calls' in search ? `with ${search.calls} calls` : `at ${search.perSecond}/s`;
+  'calls' in search ? `with ${formatCount(search.calls, 'call')}` : `at ${search.perSecond}/s`;
 
 const formatMs = (ms: number | null): string => `${Math.round(ms ?? 0)} ms`;

@@ -1,7 +1,7 @@
 import { mutants, serviceMutants } from '../areas/mutants.ts';
 import type { SelftestResult, SelftestRow } from '../proof/selftest.ts';
 import type { PeerChoice } from '../proof/peer-runs.ts';
-import { formatDuration } from '../../src/report-kit/format.ts';
+import { formatCount, formatDuration } from '../../src/report-kit/format.ts';
 import { labeled, wrap, type TextLayout } from '../../src/report-kit/terminal.ts';
 
 /** Lays out the result of a self-test: which requirement catches which mutant, and what went wrong. */
@@ -49,8 +49,9 @@ function tally({ rows, ms, unkilled, seed, ok }: SelftestResult, { style }: Text
     return all.length === 0 ? [] : [`${correct.length} of ${all.length} ${sentences[kind]}`];
   });
   const verdict = ok ? style('green', 'PROVEN') : style('red', 'NOT PROVEN');
-  const rest =
-    unkilled.length === 0 ? [] : [`${unkilled.length} requirements have no mutant in this run`];
+  const count = formatCount(unkilled.length, 'requirement');
+  const have = unkilled.length === 1 ? 'has' : 'have';
+  const rest = unkilled.length === 0 ? [] : [`${count} ${have} no mutant in this run`];
   return [...lines, ...rest, `${verdict}  ${formatDuration(ms)}, seed ${seed}`];
 }
 

@@ -1,6 +1,6 @@
 import type { LoadTarget, Outages } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { formatNumber, formatShare } from '../../src/report-kit/format.ts';
+import { formatCount, formatNumber, formatShare } from '../../src/report-kit/format.ts';
 import { findLowerBound, findUpperBound } from './binomial.ts';
 import type { Block } from '../record/blocks.ts';
 import { judgeShare } from './share.ts';
@@ -23,7 +23,7 @@ export function judgeAvailability(
   }
   const range: [number, number] = [toPercent(1 - high), toPercent(1 - low)];
   const errors = errorCounts === '' ? '' : `; errors: ${errorCounts}`;
-  const summary = `${formatNumber(samples - hits)} of ${formatNumber(samples)} requests succeeded (${formatShare(1 - hits / samples)})${errors}.`;
+  const summary = `${formatNumber(samples - hits)} of ${formatCount(samples, 'request')} succeeded (${formatShare(1 - hits / samples)})${errors}.`;
   return {
     ...row,
     measured: toPercent(1 - hits / samples),
@@ -59,7 +59,7 @@ export function judgeSessions(echoed: number, mixedUp: number): LoadTarget {
     verdict: mixedUp > 0 ? 'FAIL' : 'PASS',
     reason:
       mixedUp > 0
-        ? `${formatNumber(mixedUp)} of ${formatNumber(samples)} responses contained data of another session.`
+        ? `${formatNumber(mixedUp)} of ${formatCount(samples, 'response')} contained data of another session.`
         : `All ${formatNumber(samples)} responses with a session id contained the right one.`,
   };
 }

@@ -37,7 +37,7 @@ export function judgeLatency(
   const strict =
     hits === 0
       ? `All ${formatCount(samples, 'response')} met the target; the slowest took ${slowest}.`
-      : `${formatNumber(hits)} of ${formatNumber(samples)} responses missed the target; the slowest took ${slowest}.`;
+      : `${formatNumber(hits)} of ${formatCount(samples, 'response')} missed the target; the slowest took ${slowest}.`;
   const reason =
     samples === 0
       ? 'No response time was measured.'

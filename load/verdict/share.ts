@@ -1,6 +1,6 @@
 import type { LoadVerdict } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { formatNumber } from '../../src/report-kit/format.ts';
+import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
 import { sumBlocks, type Block } from '../record/blocks.ts';
 import { CONFIDENCE, countSamplesNeeded, findLowerBound, findUpperBound } from './binomial.ts';
 
@@ -38,7 +38,8 @@ export function judgeShare(blocks: readonly Block[], allowed: number, random: Ra
   if (high < allowed) return { verdict: 'PASS', ...figures };
   const samplesNeeded = countSamplesNeeded(allowed);
   if (samples < samplesNeeded) {
-    const reservation = `${formatNumber(samples)} samples are too few to prove it; at least ${formatNumber(samplesNeeded)} without a miss are needed.`;
+    const are = samples === 1 ? 'is' : 'are';
+    const reservation = `${formatCount(samples, 'sample')} ${are} too few to prove it; at least ${formatNumber(samplesNeeded)} without a miss are needed.`;
     return { verdict: 'NOT PROVEN', ...figures, reservation, samplesNeeded };
   }
   const reservation =

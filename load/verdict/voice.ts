@@ -55,7 +55,7 @@ export function judgeConnections({
   const hasEndedEarly = ranMs === 0 && errorCounts === '';
   const summary = hasEndedEarly
     ? 'No call was held, because the run ended before the steady state.'
-    : `${held} of ${calls} concurrent calls were held for ${formatDuration(ranMs)} with audio in both directions${errors}. With 95% confidence, at least ${share} of further calls would be held.`;
+    : `${held} of ${formatCount(calls, 'concurrent call')} ${held === 1 ? 'was' : 'were'} held for ${formatDuration(ranMs)} with audio in both directions${errors}. With 95% confidence, at least ${share} of further calls would be held.`;
   return {
     ...row,
     measured: held,

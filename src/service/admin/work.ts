@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { isoTime, systemClock, type Clock } from '../../platform/clock.ts';
+import { formatCount } from '../../report-kit/format.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { Backlog } from '../operations/backlog.ts';
 import type { Store } from '../store/store.ts';
@@ -46,7 +47,7 @@ export async function drain(
     return { drained: true };
   const left = options.isSimulating()
     ? 'simulations are still running'
-    : `${count} evals are still not scored`;
+    : `${formatCount(count, 'eval')} ${count === 1 ? 'is' : 'are'} still not scored`;
   const due =
     nextDueAtMs > clock.nowMs()
       ? `. The next one is due at ${isoTime(nextDueAtMs)} on the service clock. Advance it with POST /__admin/clock`

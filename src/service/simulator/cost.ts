@@ -54,5 +54,6 @@ export function describeCost(cost: SimulationCost): string {
     count === 0 ? [] : [`${formatCount(count, 'request')} to ${model}`],
   );
   const more = models.length === 0 ? '' : `, and at most ${models.join(' and ')}`;
-  return `${places}At most ${formatCount(turns, 'turn')}, which reach the model of the sandbox${more}.`;
+  const reach = turns === 1 ? 'reaches' : 'reach';
+  return `${places}At most ${formatCount(turns, 'turn')}, which ${reach} the model of the sandbox${more}.`;
 }

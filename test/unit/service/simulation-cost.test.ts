@@ -25,6 +25,10 @@ void t.test(
     const cost = estimateCost({ scenarios });
     t.same(cost, { calls: 0, turns: 10 + 3 * 4 + 3, userModelRequests: 0, judgeRequests: 0 });
     t.equal(describeCost(cost), 'At most 25 turns, which reach the model of the sandbox.');
+    t.equal(
+      describeCost({ ...cost, turns: 1 }),
+      'At most 1 turn, which reaches the model of the sandbox.',
+    );
     t.equal(estimateCost({ scenarios, samples: 2 }).turns, 2 * (10 + 4 + 3));
     t.end();
   },

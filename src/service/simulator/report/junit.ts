@@ -1,4 +1,4 @@
-import { formatNumber } from '../../../report-kit/format.ts';
+import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import type {
   ScenarioResult,
   SimulatedSessionReport,
@@ -85,7 +85,7 @@ function toTestCase(
     ...listRunTurnTaking(summarizeTurnTaking(measuredCalls(sessions))),
     ...(isTranscribed ? listRunHeard(summarizeHeard(sessions, true), sessions) : []),
   ].map(([name, figure]) => `${name}: ${figure}`);
-  const summary = `${passed} of ${samples} samples passed${flaky ? ', flaky' : ''}.`;
+  const summary = `${passed} of ${formatCount(samples, 'sample')} passed${flaky ? ', flaky' : ''}.`;
   const message = blocker ?? [summary, ...reasons].join(' ');
   return {
     classname: `${prefix}.${scenario.scenario_id}`,

@@ -189,6 +189,8 @@ void t.test('a malformed file gives exit code 1 and the reason', async (t) => {
 
 void t.test('a file of another shape: the message describes its content', async (t) => {
   const line = JSON.stringify(makeTraceRequest([makeSpan()]));
+  const empty =
+    'The file is empty. Pass an OTLP trace request as JSON or protobuf. Without such a file, run sandbox-kit serve';
   const perLine = 'This file has one JSON document per line. Lint one line at a time, for example:';
   const rows: [title: string, bytes: string | Uint8Array, shown: string][] = [
     ['JSONL', `${line}\n${line}\n`, `${perLine} head -n 1 FILE | sandbox-kit lint-traces -`],
@@ -197,9 +199,9 @@ void t.test('a file of another shape: the message describes its content', async 
       gzipSync(`${line}\r\n${line}`),
       `${perLine} gzip -dc FILE | head -n 1 | sandbox-kit lint-traces -`,
     ],
-    ['empty', '', 'The file is empty.'],
-    ['empty gzip', gzipSync(''), 'The file is empty.'],
-    ['white space', ' \n', 'The file is empty.'],
+    ['empty', '', empty],
+    ['empty gzip', gzipSync(''), empty],
+    ['white space', ' \n', empty],
     ['another field', '{"foo":1}', 'resourceSpans is missing; the file has the field foo.'],
     [
       'other fields',

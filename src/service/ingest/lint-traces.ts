@@ -43,8 +43,7 @@ export function lintTraces(bytes: Uint8Array, options: LintOptions): TraceDiagno
   const readAs = (contentType: Format['contentType']): TraceDiagnosis =>
     diagnose(bytes, { ...options, contentType, isGzip });
   if (!isJson || !whole) {
-    if (whole && isEmptyText(whole))
-      return explainNoSpans(readAs('protobuf'), 'The file is empty.');
+    if (whole && isEmptyText(whole)) return explainNoSpans(readAs('protobuf'), EMPTY_FILE);
     const diagnosis = readAs('protobuf');
     if (!diagnosis.refused) return diagnosis;
     // `null` and numbers are also JSON.
@@ -58,6 +57,10 @@ export function lintTraces(bytes: Uint8Array, options: LintOptions): TraceDiagno
   const asProtobuf = readAs('protobuf');
   return asProtobuf.refused?.code === 'malformed_body' ? asJson : asProtobuf;
 }
+
+const WHAT_TO_PASS = 'Pass an OTLP trace request as JSON or protobuf.';
+
+const EMPTY_FILE = `The file is empty. ${WHAT_TO_PASS} Without such a file, run sandbox-kit serve and send the traces to it: its ingest log explains them in the same way.`;
 
 /** Explains JSON that is read but has no `resourceSpans`, and files with one JSON document per line. */
 function explainShape(
@@ -111,8 +114,7 @@ const parseBytes = (bytes: Uint8Array): unknown => parseJson(new TextDecoder().d
 function explainUnknownFormat(diagnosis: TraceDiagnosis, start: Uint8Array): TraceDiagnosis {
   const isText = /^[\t\n\r\x20-\x7e]+$/.test(new TextDecoder().decode(start));
   if (!isText || diagnosis.refused?.code !== 'malformed_body') return diagnosis;
-  const message =
-    'This is a text file, but not JSON. Pass an OTLP trace request as JSON or protobuf.';
+  const message = `This is a text file, but not JSON. ${WHAT_TO_PASS}`;
   return { ...diagnosis, refused: { ...diagnosis.refused, message } };
 }
 

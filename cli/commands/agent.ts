@@ -4,6 +4,7 @@ import type { AgentOptions, RunningAgent } from '../../reference-agent/index.ts'
 import { agentOptions, PORT } from '../../reference-agent/options.ts';
 import { dropUndefined, libraryValues, type FlagValues } from '../../src/options/table.ts';
 import { isLoopbackHost } from '../../src/platform/loopback.ts';
+import { quoteArgument } from '../../src/platform/shell.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { deriveVoiceUrl } from '../../src/voice/call/voice-target.ts';
 import { defineCommand, type Invocation } from '../command.ts';
@@ -113,7 +114,7 @@ function introduce(
     ...(voiceUrl === null ? [] : fact('voice', voiceUrl)),
     ...fact('faults', `${url}/__admin/faults`),
     // One line, to be copied.
-    `  check     ${out.program} check ${url}${caPem === null ? '' : ` --ca ${caFile}`}`,
+    `  check     ${out.program} check ${url}${caPem === null ? '' : ` --ca ${quoteArgument(caFile)}`}`,
     'Press Ctrl-C to stop.',
   ];
   out.write(`${lines.join('\n')}\n`);

@@ -5,6 +5,7 @@ import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { exitCodes } from '../errors.ts';
 import { libraryValues } from '../../src/options/table.ts';
 import { sandboxUrl } from '../../src/options/values.ts';
+import { quoteArgument } from '../../src/platform/shell.ts';
 import { typeCommand } from '../../src/report-kit/program-name.ts';
 import { readAccess } from '../input/connection.ts';
 import { writeJsonOutput } from '../output/files.ts';
@@ -62,7 +63,9 @@ function formatCheckCommand(values: ValuesOf<typeof positionals, typeof diagnose
     ['--voice-url', values.voice?.url],
     ['--api-key-file', values.apiKeyFile],
     ['--api-key-header', apiKeyHeader === SERVICE_API_KEY_HEADER ? undefined : apiKeyHeader],
-  ].flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
+  ].flatMap(([name = '', value]) =>
+    value === undefined ? [] : [`${name} ${quoteArgument(value)}`],
+  );
   const waiver = values.allowHttp ? ['--allow-http'] : [];
-  return ['sandbox-kit check', values.url, ...parts, ...waiver].join(' ');
+  return ['sandbox-kit check', quoteArgument(values.url), ...parts, ...waiver].join(' ');
 }

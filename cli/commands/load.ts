@@ -25,8 +25,7 @@ import { rejectFlags, UsageError } from '../errors.ts';
 import type { ValueOrigin } from '../flags/config-option.ts';
 import { requireUrl } from '../flags/parse.ts';
 import { findSetFlag } from '../flags/set-flag.ts';
-import { readCa, readLoadConnection } from '../input/connection.ts';
-import { readSandboxKey } from '../input/keys.ts';
+import { readLoadAccess } from '../input/connection.ts';
 import { readEarlierReport } from '../input/report-files.ts';
 import { writeLoadReports } from '../output/load-reports.ts';
 import { openOutputs } from '../output/outputs.ts';
@@ -97,11 +96,7 @@ export const load = defineCommand({
     const earlier = readEarlierReport(values.shard ? undefined : values.compareWith, 'LoadReport');
     const lines = values.scenario && readUserLines(values.scenario);
     const { url, seed = defaultLoadSeed(values.shard) } = values;
-    const access = {
-      apiKey: readSandboxKey(values, process.env),
-      ca: readCa(values.ca),
-      ...readLoadConnection(values, process.env),
-    };
+    const access = readLoadAccess(values, process.env);
     rejectLargeRun(values, prepared.size, origin);
     const out = openOutputs(values, process);
     const planText = `${describeLoadPlan(prepared)} Seed ${seed}.`;

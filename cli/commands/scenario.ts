@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { isMessage } from '../../src/contract/index.ts';
 import { PORT } from '../../src/service/options.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import { quoteArgument } from '../../src/platform/shell.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { apiKey, apiKeyFile, apiKeyHeader, serviceKey } from '../../src/options/keys.ts';
@@ -71,7 +72,7 @@ export const scenario = defineCommand({
     if (out !== '-') {
       stderr.write(
         `Wrote ${out}. Review the user's messages, then run\n` +
-          `${findProgramName(env)} simulate URL --scenario ${out}\n`,
+          `${findProgramName(env)} simulate URL --scenario ${quoteArgument(out)}\n`,
       );
     }
     return exitCodes.ok;

@@ -25,8 +25,7 @@ import { wrap } from '../../src/report-kit/terminal.ts';
 import { argument, defineCommand, type Invocation, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { findVoiceFlag } from '../flags/voice-options.ts';
-import { readCa, readSandboxConnection } from '../input/connection.ts';
-import { readSandboxKey } from '../input/keys.ts';
+import { readSandboxAccess } from '../input/connection.ts';
 import { readEndpoint, readModelEndpoint } from '../input/model-endpoints.ts';
 import { readEarlierReport } from '../input/report-files.ts';
 import {
@@ -235,11 +234,7 @@ async function runSessions(
 ): Promise<SimulationReport> {
   const { set, calls, earlier, total, concurrency, seed } = run;
   const { channel, voice } = calls;
-  const access = {
-    apiKey: readSandboxKey(values, process.env),
-    ca: readCa(values.ca),
-    connection: readSandboxConnection(values, process.env),
-  };
+  const { apiKey, ca, ...connection } = readSandboxAccess(values, process.env);
   const models = {
     judge: readModelEndpoint('JUDGE', process.env),
     userModel: readModelEndpoint('USER', process.env),
@@ -255,7 +250,7 @@ async function runSessions(
   try {
     return await runSimulation({
       ...libraryValues(simulateOptions, values),
-      ...{ ...set, ...access, ...models, concurrency, seed, channel, voice },
+      ...{ ...set, ...models, apiKey, ca, connection, concurrency, seed, channel, voice },
       url: values.url,
       compareWith: earlier,
       log: createLog('error', process.stderr),

@@ -18,7 +18,7 @@ import {
 } from './keys.ts';
 
 /** The options of the connection to a sandbox, except its URL and its key. */
-export interface ConnectionFlags extends CertificateFlags {
+interface ConnectionFlags extends CertificateFlags {
   headers?: string | undefined;
   allowHttp?: boolean | undefined;
 }
@@ -44,59 +44,71 @@ export function readConnection(
   };
 }
 
-/** The options of the connection to a sandbox or a service. */
-export interface AccessFlags extends ConnectionFlags, TargetKeyFlags {
+/** The options of the connection to a sandbox or a service, except its key. */
+interface AddressFlags extends ConnectionFlags {
   url: string;
   ca?: string | undefined;
   voice?: { url?: string | undefined } | undefined;
 }
 
 /** How to reach a sandbox or a service. */
-export interface Access extends TargetKey, Connection {
+export interface Access extends Connection {
+  apiKey: string | undefined;
   ca: string | undefined;
 }
 
-/** Returns the key and the connection of a check or a diagnosis. */
-export function readAccess(flags: AccessFlags, env: Variables): Access {
-  const { url, voice: { url: voiceUrl = url } = {} } = flags;
-  const key = readTargetKey(flags, env);
-  const { apiKey, apiKeyHeader = 'authorization' } = key;
-  const keyHeader = apiKey === undefined ? undefined : apiKeyHeader;
-  const connection = readConnection(flags, { urls: [url, voiceUrl], keyHeader }, env);
-  return { ...key, ca: readCa(flags.ca), ...connection };
-}
-
-/** The options of a command that tests only sandboxes. */
-export interface SandboxFlags extends ConnectionFlags, KeyFlags {
-  url: string;
-  voice?: { url?: string | undefined } | undefined;
-}
-
 /**
- * Reads how to reach a sandbox, apart from its key.
+ * Reads how to reach the sandbox or the service of a check or a diagnosis.
  *
- * @throws {UsageError} if a file or a variable is invalid.
+ * @throws {UsageError} if a file or a variable is invalid, or a secret would be sent unencrypted.
  */
-export function readSandboxConnection(flags: SandboxFlags, env: Variables): Connection {
-  const { url } = flags;
-  const keyHeader = readSandboxKey(flags, env) === undefined ? undefined : 'authorization';
-  return readConnection(flags, { urls: [url, flags.voice?.url ?? url], keyHeader }, env);
-}
-
-/**
- * Reads how a load test reaches a sandbox, apart from its key.
- *
- * @throws {UsageError} as above, and if autocannon would have to go through a proxy, which it can't.
- */
-export function readLoadConnection(
-  flags: SandboxFlags & { engine: LoadEngineName },
+export function readAccess(
+  flags: AddressFlags & TargetKeyFlags,
   env: Variables,
-): Connection {
-  const connection = readSandboxConnection(flags, env);
-  const { proxies } = connection;
+): Access & TargetKey {
+  const key = readTargetKey(flags, env);
+  return { ...key, ...readAccessWith(key, flags, env) };
+}
+
+/**
+ * Reads how to reach a sandbox.
+ *
+ * @throws {UsageError} as `readAccess` does.
+ */
+export function readSandboxAccess(flags: AddressFlags & KeyFlags, env: Variables): Access {
+  return readAccessWith({ apiKey: readSandboxKey(flags, env) }, flags, env);
+}
+
+/**
+ * Reads how a load test reaches a sandbox.
+ *
+ * @throws {UsageError} as `readAccess` does, and if autocannon would have to go through a proxy, which
+ *   it can't.
+ */
+export function readLoadAccess(
+  flags: AddressFlags & KeyFlags & { engine: LoadEngineName },
+  env: Variables,
+): Access {
+  const access = readSandboxAccess(flags, env);
+  const { proxies } = access;
   const conflict = findProxyConflict({ ...flags, proxies }, (name) => `--${name}`, 'NO_PROXY');
   if (conflict !== undefined) throw new UsageError(conflict);
-  return connection;
+  return access;
+}
+
+/** Takes the key instead of reading it again, because its file may be a pipe. */
+function readAccessWith(
+  {
+    apiKey,
+    apiKeyHeader = 'authorization',
+  }: { apiKey: string | undefined; apiKeyHeader?: string | undefined },
+  flags: AddressFlags,
+  env: Variables,
+): Access {
+  const { url, ca, voice: { url: voiceUrl = url } = {} } = flags;
+  const keyHeader = apiKey === undefined ? undefined : apiKeyHeader;
+  const connection = readConnection(flags, { urls: [url, voiceUrl], keyHeader }, env);
+  return { apiKey, ca: readCa(ca), ...connection };
 }
 
 /** Returns the PEM text of the file that `--ca` names. */

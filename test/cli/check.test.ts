@@ -11,7 +11,7 @@ import { findViolations, type CheckReport, type ExchangeRecord } from '../../src
 import { systemClock } from '../../src/platform/clock.ts';
 import { rowOf } from '../support/conformance/verdicts.ts';
 import { run, runInBackground, type CommandResult } from '../support/commands/command.ts';
-import { start } from '../support/commands/command-process.ts';
+import { runProcess, start } from '../support/commands/command-process.ts';
 import { NOWHERE, startLocally } from '../support/network/local-server.ts';
 import { atNight } from '../support/nightly.ts';
 import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
@@ -227,6 +227,15 @@ void t.test('grade gives a recording the same verdicts, offline', async (t) => {
   t.equal(graded.code, 1, graded.stderr);
   const again = parseReport(t, graded.stdout);
   t.same({ ...again, endedAt: '' }, { ...report, endedAt: '' });
+});
+
+void t.test('each command reads the key only once, so that it can come from a pipe', async (t) => {
+  for (const command of ['check', 'load', 'simulate']) {
+    const args = [command, NOWHERE, '--api-key-file', '-'];
+    const ran = await runProcess(args, { input: `${KEY}\n` });
+    t.equal(ran.code, 3, `${command}: ${ran.stderr}`);
+    t.match(ran.stdout, /Nothing accepts connections/, command);
+  }
 });
 
 void t.test('the key is sent, and redacted in every output', async (t) => {

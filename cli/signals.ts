@@ -30,8 +30,8 @@ export function onStopSignal(
 }
 
 /**
- * Aborts its signal at the first stop signal, after writing the message to stderr unless it is
- * undefined. A second stop signal ends the process.
+ * Aborts its signal at the first stop signal, after writing the message and what a second one does
+ * to stderr, unless the message is undefined. A second stop signal ends the process.
  */
 export function abortOnStopSignal(
   process: CommandProcess,
@@ -44,7 +44,9 @@ export function abortOnStopSignal(
       return;
     }
     const text = typeof message === 'string' ? message : message();
-    if (text !== undefined) process.stderr.write(`\n${fill(text)}\n`);
+    if (text !== undefined) {
+      process.stderr.write(`\n${fill(`${text} Press Ctrl-C again to exit immediately.`)}\n`);
+    }
     controller.abort();
   });
   return { signal: controller.signal, [Symbol.dispose]: listening[Symbol.dispose] };

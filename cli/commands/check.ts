@@ -111,8 +111,7 @@ interface CheckParts extends Pick<Invocation, 'process' | 'origin'> {
   selection: CheckSelection;
 }
 
-const STOPPING =
-  'Stopping after deleting the created users. Press Ctrl-C again to exit immediately.';
+const STOPPING = 'Stopping after deleting the created users.';
 
 async function checkTarget(values: CheckValues, parts: CheckParts): Promise<number> {
   const settings = readSettings(values, parts);

@@ -132,10 +132,9 @@ async function runUntilStopped(
 ): Promise<LoadReport> {
   const sent = profile === 'voice' ? 'calls' : calls ? 'requests and calls' : 'requests';
   let hasMeasured = false;
-  using interrupt = abortOnStopSignal(process, () => {
-    const covered = hasMeasured ? ` The report covers the ${sent} so far.` : '';
-    return `Stopping.${covered} Press Ctrl-C again to exit immediately.`;
-  });
+  using interrupt = abortOnStopSignal(process, () =>
+    hasMeasured ? `Stopping. The report covers the ${sent} so far.` : 'Stopping.',
+  );
   return await run({
     signal: interrupt.signal,
     onProgress(figures) {

@@ -245,7 +245,7 @@ async function runSessions(
   const progress = createSessionProgress(terminal, systemClock, total);
   using interrupt = abortOnStopSignal(
     process,
-    'Stopping. The report covers the finished sessions. Press Ctrl-C again to exit immediately.',
+    'Stopping. The report covers the finished sessions.',
   );
   try {
     return await runSimulation({

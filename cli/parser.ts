@@ -101,7 +101,7 @@ async function runCommand(
     process.stdout.write(formatCommandHelp(command));
   } else if (values.version) process.stdout.write(`${kitVersion()}\n`);
   else {
-    const { rejectUnexpected } = await import('./flags/parse.ts');
+    const { rejectUnexpected } = await import('./flags/unexpected.ts');
     rejectUnexpected(command, args, values);
     if (error) throw new UsageError(error.message);
     const { applyConfigFile } = await import('./config/apply-config-file.ts');

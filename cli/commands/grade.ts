@@ -4,7 +4,7 @@ import { selectOrReject } from '../../library/selection.ts';
 import { filePath } from '../../src/options/values.ts';
 import { argument, defineCommand } from '../command.ts';
 import { rejectFlags } from '../errors.ts';
-import { describeUnselected, readKnownFailures } from '../input/report-files.ts';
+import { describeUnselected, readKnownFailures } from '../input/known-failures.ts';
 import { writeCheckReports } from '../output/check-reports.ts';
 import { openOutputs } from '../output/outputs.ts';
 

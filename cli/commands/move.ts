@@ -9,7 +9,7 @@ import { readDatabaseUrl } from '../input/database-url.ts';
 import { option, switchOption } from '../../src/options/option.ts';
 import * as values from '../../src/options/values.ts';
 import { fill } from '../output/message.ts';
-import { createMoveProgress, formatMovedRows } from '../output/progress.ts';
+import { createMoveProgress, formatMovedRows } from '../output/move-progress.ts';
 import { createTerminal, createWarningPrinter } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { onStopSignal } from '../signals.ts';

@@ -6,7 +6,7 @@ import {
   createContractDocuments,
   createOpenApi,
 } from '../../src/contract/index.ts';
-import { wrap } from '../../src/report-kit/terminal.ts';
+import { hangingIndent, wrap } from '../../src/report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { didYouMean, exitCodes, UsageError } from '../errors.ts';
 import { option, switchOption } from '../../src/options/option.ts';
@@ -95,9 +95,8 @@ function findSchema(name: string): object {
 
 function listSchemas({ write, style, width }: Terminal): void {
   for (const { title, $comment } of Object.values(contractSchemas)) {
-    const [first = '', ...rest] = wrap($comment, width - TEXT_COLUMN);
-    write(`${title.padEnd(TEXT_COLUMN)}${style('dim', first)}\n`);
-    for (const line of rest) write(`${' '.repeat(TEXT_COLUMN)}${style('dim', line)}\n`);
+    const text = wrap($comment, width - TEXT_COLUMN).map((line) => style('dim', line));
+    write(`${hangingIndent(title.padEnd(TEXT_COLUMN), text).join('\n')}\n`);
   }
 }
 

@@ -1,5 +1,5 @@
 /** The indented rows of the demo: a label, and a text that is wrapped next to it. */
-import { wrap } from '../../src/report-kit/terminal.ts';
+import { hangingIndent, pad, wrap } from '../../src/report-kit/terminal.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 const INDENT = 3;
@@ -12,12 +12,8 @@ export function writeRow(
   text: string,
   styleLabel = (plain: string): string => plain,
 ): void {
-  const [first = '', ...rest] = wrap(text, out.width - INDENT - LABEL_WIDTH);
-  const gap = ' '.repeat(Math.max(1, LABEL_WIDTH - label.length));
-  const lines = [
-    `${' '.repeat(INDENT)}${styleLabel(label)}${gap}${first}`,
-    ...rest.map((line) => ' '.repeat(INDENT + LABEL_WIDTH) + line),
-  ];
+  const start = ' '.repeat(INDENT) + pad(styleLabel(label), LABEL_WIDTH);
+  const lines = hangingIndent(start, wrap(text, out.width - INDENT - LABEL_WIDTH));
   out.write(`${lines.join('\n')}\n`);
 }
 

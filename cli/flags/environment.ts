@@ -44,7 +44,7 @@ export function readEnvironment(env: Variables): Environment {
   return environment.parse(env);
 }
 
-/** Returns an environment variable that a configuration file refers to. An empty one counts as unset. */
+/** Returns an environment variable by its name. An empty one counts as unset. */
 export function readVariable(name: string, env: Variables): string | undefined {
   return variable.parse(env[name]);
 }

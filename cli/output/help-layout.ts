@@ -1,5 +1,5 @@
 /** The layout of help texts: two columns, examples, and paragraphs. */
-import { wrap } from '../../src/report-kit/terminal.ts';
+import { hangingIndent, wrap } from '../../src/report-kit/terminal.ts';
 import type { Example } from '../command.ts';
 import { fill, WIDTH } from './message.ts';
 
@@ -18,11 +18,12 @@ export function section(
   const widths = alignedNames.map(({ length }) => length).filter((it) => it <= NAME_WIDTH_MAX);
   const indent = 2 + Math.max(0, ...widths) + 2;
   const lines = rows.flatMap(([name, text]) => {
-    const [first = '', ...rest] = wrapUnbroken(text, WIDTH - indent);
     const label = `  ${name}  `.padEnd(indent);
-    const head =
-      label.length > indent ? [`  ${name}`, ' '.repeat(indent) + first] : [label + first];
-    return [...head, ...rest.map((line) => ' '.repeat(indent) + line)];
+    const description = wrapUnbroken(text, WIDTH - indent);
+    // A long name has its own line.
+    return label.length > indent
+      ? [`  ${name}`, ...hangingIndent(' '.repeat(indent), description)]
+      : hangingIndent(label, description);
   });
   return [`${heading}:`, ...lines].join('\n');
 }

@@ -8,7 +8,7 @@ import { UsageError } from '../errors.ts';
 import { group, option, switchOption } from '../../src/options/option.ts';
 import { conformanceReports } from '../../src/options/shared.ts';
 import { filePath } from '../../src/options/values.ts';
-import { readKnownFailures } from '../input/report-files.ts';
+import { readKnownFailures } from '../input/known-failures.ts';
 import { kitVersion } from '../../library/kit-version.ts';
 import { writeCheckReports } from '../output/check-reports.ts';
 import { writeOutput } from '../output/files.ts';

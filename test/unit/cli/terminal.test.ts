@@ -2,7 +2,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import t from 'tap';
 import { createLoadProgress } from '../../../cli/output/load-progress.ts';
-import { createMoveProgress, createStepProgress } from '../../../cli/output/progress.ts';
+import { createMoveProgress } from '../../../cli/output/move-progress.ts';
+import { createStepProgress } from '../../../cli/output/progress.ts';
 import { createTerminal, type Terminal } from '../../../cli/output/terminal.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 

@@ -1,19 +1,8 @@
 import type * as serviceModule from '../../src/service/index.ts';
-import { dirname } from 'node:path';
-import type {
-  Scenario,
-  SimulatedSessionReport,
-  SimulationReport,
-} from '../../src/contract/index.ts';
-import { resolveCallTarget } from '../../library/call-target.ts';
+import type { SimulationReport } from '../../src/contract/index.ts';
 import { assignPersona } from '../../library/input/personas.ts';
 import { selectScenarios, type ScenarioSet } from '../../library/input/scenario-files.ts';
-import {
-  defaultConcurrency,
-  placesCalls,
-  runSimulation,
-  type SimulationRun,
-} from '../../library/run-simulation.ts';
+import { defaultConcurrency, runSimulation } from '../../library/run-simulation.ts';
 import { libraryValues } from '../../src/options/table.ts';
 import { sandboxUrl } from '../../src/options/values.ts';
 import { simulateOptions } from '../../src/service/simulator/options.ts';
@@ -22,21 +11,16 @@ import { createLog } from '../../src/platform/log.ts';
 import { randomSeed } from '../../src/platform/random.ts';
 import { formatCount } from '../../src/report-kit/format.ts';
 import { wrap } from '../../src/report-kit/terminal.ts';
-import { argument, defineCommand, type Invocation, type ValuesOf } from '../command.ts';
+import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
-import { findVoiceFlag } from '../flags/voice-options.ts';
 import { readSandboxAccess } from '../input/connection.ts';
-import { readEndpoint, readModelEndpoint } from '../input/model-endpoints.ts';
+import { readModelEndpoint } from '../input/model-endpoints.ts';
 import { readEarlierReport } from '../input/report-files.ts';
-import {
-  createAudioDirectory,
-  type AudioDirectory,
-  type AudioLinks,
-} from '../output/audio-files.ts';
 import { openOutputs, writeViews } from '../output/outputs.ts';
 import { createSessionProgress } from '../output/progress.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
+import { findAudio, prepareCalls, type PreparedCalls } from '../runs/simulated-calls.ts';
 import { abortOnStopSignal } from '../signals.ts';
 
 const positionals = { url: argument(sandboxUrl, 'Base URL of the sandbox') };
@@ -136,70 +120,10 @@ function resolveScenarios(
   return service.resolveScenarios(set.scenarios, set);
 }
 
-/** What calls need from the process, and what receives their recordings. */
-interface CallDeps extends Pick<Invocation, 'process' | 'origin'> {
-  /** Receives the recordings of the calls that the HTML report shows. */
-  summaries: serviceModule.CallSummaries;
-}
-
-/** Which sessions use voice, and how their calls are placed and saved. */
-interface Calls extends Pick<SimulationRun, 'channel' | 'voice'> {
-  audio?: AudioDirectory | undefined;
-}
-
-/**
- * Returns how calls are placed, and creates the audio directory.
- *
- * @throws {UsageError} if a voice option is set, but no session uses voice.
- */
-async function prepareCalls(
-  values: SimulateValues,
-  scenarios: readonly Scenario[],
-  { process, origin, summaries }: CallDeps,
-): Promise<Calls> {
-  const channel = values.byVoice ? 'voice' : undefined;
-  if (!placesCalls(scenarios, channel)) {
-    const unused = findVoiceFlag(values, origin);
-    if (unused === undefined) return {};
-    throw new UsageError(`--${unused} needs --voice, or a scenario with channel: voice.`);
-  }
-  const { saveAudio: directory } = values;
-  const audio =
-    directory === undefined
-      ? undefined
-      : await createAudioDirectory(directory, 'SCENARIO-SAMPLE', { playsBoth: true });
-  return {
-    channel,
-    voice: {
-      ...resolveCallTarget(values.voice),
-      speech: readEndpoint('SPEECH', process.env),
-      transcription: readEndpoint('TRANSCRIBE', process.env),
-      onRecorded:
-        audio || values.html !== undefined
-          ? (plan, call) => {
-              audio?.save(audioNameOf(plan.scenario.id, plan.sample), call.audio);
-              if (values.html !== undefined) summaries.add(plan, call);
-            }
-          : undefined,
-    },
-    audio,
-  };
-}
-
-/** Returns a function that links from the page at a path to the saved audio of a session. */
-function findAudio(
-  path = '',
-  audio: AudioDirectory | undefined,
-): (session: SimulatedSessionReport) => AudioLinks | undefined {
-  return ({ scenario_id: id, sample }) => audio?.linkFrom(dirname(path), audioNameOf(id, sample));
-}
-
-const audioNameOf = (scenarioId: string, sample: number): string => `${scenarioId}-${sample}`;
-
 /** A run that is ready to start. */
 interface PreparedRun {
   set: ScenarioSet;
-  calls: Calls;
+  calls: PreparedCalls;
   /** The report to compare with. */
   earlier: SimulationReport | undefined;
   /** How many sessions it has. */

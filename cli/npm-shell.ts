@@ -1,13 +1,17 @@
 import { systemClock } from '../src/platform/clock.ts';
 import { PROGRAM_NAME } from '../src/report-kit/program-name.ts';
 import { readVariable } from './flags/environment.ts';
-import type { CommandProcess } from './process.ts';
+import type { CommandProcess, Variables } from './process.ts';
 
 /** How often the parent process is checked. */
 const INTERVAL_MS = 500;
 
 /** A script that runs only this program. The shell of such a script ends with it, not before. */
 const OWN_SCRIPT = new RegExp(`^(["']?)${PROGRAM_NAME}\\1(\\s[^&|;<>()$\`\\n]*)?$`);
+
+/** Returns whether npx or `npm run` runs the program, and nothing else in the same shell. */
+export const isRunByNpm = (env: Variables): boolean =>
+  OWN_SCRIPT.test(readVariable('npm_lifecycle_script', env) ?? '');
 
 /**
  * Waits for the end of the shell in which npx or `npm run` runs the program. Both end their shell at
@@ -19,8 +23,7 @@ export async function waitForEndOfNpmShell(
   process: Pick<CommandProcess, 'env' | 'ppid'>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const script = readVariable('npm_lifecycle_script', process.env) ?? '';
-  if (!OWN_SCRIPT.test(script)) return false;
+  if (!isRunByNpm(process.env)) return false;
   const { ppid: shell } = process;
   try {
     while (process.ppid === shell) await systemClock.sleep(INTERVAL_MS, signal);

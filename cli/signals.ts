@@ -1,7 +1,14 @@
+import { systemClock } from '../src/platform/clock.ts';
 import { exitCodes } from './errors.ts';
-import { waitForEndOfNpmShell } from './npm-shell.ts';
+import { isRunByNpm, waitForEndOfNpmShell } from './npm-shell.ts';
 import { fill } from './output/message.ts';
 import { STOP_SIGNALS, type CommandProcess } from './process.ts';
+
+/**
+ * How long a second signal counts as the first one. A terminal sends Ctrl-C to all its programs, and
+ * npm then also passes it on to the program that it runs.
+ */
+const repetitionMsOf = ({ env }: CommandProcess): number => (isRunByNpm(env) ? 300 : 0);
 
 /**
  * Calls a function for each stop signal, and with SIGTERM if one ended only the shell of npx or
@@ -12,7 +19,12 @@ export function onStopSignal(
   listener: (signal: NodeJS.Signals) => void,
 ): Disposable {
   const waiting = new AbortController();
+  const repetitionMs = repetitionMsOf(process);
+  let receivedMs = -Infinity;
   const receive = (signal: NodeJS.Signals): void => {
+    const nowMs = systemClock.monotonicMs();
+    if (nowMs - receivedMs < repetitionMs) return;
+    receivedMs = nowMs;
     // A signal to both the shell and the program is one signal.
     waiting.abort();
     listener(signal);
@@ -60,9 +72,11 @@ export function listenForStop(
   process: CommandProcess,
 ): Disposable & { received: Promise<undefined> } {
   const { promise: received, resolve } = Promise.withResolvers<undefined>();
+  const repetitionMs = repetitionMsOf(process);
   const listening = onStopSignal(process, () => {
-    listening[Symbol.dispose]();
     resolve(undefined);
+    if (repetitionMs === 0) listening[Symbol.dispose]();
+    else void systemClock.sleep(repetitionMs).then(() => listening[Symbol.dispose]());
   });
   return { received, [Symbol.dispose]: listening[Symbol.dispose] };
 }

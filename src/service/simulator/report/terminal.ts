@@ -191,7 +191,7 @@ function formatReasons(
   const notable = sessions.filter(
     (session) => session.verdict !== 'passed' || listReasons(session).length > 0,
   );
-  const groups = groupAlike(notable);
+  const groups = groupAlike(notable).map(putExampleFirst);
   const lines = groups.slice(0, GROUPS_MAX).flatMap((group, index) => {
     const [first] = group;
     if (!first) return [];
@@ -217,14 +217,30 @@ function formatReasons(
     : lines;
 }
 
+/** Puts the session first whose failed turn tells most: one in which the user said something. */
+function putExampleFirst(group: readonly SimulatedSessionReport[]): SimulatedSessionReport[] {
+  const example = group.find(
+    (session) => (findFailedTurn(session)?.user_input.trim() ?? '') !== '',
+  );
+  return example ? [example, ...group.filter((session) => session !== example)] : [...group];
+}
+
 /** Formats the turn that failed a session: what the user said, and what the agent replied. */
 function formatFailedTurn(session: SimulatedSessionReport, { width }: TextLayout): string[] {
-  if (session.verdict === 'passed') return [];
+  const turn = findFailedTurn(session);
+  if (!turn) return [];
+  const layout = { indent: '      ', width };
+  return [`  - ${nameTurn(turn)}:`, ...formatTurnLines(session, turn, layout)];
+}
+
+/** Returns the turn that failed or stopped a session; undefined if it passed, or has no turn. */
+function findFailedTurn(
+  session: SimulatedSessionReport,
+): SimulatedSessionReport['traces'][number] | undefined {
+  if (session.verdict === 'passed') return undefined;
   const { traces, failed_turn: failed } = session;
   const sequence = failed?.session_sequence ?? findDecidingTurn(session) ?? traces.length;
-  const turn = traces.find(({ session_sequence: nth }) => nth === sequence);
-  if (!turn) return [];
-  return [`  - ${nameTurn(turn)}:`, ...formatTurnLines(turn, { indent: '      ', width })];
+  return traces.find(({ session_sequence: nth }) => nth === sequence);
 }
 
 /** Returns the turn that decided the first required eval that failed, if it is one turn. */

@@ -94,7 +94,13 @@ const rows: Row[] = [
     'returns health as text',
     { health: respondWith(200, 'fine') },
     'infrastructure_error',
-    /health/,
+    /\/health returned 200 with a body that is not JSON\. /,
+  ],
+  [
+    'returns health without a timestamp',
+    { health: respondWith(200, { status: 'healthy' }) },
+    'infrastructure_error',
+    /invalid body: \/timestamp must be an ISO 8601 time, got nothing\. .*check URL --area health\.$/,
   ],
   ['hangs up on a health check', { health: hangUp }, 'infrastructure_error', /GET \/health/],
   [

@@ -1,4 +1,5 @@
 import {
+  findHealthProblem,
   HEALTH_TIMEOUT_MS,
   isMessage,
   type ChatRequest,
@@ -160,10 +161,10 @@ async function asInfrastructure(
 }
 
 function assertHealthy({ status, json }: SandboxResponse): void {
-  const health = isMessage('Health', json) ? json.status : undefined;
-  if (status === 200 && (health === 'healthy' || health === 'degraded')) return;
-  const detail = health === undefined ? 'without a health status' : `with status ${health}`;
-  throw new SessionError('infrastructure_error', `GET /health returned ${status} ${detail}.`);
+  const problem = findHealthProblem(status, json);
+  if (problem === undefined) return;
+  const advice = 'To check the response, run sandbox-kit check URL --area health.';
+  throw new SessionError('infrastructure_error', `GET /health returned ${problem}. ${advice}`);
 }
 
 function isDuplicate({ status, json }: SandboxResponse): boolean {

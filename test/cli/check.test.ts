@@ -302,6 +302,32 @@ void t.test('doctor reports a reachable sandbox, or one cause, as text and as JS
   t.match(locked.stdout, /requires a key[^]*SANDBOX_KIT_API_KEY/);
 });
 
+void t.test('doctor says what responds, what fails, and how to try the rest', async (t) => {
+  const notFound = respondWith(404, '{}');
+  const double = await withSandboxDouble(t, { delete: notFound });
+  const diagnose = async (...args: string[]): Promise<string> => {
+    const { code, stdout } = await run(['doctor', double.url, ...args]);
+    t.equal(code, 0, stdout);
+    return stdout.replaceAll(/\s+/g, ' ');
+  };
+  const whole = await diagnose();
+  t.match(whole, 'Responds GET /health, POST /v1/chat/completions, POST /users Fails');
+  t.match(whole, 'Fails DELETE /users/{user_id} (404) Absent WebSocket /voice (');
+  t.match(whole, 'reachable, but DELETE /users/{user_id} fails. To check it, run:');
+  const withoutVoice = await diagnose('--area', 'chat,health');
+  t.match(
+    withoutVoice,
+    /Not tried WebSocket \/voice To try (npx )?sandbox-kit check \S+ --area voice The sandbox /,
+  );
+  double.setBehavior({ create: notFound, health: respondWith(200, { status: 'healthy' }) });
+  const withoutUsers = await diagnose();
+  t.match(withoutUsers, 'Absent POST /users (404), DELETE /users/{user_id} (not tried), WebSocket');
+  t.match(
+    withoutUsers,
+    'Fails GET /health (200 with an invalid body: /timestamp must be an ISO 8601 time, got nothing)',
+  );
+});
+
 void t.test(
   'each command says to remove /v1 from the URL, however unknown paths are refused',
   async (t) => {

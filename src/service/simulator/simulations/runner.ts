@@ -73,8 +73,6 @@ const STORE_FAILED_PAUSE_MS = 1_000;
 
 /** Pause between two searches for simulations that no replica runs, and between two renewals. */
 const POLL_MS = 1_000;
-/** How long a lease lasts in the store. */
-const LEASE_MS = 10_000;
 /** How long a cancellation waits for another replica. */
 const CANCEL_MS_MAX = 15_000;
 const WAIT_POLL_MS = 50;
@@ -280,16 +278,17 @@ class StoredSimulationRunner implements SimulationRunner {
     }: { lease: SimulationLease; sharing: SimulationSharing; ended: AbortSignal },
   ): Promise<void> {
     const { log } = this.#options;
+    const { leases } = sharing;
     let renewedMs = systemClock.monotonicMs();
     // A canceled simulation renews its lease until its sessions have ended.
     while (await this.#waitUnlessEnded(ended)) {
       const askedMs = systemClock.monotonicMs();
       const running = JSON.stringify([...runningSessions]);
-      const state = await sharing.leases.renew(lease, running).catch(() => undefined);
+      const state = await leases.renew(lease, running).catch(() => undefined);
       if (state !== undefined) renewedMs = askedMs;
       if (control.signal.aborted) continue;
       if (state === 'ended') control.abort(new Error('The simulation was canceled.'));
-      if (state === 'lost' || systemClock.monotonicMs() - renewedMs > LEASE_MS) {
+      if (state === 'lost' || systemClock.monotonicMs() - renewedMs > leases.leaseMs) {
         log.warn('simulation_lease_lost', { simulation: plan.id });
         control.abort(new Error('Another replica runs the simulation.'));
       }

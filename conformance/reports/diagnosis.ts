@@ -109,8 +109,9 @@ const formatRow = (label: string, lines: readonly string[]): string[] =>
 
 function describeState({ area, name, state, outcome }: EndpointState): string {
   if (state === 'responds' || state === 'not_tried') return name;
-  const hint = area === 'voice' && state === 'absent' ? '; --voice-url sets another address' : '';
-  return `${name} (${outcome}${hint})`;
+  if (state === 'fails') return `${name} (${outcome})`;
+  const hint = area === 'voice' ? '; --voice-url sets another address' : '';
+  return `${name} (${outcome}; optional${hint})`;
 }
 
 /** Returns the method and the path that was sent. A voice address has a path of its own. */

@@ -1,19 +1,15 @@
 import { findHealthProblem, voiceChannel } from '../../src/contract/index.ts';
+import { isAbsent } from '../areas/users/absence.ts';
 import { endpointRoutes } from '../engine/endpoint-routes.ts';
 import { isOpened, isVoiceAbsent } from '../engine/transcript/call-messages.ts';
-import {
-  describeOutcome,
-  type Exchange,
-  isAccepted,
-  isNotFound,
-} from '../engine/transcript/reading.ts';
+import { describeOutcome, type Exchange, isAccepted } from '../engine/transcript/reading.ts';
 
 /** What the requests of a diagnosis show about an endpoint of a sandbox, or about its calls. */
 export interface EndpointState {
   area: 'health' | 'chat' | 'users' | 'voice';
   /** The method and the path, such as `DELETE /users/{user_id}`; also `WebSocket /voice` and `calls`. */
   name: string;
-  /** `absent`: the sandbox does not have it, and need not. `not_tried`: no request was sent. */
+  /** `absent`: the sandbox does not have it, which is optional. `not_tried`: no request was sent. */
   state: 'responds' | 'fails' | 'absent' | 'not_tried';
   /** How the last request ended, such as `200` or `timeout`, or that there was none. */
   outcome: string;
@@ -54,14 +50,13 @@ function findState(
   endpoint: (typeof endpoints)[number]['endpoint'],
   exchanges: readonly Exchange[],
 ): Pick<EndpointState, 'state' | 'outcome'> {
-  const findLast = (name: string): Exchange | undefined =>
-    exchanges.findLast((exchange) => exchange.endpoint === name && exchange.intent === 'valid');
-  const last = findLast(endpoint);
+  const last = exchanges.findLast(
+    (exchange) => exchange.endpoint === endpoint && exchange.intent === 'valid',
+  );
   if (!last) {
     // Without a user, there is nothing to delete.
-    const created = findLast('create');
-    const isAbsent = endpoint === 'delete' && created !== undefined && isNotFound(created);
-    return { state: isAbsent ? 'absent' : 'not_tried', outcome: 'not tried' };
+    const hasNoUsers = endpoint === 'delete' && isAbsent('create', { exchanges });
+    return { state: hasNoUsers ? 'absent' : 'not_tried', outcome: 'not tried' };
   }
   const { response, json } = last;
   if (endpoint === 'health' && response) {
@@ -69,10 +64,14 @@ function findState(
     if (problem !== undefined) return { state: 'fails', outcome: problem };
   }
   const outcome = describeOutcome(last);
-  if (endpoint === 'voice' ? isOpened(last) : isAccepted(last)) {
-    return { state: 'responds', outcome };
+  if (endpoint === 'voice') {
+    if (isOpened(last)) return { state: 'responds', outcome };
+    return { state: isVoiceAbsent(exchanges) ? 'absent' : 'fails', outcome };
   }
-  const isAbsent =
-    endpoint === 'voice' ? isVoiceAbsent(exchanges) : endpoint === 'create' && isNotFound(last);
-  return { state: isAbsent ? 'absent' : 'fails', outcome };
+  if (isAccepted(last)) return { state: 'responds', outcome };
+  const isOptional = endpoint === 'create' || endpoint === 'delete';
+  return {
+    state: isOptional && isAbsent(endpoint, { exchanges }) ? 'absent' : 'fails',
+    outcome,
+  };
 }

@@ -304,7 +304,7 @@ void t.test('doctor reports a reachable sandbox, or one cause, as text and as JS
 
 void t.test('doctor says what responds, what fails, and how to try the rest', async (t) => {
   const notFound = respondWith(404, '{}');
-  const double = await withSandboxDouble(t, { delete: notFound });
+  const double = await withSandboxDouble(t, { delete: refusal(500, 'server_error') });
   const diagnose = async (...args: string[]): Promise<string> => {
     const { code, stdout } = await run(['doctor', double.url, ...args]);
     t.equal(code, 0, stdout);
@@ -312,7 +312,7 @@ void t.test('doctor says what responds, what fails, and how to try the rest', as
   };
   const whole = await diagnose();
   t.match(whole, 'Responds GET /health, POST /v1/chat/completions, POST /users Fails');
-  t.match(whole, 'Fails DELETE /users/{user_id} (404) Absent WebSocket /voice (');
+  t.match(whole, 'Fails DELETE /users/{user_id} (500) Absent WebSocket /voice (');
   t.match(whole, 'reachable, but DELETE /users/{user_id} fails. To check it, run:');
   const withoutVoice = await diagnose('--area', 'chat,health');
   t.match(
@@ -321,11 +321,18 @@ void t.test('doctor says what responds, what fails, and how to try the rest', as
   );
   double.setBehavior({ create: notFound, health: respondWith(200, { status: 'healthy' }) });
   const withoutUsers = await diagnose();
-  t.match(withoutUsers, 'Absent POST /users (404), DELETE /users/{user_id} (not tried), WebSocket');
+  t.match(
+    withoutUsers,
+    'Absent POST /users (404; optional), DELETE /users/{user_id} (not tried; optional), WebSocket',
+  );
   t.match(
     withoutUsers,
     'Fails GET /health (200 with an invalid body: /timestamp must be an ISO 8601 time, got nothing)',
   );
+  double.setBehavior({ delete: notFound });
+  const withoutDeletion = await diagnose();
+  t.match(withoutDeletion, 'Absent DELETE /users/{user_id} (404; optional), WebSocket /voice (');
+  t.match(withoutDeletion, 'The sandbox is reachable. To check it, run:');
 });
 
 void t.test(

@@ -156,9 +156,10 @@ void t.test(
         { standing: 'warn', detail: /\/timestamp must be an ISO 8601 time, got nothing\.$/ },
       ],
       [
-        { delete: respondWith(404, '{}') },
-        { standing: 'warn', detail: /^DELETE http:\S+\/users\/\{user_id\}: 404\.$/ },
+        { delete: respondWith(500, '{}') },
+        { standing: 'warn', detail: /^DELETE http:\S+\/users\/\{user_id\}: 500\.$/ },
       ],
+      [{ delete: respondWith(404, '{}') }, { standing: 'pass' }],
       [{ create: respondWith(404, '{}') }, { standing: 'pass' }],
     ];
     for (const [behavior, summary] of rows) {

@@ -9,7 +9,7 @@ import {
 } from '../../engine/transcript/reading.ts';
 import { isConclusive } from '../../engine/transcript/repetitions.ts';
 
-/** Whether an optional endpoint is missing: every valid request gets a 404, 405, or 501. */
+/** Whether an optional endpoint is missing: every valid request is refused like one to no endpoint. */
 export function isAbsent(
   endpoint: Endpoint,
   transcript: { exchanges: readonly Exchange[] },

@@ -226,7 +226,7 @@ function reasonsSection(
     return [
       html`<li>
         <span class="mark ${first.verdict}">${first.verdict}</span>
-        ${formatCount(group.length, 'session')}${describeScenarios(group)},
+        ${formatCount(group.length, 'session')}${listScenarios(group)},
         <span class="soft">${describeEnd(first)}</span>
         <ul>
           ${listSharedReasons(group).map((reason) => html`<li>${cut(reason)}</li>`)}
@@ -245,7 +245,7 @@ function reasonsSection(
 const SCENARIOS_MAX = 10;
 
 /** Names the scenarios of sessions with the same reason, if there are several. */
-function describeScenarios(group: readonly SimulatedSessionReport[]): string {
+function listScenarios(group: readonly SimulatedSessionReport[]): string {
   const ids = [...new Set(group.map((session) => session.scenario_id))];
   if (ids.length < 2) return '';
   return ` of ${ids.length} scenarios (${formatList(ids, SCENARIOS_MAX)})`;

@@ -40,6 +40,7 @@ import { listRunHeard } from '../../domain/heard-facts.ts';
 import { listRunTurnTaking } from '../../domain/turn-taking-facts.ts';
 import type { SessionAudio } from './call.ts';
 import { listChanges, shortHeading } from './comparison.ts';
+import { putExampleFirst } from './failed-turn.ts';
 import { anchorOf, cut, facets, renderSession } from './session-article.ts';
 
 /** The most sessions to show. The JSON report has all of them. */
@@ -275,7 +276,7 @@ function sessionsSection(
   if (sessions.length === 0) return undefined;
   const omitted = sessions.length - shown.length;
   // One open session of each kind of failure is enough to read.
-  const examples = new Set(groupUnpassed(shown).map(([first]) => first));
+  const examples = new Set(groupUnpassed(shown).map((group) => putExampleFirst(group)[0]));
   const body = html`${renderFilters(shown, facets, 'sessions')} ${renderSearch('sessions')}
   ${
     omitted > 0 &&

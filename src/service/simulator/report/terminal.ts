@@ -41,6 +41,7 @@ import {
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import { listChanges } from './comparison.ts';
+import { findFailedTurn, putExampleFirst } from './failed-turn.ts';
 import { describeTurnResend, formatTurnCommand } from './send-again.ts';
 import { formatTranscriptLines, formatTurnLines, nameTurn } from './transcript.ts';
 import { listRunHeard } from '../../domain/heard-facts.ts';
@@ -217,14 +218,6 @@ function formatReasons(
     : lines;
 }
 
-/** Puts the session first whose failed turn tells most: one in which the user said something. */
-function putExampleFirst(group: readonly SimulatedSessionReport[]): SimulatedSessionReport[] {
-  const example = group.find(
-    (session) => (findFailedTurn(session)?.user_input.trim() ?? '') !== '',
-  );
-  return example ? [example, ...group.filter((session) => session !== example)] : [...group];
-}
-
 /** Formats the turn that failed a session: what the user said, and what the agent replied. */
 function formatFailedTurn(session: SimulatedSessionReport, { width }: TextLayout): string[] {
   const turn = findFailedTurn(session);
@@ -232,22 +225,6 @@ function formatFailedTurn(session: SimulatedSessionReport, { width }: TextLayout
   const layout = { indent: '      ', width };
   return [`  - ${nameTurn(turn)}:`, ...formatTurnLines(session, turn, layout)];
 }
-
-/** Returns the turn that failed or stopped a session; undefined if it passed, or has no turn. */
-function findFailedTurn(
-  session: SimulatedSessionReport,
-): SimulatedSessionReport['traces'][number] | undefined {
-  if (session.verdict === 'passed') return undefined;
-  const { traces, failed_turn: failed } = session;
-  const sequence = failed?.session_sequence ?? findDecidingTurn(session) ?? traces.length;
-  return traces.find(({ session_sequence: nth }) => nth === sequence);
-}
-
-/** Returns the turn that decided the first required eval that failed, if it is one turn. */
-const findDecidingTurn = ({
-  eval_outcomes: outcomes,
-}: SimulatedSessionReport): number | undefined =>
-  outcomes.find(({ outcome, required }) => outcome === 'fail' && required !== false)?.turn;
 
 /** Says how to send the request of the turn that failed a session again: from the report, or by curl. */
 function formatRepetition(

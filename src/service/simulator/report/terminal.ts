@@ -79,7 +79,7 @@ export function formatSessionLine(
 ): string {
   const { verdict, end_reason: reason, traces, channel } = session;
   const suffix = channel === 'voice' ? ' by voice' : '';
-  const turns = `${traces.length} turn${traces.length === 1 ? '' : 's'}${suffix}`;
+  const turns = `${formatCount(traces.length, 'turn')}${suffix}`;
   const tail = `${turns.padStart(8)}  ${nameEnd(reason)}`;
   const nameWidth = Math.min(NAME_WIDTH_MAX, width - VERDICT_WIDTH - tail.length - 4);
   const word = style(STYLE_BY_VERDICT[verdict], verdict.padEnd(VERDICT_WIDTH));

@@ -1,6 +1,7 @@
 import type { Suite } from '../engine/area.ts';
 import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
 import { formatList } from '../../src/report-kit/format.ts';
+import { toPrintable } from '../../src/report-kit/printable.ts';
 import {
   hangingIndent,
   shorten,
@@ -109,7 +110,8 @@ const formatRow = (label: string, lines: readonly string[]): string[] =>
 
 function describeState({ area, name, state, outcome }: EndpointState): string {
   if (state === 'responds' || state === 'not_tried') return name;
-  if (state === 'fails') return `${name} (${outcome})`;
+  // The outcome of a health request quotes the response.
+  if (state === 'fails') return `${name} (${toPrintable(outcome)})`;
   const hint = area === 'voice' ? '; --voice-url sets another address' : '';
   return `${name} (${outcome}; optional${hint})`;
 }

@@ -66,6 +66,7 @@ export {
   type Diagnosis,
   type DiagnosisReport,
 } from './reports/diagnosis.ts';
+export type { EndpointState } from './reports/endpoint-states.ts';
 export { htmlReport } from './reports/html.ts';
 export { junitReport } from './reports/junit.ts';
 export { planSentence } from './reports/listing.ts';

@@ -55,6 +55,7 @@ export type {
   CheckOptions,
   DiagnoseOptions,
   DiagnosisReport,
+  EndpointState,
   ExchangeFinding,
   GradeOptions,
   JudgeClientOptions,

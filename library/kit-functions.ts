@@ -11,13 +11,10 @@ export function createKitFunctions(): KitFunctions {
       ]);
       const voice = voiceUrl === undefined ? undefined : { url: voiceUrl };
       const diagnosis = await runDiagnosis({ url, apiKey, timeoutMs, signal, voice });
-      const body = diagnosis.exchanges.find(({ endpoint }) => endpoint === 'health')?.json;
+      const body = diagnosis.exchanges.findLast(({ endpoint }) => endpoint === 'health')?.json;
       return {
         ...diagnosisJson(diagnosis),
         ...(isMessage('Health', body) && { health: body.status }),
-        hasVoice: diagnosis.exchanges.some(
-          ({ endpoint, response }) => endpoint === 'voice' && response?.status === 101,
-        ),
       };
     },
     async planTest(test) {

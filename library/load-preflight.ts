@@ -1,6 +1,6 @@
 import type { Diagnosis } from '../conformance/index.ts';
 import type { LoadRun, Preflight } from '../load/index.ts';
-import type { Area, LoadProfileName } from '../src/contract/index.ts';
+import { findHealthProblem, type Area, type LoadProfileName } from '../src/contract/index.ts';
 import type { Conformance } from './packages.ts';
 
 type Endpoint = 'chat' | 'health' | 'voice';
@@ -97,9 +97,15 @@ function findEndpointProblem(
   };
 }
 
-function describeFailure({ request, response, failure }: Exchange): string {
-  const problem = response
-    ? `responded with HTTP ${response.status}`
-    : `got no response (${failure?.message ?? 'unknown reason'})`;
+function describeFailure({ endpoint, request, response, failure, json }: Exchange): string {
+  const { status } = response ?? {};
+  const isOfHealth = endpoint === 'health' && status !== undefined;
+  const healthProblem = isOfHealth ? findHealthProblem(status, json) : undefined;
+  const problem =
+    healthProblem !== undefined
+      ? `returned ${healthProblem}`
+      : status !== undefined
+        ? `responded with HTTP ${status}`
+        : `got no response (${failure?.message ?? 'unknown reason'})`;
   return `${request.method} ${request.path} ${problem}, so the load test was not started.`;
 }

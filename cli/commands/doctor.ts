@@ -39,7 +39,7 @@ export const doctor = defineCommand({
     out.write(
       conformance.diagnosisText(
         diagnosis,
-        typeCommand(formatCheckCommand(values), out.program),
+        (areas) => typeCommand(formatCheckCommand(values, areas), out.program),
         out,
       ),
     );
@@ -50,11 +50,14 @@ export const doctor = defineCommand({
   },
 });
 
-/** Returns the check command with the same access options. */
-function formatCheckCommand(values: ValuesOf<typeof positionals, typeof diagnoseOptions>): string {
+/** Returns the command that checks some areas with the same access options. */
+function formatCheckCommand(
+  values: ValuesOf<typeof positionals, typeof diagnoseOptions>,
+  areas: readonly string[] | undefined = values.areas,
+): string {
   const { apiKeyHeader } = values;
   const parts = [
-    ['--area', values.areas?.join(',')],
+    ['--area', areas?.join(',')],
     ['--ca', values.ca],
     ['--header-file', values.headers],
     ['--cert', values.cert],

@@ -1,7 +1,13 @@
 /** The help of `sandbox-kit --help`. It loads no command, so that it starts fast. */
 import type { CommandSummary, Example } from '../command.ts';
 import { exitCodes } from '../errors.ts';
-import { formatExamples, formatExitCodes, joinBlocks, section, type Row } from './help-layout.ts';
+import {
+  formatExamples,
+  formatExitCodes,
+  joinParagraphs,
+  section,
+  type Row,
+} from './help-layout.ts';
 
 const globalExamples: readonly Example[] = [
   { command: 'sandbox-kit demo', note: 'Show everything in about 20 seconds' },
@@ -37,7 +43,7 @@ export const completeExitCodes = (
 /** Returns the help of `sandbox-kit --help`. */
 export function formatGlobalHelp(commands: readonly CommandSummary[]): string {
   const rows = commands.map((command): Row => [command.name, command.summary]);
-  return joinBlocks([
+  return joinParagraphs([
     'Usage: sandbox-kit COMMAND [options]',
     'Test agents against the interface of an evaluation service.',
     section('Commands', rows),

@@ -54,5 +54,5 @@ export function formatExitCodes(codes: Readonly<Record<number, string>>): string
 }
 
 /** Joins paragraphs with empty lines; empty ones are omitted. */
-export const joinBlocks = (blocks: readonly string[]): string =>
-  `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
+export const joinParagraphs = (paragraphs: readonly string[]): string =>
+  `${paragraphs.filter((paragraph) => paragraph !== '').join('\n\n')}\n`;

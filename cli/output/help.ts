@@ -3,7 +3,13 @@ import type { CommandDescription } from '../command.ts';
 import { commandLineOptions } from '../flags/command-line.ts';
 import { isOnByDefault, type Option } from '../../src/options/option.ts';
 import { completeExitCodes } from './global-help.ts';
-import { formatExamples, formatExitCodes, joinBlocks, section, type Row } from './help-layout.ts';
+import {
+  formatExamples,
+  formatExitCodes,
+  joinParagraphs,
+  section,
+  type Row,
+} from './help-layout.ts';
 import { fill } from './message.ts';
 
 /** Returns the help of `sandbox-kit COMMAND --help`. */
@@ -22,7 +28,7 @@ export function formatCommandHelp(command: CommandDescription): string {
       names,
     ),
   );
-  return joinBlocks([
+  return joinParagraphs([
     `Usage: ${usageOf(command)}`,
     fill(`${summary}.`),
     ...description.map(fill),

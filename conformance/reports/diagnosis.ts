@@ -1,8 +1,18 @@
 import type { Suite } from '../engine/area.ts';
 import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
-import { shorten, wrapBreakingWords, type TextLayout } from '../../src/report-kit/terminal.ts';
+import { formatList } from '../../src/report-kit/format.ts';
+import { toPrintable } from '../../src/report-kit/printable.ts';
+import {
+  hangingIndent,
+  shorten,
+  wrapBreakingWords,
+  wrapList,
+  type Style,
+  type TextLayout,
+} from '../../src/report-kit/terminal.ts';
 import { isVoice } from '../engine/transcript/call-messages.ts';
 import { type Exchange, describeOutcome, durationMs } from '../engine/transcript/reading.ts';
+import { findEndpointStates, type EndpointState } from './endpoint-states.ts';
 
 /** Width of the margin and the longest time with its unit. */
 const TIME_WIDTH = 12;
@@ -19,12 +29,20 @@ export interface Diagnosis {
   exchanges: readonly Exchange[];
 }
 
-/** Lays out the diagnosis for people: each request of the preflight, then the cause or the next step. */
+/** Returns the command that checks some areas (default: those of the diagnosis). */
+type WriteCheckCommand = (areas?: readonly string[]) => string;
+
+/**
+ * Lays out the diagnosis for people: each request of the preflight, then the cause, or which endpoints
+ * respond and the next step.
+ */
 export function diagnosisText(
-  { peer, target, blockedBy, remark, exchanges }: Diagnosis,
-  checkCommand: string,
-  { style, width }: TextLayout,
+  diagnosis: Diagnosis,
+  writeCheckCommand: WriteCheckCommand,
+  layout: TextLayout,
 ): string {
+  const { peer, target, blockedBy, exchanges } = diagnosis;
+  const { style, width } = layout;
   const outcomeWidth =
     2 + Math.max(10, ...exchanges.map((exchange) => describeOutcome(exchange).length));
   const requestWidth = width - outcomeWidth - TIME_WIDTH;
@@ -42,14 +60,60 @@ export function diagnosisText(
         ...wrapBreakingWords(blockedBy.message, width).map((line) => style('red', line)),
         ...wrapBreakingWords(blockedBy.cure, width),
       ]
-    : [
-        ...(remark === undefined
-          ? []
-          : wrapBreakingWords(remark, width).map((line) => style('yellow', line))),
-        style('green', `The ${peer} is reachable. To check it, run:`),
-        `  ${checkCommand}`,
-      ];
+    : summarize(diagnosis, writeCheckCommand, layout);
   return [style('bold', `Connection to the ${peer}`), ...lines, '', ...ending, ''].join('\n');
+}
+
+/** Says which endpoints respond, how to try what was not tried, and what to do next. */
+function summarize(
+  { peer, remark, exchanges }: Diagnosis,
+  writeCheckCommand: WriteCheckCommand,
+  { style, width }: TextLayout,
+): string[] {
+  const states = peer === 'sandbox' ? findEndpointStates(exchanges) : [];
+  const select = (wanted: EndpointState['state']): EndpointState[] =>
+    states.filter(({ state }) => state === wanted);
+  const rows = STATE_ROWS.flatMap(([state, label]) => {
+    const items = select(state).map(describeState);
+    return items.length === 0 ? [] : formatRow(label, wrapList(items, width - ROW_INDENT));
+  });
+  const untried = new Set(select('not_tried').map(({ area }) => area));
+  const failing = select('fails').map(({ name }) => name);
+  const verb = failing.length === 1 ? 'fails' : 'fail';
+  const failure = failing.length === 0 ? '' : `, but ${formatList(failing)} ${verb}`;
+  const wrapIn = (color: Style, text: string): string[] =>
+    wrapBreakingWords(text, width).map((line) => style(color, line));
+  return [
+    ...rows,
+    ...(untried.size === 0 ? [] : formatRow('To try', [writeCheckCommand([...untried])])),
+    ...(rows.length === 0 ? [] : ['']),
+    ...(remark === undefined ? [] : wrapIn('yellow', remark)),
+    ...wrapIn(
+      failing.length === 0 ? 'green' : 'yellow',
+      `The ${peer} is reachable${failure}. To check it, run:`,
+    ),
+    `  ${writeCheckCommand()}`,
+  ];
+}
+
+const STATE_ROWS = [
+  ['responds', 'Responds'],
+  ['fails', 'Fails'],
+  ['absent', 'Absent'],
+  ['not_tried', 'Not tried'],
+] as const;
+
+const ROW_INDENT = 13;
+
+const formatRow = (label: string, lines: readonly string[]): string[] =>
+  hangingIndent(`  ${label}`.padEnd(ROW_INDENT), lines);
+
+function describeState({ area, name, state, outcome }: EndpointState): string {
+  if (state === 'responds' || state === 'not_tried') return name;
+  // The outcome of a health request quotes the response.
+  if (state === 'fails') return `${name} (${toPrintable(outcome)})`;
+  const hint = area === 'voice' ? '; --voice-url sets another address' : '';
+  return `${name} (${outcome}; optional${hint})`;
 }
 
 /** Returns the method and the path that was sent. A voice address has a path of its own. */
@@ -67,11 +131,14 @@ export interface DiagnosisReport {
   blockedBy?: { id: string; message: string; cure: string };
   /** A problem with the voice endpoint when voice was not selected. */
   remark?: string;
+  /** The endpoints of a sandbox that can be checked. */
+  endpoints?: EndpointState[];
   requests: { request: string; outcome: string; tookMs: number }[];
 }
 
 /** Returns the diagnosis for programs. */
 export function diagnosisJson({
+  peer,
   target,
   blockedBy,
   remark,
@@ -84,6 +151,7 @@ export function diagnosisJson({
       ? { blockedBy: { id: blockedBy.id, message: blockedBy.message, cure: blockedBy.cure } }
       : {}),
     ...(remark === undefined ? {} : { remark }),
+    ...(peer === 'sandbox' && !blockedBy && { endpoints: findEndpointStates(exchanges) }),
     requests: exchanges.map((exchange) => ({
       request: describeRequest(exchange, target),
       outcome: describeOutcome(exchange),

@@ -1,6 +1,7 @@
 import { formatValue } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import { didYouMean } from '../../src/platform/suggest.ts';
+import { formatCount } from '../../src/report-kit/format.ts';
 import { describeProblems, labelLines, rejectPromise, type Judgment } from './judgment.ts';
 
 /** The outcome of an eval in one session. */
@@ -32,7 +33,7 @@ export function judgeEval(caller: string, value: unknown, name: string): Judgmen
     };
   }
   const missed = named.filter(({ outcome }) => outcome !== 'pass');
-  const sessions = `${named.length} session${named.length === 1 ? '' : 's'}`;
+  const sessions = formatCount(named.length, 'session');
   if (missed.length === 0) {
     return {
       pass: true,

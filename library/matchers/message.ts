@@ -5,6 +5,7 @@ import {
   type MessageName,
 } from '../../src/contract/index.ts';
 import { didYouMean } from '../../src/platform/suggest.ts';
+import { formatCount } from '../../src/report-kit/format.ts';
 import { describeProblems, rejectPromise, type Judgment } from './judgment.ts';
 
 /**
@@ -30,7 +31,7 @@ export function judgeMessage(caller: string, value: unknown, name: MessageName):
     ({ pointer, expected, received }) =>
       `  ${pointer || 'the value'} must be ${expected}, got ${received}`,
   );
-  const count = `${problems.length} error${problems.length === 1 ? '' : 's'}`;
+  const count = formatCount(problems.length, 'error');
   return {
     pass: false,
     message: () =>

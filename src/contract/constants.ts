@@ -36,6 +36,9 @@ export const LIVE_EVALS_MAX = 5;
 /** The service closes a conversation after this time without activity (spec 3.1, 8). */
 export const CONVERSATION_IDLE_MS_MAX = 86_400_000;
 
+/** The statuses with which a sandbox says that it does not have an optional endpoint. */
+export const ABSENT_ENDPOINT_STATUSES: readonly number[] = [404, 405, 501];
+
 /** Default number of sessions on a page of results (spec 4.3, 4.4). */
 export const PAGE_LIMIT_DEFAULT = 50;
 

@@ -1,4 +1,4 @@
-/** The commands `check`, `doctor`, and `grade`, against conforming and broken sandboxes. */
+/** The commands `check` and `grade`, against conforming and broken sandboxes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -286,26 +286,6 @@ void t.test('--list needs no URL, and --dry-run sends nothing', async (t) => {
   const chat = await run(['check', NOWHERE, '--dry-run', '--area', 'chat']);
   t.match(chat.stdout.replaceAll(/\s+/g, ' '), /creates 6 users and deletes them at the end\./);
   t.match(chat.stdout, /users\/cleanup +cleanup +6 /, 'a request for each of these users');
-});
-
-void t.test('doctor reports a reachable sandbox, or one cause, as text and as JSON', async (t) => {
-  const reachable = await run(['doctor', await startTextAgent(t)]);
-  t.equal(reachable.code, 0, reachable.stderr);
-  t.match(reachable.stdout, /The sandbox is reachable\./);
-  const unreachable = await run(['doctor', NOWHERE, '--json', '-']);
-  t.equal(unreachable.code, 3, unreachable.stderr);
-  t.match(JSON.parse(unreachable.stdout), { ok: false, blockedBy: { id: 'refused' } });
-  t.match(unreachable.stderr, /Nothing accepts connections/);
-  const endless = createServer((_request, response) => {
-    const sendMore = (): void => {
-      while (!response.destroyed && response.write('x'.repeat(65_536)));
-      if (!response.destroyed) response.once('drain', sendMore);
-    };
-    sendMore();
-  });
-  const unusable = await run(['doctor', await startLocally(t, endless)]);
-  t.equal(unusable.code, 3, unusable.stdout);
-  t.match(unusable.stdout, /Every response is larger than any response of the interface/);
 });
 
 void t.test('each command tells a missing key from a wrong one', async (t) => {

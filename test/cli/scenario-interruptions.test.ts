@@ -1,7 +1,7 @@
 /** `scenario from-conversation` of a call in which the user interrupted the agent. */
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { TurnTaking } from '../../src/contract/index.ts';
+import type { EvalDefinition, TurnTaking } from '../../src/contract/index.ts';
 import { readYamlFile } from '../../library/input/documents.ts';
 import { openStore } from '../../src/service/store/open-store.ts';
 import { run } from '../support/commands/command.ts';
@@ -31,6 +31,14 @@ const lines = [
   { turn: 4, startMs: 6_000, endMs: 6_500 },
 ];
 
+/** An eval about the reply of one turn. The index counts turns from 0, also interruptions. */
+const makePathEval = (index: number): EvalDefinition => ({
+  id: `turn${index}`,
+  name: `Turn ${index}`,
+  kind: 'json_path',
+  params: { path: `$.turns[${index}].agent_response`, equals: 'No.' },
+});
+
 /** Returns a data directory with the call, with or without its recording. */
 async function storeCall(t: Test, { isRecorded }: { isRecorded: boolean }): Promise<string> {
   const dataDir = t.testdir({});
@@ -40,6 +48,7 @@ async function storeCall(t: Test, { isRecorded }: { isRecorded: boolean }): Prom
     makeContainsEval('greets', 'morning', { params: { text: 'morning', turn: 1 } }),
     makeContainsEval('hours', 'open', { params: { text: 'open', turn: 2 } }),
     makeContainsEval('thanks', 'bye', { params: { text: 'bye', turn: 3 } }),
+    ...[0, 1, 2, 3, 9, -1].map((index) => makePathEval(index)),
   ];
   for (const definition of evals) await store.evals.put(ownerId, definition);
   await store.sessions.add(
@@ -66,7 +75,11 @@ async function makeScenario(t: Test, isRecorded: boolean) {
   const made = await run(['scenario', 'from-conversation', 'ses_1', ...options]);
   t.equal(made.code, 0, made.stderr);
   const [scenario] = readYamlFile(out, { option: '--out', name: 'Scenario', problems: [] });
-  return { scenario: scenario?.value, stderr: made.stderr };
+  const paths = (scenario?.value.evals ?? []).flatMap((each) =>
+    typeof each !== 'string' && each.kind === 'json_path' ? [[each.id, each.params?.['path']]] : [],
+  );
+  const pathsById: unknown = Object.fromEntries(paths);
+  return { scenario: scenario?.value, pathsById, stderr: made.stderr };
 }
 
 const opening = 'When are you open?';
@@ -77,7 +90,7 @@ const renumbered = [
 ];
 
 void t.test('a recorded interruption stays an interruption', async (t) => {
-  const { scenario, stderr } = await makeScenario(t, true);
+  const { scenario, pathsById, stderr } = await makeScenario(t, true);
   t.match(scenario, {
     channel: 'voice',
     user: {
@@ -88,18 +101,35 @@ void t.test('a recorded interruption stays an interruption', async (t) => {
     evals: renumbered,
   });
   t.equal(scenario?.user.steps?.length, 1);
-  t.equal(scenario?.evals?.length, 2);
+  t.same(pathsById, {
+    turn1: '$.turns[0].agent_response',
+    turn2: '$.turns[1].agent_response',
+    turn3: '$.turns[2].agent_response',
+    turn9: '$.turns[9].agent_response',
+    'turn-1': '$.turns[-1].agent_response',
+  });
   t.notMatch(stderr, /leaves out \d+ interruption/);
-  t.match(stderr, /leaves out the eval greets: the user says nothing in its turn 1\./);
+  const reason = 'it is about a turn that the scenario does not have.';
+  for (const id of ['greets', 'turn0']) t.match(stderr, `leaves out the eval ${id}: ${reason}`);
 });
 
 void t.test('an interruption without a recording is left out, with a note', async (t) => {
-  const { scenario, stderr } = await makeScenario(t, false);
+  const { scenario, pathsById, stderr } = await makeScenario(t, false);
   t.equal(scenario?.channel, undefined);
   t.match(scenario?.user, { opening, steps: [{ say: 'Thanks.' }] });
   t.equal(scenario?.user.steps?.length, 1, 'it is no step');
   t.equal(scenario?.user.opening_delivery, undefined);
   t.match(scenario?.evals, renumbered);
+  t.same(
+    pathsById,
+    {
+      turn1: '$.turns[0].agent_response',
+      turn3: '$.turns[1].agent_response',
+      turn9: '$.turns[9].agent_response',
+      'turn-1': '$.turns[-1].agent_response',
+    },
+    'no turn of the interruption',
+  );
   t.match(
     stderr,
     /leaves out 1 interruption by the user: no recording says when the user began to speak\./,

@@ -113,7 +113,9 @@ void t.test('an error of the agent in every session is named once, with check', 
   const ran = await run(['simulate', url, '--json', json]);
   t.equal(ran.code, 3, ran.stderr);
   const text = ran.stdout.replaceAll(/\s+/g, ' ');
-  t.equal(text.match(/returned 200 with a content that is not a string/g)?.length, 1);
+  const reason = 'choices[0].message.content is not a string: received an array.';
+  t.equal(text.split(`returned 200, but ${reason}`).length, 2, 'once');
+  t.match(ran.stdout, /^undecided correction, sample 1 and \d+ more /m, 'its user says something');
   t.equal(text.match(/\bundecided /g)?.length, 1, 'no table in which every row is undecided');
   const advice =
     /Every session stopped because of an error of the agent\. Run (npx )?sandbox-kit check http:\S+ to find its cause\./;
@@ -130,7 +132,10 @@ void t.test('a reply that is not one shows what the user said, and how to repeat
   const ran = await run(['simulate', url, '--scenario', path]);
   t.equal(ran.code, 3, ran.stderr);
   const text = ran.stdout.replaceAll(/\s+/g, ' ');
-  t.match(text, '- POST /v1/chat/completions returned 200 with a content that is not a string.');
-  t.match(ran.stdout, /\n {2}- Turn 1:\n {6}user {3}Hello\n {6}agent {2}\(no response\)\n/);
+  t.match(
+    text,
+    '- POST /v1/chat/completions returned 200, but choices[0].message.content is not a string: received null.',
+  );
+  t.match(ran.stdout, /\n {2}- Turn 1:\n {6}user {3}Hello\n {6}agent {2}\(invalid response\)\n/);
   t.match(ran.stdout, /\n {4}curl 'http.*"content":"Hello"/);
 });

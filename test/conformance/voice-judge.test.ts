@@ -250,6 +250,10 @@ void t.test('doctor opens the WebSocket, and --voice-url sets another address', 
   const agent = await withAgent(t);
   const healthy = await run(['doctor', agent.url]);
   t.match(healthy.stdout, /GET \/voice +101, ended by the kit +\d+ ms\n/);
+  t.match(
+    healthy.stdout,
+    /\n {2}Not tried {2}calls\n {2}To try +(npx )?sandbox-kit check \S+ --area voice\n/,
+  );
   const withoutVoice = await withAgent(t, { voice: null });
   const voiceUrl = agent.voiceUrl ?? '';
   const args = ['doctor', withoutVoice.url, '--area', 'voice'];

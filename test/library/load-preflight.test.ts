@@ -1,10 +1,11 @@
-/** Whether a load test sends user requests, which depends on its preflight. */
+/** What the preflight of a load test decides: whether it starts, and whether it sends user requests. */
 import t, { type Test } from 'tap';
 import { load } from '../../library/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import {
   hangUp,
   refusal,
+  respondWith,
   withSandboxDouble,
   type RouteBehavior,
 } from '../support/sandboxes/sandbox-double.ts';
@@ -47,4 +48,12 @@ void t.test('if POST /users fails, the run does not start without it', async (t)
   }
   const chat = await runWith(t, refusal(500, 'server_error'), 'chat');
   t.same(chat.streams, ['chat'], 'other profiles create no users');
+});
+
+void t.test('a load test of the health endpoint does not start if it is unhealthy', async (t) => {
+  const body = { status: 'unhealthy', timestamp: '2026-11-20T09:30:00Z' };
+  const { url } = await withSandboxDouble(t, { health: respondWith(503, body) });
+  const report = await load({ url, profile: 'health', rate: 20, durationMs: 1_000, warmUpMs: 0 });
+  const message = 'GET /health returned 503 with status unhealthy, not 200 with healthy or degraded,';
+  t.match(report.blockedBy?.message, message);
 });

@@ -75,6 +75,7 @@ void t.test('diagnose returns the report of doctor --json', async (t) => {
   const { url } = (await withReferenceAgent(t)).agent;
   const diagnosis = await diagnose({ url });
   t.equal(diagnosis.ok, true);
+  t.match(diagnosis.endpoints?.at(-1), { area: 'voice', name: 'calls', state: 'not_tried' });
   const { stdout } = await run(['doctor', url, '--json', '-']);
   t.same(requestsOf(diagnosis), requestsOf(JSON.parse(stdout) as DiagnosisReport));
   const blocked = await diagnose({ url: 'http://127.0.0.1:1' });

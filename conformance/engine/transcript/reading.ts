@@ -1,6 +1,10 @@
 import { httpDateMs, readRetryAfterMs } from '../../../src/platform/clock.ts';
 import { isObject } from '../../../src/platform/json.ts';
-import type { ExchangeRecord, FailureKind } from '../../../src/contract/index.ts';
+import {
+  ABSENT_ENDPOINT_STATUSES,
+  type ExchangeRecord,
+  type FailureKind,
+} from '../../../src/contract/index.ts';
 import type { Exchange } from './transcript.ts';
 
 export type { Exchange, Transcript } from './transcript.ts';
@@ -50,9 +54,9 @@ export function isRateLimited(exchange: Exchange): boolean {
   return exchange.response?.status === 429;
 }
 
-/** Returns whether the response denies that the endpoint exists (404, 405, or 501). */
+/** Returns whether the response denies that the endpoint exists. */
 export function isNotFound(exchange: Exchange): boolean {
-  return [404, 405, 501].includes(exchange.response?.status ?? 0);
+  return ABSENT_ENDPOINT_STATUSES.includes(exchange.response?.status ?? 0);
 }
 
 /** Returns the milliseconds from the start of the request to the end of the response. */

@@ -8,7 +8,7 @@ import {
   type ServiceCounters,
 } from '../domain/metrics.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
-import type { SimulationRunner } from '../simulator/simulation-runner.ts';
+import type { SimulationRunner } from '../simulator/simulations/runner.ts';
 import { findDatabaseProblem } from '../store/database-problem.ts';
 import type { Store } from '../store/store.ts';
 

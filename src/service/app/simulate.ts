@@ -88,6 +88,9 @@ export async function simulate(options: SimulationSettings): Promise<SimulationR
   const resolved = resolveScenarios(options.scenarios, options);
   const { samples, channel, sandbox: url, apiKey, ca, connection, userModel, voice } = options;
   const plans = planSessions({ scenarios: resolved, samples, seed, channel });
+  const startedAtMs = clock.nowMs();
+  // Before anything is opened that only the code below closes.
+  const blockedBy = await options.preflight?.(signal);
   const access = { apiKey, ca, connection, clock };
   const connections = openSandbox({ ...access, url, connections: concurrency });
   const caller = createVoiceCaller({ ...voice, ...access, sandbox: url });
@@ -96,9 +99,7 @@ export async function simulate(options: SimulationSettings): Promise<SimulationR
   const judge = options.judge && createJudge({ ...options.judge, clock, random });
   const openCall = caller.open;
   const deps: SessionDeps = { connections, openCall, model, clock, machineClock: clock, log };
-  const startedAtMs = clock.nowMs();
   const sessions: SimulatedSessionReport[] = [];
-  const blockedBy = await options.preflight?.(signal);
   try {
     await forEachConcurrently(blockedBy ? [] : plans, concurrency, async (plan, index) => {
       const session = await runSession(plan, deps, signal);

@@ -13,7 +13,7 @@ import {
   startSimulationRunner,
   type SimulationRunner,
   type SimulationRunnerOptions,
-} from '../simulator/simulation-runner.ts';
+} from '../simulator/simulations/runner.ts';
 import type { Base } from './base.ts';
 import type { Replica } from './replicas.ts';
 

@@ -1,5 +1,5 @@
-/** The user's lines of a conversation as lines of a scenario, and its evals about these lines. */
-import type { EvalDefinition, ScenarioStep } from '../../contract/index.ts';
+/** The user's lines of a conversation as lines of a scenario. */
+import type { ScenarioStep } from '../../contract/index.ts';
 import { formatCount } from '../../report-kit/format.ts';
 import type { SessionTurn } from '../turns/turn-types.ts';
 import type { Session, Store } from '../store/store.ts';
@@ -69,30 +69,4 @@ export function readLines(
   const reason = 'no recording says when the user began to speak';
   const notes = leftOut === 0 ? [] : [`The scenario leaves out ${what}: ${reason}.`];
   return { lines, notes };
-}
-
-/**
- * Gives evals with `turn: N` the numbers that their lines have in the scenario. An eval about a
- * turn without a line of the user is left out, with a note.
- */
-export function renumberEvals(
-  evals: readonly EvalDefinition[],
-  turns: readonly SessionTurn[],
-  lines: readonly ConversationLine[],
-): { evals: EvalDefinition[]; notes: string[] } {
-  const notes: string[] = [];
-  const renumbered = evals.flatMap((definition): EvalDefinition[] => {
-    const turn = definition.params?.['turn'];
-    const hasTurn = turns.some(({ sequence, scenarioLine = sequence }) => scenarioLine === turn);
-    // A turn that the conversation does not have is one that the scenario does not have, either.
-    if (typeof turn !== 'number' || !hasTurn) return [definition];
-    const position = lines.findIndex(({ number }) => number === turn) + 1;
-    if (position === turn) return [definition];
-    if (position > 0) return [{ ...definition, params: { ...definition.params, turn: position } }];
-    notes.push(
-      `The scenario leaves out the eval ${definition.id}: the user says nothing in its turn ${turn}.`,
-    );
-    return [];
-  });
-  return { evals: renumbered, notes };
 }

@@ -1,11 +1,7 @@
 import type { EvalDefinition, Scenario } from '../../contract/index.ts';
-import {
-  findInterruptionTimes,
-  readLines,
-  renumberEvals,
-  type ConversationLine,
-} from './conversation-lines.ts';
+import { findInterruptionTimes, readLines, type ConversationLine } from './conversation-lines.ts';
 import { findLiveEvals } from './evals.ts';
+import { renumberEvals } from './renumber-evals.ts';
 import { TURNS_MAX_DEFAULT } from './resolved-scenario.ts';
 import { buildConversationTurns, holdScorable, loadTurns } from './transcripts.ts';
 import type { SessionTurn } from '../turns/turn-types.ts';
@@ -40,18 +36,19 @@ export async function makeScenarioFromConversation(
   const conversation = await findConversation(store, ownerId, id);
   if (!conversation) return undefined;
   const { session, turns, hasLateSpans } = conversation;
-  const { lines, notes: lineNotes } = readLines(turns, await findInterruptionTimes(store, session));
-  const [opening, ...steps] = lines.slice(0, LINES_MAX);
+  const read = readLines(turns, await findInterruptionTimes(store, session));
+  const lines = read.lines.slice(0, LINES_MAX);
+  const [opening, ...steps] = lines;
   if (!opening) return undefined;
   const scoring = await findScoringEvals(store, ownerId, session);
   const { evals, notes: evalNotes } = renumberEvals(scoring.evals, turns, lines);
-  const notes = [...scoring.notes, ...evalNotes, ...lineNotes];
+  const notes = [...scoring.notes, ...evalNotes, ...read.notes];
   if (hasLateSpans) {
     notes.push('The scenario omits spans that arrived after the conversation was closed.');
   }
   const evalIds = new Set(evals.map((definition) => definition.id));
   const toolEvals = makeToolEvals(turns).filter((definition) => !evalIds.has(definition.id));
-  if (lines.length > LINES_MAX) {
+  if (read.lines.length > LINES_MAX) {
     notes.push(`The scenario contains only the first ${LINES_MAX} user lines.`);
   }
   if (evals.length + toolEvals.length === 0) {

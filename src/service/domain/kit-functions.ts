@@ -92,8 +92,14 @@ export interface ConnectionReport {
   remark?: string;
   /** The status that `/health` reports; undefined if it reports none. */
   health?: Health['status'];
-  /** Whether the voice WebSocket opened. */
-  hasVoice?: boolean;
+  /** The endpoints of a sandbox that can be checked, and what they returned. */
+  endpoints?: {
+    area: 'health' | 'chat' | 'users' | 'voice';
+    /** The method and the path, such as `DELETE /users/{user_id}`. */
+    name: string;
+    state: 'responds' | 'fails' | 'absent' | 'not_tried';
+    outcome: string;
+  }[];
   requests: { request: string; outcome: string; tookMs: number }[];
 }
 

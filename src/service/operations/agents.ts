@@ -103,8 +103,7 @@ export async function checkConnection(
   const report = explainForService(found);
   const atMs = clock.nowMs();
   const times = { endedAt: isoTime(atMs), kitVersion: contractVersion };
-  const { hasVoice } = report;
-  const known = hasVoice === undefined ? {} : { hasVoice };
+  const known = report.endpoints && { hasVoice: hasArea(report.endpoints, 'voice') };
   const summary = { ...summarizeConnection(report), ...times, target: url, ...known };
   const added = { agentId, kind: 'connection', atMs, summary, report } as const;
   await store.agentReports.add(ownerId, added, { agent, keep: REPORTS_KEPT_MAX });
@@ -123,7 +122,7 @@ const REFUSALS: Partial<Record<string, string>> = {
 function summarizeConnection(
   report: ConnectionReport,
 ): Pick<AgentReportSummary, 'standing' | 'verdict' | 'detail'> {
-  const { target, blockedBy, health, remark, requests } = report;
+  const { target, blockedBy, health, remark, endpoints = [] } = report;
   if (blockedBy) {
     const verdict = REFUSALS[blockedBy.id] ?? 'Not reachable';
     return { standing: 'fail', verdict, detail: blockedBy.message };
@@ -132,43 +131,33 @@ function summarizeConnection(
     const detail = `GET /health reports that the sandbox is ${health}.`;
     return { standing: 'warn', verdict: 'Reachable, not healthy', detail };
   }
-  const { origin } = new URL(target);
-  const failures = requests
-    .filter(isFailed)
-    .map(({ request, outcome }) => `${request.replace(' ', ` ${origin}`)}: ${outcome}`);
-  // A request that failed was sent again.
-  const failed = [...new Set(failures)];
-  if (failed.length > 0 || health === undefined) {
-    const reasons = health === undefined ? [...failed, 'GET /health reports no status'] : failed;
-    return {
-      standing: 'warn',
-      verdict: 'Reachable, with errors',
-      detail: `${reasons.join('. ')}.`,
-    };
-  }
+  const base = target.replace(/\/+$/, '');
   // A remark is about voice, which an agent need not have.
-  const detail = remark ?? describeEndpoints(report);
+  const failures = endpoints
+    .filter(({ area, state }) => state === 'fails' && area !== 'voice')
+    .map(({ name, outcome }) => `${name.replace(' ', ` ${base}`)}: ${outcome}`);
+  if (failures.length > 0) {
+    const detail = `${failures.join('. ')}.`;
+    return { standing: 'warn', verdict: 'Reachable, with errors', detail };
+  }
+  const detail = remark ?? describeEndpoints(endpoints);
   return { standing: 'pass', verdict: 'Reachable and healthy', detail };
 }
 
+type Endpoints = NonNullable<ConnectionReport['endpoints']>;
+
+const hasArea = (endpoints: Endpoints, area: Endpoints[number]['area']): boolean =>
+  endpoints.some((endpoint) => endpoint.area === area && endpoint.state === 'responds');
+
 /** Says which endpoints respond, of a sandbox whose chat and health do. */
-function describeEndpoints({ requests, hasVoice }: ConnectionReport): string {
-  const hasUsers = requests.some(
-    ({ request, outcome }) => request.endsWith('/users') && /^2\d\d/.test(outcome),
-  );
-  const optional = [['users', hasUsers] as const, ['voice', hasVoice !== false] as const];
-  const absent = optional.flatMap(([name, isPresent]) => (isPresent ? [] : [name]));
+function describeEndpoints(endpoints: Endpoints): string {
+  const optional = ['users', 'voice'] as const;
+  const absent = optional.filter((area) => !hasArea(endpoints, area));
   if (absent.length === 0) return 'Every endpoint responds.';
-  const present = optional.flatMap(([name, isPresent]) => (isPresent ? [name] : []));
+  const present = optional.filter((area) => hasArea(endpoints, area));
   const names = formatList(['Chat', 'health', ...present]);
   return `${names} respond. The sandbox has no endpoint for ${formatList(absent)}.`;
 }
-
-/** Whether a request failed. An agent need not have users and voice, nor the path of no endpoint. */
-const isFailed = ({ request, outcome }: ConnectionReport['requests'][number]): boolean =>
-  /\/(health|v1\/chat\/completions|users)$/.test(request) &&
-  !/^2\d\d/.test(outcome) &&
-  !(request.endsWith('/users') && /^(404|405|501)/.test(outcome));
 
 /** What to do about a cause here, where the command line would name an option. */
 const CURES: Partial<Record<string, string>> = {

@@ -138,7 +138,7 @@ async function holdConversation(
   signal: AbortSignal,
 ): Promise<EndReason> {
   const { sandbox, model, machineClock: clock } = deps;
-  const user = createUser(plan, model && trackModel(model, progress));
+  const user = createSimulatedUser(plan, model && trackModel(model, progress));
   await sandbox.checkHealth(signal);
   const otherChannel = await openOtherSession(plan, deps, progress, signal);
   try {
@@ -210,7 +210,8 @@ async function deleteUsers(users: readonly SandboxUser[], signal: AbortSignal): 
   return notes;
 }
 
-function createUser(plan: SessionPlan, model: UserModel | undefined): SimulatedUser {
+/** Creates the user that talks; `openChannel` creates the user that the sandbox stores. */
+function createSimulatedUser(plan: SessionPlan, model: UserModel | undefined): SimulatedUser {
   const { scenario, persona } = plan;
   const { mode = 'graph' } = scenario.user;
   if (mode === 'scripted') return createScriptedUser(scenario);

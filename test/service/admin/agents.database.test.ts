@@ -147,7 +147,19 @@ void t.test(
           detail: /^POST http:\S+\/v1\/chat\/completions: 500\.$/,
         },
       ],
-      [{ health: respondWith(404, '{}') }, { standing: 'warn', detail: /reports no status\.$/ }],
+      [
+        { health: respondWith(404, '{}') },
+        { standing: 'warn', detail: /^GET http:\S+\/health: 404, not 200 with a health status\.$/ },
+      ],
+      [
+        { health: respondWith(200, { status: 'healthy' }) },
+        { standing: 'warn', detail: /\/timestamp must be an ISO 8601 time, got nothing\.$/ },
+      ],
+      [
+        { delete: respondWith(500, '{}') },
+        { standing: 'warn', detail: /^DELETE http:\S+\/users\/\{user_id\}: 500\.$/ },
+      ],
+      [{ delete: respondWith(404, '{}') }, { standing: 'pass' }],
       [{ create: respondWith(404, '{}') }, { standing: 'pass' }],
     ];
     for (const [behavior, summary] of rows) {

@@ -58,8 +58,24 @@ const rows: Row[] = [
     'agent_error',
     /not JSON \(application\/json\)/,
   ],
-  ['returns null', { chat: respondWith(200, 'null') }, 'agent_error', /choices/],
-  ['returns no content', { chat: omitContent }, 'agent_error', /content/],
+  [
+    'returns null',
+    { chat: respondWith(200, 'null') },
+    'agent_error',
+    /choices\[0\]\.message is not an object: received nothing\.$/,
+  ],
+  [
+    'returns no content',
+    { chat: sendContent(null) },
+    'agent_error',
+    /message\.content is not a string: received null\.$/,
+  ],
+  [
+    'returns a number as content',
+    { chat: sendContent(4_711) },
+    'agent_error',
+    /message\.content is not a string: received a number\.$/,
+  ],
   ['does not speak HTTP', { chat: sendNoHttp }, 'agent_error', /not HTTP/],
   [
     'returns too large a body',
@@ -83,7 +99,13 @@ const rows: Row[] = [
     'returns health as text',
     { health: respondWith(200, 'fine') },
     'infrastructure_error',
-    /health/,
+    /\/health returned 200 with a body that is not JSON\. /,
+  ],
+  [
+    'returns health without a timestamp',
+    { health: respondWith(200, { status: 'healthy' }) },
+    'infrastructure_error',
+    /invalid body: \/timestamp must be an ISO 8601 time, got nothing\. .*check URL --area health\.$/,
   ],
   ['hangs up on a health check', { health: hangUp }, 'infrastructure_error', /GET \/health/],
   [
@@ -109,8 +131,8 @@ function sendPage(...args: Parameters<RouteBehavior>): void {
   respondWith(200, '<html>', { 'content-type': 'text/html; charset=utf-8' })(...args);
 }
 
-function omitContent(...args: Parameters<RouteBehavior>): void {
-  respondWith(200, { choices: [{ message: { role: 'assistant', content: null } }] })(...args);
+function sendContent(content: unknown): RouteBehavior {
+  return respondWith(200, { choices: [{ message: { role: 'assistant', content } }] });
 }
 
 function sendNoHttp(response: Parameters<RouteBehavior>[0]): void {

@@ -40,6 +40,7 @@ import { listRunHeard } from '../../domain/heard-facts.ts';
 import { listRunTurnTaking } from '../../domain/turn-taking-facts.ts';
 import type { SessionAudio } from './call.ts';
 import { listChanges, shortHeading } from './comparison.ts';
+import { putExampleFirst } from './failed-turn.ts';
 import { anchorOf, cut, facets, renderSession } from './session-article.ts';
 
 /** The most sessions to show. The JSON report has all of them. */
@@ -226,7 +227,7 @@ function reasonsSection(
     return [
       html`<li>
         <span class="mark ${first.verdict}">${first.verdict}</span>
-        ${formatCount(group.length, 'session')}${describeScenarios(group)},
+        ${formatCount(group.length, 'session')}${listScenarios(group)},
         <span class="soft">${describeEnd(first)}</span>
         <ul>
           ${listSharedReasons(group).map((reason) => html`<li>${cut(reason)}</li>`)}
@@ -245,7 +246,7 @@ function reasonsSection(
 const SCENARIOS_MAX = 10;
 
 /** Names the scenarios of sessions with the same reason, if there are several. */
-function describeScenarios(group: readonly SimulatedSessionReport[]): string {
+function listScenarios(group: readonly SimulatedSessionReport[]): string {
   const ids = [...new Set(group.map((session) => session.scenario_id))];
   if (ids.length < 2) return '';
   return ` of ${ids.length} scenarios (${formatList(ids, SCENARIOS_MAX)})`;
@@ -275,7 +276,7 @@ function sessionsSection(
   if (sessions.length === 0) return undefined;
   const omitted = sessions.length - shown.length;
   // One open session of each kind of failure is enough to read.
-  const examples = new Set(groupUnpassed(shown).map(([first]) => first));
+  const examples = new Set(groupUnpassed(shown).map((group) => putExampleFirst(group)[0]));
   const body = html`${renderFilters(shown, facets, 'sessions')} ${renderSearch('sessions')}
   ${
     omitted > 0 &&

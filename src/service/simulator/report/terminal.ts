@@ -41,6 +41,7 @@ import {
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import { listChanges } from './comparison.ts';
+import { findFailedTurn, putExampleFirst } from './failed-turn.ts';
 import { describeTurnResend, formatTurnCommand } from './send-again.ts';
 import { formatTranscriptLines, formatTurnLines, nameTurn } from './transcript.ts';
 import { listRunHeard } from '../../domain/heard-facts.ts';
@@ -78,7 +79,7 @@ export function formatSessionLine(
 ): string {
   const { verdict, end_reason: reason, traces, channel } = session;
   const suffix = channel === 'voice' ? ' by voice' : '';
-  const turns = `${traces.length} turn${traces.length === 1 ? '' : 's'}${suffix}`;
+  const turns = `${formatCount(traces.length, 'turn')}${suffix}`;
   const tail = `${turns.padStart(8)}  ${nameEnd(reason)}`;
   const nameWidth = Math.min(NAME_WIDTH_MAX, width - VERDICT_WIDTH - tail.length - 4);
   const word = style(STYLE_BY_VERDICT[verdict], verdict.padEnd(VERDICT_WIDTH));
@@ -191,7 +192,7 @@ function formatReasons(
   const notable = sessions.filter(
     (session) => session.verdict !== 'passed' || listReasons(session).length > 0,
   );
-  const groups = groupAlike(notable);
+  const groups = groupAlike(notable).map(putExampleFirst);
   const lines = groups.slice(0, GROUPS_MAX).flatMap((group, index) => {
     const [first] = group;
     if (!first) return [];
@@ -219,19 +220,11 @@ function formatReasons(
 
 /** Formats the turn that failed a session: what the user said, and what the agent replied. */
 function formatFailedTurn(session: SimulatedSessionReport, { width }: TextLayout): string[] {
-  if (session.verdict === 'passed') return [];
-  const { traces, failed_turn: failed } = session;
-  const sequence = failed?.session_sequence ?? findDecidingTurn(session) ?? traces.length;
-  const turn = traces.find(({ session_sequence: nth }) => nth === sequence);
+  const turn = findFailedTurn(session);
   if (!turn) return [];
-  return [`  - ${nameTurn(turn)}:`, ...formatTurnLines(turn, { indent: '      ', width })];
+  const layout = { indent: '      ', width };
+  return [`  - ${nameTurn(turn)}:`, ...formatTurnLines(session, turn, layout)];
 }
-
-/** Returns the turn that decided the first required eval that failed, if it is one turn. */
-const findDecidingTurn = ({
-  eval_outcomes: outcomes,
-}: SimulatedSessionReport): number | undefined =>
-  outcomes.find(({ outcome, required }) => outcome === 'fail' && required !== false)?.turn;
 
 /** Says how to send the request of the turn that failed a session again: from the report, or by curl. */
 function formatRepetition(

@@ -21,12 +21,13 @@ export const nameTurn = ({ session_sequence: turn, scenario_line: line = turn }:
 
 const TURN_CHARS_MAX = 160;
 
-/** Formats one turn for a terminal, cut to a few lines. */
+/** Formats one turn of a session for a terminal, cut to a few lines. */
 export function formatTurnLines(
+  session: SimulatedSessionReport,
   turn: Turn,
   { indent, width }: { indent: string; width: number },
 ): string[] {
-  return messagesOf(turn, TURN_CHARS_MAX).flatMap(([speaker, text]) =>
+  return messagesOf(session, turn, TURN_CHARS_MAX).flatMap(([speaker, text]) =>
     labeled(`${indent}${speaker.padEnd(5)}  `, text, width),
   );
 }
@@ -41,14 +42,16 @@ export function formatTranscriptLines(session: SimulatedSessionReport, width: nu
 }
 
 /** Takes the messages of the last turns, because the end of a session explains its verdict. */
-function takeLastMessages({ traces, other_session: other }: SimulatedSessionReport): {
+function takeLastMessages(session: SimulatedSessionReport): {
   omitted: string[];
   messages: Message[];
 } {
+  const { traces, other_session: other } = session;
   const count = Math.max(0, traces.length - TURNS_MAX);
-  const messages = traces.slice(count).flatMap((turn) => messagesOf(turn, MESSAGE_CHARS_MAX));
+  const read = (turn: Turn): Message[] => messagesOf(session, turn, MESSAGE_CHARS_MAX);
+  const messages = traces.slice(count).flatMap(read);
   const ofOther = (other?.traces ?? [])
-    .flatMap((turn) => messagesOf(turn, MESSAGE_CHARS_MAX))
+    .flatMap(read)
     .map(([speaker, text]): Message => [speaker === 'user' ? 'other' : speaker, text]);
   return {
     omitted: count > 0 ? [`(${count} earlier turns omitted)`] : [],
@@ -56,10 +59,23 @@ function takeLastMessages({ traces, other_session: other }: SimulatedSessionRepo
   };
 }
 
-const messagesOf = ({ user_input: user, agent_response: agent }: Turn, max: number): Message[] => [
-  ...(user === '' ? [] : [['user', toShortText(user, max) || '(blank)'] satisfies Message]),
-  ['agent', agent === '' ? '(no response)' : toShortText(agent, max) || '(blank)'],
-];
+function messagesOf(session: SimulatedSessionReport, turn: Turn, charsMax: number): Message[] {
+  const { user_input: user, agent_response: agent } = turn;
+  const reply =
+    agent === '' ? nameMissingReply(session, turn) : toShortText(agent, charsMax) || '(blank)';
+  return [
+    ...(user === '' ? [] : [['user', toShortText(user, charsMax) || '(blank)'] satisfies Message]),
+    ['agent', reply],
+  ];
+}
+
+/** By chat, an error of the agent that ends a session is a response that was received. */
+function nameMissingReply(session: SimulatedSessionReport, turn: Turn): string {
+  const { channel, end_reason: reason, traces, other_session: other } = session;
+  const isLast = turn === (traces.at(-1) ?? other?.traces.at(-1));
+  const isInvalid = channel === 'chat' && reason === 'agent_error' && isLast;
+  return isInvalid ? '(invalid response)' : '(no response)';
+}
 
 const toShortText = (text: string, charsMax: number): string =>
   shorten(toPrintable(text).trim(), charsMax);

@@ -1,5 +1,5 @@
 import { isMessage } from '../../../contract/index.ts';
-import { isObject } from '../../../platform/json.ts';
+import { describeType, isObject } from '../../../platform/json.ts';
 import type { SandboxResponse } from './sandbox-http.ts';
 import type { AgentReply } from '../agent-reply.ts';
 import { SessionError } from '../session-error.ts';
@@ -38,10 +38,11 @@ export function readReply(
   const choices = isObject(json) ? json['choices'] : undefined;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   const message = isObject(choice) ? choice['message'] : undefined;
-  if (!isObject(message)) throw agentError(`${status} without choices[0].message`);
+  if (!isObject(message)) throw wrongType(status, 'choices[0].message', 'an object', message);
   const { content } = message;
-  if (typeof content !== 'string')
-    throw agentError(`${status} with a content that is not a string`);
+  if (typeof content !== 'string') {
+    throw wrongType(status, 'choices[0].message.content', 'a string', content);
+  }
   const hints = isObject(json) ? json['evaluation_metadata'] : undefined;
   return {
     content,
@@ -53,6 +54,13 @@ export function readReply(
 
 const agentError = (result: string, advice = ''): SessionError =>
   new SessionError('agent_error', `POST /v1/chat/completions returned ${result}.${advice}`);
+
+/** Names the type of what was received, never its value: a reply is text of the conversation. */
+function wrongType(status: number, place: string, expected: string, value: unknown): SessionError {
+  const hasShownValue = typeof value === 'number' || typeof value === 'boolean';
+  const received = hasShownValue ? `a ${typeof value}` : describeType(value);
+  return agentError(`${status}, but ${place} is not ${expected}: received ${received}`);
+}
 
 /** Reads the tool calls of a reply; unreadable ones are left out. */
 export function readToolCalls(value: unknown): ToolCall[] {

@@ -1,4 +1,6 @@
 import {
+  ABSENT_ENDPOINT_STATUSES,
+  findHealthProblem,
   HEALTH_TIMEOUT_MS,
   isMessage,
   type ChatRequest,
@@ -46,7 +48,6 @@ const CANCELED_TIMEOUT_MS = 2_000;
 const RETRIES_MAX = 5;
 /** Longest Retry-After that is followed. */
 const RETRY_AFTER_MS_MAX = 60_000;
-const NOT_IMPLEMENTED_STATUSES = [404, 405, 501];
 
 interface Success {
   ok: true;
@@ -121,7 +122,7 @@ function createSandbox(
         await asInfrastructure(remove(user.user_id, signal), signal);
         response = await asInfrastructure(create(user, signal), signal);
       }
-      if (NOT_IMPLEMENTED_STATUSES.includes(response.status)) return false;
+      if (ABSENT_ENDPOINT_STATUSES.includes(response.status)) return false;
       if (response.status >= 200 && response.status < 300) return true;
       throw new SessionError('infrastructure_error', `POST /users returned ${response.status}.`);
     },
@@ -134,7 +135,7 @@ function createSandbox(
       try {
         const { status } = await remove(userId, deadline.signal);
         const isDeleted =
-          (status >= 200 && status < 300) || NOT_IMPLEMENTED_STATUSES.includes(status);
+          (status >= 200 && status < 300) || ABSENT_ENDPOINT_STATUSES.includes(status);
         return isDeleted ? undefined : `The user was not deleted: DELETE returned ${status}.`;
       } catch (error) {
         const reason = error instanceof SessionError ? error.message : 'it took too long.';
@@ -161,10 +162,10 @@ async function asInfrastructure(
 }
 
 function assertHealthy({ status, json }: SandboxResponse): void {
-  const health = isMessage('Health', json) ? json.status : undefined;
-  if (status === 200 && (health === 'healthy' || health === 'degraded')) return;
-  const detail = health === undefined ? 'without a health status' : `with status ${health}`;
-  throw new SessionError('infrastructure_error', `GET /health returned ${status} ${detail}.`);
+  const problem = findHealthProblem(status, json);
+  if (problem === undefined) return;
+  const advice = 'To check the response, run sandbox-kit check URL --area health.';
+  throw new SessionError('infrastructure_error', `GET /health returned ${problem}. ${advice}`);
 }
 
 function isDuplicate({ status, json }: SandboxResponse): boolean {

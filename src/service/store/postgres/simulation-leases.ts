@@ -2,8 +2,8 @@ import type { Pool } from 'pg';
 import { randomHex } from '../../../platform/random.ts';
 import type { SimulationLease } from '../replicas.ts';
 
-/** How long a process may run a simulation without renewing its lease. It renews every second. */
-const ENDS_AT = "clock_timestamp() + interval '10 s'";
+const LEASE_MS = 10_000;
+const ENDS_AT = `clock_timestamp() + interval '${LEASE_MS} ms'`;
 
 /** Leases end by the time of the database, because the clocks of replicas differ. */
 const IS_HELD = 'ends_at > clock_timestamp()';
@@ -11,6 +11,8 @@ const IS_HELD = 'ends_at > clock_timestamp()';
 /** Creates the leases of simulations. */
 export function createSimulationLeases(pool: Pool) {
   return {
+    /** How long a process may run a simulation without renewing its lease. */
+    leaseMs: LEASE_MS,
     /** Returns undefined if another process runs the simulation, or if it has ended. */
     async take(ownerId: string, id: string): Promise<SimulationLease | undefined> {
       const token = randomHex(12);

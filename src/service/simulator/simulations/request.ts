@@ -4,18 +4,18 @@ import {
   type Scenario,
   type SimulationRequest,
   type TestedAgent,
-} from '../../contract/index.ts';
-import { unknownIdError } from '../domain/document-checks.ts';
-import { InvalidDocumentError } from '../domain/errors.ts';
-import { missingJudgeWarnings, missingUserModelWarnings } from '../domain/missing-models.ts';
+} from '../../../contract/index.ts';
+import { unknownIdError } from '../../domain/document-checks.ts';
+import { InvalidDocumentError } from '../../domain/errors.ts';
+import { missingJudgeWarnings, missingUserModelWarnings } from '../../domain/missing-models.ts';
 import {
   resolveScenario,
   type ResolvedScenario,
   type ScenarioReferences,
-} from '../domain/resolved-scenario.ts';
-import { checkAgentUrls, listDocuments } from '../operations/documents.ts';
-import type { Store } from '../store/store.ts';
-import { countSessions } from './session-plan.ts';
+} from '../../domain/resolved-scenario.ts';
+import { checkAgentUrls, listDocuments } from '../../operations/documents.ts';
+import type { Store } from '../../store/store.ts';
+import { countSessions } from '../session-plan.ts';
 
 const SESSIONS_MAX = 10_000;
 

@@ -1,16 +1,20 @@
 /** How far a simulation is, and what its sessions resulted in. */
-import type { ScenarioResult, Simulation, SimulationSessionState } from '../../contract/index.ts';
-import { isoTime, type Clock } from '../../platform/clock.ts';
-import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
+import type {
+  ScenarioResult,
+  Simulation,
+  SimulationSessionState,
+} from '../../../contract/index.ts';
+import { isoTime, type Clock } from '../../../platform/clock.ts';
+import { decideVerdict, makeDeepLink } from '../../domain/sessions.ts';
 import {
   decideRunVerdict,
   summarizeScenario,
   summarizeScenarios,
   toJudgedScenario,
-} from '../domain/simulation-results/scenario-results.ts';
-import type { LiveSession, WatchedSimulation } from '../operations/simulations.ts';
-import type { RunDetails, ScenarioCounts, Session, SimulationPlan } from '../store/store.ts';
-import { countSessions, planSessions } from './session-plan.ts';
+} from '../../domain/simulation-results/scenario-results.ts';
+import type { LiveSession, WatchedSimulation } from '../../operations/simulations.ts';
+import type { RunDetails, ScenarioCounts, Session, SimulationPlan } from '../../store/store.ts';
+import { countSessions, planSessions } from '../session-plan.ts';
 
 interface WatchedParts {
   details: RunDetails | undefined;

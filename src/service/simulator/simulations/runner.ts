@@ -8,18 +8,22 @@
  *
  * A crash therefore loses the running sessions and duplicates none.
  */
-import { systemClock } from '../../platform/clock.ts';
-import { errorOrigin } from '../../platform/error-origin.ts';
-import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retry.ts';
-import type { ModelEndpoint } from '../model/endpoint.ts';
-import type { LiveSession } from '../operations/simulations.ts';
-import type { SimulationLease, SimulationLeases, SimulationPlan } from '../store/store.ts';
-import { runPlan, type PlanDeps, type RunningPlan } from './run-plan.ts';
-import type { SandboxConnections } from './sandbox/sandbox.ts';
-import { openUserModel, type UserModel } from './users/user-model.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { errorOrigin } from '../../../platform/error-origin.ts';
+import { createDatabaseRetry, type DatabaseRetry } from '../../domain/database-retry.ts';
+import type { ModelEndpoint } from '../../model/endpoint.ts';
+import type { LiveSession } from '../../operations/simulations.ts';
+import type { SimulationLease, SimulationLeases, SimulationPlan } from '../../store/store.ts';
+import type { SandboxConnections } from '../sandbox/sandbox.ts';
+import { openUserModel, type UserModel } from '../users/user-model.ts';
+import {
+  runStoredSimulation,
+  type RunnerDeps,
+  type RunningSimulation,
+} from './run-stored-simulation.ts';
 
 /** What a runner needs. */
-export interface SimulationRunnerOptions extends Omit<PlanDeps, 'model'> {
+export interface SimulationRunnerOptions extends Omit<RunnerDeps, 'model'> {
   /** The endpoint of the model that plays users of mode `llm`. */
   userModel: ModelEndpoint | undefined;
   /** Shares the simulations with other replicas; undefined for a single service. */
@@ -55,8 +59,8 @@ export interface SimulationRunner {
   stop(): Promise<void>;
 }
 
-/** A running simulation. */
-interface ActiveSimulation extends RunningPlan {
+/** A simulation that runs here, and when it has ended. */
+interface ActiveSimulation extends RunningSimulation {
   ended: Promise<void>;
 }
 
@@ -69,20 +73,18 @@ const STORE_FAILED_PAUSE_MS = 1_000;
 
 /** Pause between two searches for simulations that no replica runs, and between two renewals. */
 const POLL_MS = 1_000;
-/** How long a lease lasts in the store. */
-const LEASE_MS = 10_000;
 /** How long a cancellation waits for another replica. */
 const CANCEL_MS_MAX = 15_000;
 const WAIT_POLL_MS = 50;
 
 /** Starts to run the simulations in the store, including those that an earlier process did not finish. */
 export function startSimulationRunner(options: SimulationRunnerOptions): SimulationRunner {
-  const runner = new PlanRunner(options);
+  const runner = new StoredSimulationRunner(options);
   runner.start();
   return runner;
 }
 
-class PlanRunner implements SimulationRunner {
+class StoredSimulationRunner implements SimulationRunner {
   readonly #options: SimulationRunnerOptions;
   readonly #active = new Map<string, ActiveSimulation>();
   readonly #stopping = new AbortController();
@@ -276,16 +278,17 @@ class PlanRunner implements SimulationRunner {
     }: { lease: SimulationLease; sharing: SimulationSharing; ended: AbortSignal },
   ): Promise<void> {
     const { log } = this.#options;
+    const { leases } = sharing;
     let renewedMs = systemClock.monotonicMs();
     // A canceled simulation renews its lease until its sessions have ended.
     while (await this.#waitUnlessEnded(ended)) {
       const askedMs = systemClock.monotonicMs();
       const running = JSON.stringify([...runningSessions]);
-      const state = await sharing.leases.renew(lease, running).catch(() => undefined);
+      const state = await leases.renew(lease, running).catch(() => undefined);
       if (state !== undefined) renewedMs = askedMs;
       if (control.signal.aborted) continue;
       if (state === 'ended') control.abort(new Error('The simulation was canceled.'));
-      if (state === 'lost' || systemClock.monotonicMs() - renewedMs > LEASE_MS) {
+      if (state === 'lost' || systemClock.monotonicMs() - renewedMs > leases.leaseMs) {
         log.warn('simulation_lease_lost', { simulation: plan.id });
         control.abort(new Error('Another replica runs the simulation.'));
       }
@@ -303,7 +306,7 @@ class PlanRunner implements SimulationRunner {
     const deps = { ...this.#options, model: this.#model };
     const [database, connections] = [this.#database, this.#connections];
     const { signal: stopping } = this.#stopping;
-    return runPlan(active, deps, { database, stopping, connections });
+    return runStoredSimulation(active, deps, { database, stopping, connections });
   }
 }
 

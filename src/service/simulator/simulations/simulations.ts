@@ -1,25 +1,25 @@
-import type { ScenarioResult, Simulation } from '../../contract/index.ts';
-import { isoTime, type Clock } from '../../platform/clock.ts';
-import { randomSeed } from '../../platform/random.ts';
-import { summarizeCounts } from '../domain/simulation-results/scenario-results.ts';
-import type { Simulations } from '../operations/simulations.ts';
-import type { ScenarioCounts, Store } from '../store/store.ts';
-import { describeCost, estimateCost } from './cost.ts';
-import { CHAT_CONCURRENCY } from './options.ts';
-import { countSessions, makeSimulationId } from './session-plan.ts';
+import type { ScenarioResult, Simulation } from '../../../contract/index.ts';
+import { isoTime, type Clock } from '../../../platform/clock.ts';
+import { randomSeed } from '../../../platform/random.ts';
+import { summarizeCounts } from '../../domain/simulation-results/scenario-results.ts';
+import type { Simulations } from '../../operations/simulations.ts';
+import type { ScenarioCounts, Store } from '../../store/store.ts';
+import { describeCost, estimateCost } from '../cost.ts';
+import { CHAT_CONCURRENCY } from '../options.ts';
+import { countSessions, makeSimulationId } from '../session-plan.ts';
 import {
   findAgent,
   findWarnings,
   resolveRequestedScenarios,
   type ConfiguredModels,
-} from './simulation-request.ts';
-import type { SimulationRunner } from './simulation-runner.ts';
+} from './request.ts';
+import type { SimulationRunner } from './runner.ts';
 import {
   countScenarios,
   describeProgress,
   summarizeSimulation,
   toSimulation,
-} from './simulation-state.ts';
+} from './state.ts';
 
 export interface SimulationsOptions extends ConfiguredModels {
   store: Store;

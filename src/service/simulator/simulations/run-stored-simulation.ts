@@ -1,22 +1,22 @@
-import { systemClock, type Clock } from '../../platform/clock.ts';
-import { forEachConcurrently } from '../../platform/concurrency.ts';
-import { errorOrigin } from '../../platform/error-origin.ts';
-import type { Log } from '../../platform/log.ts';
-import type { SpeechModel } from '../../voice/speech/index.ts';
-import type { TranscriptionModel } from '../../voice/transcription/index.ts';
-import type { DatabaseRetry } from '../domain/database-retry.ts';
-import type { LiveSession } from '../operations/simulations.ts';
-import type { NewSession, SimulationLease, SimulationPlan, Store } from '../store/store.ts';
-import type { RecordedCall } from './calls/build-recording.ts';
-import { createVoiceCaller } from './calls/caller.ts';
-import { runSession } from './run-session.ts';
-import { openSandbox, type SandboxConnections } from './sandbox/sandbox.ts';
-import { maxTurnsOf, planSessions } from './session-plan.ts';
+import { systemClock, type Clock } from '../../../platform/clock.ts';
+import { forEachConcurrently } from '../../../platform/concurrency.ts';
+import { errorOrigin } from '../../../platform/error-origin.ts';
+import type { Log } from '../../../platform/log.ts';
+import type { SpeechModel } from '../../../voice/speech/index.ts';
+import type { TranscriptionModel } from '../../../voice/transcription/index.ts';
+import type { DatabaseRetry } from '../../domain/database-retry.ts';
+import type { LiveSession } from '../../operations/simulations.ts';
+import type { NewSession, SimulationLease, SimulationPlan, Store } from '../../store/store.ts';
+import type { RecordedCall } from '../calls/build-recording.ts';
+import { createVoiceCaller } from '../calls/caller.ts';
+import { runSession } from '../run-session.ts';
+import { openSandbox, type SandboxConnections } from '../sandbox/sandbox.ts';
+import { maxTurnsOf, planSessions } from '../session-plan.ts';
+import type { UserModel } from '../users/user-model.ts';
 import { toStoredSession } from './stored-session.ts';
-import type { UserModel } from './users/user-model.ts';
 
 /** What the sessions of all simulations need. */
-export interface PlanDeps {
+export interface RunnerDeps {
   store: Pick<Store, 'simulations' | 'recordings'>;
   /** Plays users of mode `llm`. */
   model: UserModel | undefined;
@@ -32,7 +32,7 @@ export interface PlanDeps {
 }
 
 /** A simulation that runs. */
-export interface RunningPlan {
+export interface RunningSimulation {
   plan: SimulationPlan;
   /** Undefined if no other process can run it. */
   lease: SimulationLease | undefined;
@@ -43,7 +43,7 @@ export interface RunningPlan {
 }
 
 /** What a runner shares with all simulations that it runs. */
-export interface PlanRunnerState {
+export interface RunnerState {
   database: DatabaseRetry;
   /** Aborts when the service stops. */
   stopping: AbortSignal;
@@ -52,10 +52,10 @@ export interface PlanRunnerState {
 }
 
 /** Runs the sessions of a simulation that are not stored yet, and stores each when it ends. */
-export async function runPlan(
-  { plan, lease, runningSessions, control }: RunningPlan,
-  deps: PlanDeps,
-  { database, stopping, connections: opened }: PlanRunnerState,
+export async function runStoredSimulation(
+  { plan, lease, runningSessions, control }: RunningSimulation,
+  deps: RunnerDeps,
+  { database, stopping, connections: opened }: RunnerState,
 ): Promise<void> {
   const { store, model, speech, transcription, clock, log, onStored } = deps;
   const { simulations } = store;
@@ -100,7 +100,7 @@ export async function runPlan(
   }
 }
 
-interface RecordingDeps extends Pick<PlanDeps, 'store' | 'log'> {
+interface RecordingDeps extends Pick<RunnerDeps, 'store' | 'log'> {
   retry: (add: () => Promise<void>) => Promise<void>;
 }
 
@@ -112,7 +112,7 @@ async function keepRecording(
 ): Promise<void> {
   try {
     // Loaded only after a call, because it loads the audio modules.
-    const { buildRecording } = await import('./calls/build-recording.ts');
+    const { buildRecording } = await import('../calls/build-recording.ts');
     const recording = await buildRecording(call);
     if (recording) await retry(() => store.recordings.add(ownerId, id, recording));
   } catch (error) {

@@ -1,6 +1,6 @@
-import type { NewSession, SimulationPlan } from '../store/store.ts';
-import type { SessionPlan } from './session-plan.ts';
-import type { SimulatedSession } from './simulated-session.ts';
+import type { NewSession, SimulationPlan } from '../../store/store.ts';
+import type { SessionPlan } from '../session-plan.ts';
+import type { SimulatedSession } from '../simulated-session.ts';
 
 /** Returns the row of a session that has ended. */
 export function toStoredSession(

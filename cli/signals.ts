@@ -40,7 +40,7 @@ export function abortOnStopSignal(
 }
 
 /**
- * Listens for the first stop signal from now on, also for one that ended only the shell of npx or
+ * Listens for the first stop signal from now on, including one that ended only the shell of npx or
  * `npm run`. A second one ends the process, as do all after it is disposed of.
  */
 export function listenForStop(

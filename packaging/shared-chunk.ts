@@ -36,7 +36,7 @@ export function shareChunk(root: string, entryPoints: readonly string[]): Plugin
   ]);
   const shared = listSharedFiles(imports, targets);
   const statement = shared.map((path) => `import ${JSON.stringify(path)};\n`).join('');
-  // A shared file that imported all others would run them in another order than the sources.
+  // A shared file that imported all others would run them in a different order than the sources.
   const importers = new Set([...targets].filter((path) => !shared.includes(path)));
   return {
     name: 'share-chunk',

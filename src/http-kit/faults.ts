@@ -35,7 +35,7 @@ export interface FaultList<F extends Fault> {
   /** Removes the faults that have ended, then adds one. */
   add(fault: F): void;
   replaceAll(faults: readonly F[]): void;
-  /** Returns all faults that are set, also those that have ended. */
+  /** Returns all faults that are set, including those that have ended. */
   armed(): readonly ArmedFault<F>[];
   /** Replaces all faults by faults that were set before. */
   restore(armed: readonly ArmedFault<F>[]): void;

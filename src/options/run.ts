@@ -104,7 +104,7 @@ const sandboxKey = {
 export const sandboxAccess = {
   apiKey: fromVariables(sandboxKey, { ...apiKey, isShared: true }),
   ...flagOnly({ apiKeyFile: { ...apiKeyFile, isShared: true } }),
-  allowHttp: switchOption('Accept plain HTTP to any host, also for the API key and --header-file', {
+  allowHttp: switchOption('Accept plain HTTP to any host, even for the API key and --header-file', {
     isShared: true,
     inCode:
       'Sends `apiKey` and `headers` also over plain HTTP to another machine (default: false, which rejects such a URL).',

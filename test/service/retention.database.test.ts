@@ -86,7 +86,7 @@ void t.test('late spans of a conversation without spans are dropped and logged',
   t.match(await openPage(t, tested, '/conversation?id=new'), 'In time');
 });
 
-void t.test('a span is stored once until it is removed, also on later days', async (t) => {
+void t.test('a span is stored once until it is removed, even on later days', async (t) => {
   const tested = await withService(t, { retentionMs });
   const span = { traceId: '1'.repeat(32), spanId: '1'.repeat(16), user: 'Once' };
   await tested.trace(makeSpan({ ...span, conversationId: 'first' }));

@@ -117,7 +117,7 @@ function createAttempts(options: SenderOptions): Attempts {
     exchangeOnce({ id: RECOVERY }, step, { deadlineMs: options.deadlineMs('create'), mayEndPeer }),
   );
   const timeoutsInARow = new Map<Endpoint, number>();
-  // Calls may go to another address than requests.
+  // Calls may go to a different address than requests.
   const refusedInARow = { calls: 0, requests: 0 };
   const waits = new WeakMap<Exchange, { wait: Promise<RecoveryState>; release: () => void }>();
   let hasResponded = false;

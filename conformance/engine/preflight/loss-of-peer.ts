@@ -75,7 +75,7 @@ function describeLoss(
   return { message, cure, evidence: only ?? first, suspects };
 }
 
-/** Calls may go to another host than requests, and only one of the two may become unreachable. */
+/** Calls and requests may go to different hosts, of which only one may become unreachable. */
 function isVoiceElsewhere({ target, voiceUrl }: RunRecord): boolean {
   return voiceUrl !== undefined && URL.parse(voiceUrl)?.host !== URL.parse(target)?.host;
 }

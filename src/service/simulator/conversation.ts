@@ -32,7 +32,7 @@ export async function converse(
   const { user, channel, turns } = conversation;
   const turnsMax = maxTurnsOf(plan);
   const isGreeted = expectsGreeting(plan.scenario);
-  // A greeting is the first line, also if the agent does not say it.
+  // A greeting is the first line, even if the agent does not say it.
   const linesBefore = Number(isGreeted);
   let agentMessage: AgentMessage | undefined;
   let isOver = false;

@@ -96,7 +96,7 @@ void t.test('a request without a Host header is refused with a message', async (
   }
 });
 
-void t.test('a request whose URL names another host than Host is refused', async (t) => {
+void t.test('a request whose URL names a different host than Host is refused', async (t) => {
   const { service } = await withOneReplica(t);
   const { host, port } = new URL(service.url);
   const request = async (url: string, headers = ''): Promise<string> => {

@@ -125,7 +125,7 @@ void t.test('a replica whose keys differ from those of the others warns once', a
 });
 
 void t.test(
-  'a replica that stops stays away, also when the state changes meanwhile',
+  'a replica that stops stays away, even when the state changes meanwhile',
   nightOnly,
   async (t) => {
     const { url } = await withPostgres(t, 'migrated');

@@ -83,7 +83,7 @@ void t.test('the chart shows many runs; fewer than two have no chart', async (t)
   t.match(chart, /passed evals/, 'the y axis has a title');
   t.match(chart, /<title>\s*Run of 2026-10-28: 50%\s*<\/title>/, 'each dot has a label');
   const overview = await openPage(t, `${tested.service.url}/`);
-  t.equal(await overview.page.locator(dots).count(), 28, 'also on the overview');
+  t.equal(await overview.page.locator(dots).count(), 28, 'on the overview, too');
 });
 
 void t.test('simulations of each agent have a chart of their own', async (t) => {

@@ -31,7 +31,7 @@ export interface Route {
   key: string;
   /** Whether the database can be away, which the service answers with 503 (default: false). */
   isDatabaseRemote?: boolean;
-  /** Called at the end of each request, also if it got no complete response. */
+  /** Called at the end of each request, even if it got no complete response. */
   onExchange?: (exchange: Exchange) => void;
 }
 

@@ -231,7 +231,7 @@ void t.test('a backchannel stops the agent if it falls silent and starts again',
   t.end();
 });
 
-void t.test('the result conforms, also of a call without sound, and sums up to a run', (t) => {
+void t.test('the result conforms, even for a call without sound, and sums up to a run', (t) => {
   const empty = measure({ agent: [], caller: [] });
   t.match(empty, { response_ms: null, interruptions: [], dead_air_ms: 0, events: [] });
   const call = measure({

@@ -27,7 +27,7 @@ export function findShortPages(transcript: Transcript): Diagnosis[] {
 
 /**
  * Returns the pages that list one session fewer than their limit, although more sessions match. If any
- * page is full, a wrong `total` is the likelier cause. A default limit is another matter than a given one.
+ * page is full, a wrong `total` is the likelier cause. A default limit differs from a given one.
  */
 export function listShortPages(pages: readonly Exchange[]): Exchange[] {
   const groups = Map.groupBy(pages, (page) =>

@@ -79,7 +79,7 @@ function findEmptyHint(
   const asWritten = lastAccepted(transcript, endpoint, NO_FRACTION_STEP);
   if (filter === 'eval' && asWritten && sessionsOf(asWritten).length > 0) return CASE_HINT;
   const value = queryOf(page, filter) ?? '';
-  const others = /[^ -~]/.test(value) ? ', also of letters such as Ü and ü' : '';
+  const others = /[^ -~]/.test(value) ? ', including letters such as Ü and ü' : '';
   const space = value.includes(' ') ? ', and read + in a query as a space' : '';
   return `The value is a part of the name in upper case. Find it anywhere in the name, ignore the case${others}${space}.`;
 }

@@ -636,7 +636,7 @@ function matchCase(endpoint: ResultsEndpoint, filter: NameFilter): TransformFact
   );
 }
 
-/** A service that also searches another field than the name. */
+/** A service that also searches a field other than the name. */
 function searchElsewhere(
   endpoint: ResultsEndpoint,
   filter: 'run' | 'agent',

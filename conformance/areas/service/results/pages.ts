@@ -262,7 +262,7 @@ export const pages: Subject = {
       }),
     })),
     ...both('SERVICE-206', 'SERVICE-207', ({ endpoint, kind, either, forEndpoint }) => ({
-      rule: `A ${kind} page beyond the last session has no items, also without \`limit\`.`,
+      rule: `A ${kind} page beyond the last session has no items, even without \`limit\`.`,
       section: either('4.4', '4.3'),
       statements: either(['2.6.12', '4.4.9'], ['2.6.12', '4.3.14', '4.3.r3']),
       reason: 'A program that reads one page too many would fail or see sessions twice.',
@@ -489,7 +489,7 @@ function endsAfterLastPage(endpoint: ResultsEndpoint): Check {
 }
 
 const BEYOND_HINT =
-  'Apply skip also without limit, and return no items if it is at least the number of sessions.';
+  'Apply skip even without limit, and return no items if it is at least the number of sessions.';
 
 /** Returns the keys of the sessions of the seed with many sessions. */
 function readManyKeys(endpoint: ResultsEndpoint, { exchanges }: Transcript): string[] {

@@ -351,7 +351,7 @@ const isLiveRun = (run: unknown): boolean => String(run).startsWith('Live traces
 const repeatedCloses = ({ exchanges }: Transcript): Exchange[] =>
   exchanges.filter((exchange) => isStep(exchange, 'end', 'close again') && isAccepted(exchange));
 
-/** Requires the run name of the close response, also of a repeated one, in the results. */
+/** Requires the run name of the close response, even of a repeated one, in the results. */
 function listsSameRun(): Check {
   const listedCloses = (transcript: Transcript): Exchange[] =>
     [...scoringCloses(transcript), ...repeatedCloses(transcript)].filter(

@@ -34,7 +34,7 @@ export interface Place {
   at: number;
   node: unknown;
   source: YamlSource;
-  /** The environment variables to which the value can refer. */
+  /** The environment variables that the value can refer to. */
   env: Variables;
 }
 

@@ -11,7 +11,7 @@ const TIME_WIDTH = 12;
 export interface Diagnosis {
   /** What the preflight looked for. */
   peer: Suite['peer'];
-  /** The base URL to which the requests were sent. */
+  /** The base URL of the requests. */
   target: string;
   blockedBy: BlockingCause | undefined;
   /** A problem with the voice endpoint when voice was not selected. */

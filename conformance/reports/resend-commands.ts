@@ -1,7 +1,7 @@
 import type { CheckReport, EvidenceItem } from '../../src/contract/index.ts';
 import { describeResend, formatResendCommand } from '../../src/report-kit/resend-command.ts';
 
-/** The file from which requests can be sent again, as the user named it: a JSON report or a recording. */
+/** The file to send requests again from, as the user named it: a JSON report or a recording. */
 export type ResendFile = string | undefined;
 
 type Report = Pick<CheckReport, 'resendable' | 'requirements' | 'blockedBy'>;

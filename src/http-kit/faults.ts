@@ -30,7 +30,7 @@ export interface ArmedFault<F extends Fault> {
 /** A list of faults that are set. */
 export interface FaultList<F extends Fault> {
   isEmpty(): boolean;
-  /** Returns the faults that can still be injected, in the order in which they were set. */
+  /** Returns the faults that can still be injected, in the order they were set. */
   active(): ArmedFault<F>[];
   /** Removes the faults that have ended, then adds one. */
   add(fault: F): void;

@@ -354,7 +354,7 @@ void t.test('a database or directory that can not be used', async (t) => {
   }
 });
 
-void t.test('a database on which a service was only started', async (t) => {
+void t.test('a database where a service was only started', async (t) => {
   const dataDir = join(t.testdir({}), 'data');
   let apiKey = '';
   await t.test('fill', async (t) => {

@@ -91,7 +91,7 @@ void t.test('a read-only data directory is rejected', { skip }, async (t) => {
   }
 });
 
-/** Returns a directory in which this user can't create another; undefined if no candidate is one. */
+/** Returns a directory where this user can't create another; undefined if no candidate is one. */
 function findUnwritable(): string | undefined {
   const folder = t.testdir({});
   chmodSync(folder, 0o555);

@@ -114,7 +114,7 @@ void t.test('an error of the agent in every session is named once, with check', 
   t.equal(ran.code, 3, ran.stderr);
   const text = ran.stdout.replaceAll(/\s+/g, ' ');
   t.equal(text.match(/returned 200 with a content that is not a string/g)?.length, 1);
-  t.equal(text.match(/\bundecided /g)?.length, 1, 'no table in which every row is undecided');
+  t.equal(text.match(/\bundecided /g)?.length, 1, 'no table where every row is undecided');
   const advice =
     /Every session stopped because of an error of the agent\. Run (npx )?sandbox-kit check http:\S+ to find its cause\./;
   t.match(text, advice);

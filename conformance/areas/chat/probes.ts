@@ -1,4 +1,4 @@
-/** What a run sends to `POST /v1/chat/completions`, in the order in which it is sent. */
+/** What a run sends to `POST /v1/chat/completions`, in the order it is sent. */
 import {
   type ChatMessage,
   resolvePointer,
@@ -198,7 +198,7 @@ const refusals: ChatProbe = {
   },
 };
 
-/** Requests for which the specification defines no response; the report lists the observed behavior. */
+/** Requests whose response the specification leaves open; the report lists what was observed. */
 const silences: ChatProbe = {
   id: 'chat/silences',
   area: 'chat',
@@ -221,7 +221,7 @@ const silences: ChatProbe = {
   },
 };
 
-/** Larger bodies, for which the specification states no limit; the report shows the largest accepted one. */
+/** Larger bodies. The specification sets no limit; the report shows the largest accepted one. */
 const sizes: ChatProbe = {
   id: 'chat/sizes',
   area: 'chat',

@@ -172,7 +172,7 @@ const CONTINUED = JSON.stringify(
   ].map(([role, content]) => ({ role, parts: [{ type: 'text', content }] })),
 );
 
-/** Finds traces in which each span has another id, and turns that continue another conversation. */
+/** Finds traces where each span has another id, and turns that continue another conversation. */
 function findSplitConversations(evidence: readonly Exchange[], transcript: Transcript): Finding[] {
   const split = new Set<string>();
   return evidence.flatMap((exchange) => {

@@ -126,7 +126,7 @@ export const turnTexts: Subject = {
           }),
         },
         'agent-speaks-first': {
-          description: 'Sends a turn in which the agent speaks first.',
+          description: 'Sends a turn where the agent speaks first.',
           transform: setAttribute('gen_ai.input.messages', { stringValue: '[]' }),
         },
       },
@@ -223,7 +223,7 @@ function findAbandonedRequests(transcript: Transcript): Finding[] {
     );
 }
 
-/** Finds conversations of which only tool calls arrived. */
+/** Finds conversations whose tool calls arrived without their turns. */
 function findTurnlessConversations(transcript: Transcript): Finding[] {
   const traces = tracesOf(transcript);
   const conversations = conversationsOf(transcript);

@@ -68,7 +68,7 @@ type Interval = readonly [one: Exchange, other: Exchange];
 const growthOf = ([one, other]: Interval): number =>
   Number(uptimeOf(other)) - Number(uptimeOf(one));
 
-/** The least and the most time between the moments at which a sandbox read its uptime. */
+/** The least and the most time between the moments when a sandbox read its uptime. */
 const leastSeconds = ([one, other]: Interval): number => (other.startedMs - one.endedMs) / 1000;
 const mostSeconds = ([one, other]: Interval): number => (other.endedMs - one.startedMs) / 1000;
 

@@ -22,7 +22,7 @@ export const PROCESSES_HINT =
 const isSentAgain = isDeleteStep(SENT_AGAIN);
 
 /**
- * Returns the exchange in which a previously refused delete request succeeded; undefined if none
+ * Returns the exchange where a previously refused delete request succeeded; undefined if none
  * did, or if the user was created again in between.
  */
 export function findDeletedLater(

@@ -3,7 +3,7 @@ import { findJsonExcess, isObject, parseJson, parseObject } from '../../../src/p
 
 /** Why a text is not JSON, or not a JSON object. */
 export interface JsonFault {
-  /** What is at which place: "NaN at byte offset 57". */
+  /** What is wrong, and where: "NaN at byte offset 57". */
   reason: string;
   /** What to do about it: a sentence without the full stop. */
   cure: string;

@@ -31,7 +31,7 @@ export interface SearchResults {
 type SearchedStores = Pick<Store, 'documents' | 'evals' | 'runs' | 'sessions' | 'conversations'>;
 
 /**
- * Finds what has a text in its name or id, sessions whose id begins with it, and sessions in which it is
+ * Finds what has a text in its name or id, sessions whose id begins with it, and sessions where it is
  * said. Each kind has at most 10 results.
  */
 export async function searchEverything(

@@ -13,7 +13,7 @@ const CLOCK_ERROR_NS_MAX = 1_000_000_000n;
 /**
  * Compares by start, then by duration in whole milliseconds. SDKs that round the start down to a
  * millisecond compute the end from it, so a smaller difference between ends means nothing. Sorting is
- * stable: spans that are equal here stay in the order in which they arrived.
+ * stable: spans that are equal here stay in the order they arrived.
  */
 export function compareTimes(a: StoredSpan, b: StoredSpan): number {
   return (

@@ -72,7 +72,7 @@ export class VoiceActivityDetector {
     return this.#firstOnsetMs;
   }
 
-  /** Each time at which the other side became audible in this turn; only in `full` mode. */
+  /** Each time when the other side became audible in this turn; only in `full` mode. */
   findOnsets(): number[] {
     return findOnsets(this.#turn ?? []);
   }

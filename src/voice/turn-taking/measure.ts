@@ -21,7 +21,7 @@ export interface CallLanes {
   agent: AgentLane;
   /** In order. */
   caller: readonly Utterance[];
-  /** Times in which the caller was not ready to speak. They are not dead air. */
+  /** Times when the caller was not ready to speak. They are not dead air. */
   notReady: readonly SpeechSpan[];
   /** How long the caller waited for a greeting that did not come. */
   missedGreeting?: SpeechSpan | undefined;
@@ -224,7 +224,7 @@ function findOverlaps(line: Utterance, speech: readonly SpeechSpan[]): SpeechSpa
 
 /**
  * Returns the silences over 2 s between the first and the last sound of the call, each without the
- * time in which the caller was not ready.
+ * time when the caller was not ready.
  */
 function findDeadAir({ agent, caller, notReady }: CallLanes): SpeechSpan[] {
   const sounds = [...agent.speech, ...caller].toSorted((a, b) => a.startMs - b.startMs);

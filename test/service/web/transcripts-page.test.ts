@@ -1,4 +1,4 @@
-/** The page on which transcripts are uploaded, in a real browser. */
+/** The page where transcripts are uploaded, in a real browser. */
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';

@@ -35,7 +35,7 @@ interface Call {
   localDelay?: { reason: string; lateMs: number };
 }
 
-/** Measures a call in which both sides spoke at these times. */
+/** Measures a call where both sides spoke at these times. */
 function measure({ agent, caller, endMs = 60_000, notReady = [], ...call }: Call): TurnTaking {
   return measureTurnTaking({
     originMs: ORIGIN_MS,
@@ -116,7 +116,7 @@ void t.test('yield time: to the last sound of the agent', (t) => {
   t.end();
 });
 
-void t.test('overlap: time in which both sides spoke, without pauses and backchannels', (t) => {
+void t.test('overlap: time when both sides spoke, without pauses and backchannels', (t) => {
   const { overlap_ms: overlapMs } = measure({
     agent: [
       [500, 900],

@@ -8,7 +8,7 @@ import { identify, NO_FRACTION_STEP } from './evidence.ts';
 import type { FilterRule } from './filtering.ts';
 import { findWholeList } from './whole-list.ts';
 
-/** The field in which the value of a step occurs, but in no name. */
+/** The field that contains the value of a step if no name does. */
 const otherFields: Readonly<Partial<Record<string, string>>> = {
   'run by session id': 'source_session_id',
   'agent by scenario': 'scenario',

@@ -205,13 +205,13 @@ export const traceRate: Subject = {
 
 const isFirstBurst = (exchange: Exchange): boolean => isStep(exchange, 'traces', 'rate');
 
-/** Returns the answered trace requests of a step in the order in which they were sent. */
+/** Returns the answered trace requests of a step in the order they were sent. */
 const answeredOf = ({ exchanges }: Transcript, step: TracesStep): Exchange[] =>
   exchanges
     .filter((exchange) => isStep(exchange, 'traces', step) && exchange.response !== undefined)
     .sort((left, right) => left.startedMs - right.startedMs);
 
-/** Returns the answered requests of each burst in the order in which they were sent. */
+/** Returns the answered requests of each burst in the order they were sent. */
 const burstsOf = (transcript: Transcript): Exchange[][] =>
   bursts.map((step) => answeredOf(transcript, step)).filter((burst) => burst.length > 0);
 

@@ -121,7 +121,7 @@ async function findIdProblem(
   return exists ? { draft, problems: idTakenProblem(draft, id) } : undefined;
 }
 
-/** The conversation on which the form tries the eval. */
+/** The conversation that the form scores with the eval. */
 type ChosenTrial = Pick<ShownTrial, 'chosen' | 'entered'>;
 
 const readTrial = (form: FormData): ChosenTrial => ({

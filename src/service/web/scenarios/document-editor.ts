@@ -14,7 +14,7 @@ export interface EditedText {
 const ROWS = { min: 12, max: 40 };
 const LINE_LENGTH_MAX = 200;
 
-/** Renders the form in which a scenario or persona is edited as YAML or JSON. */
+/** Renders the form where a scenario or persona is edited as YAML or JSON. */
 export function renderEditor(
   context: PageContext,
   {

@@ -52,7 +52,7 @@ export const TEXT_KEPT_MAX = 50_000;
 const EVALS_SHOWN_MAX = 200;
 const FORMAT_NAMES: Record<TranscriptFormat, string> = { json: 'JSON', jsonl: 'JSONL', csv: 'CSV' };
 
-/** Renders the page on which transcripts are uploaded. */
+/** Renders the page where transcripts are uploaded. */
 export function renderUploadPage(form: UploadForm, context: PageContext): string {
   return renderServicePage(
     {

@@ -201,7 +201,7 @@ export function readJsonFile(
   };
 }
 
-/** Parses a text with one document, of which errors are kept for `Source.read`. */
+/** Parses a text with one document, and keeps its errors for `Source.read`. */
 function parseWithLines(text: string): { lines: LineCounter; document: Document } {
   const lines = new LineCounter();
   return { lines, document: parseDocument(text, { lineCounter: lines }) };

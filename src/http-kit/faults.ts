@@ -6,7 +6,7 @@ export interface Fault {
   kind: string;
   /** How many times to inject it; without a limit when left out. */
   times?: number;
-  /** Milliseconds after which it ends; never when left out. */
+  /** Milliseconds until it ends; it never does when left out. */
   ttl_ms?: number;
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 
 /** A signal with a time limit. Dispose of it to release the timer and the other signals. */
 export interface SignalLimit extends Disposable {
-  /** Aborts with another signal or after the time, with the reason of whichever was first. */
+  /** Aborts with another signal or after the time, whichever is first, and with its reason. */
   signal: AbortSignal;
   /** Returns whether the time is over. */
   isOver(): boolean;

@@ -19,7 +19,7 @@ const kit = codeOption({
   about: 'Functions of other packages.',
 });
 
-/** The options with which a service starts, with their defaults where it needs a value. */
+/** The options of a service, with the defaults of those that it needs. */
 export type StartOptions = Partial<ServiceSetup> & Pick<ServiceOptions, 'host' | 'keys'>;
 
 // Messages list the host first.

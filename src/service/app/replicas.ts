@@ -37,7 +37,7 @@ export interface Replica extends StateSharing {
 /** What a replica needs. */
 export interface ReplicaOptions {
   replicas: ReplicaStore;
-  /** The keys with which this process was started. */
+  /** The keys that this process was started with. */
   keys: readonly ConfiguredKey[];
   /** The options of this process that must be the same on all replicas. */
   settings: ReplicaSettings;

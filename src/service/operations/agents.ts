@@ -19,7 +19,7 @@ export interface AgentDeps {
 
 /**
  * Changes an agent. Without a key in the change, the stored key stays, unless the URL leads to
- * another server: a key is never sent to a server for which it was not entered.
+ * another server: a key is sent only to the server that it was entered for.
  * @throws RequestError `bad_request`, or `not_found` for an unknown id.
  */
 export async function changeAgent(

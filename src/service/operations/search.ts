@@ -24,7 +24,7 @@ export interface SearchResults {
   conversations: Found<string>;
   /** Sessions whose id begins with the text. */
   byId: Found<Session>;
-  /** Sessions in which the user or the agent says the text. */
+  /** Sessions where the user or the agent says the text. */
   said: Record<SessionKind, Found<Session>>;
 }
 

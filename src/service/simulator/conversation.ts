@@ -60,8 +60,8 @@ export async function converse(
 }
 
 /**
- * Says a line, and takes the turn of the interruption with which the user may stop the reply. The
- * user then reacts to both replies.
+ * Says a line, and takes the turn of the interruption if the user interrupts the reply. The user
+ * then reacts to both replies.
  */
 async function takeUserTurn(
   conversation: Conversation,

@@ -300,7 +300,7 @@ function findLatest<Item extends Orderable>(
   return next && next.item.startNs - startNs <= clockErrorNs ? next : undefined;
 }
 
-/** Counts the items at the start of a sorted list for which a condition is true. */
+/** Counts the items at the start of a sorted list that meet a condition. */
 function countWhile<Item>(items: readonly Item[], isTrue: (item: Item) => boolean): number {
   let [low, high] = [0, items.length];
   while (low < high) {

@@ -86,7 +86,7 @@ export const isHeard = ({ kind, text }: Entity, heard: readonly string[]): boole
     return words.length === 0 || includesJoined(heard, words.join(''));
   });
 
-/** Returns the ways in which an entity is said. */
+/** Returns the ways to say an entity. */
 function listForms(kind: EntityKind, text: string): string[] {
   if (kind === 'amount') {
     // "Forty-two fifty" and "forty-two point five zero" are enough.

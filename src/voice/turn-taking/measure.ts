@@ -16,7 +16,7 @@ export interface Utterance extends SpeechSpan {
 
 /** Both sides of a call. All times are in milliseconds on one monotonic clock. */
 export interface CallLanes {
-  /** The start of the recording, from which the times of the result count. */
+  /** The start of the recording. The times of the result count from it. */
   originMs: number;
   agent: AgentLane;
   /** In order. */

@@ -113,7 +113,7 @@ export function* readTable(text: string, found: FileProblems): Generator<Candida
   }
 }
 
-/** Finds the separator with which the first row names the most columns. */
+/** Finds the separator that gives the first row the most columns. */
 function findSeparator(text: string): string {
   const counts = SEPARATORS.map((separator) => {
     const header = findHeader(readCsv(text, separator));

@@ -26,7 +26,7 @@ export interface SayMove {
   thenEnds?: EndReason;
   delivery?: Delivery;
   /**
-   * The line of the scenario to which it belongs: 1 for the opening, 2 for the first step, and so on.
+   * Its line of the scenario: 1 for the opening, 2 for the first step, and so on.
    * Absent if a model plays the user: then each line is the next one.
    */
   scenarioLine?: number;
@@ -56,6 +56,6 @@ export const FAREWELLS_MAX = 2;
  */
 const PATIENCE_TURNS_DEFAULT = 3;
 
-/** Returns the number of consecutive unhelpful replies after which a user gives up. */
+/** Returns how many consecutive unhelpful replies make a user give up. */
 export const patienceOf = ({ patience_turns: turns }: Persona): number =>
   turns ?? PATIENCE_TURNS_DEFAULT;

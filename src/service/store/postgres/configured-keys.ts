@@ -29,7 +29,7 @@ export async function addConfiguredKeys(
   }
 }
 
-/** Removes the configured keys with which no replica was started. */
+/** Removes the configured keys that no replica was started with. */
 export async function removeUnusedKeys(client: PoolClient): Promise<void> {
   await client.query(
     `delete from keys where configured = 1

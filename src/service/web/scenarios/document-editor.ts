@@ -76,7 +76,7 @@ export function renderDocumentForms(
     </details>`;
 }
 
-/** The text with which a new scenario or persona begins. */
+/** The initial text of a new scenario or persona. */
 export const NEW_TEXTS: Readonly<Record<TextKind, string>> = {
   scenario: `id: late-parcel
 name: Asks about a late parcel

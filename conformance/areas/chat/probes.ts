@@ -64,7 +64,7 @@ const forms: ChatProbe = {
   },
 };
 
-/** Requests that combine everything that the specification allows, whatever its shape. */
+/** Requests that combine everything that the specification allows. */
 const generated: ChatProbe = {
   id: 'chat/generated',
   area: 'chat',

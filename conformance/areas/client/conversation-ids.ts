@@ -116,7 +116,7 @@ export const conversationIds: Subject = {
       rule: 'All spans of one conversation have the same conversation id.',
       section: '2.1',
       statements: ['1.8', '2.1.2'],
-      reason: 'Each id becomes a conversation of its own, and evals see only fragments.',
+      reason: 'Each id becomes a separate conversation, and evals see only fragments.',
       check: {
         evidence: ({ exchanges }) =>
           exchanges.filter((exchange) => conversationSpansOf(exchange).some(readConversationId)),

@@ -125,7 +125,7 @@ function findEarlierDeletion(
   return others.toSorted((one, other) => countCommon(other, lost) - countCommon(one, lost))[0];
 }
 
-/** Returns whether a user that was unknown is known later, although nobody created it again. */
+/** Returns whether a user that was unknown is known later, although no request created it again. */
 const comesBack = (transcript: Transcript): boolean =>
   transcript.exchanges.some(
     (exchange) =>

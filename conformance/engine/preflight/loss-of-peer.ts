@@ -30,7 +30,7 @@ export function findLossOfPeer(transcript: Transcript, { peer }: Suite): Blockin
   );
   if (!first || !isUnreachable) return undefined;
   // Of the requests that were sent together, only some were answered. Judging those alone would
-  // judge an arbitrary part. Calls in progress were cut off, whatever was lost first.
+  // judge an arbitrary part. Calls in progress were cut off, regardless of what was lost first.
   const isConcurrent = (exchange: Exchange): boolean =>
     (exchange.endpoint === first.endpoint || isVoice(exchange)) &&
     exchange.endedMs > first.startedMs;

@@ -7,7 +7,7 @@ export interface ToolCall {
   result: unknown;
 }
 
-/** What each turn has, whatever its source. */
+/** The fields that each turn has, regardless of its source. */
 interface SpokenTurn {
   /** 1 for the first turn. */
   sequence: number;

@@ -171,7 +171,7 @@ const ways: Readonly<Record<string, Way>> = {
     record: recordCalls,
     forms: everyForm,
   },
-  'from three exporters at once': {
+  'from three exporters concurrently': {
     options: () => ({}),
     exporters: 3,
     record: recordCalls,

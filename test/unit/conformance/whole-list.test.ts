@@ -44,7 +44,7 @@ void t.test('a url that changes from read to read is named', (t) => {
   t.end();
 });
 
-void t.test('lists of other sessions are told from sessions that change', (t) => {
+void t.test('lists of other sessions are distinguished from sessions that change', (t) => {
   const { reason } = explain(
     read(1, 'whole', 200, [session('s-1')]),
     read(9, 'whole again', 200, [session('s-2')]),

@@ -44,7 +44,7 @@ void t.test('each property has a line of its own', (t) => {
     '  False endpoints            1',
     '  Lines without a reply      1',
     "  Gaps in the agent's audio  16",
-    '  Both spoke at once         1.9 s',
+    '  Both spoke together        1.9 s',
     '  Dead air over 2 s          4.1 s in total',
     '  Not proven                 in 8 of 8 calls, because this machine was busy',
   ]);

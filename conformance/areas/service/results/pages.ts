@@ -300,7 +300,7 @@ export const pages: Subject = {
       }),
     })),
     ...both('SERVICE-193', 'SERVICE-194', ({ endpoint, either, forEndpoint, editPages }) => ({
-      rule: `${either('Production', 'Simulation')} sessions that start within one second are sorted from newest to oldest, too.`,
+      rule: `${either('Production', 'Simulation')} sessions are sorted from newest to oldest even if they start within one second.`,
       ...either(
         { section: '4.4', statements: ['1.14', '4.4.13'] },
         { section: '4.3', statements: ['1.14', '4.3.4'] },

@@ -145,7 +145,7 @@ function explainNoList({ exchanges }: Transcript, endpoint: ResultsEndpoint, kin
     : `No read that the rule is about returned a list. Reads without a list: exchange ${formatList(names, NAMED_MAX)}.`;
 }
 
-/** Identifies a session by what no read should change, whatever its `url` is. */
+/** Identifies a session by the fields that no read should change, without its `url`. */
 const nameSession = (session: ResultsObject): string => {
   const { source_session_id: id, simulation, agent, scenario, persona, started_at: at } = session;
   return JSON.stringify(id === undefined ? [simulation, agent, scenario, persona, at] : [id]);

@@ -45,7 +45,7 @@ export function listSuspectCommands(
     const sentence =
       commands.length === 1
         ? `To see whether this request stops the sandbox, ${restart}run:`
-        : `To find the request that stops the sandbox, ${restart}run these commands one after another, the most likely first. The one after which it stops is the cause.`;
+        : `To find the request that stops the sandbox, ${restart}run these commands one after another, the most likely first. The one that stops it is the cause.`;
     return [{ sentence, commands }];
   });
 }

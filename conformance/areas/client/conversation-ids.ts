@@ -186,12 +186,12 @@ function findSplitConversations(evidence: readonly Exchange[], transcript: Trans
     });
     const hint = 'Create the id once per conversation, and set it on every span of its turns.';
     if (traces.length > 0) {
-      const received = `another id on each span of a trace: ${listSome(traces.flat().map(nameSpan))}`;
+      const received = `a different id on each span of a trace: ${listSome(traces.flat().map(nameSpan))}`;
       return [toFinding(exchange, { expected: 'one id for the spans of a trace', received, hint })];
     }
     const continuing = spans.filter((span) => findContinuedConversation(span, transcript));
     if (continuing.length === 0) return [];
-    const received = `another id, although the input repeats an earlier conversation: ${listSome(continuing.map(nameSpan))}`;
+    const received = `a different id, although the input repeats an earlier conversation: ${listSome(continuing.map(nameSpan))}`;
     return [toFinding(exchange, { expected: 'the id of the conversation', received, hint })];
   });
 }

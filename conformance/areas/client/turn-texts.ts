@@ -257,7 +257,7 @@ function findLostParents(transcript: Transcript): Finding[] {
     );
     if (orphans.length === 0) return [];
     for (const { traceId } of orphans) reported.add(traceId);
-    const received = `the parent never arrived of ${listSome(orphans.map(nameSpan))}`;
+    const received = `no parent, although these spans name one: ${listSome(orphans.map(nameSpan))}`;
     return [toFinding(exchange, { ...FLUSH, received })];
   });
 }

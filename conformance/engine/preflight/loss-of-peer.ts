@@ -70,7 +70,7 @@ function describeLoss(
       ? `Exchange ${only.id} "${only.step}" stopped it: the same request, sent before, did the same.`
       : suspects.length === 1
         ? `Exchange ${names.join('')} was in flight and may have stopped it.`
-        : `One of these requests, which were in flight, may have stopped it, the most likely first: exchanges ${names.join(', ')}${more}. Start the sandbox and send each of them again, alone: the one after which it stops is the cause. If none stops it, requests at the same time do.`;
+        : `One of these requests, which were in flight, may have stopped it, the most likely first: exchanges ${names.join(', ')}${more}. Start the sandbox and send each of them again, alone: the one that stops it is the cause. If none does, requests that overlap stop it.`;
   const cure = `Check its logs. ${cause} Then run the check again.`;
   return { message, cure, evidence: only ?? first, suspects };
 }

@@ -76,7 +76,7 @@ function findSecondEncoding(inner: string): JsonFault | undefined {
   return (
     value && {
       reason: 'a JSON string at byte offset 0 that contains the JSON: it was encoded twice',
-      cure: 'Encode the body once: pass the object, not its JSON text, to what sends JSON',
+      cure: 'Encode the body once: pass the object, not its JSON text, to the function that sends JSON',
       value,
     }
   );

@@ -246,7 +246,7 @@ export interface SimulatedDetails {
   trace_ids?: readonly string[];
   /** How the two sides of a call took turns. */
   turn_taking?: TurnTaking;
-  /** What was heard of the agent in a call; absent if it was not transcribed. */
+  /** The agent's speech in a call, transcribed; absent if it was not. */
   heard?: HeardReplies;
 }
 

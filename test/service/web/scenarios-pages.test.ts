@@ -98,7 +98,7 @@ void t.test(
     await page.fill('textarea', stored);
     t.match(
       await clickButton(page, 'Add the scenario'),
-      'A scenario with the id a exists already.',
+      'A scenario with the id a already exists.',
     );
     await page.goto(`${service.url}/scenarios/a-copy`);
     await page.click('summary:text-is("Duplicate or delete")');

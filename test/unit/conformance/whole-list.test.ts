@@ -62,7 +62,7 @@ void t.test('a read that fails is no traffic', (t) => {
   const filtered = read(5, 'run', 400, []);
   t.match(
     explain(whole, filtered, read(9, 'whole again', 200, [session('s-1')])).reason,
-    /^No read that the rule is about returned a list\. Reads without a list: exchange 5 "run" \(400\)\.$/,
+    /^No read for this rule returned a list\. Reads without a list: exchange 5 "run" \(400\)\.$/,
   );
   t.end();
 });

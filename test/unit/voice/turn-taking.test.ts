@@ -268,7 +268,7 @@ interface Received {
   lateMs?: (nth: number) => number;
 }
 
-/** Returns what was heard of packets of 20 ms. */
+/** Returns the sound of packets of 20 ms. */
 function hear({ levels, lateMs = () => 0 }: Received) {
   const recorder = new AgentLaneRecorder();
   const arrivals = levels.flatMap((levelDb, nth) =>

@@ -61,7 +61,7 @@ function findNameHint(
   if (isEmpty) return undefined;
   const [, wildcard] = / with ([%_.])$/.exec(page.step) ?? [];
   if (wildcard !== undefined) {
-    return `Compare ${wildcard} in \`${filter}\` with itself: escape it if the query or the pattern gives it a meaning.`;
+    return `Match ${wildcard} in \`${filter}\` literally: escape it if the query or the pattern gives it a special meaning.`;
   }
   const field = otherFields[page.step];
   if (field === undefined) return undefined;

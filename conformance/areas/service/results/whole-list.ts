@@ -142,7 +142,7 @@ function explainNoList({ exchanges }: Transcript, endpoint: ResultsEndpoint, kin
   const names = unread.map((read) => `${read.id} "${read.step}" (${describeOutcome(read)})`);
   return unread.length === 0
     ? `No listed ${kind} session shows whether the rule holds.`
-    : `No read that the rule is about returned a list. Reads without a list: exchange ${formatList(names, NAMED_MAX)}.`;
+    : `No read for this rule returned a list. Reads without a list: exchange ${formatList(names, NAMED_MAX)}.`;
 }
 
 /** Identifies a session by the fields that no read should change, without its `url`. */

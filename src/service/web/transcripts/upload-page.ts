@@ -218,7 +218,7 @@ function renderFormats(context: PageContext): Html {
 
 const DESCRIPTIONS: Record<TranscriptFormat, Html> = {
   csv: html`One row per turn; the first row names the columns, in any order. Cells are separated by
-  commas, semicolons, or tabs. A value of the conversation needs to stand in one of its rows only.`,
+  commas, semicolons, or tabs. A value of the conversation is needed in only one of its rows.`,
   json: html`One conversation, or an array of them, each with a list of <code>turns</code>.`,
   jsonl: html`One conversation per line, each with a list of <code>turns</code>.`,
 };

@@ -18,7 +18,7 @@ function isNewerInstalled() {
 
 const { node } = process.versions;
 
-/** What is wrong with the version of Node that runs this; undefined if nothing is. */
+/** The problem with the version of Node that runs this; undefined if nothing is. */
 export const nodeVersionProblem = isTooOld(node)
   ? `sandbox-kit needs Node 22.19 or newer, but this is Node ${node}.\n${
       isNewerInstalled()

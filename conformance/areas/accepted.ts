@@ -20,7 +20,7 @@ import type { Exchange } from '../engine/transcript/reading.ts';
 /** The step of all generated requests. Their properties name the requirements for their success. */
 export const GENERATED = 'generated';
 
-/** What the valid requests to an endpoint have in common. */
+/** The common properties of the valid requests to an endpoint. */
 interface AcceptedDefaults extends RequirementDefaults {
   endpoint: Endpoint;
   /** What is special about the generated requests, each with its requirement. */

@@ -79,7 +79,7 @@ export interface SuiteOptions {
   findRecordingCause?(transcript: Transcript): BlockingCause | undefined;
   /** Returns an exchange without content that a page must not show, such as conversation text. */
   toShown?: ((exchange: Exchange) => Exchange) | undefined;
-  /** What to do if the key is refused, or if every path is unknown. */
+  /** Advice if the key is refused, or if every path is unknown. */
   cures: { keyRefused: string; noInterface: string };
 }
 

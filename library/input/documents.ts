@@ -21,7 +21,7 @@ export interface YamlDocument<Name extends MessageName> {
   locate: (pointer: string) => string;
 }
 
-/** What messages call a document, with its article. */
+/** The name of a document in messages, with its article. */
 const nouns: Partial<Record<MessageName, string>> = {
   CheckReport: 'a report of check',
   EvalDefinition: 'an eval',

@@ -1,7 +1,7 @@
 import { formatValue } from '../contract/index.ts';
 import type { Clock } from '../platform/clock.ts';
 
-/** What every fault has in common. */
+/** The properties of every fault. */
 export interface Fault {
   kind: string;
   /** How many times to inject it; without a limit when left out. */

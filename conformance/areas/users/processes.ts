@@ -15,7 +15,7 @@ import { unlessAbsent } from './absence.ts';
 import { isDeleteStep, SENT_AGAIN } from './requests.ts';
 import { pathUserId, sentUserId } from './user-id.ts';
 
-/** What to do about a user that only some requests find. */
+/** Advice about a user that only some requests find. */
 export const PROCESSES_HINT =
   "State per process? Keep users in a store that all processes share, or run one process; don't cache that a user is unknown.";
 

@@ -5,7 +5,7 @@ import { findJsonExcess, isObject, parseJson, parseObject } from '../../../src/p
 export interface JsonFault {
   /** What is wrong, and where: "NaN at byte offset 57". */
   reason: string;
-  /** What to do about it: a sentence without the full stop. */
+  /** The fix: a sentence without the full stop. */
   cure: string;
   /** The object that the text was meant to be; undefined if that can't be told. */
   value: Record<string, unknown> | undefined;

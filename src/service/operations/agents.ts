@@ -170,7 +170,7 @@ const isFailed = ({ request, outcome }: ConnectionReport['requests'][number]): b
   !/^2\d\d/.test(outcome) &&
   !(request.endsWith('/users') && /^(404|405|501)/.test(outcome));
 
-/** What to do about a cause here, where the command line would name an option. */
+/** Advice about a cause here, where the command line would name an option. */
 const CURES: Partial<Record<string, string>> = {
   tls:
     'If your own CA issued the certificate, restart the service with ' +

@@ -7,7 +7,7 @@ import { findDocument, listDocuments, saveDocument, type DocumentStores } from '
 /** The documents that are edited as text. */
 export type TextKind = 'scenario' | 'persona';
 
-/** What is wrong with a text, and where. */
+/** The problem with a text, and where. */
 export interface TextProblem {
   /** A sentence. */
   message: string;

@@ -62,7 +62,7 @@ export const hasRequestedTurns = (page: Exchange): boolean =>
 /** Why no session was judged. */
 export const noSessions = needsSessions('No page lists a session.');
 
-/** What is wrong with a session. */
+/** The problem with a session. */
 interface SessionFault {
   /** JSON pointer into the session. */
   pointer: string;

@@ -1,4 +1,4 @@
-/** What to do about a filter that selects the wrong sessions, by what its reads list. */
+/** Advice about a filter that selects the wrong sessions, by what its reads list. */
 import { SECOND_MS } from '../../../../src/platform/clock.ts';
 import type { Check } from '../../../engine/checks/check.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';

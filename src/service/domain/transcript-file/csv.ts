@@ -4,7 +4,7 @@ import { formatNumber } from '../../../report-kit/format.ts';
 export interface CsvRow {
   row: number;
   cells: string[];
-  /** What is wrong with the quotes or the size of the row. */
+  /** The problem with the quotes or the size of a row. */
   problem?: string;
 }
 

@@ -53,7 +53,7 @@ export interface RunComparison {
   pairs: readonly TranscriptPair[];
 }
 
-/** What a comparison is read from. */
+/** The sources of a comparison. */
 export interface ComparisonOptions {
   store: Store;
   simulations: Simulations;

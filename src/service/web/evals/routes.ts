@@ -19,7 +19,7 @@ import { isEvalKind, listFields } from './eval-fields.ts';
 import { renderEvalsPage, renderKindsPage } from './evals-page.ts';
 import { loadEvalList, renderEditor, type EvalStores } from './load-eval-pages.ts';
 
-/** What the pages of evals read and change. */
+/** The data and operations of the pages of evals. */
 export interface EvalPageOptions {
   store: EvalStores;
   runDry: RunDry;

@@ -28,7 +28,7 @@ export interface ConfigValue {
   read: () => unknown;
 }
 
-/** Where a value is in the file. */
+/** The position of a value in the file. */
 export interface Place {
   /** The offset of its key. */
   at: number;

@@ -52,7 +52,7 @@ export function diagnosisText(
   return [style('bold', `Connection to the ${peer}`), ...lines, '', ...ending, ''].join('\n');
 }
 
-/** Returns the method and the path that was sent. A voice address has a path of its own. */
+/** Returns the method and the path that was sent. A voice address has its own path. */
 function describeRequest(exchange: Exchange, target: string): string {
   const { method, path } = exchange.request;
   const base = isVoice(exchange) ? '' : new URL(target).pathname.replace(/\/+$/, '');

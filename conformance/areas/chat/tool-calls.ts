@@ -16,7 +16,7 @@ import { fieldsOf, missing } from '../fields.ts';
 import { CONTENT, isReply, optionalField, replies } from './replies.ts';
 import { sentSessionId } from './sessions.ts';
 
-/** Where the tool calls of a reply are. */
+/** The pointer to the tool calls of a reply. */
 export const CALLS = '/choices/0/message/tool_calls';
 const FUNCTION = `${CALLS}/0/function`;
 

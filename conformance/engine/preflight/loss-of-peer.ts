@@ -29,7 +29,7 @@ export function findLossOfPeer(transcript: Transcript, { peer }: Suite): Blockin
       id > lastAnswered.id && (failure?.kind === 'refused' || probe === RECOVERY),
   );
   if (!first || !isUnreachable) return undefined;
-  // Of the requests that were sent together, only some were answered. Judging those alone would
+  // Only some of the requests that were sent together were answered. Judging those alone would
   // judge an arbitrary part. Calls in progress were cut off, regardless of what was lost first.
   const isConcurrent = (exchange: Exchange): boolean =>
     (exchange.endpoint === first.endpoint || isVoice(exchange)) &&

@@ -25,5 +25,5 @@ export type StartOptions = Partial<ServiceSetup> & Pick<ServiceOptions, 'host' |
 // Messages list the host first.
 const { host, ...others } = serviceOptions;
 
-/** Schema of the options of `startService`. Seed data has a schema of its own. */
+/** Schema of the options of `startService`. Seed data has a separate schema. */
 export const serviceOptionsSchema = optionsSchema({ host, ...others, kit });

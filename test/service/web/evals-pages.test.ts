@@ -113,7 +113,7 @@ void t.test('the id of a new eval is made from its name, unless it is given', as
   t.match(await tested.admin('GET /evals'), { evals: [{ id: 'order-uber-found' }] });
 });
 
-void t.test('problems stand at their fields, with the values that were typed', async (t) => {
+void t.test('problems are shown at their fields, with the values that were typed', async (t) => {
   const tested = await withEmptyService(t);
   await tested.admin('POST /evals', makeContainsEval('taken', 'x'));
   const { page } = await open(t, tested, '/evals/new?kind=contains');

@@ -86,7 +86,7 @@ void t.test('the chart shows many runs; fewer than two have no chart', async (t)
   t.equal(await overview.page.locator(dots).count(), 28, 'on the overview, too');
 });
 
-void t.test('simulations of each agent have a chart of their own', async (t) => {
+void t.test('simulations of each agent have a separate chart', async (t) => {
   const tested = await withEmptyService(t);
   const simulation = (nth: number, agent: string, outcome: 'pass' | 'fail') => ({
     ...{ id: `sim-${nth}`, name: `Release ${nth}`, agent },

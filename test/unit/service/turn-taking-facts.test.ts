@@ -35,7 +35,7 @@ function linesOf(turnTaking: RunTurnTaking): string[] {
   return (text.split('\n\n').find((block) => block.startsWith('Turn-taking')) ?? '').split('\n');
 }
 
-void t.test('each property has a line of its own', (t) => {
+void t.test('each property has a separate line', (t) => {
   t.same(linesOf(measured), [
     'Turn-taking in 8 calls:',
     '  Response latency           p50 640 ms, p95 910 ms, max 1.2 s',

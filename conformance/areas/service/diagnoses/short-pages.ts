@@ -53,7 +53,7 @@ function countMissing(page: Exchange): number {
 
 /**
  * Adds the session that is missing from a page. If no other page shows which one it is, the last
- * session of the page stands in for it.
+ * session of the page replaces it.
  */
 function fillPage(page: Exchange, others: readonly Exchange[]): Response {
   const listed = sessionsOf(page);

@@ -323,7 +323,7 @@ export function listsAfterScoring(): Check {
       const [first, ...others] = ids.filter((id) => !listed.includes(id));
       if (first === undefined) return [];
       const expected = `${ids.length} conversations by their ids, such as ${formatValue(first)}`;
-      // Of all sessions, one whose id contains the id of the conversation shows most.
+      // The best example is a session whose id contains the id of the conversation.
       const unknown = listed.filter((id) => !ids.includes(id));
       const example = unknown.find((id) => id.includes(first)) ?? unknown[0];
       const seen = example === undefined ? '' : `, and sessions such as ${formatValue(example)}`;

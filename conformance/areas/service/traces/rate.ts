@@ -229,8 +229,8 @@ const OTHER_REFUSAL_HINT =
 const admittedCount = (burst: readonly Exchange[]): number => burst.filter(isAccepted).length;
 
 /**
- * Requires 429 above the rate. More than 240 requests within a minute exceed the rate wherever the
- * service's minutes begin. A burst with 121 to 240 admitted requests may have crossed the boundary
+ * Requires 429 above the rate. More than 240 requests within a minute exceed the rate, no matter when
+ * the service's minutes begin. A burst with 121 to 240 admitted requests may have crossed the boundary
  * of a fixed window; two bursts that are out of phase cannot both have done so.
  */
 function limitsRate(): Check {

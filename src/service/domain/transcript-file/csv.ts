@@ -46,7 +46,7 @@ export function* readCsv(text: string, separator: string): Generator<CsvRow> {
   }
 }
 
-/** Reads a cell in quotes that starts at an offset. Two quotes inside it stand for one. */
+/** Reads a cell in quotes that starts at an offset. Two quotes inside it mean one. */
 function readQuoted(
   text: string,
   start: number,

@@ -57,9 +57,9 @@ export function writeUpload(t: Test, name: string, content: string | Uint8Array)
 }
 
 /**
- * Opens a page, and asserts that it fits a desktop and a phone, even with all details open, that it
- * reports no error, runs no foreign script, and requests nothing else but its stylesheet and live updates. `act`
- * may use the page first. At night it is opened in all views, and each is accessible.
+ * Opens a page, and asserts that it fits a desktop and a phone, even with all details open. It must
+ * report no error, run no foreign script, and request only its stylesheet and live updates. `act` may
+ * use the page first. At night, the page is opened in all views, and each must be accessible.
  */
 export async function inspectPage(
   t: Test,

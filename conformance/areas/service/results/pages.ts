@@ -521,8 +521,9 @@ const isManyPage = (endpoint: ResultsEndpoint, page: Exchange): boolean =>
   page.probe === 'service/many';
 
 /**
- * Returns how many sessions the run has seeded for the owner of a page; undefined for owners with other
- * sessions, and if the page lists none of them: a service need not support every kind of seed data.
+ * Returns how many sessions the run has seeded for the owner of a page. Returns undefined for owners
+ * with other sessions, and if the page lists none of them, because a service need not support every
+ * kind of seed data.
  */
 export function countManySessions(page: Exchange, transcript: Transcript): number | undefined {
   const endpoint = resultsEndpoints.find((name) => name === page.endpoint);

@@ -50,9 +50,8 @@ export interface SimulatedUser {
 export const FAREWELLS_MAX = 2;
 
 /**
- * After this many unhelpful replies in a row, the user leaves: an agent that did not understand the
- * user three times will not understand the next line either, and each turn costs a request to its
- * model.
+ * After this many unhelpful replies in a row, the user leaves. An agent that did not understand three
+ * lines will not understand the next one, and each turn costs a request to its model.
  */
 const PATIENCE_TURNS_DEFAULT = 3;
 

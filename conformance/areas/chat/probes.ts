@@ -51,7 +51,7 @@ const forms: ChatProbe = {
       valid('without user_id', omitField(fullRequest(context), 'user_id')),
       valid('without session_id', omitField(fullRequest(context), 'session_id')),
       valid('without metadata', omitField(fullRequest(context), 'metadata')),
-      // Some languages take this string for false or, as a key, for a number. Without a user, it can't
+      // Some languages treat this string as false or, as a key, as a number. Without a user, it can't
       // be the session of somebody else.
       valid('only session_id', { messages, session_id: '0' }),
       valid('known metadata', { messages, metadata: knownMetadata }),

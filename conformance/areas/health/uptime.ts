@@ -5,7 +5,7 @@ import { editBody, set, to } from '../../engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../engine/mutants/mutant.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
 
-/** Units that are taken for seconds, and how many of them a second has. */
+/** Units that are mistaken for seconds, and how many of them a second has. */
 const wrongUnits = [
   ['milliseconds', 1e3],
   ['microseconds', 1e6],

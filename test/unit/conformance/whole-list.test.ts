@@ -53,7 +53,7 @@ void t.test('lists of other sessions are distinguished from sessions that change
   t.end();
 });
 
-void t.test('a read that fails is no traffic', (t) => {
+void t.test('a failed read does not count as traffic', (t) => {
   const whole = read(1, 'whole', 200, [session('s-1')]);
   t.match(
     explain(whole, read(9, 'whole again', 500, [])).reason,

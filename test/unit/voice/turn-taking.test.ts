@@ -91,7 +91,7 @@ void t.test('yield time: to the last sound of the agent', (t) => {
       [6_350, 9_000],
     ]),
     null,
-    'pauses between sentences are no yield',
+    'pauses between sentences do not count as yielding',
   );
   t.equal(
     yieldMs([

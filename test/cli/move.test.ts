@@ -285,7 +285,7 @@ void t.test('a move that is killed again and again continues', async (t) => {
   );
 });
 
-void t.test('a database or directory that can not be used', async (t) => {
+void t.test('a database or directory that cannot be used', async (t) => {
   const folder = t.testdir({});
   const dataDir = join(folder, 'data');
   await t.test('fill', async (t) => {

@@ -349,7 +349,7 @@ void t.test('a page in front of everything is the cause, not the key', async (t)
   t.match(blockedBy, { id: 'key_refused', message: /\(401: "The key has expired\."\)/ });
 });
 
-void t.test('optional fields with another name are a warning, and no failure', async (t) => {
+void t.test('optional fields with another name are a warning, not a failure', async (t) => {
   const report = await reportOnDefect(
     t,
     changeBody(

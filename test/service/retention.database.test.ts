@@ -65,7 +65,7 @@ void t.test('spans are removed after the given time; results stay', async (t) =>
   t.notMatch(await openPage(t, tested, search), '1 session');
   const unscored = await openPage(t, tested, '/conversation?id=unscored');
   t.match(unscored, 'were removed');
-  t.notMatch(unscored, 'score the backlog', 'it can not be scored anymore');
+  t.notMatch(unscored, 'score the backlog', 'it cannot be scored anymore');
   t.match(await openPage(t, tested, '/conversation?id=young'), 'Hello?');
   t.match(await admin('POST /score-backlog'), { conversations: 0 });
 });

@@ -114,7 +114,7 @@ void t.test('the speech of each reply is compared with its text', { timeout: 90_
   t.match(htmlReport(skipped), how);
 });
 
-void t.test('the reference agent is heard as it says', { timeout: 90_000 }, async (t) => {
+void t.test('the speech of the reference agent matches its text', { timeout: 90_000 }, async (t) => {
   const { agent } = await withReferenceAgent(t);
   const server = await startTranscriptionServer(t);
   server.respondWith(transcriptionResponses.text('We are open'));
@@ -139,7 +139,7 @@ void t.test('the reference agent is heard as it says', { timeout: 90_000 }, asyn
   t.notMatch(JSON.stringify(sessions), /sk-secret/);
 });
 
-void t.test('a failed transcription is a note, and no failure', nightOnly, async (t) => {
+void t.test('a failed transcription is a note, not a failure', nightOnly, async (t) => {
   const { url } = await withReplies(t);
   const server = await startTranscriptionServer(t);
   server.respondWith(transcriptionResponses.status(401));

@@ -321,7 +321,7 @@ void t.test('an unknown run is a page that says so', async (t) => {
   }
 });
 
-void t.test('without a kind, the lists show the kind of which there are sessions', async (t) => {
+void t.test('without a kind, the lists show a kind that has sessions', async (t) => {
   const { admin, send } = await withEmptyService(t);
   const shown = async (path: string): Promise<string | undefined> => {
     const { text } = await send(`GET ${path}`, { key: null });

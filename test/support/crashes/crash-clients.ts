@@ -82,7 +82,7 @@ function planRequest(path: string, body?: string): PlannedRequest {
 /**
  * Sends the requests that are not acknowledged: the spans concurrently, then the end call. Returns
  * false if the service went down before it acknowledged all of them. Throws for a status other than
- * 200, except for a 503 while the database is away.
+ * 200, except for a 503 while the database is unreachable.
  */
 export async function sendConversation(
   planned: PlannedConversation,

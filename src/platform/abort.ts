@@ -21,7 +21,7 @@ export function limitSignal(
     const passOn = (): void => limited.abort(each.reason);
     // A signal that is already aborted fires no event.
     if (each.aborted) passOn();
-    // Removed afterwards, because the other signals may live as long as the process.
+    // Removed afterward, because the other signals may live as long as the process.
     each.addEventListener('abort', passOn, { once: true, signal: released.signal });
   }
   return {

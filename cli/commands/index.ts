@@ -64,7 +64,7 @@ export const commandEntries: readonly CommandEntry[] = [
   ),
   entry(
     'lint-traces',
-    'Show which spans of an OTLP trace request the service would store',
+    'Show which spans of a trace request the service would store',
     async () => (await import('./lint-traces.ts')).lintTraces,
   ),
   entry(

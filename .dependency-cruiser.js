@@ -129,7 +129,7 @@ export default {
     ),
     forbid(
       'foundation-imports-nothing-above',
-      'src has what the top-level directories stand on, and the service.',
+      'src contains the service, and the layers below the top-level directories.',
       '^src/',
       PRODUCT,
       '^src/',

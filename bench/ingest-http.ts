@@ -21,10 +21,10 @@ interface Replica {
   process: ChildProcess;
 }
 
-/** Where the services store spans. */
+/** The place where the services store spans. */
 export type HttpTarget = { dataDir: string } | { databaseUrl: string; serverPid?: number };
 
-/** What accepting spans over HTTP took. CPU times are in microseconds per span. */
+/** The cost of accepting spans over HTTP. CPU times are in microseconds per span. */
 export interface HttpResult {
   spansPerSecond: number;
   generatorCpu: number;

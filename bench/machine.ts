@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 
-/** Describes what measures. */
+/** Describes the machine that measures. */
 export const describeMachine = (): string =>
   `node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`;
 

@@ -1,4 +1,4 @@
-/** Sends a value as JSON. @throws if the response is no success. */
+/** Sends a value as JSON. @throws if the response is not a success. */
 export async function post(
   url: string,
   body: unknown,

@@ -7,7 +7,7 @@ import { post } from './post.ts';
 
 const BATCH = 5_000;
 
-/** Where the sessions are, and what it took to store them there. */
+/** The data directory of the sessions, and the time to store them there. */
 export interface ResultData {
   dataDir: string;
   /** Milliseconds per session; undefined if they were there already. */

@@ -23,7 +23,7 @@ const HOW_TO_RUN = 'Run your programs with npx node, and the kit with npx sandbo
 
 const { node } = process.versions;
 
-/** What is wrong with the version of Node that runs this; undefined if nothing is. */
+/** The problem with the version of Node that runs this; undefined if nothing is. */
 export const nodeVersionProblem = isTooOld(node)
   ? `sandbox-kit needs Node ${REQUIRED} or newer, but this is Node ${node}.\n${
       isNewerInstalled()

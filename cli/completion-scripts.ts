@@ -1,6 +1,6 @@
 /** The scripts that complete command lines in a shell. They ask sandbox-kit for the words. */
 
-/** The option with which the scripts ask. Scripts that users installed years ago use it, too. */
+/** The option that the scripts pass. Scripts that users installed years ago use it, too. */
 export const COMPLETION_OPTION = '--get-yargs-completions';
 
 /** The shells that have a script. */

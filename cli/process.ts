@@ -1,4 +1,4 @@
-/** The process in which a command runs. Only main.ts reads the global one; everything else gets it as a value. */
+/** The process of a command. Only main.ts reads the global one; everything else gets it as a value. */
 
 /** A stream for text. A terminal also has a number of columns. */
 export interface OutputStream {

@@ -92,7 +92,7 @@ export async function diagnose(
   return { peer: suite.peer, target: run.target, blockedBy, remark: closed?.message, exchanges };
 }
 
-/** Judges a transcript and returns the report from which every other view is made. */
+/** Judges a transcript, and returns the report that every other view is made from. */
 export function reportOf(
   transcript: Transcript,
   endedAt: string,

@@ -8,7 +8,7 @@ import { createReport } from './reports/report.ts';
 
 /** The requests that a service recorded, in the order of arrival, with its responses. */
 export interface ClientRecording {
-  /** ISO 8601 time at which the recording started. */
+  /** ISO 8601 time when the recording started. */
   startedAt: string;
   /** Lowercase name of the header with the API key. */
   apiKeyHeader: string;

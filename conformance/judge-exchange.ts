@@ -47,7 +47,7 @@ const levels: readonly Level[] = ['must', 'should', 'target'];
 const judgeSandbox = createExchangeJudge(sandboxSuite, levels);
 const judgeService = createExchangeJudge(serviceSuite, levels);
 
-/** The paths by which an exchange is recognized. A base URL may have a path before them. */
+/** The paths that identify an exchange. A base URL may have a path before them. */
 const routes = routedEndpoints.map((endpoint) => {
   const route = endpointRoutes[endpoint];
   return { endpoint, method: route.method, path: new RegExp(`${pathPattern(route)}$`) };

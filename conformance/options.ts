@@ -150,7 +150,7 @@ export const resendOptions = {
   ...group('Access', {
     allowOtherHost: switchOption('Send the API key to a host other than that of the run', {
       inCode:
-        'Sends `apiKey` and `headers` also to a host other than that of the run (default: false).',
+        'Sends `apiKey` and `headers` even to a host other than that of the run (default: false).',
     }),
     ...sandboxAccess,
   }),

@@ -36,7 +36,7 @@ export function createRequirementSets(all: Releases): RequirementSet[] {
 /** The sets that `--requirements` accepts, oldest first. */
 export const requirementSets: readonly RequirementSet[] = createRequirementSets(releases);
 
-/** The set by which runs are judged by default. */
+/** The set that judges runs by default. */
 export const newestRequirementSet = requirementSets.at(-1);
 
 /** Returns the release that added a requirement; undefined if no release lists it. */

@@ -12,8 +12,8 @@ const schema = optionsSchema(resendOptions);
 const names = { report: 'report', exchange: 'exchange' };
 
 /**
- * Sends a request of an earlier run again, alone, and judges the response. Returns the report that
- * `sandbox-kit resend --json` writes.
+ * Sends a request of an earlier run again, with the requests that its failure depends on, and judges
+ * the response. Returns the report that `sandbox-kit resend --json` writes.
  *
  *     const report = await check({ url });
  *     const [failure] = report.requirements.filter(({ verdict }) => verdict === 'fail');

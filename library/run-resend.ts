@@ -26,7 +26,7 @@ export interface ResendInput {
   transcript?: ReturnType<Conformance['readTranscript']>;
 }
 
-/** What messages call the report, and the request in it. */
+/** The names of the report and of the request in it, as messages use them. */
 export interface ResendNames {
   report: string;
   exchange: string;

@@ -83,7 +83,7 @@ export interface LoadSettings extends Omit<
   shard?: ShardOptions | undefined;
 }
 
-/** What starts a load test: a run, of which options with a default value can be left out. */
+/** What starts a load test: a run whose options with a default value can be left out. */
 export type LoadInput = WithoutDefaults<typeof loadOptions, LoadRun>;
 
 /** A load test: its settings, and what the package above adds. */
@@ -91,7 +91,7 @@ export interface LoadRun extends LoadSettings {
   /** Base URL of the sandbox. */
   sandbox: string;
   kitVersion: string;
-  /** Random seed from which every id and every random choice derives. */
+  /** Random seed of every id and every random choice. */
   seed: string;
   clock: Clock;
   /** Additional headers, client certificate, and proxies. */

@@ -171,7 +171,7 @@ async function runRequests(parts: RunParts, plan: LoadPlan, random: Random): Pro
   }
 }
 
-/** Maximum ramp-up before each step, in which requests in flight reach their level. */
+/** Maximum ramp-up before each step, while requests in flight reach their level. */
 const STEP_RAMP_MS_MAX = 3_000;
 const PROBE_CONNECTIONS = 20;
 const PROBE_MS_MAX = 5_000;
@@ -245,7 +245,7 @@ function profileFor(
   });
 }
 
-/** Returns the progress of a phase in which nothing is measured. */
+/** Returns the progress of a phase that measures nothing. */
 function idleProgress(phase: LoadProgress['phase'], leftMs: number): LoadProgress {
   return { phase, perSecond: 0, inFlight: 0, p50Ms: null, p99Ms: null, errors: 0, leftMs };
 }

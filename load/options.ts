@@ -172,7 +172,7 @@ export const loadOptions = {
       {
         inCode: {
           about:
-            'The part of the run to send, with which `mergeLoadReports` merges the report into one with verdicts. All shards need the same other options (default: the whole run).',
+            'The part of the run to send; `mergeLoadReports` merges the reports of all parts into one with verdicts. All shards need the same other options (default: the whole run).',
         },
       },
     ),

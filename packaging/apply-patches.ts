@@ -10,7 +10,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const PATCHES = join(import.meta.dirname, 'patches');
 
-/** Says which patches a package has, so that they are not applied twice. */
+/** The file that records the patches of a package, so that they are not applied twice. */
 const MARKER = '.patched';
 
 for (const name of readdirSync(PATCHES)) applyPatches(name);

@@ -1,4 +1,4 @@
-/** The programs among the sources that only developers run. The package does not contain them. */
+/** Programs in the source directories that only developers run. The package does not contain them. */
 export const buildTools = [
   'cli/docs/generate-docs.ts',
   'conformance/ledger.ts',

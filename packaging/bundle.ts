@@ -38,7 +38,7 @@ interface Kit {
 
 async function main(): Promise<void> {
   const kit = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Kit;
-  // What an earlier build left must not be published.
+  // Files of an earlier build must not be published.
   for (const name of readdirSync(DIST).filter((each) => each !== 'types')) {
     rmSync(join(DIST, name), { recursive: true });
   }

@@ -1,7 +1,7 @@
 /**
- * Libraries that the build puts into `dist/bundle/`, with what they need. Everything else that runs
- * at the user's is a dependency, which users can audit and update (docs/decisions/0049). Each of these
- * is pinned to one version.
+ * Libraries that the build puts into `dist/bundle/`, with their dependencies. Every other library that
+ * runs on users' machines is a dependency, which users can audit and update (docs/decisions/0049). Each
+ * library here is pinned to one version.
  */
 export const bundledPackages = [
   // Must be patched (packaging/patches/werift).

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 export interface BundledLibrary {
   name: string;
   version: string;
-  /** SPDX expression, unless only the text says it. */
+  /** SPDX expression; undefined if only the text states the license. */
   license?: string;
   author?: string;
   /** The text of its license file. */

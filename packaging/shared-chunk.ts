@@ -1,7 +1,7 @@
 /**
- * Puts the files that many commands need into one chunk. esbuild makes a chunk for each set of entry
- * points that need the same files, which would be dozens of tiny ones; each takes about half a
- * millisecond to load.
+ * Puts the files that many commands need into one chunk. Without this plugin, esbuild makes a chunk for
+ * each set of entry points that need the same files. That would be dozens of tiny chunks, and each takes
+ * about half a millisecond to load.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -36,7 +36,7 @@ export function shareChunk(root: string, entryPoints: readonly string[]): Plugin
   ]);
   const shared = listSharedFiles(imports, targets);
   const statement = shared.map((path) => `import ${JSON.stringify(path)};\n`).join('');
-  // A shared file that imported all others would run them in another order than the sources.
+  // A shared file that imported all others would run them in a different order than the sources.
   const importers = new Set([...targets].filter((path) => !shared.includes(path)));
   return {
     name: 'share-chunk',

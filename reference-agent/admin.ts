@@ -8,7 +8,7 @@ import { findFaultProblem, parseFaultList, toFault } from './faults.ts';
 import { formatAgentEntry, type AgentJournal } from './journal.ts';
 import type { VoiceServer } from './voice/voice-server.ts';
 
-/** The parts of an agent on which the test controls act. */
+/** The parts of an agent that the test controls change. */
 export interface ControlOptions {
   faults: FaultInjector;
   journal: AgentJournal;

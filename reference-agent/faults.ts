@@ -57,7 +57,7 @@ export function appliesTo(fault: AgentFault, route: FaultRoute): boolean {
 
 /**
  * Returns a value as a fault.
- * @throws RequestError `bad_request`, also for what the schema can't express: a latency without
+ * @throws RequestError `bad_request`, even for what the schema can't express: a latency without
  * bounds, or a fault on a route where it has no meaning.
  */
 export function toFault(value: unknown): AgentFault {

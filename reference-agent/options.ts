@@ -88,7 +88,7 @@ export const voiceOptions = {
       flag: 'hang-over',
       default: String(HANG_OVER_MS),
       inCode: {
-        // The command line accepts only values with which people can talk.
+        // The command line accepts only values that suit conversations with people.
         schema: integerOption(1, 60_000),
         about: `Silence that ends a turn of the caller, in milliseconds (default: ${HANG_OVER_MS}).`,
       },

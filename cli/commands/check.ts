@@ -43,7 +43,7 @@ type Conformance = typeof conformanceModule;
 
 export const check = defineCommand({
   description: [
-    'Sends valid and invalid requests, places calls, and reports which requirements hold. Creates users and deletes them at the end. Some requests reach the model of the sandbox and may cost money; --dry-run lists them.',
+    'Sends valid and invalid requests, places calls, and reports which requirements are met. Creates users and deletes them at the end. Some requests reach the model of the sandbox and may cost money; --dry-run lists them.',
     'With --area service, checks an evaluation service instead.',
   ],
   arguments: positionals,

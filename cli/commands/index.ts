@@ -64,7 +64,7 @@ export const commandEntries: readonly CommandEntry[] = [
   ),
   entry(
     'lint-traces',
-    'Show what the service would store of an OTLP trace request',
+    'Show which spans of a trace request the service would store',
     async () => (await import('./lint-traces.ts')).lintTraces,
   ),
   entry(

@@ -75,7 +75,7 @@ export const init = defineCommand({
 /** Escapes a text for a JSON string; the path of a tarball may contain any character. */
 const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-/** Returns the packages on which a project depends. */
+/** Returns the packages that a project depends on. */
 function dependenciesOf(files: readonly ProjectFile[]): string[] {
   const text = files.find(({ path }) => path === 'package.json')?.text ?? '{}';
   const { dependencies = {}, devDependencies = {} } = JSON.parse(text) as Partial<

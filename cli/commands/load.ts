@@ -65,7 +65,7 @@ export const load = defineCommand({
     },
     { command: 'sandbox-kit load URL --find-max --step 10s' },
     {
-      note: 'Measure how many requests per second 50 connections get answered',
+      note: 'Measure how many requests per second the sandbox answers over 50 connections',
       command: 'sandbox-kit load URL --engine autocannon --connections 50',
     },
     {

@@ -29,7 +29,7 @@ type ResendValues = ValuesOf<typeof positionals, typeof resendOptions>;
 
 export const resend = defineCommand({
   description: [
-    'Sends the request alone, or with the other requests that its failure is about, with the same headers and the same body, and judges the response by the requirements that judged it in the run. If the request depends on a user, earlier turns, or a connection, it first sends the requests that created them, and it deletes the users afterward.',
+    'Sends the request again with the same headers and body, and judges the response by the requirements that judged it in the run. If its failure involves other requests, sends those, too. If it depends on a user, earlier turns, or a connection, first sends the requests that created them; deletes the users afterward.',
     'A report contains the requests of findings and crashes; a recording contains all requests. A turn of a simulation is also judged by the evals that failed at it. Only chat sessions can be sent again: to repeat a voice session, run simulate again with its scenario and --seed.',
   ],
   arguments: positionals,

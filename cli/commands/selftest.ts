@@ -87,7 +87,7 @@ const startRecordingService: StartRecordingService = async (options) => {
   return startService({ ...options, recordCallers: true });
 };
 
-/** Starts the servers that the proxies stand in front of, and returns their addresses. */
+/** Starts the servers behind the proxies, and returns their addresses. */
 async function startTargets(
   needs: { sandbox: boolean; service: boolean },
   servers: RunningServers,

@@ -28,13 +28,13 @@ export interface ConfigValue {
   read: () => unknown;
 }
 
-/** Where a value is in the file. */
+/** The position of a value in the file. */
 export interface Place {
   /** The offset of its key. */
   at: number;
   node: unknown;
   source: YamlSource;
-  /** The environment variables to which the value can refer. */
+  /** The environment variables that the value can refer to. */
   env: Variables;
 }
 

@@ -24,7 +24,7 @@ export async function showCheck(
     areas: TEXT_AREAS,
   });
   const tookMs = systemClock.monotonicMs() - startedMs;
-  // The demo writes no report from which a request could be sent again.
+  // The demo writes no report, so no request can be sent again from one.
   const { resendable: _, ...shown } = report;
   const excerpt = {
     ...shown,

@@ -9,7 +9,7 @@ type Phrases = readonly (readonly [phrase: string, count: number])[];
 /** The verdicts other than a pass in the sample of a check, which is of the mutant `chat/content-null`. */
 const sample = { failed: 1, notes: 5, notApplicable: 3, notObserved: 9 };
 
-/** Returns by page where a hand-written page says what a default check sends, or what a self-test proves. */
+/** Returns the phrases with counts of each page: what a check sends, and what a self-test proves. */
 export async function findCounts({
   planCheck,
   countUnkilled,
@@ -50,7 +50,7 @@ export async function findCounts({
 }
 
 /**
- * Writes counts into a page wherever their phrases stand in it.
+ * Writes counts into a page, at each occurrence of their phrases.
  *
  * @throws {Error} if a phrase is not in the page.
  */
@@ -65,5 +65,5 @@ export function writeCounts(page: string, text: string, phrases: Phrases): strin
   }, text);
 }
 
-/** Matches the words of a phrase also if they stand on two lines. */
+/** Matches the words of a phrase, even if a line break separates them. */
 const toPattern = (words: string): string => words.replaceAll(' ', '\\s+');

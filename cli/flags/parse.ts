@@ -31,7 +31,7 @@ export function parseValues(
   throw new UsageError(isUrlMissing ? `${text} ${SET_URL}` : text);
 }
 
-/** What to do about a missing URL, after the sentence that says what it must be. */
+/** Advice about a missing URL, after the sentence that says what it must be. */
 const SET_URL = `You can also set url in ${CONFIG_FILE}.`;
 
 /**

@@ -25,7 +25,7 @@ export function readModelEndpoint(
 
 /**
  * Reads an OpenAI-compatible endpoint: the one that speaks instead of the built-in synthesizer, the one
- * that transcribes what is heard of the agent in calls, or that of a language model. Returns undefined if
+ * that transcribes the agent's speech in calls, or that of a language model. Returns undefined if
  * none of its variables is set.
  *
  * @throws {UsageError} if others of its variables are set without URL, or the URL or the key is invalid.

@@ -31,7 +31,7 @@ export interface AudioLinks {
 export interface AudioDirectory {
   /**
    * Writes the audio of the agent and of the user, `NAME-sandbox.opus` and `NAME-kit.opus`. If the page
-   * plays it, also of both together: `NAME-both.opus`, with the user on the left channel.
+   * plays it, and one of both together: `NAME-both.opus`, with the user on the left channel.
    */
   save: (name: string, audio: CallAudio) => void;
   /** Returns relative links from a directory to the saved audio of a call. */

@@ -5,8 +5,9 @@ import type { Variables } from '../process.ts';
 import { PROGRAM_NAME } from '../../src/report-kit/program-name.ts';
 
 /**
- * Returns how the user types the name of the program, so that printed commands can be copied: with npx if
- * npm started it, as npx and the scripts of a project do, or if it is not on the PATH.
+ * Returns how the user types the name of the program, so that printed commands can be copied. The name
+ * starts with npx if npm started the program (npx, or a script of a project), or if the program is not
+ * on the PATH.
  */
 export function findProgramName(env: Variables): string {
   const { PATH = '', npm_command: npmCommand, npm_lifecycle_event: script } = readEnvironment(env);

@@ -12,7 +12,7 @@ interface Template {
   agentFile: string;
   /** Shell command before those that install packages. */
   setUp?: string;
-  /** Shell command that installs other packages than those of npm. */
+  /** Shell command that installs packages from somewhere other than npm. */
   install?: string;
 }
 

@@ -2,7 +2,7 @@
 export interface RunningServers {
   /** Adds a server that has started, and returns it. */
   add: <Server extends Stoppable | undefined>(server: Server) => Server;
-  /** Stops all servers, the last one first, also if one of them can't be stopped. */
+  /** Stops all servers, the last one first, even if one of them can't be stopped. */
   stop: () => Promise<void>;
 }
 

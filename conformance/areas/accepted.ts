@@ -20,7 +20,7 @@ import type { Exchange } from '../engine/transcript/reading.ts';
 /** The step of all generated requests. Their properties name the requirements for their success. */
 export const GENERATED = 'generated';
 
-/** What the valid requests to an endpoint have in common. */
+/** The common properties of the valid requests to an endpoint. */
 interface AcceptedDefaults extends RequirementDefaults {
   endpoint: Endpoint;
   /** What is special about the generated requests, each with its requirement. */
@@ -29,7 +29,7 @@ interface AcceptedDefaults extends RequirementDefaults {
 
 /** A requirement that some valid requests succeed, besides the generated ones. */
 interface AcceptedEntry extends Omit<PartialEntry, 'check'> {
-  /** The steps of the requests; `others`: all that no requirement names, also of other recordings. */
+  /** The steps of the requests; `others`: all that no requirement names, even in other recordings. */
   steps?: 'others' | readonly string[];
   /**
    * The step of the plain request that these requests vary, for all or by step: if it is refused, too,

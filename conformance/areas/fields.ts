@@ -20,7 +20,7 @@ import type {
 /** Stands for a field that is not sent, in place of a wrong value. */
 export const missing = Symbol('missing');
 
-/** What the fields of a message have in common. */
+/** The common properties of the fields of a message. */
 export interface FieldDefaults extends RequirementDefaults {
   endpoint: Endpoint;
   message: MessageName;

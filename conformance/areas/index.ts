@@ -146,7 +146,7 @@ export function idsOf(area: Area): RequirementId[] {
   return allRequirementIds.filter((id) => areaOf(id) === area);
 }
 
-/** Returns the ids of the requirements by which a run is judged. */
+/** Returns the ids of the requirements that judge a run. */
 export function idsOfRun(run: { areas: readonly Area[] }): readonly RequirementId[] {
   return suiteOf(run).requirementIds;
 }

@@ -23,7 +23,7 @@ import {
   type Subject,
 } from '../engine/requirement.ts';
 
-/** What the refusals of an endpoint have in common. */
+/** The common properties of the refusals of an endpoint. */
 interface RefusalDefaults<Id> extends RequirementDefaults {
   endpoint: SandboxEndpoint;
   /** The requirement that a body is a JSON object. */
@@ -34,7 +34,7 @@ interface RefusalDefaults<Id> extends RequirementDefaults {
 
 /** A requirement that some malformed requests get a 400 response. */
 interface RefusalEntry extends Omit<PartialEntry, 'check'> {
-  /** What to do about a request that is not refused. */
+  /** Advice about a request that is not refused. */
   hint: RefusalHint;
   /** The edits by step. The name of a step also describes the request in findings and mutants. */
   edits: Readonly<Record<string, RequestEdit>>;

@@ -68,7 +68,7 @@ function validateInput([endpoints, name]: Routes, exchanges: readonly Exchange[]
     endpoints.includes(exchange.endpoint) && isMalformed(exchange);
   const malformed = exchanges.filter(isConcerned);
   const wrong = malformed.filter((exchange) => !isRefused(exchange));
-  // Where every malformed request is refused, the sandbox validates already.
+  // If every malformed request is refused, the sandbox validates already.
   if (wrong.length === 0) return [];
   const steps = [...new Set(wrong.map(({ step }) => `"${step}"`))];
   const change =

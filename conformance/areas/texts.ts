@@ -1,11 +1,11 @@
-/** The kinds of texts that generated requests contain wherever a text may stand. */
+/** The kinds of texts that generated requests contain, at every position of a text. */
 
 /** A text with one peculiarity. Every string is legal, except where the interface limits its form. */
 export interface TextKind {
   /** Completes "a request with … in `content`". */
   name: string;
   /**
-   * Kinds of one group stand in one text. Different groups stand in different requests, because a
+   * Kinds of one group are in one text. Different groups are in different requests, because a
    * peer may read a text as a whole: as JSON, or in an encoding that another letter rules out.
    */
   group: string;
@@ -87,7 +87,7 @@ export const textGroups: readonly TextKind[] = [
   text: kinds.map(({ text }) => text).join(' '),
 }));
 
-/** Texts that are nothing else, so that they stand alone. */
+/** Texts that can only be alone, because they consist of nothing else. */
 export const blankTexts = { empty: '', 'only white space': '   ' } as const;
 
 const ALPHABETS = ['scripts', 'four bytes'];

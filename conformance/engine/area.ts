@@ -23,7 +23,7 @@ export interface AreaDefinition<Id extends RequirementId = RequirementId> {
   endpoints: readonly Endpoint[];
   requirements: Readonly<Record<Id, Requirement>>;
   checks: Readonly<Record<Id, Check>>;
-  /** The probes in the order in which those of one phase start. */
+  /** The probes, in the order of their start within a phase. */
   probes: readonly Probe[];
   /** Returns what the peer does where the specification is silent, by name of the behavior. */
   observe(transcript: Transcript): ObservedBehaviors;
@@ -43,7 +43,7 @@ export interface AreaDefinition<Id extends RequirementId = RequirementId> {
 export interface RunSetup {
   clock: Clock;
   seed: string;
-  /** ISO 8601 time at which the run started. */
+  /** ISO 8601 time when the run started. */
   startedAt: string;
   intrusive: boolean;
   /** Ends every pause. */
@@ -56,7 +56,7 @@ export interface SuiteOptions {
   peer: 'sandbox' | 'service' | 'client';
   /** The areas in the order of their requirements. */
   areas: readonly AreaDefinition[];
-  /** The areas in the order in which their probes start (default: the order of `areas`). */
+  /** The areas, in the order their probes start (default: the order of `areas`). */
   startOrder?: readonly AreaDefinition[];
   /** Creates the state that the probes share, and lists its secrets, which are never recorded. */
   createState(setup: RunSetup): { state: object; secrets: readonly string[] };
@@ -69,7 +69,7 @@ export interface SuiteOptions {
    * The peer needs `GET /health`.
    */
   repeatsFailures: boolean;
-  /** A preflight in which every response is a 4xx or 5xx blocks the run. */
+  /** Whether a preflight with only 4xx and 5xx responses blocks the run. */
   isBlockedByErrors: boolean;
   /** Recognizes common defects in a recording. "Fix first" prefers their repairs to other ones. */
   diagnose(transcript: Transcript): readonly Repair[];
@@ -116,7 +116,7 @@ export interface AreaParts extends Pick<
   'name' | 'endpoints' | 'observe' | 'listTried' | 'notices' | 'findAbsence'
 > {
   subjects: readonly Subject[];
-  /** The probes in the order in which those of one phase start. Requirements name them by id. */
+  /** The probes, in the order of their start within a phase. Requirements name them by id. */
   probes: readonly ProbeEntry[];
   /** The areas whose checks a legal variant must pass (default: the area). */
   legalFor?: readonly Area[];

@@ -8,7 +8,7 @@ import type { Exchange } from './transcript/transcript.ts';
 export type BadKey = 'none' | 'wrong' | 'longer' | 'shorter' | 'other case';
 
 /**
- * `together`: the request stays concurrent with requests like it, also when others go one at a time.
+ * `together`: the request stays concurrent with requests like it, even when others go one at a time.
  * `burst`: more requests may be in flight than `--concurrency` allows, unless they go one at a time.
  */
 export type RequestOrder = 'together' | 'burst';

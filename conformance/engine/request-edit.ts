@@ -20,7 +20,7 @@ export interface RequestEdit {
   isIn: When;
   /** The mutant that accepts the request is called `accepts-` and this (default: from the step). */
   name?: string;
-  /** What to do if the request is not refused (default: the hint of the requirement). */
+  /** Advice if the request is not refused (default: the hint of the requirement). */
   hint?: RefusalHint;
 }
 

@@ -77,7 +77,7 @@ export interface Subject {
   legal?: Readonly<Record<string, DistortionEntry>>;
 }
 
-/** What requirements of a subject have in common. */
+/** The common properties of requirements of a subject. */
 export type RequirementDefaults = Partial<
   Pick<RequirementEntry, 'section' | 'reason' | 'observability' | 'inMedia' | 'probes'>
 > & {

@@ -82,7 +82,7 @@ export interface ResendOptions {
   url?: string | undefined;
   /** Timeout of chat and user requests in milliseconds (default: 30 000). */
   timeoutMs?: number | undefined;
-  /** Sends `apiKey` and `headers` also to a host other than that of the run (default: false). */
+  /** Sends `apiKey` and `headers` even to a host other than that of the run (default: false). */
   allowOtherHost?: boolean | undefined;
   /** The bearer key of the sandbox, or the key of the service (default: no key). */
   apiKey?: string | undefined;

@@ -102,7 +102,7 @@ const constantPeer = (
     respondWith(() => Promise.resolve(response)),
   );
 
-/** Peers with which no HTTP response can be exchanged in time. */
+/** Peers that send no complete HTTP response in time. */
 export const unreachable: readonly PeerTemplate[] = [
   definePeer('nothing-listens', 'Refuses connections.', 'refused', async () => {
     const server = await serveHttp(() => {});

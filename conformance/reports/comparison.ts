@@ -107,7 +107,7 @@ function listDifferences(now: CheckReport, before: CheckReport): string[] {
   ];
 }
 
-/** Returns the areas of which a run selected a requirement. */
+/** Returns the areas where a run selected a requirement. */
 function areasOf({ requirements }: CheckReport): string {
   const selected = requirements.filter(({ verdict }) => verdict !== 'not_selected');
   return [...new Set(selected.map(({ area }) => area))].join(' and ') || 'none';
@@ -137,7 +137,7 @@ const changeNames: readonly (readonly [change: Change, name: string, style: Styl
   ['otherChanges', 'other changes', 'dim'],
 ];
 
-/** Returns the changes of a comparison in the order in which every report shows them. */
+/** Returns the changes of a comparison in the order that every report uses. */
 export const listChanges = (
   comparison: CheckComparison,
 ): { change: Change; name: string; style: Style; ids: readonly string[] }[] =>

@@ -8,7 +8,7 @@ const DESCRIBED_MAX = 3;
 const NAMED_MAX = 4;
 
 /**
- * Describes the times at which the peer stopped responding, one sentence each. The blocking cause
+ * Describes the times when the peer stopped responding, one sentence each. The blocking cause
  * `unreachable` already describes the last one if the peer did not come back.
  */
 export function describeCrashes(

@@ -21,7 +21,7 @@ const TIME_WIDTH = 12;
 export interface Diagnosis {
   /** What the preflight looked for. */
   peer: Suite['peer'];
-  /** The base URL to which the requests were sent. */
+  /** The base URL of the requests. */
   target: string;
   blockedBy: BlockingCause | undefined;
   /** A problem with the voice endpoint when voice was not selected. */
@@ -116,7 +116,7 @@ function describeState({ area, name, state, outcome }: EndpointState): string {
   return `${name} (${outcome}; optional${hint})`;
 }
 
-/** Returns the method and the path that was sent. A voice address has a path of its own. */
+/** Returns the method and the path that was sent. A voice address has its own path. */
 function describeRequest(exchange: Exchange, target: string): string {
   const { method, path } = exchange.request;
   const base = isVoice(exchange) ? '' : new URL(target).pathname.replace(/\/+$/, '');

@@ -40,7 +40,7 @@ import {
 /** The most exchanges to list per requirement; the recording has all of them. */
 const EVIDENCE_MAX = 10;
 
-/** Judges a transcript and builds the report, from which every other format is rendered. */
+/** Judges a transcript, and builds the report that every other format is rendered from. */
 export function createReport(
   suite: Suite,
   transcript: Transcript,

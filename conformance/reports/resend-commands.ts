@@ -1,7 +1,7 @@
 import type { CheckReport, EvidenceItem } from '../../src/contract/index.ts';
 import { describeResend, formatResendCommand } from '../../src/report-kit/resend-command.ts';
 
-/** The file from which requests can be sent again, as the user named it: a JSON report or a recording. */
+/** The file to send requests again from, as the user named it: a JSON report or a recording. */
 export type ResendFile = string | undefined;
 
 type Report = Pick<CheckReport, 'resendable' | 'requirements' | 'blockedBy'>;
@@ -45,7 +45,7 @@ export function listSuspectCommands(
     const sentence =
       commands.length === 1
         ? `To see whether this request stops the sandbox, ${restart}run:`
-        : `To find the request that stops the sandbox, ${restart}run these commands one after another, the most likely first. The one after which it stops is the cause.`;
+        : `To find the request that stops the sandbox, ${restart}run these commands one after another, the most likely first. The one that stops it is the cause.`;
     return [{ sentence, commands }];
   });
 }

@@ -167,7 +167,7 @@ function findUnjudgeable({ before }: ResendSource, now: Exchange): string | unde
     : undefined;
 }
 
-/** Returns the requirements that can judge an exchange, of those by which the run was judged. */
+/** Returns the requirements of the run that can judge an exchange. */
 function selectedIds(
   { areas, requirementIds }: Suite,
   { run, judgedBy }: ResendSource,

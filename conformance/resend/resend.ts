@@ -239,7 +239,7 @@ const deletion = (like: Exchange, userId: string): Exchange => ({
 interface State {
   /** Requests that were sent before. */
   readonly prepared: SideRequest[];
-  /** Sends the requests on which the request depends. Returns why this failed. */
+  /** Sends the requests that the request depends on. Returns why this failed. */
   prepare(): Promise<string | undefined>;
   note(exchange: Exchange): void;
   /** Deletes the users that were created. */

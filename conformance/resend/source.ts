@@ -1,4 +1,4 @@
-/** Where a request comes from that is sent again: a report, a recording, or a turn of a simulation. */
+/** The source of a request that is sent again: a report, a recording, or a turn of a simulation. */
 import type { CheckReport, RunRecord, SimulatedSessionReport } from '../../src/contract/index.ts';
 import { suiteOf } from '../areas/index.ts';
 import { judgeTranscript } from '../engine/judge/judge.ts';

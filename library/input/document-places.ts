@@ -1,4 +1,4 @@
-/** Where the parts of a document stand in its text. */
+/** The positions of the parts of a document in its text. */
 import { isMap, isScalar, type Document } from 'yaml';
 import { resolvePointer } from '../../src/contract/index.ts';
 import { unescapePointerKey } from '../../src/platform/json-pointer.ts';

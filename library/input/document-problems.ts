@@ -5,7 +5,7 @@ import { findClosest } from '../../src/platform/suggest.ts';
 import { formatList } from '../../src/report-kit/format.ts';
 import { keysOf, sourceAt } from './document-places.ts';
 
-/** What is wrong with a document. */
+/** The problem with a document. */
 export interface DocumentProblem {
   pointer: string;
   /** Whether the name of the field is wrong, not its value. */

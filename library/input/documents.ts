@@ -21,7 +21,7 @@ export interface YamlDocument<Name extends MessageName> {
   locate: (pointer: string) => string;
 }
 
-/** What messages call a document, with its article. */
+/** The name of a document in messages, with its article. */
 const nouns: Partial<Record<MessageName, string>> = {
   CheckReport: 'a report of check',
   EvalDefinition: 'an eval',
@@ -201,7 +201,7 @@ export function readJsonFile(
   };
 }
 
-/** Parses a text with one document, of which errors are kept for `Source.read`. */
+/** Parses a text with one document, and keeps its errors for `Source.read`. */
 function parseWithLines(text: string): { lines: LineCounter; document: Document } {
   const lines = new LineCounter();
   return { lines, document: parseDocument(text, { lineCounter: lines }) };

@@ -45,7 +45,7 @@ function toShard({ name, report }: NamedReport<LoadReport>): NamedReport<ShardRe
   return { name, report: { ...report, shard } };
 }
 
-/** What all shards of a run have in common. */
+/** The common properties of all shards of a run. */
 const identityOf = ({
   plan,
   shard,

@@ -1,4 +1,4 @@
-/** The record of a shard in the form of its report, from which the record of the whole run is made. */
+/** The record of a shard in the form of its report, which the record of the whole run is made from. */
 import type {
   LoadReport,
   ShardMeasurements,

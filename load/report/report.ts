@@ -215,7 +215,7 @@ export function buildBlockedReport(
   };
 }
 
-/** Builds the report of a run without requests, to which the results of calls are added. */
+/** Builds the report of a run without requests; the results of calls are added to it. */
 export function buildEmptyReport(options: LoadRun, run: PlannedRun): LoadReport {
   return {
     verdict: 'NOT TESTED',

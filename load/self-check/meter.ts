@@ -6,7 +6,7 @@ import { roundTo } from '../../src/platform/round.ts';
 export interface Cost {
   /** Processor time, as a percentage of one core. */
   cpuPercent: number;
-  /** Share of the time in which the event loop was busy, 0 to 1. */
+  /** Share of the time when the event loop was busy, 0 to 1. */
   loopBusy: number;
 }
 

@@ -19,7 +19,7 @@ export interface GeneratorFigures {
 export interface GeneratorLimits {
   lagP99MsMax: number;
   lagMsMax: number;
-  /** Share of the time in which the event loop was busy, 0 to 1. */
+  /** Share of the time when the event loop was busy, 0 to 1. */
   loopBusyMax: number;
   /** Percent of one core. */
   cpuPercentMax: number;

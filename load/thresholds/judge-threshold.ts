@@ -9,7 +9,7 @@ import { notTested, toPercent, withReservation } from '../verdict/targets.ts';
 import type { Threshold } from './threshold.ts';
 import { roundTo } from '../../src/platform/round.ts';
 
-/** The measurements with which a threshold on requests is compared. */
+/** The measurements that a threshold on requests is compared with. */
 export interface ThresholdMeasurements extends StreamMeasurements {
   /** Numbers of response times, and of those that miss the limit, in blocks of time. */
   breaches: readonly Block[];

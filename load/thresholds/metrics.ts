@@ -44,7 +44,7 @@ const streams = [
   ['users', 'Users'],
 ] as const;
 
-/** Every metric, in the order in which messages list them. */
+/** Every metric, in the order of messages. */
 export const metrics: readonly Metric[] = [
   ...streams.flatMap(([source, title]): Metric[] => [
     ...percentiles.map(([name, percentile]): Metric => ({

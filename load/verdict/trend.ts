@@ -54,7 +54,7 @@ function allSlopes(points: readonly number[]): Float64Array {
   return slopes.sort();
 }
 
-/** Returns the factor by which autocorrelation of the residuals widens the variance. */
+/** Returns how many times autocorrelation of the residuals widens the variance. */
 function varianceInflation(points: readonly number[], slope: number): number {
   const residuals = points.map((value, index) => value - slope * index);
   const middle = mean(residuals);

@@ -19,7 +19,7 @@ export interface CallFaults {
   bufferedFrames: number;
   /** Whether jitter, a late reply or buffering makes packets late. */
   isLate: boolean;
-  /** Milliseconds after which the call is dropped; undefined if it is not. */
+  /** Milliseconds until the call is dropped; undefined if it is not. */
   dropAfterMs: number | undefined;
   /** Whether the agent goes on when the caller speaks over it. */
   neverYields: boolean;

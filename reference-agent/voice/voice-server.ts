@@ -40,7 +40,7 @@ export interface VoiceServerOptions {
   settings: VoiceSettings;
   /** Replies to a caption like the chat endpoint. */
   chat: Chat;
-  /** Where the media can be reached. */
+  /** The addresses of the media. */
   network: PeerNetwork;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Names the cells of tables by their columns, so that the rows can be stacked; also those in a part of a page.
+ * Names the cells of tables by their columns, so that rows can be stacked, even in a part of a page.
  *
  * @param {ParentNode} root
  */

@@ -49,7 +49,7 @@ export const PAGE_LIMIT_MAX = 500;
 export const SERVICE_API_KEY_HEADER = 'x-service-api-key';
 
 /** A row of the sandbox's error table (spec 7, area B). */
-export interface SandboxErrorRow {
+interface SandboxErrorRow {
   /** HTTP status; undefined if the specification leaves it open. */
   status: number | undefined;
   type: string;

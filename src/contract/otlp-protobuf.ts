@@ -24,7 +24,7 @@ const requireLibrary = createRequire(import.meta.url);
 type MessageTypes = ReturnType<typeof createTypes>;
 let types: MessageTypes | undefined;
 
-/** Loads protobufjs when the first message is read or written: it takes 10 ms, and most checks need none. */
+/** Loads protobufjs when the first message is read or written: that takes 10 ms, and most checks need none. */
 function loadTypes(): MessageTypes {
   return (types ??= createTypes());
 }
@@ -37,7 +37,6 @@ function createTypes() {
     Type,
     request: root.lookupType('ExportTraceServiceRequest'),
     response: root.lookupType('ExportTraceServiceResponse'),
-    status: root.lookupType('RpcStatus'),
     span: root.lookupType('Span'),
   };
 }
@@ -62,12 +61,6 @@ export interface PartialSuccess {
 export function encodeTraceResponse(partialSuccess?: PartialSuccess): Uint8Array {
   const { response } = loadTypes();
   return response.encode(response.create({ ...(partialSuccess && { partialSuccess }) })).finish();
-}
-
-/** Encodes a google.rpc.Status: the body of an error response to a protobuf request. */
-export function encodeStatus(message: string): Uint8Array {
-  const { status } = loadTypes();
-  return status.encode(status.create({ message })).finish();
 }
 
 /** Visits all messages without building objects, so a small hostile body can't exhaust memory. */

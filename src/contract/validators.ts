@@ -27,7 +27,7 @@ export function validatorOf(name: keyof Messages): Validator {
   return validators[name];
 }
 
-/** Fails early in a clone in which the file was not generated: it is not in git. */
+/** Fails early in a clone whose file was not generated: it is not in git. */
 function findFile(): string {
   try {
     return requireFile.resolve('./generated/validators.cjs');

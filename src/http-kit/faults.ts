@@ -1,12 +1,12 @@
 import { formatValue } from '../contract/index.ts';
 import type { Clock } from '../platform/clock.ts';
 
-/** What every fault has in common. */
+/** The properties of every fault. */
 export interface Fault {
   kind: string;
   /** How many times to inject it; without a limit when left out. */
   times?: number;
-  /** Milliseconds after which it ends; never when left out. */
+  /** Milliseconds until it ends; it never does when left out. */
   ttl_ms?: number;
 }
 
@@ -30,12 +30,12 @@ export interface ArmedFault<F extends Fault> {
 /** A list of faults that are set. */
 export interface FaultList<F extends Fault> {
   isEmpty(): boolean;
-  /** Returns the faults that can still be injected, in the order in which they were set. */
+  /** Returns the faults that can still be injected, in the order they were set. */
   active(): ArmedFault<F>[];
   /** Removes the faults that have ended, then adds one. */
   add(fault: F): void;
   replaceAll(faults: readonly F[]): void;
-  /** Returns all faults that are set, also those that have ended. */
+  /** Returns all faults that are set, including those that have ended. */
   armed(): readonly ArmedFault<F>[];
   /** Replaces all faults by faults that were set before. */
   restore(armed: readonly ArmedFault<F>[]): void;

@@ -32,7 +32,7 @@ export async function listen(
   return `${scheme}://${formatAuthority(reachable, actualPort)}`;
 }
 
-/** What to do about an address that can't be used, by Node's error code. */
+/** Advice about an address that can't be used, by Node's error code. */
 const LISTEN_FAILURES: Partial<Record<string, string>> = {
   EADDRINUSE:
     'the port is already in use (EADDRINUSE). Stop the other program or choose another port.',

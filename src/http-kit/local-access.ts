@@ -69,7 +69,7 @@ export function findHostProblem(request: IncomingMessage): string | undefined {
   if (url.startsWith('/') || url === '*') return undefined;
   const [, authority] = /^https?:\/\/([^/?#]*)/i.exec(url) ?? [];
   if (authority?.toLowerCase() === headers.host?.toLowerCase()) return undefined;
-  return 'The URL of the request names another host than its Host header.';
+  return 'The URL of the request names a different host than its Host header.';
 }
 
 /** Returns whether a `Host` header names this machine, with or without a port. */

@@ -5,7 +5,7 @@ export interface RequestSummary {
   path: string;
   /** HTTP status; 0 when no response was sent. */
   status: number;
-  /** ISO 8601 time at which the response was sent. */
+  /** ISO 8601 time when the response was sent. */
   at: string;
   duration_ms: number;
   /** `Content-Length` of the request; 0 if it is absent. */

@@ -32,7 +32,7 @@ const readBaseUrl = (text: string): ParsedBaseUrl =>
 /** Returns a valid base URL without trailing slashes. */
 export const normalizeBaseUrl = (text: string): string => readBaseUrl(text).url ?? text;
 
-/** A URL to which the paths of the interface are appended. */
+/** A base URL, which the paths of the interface are appended to. */
 const baseUrl = z.string(BASE_URL).superRefine((text, context) => {
   const { problem } = readBaseUrl(text);
   if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
@@ -104,7 +104,7 @@ const sandboxKey = {
 export const sandboxAccess = {
   apiKey: fromVariables(sandboxKey, { ...apiKey, isShared: true }),
   ...flagOnly({ apiKeyFile: { ...apiKeyFile, isShared: true } }),
-  allowHttp: switchOption('Accept plain HTTP to any host, also for the API key and --header-file', {
+  allowHttp: switchOption('Accept plain HTTP to any host, even for the API key and --header-file', {
     isShared: true,
     inCode:
       'Sends `apiKey` and `headers` also over plain HTTP to another machine (default: false, which rejects such a URL).',
@@ -165,7 +165,7 @@ export const runSeed = option(
   {
     default: 'random',
     isShared: true,
-    inCode: 'Random seed, from which all ids derive; repeats an earlier run (default: random).',
+    inCode: 'Random seed of all ids; repeats an earlier run (default: random).',
   },
 );
 

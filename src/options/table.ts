@@ -134,7 +134,7 @@ export type WithDefaults<Table extends OptionTable, Options> = Omit<
   [Name in DefaultedName<Table> & keyof Options]-?: Exclude<Options[Name], undefined>;
 };
 
-/** Settings of which those with a default value in their table can be left out. */
+/** Settings; those with a default value in their table can be left out. */
 export type WithoutDefaults<Table extends OptionTable, Settings> = Omit<
   Settings,
   DefaultedName<Table>

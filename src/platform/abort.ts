@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 
 /** A signal with a time limit. Dispose of it to release the timer and the other signals. */
 export interface SignalLimit extends Disposable {
-  /** Aborts with another signal or after the time, with the reason of whichever was first. */
+  /** Aborts with another signal or after the time, whichever is first, and with its reason. */
   signal: AbortSignal;
   /** Returns whether the time is over. */
   isOver(): boolean;
@@ -21,7 +21,7 @@ export function limitSignal(
     const passOn = (): void => limited.abort(each.reason);
     // A signal that is already aborted fires no event.
     if (each.aborted) passOn();
-    // Removed afterwards, because the other signals may live as long as the process.
+    // Removed afterward, because the other signals may live as long as the process.
     each.addEventListener('abort', passOn, { once: true, signal: released.signal });
   }
   return {

@@ -18,7 +18,7 @@ export interface ClockOffset {
 export interface AdjustableClock extends Clock {
   /**
    * Advances the time by `ms`, 0 or more. Fires the timers that are due by then, in order and each at
-   * its own time. Work that a timer starts may still be running afterwards.
+   * its own time. Work that a timer starts may still be running afterward.
    */
   advance(ms: number): void;
   offset(): ClockOffset;

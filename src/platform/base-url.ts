@@ -13,7 +13,7 @@ export type ParsedBaseUrl =
     };
 
 /**
- * Parses an http or https URL to which paths are appended, so it has no query and no fragment.
+ * Parses an http or https base URL. Paths are appended to it, so it has no query and no fragment.
  *
  * @param expected Completes "must be …".
  * @param keyHint What to do with a password in the URL, as a sentence.
@@ -63,7 +63,7 @@ const PORT_MAX = 65_535;
 const hasInvalidPort = (text: string): boolean =>
   Number(/^https?:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/i.exec(text)?.[1]) > PORT_MAX;
 
-/** Returns whether a text is a URL to which HTTP requests can be sent. */
+/** Returns whether a text is a URL that HTTP requests can be sent to. */
 export const isHttpUrl = (text: string): boolean =>
   /^https?:$/.test(URL.parse(text)?.protocol ?? '');
 

@@ -70,7 +70,7 @@ const VALUE_LENGTH_MAX = 60;
 /**
  * Describes a value in a message. Keys and headers are described by their type only.
  *
- * @param path The path of the option, by which keys and headers are recognized.
+ * @param path The path of the option, which shows whether it is a key or a header.
  */
 export function describeValue(value: unknown, path: readonly PropertyKey[] = []): string {
   const isSecret = path.some((key) => isSecretOption(String(key)));

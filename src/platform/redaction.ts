@@ -35,7 +35,7 @@ function encodingsOf(secret: string): string[] {
   ];
 }
 
-/** Returns a pattern for a secret in a URL, in which any character may be encoded. */
+/** Returns a pattern for a secret in a URL, where any character may be encoded. */
 const toUrlPattern = (secret: string): string =>
   Array.from(secret, (char) => `(?:${escapePattern(char)}|${toPercent(char)})`).join('');
 

@@ -7,7 +7,7 @@ import type { ReportSection } from './run-report.ts';
 /** A setting of two runs that are compared. */
 export type ComparedSetting = readonly [name: string, before: unknown, now: unknown];
 
-/** Names the settings in which two runs differ: a change may come from the settings, not the sandbox. */
+/** Names the settings that differ between two runs: they may explain a change, not the sandbox. */
 export function describeDifferences(settings: readonly ComparedSetting[]): string[] {
   return settings
     .filter(([, before, now]) => before !== now)

@@ -1,6 +1,6 @@
 import { html, type Html } from './html.ts';
 
-/** A property by which a page filters its rows, such as the verdict. */
+/** A property that a page filters its rows by, such as the verdict. */
 export interface Facet<Row> {
   /** Lower case, such as `verdict`. */
   name: string;
@@ -51,7 +51,7 @@ export function createFilterRules<Row>(
     .join('\n');
 }
 
-/** Returns the classes by which the rules select a row. */
+/** Returns the classes of a row, which the rules select it by. */
 export const filterClassesOf = <Row>(row: Row, facets: readonly Facet<Row>[]): string =>
   facets.map((facet) => `r-${idOf(facet, facet.valueOf(row))}`).join(' ');
 

@@ -8,7 +8,7 @@ export interface PageContent {
   title: string;
   /** CSS rules on top of the shared ones. */
   css?: string;
-  /** The path at which the server of the page has the shared rules; by default, the page contains them. */
+  /** The path of the shared rules on the server of the page; by default, the page contains them. */
   stylesheetPath?: string;
   /** A constant script. The page must be usable without it. */
   script?: string;

@@ -33,7 +33,7 @@ export interface RunReport {
   json: object;
 }
 
-/** A section with a heading, to which the navigation links. */
+/** A section with a heading that the navigation links to. */
 export interface ReportSection {
   /** Anchor of the section. */
   id: string;

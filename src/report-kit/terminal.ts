@@ -61,7 +61,7 @@ export function labeled(label: string, text: string, width: number): string[] {
   return hangingIndent(label, wrapBreakingWords(text, width - visibleWidth(label)));
 }
 
-/** Pads text with spaces to a width, whatever styles it has. */
+/** Pads text with spaces to a width, not counting its styles. */
 export function pad(text: string, width: number, side: 'left' | 'right' = 'left'): string {
   const spaces = ' '.repeat(Math.max(0, width - visibleWidth(text)));
   return side === 'left' ? text + spaces : spaces + text;

@@ -5,7 +5,7 @@ import { html, Html } from './html.ts';
 export interface ShownTurn {
   /** 1 for the first turn; undefined for a late turn without a number. */
   sequence: number | undefined;
-  /** The line of the scenario to which it belongs; shown if it is not the number of the turn. */
+  /** Its line of the scenario; shown if it is not the number of the turn. */
   scenarioLine?: number | undefined;
   userInput: string;
   /** Why a simulated user said it. */

@@ -20,7 +20,7 @@ export interface Waveform {
   /** Peaks of both sides, from 0 to 100. */
   user: readonly number[];
   agent: readonly number[];
-  /** The turns, each with the time at which the user's line starts. */
+  /** The turns, each with the time when the user's line starts. */
   turns: readonly { turn: number; startMs: number }[];
   /** What happened when, such as an interruption. */
   events?: readonly WaveformEvent[];

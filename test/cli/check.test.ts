@@ -404,7 +404,7 @@ void t.test(
     t.equal(head.stderr, '', 'nothing is printed about the closed pipe');
     const broken = `check ${await startTextMutant(t, 'health/status-ok')} --area health`;
     const failing = await shell(`${kit} ${broken} | head -1; exit \${PIPESTATUS[0]}`);
-    t.equal(failing.code, 1, 'also when the check failed');
+    t.equal(failing.code, 1, 'even when the check failed');
     const closed = await shell(`${kit} check ${url} --area health >&-`);
     t.equal(closed.code, 0);
     t.equal(closed.stderr, '');

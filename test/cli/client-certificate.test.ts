@@ -67,7 +67,7 @@ void t.test('check, load, simulate, and doctor use the certificate', async (t) =
   t.ok(report.requirements.some(({ area, verdict }) => area === 'health' && verdict === 'pass'));
   t.ok(
     sandbox.received.some(({ method }) => method === 'UPGRADE'),
-    'also for the WebSocket',
+    'for the WebSocket, too',
   );
 
   const loading = ['load', sandbox.url, '--profile', 'chat', '--duration', '1s', '--json=-'];

@@ -17,7 +17,7 @@ const execArgs = (program: string, flags: string[] = []): string[] => [
   ...['exec', ...flags, '--', process.execPath, '-e', program],
 ];
 
-void t.test('exec: the command can reach the service, which stops afterwards', async (t) => {
+void t.test('exec: the command can reach the service, which stops afterward', async (t) => {
   const temp = t.testdir({});
   const program = `
     const { SANDBOX_KIT_SERVICE_URL: url, SANDBOX_KIT_SERVICE_API_KEY: key } = process.env;

@@ -197,7 +197,7 @@ void t.test('migrate', async (t) => {
     }
   });
 
-  await t.test('a database that is away at the start is an error', async (t) => {
+  await t.test('a database that is unreachable at the start is an error', async (t) => {
     await server.stop();
     const unknown = new URL(server.url);
     unknown.hostname = 'db.invalid';

@@ -1,4 +1,4 @@
-/** `move` copies a data directory into PostgreSQL, also if it is killed. */
+/** `move` copies a data directory into PostgreSQL, even if it is killed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -236,7 +236,7 @@ void t.test('a move that is killed again and again continues', async (t) => {
   t.equal(moved.code, 0, moved.stderr);
   const { isResumed, wasComplete, tables, nulCharacters } = JSON.parse(moved.stdout) as MoveReport;
   t.same({ isResumed, wasComplete }, { isResumed: true, wasComplete: false });
-  t.equal(nulCharacters, NUL_SPANS, 'also those of earlier processes count');
+  t.equal(nulCharacters, NUL_SPANS, 'those of earlier processes count, too');
   t.same(
     tables.map(({ name }) => name),
     movedTableNames,
@@ -285,7 +285,7 @@ void t.test('a move that is killed again and again continues', async (t) => {
   );
 });
 
-void t.test('a database or directory that can not be used', async (t) => {
+void t.test('a database or directory that cannot be used', async (t) => {
   const folder = t.testdir({});
   const dataDir = join(folder, 'data');
   await t.test('fill', async (t) => {
@@ -354,7 +354,7 @@ void t.test('a database or directory that can not be used', async (t) => {
   }
 });
 
-void t.test('a database on which a service was only started', async (t) => {
+void t.test('a database where a service was only started', async (t) => {
   const dataDir = join(t.testdir({}), 'data');
   let apiKey = '';
   await t.test('fill', async (t) => {

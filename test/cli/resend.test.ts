@@ -141,7 +141,7 @@ void t.test('the same bytes and headers are sent, except the trace', async (t) =
   t.equal(sandbox.chats().length, 1, 'alone');
 });
 
-void t.test('a request that needs a user creates it, and deletes it afterwards', async (t) => {
+void t.test('a request that needs a user creates it, and deletes it afterward', async (t) => {
   const { sandbox, report, reportPath } = await checkSandbox(t, { delete: refusal(500, 'broken') });
   const deletion = report.resendable?.exchanges.find(
     ({ exchange }) => exchange.step === 'delete' && exchange.probe === 'users/forms',

@@ -1,4 +1,4 @@
-/** `scenario from-conversation` of a call in which the user interrupted the agent. */
+/** `scenario from-conversation` of a call where the user interrupted the agent. */
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { EvalDefinition, TurnTaking } from '../../src/contract/index.ts';

@@ -7,7 +7,7 @@ import t from 'tap';
 import { openFile } from '../../src/service/store/sqlite/open-file.ts';
 import { run, unwrap } from '../support/commands/command.ts';
 
-/** What is wrong with a data directory, how to set it up, and the expected message. */
+/** The problem with a data directory, how to set it up, and the expected message. */
 const rows: [problem: string, setUp: (folder: string) => void, message: RegExp][] = [
   [
     'a database file that is not a database',
@@ -91,7 +91,7 @@ void t.test('a read-only data directory is rejected', { skip }, async (t) => {
   }
 });
 
-/** Returns a directory in which this user can't create another; undefined if no candidate is one. */
+/** Returns a directory where this user can't create another; undefined if no candidate is one. */
 function findUnwritable(): string | undefined {
   const folder = t.testdir({});
   chmodSync(folder, 0o555);

@@ -116,7 +116,7 @@ void t.test('an error of the agent in every session is named once, with check', 
   const reason = 'choices[0].message.content is not a string: received an array.';
   t.equal(text.split(`returned 200, but ${reason}`).length, 2, 'once');
   t.match(ran.stdout, /^undecided correction, sample 1 and \d+ more /m, 'its user says something');
-  t.equal(text.match(/\bundecided /g)?.length, 1, 'no table in which every row is undecided');
+  t.equal(text.match(/\bundecided /g)?.length, 1, 'no table where every row is undecided');
   const advice =
     /Every session stopped because of an error of the agent\. Run (npx )?sandbox-kit check http:\S+ to find its cause\./;
   t.match(text, advice);

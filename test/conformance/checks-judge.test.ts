@@ -94,13 +94,13 @@ void t.test('a check that throws is an error of the kit', async (t) => {
   const [id] = requirementIds;
   if (id === undefined) return;
   const inJudge = judgeTranscript(withCheck(id, { judge: boom }), transcript);
-  t.equal(inJudge.exitCode, 70, 'also in `judge`');
+  t.equal(inJudge.exitCode, 70, 'in `judge`, too');
   const silent = { evidence: () => [], judge: () => [], unjudged: boom };
   const inUnjudged = judgeTranscript(withCheck(id, silent), transcript);
-  t.equal(inUnjudged.exitCode, 70, 'also in `unjudged`');
+  t.equal(inUnjudged.exitCode, 70, 'in `unjudged`, too');
 });
 
-void t.test('every pass has evidence, also in the report', async (t) => {
+void t.test('every pass has evidence, even in the report', async (t) => {
   const transcript = await recordOnce();
   for (const [id, judged] of judgeTranscript(sandboxSuite, transcript).requirements) {
     if (judged.verdict === 'pass') t.ok(judged.evidence.length > 0, id);

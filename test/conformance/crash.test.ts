@@ -274,7 +274,7 @@ void t.test('an interruption while the run waits does not hide the crash', async
   t.match(report.crashes, [{ cameBack: false }]);
 });
 
-void t.test('an interrupted run names the crash, also if the sandbox comes back', async (t) => {
+void t.test('an interrupted run names the crash, even if the sandbox recovers', async (t) => {
   const { report, transcript } = await checkFault(t, 'content null', { waitsMax: 1 });
   const crashes = crashesOf(transcript);
   t.match(crashes, [{ cameBack: false }]);
@@ -294,7 +294,7 @@ void t.test('an interrupted run names the crash, also if the sandbox comes back'
 });
 
 void t.test(
-  'a second crash on the same request is a failure, also of a lost sandbox',
+  'a second crash on the same request is a failure, even if the sandbox is lost',
   async (t) => {
     // A faster clock would not wait long enough for the restart on a busy machine.
     const { report } = await checkFault(t, 'content null', { restartsMax: 1, clockFactor: 8 });

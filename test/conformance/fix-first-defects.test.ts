@@ -63,7 +63,7 @@ const editErrors = (edit: (body: Record<string, unknown>) => unknown): Defect =>
     ({ status, path }) => status === 400 && isChat({ path }),
   );
 
-/** Sends each request about users to the next of two sandboxes with users of their own. */
+/** Sends each request about users to the next of two sandboxes that share no users. */
 const twoProcesses: Defect = () => {
   const known = [new Set<string>(), new Set<string>()];
   let nth = 0;
@@ -198,7 +198,7 @@ const cases: readonly FixFirstCase[] = [
     example: { hint: /422/ },
   },
   {
-    title: 'the right shape with a code of its own',
+    title: 'the right shape with an unknown code',
     defect: editErrors((body) => ({
       error: { ...(body['error'] as object), code: 'invalid_messages' },
     })),
@@ -349,7 +349,7 @@ void t.test('a page in front of everything is the cause, not the key', async (t)
   t.match(blockedBy, { id: 'key_refused', message: /\(401: "The key has expired\."\)/ });
 });
 
-void t.test('optional fields with another name are a warning, and no failure', async (t) => {
+void t.test('optional fields with another name are a warning, not a failure', async (t) => {
   const report = await reportOnDefect(
     t,
     changeBody(

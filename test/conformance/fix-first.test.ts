@@ -72,7 +72,7 @@ void t.test('errors in another shape are one cause, even on several routes', asy
   t.same(report.causes[0]?.clears, failedIds(report), 'it clears every failure');
 });
 
-void t.test('refused duplicates have one right name, also those at the same moment', async (t) => {
+void t.test('refused duplicates have one right name, even those at the same moment', async (t) => {
   const error = { message: 'It exists.', type: 'invalid_request_error', code: 'user_exists' };
   const report = await reportOf(
     t,

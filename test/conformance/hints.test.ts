@@ -112,7 +112,7 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
     ['service/resent-overwrites', 'SERVICE-223', /^Ignore a span whose id is already stored/],
     ['service/production-eval-ascii-case', 'SERVICE-111', /^Ignore the case of all letters/],
     ['service/production-after-by-second', 'SERVICE-117', /fractions of a second/],
-    ['service/production-beyond-wraps', 'SERVICE-206', /^Apply skip also without limit/],
+    ['service/production-beyond-wraps', 'SERVICE-206', /^Apply skip even without limit/],
     ['service/idle-since-first-span', 'SERVICE-059', /^Count the 24 hours from the arrival/],
     ['service/ids-told-folded', 'SERVICE-065', /^Return the id as the spans have it/],
   ];

@@ -83,7 +83,7 @@ void t.test('null is never an optional value, and the hint is the same', async (
   }
   const withoutSession = (sent: unknown): boolean => isObject(sent) && !('session_id' in sent);
   const echo = withNull(transcript, 'chat', '/session_id', withoutSession);
-  t.match(redsOf(echo), [['CHAT-029']], 'also if the request has no session id');
+  t.match(redsOf(echo), [['CHAT-029']], 'even if the request has no session id');
   const required = withNull(transcript, 'chat', '/choices/0/message/content');
   t.match(redsOf(required), [['CHAT-024', [/^Send a string/]]], 'a required field is not omitted');
 });

@@ -1,4 +1,4 @@
-/** What "Fix first" says about a sandbox that deletes other users than the one in the path. */
+/** What "Fix first" says about a sandbox that deletes users other than the one in the path. */
 import t from 'tap';
 import { SENT_AGAIN } from '../../conformance/areas/users/requests.ts';
 import { check } from '../../conformance/index.ts';

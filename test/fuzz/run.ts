@@ -1,5 +1,5 @@
 /**
- * Fuzzes all targets, or those that are named, each in a process of its own:
+ * Fuzzes all targets, or those that are named, each in a separate process:
  *
  *     node test/fuzz/run.ts [TARGET …] [--seconds N] [--seed N] [--path PATH] [--jobs N]
  *
@@ -14,7 +14,7 @@ import { formatFind } from './engine/find.ts';
 import type { FuzzOptions, FuzzResult } from './engine/fuzz.ts';
 import { TARGET_NAMES } from './targets.ts';
 
-/** What came of a target; `failure` if its process ended early. */
+/** The outcome of a target; `failure` if its process ended early. */
 export interface TargetOutcome {
   result: FuzzResult | undefined;
   failure?: string;
@@ -26,7 +26,7 @@ const MEMORY_DIRECTORY = '/dev/shm';
 /** A leak ends the process instead of the machine. */
 const HEAP_MIB_MAX = 1_500;
 
-/** Fuzzes a target in a process of its own. */
+/** Fuzzes a target in a separate process. */
 export function fuzzInProcess(
   options: FuzzOptions,
   onProgress: (result: FuzzResult) => void = () => undefined,

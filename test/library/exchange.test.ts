@@ -231,7 +231,7 @@ void t.test('the parts of a response of fetch are judged as the message says', a
 /** Judges each recorded exchange on its own, and returns the findings that fail. */
 function judgeAlone(exchanges: readonly ExchangeRecord[]): string[] {
   return exchanges.flatMap(({ step, request, response }) => {
-    // Of a large body, only the beginning is recorded.
+    // Only the beginning of a large body is recorded.
     if (!response || request.bodyBytes !== undefined) return [];
     const { bodyBase64, ...sent } = request;
     const body = bodyBase64 === undefined ? sent.body : Buffer.from(bodyBase64, 'base64');

@@ -26,7 +26,7 @@ const runners: Record<string, string> = {
   vitest: 'export const expect = { extend() {} };\n',
 };
 
-/** Returns a folder in which the built kit is installed. */
+/** Returns a folder where the built kit is installed. */
 function installKit(t: Test): string {
   const folder = t.testdir();
   // Without it, the folder would belong to the kit, and `sandbox-kit` would be the repository.

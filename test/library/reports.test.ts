@@ -1,4 +1,4 @@
-/** Results are exactly the JSON reports of the commands, also of concurrent runs. */
+/** Results are exactly the JSON reports of the commands, even for concurrent runs. */
 import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
 import { findViolations } from '../../src/contract/index.ts';

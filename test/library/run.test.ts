@@ -112,7 +112,7 @@ void t.test('simulate takes scenarios, personas, and evals as objects', async (t
   t.match(report.sessions, [{ persona: 'Calm', eval_outcomes: [{ eval_name: 'Few turns' }] }]);
 });
 
-void t.test('simulate by chat prepares no calls, also for scenarios by voice', async (t) => {
+void t.test('simulate by chat prepares no calls, even for scenarios by voice', async (t) => {
   const { url } = (await withReferenceAgent(t, { voice: null })).agent;
   const scenarios = [makeCallerScenario('by-voice')];
   const report = await simulate({ url, scenarios, channel: 'chat' });

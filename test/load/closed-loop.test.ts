@@ -160,7 +160,7 @@ void t.test(
   },
 );
 
-void t.test('a sandbox that is down ends the run at once, with the verdict FAIL', async (t) => {
+void t.test('a sandbox that is down ends the run immediately, with the verdict FAIL', async (t) => {
   const target = await withTarget(t, ({ nth, answer }) => {
     answer();
     if (nth !== 50) return;

@@ -63,7 +63,7 @@ const DOWN_MS_MAX = 3_000;
 /** How long a client repeats a request, and the pause before it does. */
 const REPEAT_MS_MAX = 60_000;
 const PAUSE_MS = 400;
-/** The longest time that a request may take while the database is away. */
+/** The longest time that a request may take while the database is unreachable. */
 const HELD_MS_MAX = 9_000;
 /** Longer than the lease of a job. */
 const LEASE_ENDS_MS = 61_000;

@@ -217,7 +217,7 @@ for (const stack of Object.keys(STACKS)) {
   void t.test(`${stack}: yield times`, { timeout: 300_000, ...skip }, (t) => tryYields(t, stack));
 
   void t.test(
-    `${stack}: endpoint delays, and pauses that are taken for the end`,
+    `${stack}: endpoint delays, and pauses that are mistaken for the end`,
     { timeout: 300_000, ...skip },
     (t) => tryEndpoints(t, stack),
   );

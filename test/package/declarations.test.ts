@@ -1,7 +1,7 @@
 /**
- * The types of the packed kit, and all examples of the documentation: they compile with `strict` and
- * without `skipLibCheck`, under the supported versions of TypeScript, with its default types, next
- * to the current OpenTelemetry packages, which one `npm install` brings together with the kit.
+ * The types of the packed kit, and all examples of the documentation, compile with `strict` and without
+ * `skipLibCheck`, under the supported versions of TypeScript with their default types. The current
+ * OpenTelemetry packages, which users install next to the kit, do not disturb that.
  */
 import t from 'tap';
 import {

@@ -47,7 +47,7 @@ export interface ProjectResult {
   stderr: string;
 }
 
-/** A folder in which the packed kit is installed, like the project of a user. */
+/** A folder where the packed kit is installed, like the project of a user. */
 export interface Project {
   directory: string;
   /** Writes files by their path in the folder. */

@@ -205,7 +205,7 @@ void t.test('the same request gets the same response except for its duration', a
   const request = { body: { ...makeChatRequest('Refund A-1001'), session_id: 's' } };
   const text = textWithoutTime(await first.send(CHAT_ROUTE, request));
   t.equal(textWithoutTime(await first.send(CHAT_ROUTE, request)), text);
-  t.equal(textWithoutTime(await second.send(CHAT_ROUTE, request)), text, 'also from another agent');
+  t.equal(textWithoutTime(await second.send(CHAT_ROUTE, request)), text, 'from another agent, too');
   t.not(textWithoutTime(await seeded.send(CHAT_ROUTE, request)), text, 'but not with another seed');
 });
 

@@ -43,7 +43,7 @@ export function listTestFiles(paths: readonly string[]): string[] {
   return [...new Set(files)].filter((file) => paths.length > 0 || !SEPARATE.test(file)).sort();
 }
 
-/** Puts the files into groups of nearly equal size, in the order in which they start. */
+/** Puts the files into groups of nearly equal size, in the order they start. */
 export function formGroups(files: readonly string[]): string[][] {
   return filesPerProcess.flatMap(([pattern, size], position) => {
     const earlier = filesPerProcess.slice(0, position);

@@ -65,7 +65,7 @@ void t.test('spans are removed after the given time; results stay', async (t) =>
   t.notMatch(await openPage(t, tested, search), '1 session');
   const unscored = await openPage(t, tested, '/conversation?id=unscored');
   t.match(unscored, 'were removed');
-  t.notMatch(unscored, 'score the backlog', 'it can not be scored anymore');
+  t.notMatch(unscored, 'score the backlog', 'it cannot be scored anymore');
   t.match(await openPage(t, tested, '/conversation?id=young'), 'Hello?');
   t.match(await admin('POST /score-backlog'), { conversations: 0 });
 });
@@ -86,7 +86,7 @@ void t.test('late spans of a conversation without spans are dropped and logged',
   t.match(await openPage(t, tested, '/conversation?id=new'), 'In time');
 });
 
-void t.test('a span is stored once until it is removed, also on later days', async (t) => {
+void t.test('a span is stored once until it is removed, even on later days', async (t) => {
   const tested = await withService(t, { retentionMs });
   const span = { traceId: '1'.repeat(32), spanId: '1'.repeat(16), user: 'Once' };
   await tested.trace(makeSpan({ ...span, conversationId: 'first' }));

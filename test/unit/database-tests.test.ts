@@ -8,7 +8,7 @@ const files = listFiles();
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const namesAny = (names: readonly string[]): RegExp => new RegExp(`\\b(${names.join('|')})\\b`);
 
-/** Functions that use the database which the environment chooses, also by way of another function. */
+/** Functions that use the database of the environment, directly or through another function. */
 const direct = [
   ...['withService', 'withOneReplica', 'withStore', 'testStore'],
   ...['newStoreLocation', 'newDatabaseOption'],

@@ -71,7 +71,7 @@ void t.test('a defect that needs the inputs before it is found, with its round',
   t.match(formatFind('planted', find), /run\.ts planted --seed 1$/m);
 });
 
-void t.test('a state that can not be restored is found', async (t) => {
+void t.test('a state that cannot be restored is found', async (t) => {
   const target = defineTarget({
     ...{ about: 'nothing', inputs: fc.nat(), inputsPerRound: 10 },
     open: () =>

@@ -1,6 +1,6 @@
 /**
- * Rules of the repository that no linter checks. ESLint holds style and size, dependency-cruiser
- * (.dependency-cruiser.js) holds layers, cycles, owners of libraries and dead files.
+ * Rules of the repository that no linter checks. ESLint checks style and size. dependency-cruiser
+ * (.dependency-cruiser.js) checks layers, cycles, owners of libraries, and dead files.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, readFileSync } from 'node:fs';

@@ -143,7 +143,7 @@ void t.test('a short sound without a caption does not end the reply', async (t) 
   const isOver = (): boolean => hasEnded(call, greeting) || call.received.length > from + 200;
   await until('the greeting ends, or four seconds', isOver);
   t.ok(hasEnded(call, greeting), 'the greeting goes on');
-  t.same(await turns(), [], 'it was not taken for a turn');
+  t.same(await turns(), [], 'it was not mistaken for a turn');
 });
 
 void t.test('a pause ends a turn if it is longer than the endpoint delay', async (t) => {

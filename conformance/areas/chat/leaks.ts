@@ -231,9 +231,9 @@ function findForeignProfiles(exchange: Exchange, { exchanges }: Transcript): Fin
 }
 
 /**
- * Finds a tool call of another session. Ids may be numbers, or depend on what is called, and a sandbox
- * may keep results: a call counts only if its id is long, and if the reply has the same call under
- * another id as well, which the other reply lacks.
+ * Finds a tool call of another session. Two sessions can have the same call for good reasons: ids may
+ * be numbers or depend on the call, and a sandbox may cache results. Therefore, a call counts only if
+ * its id is long, and if the reply also has the same call under another id, which the other reply lacks.
  */
 function findForeignCalls(exchange: Exchange, { exchanges }: Transcript): Finding[] {
   const calls = callsOf(exchange);

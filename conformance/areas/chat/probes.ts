@@ -1,4 +1,4 @@
-/** What a run sends to `POST /v1/chat/completions`, in the order in which it is sent. */
+/** What a run sends to `POST /v1/chat/completions`, in the order it is sent. */
 import {
   type ChatMessage,
   resolvePointer,
@@ -51,7 +51,7 @@ const forms: ChatProbe = {
       valid('without user_id', omitField(fullRequest(context), 'user_id')),
       valid('without session_id', omitField(fullRequest(context), 'session_id')),
       valid('without metadata', omitField(fullRequest(context), 'metadata')),
-      // Some languages take this string for false or, as a key, for a number. Without a user, it can't
+      // Some languages treat this string as false or, as a key, as a number. Without a user, it can't
       // be the session of somebody else.
       valid('only session_id', { messages, session_id: '0' }),
       valid('known metadata', { messages, metadata: knownMetadata }),
@@ -64,7 +64,7 @@ const forms: ChatProbe = {
   },
 };
 
-/** Requests that combine everything that the specification allows, whatever its shape. */
+/** Requests that combine everything that the specification allows. */
 const generated: ChatProbe = {
   id: 'chat/generated',
   area: 'chat',
@@ -198,7 +198,7 @@ const refusals: ChatProbe = {
   },
 };
 
-/** Requests for which the specification defines no response; the report lists the observed behavior. */
+/** Requests whose response the specification leaves open; the report lists what was observed. */
 const silences: ChatProbe = {
   id: 'chat/silences',
   area: 'chat',
@@ -221,7 +221,7 @@ const silences: ChatProbe = {
   },
 };
 
-/** Larger bodies, for which the specification states no limit; the report shows the largest accepted one. */
+/** Larger bodies. The specification sets no limit; the report shows the largest accepted one. */
 const sizes: ChatProbe = {
   id: 'chat/sizes',
   area: 'chat',

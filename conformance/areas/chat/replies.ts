@@ -31,7 +31,7 @@ export const requiredField = fieldsOf({
       : noReply(transcript),
 });
 
-/** Where the text of a reply is. */
+/** The pointer to the text of a reply. */
 export const CONTENT = '/choices/0/message/content';
 
 /** Edits every reply. */

@@ -242,7 +242,7 @@ export const reply: Subject = {
   },
 };
 
-/** Reports keys of `evaluation_metadata` with other types than the specification shows (spec 2.8). */
+/** Reports keys of `evaluation_metadata` whose types differ from the specification (spec 2.8). */
 function checkEvaluationMetadataTypes(): Check {
   const types = new Map([
     ['order_found', 'boolean'],

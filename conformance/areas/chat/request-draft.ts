@@ -5,7 +5,7 @@ import { GREETING } from './requests.ts';
 
 type Role = ChatMessage['role'];
 
-/** Where a chat request has texts. */
+/** The places of texts in a chat request. */
 export type TextPosition = 'last' | 'earlier' | 'assistant' | 'system';
 
 /** The text of one message. Without parts, it is one that doesn't matter. */

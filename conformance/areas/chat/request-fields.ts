@@ -148,7 +148,7 @@ export const requestFields: AcceptedEntries = {
         hasKeys('messages', 'session_id'),
       ),
       'refuses-session-id-pattern': refuses(
-        'a `session_id` with other characters than letters, digits, `_`, and `-`',
+        'a `session_id` with characters other than letters, digits, `_`, and `-`',
         string('session_id', (id) => !/^[\w-]+$/.test(id)),
       ),
       'refuses-long-session-id': refuses(

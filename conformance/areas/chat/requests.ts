@@ -11,7 +11,7 @@ export const user = (content: string): ChatMessage => ({ role: 'user', content }
 /** The text of a message whose content doesn't matter. */
 export const GREETING = 'Hello, what can you help me with?';
 
-/** A phrase in the messages of concurrent requests, by which mutants recognize them. */
+/** A phrase in the messages of concurrent requests. Mutants recognize them by it. */
 export const REFERENCE_PHRASE = 'My reference number is';
 
 /** The step of two requests of one session at the same moment. */

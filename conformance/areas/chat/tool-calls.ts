@@ -16,7 +16,7 @@ import { fieldsOf, missing } from '../fields.ts';
 import { CONTENT, isReply, optionalField, replies } from './replies.ts';
 import { sentSessionId } from './sessions.ts';
 
-/** Where the tool calls of a reply are. */
+/** The pointer to the tool calls of a reply. */
 export const CALLS = '/choices/0/message/tool_calls';
 const FUNCTION = `${CALLS}/0/function`;
 
@@ -218,7 +218,7 @@ export const toolCalls: Subject = {
     },
     'CHAT-049': {
       level: 'may',
-      rule: 'Each tool call has an `id` of its own.',
+      rule: 'The `id` of each tool call is unique.',
       statements: ['2.8.20'],
       reason:
         "An id that two tool calls share identifies neither. The specification doesn't forbid it, so it is only reported.",

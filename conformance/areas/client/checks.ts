@@ -4,7 +4,7 @@ import { type Check, checkEach, type Finding, unjudgedAs } from '../../engine/ch
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 import { nameSpan, spansOf } from './sent-traces.ts';
 
-/** What is wrong with a request. It never contains a key or text of a conversation. */
+/** The problem with a request. It never contains a key or text of a conversation. */
 export interface Fault {
   /** The request to report (default: the judged one). */
   at?: Exchange;
@@ -15,7 +15,7 @@ export interface Fault {
   isNote?: boolean;
 }
 
-/** What is wrong with a span. The other fields replace those of its check. */
+/** The problem with a span. The other fields replace those of its check. */
 export interface SpanFault extends Partial<Pick<Fault, 'expected' | 'hint' | 'isNote'>> {
   received: string;
 }

@@ -116,7 +116,7 @@ export const conversationIds: Subject = {
       rule: 'All spans of one conversation have the same conversation id.',
       section: '2.1',
       statements: ['1.8', '2.1.2'],
-      reason: 'Each id becomes a conversation of its own, and evals see only fragments.',
+      reason: 'Each id becomes a separate conversation, and evals see only fragments.',
       check: {
         evidence: ({ exchanges }) =>
           exchanges.filter((exchange) => conversationSpansOf(exchange).some(readConversationId)),
@@ -172,7 +172,7 @@ const CONTINUED = JSON.stringify(
   ].map(([role, content]) => ({ role, parts: [{ type: 'text', content }] })),
 );
 
-/** Finds traces in which each span has another id, and turns that continue another conversation. */
+/** Finds traces where each span has another id, and turns that continue another conversation. */
 function findSplitConversations(evidence: readonly Exchange[], transcript: Transcript): Finding[] {
   const split = new Set<string>();
   return evidence.flatMap((exchange) => {
@@ -186,12 +186,12 @@ function findSplitConversations(evidence: readonly Exchange[], transcript: Trans
     });
     const hint = 'Create the id once per conversation, and set it on every span of its turns.';
     if (traces.length > 0) {
-      const received = `another id on each span of a trace: ${listSome(traces.flat().map(nameSpan))}`;
+      const received = `a different id on each span of a trace: ${listSome(traces.flat().map(nameSpan))}`;
       return [toFinding(exchange, { expected: 'one id for the spans of a trace', received, hint })];
     }
     const continuing = spans.filter((span) => findContinuedConversation(span, transcript));
     if (continuing.length === 0) return [];
-    const received = `another id, although the input repeats an earlier conversation: ${listSome(continuing.map(nameSpan))}`;
+    const received = `a different id, although the input repeats an earlier conversation: ${listSome(continuing.map(nameSpan))}`;
     return [toFinding(exchange, { expected: 'the id of the conversation', received, hint })];
   });
 }

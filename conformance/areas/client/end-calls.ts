@@ -107,7 +107,7 @@ export const endCalls: Subject = {
     },
     'CLIENT-043': {
       level: 'may',
-      rule: 'The client ends every conversation for which it sends spans.',
+      rule: 'The client ends every conversation that it sends spans for.',
       section: '3.1',
       statements: ['1.9', '3.1.8'],
       reason: 'Without an end call, results appear only after 24 hours without activity.',

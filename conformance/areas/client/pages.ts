@@ -202,7 +202,7 @@ function findChangedFilters({ exchanges }: Transcript): Finding[] {
   });
 }
 
-/** Judges the last look at each list of which a client read only the newest sessions. */
+/** Judges the last read of each list where a client read only the newest sessions. */
 function findPartialReads(transcript: Transcript): Finding[] {
   const looks = readingsOf(transcript).filter((reading) => isLook(reading, transcript));
   const byList = Map.groupBy(looks, ([{ list }]) => list);
@@ -231,7 +231,7 @@ function readUntilEmpty(): ReturnType<TransformFactory> {
   };
 }
 
-/** Sets the `total` of pages, by which a client ends its reads. */
+/** Sets the `total` of pages, which tells a client when to stop reading. */
 function setTotal(when: When, total: number): TransformFactory {
   return changeResponse(when, (response, request) =>
     editBody(response, request, (page) => {

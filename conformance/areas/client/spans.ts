@@ -349,7 +349,7 @@ const UNITS = [
 /** The years 2000 and 2100 in nanoseconds since 1970. */
 const CENTURY_NS = [946_684_800_000_000_000n, 4_102_444_800_000_000_000n] as const;
 
-/** Finds the unit in which a time is a time of this century. */
+/** Finds the unit that makes a number a time of this century. */
 function findUnitHint(time: bigint): string {
   const unit = UNITS.find(({ factor }) => {
     const ns = time * BigInt(factor);

@@ -63,7 +63,7 @@ function findUnnamedCall(span: TraceSpan, transcript: Transcript): SpanFault | u
     return isNamedBySpan(span)
       ? {
           received: `${received}, only the name of the span`,
-          hint: `Set ${TOOL_NAME_KEY}, too: the interface names no other place.`,
+          hint: `Also set ${TOOL_NAME_KEY}: the interface names no other place.`,
           isNote: true,
         }
       : { received, hint: `Set ${TOOL_NAME_KEY} on every span with the operation execute_tool.` };

@@ -145,7 +145,7 @@ export const traceRequests: Subject = {
         },
         legal: {
           'no-genai-spans': {
-            description: 'Sends a batch in which no span is part of a conversation.',
+            description: 'Sends a batch where no span is part of a conversation.',
             transform: editAttributes((attributes) =>
               attributes.filter(({ key }) => !key.startsWith('gen_ai.')),
             ),

@@ -126,7 +126,7 @@ export const turnTexts: Subject = {
           }),
         },
         'agent-speaks-first': {
-          description: 'Sends a turn in which the agent speaks first.',
+          description: 'Sends a turn where the agent speaks first.',
           transform: setAttribute('gen_ai.input.messages', { stringValue: '[]' }),
         },
       },
@@ -223,7 +223,7 @@ function findAbandonedRequests(transcript: Transcript): Finding[] {
     );
 }
 
-/** Finds conversations of which only tool calls arrived. */
+/** Finds conversations whose tool calls arrived without their turns. */
 function findTurnlessConversations(transcript: Transcript): Finding[] {
   const traces = tracesOf(transcript);
   const conversations = conversationsOf(transcript);
@@ -257,7 +257,7 @@ function findLostParents(transcript: Transcript): Finding[] {
     );
     if (orphans.length === 0) return [];
     for (const { traceId } of orphans) reported.add(traceId);
-    const received = `the parent never arrived of ${listSome(orphans.map(nameSpan))}`;
+    const received = `no parent, although these spans name one: ${listSome(orphans.map(nameSpan))}`;
     return [toFinding(exchange, { ...FLUSH, received })];
   });
 }

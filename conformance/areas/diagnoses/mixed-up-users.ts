@@ -38,7 +38,7 @@ export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
     return diagnose(transcript, [...duplicates, ...supposed, ...lost], {
       describe: (seen) =>
         `the new user ${refused} is refused because it exists, and ${refused === forgotten ? 'it' : forgotten} is unknown afterward (${seen})`,
-      cure: 'Compare whole ids as texts, with upper and lower case: two ids are taken for the same user',
+      cure: 'Compare whole ids as texts, with their case: two ids are treated as the same user',
     });
   }
   const wrongDeletions = findWrongDeletions(transcript);

@@ -15,7 +15,7 @@ import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from '
 import { isUnknownInChat } from './unknown-user.ts';
 
 /**
- * Recognizes a sandbox that deletes other users than the one in the path: it ignores the id, deletes all
+ * Recognizes a sandbox that deletes users other than the one in the path: it ignores the id, deletes all
  * users, or compares only the beginning of the id. A user is gone that no request deleted, and it
  * never comes back, as it would if another process knew it.
  */
@@ -125,7 +125,7 @@ function findEarlierDeletion(
   return others.toSorted((one, other) => countCommon(other, lost) - countCommon(one, lost))[0];
 }
 
-/** Returns whether a user that was unknown is known later, although nobody created it again. */
+/** Returns whether a user that was unknown is known later, although no request created it again. */
 const comesBack = (transcript: Transcript): boolean =>
   transcript.exchanges.some(
     (exchange) =>

@@ -5,7 +5,7 @@ import { editBody, set, to } from '../../engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../engine/mutants/mutant.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
 
-/** Units that are taken for seconds, and how many of them a second has. */
+/** Units that are mistaken for seconds, and how many of them a second has. */
 const wrongUnits = [
   ['milliseconds', 1e3],
   ['microseconds', 1e6],
@@ -68,7 +68,7 @@ type Interval = readonly [one: Exchange, other: Exchange];
 const growthOf = ([one, other]: Interval): number =>
   Number(uptimeOf(other)) - Number(uptimeOf(one));
 
-/** The least and the most time between the moments at which a sandbox read its uptime. */
+/** The least and the most time between the moments when a sandbox read its uptime. */
 const leastSeconds = ([one, other]: Interval): number => (other.startedMs - one.endedMs) / 1000;
 const mostSeconds = ([one, other]: Interval): number => (other.endedMs - one.startedMs) / 1000;
 

@@ -93,7 +93,7 @@ export function createServiceContext({
   const createKey = (owner: OwnerName, name: string): Pick<Step, 'key'> =>
     context.hasControlApi ? { key: { own: secretOf(name), owner } } : {};
   const context: ServiceContext = {
-    // A whole second survives whatever precision the service stores.
+    // A whole second survives any precision that the service stores.
     baseMs: Math.floor(clock.nowMs() / 1000) * 1000 - STARTED_AGO_MS,
     marker,
     random,

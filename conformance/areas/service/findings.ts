@@ -7,11 +7,11 @@ import { hasControlApi } from './transcript.ts';
 export const NEEDS_CONTROL_API =
   'The check needs a control API to set up the service, and the service has none.';
 
-/** What to do if nothing is scored because no evals are configured. */
+/** Advice if nothing is scored because no evals are configured. */
 export const CONFIGURE_EVALS =
   'Configure evals for live traces, so that the service scores what the run closes.';
 
-/** What to do if sessions of others appear or disappear during the run. */
+/** Advice if sessions of others appear or disappear during the run. */
 export const LESS_TRAFFIC = 'Check while there is less traffic, or use a key of another owner.';
 
 /** Reports that nothing was scored, and how to change that unless the run itself has configured evals. */

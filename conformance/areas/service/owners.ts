@@ -53,7 +53,7 @@ function findKnownOwners(transcript: Transcript): KnownOwners {
   return { conversations, simulations };
 }
 
-/** Returns whether a listed session is known to belong to another owner than that of the page. */
+/** Returns whether a listed session is known to belong to an owner other than that of the page. */
 export function isForeign(session: ResultsObject, page: Exchange, transcript: Transcript): boolean {
   const { conversations, simulations } = knownOwners(transcript);
   const owners =

@@ -95,7 +95,7 @@ export const createRefusedStep = (
 export const ownerQuery = (service: ServiceContext, owner: OwnerName): string =>
   `?owner=${encodeURIComponent(service.ownerId(owner))}`;
 
-/** Returns the query for the period in which all conversations of the run start. */
+/** Returns the query for the period when all conversations of the run start. */
 export function runPeriod({ baseMs }: ServiceContext): Record<string, string> {
   return {
     started_after: isoTime(baseMs - 4 * DAY_MS),

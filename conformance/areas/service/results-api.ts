@@ -14,7 +14,7 @@ export const kindOf = (endpoint: ResultsEndpoint): SessionKind =>
 /** The filters that match a name. */
 export type NameFilter = 'run' | 'agent' | 'eval';
 
-/** The filters of the time at which a session started. */
+/** The filters of the time when a session started. */
 export type TimeFilter = 'started_after' | 'started_before';
 
 /** The path of each results endpoint. */

@@ -45,7 +45,7 @@ export function seedLiveEvals(service: ServiceContext): SeedDocument {
 export const seededAgentName = ({ marker }: ServiceContext): string =>
   `Check Agent ${CITY} ${marker}`;
 
-/** Returns part of the URL of that agent, in another case than the seed has it. */
+/** Returns part of the URL of that agent, with letters in the opposite case. */
 export const seededAgentUrlPart = ({ marker }: ServiceContext): string => `FIRST-${marker}.example`;
 
 /** Returns the session id of the transcript that the run uploads. */

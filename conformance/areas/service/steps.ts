@@ -28,7 +28,7 @@ export type ConversationName =
   | 'ignored alone'
   | 'left open'
   | 'header alone'
-  // Of other owners.
+  // Conversations of other owners.
   | 'bare'
   | 'deleted'
   | 'named'
@@ -43,7 +43,7 @@ export type ConversationName =
   | 'slash'
   | 'own'
   | 'idle'
-  // Of refused and unusual requests.
+  // Refused and unusual requests.
   | 'control'
   | 'never sent'
   | 'odd'

@@ -116,7 +116,7 @@ export function findDeletions(transcript: Transcript): Deletions {
     const { endpoint, repeats } = exchange;
     if (isCreated(exchange)) existing.add(sentUserId(exchange));
     if (endpoint !== 'delete' || repeats !== undefined) continue;
-    // Of two deletions at the same moment, the one that finds no user may end first.
+    // If two deletions overlap, the one that finds no user may end first.
     if (!isAccepted(exchange) && isDeletedMeanwhile(exchange, transcript)) continue;
     if (!existing.delete(pathUserId(exchange))) continue;
     if (isAccepted(exchange)) deletions.deleted.push(exchange);

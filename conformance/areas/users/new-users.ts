@@ -131,11 +131,11 @@ export const newUsers: Subject = {
       check: checkNew(isRefusedAsNew, ({ intent }) => intent === 'valid'),
       mutants: {
         'exists-by-prefix': {
-          description: 'Takes a user for an existing one if the id starts with that of another.',
+          description: 'Treats a new user as an existing one if its id starts with the id of another.',
           transform: refusesSimilar((id, other) => id.startsWith(other)),
         },
         'exists-by-search': {
-          description: 'Takes a user for an existing one if the id of another starts with its id.',
+          description: 'Treats a new user as an existing one if the id of another starts with its id.',
           transform: refusesSimilar((id, other) => other.startsWith(id)),
         },
         'exists-by-32-characters': {

@@ -1,4 +1,4 @@
-/** What a run sends to `POST /users` and `DELETE /users/{user_id}`, in the order in which it is sent. */
+/** What a run sends to `POST /users` and `DELETE /users/{user_id}`, in the order it is sent. */
 import { resolvePointer, USER_ID_LENGTH_MAX } from '../../../src/contract/index.ts';
 import { cost, type Step } from '../../engine/probe.ts';
 import {
@@ -190,7 +190,7 @@ function remember(context: SandboxContext, exchange: Exchange | undefined): void
   if (typeof id === 'string' && id !== '') context.users.wronglyAccepted.add(id);
 }
 
-/** Requests for which the specification defines no response; the report lists the observed behavior. */
+/** Requests whose response the specification leaves open; the report lists what was observed. */
 const silences: UsersProbe = {
   id: 'users/silences',
   area: 'users',

@@ -15,14 +15,14 @@ import { unlessAbsent } from './absence.ts';
 import { isDeleteStep, SENT_AGAIN } from './requests.ts';
 import { pathUserId, sentUserId } from './user-id.ts';
 
-/** What to do about a user that only some requests find. */
+/** Advice about a user that only some requests find. */
 export const PROCESSES_HINT =
   "State per process? Keep users in a store that all processes share, or run one process; don't cache that a user is unknown.";
 
 const isSentAgain = isDeleteStep(SENT_AGAIN);
 
 /**
- * Returns the exchange in which a previously refused delete request succeeded; undefined if none
+ * Returns the exchange where a previously refused delete request succeeded; undefined if none
  * did, or if the user was created again in between.
  */
 export function findDeletedLater(

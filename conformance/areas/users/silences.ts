@@ -11,7 +11,7 @@ import type { Subject } from '../../engine/requirement.ts';
 import { checkClockSkew } from '../clock-skew.ts';
 import { unlessAbsent } from './absence.ts';
 
-/** A create request for which the specification defines no response. */
+/** A create request whose response the specification leaves open. */
 const isOpen: When = (request) =>
   [
     hasWrongKey,

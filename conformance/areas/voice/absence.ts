@@ -38,7 +38,7 @@ const socketProblems: Partial<
   }),
   unresolved: (_exchange, address) => ({
     message: `Can't resolve the host name of the voice address ${address}.`,
-    cure: 'Check the host name for typing errors, and check that this machine can resolve it.',
+    cure: 'Check the host name for typos, and check that this machine can resolve it.',
   }),
   tls: ({ failure }) => ({
     message: `The TLS certificate of the voice address is not trusted (${failure?.message ?? ''}).`,

@@ -118,7 +118,7 @@ function responsesOf(exchange: Exchange, packets: readonly CallPacket[]): number
   return findResponseLatencies(turns, findOnsets(windows)).filter((ms) => ms !== undefined);
 }
 
-/** Returns the calls in which the kit spoke. */
+/** Returns the calls where the kit spoke. */
 export const callsWithSpeech = ({ exchanges }: Transcript): Exchange[] =>
   exchanges.filter(
     (exchange) =>

@@ -25,7 +25,7 @@ export function acceptsAnswers({ exchanges }: Transcript): boolean {
   );
 }
 
-/** Describes the `error` message with which a sandbox refused an SDP answer; undefined without one. */
+/** Describes the `error` message of a sandbox that refused an SDP answer; undefined without one. */
 export function describeRefusedAnswer({ exchanges }: Transcript): string | undefined {
   for (const exchange of exchanges) {
     const answeredMs = isValidCall(exchange) ? eventsOf(exchange, 'answered')[0]?.atMs : undefined;

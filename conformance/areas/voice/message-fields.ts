@@ -17,7 +17,7 @@ import { editsOf } from './call-transforms.ts';
 
 const REASON = 'The service expects this type; it drops another value or ends the call.';
 
-/** What the fields of a message of a call have in common. */
+/** The common properties of the fields of a message of a call. */
 interface MessageDefaults {
   message: MessageName;
   /** Explains why no such message was judged. */

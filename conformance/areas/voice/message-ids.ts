@@ -1,4 +1,4 @@
-/** The ids in the messages of a call, by which the service assigns them to a simulation. */
+/** The ids in the messages of a call, which the service needs to assign it to a simulation. */
 import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
 import { checkEach, type Check, type Finding } from '../../engine/checks/check.ts';
 import { sandboxMessagesOf, startCallOf } from '../../engine/transcript/call-messages.ts';

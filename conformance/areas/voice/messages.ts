@@ -1,4 +1,4 @@
-/** What every message that a sandbox sends in a call has in common (spec 4.9, 6). */
+/** The properties of every message that a sandbox sends in a call (spec 4.9, 6). */
 import { parseMessage } from '../../../src/voice/call/messages.ts';
 import { checkEach } from '../../engine/checks/check.ts';
 import type { VoiceTransformFactory } from '../../engine/mutants/mutant.ts';

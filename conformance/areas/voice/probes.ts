@@ -1,4 +1,4 @@
-/** What a run sends to the voice WebSocket, in the order in which it is sent. */
+/** What a run sends to the voice WebSocket, in the order it is sent. */
 import type { Clip } from '../../../src/voice/opus/index.ts';
 import type { Call, CallMessage, CallScript } from '../../engine/drive/call/script.ts';
 import { cost, type ProbeEntry, type Step } from '../../engine/probe.ts';
@@ -35,7 +35,7 @@ const UPDATE_MS_MAX = 2_000;
 const LISTEN_MS = 2_500;
 /** How long a probe waits for the WebSocket to close after an error. */
 const CLOSE_MS_MAX = 1_000;
-/** How long a probe waits for a reaction to a message for which the specification defines none. */
+/** How long a probe waits for a reaction that the specification leaves open. */
 const REACTION_MS_MAX = 1_500;
 /** How long a probe waits for the error about a failed connection; ICE retries for a while. */
 const FAILURE_MS_MAX = 5_000;
@@ -267,7 +267,7 @@ function answerWith(
   });
 }
 
-/** Sends messages for which the specification defines no reaction. */
+/** Sends messages to which the specification defines no reaction. */
 const silences = createProbe({
   id: 'voice/silences',
   phase: 'refused',

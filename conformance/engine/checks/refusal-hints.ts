@@ -1,7 +1,7 @@
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange, isAccepted } from '../transcript/reading.ts';
 
-/** What to do about a request that was not refused as required. */
+/** Advice about a request that was not refused as required. */
 export interface RefusalHint {
   /** The hint if the request succeeded. */
   accepted: string;

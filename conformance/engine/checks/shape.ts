@@ -45,7 +45,7 @@ export interface ShapeOptions {
   places: readonly string[];
   /** Returns the reason if no response has one of the places. */
   unjudged: Check['unjudged'];
-  /** What to do about a violation. */
+  /** Advice about a violation. */
   hint?: ValueHint | undefined;
 }
 

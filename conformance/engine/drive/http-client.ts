@@ -220,7 +220,7 @@ interface ReceivedResponse {
   body: ResponseBody;
 }
 
-/** Adds the chunks of a body to a list, which has those that arrived also if the body does not end. */
+/** Adds the chunks of a body to a list, which keeps those that arrived if the body does not end. */
 async function readBody(body: ResponseBody, chunks: Buffer[]): Promise<void> {
   let bytes = 0;
   for await (const chunk of body) {
@@ -337,7 +337,7 @@ export function toFailure(
   }
   const { code = codeOf(error), message: fullMessage } = firstError(error);
   const message = describeFailure(fullMessage);
-  // undici compares the lengths also if its parser refuses the headers.
+  // undici compares the lengths even if its parser refuses the headers.
   if (code === LENGTH_MISMATCH && status === undefined) {
     return { kind: 'malformed', message: 'the header Content-Length or one after it is invalid' };
   }

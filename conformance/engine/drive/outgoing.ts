@@ -3,7 +3,7 @@ import type { BadKey, Step } from '../probe.ts';
 import type { Outgoing } from './http-client.ts';
 import { endpointRoutes, type RoutedEndpoint } from '../endpoint-routes.ts';
 
-/** What the requests of a run have in common. */
+/** The common properties of the requests of a run. */
 export interface RequestSettings {
   /** The key of the run; undefined to send none. */
   apiKey: string | undefined;

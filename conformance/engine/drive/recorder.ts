@@ -8,7 +8,7 @@ import { isCredentialHeader } from '../../../src/platform/secret-names.ts';
 /** An exchange before the recorder assigns its id. */
 export type NewExchange = Omit<ExchangeRecord, 'record' | 'id'>;
 
-/** Records the exchanges of a run in the order in which they end, with all secrets redacted. */
+/** Records the exchanges of a run in the order they end, with all secrets redacted. */
 export interface Recorder {
   readonly exchanges: Exchange[];
   record(exchange: NewExchange): Exchange;

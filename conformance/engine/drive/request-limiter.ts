@@ -104,7 +104,7 @@ function createTurns(concurrency: number): Turns {
   };
 }
 
-/** Creates a request limiter that starts requests in the order in which they arrive. */
+/** Creates a request limiter that starts requests in the order they arrive. */
 export function createRequestLimiter({
   clock,
   concurrency,

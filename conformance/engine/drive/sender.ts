@@ -61,8 +61,8 @@ const POLL: Step = { endpoint: 'health', step: 'does it respond again?', intent:
 /**
  * Creates a sender. It repeats a request after a 429: after the time in Retry-After, or after 1, 2, 4,
  * 8, … s, for at most two minutes per run. It waits for a peer whose connections fail, and sends a
- * failed request again, alone. So that every run ends, it stops sending to an endpoint after three
- * timeouts in a row, and stops sending requests (or placing calls) after six refused connections in a
+ * failed request again, alone. To let every run end, it stops sending to an endpoint after three
+ * timeouts in a row. It stops sending requests, or placing calls, after six refused connections in a
  * row, or when the peer does not come back.
  */
 export function createSender(options: SenderOptions): Sender {
@@ -117,7 +117,7 @@ function createAttempts(options: SenderOptions): Attempts {
     exchangeOnce({ id: RECOVERY }, step, { deadlineMs: options.deadlineMs('create'), mayEndPeer }),
   );
   const timeoutsInARow = new Map<Endpoint, number>();
-  // Calls may go to another address than requests.
+  // Calls may go to a different address than requests.
   const refusedInARow = { calls: 0, requests: 0 };
   const waits = new WeakMap<Exchange, { wait: Promise<RecoveryState>; release: () => void }>();
   let hasResponded = false;

@@ -27,7 +27,7 @@ interface Work {
   planned: PlannedProbe;
   requests: number;
   calls: number;
-  /** The duration of all its calls, and the time at which the last one ended. */
+  /** The duration of all its calls, and the time when the last one ended. */
   callsMs: number;
   lastCallMs: number;
 }
@@ -48,7 +48,7 @@ export function createTimeLeft({ probes, calls }: Plan, clock: Clock): TimeLeft 
   let phaseStartMs = clock.monotonicMs();
   let hasCalls = true;
   let requests = 0;
-  /** The time in which requests were sent: before this phase, and in it. */
+  /** The time when requests were sent: before this phase, and in it. */
   let earlierMs = 0;
   let thisPhaseMs = 0;
 

@@ -218,7 +218,7 @@ function countVerdicts(rows: readonly { verdict: Verdict }[]): Judgment['counts'
 }
 
 /**
- * Returns the verdict on a run and its exit code. A run in which nothing passed never exits 0.
+ * Returns the verdict on a run and its exit code. A run where nothing passed never exits 0.
  * Requirements that were added after the requirement set don't count.
  */
 export function judgeRun(

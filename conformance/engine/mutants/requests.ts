@@ -49,7 +49,7 @@ export const TEXT_AFTER_JSON = ' {"and": "more"}';
 export const hasTextAfterJson: When = (request) =>
   isNotJson(request) && request.body.endsWith(TEXT_AFTER_JSON);
 
-/** The body is JSON except that its strings stand in single quotes. */
+/** The body is JSON, but its strings are in single quotes. */
 export const hasSingleQuotes: When = (request) =>
   isNotJson(request) && request.body.startsWith("{'");
 

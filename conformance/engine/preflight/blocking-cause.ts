@@ -34,7 +34,7 @@ export interface BlockingCause {
     | 'interrupted';
   /** What is wrong, in one sentence. */
   message: string;
-  /** What to do about it. */
+  /** The fix. */
   cure: string;
   /** The exchange that shows the cause; undefined for an interrupted run. */
   evidence: Exchange | undefined;

@@ -29,8 +29,8 @@ export function findLossOfPeer(transcript: Transcript, { peer }: Suite): Blockin
       id > lastAnswered.id && (failure?.kind === 'refused' || probe === RECOVERY),
   );
   if (!first || !isUnreachable) return undefined;
-  // Of the requests that were sent together, only some were answered. Judging those alone would
-  // judge an arbitrary part. Calls in progress were cut off, whatever was lost first.
+  // Only some of the requests that were sent together were answered. Judging those alone would
+  // judge an arbitrary part. Calls in progress were cut off, regardless of what was lost first.
   const isConcurrent = (exchange: Exchange): boolean =>
     (exchange.endpoint === first.endpoint || isVoice(exchange)) &&
     exchange.endedMs > first.startedMs;
@@ -70,12 +70,12 @@ function describeLoss(
       ? `Exchange ${only.id} "${only.step}" stopped it: the same request, sent before, did the same.`
       : suspects.length === 1
         ? `Exchange ${names.join('')} was in flight and may have stopped it.`
-        : `One of these requests, which were in flight, may have stopped it, the most likely first: exchanges ${names.join(', ')}${more}. Start the sandbox and send each of them again, alone: the one after which it stops is the cause. If none stops it, requests at the same time do.`;
+        : `One of these requests, which were in flight, may have stopped it, the most likely first: exchanges ${names.join(', ')}${more}. Start the sandbox and send each of them again, alone: the one that stops it is the cause. If none does, requests that overlap stop it.`;
   const cure = `Check its logs. ${cause} Then run the check again.`;
   return { message, cure, evidence: only ?? first, suspects };
 }
 
-/** Calls may go to another host than requests, and only one of the two may become unreachable. */
+/** Calls and requests may go to different hosts, of which only one may become unreachable. */
 function isVoiceElsewhere({ target, voiceUrl }: RunRecord): boolean {
   return voiceUrl !== undefined && URL.parse(voiceUrl)?.host !== URL.parse(target)?.host;
 }

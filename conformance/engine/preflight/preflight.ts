@@ -87,7 +87,7 @@ interface TextContext {
   certificateGiven?: boolean | undefined;
   /** A response began, so the peer does speak HTTP. */
   isHttp?: boolean;
-  /** What to do about a body that is almost JSON. */
+  /** Advice about a body that is almost JSON. */
   cure?: string | undefined;
 }
 

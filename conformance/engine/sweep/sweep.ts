@@ -42,7 +42,7 @@ export async function sweep<Draft>(options: Sweep<Draft>): Promise<void> {
   const causes: (readonly Sized[])[] = [];
   const isExplained = (one: Sized, cause: Sized): boolean =>
     explains(lookup, nameOf(cause), nameOf(one));
-  // Of several properties that are refused only together, one is left out.
+  // If several properties are refused only together, one is left out.
   const withoutCauses = (planned: readonly Sized[]): readonly Sized[] =>
     causes.reduce<readonly Sized[]>(
       (sized, cause) =>

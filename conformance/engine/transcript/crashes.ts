@@ -63,7 +63,7 @@ function isCutOff(exchange: Exchange): boolean {
   return isConnectionFailure(exchange) || isDropped === true;
 }
 
-/** Returns the times during which the peer did not respond. */
+/** Returns the times when the peer did not respond. */
 export const crashesOf = computeOnce(({ exchanges }: Transcript): readonly Crash[] =>
   findCrashes(exchanges),
 );

@@ -8,7 +8,7 @@ export interface HtmlPage {
   name: string;
   /** The title or heading and, for known pages, the reason, in one line. */
   quote: string;
-  /** What to do about it: a sentence without the full stop. */
+  /** The fix: a sentence without the full stop. */
   cure: string;
   /** Who sends it: a check that no key satisfies, a proxy, or the sandbox. */
   sender: 'check' | 'proxy' | 'sandbox';

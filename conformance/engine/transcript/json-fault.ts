@@ -3,9 +3,9 @@ import { findJsonExcess, isObject, parseJson, parseObject } from '../../../src/p
 
 /** Why a text is not JSON, or not a JSON object. */
 export interface JsonFault {
-  /** What is at which place: "NaN at byte offset 57". */
+  /** What is wrong, and where: "NaN at byte offset 57". */
   reason: string;
-  /** What to do about it: a sentence without the full stop. */
+  /** The fix: a sentence without the full stop. */
   cure: string;
   /** The object that the text was meant to be; undefined if that can't be told. */
   value: Record<string, unknown> | undefined;
@@ -76,7 +76,7 @@ function findSecondEncoding(inner: string): JsonFault | undefined {
   return (
     value && {
       reason: 'a JSON string at byte offset 0 that contains the JSON: it was encoded twice',
-      cure: 'Encode the body once: pass the object, not its JSON text, to what sends JSON',
+      cure: 'Encode the body once: pass the object, not its JSON text, to the function that sends JSON',
       value,
     }
   );

@@ -22,7 +22,7 @@ const MESSAGE_PLACES = [
   '/title',
 ];
 
-/** Lengths of a quotation in a sentence, and of the message on a line of its own. */
+/** Lengths of a quotation in a sentence, and of the message on a separate line. */
 const QUOTED_LENGTH_MAX = 160;
 const WHOLE_LENGTH_MAX = 2_000;
 

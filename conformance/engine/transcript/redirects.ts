@@ -7,7 +7,7 @@ export function isRedirect({ response }: Exchange): boolean {
   return response !== undefined && REDIRECTS.includes(response.status);
 }
 
-/** Where a redirect leads, and what to do about it. */
+/** The destination of a redirect, and the fix. */
 interface RedirectTexts {
   /** The path on the same server, any other location in full, or `nowhere`. */
   destination: string;

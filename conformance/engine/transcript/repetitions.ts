@@ -27,7 +27,7 @@ function repetitionsOf({ exchanges }: Exchanges): ReadonlyMap<number, Exchange> 
   return repetitions;
 }
 
-/** Returns the exchange in which a failed request was sent again, alone; undefined if it was not. */
+/** Returns the exchange where a failed request was sent again, alone; undefined if it was not. */
 export function repetitionOf({ id }: Exchange, transcript: Exchanges): Exchange | undefined {
   return repetitionsOf(transcript).get(id);
 }

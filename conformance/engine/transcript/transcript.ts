@@ -22,7 +22,7 @@ export interface Transcript {
   crashes?: readonly Crash[];
 }
 
-/** A time during which the peer did not respond, after it had responded before. */
+/** A time when the peer did not respond, after it had responded before. */
 export interface Crash {
   /** Milliseconds from the first failed connection until the peer responded or the wait ended. */
   downMs: number;

@@ -16,7 +16,7 @@ export interface Batch {
 
 const TURN_MS = 2_000;
 
-/** Creates the trace requests of the reference client, in the order in which it sends them. */
+/** Creates the trace requests of the reference client, in the order it sends them. */
 export function createBatches(nowMs: number): Batch[] {
   const startMs = nowMs - MINUTE_MS;
   const { first, second, third, fourth } = traceIds;

@@ -208,7 +208,7 @@ export function comparisonTable({ rows }: NonNullable<LoadReport['comparison']>)
   });
 }
 
-/** What the steps of a search have in common. */
+/** The common properties of the steps of a search. */
 interface SearchStep {
   durationMs: number;
   holds: boolean;

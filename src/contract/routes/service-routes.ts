@@ -264,7 +264,7 @@ export const serviceRoutes = {
     path: '/api/simulations/sessions/',
     tag: 'results',
     summary: 'List the results of simulations',
-    description: `Returns the sessions in which simulated users talked to an agent. ${PAGES}`,
+    description: `Returns the sessions where simulated users talked to an agent. ${PAGES}`,
     spec: '2.4, 2.6, 4.3',
     hasKey: true,
     parameters: [

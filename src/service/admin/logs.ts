@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { IngestLogLine } from './controls.ts';
 import type { RequestOwners } from './request-owners.ts';
 
-/** What the lists of requests and of their problems are read from. */
+/** The sources of the lists of requests and of their problems. */
 export interface LogOptions {
   owners: RequestOwners;
   store: Pick<Store, 'ingestLog'>;

@@ -39,7 +39,7 @@ export async function drain(
 ): Promise<{ drained: true }> {
   const { store, clock, machineClock = systemClock } = options;
   options.wake();
-  // Callers wait in real time, whatever the service clock shows.
+  // Callers wait in real time, not by the service clock.
   using deadline = machineClock.deadline(DRAIN_TIMEOUT_MS);
   await Promise.race([options.drain(), untilAborted(deadline.signal)]);
   const { count, nextDueAtMs = 0 } = await store.jobs.getBacklog();

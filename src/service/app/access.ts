@@ -9,7 +9,7 @@ import type { StartOptions } from './options.ts';
 import { createPageSessions } from './page-sessions.ts';
 import type { UnauthorizedCallers } from './unauthorized-callers.ts';
 
-/** What decides what a request may do, and for which owner. */
+/** Decides what a request may do, and for which owner. */
 export interface Access {
   authentication: Authentication & PageAuthentication;
   owners: RequestOwners;
@@ -23,7 +23,7 @@ export interface Access {
   callerRecorder: CallerRecorder | undefined;
 }
 
-/** Creates what decides what a request may do, and for which owner. */
+/** Creates the access control of a service. */
 export function createAccess(
   { store: { owners }, machineClock, replica }: Base,
   {

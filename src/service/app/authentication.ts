@@ -23,7 +23,7 @@ export interface AuthenticationOptions {
   /** The key that opens `/__admin` when other machines can reach it. */
   apiKey: string;
   sessions: PageSessions;
-  /** Returns the base URL at which browsers reach the service. */
+  /** Returns the base URL of the service for browsers. */
   appUrl: () => string;
   unauthorizedCallers: Pick<UnauthorizedCallers, 'recordRejected' | 'recordAccepted'>;
 }

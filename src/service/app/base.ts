@@ -9,7 +9,7 @@ export interface Base {
   store: Store;
   /** The service clock, which tests move. */
   clock: AdjustableClock;
-  /** Shows real time, in which clients send and wait, unless a test injects a clock. */
+  /** Shows real time, which clients send and wait by, unless a test injects a clock. */
   machineClock: Clock;
   log: Log;
   /** This process as one of the replicas; undefined if it works alone. */

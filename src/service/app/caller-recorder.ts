@@ -15,7 +15,7 @@ import { createRedaction, type Redaction } from './caller-redaction.ts';
 
 /** The requests of callers and the responses of the service. Keys are redacted. */
 export interface CallerRecording {
-  /** ISO 8601 time at which the recording started. */
+  /** ISO 8601 time when the recording started. */
   startedAt: string;
   /** Lowercase name of the header with the API key. */
   apiKeyHeader: string;

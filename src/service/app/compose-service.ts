@@ -24,7 +24,7 @@ import { startScoring, startSimulations } from './workers.ts';
 export type ComposedService = Awaited<ReturnType<typeof composeService>>;
 
 /**
- * Starts the parts of a service in the order in which they depend on each other, and returns it ready to
+ * Starts the parts of a service in the order of their dependencies, and returns it ready to
  * listen. Adds a step to `cleanups` for each part that must be stopped.
  */
 export async function composeService(options: StartOptions, cleanups: Cleanups) {

@@ -47,7 +47,7 @@ export const watchDataDir = (dataDir: string): (() => string | undefined) =>
 
 /**
  * Creates a data directory and its parents, which only their owner can read. Node's own recursion reports a read-only disk as ENOENT.
- * @throws StartError that names the parent in which it can't be created.
+ * @throws StartError that names the parent where it can't be created.
  */
 async function createDirectory(dataDir: string, path = resolve(dataDir)): Promise<void> {
   if (existsSync(path)) return;

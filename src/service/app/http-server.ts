@@ -103,7 +103,7 @@ export function finishRequestFirst(scope: FastifyInstance): void {
       done(null, payload);
       return;
     }
-    // Clients send in real time, whatever the service clock shows.
+    // Clients send in real time, not by the service clock.
     const received = discardBody(request.raw, systemClock);
     reply.header('content-length', payload.length);
     const response = async function* (): AsyncGenerator<Buffer> {

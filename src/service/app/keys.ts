@@ -13,7 +13,7 @@ export interface StartKeys {
   keys: ConfiguredKey[];
   /** The first key, which also opens `/__admin`. */
   apiKey: string;
-  /** The name of its owner: the service's own owner. */
+  /** The name of its owner, which is the owner of the service itself. */
   ownerName: string;
 }
 

@@ -150,7 +150,7 @@ export async function withDatabase<Result>(
     const problem = findPostgresProblem(error);
     if (!problem) throw error;
     const text = describeProblem(problem, databaseUrl);
-    // The code stands at the end of the first sentence, which says what happened.
+    // The code belongs at the end of the first sentence, which says what happened.
     const message = text.replace('. ', ` (${problem.code}). `);
     throw problem.canRetry
       ? new DatabaseUnavailableError(message, { cause: error })

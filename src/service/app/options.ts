@@ -19,11 +19,11 @@ const kit = codeOption({
   about: 'Functions of other packages.',
 });
 
-/** The options with which a service starts, with their defaults where it needs a value. */
+/** The options of a service, with the defaults of those that it needs. */
 export type StartOptions = Partial<ServiceSetup> & Pick<ServiceOptions, 'host' | 'keys'>;
 
 // Messages list the host first.
 const { host, ...others } = serviceOptions;
 
-/** Schema of the options of `startService`. Seed data has a schema of its own. */
+/** Schema of the options of `startService`. Seed data has a separate schema. */
 export const serviceOptionsSchema = optionsSchema({ host, ...others, kit });

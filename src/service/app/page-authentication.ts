@@ -6,7 +6,7 @@ import { SIGN_OUT_COOKIE, type PageSessions } from './page-sessions.ts';
 
 export interface PageAuthenticationOptions {
   sessions: PageSessions;
-  /** Returns the base URL at which browsers reach the service. */
+  /** Returns the base URL of the service for browsers. */
   appUrl: () => string;
   /** The digest of the key whose sessions may change something. */
   adminDigest: string;

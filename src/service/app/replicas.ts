@@ -23,7 +23,7 @@ const APPLIED_MS_MAX = 2_000;
 const APPLIED_POLL_MS = 20;
 
 const OTHER_KEYS_WARNING =
-  'This replica was started with other keys than a running one. A key works on all replicas as long as ' +
+  'This replica was started with different keys than a running one. A key works on all replicas as long as ' +
   'one that was started with it runs. Set the same SANDBOX_KIT_SERVICE_API_KEY on every replica.';
 
 /** This process as one of the replicas of a service. */
@@ -37,7 +37,7 @@ export interface Replica extends StateSharing {
 /** What a replica needs. */
 export interface ReplicaOptions {
   replicas: ReplicaStore;
-  /** The keys with which this process was started. */
+  /** The keys that this process was started with. */
   keys: readonly ConfiguredKey[];
   /** The options of this process that must be the same on all replicas. */
   settings: ReplicaSettings;

@@ -6,7 +6,7 @@ import { checkUnique, unknownIdError } from './document-checks.ts';
 import { checkEvalIds, parseEval } from './evals.ts';
 import { canPause } from './line-pauses.ts';
 
-/** The ids to which a scenario may refer. */
+/** The ids that a scenario may refer to. */
 interface KnownIds {
   evalIds: readonly string[];
   personaIds: readonly string[];

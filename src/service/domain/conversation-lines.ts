@@ -15,7 +15,7 @@ export interface ConversationLine {
   say: string;
   interrupt: Interrupt | undefined;
   sequence: number;
-  /** The number by which an eval of the conversation names it. */
+  /** Its number in evals of the conversation. */
   number: number;
 }
 

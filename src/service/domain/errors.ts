@@ -87,7 +87,7 @@ export class InvalidSeedError extends TypeError {
   }
 }
 
-/** Fastify's error codes that have a code of their own here. */
+/** Fastify's error codes that have a separate code here. */
 const CODE_BY_FASTIFY_CODE: Record<string, ServiceErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_type',

@@ -3,7 +3,7 @@ import { roundTo } from '../../platform/round.ts';
 import { cutText, formatCount, formatList, formatShare } from '../../report-kit/format.ts';
 import { NOTHING_TRANSCRIBED } from './missing-models.ts';
 
-/** What was heard of agents, with its figure for people. */
+/** The transcribed speech of agents, as facts for people. */
 export type HeardFact = readonly [name: string, figure: string];
 
 const NAMED_MAX = 5;
@@ -14,7 +14,7 @@ const REPLY_CHARS_MAX = 300;
 export const wordErrorRate = (words: number, errors: number): number | null =>
   words === 0 ? null : roundTo(errors / words, 4);
 
-/** Returns what was heard in all calls of a run; undefined without a call. */
+/** Returns the transcribed speech of all calls of a run; undefined without a call. */
 export function summarizeHeard(
   sessions: readonly SimulatedSessionReport[],
   isTranscribed: boolean,
@@ -37,7 +37,7 @@ export function summarizeHeard(
 const heardCalls = (sessions: readonly SimulatedSessionReport[]): HeardReplies[] =>
   sessions.flatMap(({ heard }) => heard ?? []);
 
-/** Returns what was heard in the calls of a run, as facts for people; none without a call. */
+/** Returns facts for people about the transcribed speech of a run; none without a call. */
 export function listRunHeard(
   heard: RunHeard | undefined,
   sessions: readonly SimulatedSessionReport[],
@@ -52,7 +52,7 @@ export function listRunHeard(
   ];
 }
 
-/** Returns what was heard in a call, as facts for people. */
+/** Returns facts for people about the transcribed speech of a call. */
 export function listHeard(heard: HeardReplies): HeardFact[] {
   const { missed, replies, not_compared: others } = heard;
   const interrupted = others.filter(({ reason }) => reason === 'interrupted');

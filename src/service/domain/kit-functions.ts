@@ -32,7 +32,7 @@ export interface KitFunctions {
   readStarters(): Promise<Readonly<Record<'general' | 'shop', Starters>>>;
 }
 
-/** Where a sandbox is, and the key that it expects. */
+/** The address of a sandbox, and the key that it expects. */
 export interface SandboxAddress {
   url: string;
   voiceUrl: string | undefined;

@@ -1,6 +1,6 @@
 /** Where a speaker can hesitate within a line. */
 
-/** A place between two words, with the index at which the second one starts. */
+/** A place between two words, with the index of the second one. */
 interface Place {
   at: number;
   /** Whether a sentence ends before it. */

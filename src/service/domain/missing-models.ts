@@ -17,8 +17,8 @@ export const NO_USER_MODEL =
 
 /** Reported when calls were not transcribed. */
 export const NOTHING_TRANSCRIBED =
-  'Nothing was transcribed. Set SANDBOX_KIT_TRANSCRIBE_URL to compare what is heard of the agent ' +
-  'with what it says it said.';
+  "Nothing was transcribed. Set SANDBOX_KIT_TRANSCRIBE_URL to compare the agent's speech with its " +
+  'text.';
 
 /** Returns one warning for each eval that needs an LLM judge when none is configured. */
 export function missingJudgeWarnings(

@@ -18,7 +18,7 @@ export interface RateLimiter {
   clear(ownerId: string): Promise<void>;
 }
 
-/** The window in which the requests of a key are counted. */
+/** The window for counting the requests of a key. */
 export const RATE_WINDOW_MS = 60_000;
 
 // Only existing keys are counted. Beyond this many, keys without recent requests are removed.

@@ -14,7 +14,7 @@ export interface ScoredSession {
   turns: readonly ScoredTurn[];
   /** How the two sides of a simulated call took turns. */
   turnTaking?: TurnTaking;
-  /** What was heard of the agent in a simulated call. */
+  /** The agent's speech in a simulated call, transcribed. */
   heard?: HeardReplies;
 }
 

@@ -27,7 +27,7 @@ export interface SweeperOptions {
 
 /**
  * Starts sweeping. A sweep that fails is logged, and does not prevent the next one.
- * @returns the sweeper, and a promise that resolves after the preparation, also if it failed.
+ * @returns the sweeper, and a promise that resolves after the preparation, even if it failed.
  */
 export function startSweeper(options: SweeperOptions): {
   sweeper: Sweeper;

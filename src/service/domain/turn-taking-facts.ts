@@ -66,7 +66,7 @@ function listFigures(figures: Figures): TurnTakingFact[] {
     if (figures[key] > 0) facts.push([name, figure]);
   }
   if (figures.overlap_ms > 0) {
-    facts.push(['both spoke at once', formatDuration(figures.overlap_ms)]);
+    facts.push(['both spoke together', formatDuration(figures.overlap_ms)]);
   }
   if (figures.dead_air_ms > 0) {
     facts.push([

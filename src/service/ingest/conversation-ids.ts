@@ -48,7 +48,7 @@ export function resolveConversations(
   return resolved;
 }
 
-/** Finds ids of related spans in the request. Visits every span once, whatever the tree looks like. */
+/** Finds ids of related spans in the request. Visits every span once, in any tree. */
 class RelatedIds {
   readonly #byId = new Map<string, TraceSpan>();
   readonly #firstIdOfTrace = new Map<string, string>();

@@ -29,7 +29,7 @@ import {
 
 export type { IngestResult, IngestTask } from './thread-messages.ts';
 
-/** Stores trace requests in a thread of its own. */
+/** Stores trace requests in a separate thread. */
 export interface IngestThread {
   /** Stores a request. Never rejects: failures are results, too. */
   write(task: IngestTask): Promise<IngestResult>;

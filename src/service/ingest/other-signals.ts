@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { RequestError } from '../domain/errors.ts';
 
-/** What to do about each signal of OpenTelemetry that the service does not take. */
+/** Advice about each signal of OpenTelemetry that the service does not take. */
 const REASONS = {
   logs:
     'Messages in log records do not reach it: write them to the span attributes ' +

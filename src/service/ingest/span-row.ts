@@ -19,7 +19,7 @@ import type { NewSpan, SpanLink } from '../store/store.ts';
 import { isHint } from '../turns/evaluation-hints.ts';
 import type { RequestLogEntries } from './log-entries.ts';
 
-/** Attributes with columns of their own. */
+/** Attributes with separate columns. */
 const COLUMN_ATTRIBUTES: ReadonlySet<string> = new Set([
   OPERATION_KEY,
   CONVERSATION_ID_KEY,

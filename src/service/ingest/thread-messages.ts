@@ -12,7 +12,7 @@ export interface IngestTask {
   receivedAtMs: number;
   contentType: 'json' | 'protobuf';
   gzip: boolean;
-  /** Transferred to the thread, not copied: empty afterwards on the sender's side. */
+  /** Transferred to the thread, not copied: empty afterward on the sender's side. */
   body: ArrayBuffer;
   /** `X-Conversation-Id`. */
   headerConversationId?: string;

@@ -180,7 +180,7 @@ async function decodeTask(
   }
 }
 
-/** Returns the next message if one has already arrived. Counts immediately, also in a batch. */
+/** Returns the next message if one has already arrived. Counts immediately, even in a batch. */
 function receiveWaiting(deps: BatchDeps): Message | undefined {
   for (;;) {
     const received = receiveMessageOnPort(deps.port) as

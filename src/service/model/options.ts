@@ -62,5 +62,5 @@ export const transcription = codeOption({
   schema: transcriptionModel,
   type: 'TranscriptionModel',
   about:
-    'The speech recognition that hears the agent in calls, so that it can be compared with what the agent says it said (default: not compared).',
+    'Speech recognition that transcribes the agent in calls, to compare its speech with its text (default: not compared).',
 });

@@ -19,7 +19,7 @@ export interface AgentDeps {
 
 /**
  * Changes an agent. Without a key in the change, the stored key stays, unless the URL leads to
- * another server: a key is never sent to a server for which it was not entered.
+ * another server: a key is sent only to the server that it was entered for.
  * @throws RequestError `bad_request`, or `not_found` for an unknown id.
  */
 export async function changeAgent(
@@ -159,7 +159,7 @@ function describeEndpoints(endpoints: Endpoints): string {
   return `${names} respond. The sandbox has no endpoint for ${formatList(absent)}.`;
 }
 
-/** What to do about a cause here, where the command line would name an option. */
+/** Advice about a cause here, where the command line would name an option. */
 const CURES: Partial<Record<string, string>> = {
   tls:
     'If your own CA issued the certificate, restart the service with ' +

@@ -33,7 +33,7 @@ const DOCUMENTS_MAX = 1000;
 
 const SCENARIO_CHARACTERS_MAX = 131_072;
 
-/** Lists the agents, personas, or scenarios of an owner in the order in which they were added. */
+/** Lists the agents, personas, or scenarios of an owner in the order they were added. */
 export function listDocuments<Kind extends DocumentKind>(
   { documents }: Pick<Store, 'documents'>,
   ownerId: string,

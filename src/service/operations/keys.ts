@@ -18,7 +18,7 @@ interface KeyToGrant {
 }
 
 /**
- * Assigns a key to an owner, and returns the key: the only time at which it is known, because only
+ * Assigns a key to an owner, and returns the key: the only time when it is known, because only
  * its digest is stored. @throws RequestError `conflict` when it belongs to another owner.
  */
 export async function grantKey(

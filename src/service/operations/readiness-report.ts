@@ -161,7 +161,7 @@ function listTargets(
   });
 }
 
-/** What to do about a part that was not run, and about one that did not pass. */
+/** Advice about a part that was not run, and about one that did not pass. */
 const NEXT_STEPS = {
   connection: ['Check the connection.', 'Fix the connection, and check it again.'],
   check: ['Run a check.', 'Fix the causes, and run the check again.'],

@@ -7,7 +7,7 @@ import { findDocument, listDocuments, saveDocument, type DocumentStores } from '
 /** The documents that are edited as text. */
 export type TextKind = 'scenario' | 'persona';
 
-/** What is wrong with a text, and where. */
+/** The problem with a text, and where. */
 export interface TextProblem {
   /** A sentence. */
   message: string;
@@ -45,7 +45,7 @@ export async function saveText<Kind extends TextKind>(
     );
   }
   if (id === undefined && (await store.documents.find(ownerId, kind, value.id))) {
-    return atId(`A ${kind} with the id ${value.id} exists already. Choose another id.`);
+    return atId(`A ${kind} with the id ${value.id} already exists. Choose another id.`);
   }
   try {
     return { document: await saveDocument(store, ownerId, kind, value) };

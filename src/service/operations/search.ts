@@ -24,14 +24,14 @@ export interface SearchResults {
   conversations: Found<string>;
   /** Sessions whose id begins with the text. */
   byId: Found<Session>;
-  /** Sessions in which the user or the agent says the text. */
+  /** Sessions where the user or the agent says the text. */
   said: Record<SessionKind, Found<Session>>;
 }
 
 type SearchedStores = Pick<Store, 'documents' | 'evals' | 'runs' | 'sessions' | 'conversations'>;
 
 /**
- * Finds what has a text in its name or id, sessions whose id begins with it, and sessions in which it is
+ * Finds what has a text in its name or id, sessions whose id begins with it, and sessions where it is
  * said. Each kind has at most 10 results.
  */
 export async function searchEverything(

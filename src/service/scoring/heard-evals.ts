@@ -4,8 +4,8 @@ import { formatSome, quote } from './quoting.ts';
 import { createErrorScore, createScore, type Score, type ScorerInput } from './score.ts';
 
 /**
- * `heard_word_error_rate_max`: what was heard of the agent has at most `max` errors per word of what it
- * says it said, and at most `missed_max` dates, amounts, codes, numbers, and names were not heard.
+ * `heard_word_error_rate_max`: the agent's speech has at most `max` errors per word of its text, and at
+ * most `missed_max` dates, amounts, codes, numbers, and names were not heard.
  */
 export function scoreHeardWordErrorRateMax({ params, session }: ScorerInput): Score {
   const max = params.readNumber('max');

@@ -8,7 +8,7 @@ const REPLY_MIN = 14;
 const LINE_MIN = 14;
 /** What a reply may add to the user's lines and still be an echo: "You said: …". */
 const ADDED_MAX = 15;
-/** What may stand before them if nothing follows: "Hello! So far you told me: …". */
+/** The text that may precede them if nothing follows: "Hello! So far you told me: …". */
 const PREFIX_MAX = 40;
 
 /**

@@ -75,7 +75,7 @@ export function scoreNeverInterrupts({ session }: ScorerInput): Score {
   });
 }
 
-/** `no_false_endpoint`: the agent never took a pause within a line for the end of the turn. */
+/** `no_false_endpoint`: the agent never mistook a pause within a line for the end of the turn. */
 export function scoreNoFalseEndpoint({ session }: ScorerInput): Score {
   const expectation = 'Expected the agent to wait while the user pauses';
   return scoreCall(session.turnTaking, expectation, (call) => {

@@ -52,7 +52,7 @@ export interface ClosedChannel {
   compareReplies: CompareReplies | undefined;
 }
 
-/** Compares what was heard of the replies of these turns with their texts. Never rejects. */
+/** Compares the speech of the replies of these turns with their texts. Never rejects. */
 export type CompareReplies = (
   turns: readonly SimulatedTurn[],
   signal: AbortSignal,

@@ -32,7 +32,7 @@ export async function converse(
   const { user, channel, turns } = conversation;
   const turnsMax = maxTurnsOf(plan);
   const isGreeted = expectsGreeting(plan.scenario);
-  // A greeting is the first line, also if the agent does not say it.
+  // A greeting is the first line, even if the agent does not say it.
   const linesBefore = Number(isGreeted);
   let agentMessage: AgentMessage | undefined;
   let isOver = false;
@@ -60,8 +60,8 @@ export async function converse(
 }
 
 /**
- * Says a line, and takes the turn of the interruption with which the user may stop the reply. The
- * user then reacts to both replies.
+ * Says a line, and takes the turn of the interruption if the user interrupts the reply. The user
+ * then reacts to both replies.
  */
 async function takeUserTurn(
   conversation: Conversation,

@@ -29,7 +29,7 @@ export interface SimulatedSession {
   traceIds: readonly string[];
   /** How the two sides of a call took turns; undefined by chat, and if no call was connected. */
   turnTaking: TurnTaking | undefined;
-  /** What was heard of the replies of a call; undefined by chat, and if nothing transcribes calls. */
+  /** The transcribed replies of a call; undefined by chat, and if nothing transcribes calls. */
   heard: HeardReplies | undefined;
   startedAtMs: number;
   endedAtMs: number;

@@ -30,7 +30,7 @@ export type ResumedTurnEnd = TurnEnd & {
   spokenBefore: string | undefined;
 };
 
-/** Returns the end of a turn in which the agent hung up. A reply without text does not count. */
+/** Returns the end of a turn where the agent hung up. A reply without text does not count. */
 export const hungUpAfter = (reply: AgentReply): HungUp => ({
   kind: 'hung_up',
   reply: reply.content === '' ? undefined : reply,

@@ -99,7 +99,7 @@ export function createAgentReportStore({ reader, read, writeAlone }: Connections
   };
 }
 
-/** Finds the report that counts among reports of one kind, of which the last attached is the first. */
+/** Finds the report that counts among reports of one kind, which are sorted from new to old. */
 function findCounting(reports: readonly AgentReport[], url: string): CountingReport {
   const ofUrl = reports.filter(({ summary: { target } }) => isSameUrl(target, url));
   const about = ofUrl.length === 0 ? reports : ofUrl;

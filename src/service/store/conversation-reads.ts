@@ -116,7 +116,7 @@ interface SizedPlace extends SpanPlace {
 const isLarge = ({ spanCount, textBytes }: SizedPlace): boolean =>
   spanCount > SEARCHED_SPANS_MAX || textBytes > SEARCHED_BYTES_MAX;
 
-/** A conversation that can't be read is closed nevertheless, and found by other things than its text. */
+/** A conversation that can't be read is closed nevertheless, and found, but not by its text. */
 function emptyIfUnreadable(error: unknown): [] {
   if (error instanceof UnreadableConversationError) return [];
   throw error;

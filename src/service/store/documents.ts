@@ -7,7 +7,7 @@ export function createDocumentStore({ reader, write }: Connections) {
     /** Adds a document with its secret, or replaces the one with the same id. */
     put: (ownerId: string, added: NewDocument): Promise<void> =>
       write(ownerId, (db) => putDocument(db, ownerId, added)),
-    /** Lists up to `limit` documents in the order in which they were added. */
+    /** Lists up to `limit` documents in the order they were added. */
     async list<Kind extends keyof Documents>(
       ownerId: string,
       kind: Kind,

@@ -59,7 +59,7 @@ export function createEvalStore({ reader, read, write }: Connections) {
 
 export type EvalStore = ReturnType<typeof createEvalStore>;
 
-/** The newest outcomes of an eval of which one was probably written last. */
+/** How many of the newest outcomes of an eval are searched for the one that was written last. */
 const WRITTEN_LAST_MAX = 20;
 
 /** Returns when an outcome of the newest sessions of an eval was written last; 0 without one. */

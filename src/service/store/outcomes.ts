@@ -8,7 +8,7 @@ import type { Outcome, SessionKind, SessionStatus } from './records.ts';
 /** An outcome with its position among the outcomes of its session. */
 export type PlacedOutcome = Outcome & { position: number };
 
-/** A session to which outcomes are added. */
+/** A session that gets outcomes. */
 interface ScoredRow {
   key: number;
   ownerId: string;

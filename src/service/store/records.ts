@@ -123,7 +123,7 @@ export interface Conversation {
   firstStartNs: bigint;
   /** End of its last span. */
   lastEndNs: bigint;
-  /** Server time at which its most recent span was received. */
+  /** Server time when its most recent span was received. */
   lastReceivedAtMs: number;
   spanCount: number;
   closedAtMs: number | undefined;
@@ -246,7 +246,7 @@ export interface SimulatedDetails {
   trace_ids?: readonly string[];
   /** How the two sides of a call took turns. */
   turn_taking?: TurnTaking;
-  /** What was heard of the agent in a call; absent if it was not transcribed. */
+  /** The agent's speech in a call, transcribed; absent if it was not. */
   heard?: HeardReplies;
 }
 
@@ -566,7 +566,7 @@ export interface AgentReportSummary {
   detail: string;
   /** What was tested, usually a URL. */
   target: string;
-  /** ISO 8601 time at which the run ended. */
+  /** ISO 8601 time when the run ended. */
   endedAt: string;
   /** The version of the kit that wrote it. */
   kitVersion: string;

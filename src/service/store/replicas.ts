@@ -6,7 +6,7 @@ export type RateLimiterOptions = Omit<SharedRateLimiterOptions, 'pool'>;
 /** What a process tells the other processes on the same database. */
 export type ReplicaTopic = 'jobs' | 'simulations' | 'state';
 
-/** A key with which a process was started. */
+/** A key that a process was started with. */
 export interface ConfiguredKey {
   ownerId: string;
   keyDigest: string;
@@ -15,7 +15,7 @@ export interface ConfiguredKey {
 /** Options that must be the same on all replicas: the value of each, as text. */
 export type ReplicaSettings = Readonly<Record<string, string>>;
 
-/** A process on the database, and the keys and options with which it was started. */
+/** A process on the database, and the keys and options that it was started with. */
 export interface ReplicaMember {
   id: string;
   keys: readonly ConfiguredKey[];

@@ -11,10 +11,10 @@ export function createRetentionStore({ dialect, write }: Connections) {
   return {
     /**
      * Removes the spans of conversations whose first span was received on a day before that of
-     * `receivedBeforeMs`, and the text that a search finds their sessions by, with the reviews of their
-     * outcomes, because notes can quote them. Conversations, sessions, and outcomes stay; a conversation
-     * knows when its spans were removed, and receives no others. Removes a part in one transaction.
-     * Returns whether there can be more.
+     * `receivedBeforeMs`. Also removes the search text of their sessions, and the reviews of their
+     * outcomes, because notes can quote the conversation. Conversations, sessions, and outcomes stay. A
+     * conversation stores when its spans were removed, and receives no others. Removes a part in one
+     * transaction. Returns whether there can be more.
      */
     removeSpans: (
       ownerId: string,

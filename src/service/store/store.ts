@@ -31,7 +31,7 @@ export type { ReplicaStore } from './postgres/replicas.ts';
 export type { SimulationLeases } from './postgres/simulation-leases.ts';
 export type { SpanPartitions } from './postgres/span-partitions.ts';
 
-/** Where the data of a store is: in a SQLite file, or in a PostgreSQL database. */
+/** The location of the data of a store: a SQLite file, or a PostgreSQL database. */
 export type StoreLocation =
   | {
       file: string;

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { systemClock } from '../../platform/clock.ts';
 
-/** The time for which one piece of work may still wait for the database. */
+/** How much longer one piece of work may wait for the database. */
 export interface WaitLimit {
   remainingMs: () => number;
   /** Whether the work has waited for the database. */

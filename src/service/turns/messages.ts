@@ -42,7 +42,7 @@ export function unwrapJson(value: unknown): unknown {
   return parseJson(value) ?? value;
 }
 
-/** Returns whether a message contains only tool results, whatever its role. */
+/** Returns whether a message contains only tool results, regardless of its role. */
 export function isToolResponse({ role, text, responses }: Message): boolean {
   return role === 'tool' || (responses.length > 0 && text === '');
 }

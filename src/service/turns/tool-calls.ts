@@ -5,7 +5,7 @@ import { toWholeMs } from './turn-order.ts';
 import type { Segment, Step } from './turn-parts.ts';
 import type { ToolCall } from './turn-types.ts';
 
-/** The spans from which the tool calls of a turn are read. */
+/** The spans that the tool calls of a turn are read from. */
 export interface CallSources {
   /** Model calls in the order of their start times, by the wrapper that contains them. */
   segments: readonly Segment[];

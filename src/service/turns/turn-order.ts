@@ -13,7 +13,7 @@ const CLOCK_ERROR_NS_MAX = 1_000_000_000n;
 /**
  * Compares by start, then by duration in whole milliseconds. SDKs that round the start down to a
  * millisecond compute the end from it, so a smaller difference between ends means nothing. Sorting is
- * stable: spans that are equal here stay in the order in which they arrived.
+ * stable: spans that are equal here stay in the order they arrived.
  */
 export function compareTimes(a: StoredSpan, b: StoredSpan): number {
   return (
@@ -300,7 +300,7 @@ function findLatest<Item extends Orderable>(
   return next && next.item.startNs - startNs <= clockErrorNs ? next : undefined;
 }
 
-/** Counts the items at the start of a sorted list for which a condition is true. */
+/** Counts the items at the start of a sorted list that meet a condition. */
 function countWhile<Item>(items: readonly Item[], isTrue: (item: Item) => boolean): number {
   let [low, high] = [0, items.length];
   while (low < high) {

@@ -7,7 +7,7 @@ export interface ToolCall {
   result: unknown;
 }
 
-/** What each turn has, whatever its source. */
+/** The fields that each turn has, regardless of its source. */
 interface SpokenTurn {
   /** 1 for the first turn. */
   sequence: number;
@@ -17,7 +17,7 @@ interface SpokenTurn {
   agentResponse: string;
   /** Evaluation hints of the sandbox (spec 2.8). */
   evaluationMetadata?: Readonly<Record<string, unknown>> | undefined;
-  /** In a simulated session: the line of the scenario to which the turn belongs, starting at 1. */
+  /** In a simulated session: the line of the scenario for this turn, starting at 1. */
   scenarioLine?: number | undefined;
   /** Whether the line of a simulated user interrupts the reply of the turn before. */
   interrupts?: boolean | undefined;

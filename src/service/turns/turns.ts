@@ -19,7 +19,7 @@ export function buildTurns(
   return buildParts(spans, links).map(({ turn }) => turn);
 }
 
-/** A turn on a page: with the number by which evals cite it, or without one if evals do not see it. */
+/** A turn on a page, with its number in evals; without one if evals do not see it. */
 type NumberedTurn = Omit<TracedTurn, 'sequence'> & { sequence: number | undefined };
 
 /**

@@ -16,7 +16,7 @@ const SPEECH_MS_MIN = 20;
 /** Sound after less silence than this continues the same speech. */
 export const PAUSE_MS_MIN = 200;
 
-/** Returns the times at which the line became audible after at least 200 ms of silence. */
+/** Returns the times when the line became audible after at least 200 ms of silence. */
 export function findOnsets(windows: readonly LevelWindow[]): number[] {
   const thresholdDb = speechThresholdDb(windows);
   const onsets: number[] = [];

@@ -7,10 +7,10 @@ import { findOnsets, speechThresholdDb } from './speech-onsets.ts';
 export interface VoiceActivityOptions {
   decoder: Decoder;
   /**
-   * `full` decodes every packet, adapts the speech threshold to the noise of the line and finds all
+   * `full` decodes every packet, adapts the speech threshold to the noise of the line, and finds all
    * onsets of a turn. `sparse` is for hundreds of calls in one process, where decoding is most of the
-   * work: it decodes one packet in five between turns, so it can't follow the noise of the line and
-   * uses the fixed threshold, and it stops recording a turn at the first onset.
+   * work. Between turns, it decodes one packet in five, so it can't follow the noise of the line and
+   * uses the fixed threshold. It stops recording a turn at the first onset.
    */
   mode: 'full' | 'sparse';
 }
@@ -72,7 +72,7 @@ export class VoiceActivityDetector {
     return this.#firstOnsetMs;
   }
 
-  /** Each time at which the other side became audible in this turn; only in `full` mode. */
+  /** Each time when the other side became audible in this turn; only in `full` mode. */
   findOnsets(): number[] {
     return findOnsets(this.#turn ?? []);
   }

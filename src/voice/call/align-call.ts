@@ -1,7 +1,7 @@
 import { FRAME_MS } from '../opus/index.ts';
 import type { CallAudio } from './call-recording.ts';
 
-/** The packets of both sides, from the time at which the first of them was sent or received. */
+/** The packets of both sides, from the time when the first of them was sent or received. */
 export interface AlignedCall {
   startedMs: number;
   user: Buffer[];

@@ -1,6 +1,6 @@
 import { findAddressScope, type AddressScope } from '../../platform/address-scope.ts';
 
-/** The scopes to which media may be sent, by the scope of the sandbox. Public addresses are always allowed. */
+/** The scopes that media may be sent to, by the scope of the sandbox; public ones are always allowed. */
 const ALLOWED_SCOPES: Record<AddressScope, readonly AddressScope[]> = {
   loopback: ['loopback', 'private', 'public'],
   private: ['private', 'public'],
@@ -10,7 +10,7 @@ const ALLOWED_SCOPES: Record<AddressScope, readonly AddressScope[]> = {
 
 /**
  * Returns whether media may be sent to an address that a sandbox names. A hostile sandbox must not make
- * the kit send packets into a network in which it is not itself, or to a metadata service.
+ * the kit send packets into a network that it is not part of, or to a metadata service.
  *
  * @param sandboxAddress The address of its WebSocket; undefined behind a proxy.
  */

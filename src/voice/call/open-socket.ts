@@ -124,7 +124,7 @@ export function openSocket(
   });
 }
 
-/** Returns the function with which Node opens the connection of a request through a proxy. */
+/** Returns a function for Node that opens the connection of a request through a proxy. */
 function createProxyConnection(
   proxy: URL,
   { protocol, hostname, port }: URL,

@@ -130,7 +130,7 @@ const createPathLostError = (): CallError =>
   new CallError('path_lost', 'the media connection was lost');
 
 /**
- * Loads WebRTC, which takes a moment, so only a call with an offer does it. The import can't stand in
+ * Loads WebRTC, which takes a moment, so only a call with an offer does it. The import can't be in
  * `connect`: in a function with `using`, the compiler does not rewrite the extension `.ts`.
  */
 const loadWebRtc = () => import('../peer/index.ts');

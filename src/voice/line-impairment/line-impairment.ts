@@ -4,7 +4,7 @@ import { FRAME_MS } from '../opus/frame.ts';
 import { NetworkPath, type PacketDelivery } from './network-path.ts';
 import type { AudibleNoise, NoiseMixer } from './noise-mixer.ts';
 
-/** What is wrong with a line; a part that is left out is perfect. */
+/** The faults of a line; a part that is left out is perfect. */
 export interface LineConditions {
   noise?: CallNoise | undefined;
   network?: CallNetwork | undefined;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 
-/** Where a peer can be reached. By default, it is only reachable on this machine. */
+/** The addresses of a peer. By default, it is only reachable on this machine. */
 export interface PeerNetwork {
   /** Local address to bind to and to offer (default: `127.0.0.1`). */
   address?: string;

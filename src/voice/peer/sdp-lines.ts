@@ -62,7 +62,7 @@ export function reopenBundledAudio(sdp: string): string {
 /**
  * Returns the IP address of a candidate; undefined if it has a host name instead. Resolving one
  * takes seconds and sends a query to a DNS server or, with mDNS, to the whole local network.
- * Undefined also if it has a line break, with which it could add lines to a description.
+ * Also undefined if it has a line break, which could add lines to a description.
  */
 export function readCandidateAddress(candidate: string): string | undefined {
   if (/[\r\n]/.test(candidate)) return undefined;

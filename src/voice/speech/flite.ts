@@ -31,7 +31,7 @@ export function isSynthesizerInstalled(): boolean {
   }
 }
 
-/** What to do if the synthesizer is not installed. */
+/** Advice if the synthesizer is not installed. */
 export const MISSING_PACKAGE_MESSAGE =
   `to speak, the kit needs the optional package ${SYNTHESIZER_PACKAGE}, which is not installed: ` +
   `npm install ${SYNTHESIZER_PACKAGE}, or name a speech endpoint in SANDBOX_KIT_SPEECH_URL`;

@@ -2,7 +2,7 @@ import { isHeard, listEntities, type Entity } from './entities.ts';
 import { joinNumbers, listSpokenWords } from './spoken-words.ts';
 import { countWordErrors } from './word-errors.ts';
 
-/** How what was heard differs from a text. */
+/** How transcribed speech differs from a text. */
 export interface HeardComparison {
   /** Words of the text, and how many of them were heard differently, missed, or added. */
   words: number;

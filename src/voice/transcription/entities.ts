@@ -16,7 +16,7 @@ const MONTH = MONTHS.map((name) => `${name}|${name.slice(0, 3)}\\b\\.?`).join('|
 const DAY = '\\d{1,2}(?:st|nd|rd|th)?';
 const NUMBER = '\\d[\\d.,:]{0,20}\\d|\\d';
 
-/** The kinds in the order in which they are looked for: a date also contains numbers. */
+/** The kinds in the order they are looked for: a date also contains numbers. */
 const PATTERNS: readonly [EntityKind, RegExp][] = [
   ['date', /\b\d{4}-\d{2}-\d{2}\b/g],
   ['date', new RegExp(`\\b(?:${MONTH}) ${DAY}\\b(?:,? \\d{4}\\b)?`, 'gi')],
@@ -86,7 +86,7 @@ export const isHeard = ({ kind, text }: Entity, heard: readonly string[]): boole
     return words.length === 0 || includesJoined(heard, words.join(''));
   });
 
-/** Returns the ways in which an entity is said. */
+/** Returns the ways to say an entity. */
 function listForms(kind: EntityKind, text: string): string[] {
   if (kind === 'amount') {
     // "Forty-two fifty" and "forty-two point five zero" are enough.

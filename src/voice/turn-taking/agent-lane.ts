@@ -72,8 +72,8 @@ export class AgentLaneRecorder {
 }
 
 /**
- * Returns when a listener hears the packets of a segment: a small delay is hidden by the jitter buffer,
- * audio that arrives ahead of time waits for the audio before it, and silence makes up for delays.
+ * Returns when a listener hears the packets of a segment. The jitter buffer hides a small delay, audio
+ * that arrives early waits for the audio before it, and silence makes up for delays.
  */
 function play(
   segment: readonly RecordedPacket[],

@@ -16,12 +16,12 @@ export interface Utterance extends SpeechSpan {
 
 /** Both sides of a call. All times are in milliseconds on one monotonic clock. */
 export interface CallLanes {
-  /** The start of the recording, from which the times of the result count. */
+  /** The start of the recording. The times of the result count from it. */
   originMs: number;
   agent: AgentLane;
   /** In order. */
   caller: readonly Utterance[];
-  /** Times in which the caller was not ready to speak. They are not dead air. */
+  /** Times when the caller was not ready to speak. They are not dead air. */
   notReady: readonly SpeechSpan[];
   /** How long the caller waited for a greeting that did not come. */
   missedGreeting?: SpeechSpan | undefined;
@@ -224,7 +224,7 @@ function findOverlaps(line: Utterance, speech: readonly SpeechSpan[]): SpeechSpa
 
 /**
  * Returns the silences over 2 s between the first and the last sound of the call, each without the
- * time in which the caller was not ready.
+ * time when the caller was not ready.
  */
 function findDeadAir({ agent, caller, notReady }: CallLanes): SpeechSpan[] {
   const sounds = [...agent.speech, ...caller].toSorted((a, b) => a.startMs - b.startMs);

@@ -7,8 +7,8 @@ import { isLoopbackHost } from '../../../src/platform/loopback.ts';
 type AnyFunction = (this: never, ...parameters: unknown[]) => unknown;
 
 /**
- * Keeps this process from reaching any other machine, whatever the inputs name: connections and look-ups
- * are refused, and packets are dropped.
+ * Keeps this process from reaching any other machine, regardless of the inputs: connections and
+ * look-ups are refused, and packets are dropped.
  */
 export function allowOnlyLoopback(): void {
   replace(Socket.prototype, 'connect', (connect) => {

@@ -21,7 +21,7 @@ export interface WatchdogData {
 /** The exit signal of a process that was blocked. */
 export const BLOCKED_SIGNAL = 'SIGKILL';
 
-/** Starts a thread that ends the process when nothing was heard of it for so long. */
+/** Starts a thread that ends the process when it has sent nothing for so long. */
 export function startWatchdog(name: string, blockedMsMax: number): Watchdog {
   const cells = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));
   const workerData: WatchdogData = { cells, blockedMsMax, name };

@@ -6,7 +6,7 @@ import { Violation } from '../engine/target.ts';
 /** A request as bytes. */
 export interface RequestBytes {
   bytes: Uint8Array;
-  /** Whether the response has no body, whatever its headers say. */
+  /** Whether the response has no body, regardless of its headers. */
   isHead: boolean;
 }
 

@@ -16,7 +16,7 @@ import { createProblemFinder } from '../../support/contract/contract-exchanges.t
 import type { ResponseRules } from './rules.ts';
 import type { ServerUnderTest } from './session.ts';
 
-/** The time at which the clocks start. */
+/** The time when the clocks start. */
 const START_MS = Date.UTC(2026, 10, 20, 10);
 
 /** Returns a log that keeps the errors. */

@@ -38,7 +38,7 @@ interface RtpFields {
   extension: { profile: number; length: number; bytes: Uint8Array; isWritten: boolean } | undefined;
 }
 
-/** What a packet starts with, by which STUN, DTLS, RTP, and RTCP are told apart (RFC 7983). */
+/** The first bytes of packets, which tell STUN, DTLS, RTP, and RTCP apart (RFC 7983). */
 const STARTS: readonly (readonly number[])[] = [
   // STUN: binding request, response, error, indication.
   ...[

@@ -123,7 +123,7 @@ function checkResponses(input: RawRequest, received: Buffer, server: ServerUnder
     const parsed = parseResponse(rest, false, true);
     if (!parsed) return;
     const { response, length } = parsed;
-    // What follows is no HTTP.
+    // The bytes after it are not HTTP.
     if (response.status === 101) return;
     if (response.status >= 200) {
       checkResponse(

@@ -23,7 +23,7 @@ void t.test(
       await once(socket, 'data');
       socket.resetAndDestroy();
     }
-    // A reset arrives at once on loopback, so the service handles it before these requests.
+    // A reset arrives immediately on loopback, so the service handles it before these requests.
     for (let nth = 0; nth < 10; nth += 1) await admin('GET /clock');
     t.notMatch(lines.join('\n'), /database_failed|request_failed/);
   },

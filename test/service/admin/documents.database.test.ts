@@ -101,7 +101,7 @@ void t.test('no response contains the API key of an agent', async (t) => {
   );
 });
 
-void t.test('an agent without an id is identified by its name, also after a restart', async (t) => {
+void t.test('an agent without an id is identified by its name, even after a restart', async (t) => {
   const dataDir = t.testdir();
   const post = async (url: string): Promise<{ id: string; url: string }> => {
     const service = await startService({ dataDir });

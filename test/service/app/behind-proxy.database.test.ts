@@ -1,4 +1,4 @@
-/** On loopback, requests that a proxy forwarded need a key, also if it replaced `Host`. */
+/** On loopback, requests that a proxy forwarded need a key, even if it replaced `Host`. */
 import t from 'tap';
 import { sendHeaders } from '../../support/network/send-headers.ts';
 import { assertError, withService } from '../../support/services/service.ts';

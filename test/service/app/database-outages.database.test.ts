@@ -1,5 +1,5 @@
 /**
- * While PostgreSQL is away, slow, full, read-only, restarting, or at its connection limit, every request
+ * While PostgreSQL is unreachable, slow, full, read-only, restarting, or at its connection limit, every request
  * gets a 503 within a few seconds, nothing acknowledged is lost, and the service recovers by itself.
  */
 import t, { type Test } from 'tap';
@@ -310,7 +310,7 @@ void t.test(
   },
 );
 
-void t.test('turns that can not be checked are logged once per outage', async (t) => {
+void t.test('turns that cannot be checked are logged once per outage', async (t) => {
   const { url, superuserUrl } = await withPostgres(t, 'migrated');
   const { log, lines } = createLineLog();
   // The default log level hides info.

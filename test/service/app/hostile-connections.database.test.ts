@@ -96,7 +96,7 @@ void t.test('a request without a Host header is refused with a message', async (
   }
 });
 
-void t.test('a request whose URL names another host than Host is refused', async (t) => {
+void t.test('a request whose URL names a different host than Host is refused', async (t) => {
   const { service } = await withOneReplica(t);
   const { host, port } = new URL(service.url);
   const request = async (url: string, headers = ''): Promise<string> => {
@@ -105,7 +105,7 @@ void t.test('a request whose URL names another host than Host is refused', async
     socket.write(`GET ${url} HTTP/1.1\r\nHost: ${host}\r\n${headers}Connection: close\r\n\r\n`);
     return text(socket);
   };
-  t.match(await request('http://example.com/ready'), /^HTTP\/1\.1 400 [\s\S]*another host/);
+  t.match(await request('http://example.com/ready'), /^HTTP\/1\.1 400 [\s\S]*a different host/);
   t.match(await request(`http://${host}@example.com/ready`), /^HTTP\/1\.1 400/);
   t.match(await request(`http://${host}/ready`), /^HTTP\/1\.1 200/);
   t.match(await request('/ready'), /^HTTP\/1\.1 200/);

@@ -32,7 +32,7 @@ void t.test('/ready says whether the database answers', async (t) => {
     retryAfter: '2',
   });
   const metrics = await send('GET /metrics', { key: null });
-  t.equal(metrics.status, 200, 'metrics are served while the database is away');
+  t.equal(metrics.status, 200, 'metrics are served while the database is unreachable');
   t.match(metrics.text, '\nsandbox_kit_database_up 0\n');
   await server.start();
   await until('the service is ready again', async () => (await ask()).status === 200);

@@ -94,7 +94,7 @@ void t.test('the key of a replica that died stops working', async (t) => {
   t.same(await tryKeys(replica, NEW_KEY), [200]);
 });
 
-void t.test('a replica that the others took for dead brings its key back', async (t) => {
+void t.test('a replica that the others considered dead brings its key back', async (t) => {
   const { url } = await withPostgres(t, 'migrated');
   const first = await startWith(t, url, [OLD_KEY]);
   const second = await startWith(t, url, [NEW_KEY]);
@@ -125,7 +125,7 @@ void t.test('a replica whose keys differ from those of the others warns once', a
 });
 
 void t.test(
-  'a replica that stops stays away, also when the state changes meanwhile',
+  'a replica that stops stays away, even when the state changes meanwhile',
   nightOnly,
   async (t) => {
     const { url } = await withPostgres(t, 'migrated');

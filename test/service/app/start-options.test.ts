@@ -158,7 +158,7 @@ void t.test('the package exports the types of all options', async (t) => {
   };
   // Data is either in a directory or in a database.
   const { databaseUrl: _, ...inDirectory } = serviceOptions;
-  // A mutant serves plain HTTP on a port of its own.
+  // A mutant serves plain HTTP on a separate port.
   const { mutant: __, ...conforming } = agentOptions;
   const [service, agent] = await Promise.all([startService(inDirectory), startAgent(conforming)]);
   await Promise.all([service.stop(), agent.stop()]);

@@ -55,7 +55,7 @@ void t.test(
 );
 
 void t.test(
-  'beyond loopback, the service requires a configured key, also for /__admin',
+  'beyond loopback, the service requires a configured key, even for /__admin',
   async (t) => {
     await t.rejects(startService({ host: '0.0.0.0' }), { name: 'TypeError', message: /key/ });
     const key = 'the-key-of-this-service';

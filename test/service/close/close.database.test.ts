@@ -19,7 +19,7 @@ async function setLiveEvals({ admin }: ServiceUnderTest, ...ids: string[]): Prom
   await admin('PUT /settings', { evals: ids });
 }
 
-void t.test('an unknown conversation returns 404, whatever its id looks like', async (t) => {
+void t.test('an unknown conversation returns 404, regardless of its id', async (t) => {
   const { send } = await withService(t);
   for (const id of ['nothing', '%20', 'a%2Fb', '%F0%9F%98%80', 'x'.repeat(5000), '%2e%2e']) {
     assertError(t, await send(`POST /v1/sessions/${id}/end`), 404);

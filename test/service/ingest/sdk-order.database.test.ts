@@ -50,7 +50,7 @@ interface Recording {
   form: InputForm;
 }
 
-/** Records a conversation in which each turn is a model call. */
+/** Records a conversation where each turn is a model call. */
 function recordCalls({ tracers, conversationId, form }: Recording): void {
   const history: object[] = [];
   for (const [turn, [line, response]] of script.entries()) {
@@ -64,7 +64,7 @@ function recordCalls({ tracers, conversationId, form }: Recording): void {
   }
 }
 
-/** Records a conversation in which each turn is an agent with a tool loop. */
+/** Records a conversation where each turn is an agent with a tool loop. */
 function recordAgents({ tracers, conversationId, form }: Recording): void {
   const history: object[] = [];
   for (const [turn, [line, response]] of script.entries()) {
@@ -171,7 +171,7 @@ const ways: Readonly<Record<string, Way>> = {
     record: recordCalls,
     forms: everyForm,
   },
-  'from three exporters at once': {
+  'from three exporters concurrently': {
     options: () => ({}),
     exporters: 3,
     record: recordCalls,

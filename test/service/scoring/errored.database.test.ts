@@ -146,7 +146,7 @@ void t.test(
       lines.splice(0).filter((line) => line.includes('judge_missing'));
     t.equal(takeWarnings().length, 1);
     await (await startService({ dataDir, log })).stop();
-    t.equal(takeWarnings().length, 1, 'also for settings from an earlier start');
+    t.equal(takeWarnings().length, 1, 'even for settings from an earlier start');
     const judge = { baseUrl: 'http://127.0.0.1:9/v1', model: 'small' };
     await (await startService({ dataDir, log, judge })).stop();
     t.equal(takeWarnings().length, 0);

@@ -1,4 +1,4 @@
-/** What is heard of the agent in a call, compared with what it says it said. */
+/** The speech of the agent in a call, compared with its text. */
 import t, { type Test } from 'tap';
 import type { EvalDefinition, Scenario } from '../../../src/contract/index.ts';
 import {
@@ -63,7 +63,7 @@ function hear(server: TranscriptionServer, short: string, long: string): void {
 
 const layout = { style: plainStyle, width: 80 };
 
-void t.test('each reply is compared with what was heard of it', { timeout: 90_000 }, async (t) => {
+void t.test('the speech of each reply is compared with its text', { timeout: 90_000 }, async (t) => {
   const { url } = await withReplies(t);
   const server = await startTranscriptionServer(t);
   hear(server, 'Your order a 1 0 0 1 is here.', 'It costs forty-two fifty and Lora sends it');
@@ -114,7 +114,7 @@ void t.test('each reply is compared with what was heard of it', { timeout: 90_00
   t.match(htmlReport(skipped), how);
 });
 
-void t.test('the reference agent is heard as it says', { timeout: 90_000 }, async (t) => {
+void t.test('the speech of the reference agent matches its text', { timeout: 90_000 }, async (t) => {
   const { agent } = await withReferenceAgent(t);
   const server = await startTranscriptionServer(t);
   server.respondWith(transcriptionResponses.text('We are open'));
@@ -139,7 +139,7 @@ void t.test('the reference agent is heard as it says', { timeout: 90_000 }, asyn
   t.notMatch(JSON.stringify(sessions), /sk-secret/);
 });
 
-void t.test('a failed transcription is a note, and no failure', nightOnly, async (t) => {
+void t.test('a failed transcription is a note, not a failure', nightOnly, async (t) => {
   const { url } = await withReplies(t);
   const server = await startTranscriptionServer(t);
   server.respondWith(transcriptionResponses.status(401));
@@ -148,7 +148,7 @@ void t.test('a failed transcription is a note, and no failure', nightOnly, async
   });
   t.match(report.sessions[0], {
     status: 'completed',
-    notes: [/^What was heard was not compared in 1 turn: the .* rejects the key \(401\); see SAN/],
+    notes: [/^Speech was not compared with text in 1 turn: the .* rejects the key \(401\); see SAN/],
     heard: {
       ...{ words: 0, word_error_rate: null },
       not_compared: [{ turn: 1, reason: 'not_transcribed' }],

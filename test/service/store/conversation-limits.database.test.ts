@@ -1,4 +1,4 @@
-/** The limits of a conversation, whoever writes its spans, and in which order. */
+/** The limits of a conversation, regardless of who writes its spans, and in which order. */
 import {
   CONVERSATION_SPANS_MAX,
   CONVERSATION_TEXT_BYTES_MAX,

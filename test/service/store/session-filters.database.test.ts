@@ -27,7 +27,7 @@ testStore('production lists omit sessions without results; simulation lists do n
   t.same(simulated, ['simulated', 'simulated, errored']);
 });
 
-testStore('name search ignores case, also beyond ASCII, and has no wildcards', async (t) => {
+testStore('name search ignores case, even beyond ASCII, and has no wildcards', async (t) => {
   const { store, ownerId } = await withStore(t);
   const runs = ['Größe 100%', 'GROSSE snake_case', 'ΟΔΟΣΤΡΩΜΑ', 'Cafe\u0301 Żółw', 'plain'];
   for (const runName of runs) await store.sessions.add(newSession(ownerId, runName, { runName }));

@@ -30,7 +30,7 @@ void t.test(
     await page.waitForSelector('main:not(:has-text("is running")) .parts');
     const text = (await page.innerText('main')).replaceAll(/\s+/g, ' ');
     t.match(text, /Conformance (Conforming|Not conforming)/);
-    t.match(await page.innerText('[aria-label=Reports]'), 'Conformance', 'also in the table');
+    t.match(await page.innerText('[aria-label=Reports]'), 'Conformance', 'in the table, too');
     t.notMatch(text, 'is running');
     await follow(page, '.parts a:has-text("ended")');
     t.match(await page.innerText('main'), 'All requirements');

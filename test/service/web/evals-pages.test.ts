@@ -113,7 +113,7 @@ void t.test('the id of a new eval is made from its name, unless it is given', as
   t.match(await tested.admin('GET /evals'), { evals: [{ id: 'order-uber-found' }] });
 });
 
-void t.test('problems stand at their fields, with the values that were typed', async (t) => {
+void t.test('problems are shown at their fields, with the values that were typed', async (t) => {
   const tested = await withEmptyService(t);
   await tested.admin('POST /evals', makeContainsEval('taken', 'x'));
   const { page } = await open(t, tested, '/evals/new?kind=contains');
@@ -140,7 +140,7 @@ void t.test('problems stand at their fields, with the values that were typed', a
   await fillFields(page, { id: 'taken' });
   await page.fill('[name="/name"]', 'Named');
   await clickButton(page, 'Save');
-  t.match(await problemOf('/id'), 'An eval has the id taken already.');
+  t.match(await problemOf('/id'), 'An eval with the id taken already exists.');
   t.match(await tested.admin('GET /evals'), { evals: [{ name: 'Says x' }] });
 
   await page.goto(`${tested.service.url}/evals/edit?id=taken`);
@@ -221,7 +221,7 @@ void t.test('an eval can be edited as JSON, and deleted', async (t) => {
 
   await page.goto(`${tested.service.url}/evals/new?as=json`);
   await definition.fill(JSON.stringify(makeContainsEval('one', 'c')));
-  t.match(await clickButton(page, 'Save'), 'An eval has the id one already.');
+  t.match(await clickButton(page, 'Save'), 'An eval with the id one already exists.');
   await page.goto(`${tested.service.url}/evals/edit?id=one`);
   await page.click('summary');
   t.match(await page.innerText('details'), 'Live traces skip it from then on');

@@ -53,7 +53,7 @@ const FORMS = `[...document.forms].filter(({ method }) => method === 'post').map
     isText: field.matches('textarea, input:not([type]), [type=text], [type=search], [type=url], [type=password]'),
   })) }))`;
 
-/** Goes to a page, and asserts what holds for all pages. */
+/** Goes to a page, and asserts the rules of all pages. */
 async function assertPage(t: Test, opened: OpenedPage, url: string): Promise<void> {
   const { page, requests, errors } = opened;
   [requests.length, errors.length] = [0, 0];

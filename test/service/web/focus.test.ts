@@ -1,4 +1,4 @@
-/** The keyboard focus after a form was sent: on the notice, or on the first problem, also without JavaScript. */
+/** The keyboard focus after a form was sent: the notice or the first problem, even without scripts. */
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';

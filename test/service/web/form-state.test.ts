@@ -128,7 +128,7 @@ void t.test('an agent can keep its name, and not take that of another agent', as
   ];
   const fields = change('Agent one');
   const page = await submit(t, tested, '/agents/two', { status: 400, fields });
-  t.match(page, 'An agent has this name already.');
+  t.match(page, 'An agent with this name already exists.');
   await submit(t, tested, '/agents/one', { status: 200, fields });
   t.match(await tested.admin('GET /agents/one'), { url: 'http://127.0.0.1:9/v2' });
 });

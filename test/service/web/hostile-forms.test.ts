@@ -39,7 +39,7 @@ void t.test('after ten wrong keys, an address has to wait', async (t) => {
   t.equal(refused.status, 429);
   t.equal(refused.headers.get('retry-after'), '60');
   t.match(await refused.text(), /Too many wrong keys\. Try again in 60 seconds\./);
-  t.equal((await signIn('the-key-of-this-service')).status, 429, 'also with the right key');
+  t.equal((await signIn('the-key-of-this-service')).status, 429, 'even with the right key');
   clock.advance(60_000);
   t.equal((await signIn('the-key-of-this-service')).status, 303);
   t.equal((await signIn('wrong-11')).status, 401);

@@ -27,7 +27,7 @@ void t.test('a conversation continues with its session, and is stored and scored
   await pressEnter(page);
   const first = await page.innerText('main');
   t.match(first, /User\s+Where is order A-17\? <b>\s+.*Agent/s);
-  t.equal(await focused(), 'line', 'also after a reply');
+  t.equal(await focused(), 'line', 'after a reply, too');
   await page.keyboard.type('And when does');
   await page.keyboard.press('Shift+Enter');
   await page.keyboard.type('it arrive?');

@@ -218,6 +218,6 @@ void t.test(
     t.match(page.url(), '/scenarios/parcel', 'from the eval to the scenario');
     await page.goto(`${tested.service.url}/evals`);
     await follow(page, link('1 scenario'));
-    t.match(page.url(), '/evals/edit?id=polite#scenarios', 'also from the list of evals');
+    t.match(page.url(), '/evals/edit?id=polite#scenarios', 'from the list of evals, too');
   },
 );

@@ -83,10 +83,10 @@ void t.test('the chart shows many runs; fewer than two have no chart', async (t)
   t.match(chart, /passed evals/, 'the y axis has a title');
   t.match(chart, /<title>\s*Run of 2026-10-28: 50%\s*<\/title>/, 'each dot has a label');
   const overview = await openPage(t, `${tested.service.url}/`);
-  t.equal(await overview.page.locator(dots).count(), 28, 'also on the overview');
+  t.equal(await overview.page.locator(dots).count(), 28, 'on the overview, too');
 });
 
-void t.test('simulations of each agent have a chart of their own', async (t) => {
+void t.test('simulations of each agent have a separate chart', async (t) => {
   const tested = await withEmptyService(t);
   const simulation = (nth: number, agent: string, outcome: 'pass' | 'fail') => ({
     ...{ id: `sim-${nth}`, name: `Release ${nth}`, agent },
@@ -321,7 +321,7 @@ void t.test('an unknown run is a page that says so', async (t) => {
   }
 });
 
-void t.test('without a kind, the lists show the kind of which there are sessions', async (t) => {
+void t.test('without a kind, the lists show a kind that has sessions', async (t) => {
   const { admin, send } = await withEmptyService(t);
   const shown = async (path: string): Promise<string | undefined> => {
     const { text } = await send(`GET ${path}`, { key: null });

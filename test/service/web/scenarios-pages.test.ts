@@ -98,7 +98,7 @@ void t.test(
     await page.fill('textarea', stored);
     t.match(
       await clickButton(page, 'Add the scenario'),
-      'A scenario with the id a exists already.',
+      'A scenario with the id a already exists.',
     );
     await page.goto(`${service.url}/scenarios/a-copy`);
     await page.click('summary:text-is("Duplicate or delete")');
@@ -287,7 +287,7 @@ void t.test('back from the cost of a run keeps the choice', async (t) => {
 });
 
 void t.test(
-  'of many agents, the form of a run offers the first ones and the chosen one',
+  'the form of a run offers the first of many agents, and the chosen one',
   async (t) => {
     const { service, admin } = await withEmptyService(t);
     const agents = Array.from({ length: 60 }, (_, nth) => ({

@@ -144,7 +144,7 @@ void t.test('evidence in a transcript that was removed is text without a link', 
   t.same(errors, []);
 });
 
-void t.test('turns that arrived after the close are marked, and are no evidence', async (t) => {
+void t.test('turns that arrived after the close are marked, and do not count as evidence', async (t) => {
   const { admin, trace, end, drain, production } = await withEmptyService(t);
   await admin('POST /evals', makeContainsEval('ships', 'shipped'));
   await admin('PUT /settings', { evals: ['ships'] });

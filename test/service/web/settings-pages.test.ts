@@ -58,7 +58,7 @@ void t.test('the overview leads to the evals that score the backlog', async (t) 
   t.match(await page.innerText('.form'), 'Conversations of today join the run “Shop 2026-11-20”.');
   await drain();
   const { items } = await production();
-  // The runs kept the name of the day on which the conversations were closed.
+  // The runs kept the name of the day when the conversations were closed.
   t.same(
     items.map(({ run, outcome_summary: { passed_count: passed } }) => [run, passed]),
     [

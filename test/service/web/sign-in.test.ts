@@ -115,7 +115,7 @@ void t.test('sessions expire, end with their key, and cannot be forged', async (
     (await fetch(service.url, { headers: { ...HTML, cookie } })).status;
   const cookie = await cookieOf(KEY);
   t.equal(await status(cookie), 200);
-  t.equal(await status(`other=1; ${cookie}`), 200, 'beside other cookies');
+  t.equal(await status(`other=1; ${cookie}`), 200, 'next to other cookies');
   const parts = cookie.split('.');
   for (const nth of parts.keys()) {
     const forged = parts.with(

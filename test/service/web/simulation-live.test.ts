@@ -1,4 +1,4 @@
-/** A simulation that is started on a page, watched until its end, and read, also with the keyboard alone. */
+/** A simulation that is started, watched, and read on pages, even with the keyboard alone. */
 import t from 'tap';
 import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
 import { openPage } from '../../support/pages/browser.ts';

@@ -1,4 +1,4 @@
-/** The page on which transcripts are uploaded, in a real browser. */
+/** The page where transcripts are uploaded, in a real browser. */
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
@@ -192,7 +192,7 @@ void t.test('after a mistake, the page says what it could not keep', async (t) =
   );
 });
 
-void t.test('files that can not be read are refused with the reason', async (t) => {
+void t.test('files that cannot be read are refused with the reason', async (t) => {
   const { page, service, errors } = await withPage(t);
   const cases: [name: string, content: string | Uint8Array, problem: RegExp][] = [
     ['a.json', '[\n{"a": 1}\n{"b": 2}]', /not valid JSON in line 3/],
@@ -277,7 +277,7 @@ void t.test('the page works without JavaScript and with the keyboard alone', asy
   t.match(await page.innerText('main'), 'No evals apply, so there will be no scores.');
 });
 
-void t.test('readers who may not change anything can not upload', async (t) => {
+void t.test('readers who may not change anything cannot upload', async (t) => {
   const keys = [{ key: 'the-key-of-this-service' }, { key: 'the-key-of-team-b', owner: 'team b' }];
   const service = await startService({ host: '0.0.0.0', keys });
   t.teardown(() => service.stop());

@@ -189,7 +189,7 @@ export function startMicrophone(t: Test, peer: Peer, impairment?: LineImpairment
   };
 }
 
-/** Returns the times at which a call became audible after silence, on the monotonic clock. */
+/** Returns the times when a call became audible after silence, on the monotonic clock. */
 export async function findCallOnsets(packets: readonly AudioPacket[]): Promise<number[]> {
   return findOnsets(await measurePackets(packets));
 }

@@ -23,7 +23,7 @@ export interface CommandResult {
 }
 
 /**
- * Runs a command of the kit inside the test process, which is much faster than a process of its own.
+ * Runs a command of the kit inside the test process, which is much faster than a separate process.
  * Its output is captured, and it gets neither the environment nor the signals of the test.
  *
  * @throws {Error} if the command still listens for signals after it has ended.

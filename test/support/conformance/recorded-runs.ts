@@ -4,7 +4,7 @@ import { startAgent } from '../../../reference-agent/index.ts';
 import { startService, type RunningService } from '../../../src/service/index.ts';
 import { recordRun } from './checked-service.ts';
 
-/** Returns a function that calls another one the first time, and returns the same result afterwards. */
+/** Returns a function that calls another one the first time, and returns the same result afterward. */
 const once = <Result>(create: () => Result): (() => Result) => {
   let made: { result: Result } | undefined;
   return () => (made ??= { result: create() }).result;

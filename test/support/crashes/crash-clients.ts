@@ -31,7 +31,7 @@ export interface Route {
   key: string;
   /** Whether the database can be away, which the service answers with 503 (default: false). */
   isDatabaseRemote?: boolean;
-  /** Called at the end of each request, also if it got no complete response. */
+  /** Called at the end of each request, even if it got no complete response. */
   onExchange?: (exchange: Exchange) => void;
 }
 
@@ -82,7 +82,7 @@ function planRequest(path: string, body?: string): PlannedRequest {
 /**
  * Sends the requests that are not acknowledged: the spans concurrently, then the end call. Returns
  * false if the service went down before it acknowledged all of them. Throws for a status other than
- * 200, except for a 503 while the database is away.
+ * 200, except for a 503 while the database is unreachable.
  */
 export async function sendConversation(
   planned: PlannedConversation,

@@ -51,7 +51,7 @@ const faults: Record<Fault, (request: IncomingMessage, text: string) => Promise<
     }
     return Promise.resolve();
   },
-  /** A request for which the specification defines no response ends the process. */
+  /** A request whose response the specification leaves open ends the process. */
   'empty messages'(_request, text) {
     if (text.includes('"messages":[]')) process.exit(1);
     return Promise.resolve();

@@ -13,7 +13,7 @@ export interface Adaptation {
   /** The number of the exchange becomes that of the request "full" in the report. */
   isFullRequest?: true;
   codes?: number[];
-  /** The changed command prints other output than the guide shows. */
+  /** The changed command does not print the output that the guide shows. */
   hasOtherOutput?: true;
 }
 

@@ -89,7 +89,7 @@ export async function assertPathLatency(
 
 /**
  * Returns the first 800 ms of a clip, so that many turns take little time. A turn begins while the
- * agent still speaks, and the agent takes less than 400 ms for a backchannel.
+ * agent still speaks, and the agent treats less than 400 ms as a backchannel.
  */
 async function loadShortClip(): Promise<Clip> {
   const clip = await loadClip('where-is-my-order');

@@ -49,7 +49,7 @@ const UNPACK = `import chromium from '@sparticuz/chromium'; await chromium.execu
 
 /**
  * Returns the path of Chromium, which is unpacked once on each machine. The package unpacks it into the
- * directory of temporary files, and takes a file that exists for a complete one. Test files that run at
+ * directory of temporary files, and mistakes a file that exists for a complete one. Test files that run at
  * the same time would start a part of it, so it is unpacked elsewhere and then renamed.
  */
 async function unpackChromium(): Promise<string> {

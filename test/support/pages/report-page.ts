@@ -1,4 +1,4 @@
-/** What holds for the HTML report of every run. */
+/** Assertions about the HTML report of every run. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';

@@ -57,9 +57,9 @@ export function writeUpload(t: Test, name: string, content: string | Uint8Array)
 }
 
 /**
- * Opens a page, and asserts that it fits a desktop and a phone, also with all details open, that it
- * reports no error, runs no foreign script, and requests nothing else but its stylesheet and live updates. `act`
- * may use the page first. At night it is opened in all views, and each is accessible.
+ * Opens a page, and asserts that it fits a desktop and a phone, even with all details open. It must
+ * report no error, run no foreign script, and request only its stylesheet and live updates. `act` may
+ * use the page first. At night, the page is opened in all views, and each must be accessible.
  */
 export async function inspectPage(
   t: Test,
@@ -90,7 +90,7 @@ const FOREIGN =
 
 /**
  * Asserts that all text of a page is text, which runs no script and requests nothing from another host,
- * and that the page fits a desktop and a phone, also with all details open.
+ * and that the page fits a desktop and a phone, even with all details open.
  */
 export async function assertShown(t: Test, page: Page, requests: string[]): Promise<void> {
   const url = page.url();

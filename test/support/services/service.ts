@@ -42,7 +42,7 @@ export interface ServiceUnderTest {
   simulations: (query?: string) => Promise<SimulationSessionPage>;
 }
 
-/** The time at which the clock of a test starts: 20 November 2026, 10:00 UTC. */
+/** The time when the clock of a test starts: 20 November 2026, 10:00 UTC. */
 export const START_MS = Date.UTC(2026, 10, 20, 10);
 
 /**

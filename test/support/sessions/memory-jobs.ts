@@ -17,7 +17,7 @@ export interface MemoryJobs extends JobStore {
   written: { job: Job; outcome: Outcome }[];
   /** The number of calls by method. */
   calls: Record<'take' | 'renew' | 'finish' | 'release' | 'releaseAll' | 'findNextDueAtMs', number>;
-  /** The released jobs with the times at which they are due again, in order. */
+  /** The released jobs with the times when they are due again, in order. */
   released: { job: Job; dueAtMs: number }[];
   /** Makes the next calls of a method throw. */
   failNext(call: keyof MemoryJobs['calls'], times: number): void;

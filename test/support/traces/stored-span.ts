@@ -58,7 +58,7 @@ function makeMessage(role: string, content: string): Json {
   return { role, parts: [{ type: 'text', content }] };
 }
 
-/** Returns a message in which the agent calls a tool. */
+/** Returns a message where the agent calls a tool. */
 export const makeToolCallMessage = (name: string, args: unknown, id?: string): Json => ({
   role: 'assistant',
   parts: [{ type: 'tool_call', name, arguments: args, ...(id !== undefined && { id }) }],

@@ -12,7 +12,7 @@ void t.test('the output of npm run docs is up to date', async (t) => {
   }
 });
 
-void t.test('a count is written wherever its phrase stands, also on two lines', (t) => {
+void t.test('a count is written wherever its phrase occurs, even across a line break', (t) => {
   const write = (phrase: string): string =>
     writeCounts('page.md', 'It sends 7\nrequests. 7 calls. It sends 8 requests.', [[phrase, 12]]);
   t.equal(write('sends # requests'), 'It sends 12\nrequests. 7 calls. It sends 12 requests.');

@@ -83,7 +83,7 @@ void t.test('TERM=dumb turns off colors and the live line', (t) => {
   t.end();
 });
 
-void t.test('the remaining time counts down every second, also without a step', async (t) => {
+void t.test('the remaining time counts down every second, even without a step', async (t) => {
   const { terminal, written } = createTestTerminal();
   const clock = manualClock(0);
   const estimates = [

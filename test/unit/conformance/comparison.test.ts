@@ -187,7 +187,7 @@ void t.test('a failure that becomes a note in another requirement set is not fix
   t.end();
 });
 
-void t.test('a sentence names every changed verdict, also of warnings and notes', (t) => {
+void t.test('a sentence names every changed verdict, including warnings and notes', (t) => {
   const before = createReport({
     'CHAT-001': 'fail',
     'CHAT-002': 'warn',

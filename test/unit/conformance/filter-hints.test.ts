@@ -81,7 +81,7 @@ void t.test('a filter that has no effect', (t) => {
 void t.test('wildcards, other fields, and other times', (t) => {
   const right = read('run', { run: 'ATE PARCEL' }, [first]);
   const rows = [
-    [read('run with %', { run: 'ate P%rcel' }, [first]), /^Compare % in `run` with itself/],
+    [read('run with %', { run: 'ate P%rcel' }, [first]), /^Match % in `run` literally/],
     [
       read('run by session id', { run: '-on' }, [first]),
       /^Search only the name for `run`: .* `source_session_id`/,

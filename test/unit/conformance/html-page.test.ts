@@ -108,7 +108,7 @@ void t.test('JSON, plain text, and JSON after a notice of PHP are not HTML pages
   t.end();
 });
 
-void t.test("the sandbox's own message, wherever frameworks put it", (t) => {
+void t.test("the sandbox's own message, in each place where frameworks put it", (t) => {
   const bodies: [body: string, message: string | undefined][] = [
     ['{"error":{"message":"No model.","type":"t","code":null}}', 'No model.'],
     [

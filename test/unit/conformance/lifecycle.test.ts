@@ -24,7 +24,7 @@ const exchange = (
   });
 
 void t.test(
-  'of two deletions at the same moment, the one that finds no user may end first',
+  'if two deletions overlap, the one that finds no user may end first',
   (t) => {
     const created = exchange(1, 'create', 201, [0, 5]);
     const late = exchange(2, 'delete', 404, [10, 12]);

@@ -282,7 +282,7 @@ void t.test(
     t.match(
       parseArguments(untyped).join(' '),
       '--data-raw @/etc/passwd',
-      'a body is never taken for a file name',
+      'a body is never mistaken for a file name',
     );
     t.ok(parseArguments(untyped).includes('content-type:'), 'curl adds no content type');
     t.notMatch(requestCommand(exchangeWith({ method: 'GET' }), 'http://h'), /-X/);

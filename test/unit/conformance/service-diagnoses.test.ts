@@ -60,7 +60,7 @@ void t.test(
     const exchanges = [sendSpans(), early, close(3, 'close again', 303, 200)];
     t.match(
       describe(exchanges),
-      /^POST \/v1\/sessions\/\{conversation_id\}\/end: the spans of a conversation are accepted, but are not there yet when its end call comes: 404, \S+ ms after the spans \(exchange 2 "close json"\); the same call closes it 300 ms later \(exchange 3\)\. Respond to POST \/v1\/traces only after the spans are stored/,
+      /^POST \/v1\/sessions\/\{conversation_id\}\/end: the spans of a conversation are accepted, but are not stored yet when its end call arrives: 404, \S+ ms after the spans \(exchange 2 "close json"\); the same call closes it 300 ms later \(exchange 3\)\. Respond to POST \/v1\/traces only after the spans are stored/,
     );
     const [late] = diagnose(exchanges);
     const repaired = late?.apply(early)?.response;
@@ -125,7 +125,7 @@ void t.test('a path that is known only without the slash is named', (t) => {
   t.end();
 });
 
-void t.test('reads that get 404 because no session matches are told from an unknown path', (t) => {
+void t.test('reads with 404 because no session matches are distinguished from an unknown path', (t) => {
   const plain = { id: 1, endpoint: 'production', step: 'plain', startedMs: 0 } as const;
   t.match(
     describe([exchange(plain, { path: PRODUCTION }, 404, undefined), page(2, '', 1, 1)]),

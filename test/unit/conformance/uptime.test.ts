@@ -27,7 +27,7 @@ function judge(uptimeAt: (ms: number) => number, times = [0, 30, 31, 400]): Find
   return check.judge(exchanges, { run: {} as RunRecord, exchanges });
 }
 
-void t.test('seconds are right, also of a process that started just now', (t) => {
+void t.test('seconds are right, even for a process that has just started', (t) => {
   for (const startMs of [0, 999, 86_400_000]) {
     t.same(
       judge((ms) => Math.round((startMs + ms) / 1000)),

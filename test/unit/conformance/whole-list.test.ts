@@ -44,7 +44,7 @@ void t.test('a url that changes from read to read is named', (t) => {
   t.end();
 });
 
-void t.test('lists of other sessions are told from sessions that change', (t) => {
+void t.test('lists of other sessions are distinguished from sessions that change', (t) => {
   const { reason } = explain(
     read(1, 'whole', 200, [session('s-1')]),
     read(9, 'whole again', 200, [session('s-2')]),
@@ -53,7 +53,7 @@ void t.test('lists of other sessions are told from sessions that change', (t) =>
   t.end();
 });
 
-void t.test('a read that fails is no traffic', (t) => {
+void t.test('a failed read does not count as traffic', (t) => {
   const whole = read(1, 'whole', 200, [session('s-1')]);
   t.match(
     explain(whole, read(9, 'whole again', 500, [])).reason,
@@ -62,7 +62,7 @@ void t.test('a read that fails is no traffic', (t) => {
   const filtered = read(5, 'run', 400, []);
   t.match(
     explain(whole, filtered, read(9, 'whole again', 200, [session('s-1')])).reason,
-    /^No read that the rule is about returned a list\. Reads without a list: exchange 5 "run" \(400\)\.$/,
+    /^No read for this rule returned a list\. Reads without a list: exchange 5 "run" \(400\)\.$/,
   );
   t.end();
 });

@@ -25,7 +25,7 @@ void t.test('a flag is the name in code in kebab case, unless the table names it
   t.equal(flagNameOf(loadOptions, 'acceptNotProven'), 'accept-not-proven');
   t.equal(flagNameOf(loadOptions, 'warmUpMs'), 'warm-up');
   const flags = Object.keys(flagsOf(loadOptions));
-  t.ok(flags.includes('voice-url'), 'a nested option has a flag of its own');
+  t.ok(flags.includes('voice-url'), 'a nested option has a separate flag');
   t.notOk(flags.includes('on-progress'), 'an option of the library alone has none');
   t.equal(new Set(flags).size, flags.length);
   t.end();

@@ -1,4 +1,4 @@
-/** The eval that compares what was heard of the agent with what it says it said. */
+/** The eval that compares the agent's speech with its text. */
 import t from 'tap';
 import type { HeardReplies } from '../../../src/contract/index.ts';
 import { scoreSession } from '../../../src/service/scoring/eval-kinds.ts';

@@ -104,7 +104,7 @@ void t.test('after a failure, the rest of the call is not transcribed', async (t
   };
   const comparison = { audio, transcriber, clock: systemClock };
   const { heard, notes } = await compareReplies(turns, comparison, signal);
-  t.same(notes, ['What was heard was not compared in 20 turns: the endpoint is away.']);
+  t.same(notes, ['Speech was not compared with text in 20 turns: the endpoint is away.']);
   t.match(heard, { words: 0, word_error_rate: null, replies: [] });
   t.equal(heard?.not_compared.length, 20);
   t.ok(requests <= 4, `${requests} requests`);

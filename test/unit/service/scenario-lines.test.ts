@@ -199,7 +199,7 @@ void t.test('what else counts turns leaves interruptions out', async (t) => {
   t.same(linesOf(await runInterrupted(reacting, interruptAll(byNumber))), [1, -1, 2, -2, 3, -3]);
 });
 
-void t.test('a greeting is the first line, also if the agent does not say it', async (t) => {
+void t.test('a greeting is the first line, even if the agent does not say it', async (t) => {
   const scenario = makeUserScenario({
     ...{ mode: 'scripted', speaks_first: false, opening: 'First.', steps: [{ say: 'Second.' }] },
   });

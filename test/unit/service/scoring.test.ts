@@ -32,7 +32,7 @@ function testKind(kind: EvalDefinition['kind'], rows: readonly Row[]): void {
   });
 }
 
-/** Returns a session in which the agent says these lines. */
+/** Returns a session where the agent says these lines. */
 const say = (...replies: string[]): ScoredSession =>
   makeSession(...replies.map((agentResponse) => ({ agentResponse })));
 

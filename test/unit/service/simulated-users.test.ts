@@ -164,7 +164,7 @@ void t.test('`next` selects the next step', async (t) => {
   t.equal(end, 'max_turns', 'max_turns ends a loop');
 });
 
-void t.test('the agent may speak first, also by chat', async (t) => {
+void t.test('the agent may speak first, even by chat', async (t) => {
   const user = { speaks_first: false, opening: 'Thanks. Where is it?', steps: [{ say: 'Bye.' }] };
   const first = await talk(t, user, ['Hello, how can I help?', 'There.', 'Bye.']);
   t.same(first.lines, ['', 'Thanks. Where is it?', 'Bye.']);

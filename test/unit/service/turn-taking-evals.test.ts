@@ -116,7 +116,7 @@ void t.test('a session without turn-taking, such as a chat, is not scored', asyn
   }
 });
 
-void t.test('no_dead_air can not ask for a silence that is not measured', (t) => {
+void t.test('no_dead_air cannot ask for a silence that is not measured', (t) => {
   const allow = (ms: number) => ({ id: 'e', name: 'E', kind: 'no_dead_air', params: { ms } });
   t.ok(isMessage('EvalDefinition', allow(DEAD_AIR_MS_MIN)));
   t.notOk(isMessage('EvalDefinition', allow(DEAD_AIR_MS_MIN - 1)));

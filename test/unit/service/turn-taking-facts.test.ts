@@ -35,7 +35,7 @@ function linesOf(turnTaking: RunTurnTaking): string[] {
   return (text.split('\n\n').find((block) => block.startsWith('Turn-taking')) ?? '').split('\n');
 }
 
-void t.test('each property has a line of its own', (t) => {
+void t.test('each property has a separate line', (t) => {
   t.same(linesOf(measured), [
     'Turn-taking in 8 calls:',
     '  Response latency           p50 640 ms, p95 910 ms, max 1.2 s',
@@ -44,7 +44,7 @@ void t.test('each property has a line of its own', (t) => {
     '  False endpoints            1',
     '  Lines without a reply      1',
     "  Gaps in the agent's audio  16",
-    '  Both spoke at once         1.9 s',
+    '  Both spoke together        1.9 s',
     '  Dead air over 2 s          4.1 s in total',
     '  Not proven                 in 8 of 8 calls, because this machine was busy',
   ]);

@@ -72,7 +72,7 @@ void t.test('two spans of one call are one call', (t) => {
   t.end();
 });
 
-void t.test('calls are in the order in which they were made, regardless of their source', (t) => {
+void t.test('calls are in the order they were made, regardless of their source', (t) => {
   const [turn] = buildTurnsOf([
     { id: 'a', input: [user('Hi')], output: [makeToolCallMessage('late', {})] },
     { id: 'b', parent: 'a', operation: 'execute_tool', name: 'execute_tool early', atMs: 100 },

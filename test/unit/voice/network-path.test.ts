@@ -37,7 +37,7 @@ function burstsOf(deliveries: readonly PacketDelivery[]): number[] {
   return bursts;
 }
 
-void t.test('a perfect network delivers every packet at once', (t) => {
+void t.test('a perfect network delivers every packet immediately', (t) => {
   t.same(
     deliver({}, 100),
     Array.from({ length: 100 }, () => ({ delayMs: 0 })),

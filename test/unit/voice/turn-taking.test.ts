@@ -35,7 +35,7 @@ interface Call {
   localDelay?: { reason: string; lateMs: number };
 }
 
-/** Measures a call in which both sides spoke at these times. */
+/** Measures a call where both sides spoke at these times. */
 function measure({ agent, caller, endMs = 60_000, notReady = [], ...call }: Call): TurnTaking {
   return measureTurnTaking({
     originMs: ORIGIN_MS,
@@ -91,7 +91,7 @@ void t.test('yield time: to the last sound of the agent', (t) => {
       [6_350, 9_000],
     ]),
     null,
-    'pauses between sentences are no yield',
+    'pauses between sentences do not count as yielding',
   );
   t.equal(
     yieldMs([
@@ -116,7 +116,7 @@ void t.test('yield time: to the last sound of the agent', (t) => {
   t.end();
 });
 
-void t.test('overlap: time in which both sides spoke, without pauses and backchannels', (t) => {
+void t.test('overlap: time when both sides spoke, without pauses and backchannels', (t) => {
   const { overlap_ms: overlapMs } = measure({
     agent: [
       [500, 900],
@@ -231,7 +231,7 @@ void t.test('a backchannel stops the agent if it falls silent and starts again',
   t.end();
 });
 
-void t.test('the result conforms, also of a call without sound, and sums up to a run', (t) => {
+void t.test('the result conforms, even for a call without sound, and sums up to a run', (t) => {
   const empty = measure({ agent: [], caller: [] });
   t.match(empty, { response_ms: null, interruptions: [], dead_air_ms: 0, events: [] });
   const call = measure({
@@ -268,7 +268,7 @@ interface Received {
   lateMs?: (nth: number) => number;
 }
 
-/** Returns what was heard of packets of 20 ms. */
+/** Returns the sound of packets of 20 ms. */
 function hear({ levels, lateMs = () => 0 }: Received) {
   const recorder = new AgentLaneRecorder();
   const arrivals = levels.flatMap((levelDb, nth) =>

@@ -22,7 +22,7 @@ export const notClosed = explainNoValidResponse('end');
 
 /** The conversation that is closed after newer ones. */
 export const CLOSED_LAST = 'closed last';
-/** Its topic, by which mutants recognize it. */
+/** Its topic, which identifies it to mutants. */
 export const CLOSED_LAST_SUBJECT = 'late parcel';
 /** The conversation whose spans arrive at the same moment, and so do its end calls. */
 export const CLOSED_TWICE = 'closed twice';
@@ -31,7 +31,7 @@ export const HEADER_AS_PROTOBUF = 'header as protobuf';
 /** The conversation that is closed only at the end of the run, and the end call for it. */
 export const LEFT_OPEN = 'left open';
 export const CLOSE_OF_LEFT_OPEN = `close ${LEFT_OPEN}`;
-/** Its topic, by which mutants recognize it. */
+/** Its topic, which identifies it to mutants. */
 export const LEFT_OPEN_SUBJECT = 'parcel unsent';
 /** The trace request of another owner with the ids that the backlog uses later. */
 export const SAME_ID = 'same ids of another owner';
@@ -44,7 +44,7 @@ export const CLOSE_OF_IDLE = 'close idle';
 export const CLOSE_WITH_SECOND_KEY = 'close with second key';
 /** The step of two end calls that are sent at the same moment. */
 export const CONCURRENT_CLOSE_STEP = 'close at the same moment';
-/** The topic of that conversation, by which mutants recognize it. */
+/** The topic of that conversation, which identifies it to mutants. */
 export const CLOSED_TWICE_SUBJECT = 'parcel pair';
 /** Closes of conversations that are closed already, or that another end call may close. */
 export const laterCloses: readonly EndStep[] = [

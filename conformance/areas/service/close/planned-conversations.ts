@@ -196,7 +196,7 @@ function planHeaderId(
   return { conversation, requests: [json, protobuf].map(withId) };
 }
 
-/** The name of spans without an operation name, by which mutants recognize them. */
+/** The name of spans without an operation name, which identifies them to mutants. */
 export const IGNORED_SPAN = 'GET /orders';
 
 /** Two turns, and between them a span without an operation name, which is not a turn. */
@@ -217,7 +217,7 @@ function planIgnoredSpan(
   return { conversation, requests: [createTracesStep(context, 'ignored', request)] };
 }
 
-/** The name of the span of a tool call, by which mutants recognize it. */
+/** The name of the span of a tool call, which identifies it to mutants. */
 export const TOOL_SPAN = 'execute_tool look_up';
 
 /** A turn with all optional attributes and a tool call. */
@@ -349,7 +349,7 @@ function planSplitRequest(
   return { conversation, requests: [{ ...step, headers: TYPE_IN_OTHER_CASE }] };
 }
 
-/** The event of a span in protobuf, by which mutants recognize it. */
+/** The event of a span in protobuf, which identifies it to mutants. */
 export const PROTOBUF_EVENT = 'first token in protobuf';
 
 /** More than a byte of a varint holds. */
@@ -417,7 +417,7 @@ export function createOpenTurn(context: ServiceProbeContext): Step {
   return createTracesStep(context, LEFT_OPEN, withOtherFields(request));
 }
 
-/** The name of a chat span that is not `chat`, by which mutants recognize it. */
+/** The name of a chat span that is not `chat`, which identifies it to mutants. */
 export const OTHER_SPAN_NAME = 'ask model-a';
 
 /**

@@ -298,7 +298,7 @@ function refusesUnknown(...steps: EndStep[]): Check {
   );
 }
 
-/** Accepts end calls for conversations of which only spans without an operation name were sent. */
+/** Accepts end calls for conversations whose only spans have no operation name. */
 function createFromIgnoredSpans(): Transform {
   let ignoredId: string | undefined;
   return async (request, forward) => {

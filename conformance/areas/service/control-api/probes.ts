@@ -48,7 +48,7 @@ async function createOwner(context: ServiceProbeContext, name: OwnerName): Promi
   const { service } = context;
   const keys = [
     service.keyFor(name),
-    // The rate is limited for each key, also of one owner, and each key sees the same sessions.
+    // Each key has its own rate limit, even if the owner is the same, and sees the same sessions.
     ...(name === 'rate' || name === 'main' ? [service.secondKeyFor(name)] : []),
   ].flatMap(({ key }) => (typeof key === 'object' ? [{ key: key.own }] : []));
   if (keys.length === 0) return false;

@@ -134,7 +134,7 @@ async function closeUnscored(context: ServiceProbeContext, unscored: Unscored): 
   await context.send(createEndStep(context, `close ${name}`, id, owner));
 }
 
-/** A slash, a plus sign, and letters, with which an id has 100 characters. */
+/** A slash, a plus sign, and letters, which make an id 100 characters long. */
 const LONG_SUFFIX = `/+${'a'.repeat(78)}`;
 
 /** Returns an id as part of a path. There, a plus sign that is not encoded is a plus sign, too. */

@@ -43,7 +43,7 @@ export function findContradictingSummaries(transcript: Transcript): Diagnosis[] 
       seen,
       consequences: wrong,
       fault: `\`outcome_summary\` contradicts \`eval_outcomes\`: ${describeSummary(session)}, but ${describeCounts(counts)} (${describeSeen(seen)})`,
-      cure: 'Compute the four numbers from all outcomes of the session, also if failed_only lists only some of them',
+      cure: 'Compute the four numbers from all outcomes of the session, even if failed_only lists only some of them',
       repair: (exchange) => repairPage(exchange, countsOf),
     },
   ];

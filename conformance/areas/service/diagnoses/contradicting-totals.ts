@@ -34,10 +34,10 @@ export function findContradictingTotals(transcript: Transcript): Diagnosis[] {
 }
 
 /**
- * Returns how many sessions match the filters of a page whose `total` is another number. The sessions
- * become more during a run: there are at least as many as on an earlier complete page, and at most as
- * many as on a later one, or on one of the same probe, which has waited for its results. A page may also
- * lack sessions, so the largest one counts.
+ * Returns how many sessions match the filters of a page whose `total` is another number. A run adds
+ * sessions, so there are at least as many as on an earlier complete page. There are at most as many as on
+ * a later page, or on one of the same probe, which has waited for its results. A page may also lack
+ * sessions, so the largest one counts.
  */
 function findContradiction(
   page: Exchange,

@@ -40,7 +40,7 @@ export function findLateSpans(transcript: Transcript): Diagnosis[] {
       seen,
       // The calls after those are repeated calls.
       consequences: calls.filter((call) => early.some((each) => isSameConversation(each, call))),
-      fault: `the spans of a conversation are accepted, but are not there yet when its end call comes: 404${waited} (${describeSeen(seen)}); ${proof}`,
+      fault: `the spans of a conversation are accepted, but are not stored yet when its end call arrives: 404${waited} (${describeSeen(seen)}); ${proof}`,
       cure: 'Respond to POST /v1/traces only after the spans are stored, so that a call that follows the response finds them',
       repair: (exchange) => repairCall(exchange, calls, transcript),
     },

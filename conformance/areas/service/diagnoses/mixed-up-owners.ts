@@ -27,7 +27,7 @@ export function findMixedUpOwners(transcript: Transcript): Diagnosis[] {
         ...transcript.exchanges.filter((exchange) => isStep(exchange, 'end', 'close own')),
       ],
       fault: `${isClose ? 'a key closes a conversation' : 'a key sees sessions'} of another owner (${describeSeen(seen)})`,
-      cure: 'Find the owner by the API key, and use the owner in every query, also when a conversation is looked up by its id',
+      cure: 'Find the owner by the API key, and use the owner in every query, even to look up a conversation by its id',
       repair: (exchange) =>
         exchange.endpoint === 'end'
           ? repairClose(exchange)

@@ -3,7 +3,7 @@ import { isAccepted, toPrintable, type Transcript } from '../../../engine/transc
 import { diagnoseBodies, type Diagnosis } from '../../diagnoses/seen.ts';
 import { resultsEndpoints } from '../results-api.ts';
 
-/** Recognizes pages whose only list has another name than `items`. */
+/** Recognizes pages whose only list has a name other than `items`. */
 export function findRenamedItems({ exchanges }: Transcript): Diagnosis[] {
   return diagnoseBodies(exchanges, (exchange) => {
     const { endpoint, json } = exchange;

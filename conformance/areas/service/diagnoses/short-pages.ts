@@ -27,7 +27,7 @@ export function findShortPages(transcript: Transcript): Diagnosis[] {
 
 /**
  * Returns the pages that list one session fewer than their limit, although more sessions match. If any
- * page is full, a wrong `total` is the likelier cause. A default limit is another matter than a given one.
+ * page is full, a wrong `total` is the likelier cause. A default limit differs from a given one.
  */
 export function listShortPages(pages: readonly Exchange[]): Exchange[] {
   const groups = Map.groupBy(pages, (page) =>
@@ -53,7 +53,7 @@ function countMissing(page: Exchange): number {
 
 /**
  * Adds the session that is missing from a page. If no other page shows which one it is, the last
- * session of the page stands in for it.
+ * session of the page replaces it.
  */
 function fillPage(page: Exchange, others: readonly Exchange[]): Response {
   const listed = sessionsOf(page);

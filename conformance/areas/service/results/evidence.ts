@@ -20,7 +20,7 @@ export const OBSERVED_VALUE =
 
 /** The step of a filter whose time has an offset instead of Z. */
 export const OFFSET_STEP = 'started after with an offset';
-/** The step of a read with turns. It repeats the query by which the run waits for results. */
+/** The step of a read with turns. It repeats the query that the run polls for results. */
 export const TRACES_STEP = 'traces asked for';
 /** The step of a read that declines turns and the filter `failed_only`. */
 export const DECLINED_STEP = 'declined';
@@ -62,7 +62,7 @@ export const hasRequestedTurns = (page: Exchange): boolean =>
 /** Why no session was judged. */
 export const noSessions = needsSessions('No page lists a session.');
 
-/** What is wrong with a session. */
+/** The problem with a session. */
 interface SessionFault {
   /** JSON pointer into the session. */
   pointer: string;

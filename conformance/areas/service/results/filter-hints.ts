@@ -1,4 +1,4 @@
-/** What to do about a filter that selects the wrong sessions, by what its reads list. */
+/** Advice about a filter that selects the wrong sessions, by what its reads list. */
 import { SECOND_MS } from '../../../../src/platform/clock.ts';
 import type { Check } from '../../../engine/checks/check.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
@@ -8,7 +8,7 @@ import { identify, NO_FRACTION_STEP } from './evidence.ts';
 import type { FilterRule } from './filtering.ts';
 import { findWholeList } from './whole-list.ts';
 
-/** The field in which the value of a step occurs, but in no name. */
+/** The field that contains the value of a step if no name does. */
 const otherFields: Readonly<Partial<Record<string, string>>> = {
   'run by session id': 'source_session_id',
   'agent by scenario': 'scenario',
@@ -61,7 +61,7 @@ function findNameHint(
   if (isEmpty) return undefined;
   const [, wildcard] = / with ([%_.])$/.exec(page.step) ?? [];
   if (wildcard !== undefined) {
-    return `Compare ${wildcard} in \`${filter}\` with itself: escape it if the query or the pattern gives it a meaning.`;
+    return `Match ${wildcard} in \`${filter}\` literally: escape it if the query or the pattern gives it a special meaning.`;
   }
   const field = otherFields[page.step];
   if (field === undefined) return undefined;
@@ -79,7 +79,7 @@ function findEmptyHint(
   const asWritten = lastAccepted(transcript, endpoint, NO_FRACTION_STEP);
   if (filter === 'eval' && asWritten && sessionsOf(asWritten).length > 0) return CASE_HINT;
   const value = queryOf(page, filter) ?? '';
-  const others = /[^ -~]/.test(value) ? ', also of letters such as Ü and ü' : '';
+  const others = /[^ -~]/.test(value) ? ', including letters such as Ü and ü' : '';
   const space = value.includes(' ') ? ', and read + in a query as a space' : '';
   return `The value is a part of the name in upper case. Find it anywhere in the name, ignore the case${others}${space}.`;
 }

@@ -176,7 +176,7 @@ export const filters: Subject = {
       mutants: forEndpoint({
         'after-ignored-with-eval': {
           description: 'Ignores started_after together with eval.',
-          // The other reads with eval have the period of the run, in which all of its sessions start.
+          // The other reads with eval have the period of the run, and all of its sessions start then.
           transform: rewriteQuery(
             endpoint,
             (query) => query.delete('started_after'),
@@ -636,7 +636,7 @@ function matchCase(endpoint: ResultsEndpoint, filter: NameFilter): TransformFact
   );
 }
 
-/** A service that also searches another field than the name. */
+/** A service that also searches a field other than the name. */
 function searchElsewhere(
   endpoint: ResultsEndpoint,
   filter: 'run' | 'agent',

@@ -19,7 +19,7 @@ function filtersOf(page: Exchange): string {
   const query = new URLSearchParams(search);
   for (const name of ['skip', 'limit', 'include_traces']) query.delete(name);
   query.sort();
-  // With a control API, the run's own key, which has no owner here, sees other sessions than those of the run.
+  // With a control API, the run's own key has no owner here, and does not see the run's sessions.
   return [path, page.owner ?? '', query.toString()].join(' ');
 }
 

@@ -262,7 +262,7 @@ export const pages: Subject = {
       }),
     })),
     ...both('SERVICE-206', 'SERVICE-207', ({ endpoint, kind, either, forEndpoint }) => ({
-      rule: `A ${kind} page beyond the last session has no items, also without \`limit\`.`,
+      rule: `A ${kind} page beyond the last session has no items, even without \`limit\`.`,
       section: either('4.4', '4.3'),
       statements: either(['2.6.12', '4.4.9'], ['2.6.12', '4.3.14', '4.3.r3']),
       reason: 'A program that reads one page too many would fail or see sessions twice.',
@@ -300,7 +300,7 @@ export const pages: Subject = {
       }),
     })),
     ...both('SERVICE-193', 'SERVICE-194', ({ endpoint, either, forEndpoint, editPages }) => ({
-      rule: `${either('Production', 'Simulation')} sessions that start within one second are sorted from newest to oldest, too.`,
+      rule: `${either('Production', 'Simulation')} sessions are sorted from newest to oldest even if they start within one second.`,
       ...either(
         { section: '4.4', statements: ['1.14', '4.4.13'] },
         { section: '4.3', statements: ['1.14', '4.3.4'] },
@@ -489,7 +489,7 @@ function endsAfterLastPage(endpoint: ResultsEndpoint): Check {
 }
 
 const BEYOND_HINT =
-  'Apply skip also without limit, and return no items if it is at least the number of sessions.';
+  'Apply skip even without limit, and return no items if it is at least the number of sessions.';
 
 /** Returns the keys of the sessions of the seed with many sessions. */
 function readManyKeys(endpoint: ResultsEndpoint, { exchanges }: Transcript): string[] {
@@ -521,8 +521,9 @@ const isManyPage = (endpoint: ResultsEndpoint, page: Exchange): boolean =>
   page.probe === 'service/many';
 
 /**
- * Returns how many sessions the run has seeded for the owner of a page; undefined for owners with other
- * sessions, and if the page lists none of them: a service need not support every kind of seed data.
+ * Returns how many sessions the run has seeded for the owner of a page. Returns undefined for owners
+ * with other sessions, and if the page lists none of them, because a service need not support every
+ * kind of seed data.
  */
 export function countManySessions(page: Exchange, transcript: Transcript): number | undefined {
   const endpoint = resultsEndpoints.find((name) => name === page.endpoint);

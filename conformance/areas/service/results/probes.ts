@@ -75,7 +75,7 @@ async function readSessions(
     ...queries
       .filter(([, query]) => Object.values(query).every((value) => value !== ''))
       .map(([step, query]) => read(step, { ...all, ...query })),
-    // The same text as the query by which the run waits for results, so that a cached response shows.
+    // The same text as the query that the run polls for results, so that a cached response shows.
     read(TRACES_STEP, { ...period, include_traces: 'true', limit: '500' }),
     read(BEYOND_STEP, { ...period, skip: String(countSessions(whole) + BEYOND) }),
     readWithSecondKey(context, endpoint, period),

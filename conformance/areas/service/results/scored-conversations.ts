@@ -323,7 +323,7 @@ export function listsAfterScoring(): Check {
       const [first, ...others] = ids.filter((id) => !listed.includes(id));
       if (first === undefined) return [];
       const expected = `${ids.length} conversations by their ids, such as ${formatValue(first)}`;
-      // Of all sessions, one whose id contains the id of the conversation shows most.
+      // The best example is a session whose id contains the id of the conversation.
       const unknown = listed.filter((id) => !ids.includes(id));
       const example = unknown.find((id) => id.includes(first)) ?? unknown[0];
       const seen = example === undefined ? '' : `, and sessions such as ${formatValue(example)}`;
@@ -351,7 +351,7 @@ const isLiveRun = (run: unknown): boolean => String(run).startsWith('Live traces
 const repeatedCloses = ({ exchanges }: Transcript): Exchange[] =>
   exchanges.filter((exchange) => isStep(exchange, 'end', 'close again') && isAccepted(exchange));
 
-/** Requires the run name of the close response, also of a repeated one, in the results. */
+/** Requires the run name of the close response, even of a repeated one, in the results. */
 function listsSameRun(): Check {
   const listedCloses = (transcript: Transcript): Exchange[] =>
     [...scoringCloses(transcript), ...repeatedCloses(transcript)].filter(

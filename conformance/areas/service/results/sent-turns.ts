@@ -266,7 +266,7 @@ const requirements = withDefaults(
       },
     },
     'SERVICE-224': {
-      rule: 'A chat span becomes a turn whatever its `name` is.',
+      rule: 'A chat span becomes a turn, regardless of its `name`.',
       section: '2.1',
       statements: ['2.1.4', '2.1.5'],
       reason: 'Instrumentations name spans after the model, so their turns would be lost.',

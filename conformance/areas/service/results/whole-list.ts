@@ -1,4 +1,4 @@
-/** The list of all sessions of the run's period, to which other pages are compared. */
+/** The list of all sessions of the run's period, which other pages are compared with. */
 import { formatValue, PAGE_LIMIT_MAX } from '../../../../src/contract/index.ts';
 import type { Check, Finding } from '../../../engine/checks/check.ts';
 import {
@@ -36,7 +36,7 @@ const scoresOf = ({ outcome_summary: summary, eval_outcomes: outcomes }: Results
   JSON.stringify([summary, outcomes]);
 
 /**
- * Returns the sessions to which other pages are compared. It is undefined if a read lists only some
+ * Returns the sessions that other pages are compared with. It is undefined if a read lists only some
  * of the sessions, or if no session stayed the same. Other conversations may be closed during the
  * run: only sessions that both reads list are required on other pages.
  */
@@ -142,10 +142,10 @@ function explainNoList({ exchanges }: Transcript, endpoint: ResultsEndpoint, kin
   const names = unread.map((read) => `${read.id} "${read.step}" (${describeOutcome(read)})`);
   return unread.length === 0
     ? `No listed ${kind} session shows whether the rule holds.`
-    : `No read that the rule is about returned a list. Reads without a list: exchange ${formatList(names, NAMED_MAX)}.`;
+    : `No read for this rule returned a list. Reads without a list: exchange ${formatList(names, NAMED_MAX)}.`;
 }
 
-/** Identifies a session by what no read should change, whatever its `url` is. */
+/** Identifies a session by the fields that no read should change, without its `url`. */
 const nameSession = (session: ResultsObject): string => {
   const { source_session_id: id, simulation, agent, scenario, persona, started_at: at } = session;
   return JSON.stringify(id === undefined ? [simulation, agent, scenario, persona, at] : [id]);

@@ -263,7 +263,7 @@ export const acceptedTraces: Subject = {
         },
       },
       'SERVICE-202': {
-        rule: '`POST /v1/traces` accepts attribute values of every OTLP type, also bytes, empty values, and integers as JSON numbers.',
+        rule: '`POST /v1/traces` accepts attribute values of every OTLP type, including bytes, empty values, and integers as JSON numbers.',
         statements: ['2.1.14', '2.1.17', '4.1.7'],
         observability: 'provoked',
         probes: ['service/silences'],

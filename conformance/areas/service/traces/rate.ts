@@ -205,13 +205,13 @@ export const traceRate: Subject = {
 
 const isFirstBurst = (exchange: Exchange): boolean => isStep(exchange, 'traces', 'rate');
 
-/** Returns the answered trace requests of a step in the order in which they were sent. */
+/** Returns the answered trace requests of a step in the order they were sent. */
 const answeredOf = ({ exchanges }: Transcript, step: TracesStep): Exchange[] =>
   exchanges
     .filter((exchange) => isStep(exchange, 'traces', step) && exchange.response !== undefined)
     .sort((left, right) => left.startedMs - right.startedMs);
 
-/** Returns the answered requests of each burst in the order in which they were sent. */
+/** Returns the answered requests of each burst in the order they were sent. */
 const burstsOf = (transcript: Transcript): Exchange[][] =>
   bursts.map((step) => answeredOf(transcript, step)).filter((burst) => burst.length > 0);
 
@@ -229,8 +229,8 @@ const OTHER_REFUSAL_HINT =
 const admittedCount = (burst: readonly Exchange[]): number => burst.filter(isAccepted).length;
 
 /**
- * Requires 429 above the rate. More than 240 requests within a minute exceed the rate wherever the
- * service's minutes begin. A burst with 121 to 240 admitted requests may have crossed the boundary
+ * Requires 429 above the rate. More than 240 requests within a minute exceed the rate, no matter when
+ * the service's minutes begin. A burst with 121 to 240 admitted requests may have crossed the boundary
  * of a fixed window; two bursts that are out of phase cannot both have done so.
  */
 function limitsRate(): Check {

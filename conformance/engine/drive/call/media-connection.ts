@@ -113,7 +113,7 @@ export class MediaConnection {
     return this.#received?.isLoud ?? false;
   }
 
-  /** The periods in which the sandbox was audible. */
+  /** The periods when the sandbox was audible. */
   get sounds(): readonly Sound[] {
     return this.#received?.sounds ?? [];
   }

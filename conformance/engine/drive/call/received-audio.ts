@@ -5,7 +5,7 @@ import { countPacketTicks, type Decoder } from '../../../../src/voice/opus/index
 import type { AudioPacket } from '../../../../src/voice/peer/index.ts';
 import { roundTo } from '../../../../src/platform/round.ts';
 
-/** A period in which the sandbox was audible, in milliseconds since the start of the run. */
+/** A period when the sandbox was audible, in milliseconds since the start of the run. */
 export interface Sound {
   atMs: number;
   untilMs: number;

@@ -1,6 +1,6 @@
 /**
  * The simulated users (spec 2.9, 3.2). The service creates one before a simulation and may delete it
- * afterwards. Replace the map if several processes serve your sandbox.
+ * afterward. Replace the map if several processes serve your sandbox.
  *
  * @import { UserCreated, UserCreateRequest, UserDeleted, UserProfile } from 'sandbox-kit'
  */

@@ -170,7 +170,7 @@ export class Call {
    * Replies to a turn of the caller.
    *
    * @param {Int16Array} samples Speech of the caller.
-   * @param {number} endedMs Time at which the caller stopped speaking.
+   * @param {number} endedMs Time when the caller stopped speaking.
    */
   async #replyToTurn(samples, endedMs) {
     const user = await recognize(samples);

@@ -51,7 +51,7 @@ const toDifferences = (whole: ExactTest, p: number, partPs: readonly number[]): 
 });
 
 /**
- * Returns the number by which p-values are multiplied so that, if nothing changed, the smallest is below 5% in
+ * Returns the factor for p-values so that, if nothing changed, the smallest is below 5% in
  * fewer than 5% of the cases (Tarone's correction). Tests whose p-values can't be that small, such as those in
  * which all samples passed, do not count.
  */

@@ -102,7 +102,7 @@ const sum = (strata: readonly Stratum[], side: keyof Stratum): Counts => ({
   failed: strata.reduce((total, stratum) => total + stratum[side].failed, 0),
 });
 
-/** Returns the mean pass rate before, and the mean difference, in which each scenario counts by its samples. */
+/** Returns the mean pass rate before, and the mean difference, both weighted by samples. */
 function meanRates(strata: readonly Stratum[]): { before: number; difference: number } {
   let [weights, before, difference] = [0, 0, 0];
   for (const stratum of strata) {

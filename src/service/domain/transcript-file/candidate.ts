@@ -4,14 +4,14 @@ import { InvalidDocumentError } from '../errors.ts';
 import { TEXT_LENGTH_MAX } from './csv.ts';
 import type { FileProblem } from './problems.ts';
 
-/** What may be a transcript, and where it stands in its file. */
+/** A value that may be a transcript, and its place in the file. */
 export interface Candidate {
   value: unknown;
   /** Number of its first row. */
   row: number;
   /** Whether a problem in one of its rows is known already. */
   isBroken: boolean;
-  /** Returns the place in the file that a JSON pointer into the value stands for. */
+  /** Returns the place in the file of a JSON pointer into the value. */
   locate: (pointer: string) => Pick<FileProblem, 'row' | 'place'>;
 }
 

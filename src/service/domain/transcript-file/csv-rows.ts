@@ -72,7 +72,7 @@ const columnNames = csvColumns.map(({ name }) => name);
 const requiredNames = csvColumns.filter(({ isRequired }) => isRequired).map(({ name }) => name);
 const SEPARATORS = [',', ';', '\t'] as const;
 const NAMES_SHOWN_MAX = 8;
-/** How many empty rows may stand before the header. */
+/** How many empty rows may precede the header. */
 const EMPTY_ROWS_MAX = 1_000;
 
 /** A conversation, as far as it was read. */
@@ -113,7 +113,7 @@ export function* readTable(text: string, found: FileProblems): Generator<Candida
   }
 }
 
-/** Finds the separator with which the first row names the most columns. */
+/** Finds the separator that gives the first row the most columns. */
 function findSeparator(text: string): string {
   const counts = SEPARATORS.map((separator) => {
     const header = findHeader(readCsv(text, separator));

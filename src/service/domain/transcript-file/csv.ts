@@ -4,7 +4,7 @@ import { formatNumber } from '../../../report-kit/format.ts';
 export interface CsvRow {
   row: number;
   cells: string[];
-  /** What is wrong with the quotes or the size of the row. */
+  /** The problem with the quotes or the size of a row. */
   problem?: string;
 }
 
@@ -46,7 +46,7 @@ export function* readCsv(text: string, separator: string): Generator<CsvRow> {
   }
 }
 
-/** Reads a cell in quotes that starts at an offset. Two quotes inside it stand for one. */
+/** Reads a cell in quotes that starts at an offset. Two quotes inside it mean one. */
 function readQuoted(
   text: string,
   start: number,

@@ -42,7 +42,7 @@ export function decodeText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** Returns the number of the line in which some bytes end. */
+/** Returns the number of the line where some bytes end. */
 function countLines(bytes: Uint8Array): number {
   let lines = 1;
   for (let at = bytes.indexOf(LINE_FEED); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1))

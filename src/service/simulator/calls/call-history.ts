@@ -13,10 +13,10 @@ import { compareReplies } from './heard-replies.ts';
 import { ReplyAudio } from './reply-audio.ts';
 import { TranscriptComparison } from './transcript-comparison.ts';
 
-/** What is kept of a call, and for whom. */
+/** The parts of a call that are kept, and their readers. */
 export interface CallHistoryOptions {
   clock: Clock;
-  /** Transcribes what is heard of the agent; undefined if that is not compared. */
+  /** Transcribes the agent's speech; undefined if it is not compared with the text. */
   transcriber?: Transcriber | undefined;
   /** Called when the call has ended. */
   onRecorded?: OnRecorded | undefined;

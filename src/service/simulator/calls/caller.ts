@@ -21,7 +21,7 @@ export interface CallOptions {
   mediaAddress?: string | undefined;
   /** Speaks the lines of the users (default: the built-in synthesizer). */
   speech?: SpeechModel | undefined;
-  /** Transcribes what is heard of the agent (default: that is not compared with its texts). */
+  /** Transcribes the agent's speech (default: it is not compared with the text). */
   transcription?: TranscriptionModel | undefined;
   /** Called with each call that has ended. */
   onRecorded?: OnRecorded | undefined;

@@ -70,9 +70,9 @@ interface SpokenInterruption {
 }
 
 /**
- * Talks to the agent in a call. A turn from top to bottom: `say` prepares the line, waits until the
- * user may speak, and speaks it; `#hearReply` waits for the reply; `#interrupt` speaks over it, and
- * `resume` waits for the reply to that.
+ * Talks to the agent in a call. The methods are in the order of a turn. `say` prepares the line, waits
+ * until the user may speak, and speaks it. `#hearReply` waits for the reply. `#interrupt` speaks over
+ * it, and `resume` waits for the reply to that.
  */
 class VoiceChannel implements Channel {
   readonly #options: VoiceChannelOptions;

@@ -19,7 +19,7 @@ export const deliveryOf = ({
   ...(silence_s !== undefined && { silence_s }),
 });
 
-/** When the user interrupts the reply to a line, and with which words. */
+/** When the user interrupts the reply to a line, and what the user says then. */
 export interface PlannedInterruption {
   say: string;
   reason: string;

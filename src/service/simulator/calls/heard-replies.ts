@@ -13,7 +13,7 @@ const CALL_MS_MAX = 120_000;
 const REQUESTS_OF_CALL_MAX = 4;
 const MISSED_MAX = 200;
 
-/** What was heard of the replies of a call. */
+/** The transcribed replies of a call. */
 export interface HeardResult {
   heard: HeardReplies | undefined;
   /** Without text of the conversation. */
@@ -27,7 +27,7 @@ export interface ReplyComparison {
   clock: Clock;
 }
 
-/** Compares what was heard of each reply with its text. Stops at the first failure. Never rejects. */
+/** Compares the speech of each reply with its text. Stops at the first failure. Never rejects. */
 export async function compareReplies(
   turns: readonly SimulatedTurn[],
   { audio, transcriber, clock }: ReplyComparison,
@@ -58,7 +58,7 @@ export async function compareReplies(
     notes:
       missing === 0
         ? []
-        : [`What was heard was not compared in ${formatCount(missing, 'turn')}: ${reason}`],
+        : [`Speech was not compared with text in ${formatCount(missing, 'turn')}: ${reason}`],
   };
 }
 

@@ -89,7 +89,7 @@ function turnTaking({ turn_taking: measured }: SimulationReport): Block[] {
 function heard({ heard: measured, sessions }: SimulationReport): Block[] {
   const facts = listRunHeard(measured, sessions);
   if (facts.length === 0) return [];
-  const title = 'What was heard of the agent';
+  const title = 'Speech of the agent, transcribed';
   if (measured?.skipped !== undefined) return [{ title, blocks: [measured.skipped] }];
   const rows = facts.map(([name, figure]) => [name, figure]);
   return [{ title, blocks: [{ columns: ['property', 'measured'], rows }] }];

@@ -265,7 +265,7 @@ function heardSection({ heard, sessions }: SimulationReport): ReportSection | un
     heard?.skipped === undefined
       ? renderFactList(facts.map(([name, figure]) => [name, cut(figure)]))
       : html`<p>${heard.skipped}</p>`;
-  return { id: 'heard', title: 'What was heard of the agent', body };
+  return { id: 'heard', title: 'Speech of the agent, transcribed', body };
 }
 
 function sessionsSection(

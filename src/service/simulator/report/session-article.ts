@@ -107,7 +107,7 @@ const toTurn =
     toolCalls: turn.tool_calls ?? [],
   });
 
-/** Returns the id of the element of a session, to which the page links. */
+/** Returns the id of the element of a session, which the page links to. */
 export const anchorOf = ({ scenario_id: id, sample }: SimulatedSessionReport): string =>
   `${id.replaceAll(/[^A-Za-z0-9_-]/g, '-')}-${sample}`;
 

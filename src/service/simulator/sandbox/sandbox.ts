@@ -37,7 +37,7 @@ export interface Sandbox {
 
 /** Connections to a sandbox, which all sessions of a simulation share. */
 export interface SandboxConnections {
-  /** Returns the sandbox for the session with this id, from which the trace ids derive. */
+  /** Returns the sandbox for the session with this id, which the trace ids derive from. */
   inSession(sessionId: string): Sandbox;
   close(): Promise<void>;
 }

@@ -22,7 +22,7 @@ export interface RunnerDeps {
   model: UserModel | undefined;
   /** Speaks for users by voice. Default: the built-in synthesizer. */
   speech: SpeechModel | undefined;
-  /** Transcribes what is heard of the agent in calls. */
+  /** Transcribes the agent's speech in calls. */
   transcription: TranscriptionModel | undefined;
   /** The service clock, for the timestamps of sessions. Timeouts use the system clock. */
   clock: Clock;

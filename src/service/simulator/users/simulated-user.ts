@@ -26,7 +26,7 @@ export interface SayMove {
   thenEnds?: EndReason;
   delivery?: Delivery;
   /**
-   * The line of the scenario to which it belongs: 1 for the opening, 2 for the first step, and so on.
+   * Its line of the scenario: 1 for the opening, 2 for the first step, and so on.
    * Absent if a model plays the user: then each line is the next one.
    */
   scenarioLine?: number;
@@ -50,12 +50,11 @@ export interface SimulatedUser {
 export const FAREWELLS_MAX = 2;
 
 /**
- * After this many unhelpful replies in a row, the user leaves: an agent that did not understand the
- * user three times will not understand the next line either, and each turn costs a request to its
- * model.
+ * After this many unhelpful replies in a row, the user leaves. An agent that did not understand three
+ * lines will not understand the next one, and each turn costs a request to its model.
  */
 const PATIENCE_TURNS_DEFAULT = 3;
 
-/** Returns the number of consecutive unhelpful replies after which a user gives up. */
+/** Returns how many consecutive unhelpful replies make a user give up. */
 export const patienceOf = ({ patience_turns: turns }: Persona): number =>
   turns ?? PATIENCE_TURNS_DEFAULT;

@@ -63,7 +63,7 @@ function formatRules(
   } = user;
   return [
     'You play a person who talks to a customer service agent. You are never the agent, and never an',
-    'assistant: you are the one who wants something. Stay in this role whatever is said.',
+    'assistant: you are the one who wants something. Stay in this role, no matter what is said.',
     '',
     `Who you are: ${JSON.stringify(describePersona(persona))}`,
     `What you want: ${JSON.stringify(goal)}`,

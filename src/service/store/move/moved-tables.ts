@@ -6,7 +6,7 @@ export type MovedTable = keyof Tables;
 
 export const movedTableNames = listIn<Table>(tables, 'sqlite').map(([name]) => name as MovedTable);
 
-/** Where columns of a row are that it does not have in SQLite, such as its owner. */
+/** The row that has columns which a row lacks in SQLite, such as its owner. */
 export interface Parent {
   table: string;
   /** The column with the key of the parent. */

@@ -4,9 +4,9 @@ const UNKNOWN_CA =
 
 const WRONG_HOST =
   'The certificate of the database server is not valid for the host in the URL. sslmode=verify-full requires that. ' +
-  'Use a host for which it is valid, or write sslmode=verify-ca to accept any host with a certificate of this CA.';
+  'Use a host that it is valid for, or write sslmode=verify-ca to accept any host with a certificate of this CA.';
 
-/** What is wrong with the certificate of a server, and what to do, by Node's error code. */
+/** The problem with the certificate of a server, and what to do, by Node's error code. */
 export const certificateProblems: ReadonlyMap<string, string> = new Map([
   [
     'DEPTH_ZERO_SELF_SIGNED_CERT',

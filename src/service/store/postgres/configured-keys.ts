@@ -3,7 +3,7 @@ import { randomSeed } from '../../../platform/random.ts';
 import { KeyTakenError } from '../owners.ts';
 import type { ConfiguredKey } from '../replicas.ts';
 
-/** Returns the digests of keys in the form in which the row of a replica has them. */
+/** Returns the digests of keys in the form that the row of a replica has. */
 export const listDigests = (keys: readonly ConfiguredKey[]): string[] =>
   [...new Set(keys.map(({ keyDigest }) => keyDigest))].sort();
 
@@ -29,7 +29,7 @@ export async function addConfiguredKeys(
   }
 }
 
-/** Removes the configured keys with which no replica was started. */
+/** Removes the configured keys that no replica was started with. */
 export async function removeUnusedKeys(client: PoolClient): Promise<void> {
   await client.query(
     `delete from keys where configured = 1

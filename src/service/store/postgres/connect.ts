@@ -41,7 +41,7 @@ export function connect(pool: Pool): Connections {
     },
     async close() {
       await db.destroy();
-      // Kysely leaves a pool open through which it sent nothing; others may have used it.
+      // Kysely leaves a pool open that it sent nothing through; others may have used it.
       if (!pool.ended) await pool.end();
     },
   };

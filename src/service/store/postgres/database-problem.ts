@@ -186,7 +186,7 @@ const codes: Readonly<Record<PostgresProblemKind, readonly string[]>> = {
   read_only: ['25006'],
   // 58030 is an input or output error.
   disk_full: ['53100', '58030'],
-  // Of a statement, a lock, a transaction, an idle transaction, an idle connection, and our own.
+  // Timeouts of statements, locks, transactions, and idle transactions and connections; and our own.
   timeout: ['57014', '55P03', '25P04', '25P03', '57P05', 'response_timeout'],
   shutting_down: ['57P01', '57P02', '57P03'],
   // 3F000: the role may use none of the schemas in its search path.

@@ -83,7 +83,7 @@ export function findTlsWarning(url: string): string | undefined {
   );
 }
 
-/** Returns undefined for an invalid URL, also if it is valid only by a wrongly encoded password. */
+/** Returns undefined for an invalid URL, including one whose password is wrongly encoded. */
 function parse(url: string): URL | undefined {
   const parsed = URL.parse(url);
   if (!parsed || !['postgres:', 'postgresql:'].includes(parsed.protocol)) return undefined;

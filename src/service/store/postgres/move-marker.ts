@@ -22,7 +22,7 @@ export interface MoveMarker {
   isComplete: boolean;
 }
 
-/** Thrown if a service starts on a database into which data is being moved. */
+/** Thrown if a service starts on a database that data is being moved into. */
 export class UnfinishedMoveError extends Error {
   override name = 'UnfinishedMoveError';
 

@@ -49,7 +49,7 @@ export interface MoveTarget {
   advanceSequences: (max: ReadonlyMap<string, number>) => Promise<void>;
   count: (table: MovedTable) => Promise<number>;
   /**
-   * Collects the statistics from which the server plans queries. It would do so itself, but minutes
+   * Collects the statistics that the server needs to plan queries. It would do so itself, but minutes
    * later; until then, lists are slow.
    */
   collectStatistics: () => Promise<void>;

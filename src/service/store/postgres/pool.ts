@@ -82,7 +82,7 @@ export function countConnections(pool: pg.Pool): ConnectionCounts {
   return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };
 }
 
-/** How the driver says that a connection ended, also if the pool closed it. */
+/** How the driver says that a connection ended, even if the pool closed it. */
 const LOST_MESSAGE = 'Connection terminated unexpectedly';
 
 /**

@@ -81,7 +81,7 @@ async function insertOfOwner(
     });
   } catch (error) {
     const cause = toError(error);
-    // What is wrong with the database is wrong for each request.
+    // A problem with the database affects every request.
     if (requests.length === 1 || findPostgresProblem(cause)) return requests.map(() => cause);
     const results: (InsertResult | Error)[] = [];
     for (const request of requests) {

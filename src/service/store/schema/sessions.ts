@@ -263,7 +263,7 @@ export const sessionTables = {
       latency_ms: nullable(real),
       /** 1: no usable response; null if unknown. */
       failed: nullable(integer),
-      /** Line of the scenario to which a simulated turn belongs; null for other turns. */
+      /** Line of the scenario for a simulated turn; null for other turns. */
       scenario_line: nullable(integer),
       /** 1: the line of a simulated user interrupts the reply of the turn before; otherwise null. */
       interrupts: nullable(integer),

@@ -134,7 +134,7 @@ export const real: Column<number> = { types: { sqlite: 'real', postgres: 'double
 
 export const bytes: Column<Buffer> = { types: { sqlite: 'blob', postgres: 'bytea' } };
 
-/** A time at which something ends by the clock of the database. */
+/** A time when something ends by the clock of the database. */
 export const databaseTime: Column<Date> = {
   types: { sqlite: 'text', postgres: 'timestamp with time zone' },
 };

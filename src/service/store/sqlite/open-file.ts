@@ -8,7 +8,7 @@ import { assertStoreFile, migrate } from './migrate.ts';
  */
 const PAGE_BYTES = 4096;
 
-/** Size of the WAL, in pages, at which a checkpoint merges it into the file: 32 MiB. */
+/** Size of the WAL, in pages, that makes a checkpoint merge it into the file: 32 MiB. */
 export const CHECKPOINT_PAGES = (32 * 2 ** 20) / PAGE_BYTES;
 
 /** How long opening a file waits for other connections before it fails. */

@@ -103,7 +103,7 @@ export function renderAgentForm(
           label: 'Voice URL',
           value: voiceUrl,
           problem: problems.voice_url,
-          hint: html`Only if calls go to another address than <code>/voice</code> below the URL.`,
+          hint: html`Only if calls go to an address other than <code>/voice</code> below the URL.`,
         },
         html`inputmode="url" placeholder="wss://sandbox.example.com/voice"`,
       )}

@@ -37,7 +37,7 @@ import { pathOfTest, renderTest, TEST_LINKS } from './test-pages.ts';
 /** What changes on the page of an agent while a test runs. */
 export interface AgentNews extends Page {
   readiness: AgentReadiness;
-  /** What to do about the newest failed connection check. */
+  /** Advice about the newest failed connection check. */
   cure: string | undefined;
   /** The test that runs, or that ended without a report. */
   test: WatchedTest | undefined;
@@ -53,7 +53,7 @@ export interface AgentNews extends Page {
 /** The content of the page of an agent. */
 export interface AgentPage extends AgentNews {
   draft: AgentDraft;
-  /** What is wrong with an uploaded report. */
+  /** The problem with an uploaded report. */
   uploadProblem?: string | undefined;
 }
 

@@ -6,10 +6,10 @@ import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { CONVERSATION_FIELD, pathOfPlayground } from './playground-page.ts';
 
-/** Returns the path of the page on which a person calls an agent. */
+/** Returns the path of the page where a person calls an agent. */
 export const pathOfCall = (agentId: string): string => `/agents/${agentId}/call`;
 
-/** Renders the page on which a person calls an agent. The call itself needs the script of the page. */
+/** Renders the page where a person calls an agent. The call itself needs the script of the page. */
 export function renderCallPage(agent: StoredAgent, context: PageContext): string {
   const title = `Call ${agent.name}`;
   return renderServicePage(

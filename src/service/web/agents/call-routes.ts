@@ -5,7 +5,7 @@ import type { Pages } from '../frame/pages.ts';
 import type { AddSocketRoute } from '../frame/sockets.ts';
 import { renderCallPage } from './call-page.ts';
 
-/** Adds the page on which a person calls an agent from the browser, and the WebSocket of the call. */
+/** Adds the page where a person calls an agent from the browser, and the WebSocket of the call. */
 export function addCallRoutes(
   { page }: Pages,
   addSocketRoute: AddSocketRoute,

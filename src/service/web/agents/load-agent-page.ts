@@ -16,7 +16,7 @@ import { renderAgentPage, type AgentNews } from './agent-page.ts';
 const REPORTS_PER_PAGE = 20;
 const RUNS_MAX = 10;
 
-/** What the pages of agents read and change. */
+/** The data and operations of the pages of agents. */
 export interface AgentPageOptions extends AgentDeps, ReadinessDeps {
   store: AgentDeps['store'] & ReadinessDeps['store'];
   simulations: ReadinessDeps['simulations'] & RunJudge['simulations'];

@@ -90,7 +90,7 @@ export interface PlaygroundContent {
   conversation: PlaygroundConversation;
   /** What the reader typed. */
   line?: string | undefined;
-  /** What is wrong with it. */
+  /** The problem with the text. */
   problem?: string | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface PlaygroundOptions extends Omit<PlaygroundDeps, 'store'>, Transc
   stopping: AbortSignal;
 }
 
-/** Adds the page on which a person chats with an agent. */
+/** Adds the page where a person chats with an agent. */
 export function addPlaygroundRoutes({ page, form }: Pages, options: PlaygroundOptions): void {
   const { store, stopping: signal } = options;
   page('/agents/:id/chat', async ({ ownerId, context, params }) => {

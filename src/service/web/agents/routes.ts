@@ -60,7 +60,7 @@ async function readAgent(
   if (!agent) return { draft, agent };
   const known = await listDocuments(store, ownerId, 'agent');
   if (known.every((other) => other.name !== agent.name || other.id === id)) return { draft, agent };
-  const problems = { name: 'An agent has this name already. Choose another one.' };
+  const problems = { name: 'An agent with this name already exists. Choose another one.' };
   return { draft: { ...draft, problems }, agent: undefined };
 }
 

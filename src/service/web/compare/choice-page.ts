@@ -13,7 +13,7 @@ export interface RunChoice {
   problem: string | undefined;
 }
 
-/** Renders the page on which two runs are chosen for a comparison. */
+/** Renders the page where two runs are chosen for a comparison. */
 export function renderChoicePage(
   { kind, runs, chosen, problem }: RunChoice,
   context: PageContext,

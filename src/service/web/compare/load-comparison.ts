@@ -53,7 +53,7 @@ export interface RunComparison {
   pairs: readonly TranscriptPair[];
 }
 
-/** What a comparison is read from. */
+/** The sources of a comparison. */
 export interface ComparisonOptions {
   store: Store;
   simulations: Simulations;
@@ -63,7 +63,7 @@ export interface ComparisonOptions {
 const TRAIT_SESSIONS_MAX = 50;
 /** The most scenarios whose transcripts are shown. */
 const PAIRS_MAX = 5;
-/** The most sessions of a scenario in which a pair is looked for. */
+/** The most sessions of a scenario that are searched for a pair. */
 const SAMPLES_MAX = 5;
 
 /** Loads two runs and compares them. */

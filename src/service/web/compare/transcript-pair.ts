@@ -43,7 +43,7 @@ export function renderPair(
   </details>`;
 }
 
-/** Returns the index of the first turn in which the lines or the tools differ. */
+/** Returns the index of the first turn where the lines or the tools differ. */
 function findDifference(
   before: readonly SessionTurn[],
   after: readonly SessionTurn[],

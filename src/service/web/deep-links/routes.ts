@@ -9,7 +9,7 @@ import { renderRunPage } from '../runs/run-page.ts';
 import { loadSessionPage } from '../sessions/load-session-page.ts';
 import { renderSessionPage } from '../sessions/session-page.ts';
 
-/** What the pages of deep links are read from. */
+/** The sources of the pages of deep links. */
 export interface DeepLinkOptions extends RunPageOptions {
   store: Store;
 }

@@ -184,7 +184,7 @@ export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
   },
   no_false_endpoint: {
     name: 'Waits while the user pauses',
-    passesIf: 'the agent never takes a pause within a line of the user for its end',
+    passesIf: 'the agent never mistakes a pause within a line of the user for its end',
     fields: [],
   },
   no_dead_air: {
@@ -202,7 +202,7 @@ export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
   },
   heard_word_error_rate_max: {
     name: 'Says what it wrote',
-    passesIf: 'what is heard of the agent in a call is what it says it said',
+    passesIf: 'the speech of the agent in a call matches its text',
     fields: [
       {
         pointer: '/params/max',

@@ -190,7 +190,7 @@ function placeViolations(
 
 /** The problem of a new eval whose id is taken. */
 export function idTakenProblem({ kind }: EvalDraft, id: string): Problems {
-  const message = `An eval has the id ${id} already. Choose another id, or edit that eval.`;
+  const message = `An eval with the id ${id} already exists. Choose another id, or edit that eval.`;
   return new Map([[kind === undefined ? JSON_FIELD : idField.pointer, message]]);
 }
 

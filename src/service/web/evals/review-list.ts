@@ -22,7 +22,7 @@ export interface EvalReviewSummary {
   id: string;
   /** The current version of the eval. */
   version: string;
-  /** Of the current version. */
+  /** Agreement about outcomes of the current version. */
   agreement: Agreement;
   /** Reviews of all versions, and those that mark an outcome wrong. */
   total: number;

@@ -19,7 +19,7 @@ import { isEvalKind, listFields } from './eval-fields.ts';
 import { renderEvalsPage, renderKindsPage } from './evals-page.ts';
 import { loadEvalList, renderEditor, type EvalStores } from './load-eval-pages.ts';
 
-/** What the pages of evals read and change. */
+/** The data and operations of the pages of evals. */
 export interface EvalPageOptions {
   store: EvalStores;
   runDry: RunDry;
@@ -121,7 +121,7 @@ async function findIdProblem(
   return exists ? { draft, problems: idTakenProblem(draft, id) } : undefined;
 }
 
-/** The conversation on which the form tries the eval. */
+/** The conversation that the form scores with the eval. */
 type ChosenTrial = Pick<ShownTrial, 'chosen' | 'entered'>;
 
 const readTrial = (form: FormData): ChosenTrial => ({

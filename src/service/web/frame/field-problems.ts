@@ -1,6 +1,6 @@
 import { findViolations, type MessageName } from '../../../contract/index.ts';
 
-/** What is wrong with the fields of a form, by their names. */
+/** The problems of the fields of a form, by their names. */
 export type FieldProblems<Name extends string> = Partial<Record<Name, string>>;
 
 /**

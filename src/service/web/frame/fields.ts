@@ -7,7 +7,7 @@ export interface Field {
   value?: string | undefined;
   /** What to enter, below the label. */
   hint?: Html | string | undefined;
-  /** What is wrong with the value. */
+  /** The problem with the value. */
   problem?: string | undefined;
   isRequired?: boolean;
 }

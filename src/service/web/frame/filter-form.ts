@@ -13,7 +13,7 @@ export function renderFilterForm(
   </form>`;
 }
 
-/** Renders the hidden fields with which a form by GET keeps the owner and the kind of its page. */
+/** Renders the hidden fields of a form by GET, which keep the owner and the kind of its page. */
 export const renderScope = ({ owner }: PageContext, kind?: SessionKind): Html =>
   html`${kind !== undefined && html`<input type="hidden" name="kind" value="${kind}" />`}
   ${owner !== undefined && html`<input type="hidden" name="owner" value="${owner}" />`}`;

@@ -3,7 +3,7 @@ import { RequestError } from '../../domain/errors.ts';
 import { readResultsQuery } from '../../domain/results-query.ts';
 import type { Page, SessionFilter, Store } from '../../store/store.ts';
 
-/** Names the field with which the message of a problem starts by its label on the page. */
+/** Replaces the field at the start of a problem by its label on the page. */
 export function nameFields(problem: string, labels: Readonly<Record<string, string>>): string {
   const [name = ''] = /^\w+/.exec(problem) ?? [];
   return Object.hasOwn(labels, name) ? `${labels[name]}${problem.slice(name.length)}` : problem;
@@ -36,7 +36,7 @@ export const readPage = (query: URLSearchParams, limit: number): Page => ({
   limit,
 });
 
-/** Returns the query of a list; without a kind, it shows the kind of which there are sessions. */
+/** Returns the query of a list; without a kind, it shows a kind that has sessions. */
 export async function chooseKind(
   { overview }: Pick<Store, 'overview'>,
   ownerId: string,

@@ -12,7 +12,7 @@ import { STYLESHEET_PATH } from './stylesheet.ts';
 export interface PageContext {
   /** Name of the owner whose data is shown, if the URL names one; links keep it. */
   owner: string | undefined;
-  /** Base URL at which the browser reaches the service. */
+  /** Base URL of the service for the browser. */
   serviceUrl: string;
   /** The token that forms must contain; undefined if the reader may not change anything. */
   token: string | undefined;

@@ -51,7 +51,7 @@ export interface Pages extends Pick<Viewers, 'findReader' | 'findViewer'> {
   /**
    * Adds the route that receives a form.
    * @param refuse Returns what to show about an error in the form, or throws it again. Without it, the
-   * error has a page of its own.
+   * error has a separate page.
    */
   form: <Path extends string>(
     path: Path,

@@ -9,7 +9,7 @@ import { renderField } from './fields.ts';
 import { readForm, readText } from './forms.ts';
 import { renderServicePage, sendPage, UNKNOWN_READER } from './page-frame.ts';
 
-/** Renders the page on which a browser signs in with an API key. */
+/** Renders the page where a browser signs in with an API key. */
 export function renderSignInPage(next: string, problem?: string): string {
   return renderServicePage(
     {

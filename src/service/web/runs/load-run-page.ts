@@ -11,7 +11,7 @@ import type { PageContext } from '../frame/page-frame.ts';
 import type { Reader } from '../frame/viewer.ts';
 import type { RunPage } from './run-page.ts';
 
-/** What the page of a run is read from. */
+/** The sources of the page of a run. */
 export interface RunPageOptions {
   store: Pick<Store, 'runs' | 'owners' | 'documents' | 'evals'>;
   simulations: Pick<Simulations, 'watch'>;

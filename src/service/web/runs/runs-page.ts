@@ -194,7 +194,7 @@ export function renderRuns(
   });
 }
 
-/** Returns the column in which one run of a comparison is chosen. */
+/** Returns the column where one run of a comparison is chosen. */
 const columnOfChoice = (
   field: 'a' | 'b',
   name: 'before' | 'after',

@@ -14,7 +14,7 @@ export interface EditedText {
 const ROWS = { min: 12, max: 40 };
 const LINE_LENGTH_MAX = 200;
 
-/** Renders the form in which a scenario or persona is edited as YAML or JSON. */
+/** Renders the form where a scenario or persona is edited as YAML or JSON. */
 export function renderEditor(
   context: PageContext,
   {
@@ -76,7 +76,7 @@ export function renderDocumentForms(
     </details>`;
 }
 
-/** The text with which a new scenario or persona begins. */
+/** The initial text of a new scenario or persona. */
 export const NEW_TEXTS: Readonly<Record<TextKind, string>> = {
   scenario: `id: late-parcel
 name: Asks about a late parcel

@@ -29,7 +29,7 @@ import { readVoiceForm, type VoiceDraft } from './voice-form.ts';
 
 const DOCUMENTS_PER_PAGE = 50;
 
-/** What the pages of scenarios and personas read and change. */
+/** The data and operations of the pages of scenarios and personas. */
 export interface ScenarioPageOptions extends TextOptions {
   store: Store;
   simulations: Pick<Simulations, 'estimate' | 'start' | 'judge'>;

@@ -25,7 +25,7 @@ export interface RunDraft {
   problems: FieldProblems<FieldName | 'scenarios'>;
 }
 
-/** A run with which a form begins. */
+/** The initial values of a form. */
 export const emptyRun = (agent?: string): RunDraft => ({
   values: { ...(agent !== undefined && { agent }) },
   scenarioIds: [],

@@ -1,4 +1,4 @@
-/** The form in which the voice of a persona is edited. */
+/** The form where the voice of a persona is edited. */
 import {
   findViolations,
   resolvePointer,

@@ -19,7 +19,7 @@ import { SPANS_MAX } from './span-list.ts';
 import { readTurnPage } from './turn-pages.ts';
 import { renderWaitingPage, type WaitingList } from './waiting-page.ts';
 
-/** What the pages of sessions and conversations read and change. */
+/** The data and operations of the pages of sessions and conversations. */
 export interface SessionPageOptions {
   store: Store;
   /** The service clock. */

@@ -6,7 +6,7 @@ import { linkTo, type PageContext } from '../frame/page-frame.ts';
 /** Path of the route that stores the scenario of a conversation or session. */
 export const MAKE_SCENARIO_PATH = '/sessions/scenario';
 
-/** Where a scenario can come from. */
+/** The source of a scenario. */
 export interface ScenarioSource {
   /** The id of the conversation or session. */
   id: string;

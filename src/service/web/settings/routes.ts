@@ -13,7 +13,7 @@ import { goTo, type Pages } from '../frame/pages.ts';
 import { BACKLOG_LIVE_PATH, renderBacklog, type ShownBacklog } from './backlog.ts';
 import { renderSettingsPage, type SettingsPage, type SettingsProblems } from './settings-page.ts';
 
-/** What the settings page reads and changes. */
+/** The data and operations of the settings page. */
 export interface SettingsPageOptions {
   store: Pick<Store, 'evals' | 'settings' | 'conversations' | 'owners'>;
   /** The service clock. */

@@ -52,7 +52,7 @@ export const TEXT_KEPT_MAX = 50_000;
 const EVALS_SHOWN_MAX = 200;
 const FORMAT_NAMES: Record<TranscriptFormat, string> = { json: 'JSON', jsonl: 'JSONL', csv: 'CSV' };
 
-/** Renders the page on which transcripts are uploaded. */
+/** Renders the page where transcripts are uploaded. */
 export function renderUploadPage(form: UploadForm, context: PageContext): string {
   return renderServicePage(
     {
@@ -218,7 +218,7 @@ function renderFormats(context: PageContext): Html {
 
 const DESCRIPTIONS: Record<TranscriptFormat, Html> = {
   csv: html`One row per turn; the first row names the columns, in any order. Cells are separated by
-  commas, semicolons, or tabs. A value of the conversation needs to stand in one of its rows only.`,
+  commas, semicolons, or tabs. A value of the conversation is needed in only one of its rows.`,
   json: html`One conversation, or an array of them, each with a list of <code>turns</code>.`,
   jsonl: html`One conversation per line, each with a list of <code>turns</code>.`,
 };

@@ -149,7 +149,7 @@ void t.test('clearing an owner clears only its keys', async (t) => {
   t.equal(countAdmitted(await sendAll(replicas, 10, other)), 0);
 });
 
-void t.test('while the database is away, each replica limits its own requests', async (t) => {
+void t.test('while the database is unreachable, each replica limits its own requests', async (t) => {
   const { url, stop, start } = await withPostgresServer(t);
   await execute(url, CREATE_RATE_LIMITS);
   const replica = openReplica(t, url, { clock: createAdjustableClock(systemClock) });

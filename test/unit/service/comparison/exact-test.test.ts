@@ -109,7 +109,7 @@ void t.test('with several strata, the p-value is that of all assignments', (t) =
   t.end();
 });
 
-void t.test('many scenarios with 1,000 samples are no matter of minutes', (t) => {
+void t.test('many scenarios with 1,000 samples do not take minutes', (t) => {
   const strata = Array.from({ length: atNight(1_000, 200) }, (_, nth) => ({
     before: counts(900 + (nth % 50), 100 - (nth % 50)),
     after: counts(900 + ((nth * 7) % 50), 100 - ((nth * 7) % 50)),

@@ -105,7 +105,7 @@ void t.test('all sessions together can show what no scenario shows alone', (t) =
   t.end();
 });
 
-void t.test('a difference that may be chance is none, and the run says what would show it', (t) => {
+void t.test('a difference that may be chance does not count, and the run says what would show it', (t) => {
   const compared = compare(
     ...repeat(
       [

@@ -147,7 +147,7 @@ export const serviceRoutes = {
         name: 'X-Conversation-Id',
         in: 'header',
         description:
-          'Conversation of the spans that have no `gen_ai.conversation.id`. The service of the kit accepts 1 to 1024 characters.',
+          'Conversation of the spans that have no `gen_ai.conversation.id`. The service of the kit accepts 1 to 1024 characters, and at most 2048 bytes in UTF-8.',
         schema: { type: 'string', minLength: 1 },
         example: 'conv-1',
       },

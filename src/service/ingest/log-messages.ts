@@ -30,7 +30,7 @@ export const logMessages = {
     level: 'warn',
     message:
       'Ignored: an invalid conversation id. It must be a string (stringValue) of 1 to 1024 ' +
-      'characters that are not all whitespace.',
+      'characters (at most 2048 bytes in UTF-8) that are not all whitespace.',
   },
   conflicting_conversation_ids: {
     level: 'warn',

@@ -33,6 +33,9 @@ const DOCUMENTS_MAX = 1000;
 
 const SCENARIO_CHARACTERS_MAX = 131_072;
 
+/** PostgreSQL indexes the name of an agent and its URL together, in at most 2,704 bytes. */
+const URL_BYTES_MAX = 1_500;
+
 /** Lists the agents, personas, or scenarios of an owner in the order in which they were added. */
 export function listDocuments<Kind extends DocumentKind>(
   { documents }: Pick<Store, 'documents'>,
@@ -115,14 +118,19 @@ export function checkCount(kind: DocumentKind, all: readonly { id: string }[]): 
 }
 
 /**
- * Checks that the URLs of an agent can be called.
+ * Checks that the URLs of an agent can be stored and called.
  * @param at JSON pointer to the agent.
  * @throws InvalidDocumentError.
  */
 export function checkAgentUrls(agent: Pick<TestedAgent, 'url' | 'voice_url'>, at: string): void {
   for (const field of ['url', 'voice_url'] as const) {
     const url = agent[field];
-    const problem = url === undefined ? undefined : findUrlProblem(url);
+    if (url === undefined) continue;
+    const bytes = Buffer.byteLength(url);
+    const problem =
+      bytes > URL_BYTES_MAX
+        ? `must have at most ${URL_BYTES_MAX} bytes in UTF-8, got ${bytes}`
+        : findUrlProblem(url);
     if (problem !== undefined) throw new InvalidDocumentError(`${at}/${field}`, problem);
   }
 }

@@ -1,6 +1,7 @@
 import { systemClock } from '../../platform/clock.ts';
 import { yieldPeriodically } from '../../platform/event-loop.ts';
 import type { WriteTransaction } from './connections.ts';
+import { TAG_NAME_CHARS_MAX } from './conversation-limits.ts';
 import { queueJobs } from './jobs.ts';
 import { findOrInsertAgent, findOrInsertRun, findOrInsertSimulation } from './names.ts';
 import { insertOutcomes, toResults } from './outcomes.ts';
@@ -182,9 +183,10 @@ export function toSearchText(
 /** The most tags of one session that a search finds. */
 const SEARCH_TAGS_MAX = 200;
 
-/** Returns the metadata that a search by tag finds: texts, numbers, and booleans. */
+/** Returns the metadata that a search by tag finds: texts, numbers, and booleans with a short name. */
 function listSearchTags(metadata: JsonObject = {}): { name: string; value: string }[] {
   return Object.entries(metadata)
+    .filter(([name]) => name.length <= TAG_NAME_CHARS_MAX)
     .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
     .slice(0, SEARCH_TAGS_MAX)
     .map(([name, value]) => ({ name, value: String(value) }));

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { TurnBuilder } from '../turns/turn-builder.ts';
-import { closeConversation, queueScoring } from './close-conversation.ts';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { createConversationReads } from './conversation-reads.ts';
 import { findConversation } from './find-conversation.ts';
+import { closeAndQueueScoring, queueScoring } from './queue-scoring.ts';
 import type {
   CloseRequest,
   CloseResult,
@@ -51,7 +51,7 @@ export function createConversationStore(
     async close(request: CloseRequest): Promise<CloseResult | undefined> {
       const searchText = await prepareSearchText(request);
       return write(request.ownerId, (db) =>
-        closeConversation(db, { ...request, searchText, inPartitions }),
+        closeAndQueueScoring(db, { ...request, searchText, inPartitions }),
       );
     },
     /** Lists open conversations of all owners whose last span was received before `ms`, oldest first. */

@@ -1,5 +1,6 @@
 import { systemClock } from '../../platform/clock.ts';
 import { yieldPeriodically } from '../../platform/event-loop.ts';
+import { foldCase } from '../../platform/fold-case.ts';
 import type { WriteTransaction } from './connections.ts';
 import { TAG_NAME_CHARS_MAX } from './conversation-limits.ts';
 import { queueJobs } from './jobs.ts';
@@ -7,7 +8,6 @@ import { findOrInsertAgent, findOrInsertRun, findOrInsertSimulation } from './na
 import { insertOutcomes, toResults } from './outcomes.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
 import type { JsonObject, NewSession, OnSeedProgress, Outcome } from './records.ts';
-import { normalizeForSearch } from './text-search.ts';
 import type { StoredTurn } from '../turns/turn-types.ts';
 
 /** How many sessions share their statements: each statement is a round trip to a database server. */
@@ -174,8 +174,8 @@ export function toSearchText(
   const lines = turns.flatMap(({ userInput, agentResponse }) => [userInput, agentResponse]);
   for (const line of lines) {
     if (text.length >= SEARCH_TEXT_CHARS_MAX) break;
-    // Cut first: normalizing a line of megabytes takes long.
-    text += `${normalizeForSearch(line.slice(0, SEARCH_TEXT_CHARS_MAX))}\n`;
+    // Cut first: folding a line of megabytes takes long.
+    text += `${foldCase(line.slice(0, SEARCH_TEXT_CHARS_MAX))}\n`;
   }
   return text.slice(0, SEARCH_TEXT_CHARS_MAX).toWellFormed();
 }

@@ -212,7 +212,7 @@ export const sessionTables = {
     },
   ),
 
-  /** The lines of the user and the agent as `normalizeForSearch` returns them, cut if they are long. */
+  /** The lines of the user and the agent as `foldCase` returns them, cut if they are long. */
   session_texts: table(
     { session_key: keyOf('sessions'), text: sortedText },
     { primaryKey: ['session_key'] },

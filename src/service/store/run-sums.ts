@@ -49,7 +49,7 @@ export async function addScenarioSums(
 function selectSums(db: Reader, kind: RunRef['kind'], keys: readonly number[]) {
   const column = RUN_COLUMNS[kind];
   const countIf = (condition: ReturnType<typeof sql<boolean>>) =>
-    sql<number>`count(case when ${condition} then 1 end)`;
+    sql<number>`count(*) filter (where ${condition})`;
   return db
     .selectFrom('sessions')
     .select(({ fn }) => [

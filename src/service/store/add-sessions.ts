@@ -7,8 +7,11 @@ import { queueJobs } from './jobs.ts';
 import { findOrInsertAgent, findOrInsertRun, findOrInsertSimulation } from './names.ts';
 import { insertOutcomes, toResults } from './outcomes.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
-import type { JsonObject, NewSession, OnSeedProgress, Outcome } from './records.ts';
+import type { JsonObject, NewSession, Outcome } from './records.ts';
 import type { StoredTurn } from '../turns/turn-types.ts';
+
+/** Called now and then with the number of sessions done and their total. */
+export type OnSeedProgress = (done: number, total: number) => void;
 
 /** How many sessions share their statements: each statement is a round trip to a database server. */
 const SESSIONS_PER_CHUNK = 50;

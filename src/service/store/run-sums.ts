@@ -1,7 +1,62 @@
 /** What the sessions and the outcomes of runs add up to. */
 import { sql } from 'kysely';
 import type { Reader } from './connections.ts';
-import type { EvalCounts, RunRef, RunSummary, ScenarioCounts } from './records.ts';
+import type { SessionKind, Verdict } from './records.ts';
+import type { SimulationPlan } from './simulations.ts';
+
+/** A production run or a simulation. */
+export interface RunRef {
+  ownerId: string;
+  kind: SessionKind;
+  /** The id in deep links. */
+  id: string;
+}
+
+/** The sessions of a production run or a simulation. */
+export interface RunSummary {
+  id: string;
+  name: string;
+  /** Undefined for a production run, and for a simulation that was seeded. */
+  state: SimulationPlan['state'] | undefined;
+  /** The name of the tested agent, and the channel, such as `voice`: only in lists of simulations. */
+  agent?: string;
+  channel?: string;
+  /** Production: sessions with results, as in the results endpoint (spec 4.4). */
+  sessions: number;
+  /** Sessions with a failed eval. */
+  failedSessions: number;
+  /** Sessions with an eval that errored; it counts neither as passed nor as failed. */
+  erroredSessions: number;
+  /** Sessions that are neither completed nor being scored. */
+  incompleteSessions: number;
+  scoringSessions: number;
+  /** Outcomes that pass or fail. */
+  evaluations: number;
+  passedEvaluations: number;
+  /** Start of the oldest session. */
+  oldestStartMs?: number;
+  newestStartMs?: number;
+  /** End of the session that ended last. */
+  newestEndMs?: number;
+  /** Only of some simulations (see `RunFilter`). */
+  scenarios?: readonly ScenarioCounts[];
+}
+
+/** The outcomes of an eval in a run. */
+export interface EvalCounts {
+  /** The name if the outcomes were seeded without an id. Evals of simulations may share an id. */
+  id: string;
+  /** The newest name. */
+  name: string;
+  /** Outcomes of an edited eval count for the version that scored them; empty if they were uploaded. */
+  version: string;
+  passed: number;
+  failed: number;
+  errored: number;
+}
+
+/** The stored sessions of a scenario in a simulation, by verdict. */
+export type ScenarioCounts = { scenarioId: string } & Record<Verdict, number>;
 
 /** The columns of sessions and outcomes that refer to the run. */
 export const RUN_COLUMNS = { production: 'run_key', simulation: 'simulation_key' } as const;

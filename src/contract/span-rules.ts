@@ -32,8 +32,8 @@ export const CONVERSATION_OPERATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** The specification sets no limit, but the databases do: PostgreSQL indexes at most 2,704 bytes. */
-const CONVERSATION_ID_LENGTH_MAX = 1_024;
-const CONVERSATION_ID_BYTES_MAX = 2_048;
+export const CONVERSATION_ID_LENGTH_MAX = 1_024;
+export const CONVERSATION_ID_BYTES_MAX = 2_048;
 
 /** Returns whether a value is a valid conversation id. */
 export function isConversationId(value: unknown): value is string {

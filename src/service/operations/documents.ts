@@ -28,7 +28,7 @@ export interface DocumentContext {
   known: KnownDocuments;
 }
 
-/** Maximum number of documents of a kind per owner. */
+/** Maximum number of evals, and of documents of each kind, per owner. */
 const DOCUMENTS_MAX = 1000;
 
 const SCENARIO_CHARACTERS_MAX = 131_072;
@@ -110,8 +110,8 @@ export async function findKnownDocuments(
   return { evals, agents, personaIds, scenarioIds: scenarios.map(({ id }) => id) };
 }
 
-/** @throws RequestError `bad_request` when an owner would have too many documents of a kind. */
-export function checkCount(kind: DocumentKind, all: readonly { id: string }[]): void {
+/** @throws RequestError `bad_request` when an owner would have too many evals, or documents of a kind. */
+export function checkCount(kind: DocumentKind | 'eval', all: readonly { id: string }[]): void {
   if (new Set(all.map(({ id }) => id)).size <= DOCUMENTS_MAX) return;
   const message = `At most ${DOCUMENTS_MAX} ${kind}s can be stored. Delete some.`;
   throw new RequestError('bad_request', message);

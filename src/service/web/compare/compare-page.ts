@@ -187,31 +187,36 @@ function renderChanges({ before, after, result: { kind } }: RunComparison): Html
 /** Scenarios or evals with the same kind of change. */
 interface Group {
   name: string;
-  className: string;
   isFolded: boolean;
   noun: string;
   count: number;
   table: Html;
 }
 
-const GROUPS: readonly (Omit<Group, 'noun' | 'count' | 'table'> & {
+/** The most rows of a group that are shown without a click. */
+const OPEN_ROWS_MAX = 10;
+
+const GROUPS: readonly {
+  name: string;
+  className: string;
   changes: readonly ScenarioChange[];
-})[] = [
-  { name: 'Regressions', className: 'failed', isFolded: false, changes: ['regressed'] },
-  { name: 'Improvements', className: 'passed', isFolded: false, changes: ['improved'] },
+  openRowsMax: number;
+}[] = [
+  { name: 'Regressions', className: 'failed', changes: ['regressed'], openRowsMax: Infinity },
+  { name: 'Improvements', className: 'passed', changes: ['improved'], openRowsMax: OPEN_ROWS_MAX },
   {
     name: 'Differences that may be chance',
     className: 'undecided',
-    isFolded: false,
     changes: ['unclear'],
+    openRowsMax: OPEN_ROWS_MAX,
   },
   {
     name: 'Not comparable',
     className: 'undecided',
-    isFolded: false,
     changes: ['not_comparable', 'new', 'gone'],
+    openRowsMax: OPEN_ROWS_MAX,
   },
-  { name: 'Unchanged', className: '', isFolded: true, changes: ['same'] },
+  { name: 'Unchanged', className: '', changes: ['same'], openRowsMax: 0 },
 ];
 
 /** Returns the columns of a table whose cells may have the class of its group. */
@@ -222,13 +227,13 @@ function groupRows<Row extends JudgedChange>(
   rows: readonly Row[],
   columns: Columns<Row>,
 ): Group[] {
-  return GROUPS.map(({ changes, ...group }) => {
+  return GROUPS.map(({ name, className, changes, openRowsMax }) => {
     const items = rows.filter(({ change }) => changes.includes(change));
-    const table = renderFirstItems(group.name, items, [
-      ...columns(group.className),
+    const table = renderFirstItems(name, items, [
+      ...columns(className),
       { name: 'evidence', content: describeEvidence },
     ]);
-    return { ...group, noun, count: items.length, table };
+    return { name, noun, count: items.length, isFolded: items.length > openRowsMax, table };
   });
 }
 

@@ -1,6 +1,6 @@
 /**
  * The records that several modules of the store read or write: spans, the ingest log, and sessions. The
- * others are in the module that reads and writes them. Callers import all of them from `store.ts`.
+ * others are in the module that reads and writes them. `store.ts` exports all that the service uses.
  */
 import type {
   EvalDefinition,

@@ -27,10 +27,7 @@ export type {
   AgentReportKind,
   AgentReportSummary,
   CountingReport,
-  MeasuredTarget,
   NewAgentReport,
-  ReportedAgent,
-  ReportLimits,
 } from './agent-reports.ts';
 export type { ConversationStore, WaitingConversation } from './conversations.ts';
 export type { DocumentKind, Documents, NewDocument, StoredAgent } from './documents.ts';
@@ -38,15 +35,15 @@ export type { EvalStore, RecentOutcomes } from './evals.ts';
 export type { Conversation } from './find-conversation.ts';
 export type { IngestLogStore } from './ingest-log.ts';
 export type { FinishedJob, Job, JobStore } from './jobs.ts';
-export type { OwnerCounts, SessionCounts } from './overview.ts';
-export type { NewKey, OwnerStore, StoredKey } from './owners.ts';
+export type { OwnerCounts } from './overview.ts';
+export type { OwnerStore, StoredKey } from './owners.ts';
 export type { CallSummary, NewRecording, Recording } from './recordings.ts';
-export type { Review, ReviewCounts, ReviewedOutcome } from './reviews.ts';
+export type { Review, ReviewedOutcome } from './reviews.ts';
 export type { EvalCounts, RunRef, RunSummary, ScenarioCounts } from './run-sums.ts';
 export type { RunTraits } from './run-traits.ts';
 export type { RunDetails, RunFilter, RunNeighbors, SimulationOfAgent } from './runs.ts';
 export type { SeedData } from './seed.ts';
-export type { NewSimulation, SimulationPlan, StoredSimulationRequest } from './simulations.ts';
+export type { NewSimulation, SimulationPlan } from './simulations.ts';
 export type { ReplicaStore } from './postgres/replicas.ts';
 export type { SimulationLeases } from './postgres/simulation-leases.ts';
 export type { SpanPartitions } from './postgres/span-partitions.ts';

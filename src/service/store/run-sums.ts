@@ -183,31 +183,26 @@ export async function countByEval(
   { ownerId, kind }: RunRef,
   key: number,
 ): Promise<EvalCounts[]> {
-  const rows = await db
+  const counted = db
     .selectFrom('outcomes')
     .select(({ fn }) => ['eval_name_key', 'outcome', fn.countAll<number>().as('count')])
     .where(RUN_COLUMNS[kind], '=', key)
-    .groupBy(['eval_name_key', 'outcome'])
+    .groupBy(['eval_name_key', 'outcome']);
+  // Joined, because a run can have outcomes of more evals than a statement can have parameters.
+  const rows = await db
+    .selectFrom(counted.as('counted'))
+    .innerJoin('eval_names', 'eval_names.key', 'counted.eval_name_key')
+    .select(['counted.outcome', 'counted.count'])
+    .select(['eval_names.eval_id as id', 'eval_names.name', 'eval_names.version'])
+    .where('eval_names.owner_id', '=', ownerId)
+    .orderBy('eval_names.key', 'desc')
     .execute();
-  const keys = [...new Set(rows.map((row) => row.eval_name_key))];
-  const names =
-    keys.length === 0
-      ? []
-      : await db
-          .selectFrom('eval_names')
-          .select(['key', 'eval_id as id', 'name', 'version'])
-          .where('owner_id', '=', ownerId)
-          .where('key', 'in', keys)
-          .orderBy('key', 'desc')
-          .execute();
-  const byEval = Map.groupBy(names, ({ id, name, version }) =>
+  const byEval = Map.groupBy(rows, ({ id, name, version }) =>
     JSON.stringify(kind === 'production' ? [id, version] : [id, version, name]),
   );
   return Array.from(byEval.values(), (ofEval) => {
-    const ofNames = new Set(ofEval.map((evalName) => evalName.key));
-    const counts = rows.filter((row) => ofNames.has(row.eval_name_key));
     const countOf = (wanted: string): number =>
-      counts.reduce((sum, { outcome, count }) => sum + (outcome === wanted ? count : 0), 0);
+      ofEval.reduce((sum, { outcome, count }) => sum + (outcome === wanted ? count : 0), 0);
     const [passed, failed, errored] = [countOf('pass'), countOf('fail'), countOf('error')];
     const { id = '', name = '', version = '' } = ofEval[0] ?? {};
     return { id, name, version, passed, failed, errored };

@@ -24,6 +24,7 @@ const SESSION = 'the page of a session, with its neighbors in a search';
 
 const paths = [
   '/',
+  '/exporters',
   '/sessions?kind=production',
   '/sessions?kind=production&failed_only=true&eval=polite',
   '/sessions?kind=production&skip=900',

@@ -26,7 +26,9 @@ export {
   type TraceSpan,
 } from './otlp-request.ts';
 export {
+  CONVERSATION_ID_BYTES_MAX,
   CONVERSATION_ID_KEY,
+  CONVERSATION_ID_LENGTH_MAX,
   findOtherText,
   findTimeFault,
   hasReply,

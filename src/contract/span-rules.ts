@@ -31,13 +31,17 @@ export const CONVERSATION_OPERATIONS: ReadonlySet<string> = new Set([
   'invoke_agent',
 ]);
 
-/** The specification sets no limit, but the database index needs one. */
-const CONVERSATION_ID_LENGTH_MAX = 1_024;
+/** The specification sets no limit, but the databases do: PostgreSQL indexes at most 2,704 bytes. */
+export const CONVERSATION_ID_LENGTH_MAX = 1_024;
+export const CONVERSATION_ID_BYTES_MAX = 2_048;
 
 /** Returns whether a value is a valid conversation id. */
 export function isConversationId(value: unknown): value is string {
   return (
-    typeof value === 'string' && value.trim() !== '' && value.length <= CONVERSATION_ID_LENGTH_MAX
+    typeof value === 'string' &&
+    value.trim() !== '' &&
+    value.length <= CONVERSATION_ID_LENGTH_MAX &&
+    Buffer.byteLength(value) <= CONVERSATION_ID_BYTES_MAX
   );
 }
 

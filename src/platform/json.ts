@@ -22,7 +22,7 @@ export function findJsonExcess(json: string): string | undefined {
       depth += 1;
       containers += 1;
       if (depth > DEPTH_MAX) return `is nested more than ${DEPTH_MAX} levels deep`;
-      if (containers > CONTAINERS_MAX) return 'has more than 1,000,000 objects and arrays';
+      if (containers > CONTAINERS_MAX) return `has more than ${CONTAINERS_MAX.toLocaleString('en-US')} objects and arrays`;
     } else if (character === ']' || character === '}') depth -= 1;
   }
   return undefined;

@@ -4,6 +4,7 @@ import {
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
 } from '../constants.ts';
+import { CONVERSATION_ID_BYTES_MAX, CONVERSATION_ID_LENGTH_MAX } from '../span-rules.ts';
 import {
   json,
   retryAfter,
@@ -147,7 +148,8 @@ export const serviceRoutes = {
         name: 'X-Conversation-Id',
         in: 'header',
         description:
-          'Conversation of the spans that have no `gen_ai.conversation.id`. The service of the kit accepts 1 to 1024 characters.',
+          'Conversation of the spans that have no `gen_ai.conversation.id`. The service of the kit accepts ' +
+          `1 to ${CONVERSATION_ID_LENGTH_MAX} characters, and at most ${CONVERSATION_ID_BYTES_MAX} bytes in UTF-8.`,
         schema: { type: 'string', minLength: 1 },
         example: 'conv-1',
       },

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { parseEval } from '../domain/evals.ts';
-import { deleteEval, findEval } from '../operations/evals.ts';
+import { deleteEval, findEval, saveEval } from '../operations/evals.ts';
 import type { EvalStore } from '../store/store.ts';
 import type { RequestOwners } from './request-owners.ts';
 
@@ -16,7 +16,7 @@ export function addEvalRoutes(
 ): void {
   app.post('/evals', async (request) => {
     const definition = parseEval(request.body);
-    await evalStore.put(await owners.findOrCreate(request), definition);
+    await saveEval(evalStore, await owners.findOrCreate(request), definition);
     return definition;
   });
   app.get('/evals', async (request) => ({

@@ -45,6 +45,7 @@ export async function readSeed(options: TranscriptOptions, input: SeedInput): Pr
   const evals = [
     ...new Map([...stored.evals, ...seedEvals].map((each) => [each.id, each])).values(),
   ];
+  checkCount('eval', evals);
   const evalIds = evals.map(({ id }) => id);
   checkEvalIds(settings.evals ?? [], evalIds, '/settings');
   const storedSettings = replaceAll ? undefined : await store.settings.get(ownerId);

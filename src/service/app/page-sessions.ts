@@ -50,9 +50,13 @@ export function createPageSessions(
   const sign = (purpose: string, text: string): string =>
     createHmac('sha256', secret).update(`${purpose}:${text}`).digest('hex');
   const ended = new Set<string>();
+  const rememberEnd = (nonce: string): void => {
+    ended.add(nonce);
+    forgetOldest(ended, ENDED_MAX);
+  };
   sharing?.onChange((state) => {
     secret = state.pageSecret;
-    for (const { nonce } of state.endedPageSessions) ended.add(nonce);
+    for (const { nonce } of state.endedPageSessions) rememberEnd(nonce);
   });
   const find: PageSessions['find'] = ({ cookie = '' }) => {
     for (const pair of cookie.split(';')) {
@@ -83,8 +87,7 @@ export function createPageSessions(
     async end(headers) {
       const session = find(headers);
       if (!session) return;
-      ended.add(session.nonce);
-      forgetOldest(ended, ENDED_MAX);
+      rememberEnd(session.nonce);
       const { nonce, expiresAtMs } = session;
       await sharing?.change((state) => {
         const lasting = state.endedPageSessions.filter((each) => each.expiresAtMs > clock.nowMs());

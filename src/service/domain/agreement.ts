@@ -1,4 +1,4 @@
-import type { ReviewCounts } from '../store/records.ts';
+import type { ReviewCounts } from '../store/reviews.ts';
 
 /** How far the outcomes of an eval agree with people. */
 export interface Agreement {

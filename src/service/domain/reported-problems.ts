@@ -30,9 +30,11 @@ export function createReportedProblems(
     action: 'change' | 'adjust',
     edit: (problems: readonly SharedProblem[]) => SharedProblem[],
   ): Promise<void> => {
-    if (!sharing) known = edit(known);
+    const keepNewest = (problems: readonly SharedProblem[]): SharedProblem[] =>
+      edit(problems).slice(-PROBLEMS_MAX);
+    if (!sharing) known = keepNewest(known);
     await sharing?.[action]((state) => {
-      state.reportedProblems = edit(state.reportedProblems).slice(-PROBLEMS_MAX);
+      state.reportedProblems = keepNewest(state.reportedProblems);
     });
   };
   const isRecent = ({ reportedAtMs }: SharedProblem, intervalMs: number): boolean =>

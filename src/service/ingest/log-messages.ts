@@ -1,3 +1,4 @@
+import { CONVERSATION_ID_BYTES_MAX, CONVERSATION_ID_LENGTH_MAX } from '../../contract/index.ts';
 import { storedSpanMessages } from '../store/span-writer.ts';
 import type { LogMessage, ProblemSolution } from '../store/store.ts';
 import type { DialectTopic } from './dialects/dialect.ts';
@@ -29,8 +30,9 @@ export const logMessages = {
   malformed_conversation_id: {
     level: 'warn',
     message:
-      'Ignored: an invalid conversation id. It must be a string (stringValue) of 1 to 1024 ' +
-      'characters that are not all whitespace.',
+      'Ignored: an invalid conversation id. It must be a string (stringValue) of 1 to ' +
+      `${CONVERSATION_ID_LENGTH_MAX} characters (at most ${CONVERSATION_ID_BYTES_MAX} bytes in UTF-8) that ` +
+      'are not all whitespace.',
   },
   conflicting_conversation_ids: {
     level: 'warn',

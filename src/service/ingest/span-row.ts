@@ -38,7 +38,7 @@ export interface RowContext {
 /** Converts a span to a row. Logs anything unusual, but never drops the span. */
 export function toSpanRow(span: TraceSpan, context: RowContext, log: RequestLogEntries): NewSpan {
   const { conversationId, operation } = context;
-  const { traceId, spanId, name } = span;
+  const { traceId, spanId, name, startNs, endNs } = span;
   const about = { conversation_id: conversationId, trace_id: traceId, span_id: spanId };
   if (!CONVERSATION_OPERATIONS.has(operation) && !log.addDialect('withoutTurn', span, about))
     log.add('operation_without_turn', { ...about, operation: operation.slice(0, 100) });
@@ -64,8 +64,8 @@ export function toSpanRow(span: TraceSpan, context: RowContext, log: RequestLogE
     parentSpanId: readParentId(span, () => log.add('malformed_parent_id', about)),
     operation,
     name,
-    startNs: capTime(span.startNs),
-    endNs: capTime(span.endNs),
+    startNs,
+    endNs,
     // Spec 2.1 says "other than OK", but instrumentations send UNSET on success.
     failed: span.statusCode === 2,
     inputMessages,
@@ -120,13 +120,6 @@ const timeCodes = {
   too_late: 'implausible_time',
   ends_before_start: 'ends_before_start',
 } as const;
-
-/** The largest value of a signed 64-bit column, in the year 2262. */
-const TIME_NS_MAX = 2n ** 63n - 1n;
-
-function capTime(ns: bigint): bigint {
-  return ns > TIME_NS_MAX ? TIME_NS_MAX : ns;
-}
 
 function selectOtherAttributes(attributes: Attributes): Record<string, AttributeValue> {
   return Object.fromEntries(

@@ -1,5 +1,6 @@
 import type { Attributes, AttributeValue, TraceSpan } from '../../contract/index.ts';
 import { cutToBytes } from '../../platform/cut-to-bytes.ts';
+import { TAG_NAME_CHARS_MAX } from '../store/conversation-limits.ts';
 import type { Tag } from '../store/store.ts';
 import type { RequestLogEntries } from './log-entries.ts';
 
@@ -7,7 +8,6 @@ import type { RequestLogEntries } from './log-entries.ts';
 const tagLimits = {
   perConversationMax: 64,
   perRequestMax: 50_000,
-  keyLengthMax: 256,
   /** In UTF-8. */
   valueBytesMax: 1024,
 } as const;
@@ -76,7 +76,8 @@ function toLabels(attributes: Attributes, log: RequestLogEntries): Label[] {
     if (labels.length > tagLimits.perConversationMax) break;
     const text = toText(attributes[key] ?? null);
     const label = {
-      key: key.slice(0, tagLimits.keyLengthMax),
+      // The cut may separate the halves of a surrogate pair.
+      key: key.slice(0, TAG_NAME_CHARS_MAX).toWellFormed(),
       value: cutToBytes(text, tagLimits.valueBytesMax),
     };
     if (label.key !== key || label.value !== text) {

@@ -28,10 +28,13 @@ export interface DocumentContext {
   known: KnownDocuments;
 }
 
-/** Maximum number of documents of a kind per owner. */
+/** Maximum number of evals, and of documents of each kind, per owner. */
 const DOCUMENTS_MAX = 1000;
 
 const SCENARIO_CHARACTERS_MAX = 131_072;
+
+/** PostgreSQL indexes the name of an agent and its URL together, in at most 2,704 bytes. */
+const URL_BYTES_MAX = 1_500;
 
 /** Lists the agents, personas, or scenarios of an owner in the order they were added. */
 export function listDocuments<Kind extends DocumentKind>(
@@ -107,22 +110,27 @@ export async function findKnownDocuments(
   return { evals, agents, personaIds, scenarioIds: scenarios.map(({ id }) => id) };
 }
 
-/** @throws RequestError `bad_request` when an owner would have too many documents of a kind. */
-export function checkCount(kind: DocumentKind, all: readonly { id: string }[]): void {
+/** @throws RequestError `bad_request` when an owner would have too many evals, or documents of a kind. */
+export function checkCount(kind: DocumentKind | 'eval', all: readonly { id: string }[]): void {
   if (new Set(all.map(({ id }) => id)).size <= DOCUMENTS_MAX) return;
   const message = `At most ${DOCUMENTS_MAX} ${kind}s can be stored. Delete some.`;
   throw new RequestError('bad_request', message);
 }
 
 /**
- * Checks that the URLs of an agent can be called.
+ * Checks that the URLs of an agent can be stored and called.
  * @param at JSON pointer to the agent.
  * @throws InvalidDocumentError.
  */
 export function checkAgentUrls(agent: Pick<TestedAgent, 'url' | 'voice_url'>, at: string): void {
   for (const field of ['url', 'voice_url'] as const) {
     const url = agent[field];
-    const problem = url === undefined ? undefined : findUrlProblem(url);
+    if (url === undefined) continue;
+    const bytes = Buffer.byteLength(url);
+    const problem =
+      bytes > URL_BYTES_MAX
+        ? `must have at most ${URL_BYTES_MAX} bytes in UTF-8, got ${bytes}`
+        : findUrlProblem(url);
     if (problem !== undefined) throw new InvalidDocumentError(`${at}/${field}`, problem);
   }
 }

@@ -1,6 +1,7 @@
 import { formatValue, type EvalDefinition } from '../../contract/index.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { EvalStore } from '../store/store.ts';
+import { checkCount } from './documents.ts';
 
 /** Returns an eval of an owner. @throws RequestError `not_found`. */
 export async function findEval(
@@ -12,6 +13,19 @@ export async function findEval(
   const definition = evals.find((candidate) => candidate.id === id);
   if (!definition) throw unknownEval(id);
   return definition;
+}
+
+/**
+ * Adds an eval, or replaces the one with the same id.
+ * @throws RequestError `bad_request` when the owner would have too many.
+ */
+export async function saveEval(
+  evalStore: Pick<EvalStore, 'list' | 'put'>,
+  ownerId: string,
+  definition: EvalDefinition,
+): Promise<void> {
+  checkCount('eval', [...(await evalStore.list(ownerId)), definition]);
+  await evalStore.put(ownerId, definition);
 }
 
 /**

@@ -3,6 +3,7 @@ import { InvalidDocumentError, RequestError } from '../domain/errors.ts';
 import type { KitFunctions, Starters, TextPlace } from '../domain/kit-functions.ts';
 import type { Documents } from '../store/store.ts';
 import { findDocument, listDocuments, saveDocument, type DocumentStores } from './documents.ts';
+import { saveEval } from './evals.ts';
 
 /** The documents that are edited as text. */
 export type TextKind = 'scenario' | 'persona';
@@ -98,7 +99,7 @@ export async function addStarters(
   const evalIds = chosen.flatMap(({ evals: listed = [] }) => listed);
   for (const definition of evals) {
     if (evalIds.includes(definition.id) && isNew(knownEvals, definition.id)) {
-      await store.evals.put(ownerId, definition);
+      await saveEval(store.evals, ownerId, definition);
     }
   }
   const personaIds = chosen.map(({ persona }) => persona);

@@ -1,5 +1,6 @@
 import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
 import { awaitValues } from '../../platform/concurrency.ts';
+import { foldCase } from '../../platform/fold-case.ts';
 import type { RunSummary, Session, SessionKind, StoredAgent, Store } from '../store/store.ts';
 import { listDocuments } from './documents.ts';
 
@@ -39,9 +40,9 @@ export async function searchEverything(
   ownerId: string,
   text: string,
 ): Promise<SearchResults> {
-  const named = text.toLowerCase();
+  const named = foldCase(text);
   const pickNamed = <Item extends { id: string; name: string }>(all: readonly Item[]) =>
-    first(all.filter(({ id, name }) => `${id}\n${name}`.toLowerCase().includes(named)));
+    first(all.filter(({ id, name }) => foldCase(`${id}\n${name}`).includes(named)));
   // One more than is shown says whether there are more.
   const page = { skip: 0, limit: RESULTS_MAX + 1 };
   const findRuns = async (kind: SessionKind) =>

@@ -1,3 +1,4 @@
+import { foldCase } from '../../platform/fold-case.ts';
 import type { ScoredTurn } from '../turns/turn-types.ts';
 import { quote } from './quoting.ts';
 import { createScore, type Score, type ScorerInput } from './score.ts';
@@ -74,8 +75,4 @@ const removeAll = (text: string, parts: readonly string[]): string =>
     .reduce((rest, part) => rest.replaceAll(part, ''), text);
 
 /** Returns the letters and digits of a text, so that case, spaces, and punctuation don't matter. */
-const wordsOf = (text: string): string =>
-  text
-    .normalize('NFC')
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]/gu, '');
+const wordsOf = (text: string): string => foldCase(text).replaceAll(/[^\p{L}\p{N}]/gu, '');

@@ -1,5 +1,6 @@
 /** The evals that search what was said: `contains` and `regex`. */
 import type { OutcomeEvidence } from '../../contract/index.ts';
+import { foldCase } from '../../platform/fold-case.ts';
 import { findFirstMatch } from '../../platform/pattern-match.ts';
 import { formatCount } from '../../report-kit/format.ts';
 import { findTurns, type ScoredSession } from '../domain/scored-session.ts';
@@ -29,7 +30,7 @@ interface Message {
  */
 export function scoreContains({ params, session }: ScorerInput): Score {
   const text = params.readText('text');
-  const normalize = params.readFlag('case_sensitive') ? normalizeAccents : normalizeCase;
+  const normalize = params.readFlag('case_sensitive') ? normalizeAccents : foldCase;
   const expected = normalize(text);
   const filter = filterMessages(session, params);
   const message = filter.messages.find((candidate) => normalize(candidate.text).includes(expected));
@@ -163,11 +164,4 @@ function describeAbsence(messages: readonly Message[]): string {
 }
 
 /** Makes text comparable regardless of how accents are encoded. */
-function normalizeAccents(text: string): string {
-  return text.normalize('NFC');
-}
-
-/** Makes text comparable regardless of case. Lower then upper case maps ß, ẞ, ss and all sigmas alike. */
-function normalizeCase(text: string): string {
-  return normalizeAccents(normalizeAccents(text).toLowerCase().toUpperCase());
-}
+const normalizeAccents = (text: string): string => text.normalize('NFC');

@@ -1,13 +1,17 @@
 import { systemClock } from '../../platform/clock.ts';
 import { yieldPeriodically } from '../../platform/event-loop.ts';
+import { foldCase } from '../../platform/fold-case.ts';
 import type { WriteTransaction } from './connections.ts';
+import { TAG_NAME_CHARS_MAX } from './conversation-limits.ts';
 import { queueJobs } from './jobs.ts';
 import { findOrInsertAgent, findOrInsertRun, findOrInsertSimulation } from './names.ts';
 import { insertOutcomes, toResults } from './outcomes.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
-import type { JsonObject, NewSession, OnSeedProgress, Outcome } from './records.ts';
-import { normalizeForSearch } from './text-search.ts';
+import type { JsonObject, NewSession, Outcome } from './records.ts';
 import type { StoredTurn } from '../turns/turn-types.ts';
+
+/** Called now and then with the number of sessions done and their total. */
+export type OnSeedProgress = (done: number, total: number) => void;
 
 /** How many sessions share their statements: each statement is a round trip to a database server. */
 const SESSIONS_PER_CHUNK = 50;
@@ -173,8 +177,8 @@ export function toSearchText(
   const lines = turns.flatMap(({ userInput, agentResponse }) => [userInput, agentResponse]);
   for (const line of lines) {
     if (text.length >= SEARCH_TEXT_CHARS_MAX) break;
-    // Cut first: normalizing a line of megabytes takes long.
-    text += `${normalizeForSearch(line.slice(0, SEARCH_TEXT_CHARS_MAX))}\n`;
+    // Cut first: folding a line of megabytes takes long.
+    text += `${foldCase(line.slice(0, SEARCH_TEXT_CHARS_MAX))}\n`;
   }
   return text.slice(0, SEARCH_TEXT_CHARS_MAX).toWellFormed();
 }
@@ -182,9 +186,10 @@ export function toSearchText(
 /** The most tags of one session that a search finds. */
 const SEARCH_TAGS_MAX = 200;
 
-/** Returns the metadata that a search by tag finds: texts, numbers, and booleans. */
+/** Returns the metadata that a search by tag finds: texts, numbers, and booleans with a short name. */
 function listSearchTags(metadata: JsonObject = {}): { name: string; value: string }[] {
   return Object.entries(metadata)
+    .filter(([name]) => name.length <= TAG_NAME_CHARS_MAX)
     .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
     .slice(0, SEARCH_TAGS_MAX)
     .map(([name, value]) => ({ name, value: String(value) }));

@@ -2,14 +2,71 @@ import type { Selectable } from 'kysely';
 import { isSameUrl } from '../../platform/base-url.ts';
 import type { Connections, WriteTransaction } from './connections.ts';
 import type { Tables } from './schema/tables.ts';
-import type {
-  AgentReport,
-  CountingReport,
-  NewAgentReport,
-  Page,
-  ReportedAgent,
-  ReportLimits,
-} from './records.ts';
+import type { Page } from './records.ts';
+
+/** What a report about an agent describes. */
+export type AgentReportKind = 'connection' | 'check' | 'load';
+
+/** What lists show of a report about an agent. */
+export interface AgentReportSummary {
+  standing: 'pass' | 'fail' | 'warn';
+  /** The verdict in a few words. */
+  verdict: string;
+  /** Counts or the reason, in a sentence or a list. */
+  detail: string;
+  /** What was tested, usually a URL. */
+  target: string;
+  /** ISO 8601 time at which the run ended. */
+  endedAt: string;
+  /** The version of the kit that wrote it. */
+  kitVersion: string;
+  /** The targets that a load test measured. */
+  targets?: readonly MeasuredTarget[];
+  /** Whether the run judged nothing; an earlier report that judged something then counts. */
+  judgesNothing?: boolean;
+  /** Whether the sandbox could not be reached, or did not let the run in. */
+  isBlocked?: boolean;
+  /** Whether a connection check opened the voice WebSocket; undefined if it did not try. */
+  hasVoice?: boolean;
+}
+
+/** A target of a load test with its measurement. */
+export interface MeasuredTarget {
+  statement: string;
+  measured: number;
+  verdict: string;
+}
+
+/** A report about an agent, without its content. */
+export interface AgentReport {
+  id: number;
+  agentId: string;
+  kind: AgentReportKind;
+  /** When it was attached. */
+  atMs: number;
+  summary: AgentReportSummary;
+}
+
+/** The report of a kind that counts. */
+export interface CountingReport extends AgentReport {
+  /** A run of its kind that ended later, and judged nothing. */
+  attempt?: AgentReport;
+}
+
+/** A report about an agent to insert. */
+export type NewAgentReport = Omit<AgentReport, 'id'> & { report: object };
+
+/** An agent with the URL that its reports are to be about. */
+export interface ReportedAgent {
+  id: string;
+  url: string;
+}
+
+/** Which reports of an agent are kept. */
+export interface ReportLimits {
+  agent: ReportedAgent;
+  keep: number;
+}
 
 const COLUMNS = ['key', 'agent_id', 'kind', 'at_ms', 'summary'] as const;
 

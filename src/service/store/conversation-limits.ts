@@ -9,6 +9,9 @@ export const CONVERSATION_SPANS_MAX = 10_000;
 /** The most bytes of text that the spans of a conversation have together: 16 MiB. */
 export const CONVERSATION_TEXT_BYTES_MAX = 16_777_216;
 
+/** The most characters of the name of a tag. PostgreSQL indexes at most 2,704 bytes. */
+export const TAG_NAME_CHARS_MAX = 256;
+
 /** Tells a client and the ingest log why spans were not stored. */
 export const CONVERSATION_FULL_MESSAGE =
   `Rejected: spans beyond the limits of a conversation, which are ${CONVERSATION_SPANS_MAX} spans and ` +

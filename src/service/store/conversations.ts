@@ -1,17 +1,21 @@
 import { sql } from 'kysely';
 import type { TurnBuilder } from '../turns/turn-builder.ts';
-import { closeConversation, queueScoring } from './close-conversation.ts';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { createConversationReads } from './conversation-reads.ts';
-import { findConversation } from './find-conversation.ts';
-import type {
-  CloseRequest,
-  CloseResult,
-  Conversation,
-  Page,
-  WaitingConversation,
-} from './records.ts';
+import { findConversation, type Conversation } from './find-conversation.ts';
+import { closeAndQueueScoring, queueScoring } from './queue-scoring.ts';
+import type { CloseRequest, CloseResult, Page } from './records.ts';
 import { endOfPrefix } from './text-search.ts';
+
+/** A conversation without a session, in a list. */
+export interface WaitingConversation {
+  conversationId: string;
+  spans: number;
+  lastReceivedAtMs: number;
+  closedAtMs: number | undefined;
+  /** The first tags. */
+  tags: { key: string; value: string }[];
+}
 
 /**
  * Creates the store of live-trace conversations. A conversation is open until it is closed, once and
@@ -51,7 +55,7 @@ export function createConversationStore(
     async close(request: CloseRequest): Promise<CloseResult | undefined> {
       const searchText = await prepareSearchText(request);
       return write(request.ownerId, (db) =>
-        closeConversation(db, { ...request, searchText, inPartitions }),
+        closeAndQueueScoring(db, { ...request, searchText, inPartitions }),
       );
     },
     /** Lists open conversations of all owners whose last span was received before `ms`, oldest first. */

@@ -1,5 +1,31 @@
+import type { Persona, Scenario } from '../../contract/index.ts';
 import type { Connections, WriteTransaction } from './connections.ts';
-import type { DocumentKind, Documents, NewDocument } from './records.ts';
+
+/** An agent that simulations test. Its API key is stored separately, so no list can expose it. */
+export interface StoredAgent {
+  id: string;
+  name: string;
+  /** Base URL of its sandbox. */
+  url: string;
+  /** URL of its voice WebSocket; `/voice` below `url` if absent. */
+  voice_url?: string;
+  has_api_key: boolean;
+}
+
+/** The documents that simulations refer to, by kind. */
+export interface Documents {
+  agent: StoredAgent;
+  persona: Persona;
+  scenario: Scenario;
+}
+
+export type DocumentKind = keyof Documents;
+
+/** A document to insert. */
+export type NewDocument =
+  | { kind: 'agent'; document: StoredAgent; secret: string | undefined }
+  | { kind: 'persona'; document: Persona }
+  | { kind: 'scenario'; document: Scenario };
 
 /** Creates the store of the documents that simulations refer to: agents, personas, scenarios. */
 export function createDocumentStore({ reader, write }: Connections) {

@@ -1,7 +1,15 @@
 import type { EvalDefinition } from '../../contract/index.ts';
 import { sql } from 'kysely';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
-import type { RecentOutcomes, SessionKind } from './records.ts';
+import type { SessionKind } from './records.ts';
+
+/** The newest outcomes of an eval. */
+export interface RecentOutcomes {
+  outcomes: number;
+  passed: number;
+  /** Whether other versions of the eval have outcomes, too. */
+  hasOtherVersions: boolean;
+}
 
 /** Creates the store of evals. */
 export function createEvalStore({ reader, read, write }: Connections) {

@@ -1,6 +1,25 @@
 import { toDay } from '../../platform/clock.ts';
 import { selectExact, type Reader } from './connections.ts';
-import type { Conversation } from './records.ts';
+
+/** A conversation built from live traces (spec 3.1). */
+export interface Conversation {
+  conversationId: string;
+  state: 'open' | 'closed';
+  /** Start of its first span, in nanoseconds since the Unix epoch. */
+  firstStartNs: bigint;
+  /** End of its last span. */
+  lastEndNs: bigint;
+  /** Server time at which its most recent span was received. */
+  lastReceivedAtMs: number;
+  spanCount: number;
+  closedAtMs: number | undefined;
+  /** Name of the daily run that it joined when it was closed. */
+  run: string | undefined;
+  /** The session that scores it; undefined while it is unscored. */
+  sessionId: string | undefined;
+  /** When its spans were removed because of their age, and how many days after the first one. */
+  spansRemoved: { atMs: number; afterDays: number } | undefined;
+}
 
 /** Finds a conversation with its run and its session. */
 export async function findConversation(

@@ -3,7 +3,24 @@ import type { EvalDefinition } from '../../contract/index.ts';
 import type { Connections, WriteTransaction } from './connections.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
 import { insertOutcomes, updateResults, type PlacedOutcome } from './outcomes.ts';
-import type { FinishedJob, Job, Outcome } from './records.ts';
+import type { Outcome } from './records.ts';
+
+/** One eval that has to score one session. */
+export interface Job {
+  id: number;
+  ownerId: string;
+  sessionId: string;
+  /** The eval as defined when the job was queued. */
+  definition: EvalDefinition;
+  /** 1 for the first attempt. */
+  attempt: number;
+}
+
+/** A job with its outcome. */
+export interface FinishedJob {
+  job: Job;
+  outcome: Outcome;
+}
 
 /**
  * Creates the queue of scoring jobs. The states of a job:

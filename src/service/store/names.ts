@@ -1,5 +1,5 @@
+import { foldCase } from '../../platform/fold-case.ts';
 import type { WriteTransaction } from './connections.ts';
-import { normalizeForSearch } from './text-search.ts';
 
 /**
  * Caches row keys for one transaction, because many of its sessions share names. Rows are not
@@ -44,7 +44,7 @@ export async function findOrInsertRun(
     () =>
       db
         .insertInto('runs')
-        .values({ owner_id: ownerId, name, name_folded: normalizeForSearch(name) })
+        .values({ owner_id: ownerId, name, name_folded: foldCase(name) })
         // `returning` returns an existing row only if the conflict updates it.
         .onConflict((conflict) => conflict.columns(['owner_id', 'name']).doUpdateSet({ name }))
         .returning('key')
@@ -78,7 +78,7 @@ export async function findOrInsertEvalName(
           eval_id: id,
           name,
           version,
-          name_folded: normalizeForSearch(name),
+          name_folded: foldCase(name),
         })
         .onConflict((conflict) =>
           conflict.columns(['owner_id', 'eval_id', 'name', 'version']).doUpdateSet({ name }),
@@ -98,8 +98,8 @@ export async function findOrInsertAgent(
     owner_id: ownerId,
     name,
     url,
-    name_folded: normalizeForSearch(name),
-    url_folded: normalizeForSearch(url),
+    name_folded: foldCase(name),
+    url_folded: foldCase(url),
   };
   return cacheKey(
     db,
@@ -130,7 +130,7 @@ export async function findOrInsertSimulation(
   ownerId: string,
   { id, name, deleted }: { id: string; name: string; deleted: boolean },
 ): Promise<number> {
-  const names = { name, name_folded: normalizeForSearch(name) };
+  const names = { name, name_folded: foldCase(name) };
   return cacheKey(
     db,
     ['simulation', ownerId, id, name, deleted],

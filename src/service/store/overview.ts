@@ -1,6 +1,23 @@
 import { sql } from 'kysely';
 import type { Connections, Reader } from './connections.ts';
-import type { OwnerCounts, SessionCounts, SessionKind } from './records.ts';
+import type { SessionKind } from './records.ts';
+
+/** Counts of the data of an owner. */
+export interface OwnerCounts {
+  openConversations: number;
+  /** Closed conversations that no session scores, because no evals were chosen. */
+  unscoredConversations: number;
+  /** Sessions that wait for evals. */
+  evaluatingSessions: number;
+  production: SessionCounts;
+  simulation: SessionCounts;
+}
+
+/** Sessions of one kind, and those with a failed eval. */
+export interface SessionCounts {
+  total: number;
+  failed: number;
+}
 
 /** Creates the store of the counts that the pages show. The interface has no endpoint for them. */
 export function createOverviewStore({ reader }: Connections) {

@@ -1,8 +1,22 @@
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { randomSeed } from '../../platform/random.ts';
-import type { NewKey, Page, StoredKey } from './records.ts';
+import type { Page } from './records.ts';
 import type { ConfiguredKey } from './replicas.ts';
 import type { Tables } from './schema/tables.ts';
+
+/** An API key of an owner, without the key. */
+export interface StoredKey {
+  /** Names the key to callers. Random: it reveals nothing about the key. */
+  id: string;
+  label: string | undefined;
+  /** Undefined if the key is from the configuration, or from an older release. */
+  createdAtMs: number | undefined;
+  /** Whether it is from the configuration of the service. */
+  isConfigured: boolean;
+}
+
+/** What is stored with an added key. */
+export type NewKey = Partial<Pick<StoredKey, 'label' | 'createdAtMs'>>;
 
 /**
  * Creates the store of owners and their keys. Keys are stored as SHA-256 digests in lower-case

@@ -1,5 +1,29 @@
 import type { Connections, WriteTransaction } from './connections.ts';
-import type { CallSummary, NewRecording, Recording } from './records.ts';
+
+/** The levels of a call, and when the user spoke. Times count from the start of the recording. */
+export interface CallSummary {
+  durationMs: number;
+  /** The time that each level covers. */
+  levelMs: number;
+  /** Peaks of both sides, from 0 to 100. */
+  user: readonly number[];
+  agent: readonly number[];
+  /** The spoken lines of the user. */
+  lines: readonly { turn: number; startMs: number; endMs: number }[];
+}
+
+/** A recording to add. */
+export interface NewRecording {
+  /** An Ogg file; undefined if the audio can't be played. */
+  audio: Buffer | undefined;
+  summary: CallSummary;
+}
+
+/** A recording without its audio. */
+export interface Recording {
+  summary: CallSummary;
+  hasAudio: boolean;
+}
 
 /** The most bytes of recordings that are kept for an owner. */
 const OWNER_BYTES_MAX = 268_435_456;

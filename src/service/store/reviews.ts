@@ -1,6 +1,26 @@
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { findSessions } from './session-rows.ts';
-import type { Review, ReviewCounts, ReviewedOutcome } from './records.ts';
+import type { Session } from './records.ts';
+
+/** What a person thinks of an outcome. An extension of ours. */
+export interface Review {
+  evalId: string;
+  mark: 'right' | 'wrong';
+  /** Why; empty if the person did not say. */
+  note: string;
+  atMs: number;
+}
+
+/** A review of an outcome of an eval, with the outcome and its session. */
+export interface ReviewedOutcome extends Review {
+  session: Session;
+  outcome: 'pass' | 'fail';
+  /** See `versionOf`; undefined if the outcome was uploaded. */
+  evalVersion: string | undefined;
+}
+
+/** How many outcomes of an eval were marked right and wrong, by the outcome. */
+export type ReviewCounts = Record<'pass' | 'fail', Record<Review['mark'], number>>;
 
 /** An eval whose outcomes were reviewed. */
 export interface ReviewedEval {

@@ -1,7 +1,62 @@
 /** What the sessions and the outcomes of runs add up to. */
 import { sql } from 'kysely';
 import type { Reader } from './connections.ts';
-import type { EvalCounts, RunRef, RunSummary, ScenarioCounts } from './records.ts';
+import type { SessionKind, Verdict } from './records.ts';
+import type { SimulationPlan } from './simulations.ts';
+
+/** A production run or a simulation. */
+export interface RunRef {
+  ownerId: string;
+  kind: SessionKind;
+  /** The id in deep links. */
+  id: string;
+}
+
+/** The sessions of a production run or a simulation. */
+export interface RunSummary {
+  id: string;
+  name: string;
+  /** Undefined for a production run, and for a simulation that was seeded. */
+  state: SimulationPlan['state'] | undefined;
+  /** The name of the tested agent, and the channel, such as `voice`: only in lists of simulations. */
+  agent?: string;
+  channel?: string;
+  /** Production: sessions with results, as in the results endpoint (spec 4.4). */
+  sessions: number;
+  /** Sessions with a failed eval. */
+  failedSessions: number;
+  /** Sessions with an eval that errored; it counts neither as passed nor as failed. */
+  erroredSessions: number;
+  /** Sessions that are neither completed nor being scored. */
+  incompleteSessions: number;
+  scoringSessions: number;
+  /** Outcomes that pass or fail. */
+  evaluations: number;
+  passedEvaluations: number;
+  /** Start of the oldest session. */
+  oldestStartMs?: number;
+  newestStartMs?: number;
+  /** End of the session that ended last. */
+  newestEndMs?: number;
+  /** Only of some simulations (see `RunFilter`). */
+  scenarios?: readonly ScenarioCounts[];
+}
+
+/** The outcomes of an eval in a run. */
+export interface EvalCounts {
+  /** The name if the outcomes were seeded without an id. Evals of simulations may share an id. */
+  id: string;
+  /** The newest name. */
+  name: string;
+  /** Outcomes of an edited eval count for the version that scored them; empty if they were uploaded. */
+  version: string;
+  passed: number;
+  failed: number;
+  errored: number;
+}
+
+/** The stored sessions of a scenario in a simulation, by verdict. */
+export type ScenarioCounts = { scenarioId: string } & Record<Verdict, number>;
 
 /** The columns of sessions and outcomes that refer to the run. */
 export const RUN_COLUMNS = { production: 'run_key', simulation: 'simulation_key' } as const;
@@ -49,7 +104,7 @@ export async function addScenarioSums(
 function selectSums(db: Reader, kind: RunRef['kind'], keys: readonly number[]) {
   const column = RUN_COLUMNS[kind];
   const countIf = (condition: ReturnType<typeof sql<boolean>>) =>
-    sql<number>`count(case when ${condition} then 1 end)`;
+    sql<number>`count(*) filter (where ${condition})`;
   return db
     .selectFrom('sessions')
     .select(({ fn }) => [
@@ -128,31 +183,26 @@ export async function countByEval(
   { ownerId, kind }: RunRef,
   key: number,
 ): Promise<EvalCounts[]> {
-  const rows = await db
+  const counted = db
     .selectFrom('outcomes')
     .select(({ fn }) => ['eval_name_key', 'outcome', fn.countAll<number>().as('count')])
     .where(RUN_COLUMNS[kind], '=', key)
-    .groupBy(['eval_name_key', 'outcome'])
+    .groupBy(['eval_name_key', 'outcome']);
+  // Joined, because a run can have outcomes of more evals than a statement can have parameters.
+  const rows = await db
+    .selectFrom(counted.as('counted'))
+    .innerJoin('eval_names', 'eval_names.key', 'counted.eval_name_key')
+    .select(['counted.outcome', 'counted.count'])
+    .select(['eval_names.eval_id as id', 'eval_names.name', 'eval_names.version'])
+    .where('eval_names.owner_id', '=', ownerId)
+    .orderBy('eval_names.key', 'desc')
     .execute();
-  const keys = [...new Set(rows.map((row) => row.eval_name_key))];
-  const names =
-    keys.length === 0
-      ? []
-      : await db
-          .selectFrom('eval_names')
-          .select(['key', 'eval_id as id', 'name', 'version'])
-          .where('owner_id', '=', ownerId)
-          .where('key', 'in', keys)
-          .orderBy('key', 'desc')
-          .execute();
-  const byEval = Map.groupBy(names, ({ id, name, version }) =>
+  const byEval = Map.groupBy(rows, ({ id, name, version }) =>
     JSON.stringify(kind === 'production' ? [id, version] : [id, version, name]),
   );
   return Array.from(byEval.values(), (ofEval) => {
-    const ofNames = new Set(ofEval.map((evalName) => evalName.key));
-    const counts = rows.filter((row) => ofNames.has(row.eval_name_key));
     const countOf = (wanted: string): number =>
-      counts.reduce((sum, { outcome, count }) => sum + (outcome === wanted ? count : 0), 0);
+      ofEval.reduce((sum, { outcome, count }) => sum + (outcome === wanted ? count : 0), 0);
     const [passed, failed, errored] = [countOf('pass'), countOf('fail'), countOf('error')];
     const { id = '', name = '', version = '' } = ofEval[0] ?? {};
     return { id, name, version, passed, failed, errored };

@@ -1,7 +1,20 @@
 import type { EvalDefinition } from '../../contract/index.ts';
 import type { Reader } from './connections.ts';
+import type { JsonObject } from './records.ts';
 import { parseJsonColumn } from './session-rows.ts';
-import type { JsonObject, RunTraits } from './records.ts';
+
+/** What may explain a difference between two runs, from the newest sessions of a run. */
+export interface RunTraits {
+  /** How many sessions were read. */
+  sessions: number;
+  agents: { name: string; url: string }[];
+  /** Models that the spans name, sorted. */
+  models: string[];
+  /** Tags and metadata: the distinct values of each key, sorted. */
+  tags: { key: string; values: string[] }[];
+  /** The evals that scored the sessions, as defined then. */
+  evals: EvalDefinition[];
+}
 
 /** Where the sessions of a run are. */
 interface RunKey {

@@ -1,26 +1,59 @@
 import { expressionBuilder, type SelectQueryBuilder } from 'kysely';
 import type { Connections, Reader } from './connections.ts';
 import { findRunNeighbors, inRunOrder } from './run-order.ts';
-import { addScenarioSums, addSums, countByEval, RUN_COLUMNS, type RunRow } from './run-sums.ts';
-import { readTraits } from './run-traits.ts';
+import {
+  addScenarioSums,
+  addSums,
+  countByEval,
+  RUN_COLUMNS,
+  type RunRow,
+  type EvalCounts,
+  type RunRef,
+  type RunSummary,
+  type ScenarioCounts,
+} from './run-sums.ts';
+import { readTraits, type RunTraits } from './run-traits.ts';
 import { findSimulationTargets } from './simulation-targets.ts';
 import { parseRunKey } from './session-queries.ts';
 import { findSessions, type SelectSessions } from './session-rows.ts';
 import { contains } from './text-search.ts';
 import { findSimulationsOfAgents, type AgentsQuery } from './simulations-of-agents.ts';
-import type {
-  Page,
-  RunDetails,
-  RunFilter,
-  RunNeighbors,
-  RunRef,
-  RunSummary,
-  RunTraits,
-  Session,
-  SimulationOfAgent,
-  Verdict,
-} from './records.ts';
+import type { Page, Session, SessionKind, Verdict } from './records.ts';
 import type { Tables } from './schema/tables.ts';
+
+/** Which runs to list. A run matches a time if one of its sessions started then. */
+export interface RunFilter extends Page {
+  ownerId: string;
+  kind: SessionKind;
+  /** Part of the name, in any case. */
+  name?: string;
+  startedAfterMs?: number;
+  startedBeforeMs?: number;
+  /** How many of the listed simulations get the counts of their scenarios (default: 0). */
+  judgedMax?: number;
+}
+
+/** The runs next to a run in their list. */
+export interface RunNeighbors {
+  older?: Pick<RunSummary, 'id' | 'name'> | undefined;
+  newer?: Pick<RunSummary, 'id' | 'name'> | undefined;
+}
+
+/** What the pages show about one run. */
+export interface RunDetails {
+  run: RunSummary;
+  /** By name. */
+  evals: EvalCounts[];
+  /** Empty for a production run. */
+  scenarios: readonly ScenarioCounts[];
+}
+
+/** A simulation with an agent. */
+export interface SimulationOfAgent extends RunSummary {
+  /** The URL that was tested. */
+  agentUrl: string;
+  scenarios: readonly ScenarioCounts[];
+}
 
 /**
  * Creates the store of production runs, and of simulations that are not deleted. The interface has no

@@ -1,13 +1,40 @@
-import { addSessions } from './add-sessions.ts';
+import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
+import { addSessions, type OnSeedProgress } from './add-sessions.ts';
 import type { Connections, WriteTransaction } from './connections.ts';
-import { putDocument } from './documents.ts';
+import { putDocument, type NewDocument } from './documents.ts';
 import { putEval } from './evals.ts';
-import { addKey, ensureOwner, KeyTakenError } from './owners.ts';
-import type { SeedData } from './records.ts';
+import { addKey, ensureOwner, KeyTakenError, type NewKey } from './owners.ts';
+import type { NewSession } from './records.ts';
 import { listIn, type Dialect, type Table } from './schema/table.ts';
 import { tables } from './schema/tables.ts';
 import { updateSettings } from './settings.ts';
 import { removeSimulation } from './simulations.ts';
+
+/** Seed data of one owner. */
+export interface SeedData {
+  ownerId: string;
+  /** Whether to delete all existing data of the owner, except its keys, first. */
+  replaceAll: boolean;
+  /**
+   * Keys and the owners they belong to; without an owner name, the key is for `ownerId`. An entry
+   * without a key only creates the owner.
+   */
+  keys: readonly (NewKey & {
+    keyDigest: string | undefined;
+    ownerName: string | undefined;
+  })[];
+  evals: readonly EvalDefinition[];
+  /** Settings to change; the others keep their values. */
+  settings: LiveSettings;
+  documents: readonly NewDocument[];
+  /** A session that exists with the same digest is left as it is, with its outcomes. */
+  sessions: readonly NewSession[];
+  /** When their evals are due. */
+  dueAtMs: number;
+  /** Ids of simulations to mark as deleted; their sessions stay. */
+  deletedSimulations: readonly string[];
+  onProgress?: OnSeedProgress | undefined;
+}
 
 /**
  * Inserts the keys in one transaction, and then the other seed data in another. If a key belongs to

@@ -1,6 +1,7 @@
 import { expressionBuilder, sql, type AliasableExpression, type ExpressionBuilder } from 'kysely';
 import type { Reader } from './connections.ts';
-import type { Neighbors, RunRef, SessionFilter, SessionPage } from './records.ts';
+import type { Neighbors, SessionFilter, SessionPage } from './records.ts';
+import type { RunRef } from './run-sums.ts';
 import type { Tables } from './schema/tables.ts';
 import { findSessions, loadSessions, type SessionQuery } from './session-rows.ts';
 import { contains } from './text-search.ts';

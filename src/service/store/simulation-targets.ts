@@ -1,5 +1,5 @@
 import type { Reader } from './connections.ts';
-import type { RunSummary } from './records.ts';
+import type { RunSummary } from './run-sums.ts';
 import { parseJsonColumn } from './session-rows.ts';
 
 /** The agent of a simulation, and the channel. */

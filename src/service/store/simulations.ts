@@ -1,17 +1,50 @@
+import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
 import type { Selectable } from 'kysely';
 import { addSession } from './add-sessions.ts';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { findOrInsertSimulation } from './names.ts';
 import { findSessions } from './session-rows.ts';
-import type {
-  NewSession,
-  NewSimulation,
-  Session,
-  SimulationPlan,
-  StoredSimulationRequest,
-} from './records.ts';
+import type { NewSession, Session } from './records.ts';
 import type { SimulationLease } from './replicas.ts';
 import type { Tables } from './schema/tables.ts';
+
+/** The request that started a simulation, with everything it refers to copied into it. */
+export interface StoredSimulationRequest {
+  agent: { name: string; url: string; voice_url?: string };
+  /** Overrides the channel of the scenarios. */
+  channel?: 'chat' | 'voice';
+  /** Sessions for each scenario; without it, each scenario decides. */
+  samples?: number;
+  /** Sessions that run concurrently. */
+  concurrency: number;
+  scenarios: { scenario: Scenario; persona: Persona; evals: EvalDefinition[] }[];
+}
+
+/** A simulation. */
+export interface SimulationPlan extends StoredSimulationRequest {
+  id: string;
+  ownerId: string;
+  name: string;
+  deleted: boolean;
+  seed: string;
+  /** How many earlier simulations of the owner used the same random seed. */
+  repeat: number;
+  /** `running` until every session has ended. */
+  state: 'running' | 'ended' | 'canceled';
+  startedAtMs: number;
+}
+
+/** A simulation to insert. */
+export interface NewSimulation extends StoredSimulationRequest {
+  ownerId: string;
+  name: string;
+  seed: string;
+  startedAtMs: number;
+  /** The API key of the agent's sandbox. */
+  secret: string | undefined;
+  /** Returns the simulation id, given how many earlier simulations used the same random seed. */
+  makeId: (repeat: number) => string;
+}
 
 /** Creates the store of simulations. */
 export function createSimulationStore({ reader, read, write, writeAlone, directory }: Connections) {

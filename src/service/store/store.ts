@@ -10,11 +10,10 @@ import { createOwnerStore } from './owners.ts';
 import type { ReplicaStore } from './postgres/replicas.ts';
 import type { SpanPartitions } from './postgres/span-partitions.ts';
 import { createRecordingStore } from './recordings.ts';
-import type { SeedData } from './records.ts';
 import { createRetentionStore } from './retention.ts';
 import { createReviewStore } from './reviews.ts';
 import { createRunStore } from './runs.ts';
-import { deleteOwnerData, insertSeedData } from './seed.ts';
+import { deleteOwnerData, insertSeedData, type SeedData } from './seed.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSettingsStore } from './settings.ts';
 import { createSimulationStore } from './simulations.ts';
@@ -22,11 +21,29 @@ import { createTurnBuilder } from '../turns/turn-builder.ts';
 
 export type * from './records.ts';
 export type * from './replicas.ts';
-export type { ConversationStore } from './conversations.ts';
-export type { EvalStore } from './evals.ts';
+export type { OnSeedProgress } from './add-sessions.ts';
+export type {
+  AgentReport,
+  AgentReportKind,
+  AgentReportSummary,
+  CountingReport,
+  NewAgentReport,
+} from './agent-reports.ts';
+export type { ConversationStore, WaitingConversation } from './conversations.ts';
+export type { DocumentKind, Documents, NewDocument, StoredAgent } from './documents.ts';
+export type { EvalStore, RecentOutcomes } from './evals.ts';
+export type { Conversation } from './find-conversation.ts';
 export type { IngestLogStore } from './ingest-log.ts';
-export type { JobStore } from './jobs.ts';
-export type { OwnerStore } from './owners.ts';
+export type { FinishedJob, Job, JobStore } from './jobs.ts';
+export type { OwnerCounts } from './overview.ts';
+export type { OwnerStore, StoredKey } from './owners.ts';
+export type { CallSummary, NewRecording, Recording } from './recordings.ts';
+export type { Review, ReviewedOutcome } from './reviews.ts';
+export type { EvalCounts, RunRef, RunSummary, ScenarioCounts } from './run-sums.ts';
+export type { RunTraits } from './run-traits.ts';
+export type { RunDetails, RunFilter, RunNeighbors, SimulationOfAgent } from './runs.ts';
+export type { SeedData } from './seed.ts';
+export type { NewSimulation, SimulationPlan } from './simulations.ts';
 export type { ReplicaStore } from './postgres/replicas.ts';
 export type { SimulationLeases } from './postgres/simulation-leases.ts';
 export type { SpanPartitions } from './postgres/span-partitions.ts';

@@ -186,6 +186,18 @@ void t.test('an owner has at most 1000 documents of a kind', async (t) => {
   await admin('POST /personas?owner=team-b', persona);
 });
 
+void t.test('an owner has at most 1000 evals', async (t) => {
+  const { admin, send } = await withService(t);
+  const evals = Array.from({ length: 1000 }, (_, nth) => makeContainsEval(`e-${nth}`, 'x'));
+  await admin('POST /seed', { evals });
+  const more = makeContainsEval('more', 'x');
+  const tooMany = /At most 1000 evals can be stored\. Delete some\./;
+  assertError(t, await send('POST /__admin/evals', { body: more }), 400, tooMany);
+  assertError(t, await send('POST /__admin/seed', { body: { evals: [more] } }), 400, tooMany);
+  await admin('POST /evals', makeContainsEval('e-0', 'replaced'));
+  await admin('POST /evals?owner=team-b', more);
+});
+
 void t.test('seed data can contain documents, and a reset treats them like evals', async (t) => {
   const seed = {
     agents: [{ ...agent, api_key: API_KEY }, { name: 'Only a name' }],

@@ -7,6 +7,7 @@ import {
   NOON_MS,
 } from '../../support/database/rows.ts';
 import { testStore, withStore } from '../../support/database/store.ts';
+import { nightOnly } from '../../support/nightly.ts';
 
 testStore('runs are listed by their newest session, each with its neighbors', async (t) => {
   const { store, ownerId } = await withStore(t);
@@ -178,3 +179,18 @@ testStore('outcomes are counted by the id of their eval', async (t) => {
     'uploaded outcomes count for each version',
   );
 });
+
+testStore(
+  'a run can have outcomes of more evals than a statement can have parameters',
+  async (t) => {
+    const { store, ownerId } = await withStore(t);
+    const outcomes = Array.from({ length: 33_000 }, (_, nth) => newOutcome(`e-${nth}`));
+    await store.sessions.add(newSession(ownerId, 'many', { outcomes }));
+    const page = { skip: 0, limit: 1 };
+    const { runs } = await store.runs.list({ ownerId, kind: 'production', ...page });
+    const ref = { ownerId, kind: 'production', id: runs[0]?.id ?? '' } as const;
+    const [details] = await store.runs.load([ref]);
+    t.equal(details?.evals.length, outcomes.length);
+  },
+  nightOnly,
+);

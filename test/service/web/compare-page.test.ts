@@ -118,6 +118,28 @@ void t.test('two simulations: regressions first, transcripts, and what changed',
   t.match(await phone.page.innerText('[aria-label=Regressions] tbody'), /hours\s+regressed/);
 });
 
+void t.test('transcripts that say the same are not shown', async (t) => {
+  const tested = await withService(t);
+  const simulation = (id: string, day: number, outcome: 'pass' | 'fail') => ({
+    ...{ id, name: id, agent: 'Shop agent' },
+    sessions: Array.from({ length: 5 }, (_, nth) => ({
+      ...{ id: `${id}-${nth}`, scenario: 'parcel', persona: 'calm' },
+      started_at: `2026-11-${day}T09:30:00Z`,
+      turns: [{ user_input: 'Where is it?', agent_response: 'On its way.' }],
+      outcomes: [{ eval_name: 'Polite', outcome, reasoning: 'It was.' }],
+    })),
+  });
+  await tested.admin('POST /seed', {
+    simulations: [simulation('monday', 16, 'pass'), simulation('tuesday', 17, 'fail')],
+  });
+  const { page } = await openPage(t, `${tested.service.url}/compare?a=monday&b=tuesday`);
+  await page.click('summary h3');
+  t.match(await page.innerText('details:has(.pair)'), 'Both transcripts say the same.');
+  const pair = await page.innerText('.pair');
+  t.match(pair, /Before\s+passed[^]*After\s+failed[^]*Polite/);
+  t.notMatch(pair, 'On its way.');
+});
+
 const sayPolite = (count: number, failed: number, more: object, prefix: string, day: string) =>
   Array.from({ length: count }, (_, nth) => ({
     ...{ source_session_id: `${prefix}-${nth}`, started_at: `2026-11-${day}T09:30:00Z`, ...more },
@@ -154,7 +176,7 @@ void t.test(
     );
     t.match(
       await page.innerText('[aria-label=Regressions] tbody'),
-      /Polite\s+-45 points\s+38 of 40 passed \(95%\)\s+20 of 40 passed \(50%\)\s+20 failed\s+p < 0\.001/,
+      /Polite\s+-45 points\s+38 of 40 passed \(95%\)\s+2 failed\s+20 of 40 passed \(50%\)\s+20 failed\s+p < 0\.001/,
     );
     t.match(
       await page.innerText('[aria-label="Differences that may be chance"] tbody'),
@@ -166,7 +188,7 @@ void t.test(
       /39 of 39 passed \(100%\), 1 errored/,
     );
     t.match(await page.innerText('[aria-label=Changes] tbody'), /Tag version\s+1\.4\s+1\.5/);
-    await follow(page, page.locator('[aria-label=Regressions] a'));
+    await follow(page, page.locator('[aria-label=Regressions] a').last());
     t.match(await page.innerText('main'), /20 sessions with these filters/);
     t.same(errors, []);
   },

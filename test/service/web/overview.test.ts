@@ -100,6 +100,18 @@ void t.test('the SDK that sent unreadable traces is named first, with its settin
   });
 });
 
+void t.test('a service with data explains on another page how to send traces', async (t) => {
+  const { service, trace } = await withEmptyService(t);
+  await trace(makeSpan());
+  const { page, errors } = await openPage(t, `${service.url}/`);
+  t.notMatch(await page.innerText('main'), 'OTEL_EXPORTER_OTLP_ENDPOINT');
+  await follow(page, page.getByRole('link', { name: 'Send traces to this service' }));
+  const text = await page.innerText('main');
+  t.match(text, `OTEL_EXPORTER_OTLP_ENDPOINT=${service.url}`);
+  t.match(text, 'Some SDKs and instrumentations need further settings');
+  t.same(errors, []);
+});
+
 void t.test(
   'reasons for missing data are dismissed until one occurs again, and restored',
   async (t) => {

@@ -44,6 +44,9 @@ void t.test('a search finds everything by name, sessions by id and by what is sa
   t.ok((await search((id ?? '').slice(0, 8))).has('Sessions with this id'));
   t.equal((await search('%')).size, 0, 'no pattern');
   t.equal((await search('not said anywhere')).size, 0);
+  const street = { id: 'street', name: 'Straße', kind: 'contains', params: { text: 'x' } };
+  await admin('POST /evals', street);
+  t.ok((await search('STRASSE')).has('Evals'), 'in any case, as in other searches');
   const many = Array.from({ length: 12 }, (_, nth) => ({
     ...{ id: `many-${nth}`, name: `Many ${nth}`, kind: 'contains', params: { text: 'x' } },
   }));

@@ -144,7 +144,7 @@ void t.test(
 );
 
 void t.test('a conversation id is a span attribute, a string of 1 to 1024 characters', (t) => {
-  for (const id of ['', '  ', 7, ['c'], 'c'.repeat(1025)]) {
+  for (const id of ['', '  ', 7, ['c'], 'c'.repeat(1025), 'é'.repeat(1025), '語'.repeat(683)]) {
     const result = readSketches([{ id: 'a1', attributes: { 'gen_ai.conversation.id': id } }]);
     t.match(listCodes(result), ['malformed_conversation_id', 'no_conversation_id'], typeof id);
     t.match(result, { rejection: { message: /1 to 1024 characters/ } });
@@ -155,10 +155,10 @@ void t.test('a conversation id is a span attribute, a string of 1 to 1024 charac
     'conversation_id_on_resource',
     'no_conversation_id',
   ]);
-  const longest = 'c'.repeat(1024);
-  t.strictSame(listConversations(readSketches([{ id: 'a1', attributes: conversation(longest) }])), {
-    a1: longest,
-  });
+  for (const longest of ['c'.repeat(1024), 'é'.repeat(1024), '語'.repeat(682)]) {
+    const result = readSketches([{ id: 'a1', attributes: conversation(longest) }]);
+    t.strictSame(listConversations(result), { a1: longest }, longest.slice(0, 1));
+  }
   t.end();
 });
 

@@ -1,6 +1,6 @@
 import type { RunChange } from '../../../contract/index.ts';
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
-import type { EvalCounts } from '../../store/records.ts';
+import type { EvalCounts } from '../../store/run-sums.ts';
 import { findDifferences } from './clear-differences.ts';
 import type { Counts, Stratum } from './exact-test.ts';
 import { decideChange } from './run-comparison.ts';

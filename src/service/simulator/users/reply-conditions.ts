@@ -1,15 +1,12 @@
 import type { ReplyCondition, ScenarioFact } from '../../../contract/index.ts';
+import { foldCase } from '../../../platform/fold-case.ts';
 import { findFirstMatch } from '../../../platform/pattern-match.ts';
 import { SessionError } from '../session-error.ts';
 import type { AgentMessage } from './simulated-user.ts';
 
 /** Returns whether a text contains another, regardless of case and of how accents are encoded. */
 export function containsText(text: string, expected: string): boolean {
-  return normalize(text).includes(normalize(expected));
-}
-
-function normalize(text: string): string {
-  return text.normalize('NFC').toLowerCase().toUpperCase().toLowerCase();
+  return foldCase(text).includes(foldCase(expected));
 }
 
 /**

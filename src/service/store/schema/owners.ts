@@ -1,4 +1,4 @@
-import type { AgentReportKind, DocumentKind, IngestLogEntry } from '../records.ts';
+import type { IngestLogEntry } from '../records.ts';
 import {
   integer,
   long,
@@ -13,9 +13,6 @@ import {
   textOf,
   withDefault,
 } from './table.ts';
-
-const documentKinds: readonly DocumentKind[] = ['agent', 'persona', 'scenario'];
-const reportKinds: readonly AgentReportKind[] = ['connection', 'check', 'load'];
 
 /** The tables of owners, and of what an owner has besides conversations and sessions. */
 export const ownerTables = {
@@ -58,7 +55,7 @@ export const ownerTables = {
     {
       key: rowKey,
       owner_id: owner,
-      kind: oneOf(documentKinds),
+      kind: oneOf(['agent', 'persona', 'scenario']),
       id: sortedText,
       /** JSON: the whole document without the secret. */
       document: text,
@@ -76,7 +73,7 @@ export const ownerTables = {
       owner_id: owner,
       /** Id of the agent in `documents`. */
       agent_id: sortedText,
-      kind: oneOf(reportKinds),
+      kind: oneOf(['connection', 'check', 'load']),
       /** When it was attached. */
       at_ms: long,
       /** JSON object: verdict, counts, and version, so that lists need not read the report. */

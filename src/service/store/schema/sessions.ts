@@ -1,11 +1,4 @@
-import type {
-  Outcome,
-  Review,
-  SessionKind,
-  SessionStatus,
-  SimulationPlan,
-  Verdict,
-} from '../records.ts';
+import type { Outcome, SessionKind, SessionStatus, Verdict } from '../records.ts';
 import {
   bytes,
   databaseTime,
@@ -26,8 +19,6 @@ import {
 
 const sessionKinds: readonly SessionKind[] = ['simulation', 'production'];
 const outcomes: readonly Outcome['outcome'][] = ['pass', 'fail', 'error'];
-const marks: readonly Review['mark'][] = ['right', 'wrong'];
-const simulationStates: readonly SimulationPlan['state'][] = ['running', 'ended', 'canceled'];
 
 /** The tables of sessions, of what they belong to, and of their results. */
 export const sessionTables = {
@@ -72,7 +63,7 @@ export const sessionTables = {
       request: text,
       /** API key of the agent's sandbox in plain text, because it has to be sent; null after the end. */
       secret: nullable(text),
-      state: withDefault(oneOf(simulationStates), 'running'),
+      state: withDefault(oneOf(['running', 'ended', 'canceled']), 'running'),
       started_at_ms: long,
     },
     {
@@ -212,7 +203,7 @@ export const sessionTables = {
     },
   ),
 
-  /** The lines of the user and the agent as `normalizeForSearch` returns them, cut if they are long. */
+  /** The lines of the user and the agent as `foldCase` returns them, cut if they are long. */
   session_texts: table(
     { session_key: keyOf('sessions'), text: sortedText },
     { primaryKey: ['session_key'] },
@@ -329,7 +320,7 @@ export const sessionTables = {
       session_key: keyOf('sessions'),
       owner_id: sortedText,
       eval_id: sortedText,
-      mark: oneOf(marks),
+      mark: oneOf(['right', 'wrong']),
       at_ms: long,
       /** Why; empty if the person did not say. */
       note: text,

@@ -31,7 +31,7 @@ export function renderComparePage(comparison: RunComparison, context: PageContex
   const groups =
     kind === 'simulation'
       ? groupRows('scenario', result.rows, scenarioColumns(before, after, context))
-      : groupRows('eval', result.rows, evalColumns(result.rows, after, context));
+      : groupRows('eval', result.rows, evalColumns(result.rows, { before, after }, context));
   const [regressions, ...others] = groups;
   return renderServicePage(
     {
@@ -46,17 +46,18 @@ export function renderComparePage(comparison: RunComparison, context: PageContex
         </p>
         ${renderSides(before, after, context)} ${regressions && renderGroup(regressions)}
         <h2>What changed between these runs</h2>
-        ${renderChanges(comparison)} ${others.flatMap((group) => renderGroup(group) ?? [])}
-        <p class="soft">
-          "May be chance" means: if nothing changed, more than ${formatShare(CHANCE_P_MAX, 0)} of
-          comparisons like this one would show such a difference somewhere (exact tests, adjusted
-          for the number of ${kind === 'simulation' ? 'scenarios' : 'evals'}).
-        </p>
+        ${renderChanges(comparison)}
         ${
           pairs.length !== 0 &&
           html`<h2>Transcripts of scenarios that passed less often</h2>
             ${pairs.map((pair) => renderPair(pair, context))}`
-        }`,
+        }
+        ${others.flatMap((group) => renderGroup(group) ?? [])}
+        <p class="soft">
+          "May be chance" means: if nothing changed, more than ${formatShare(CHANCE_P_MAX, 0)} of
+          comparisons like this one would show such a difference somewhere (exact tests, adjusted
+          for the number of ${kind === 'simulation' ? 'scenarios' : 'evals'}).
+        </p>`,
     },
     context,
   );
@@ -186,31 +187,36 @@ function renderChanges({ before, after, result: { kind } }: RunComparison): Html
 /** Scenarios or evals with the same kind of change. */
 interface Group {
   name: string;
-  className: string;
   isFolded: boolean;
   noun: string;
   count: number;
   table: Html;
 }
 
-const GROUPS: readonly (Omit<Group, 'noun' | 'count' | 'table'> & {
+/** The most rows of a group that are shown without a click. */
+const OPEN_ROWS_MAX = 10;
+
+const GROUPS: readonly {
+  name: string;
+  className: string;
   changes: readonly ScenarioChange[];
-})[] = [
-  { name: 'Regressions', className: 'failed', isFolded: false, changes: ['regressed'] },
-  { name: 'Improvements', className: 'passed', isFolded: false, changes: ['improved'] },
+  openRowsMax: number;
+}[] = [
+  { name: 'Regressions', className: 'failed', changes: ['regressed'], openRowsMax: Infinity },
+  { name: 'Improvements', className: 'passed', changes: ['improved'], openRowsMax: OPEN_ROWS_MAX },
   {
     name: 'Differences that may be chance',
     className: 'undecided',
-    isFolded: false,
     changes: ['unclear'],
+    openRowsMax: OPEN_ROWS_MAX,
   },
   {
     name: 'Not comparable',
     className: 'undecided',
-    isFolded: false,
     changes: ['not_comparable', 'new', 'gone'],
+    openRowsMax: OPEN_ROWS_MAX,
   },
-  { name: 'Unchanged', className: '', isFolded: true, changes: ['same'] },
+  { name: 'Unchanged', className: '', changes: ['same'], openRowsMax: 0 },
 ];
 
 /** Returns the columns of a table whose cells may have the class of its group. */
@@ -221,13 +227,13 @@ function groupRows<Row extends JudgedChange>(
   rows: readonly Row[],
   columns: Columns<Row>,
 ): Group[] {
-  return GROUPS.map(({ changes, ...group }) => {
+  return GROUPS.map(({ name, className, changes, openRowsMax }) => {
     const items = rows.filter(({ change }) => changes.includes(change));
-    const table = renderFirstItems(group.name, items, [
-      ...columns(group.className),
+    const table = renderFirstItems(name, items, [
+      ...columns(className),
       { name: 'evidence', content: describeEvidence },
     ]);
-    return { ...group, noun, count: items.length, table };
+    return { name, noun, count: items.length, isFolded: items.length > openRowsMax, table };
   });
 }
 
@@ -266,24 +272,26 @@ function renderFirstItems<Item>(
   ${omitted > 0 && html`<p class="soft">and ${formatNumber(omitted)} more</p>`}`;
 }
 
-/** Returns the columns of evals. */
+/** Returns the columns of evals. Each side leads to its failures. */
 function evalColumns(
   evals: readonly ComparedEval[],
-  { ref }: Side,
+  sides: { before: Side; after: Side },
   context: PageContext,
 ): Columns<ComparedEval> {
   const renderName = createEvalNames(evals);
-  const linkToFailed = ({ id, version, after }: ComparedEval): Html | false => {
-    const failed = after?.failed ?? 0;
+  const renderSide = (side: 'before' | 'after', compared: ComparedEval): Html => {
+    const { id, version } = compared;
+    const failed = compared[side]?.failed ?? 0;
     const query = {
       kind: 'production',
-      run_id: ref.id,
+      run_id: sides[side].ref.id,
       eval_id: id,
       failed_only: 'true',
       ...(version !== '' && { eval_version: version }),
     };
     const link = linkTo(context, '/sessions', query);
-    return failed > 0 && html`<a href="${link}">${formatNumber(failed)} failed</a>`;
+    return html`${describeCounts(compared[side])}
+    ${failed > 0 && html`<a href="${link}">${formatNumber(failed)} failed</a>`}`;
   };
   return (className) => [
     { name: 'eval', content: renderName },
@@ -293,11 +301,8 @@ function evalColumns(
       content: ({ change, before, after }) =>
         change !== 'not_comparable' && formatPoints(rateOf(after) - rateOf(before)),
     },
-    { name: 'before', content: ({ before }) => describeCounts(before) },
-    {
-      name: 'after',
-      content: (compared) => html`${describeCounts(compared.after)} ${linkToFailed(compared)}`,
-    },
+    { name: 'before', content: (compared) => renderSide('before', compared) },
+    { name: 'after', content: (compared) => renderSide('after', compared) },
   ];
 }
 

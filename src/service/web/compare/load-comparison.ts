@@ -9,7 +9,6 @@ import { riseOf } from '../../domain/comparison/scenario-changes.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
 import { loadTurns } from '../../domain/transcripts.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
-import { summarizeCounts } from '../../domain/simulation-results/scenario-results.ts';
 import type { Simulations } from '../../operations/simulations.ts';
 import type {
   RunDetails,
@@ -56,7 +55,7 @@ export interface RunComparison {
 /** The sources of a comparison. */
 export interface ComparisonOptions {
   store: Store;
-  simulations: Simulations;
+  simulations: Pick<Simulations, 'judge'>;
 }
 
 /** How many of the newest sessions of a run are read to find what changed. */
@@ -100,13 +99,13 @@ async function loadSide(
   { store, simulations }: ComparisonOptions,
   { ref, details }: { ref: RunRef; details: RunDetails },
 ): Promise<Side> {
-  const watched =
-    ref.kind === 'simulation' ? await simulations.watch(ref.ownerId, ref.id) : undefined;
+  const { kind, ownerId, id } = ref;
+  const isSimulation = kind === 'simulation';
   return {
     ref,
     details,
-    plan: watched?.plan,
-    scenarios: watched?.scenarios ?? summarizeCounts(details.scenarios),
+    plan: isSimulation ? await store.simulations.find(ownerId, id) : undefined,
+    scenarios: isSimulation ? await simulations.judge(ownerId, id, details.scenarios) : [],
     traits: await store.runs.readTraits(ref, TRAIT_SESSIONS_MAX),
     neighbors: await store.runs.findNeighbors(ref),
   };

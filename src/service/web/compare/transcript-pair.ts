@@ -16,7 +16,10 @@ const TEXT_LENGTH_MAX = 500;
 /** The most reasons of a session. */
 const REASONS_MAX = 10;
 
-/** Renders a regressed session next to the one before it. The first turn that differs is marked. */
+/**
+ * Renders a regressed session next to the one before it. Of transcripts that say the same, only the
+ * verdicts and reasons are shown; otherwise the first turn that differs is marked.
+ */
 export function renderPair(
   { scenarioId, before, after }: TranscriptPair,
   context: PageContext,
@@ -25,7 +28,7 @@ export function renderPair(
   const isSame = before !== undefined && index === undefined;
   return html`<details ${isSame ? '' : 'open'}>
     <summary><h3>${scenarioId}</h3></summary>
-    ${before && index === undefined && html`<p class="soft">Both transcripts say the same.</p>`}
+    ${isSame && html`<p class="soft">Both transcripts say the same.</p>`}
     <div class="pair">
       <div>
         <h4>Before</h4>
@@ -76,6 +79,7 @@ function renderSide(
     );
     return findChangedWords(text ?? '', otherText ?? '');
   };
+  const isSame = other !== undefined && difference === undefined;
   const verdict = decideVerdict(session);
   const link = linkToSession(session, context);
   const sample = session.simulated?.sample;
@@ -94,19 +98,23 @@ function renderSide(
         .map((reason) => html`<li>${cutText(reason, TEXT_LENGTH_MAX)}</li>`)}
     </ul>
     ${
+      !isSame &&
       omitted > 0 &&
       html`<p class="soft">
         Turns ${from + 1} to ${from + shown.length} of ${formatNumber(turns.length)}.
       </p>`
     }
-    ${renderTranscript(
-      shown.map(({ evaluationMetadata, userReason, ...turn }) => turn),
-      {
-        textCharsMax: TEXT_LENGTH_MAX,
-        findChanges,
-        differingTurn: difference === undefined ? 0 : (turns[difference]?.sequence ?? 0),
-      },
-    )}`;
+    ${
+      !isSame &&
+      renderTranscript(
+        shown.map(({ evaluationMetadata, userReason, ...turn }) => turn),
+        {
+          textCharsMax: TEXT_LENGTH_MAX,
+          findChanges,
+          differingTurn: difference === undefined ? 0 : (turns[difference]?.sequence ?? 0),
+        },
+      )
+    }`;
 }
 
 /** CSS rules of the transcripts. */

@@ -5,6 +5,7 @@ import { renderTranscript } from '../../../report-kit/transcript.ts';
 import type { DryRun } from '../../operations/dry-run.ts';
 import { renderField, renderSelect } from '../frame/fields.ts';
 import { linkTo, type PageContext } from '../frame/page-frame.ts';
+import { EXPORTERS_PATH } from '../overview/exporters.ts';
 
 /** A stored session or conversation that a dry run can use. */
 export interface TriableSession {
@@ -43,7 +44,7 @@ export function renderTrial(
       recent.length === 0
         ? html`<p>
             No conversation is stored yet.
-            <a href="${linkTo(context, '/')}">The overview</a> says how to send traces.
+            <a href="${linkTo(context, EXPORTERS_PATH)}">Send traces to this service</a>
           </p>`
         : renderSelect(
             { name: 'session', label: 'Conversation', value: chosen },

@@ -1,7 +1,7 @@
 import type { EvalDefinition } from '../../../contract/index.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { RunDry } from '../../operations/dry-run.ts';
-import { deleteEval, findEval } from '../../operations/evals.ts';
+import { deleteEval, findEval, saveEval } from '../../operations/evals.ts';
 import { readText } from '../frame/forms.ts';
 import { goTo, type Pages } from '../frame/pages.ts';
 import type { ShownTrial } from './dry-run.ts';
@@ -64,7 +64,7 @@ function addEvalForms({ form }: Pages, { store, runDry }: EvalPageOptions): void
       const editor = { draft, ...refused, trial: readTrial(sent.form) };
       return { status: 422, page: await renderEditor(store, sent, editor) };
     }
-    await store.evals.put(ownerId, read.definition);
+    await saveEval(store.evals, ownerId, read.definition);
     const { evals: liveIds } = await store.settings.get(ownerId);
     const notice = liveIds.includes(read.definition.id) ? 'saved' : 'saved-not-live';
     return goTo(context, '/evals', { notice });

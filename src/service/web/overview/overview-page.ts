@@ -10,11 +10,10 @@ import { renderRoutes, type FrontPage } from '../../../report-kit/front-page.ts'
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import type { IngestLogEntry, OwnerCounts, RunSummary, SessionKind } from '../../store/store.ts';
 import type { Rejections } from '../../domain/rejected-requests.ts';
-import type { SdkSettings } from '../../domain/sdk-settings.ts';
 import { renderForm } from '../frame/forms.ts';
 import { renderLive, type LiveContent } from '../frame/live.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
-import { renderSdkSettings } from './sdk-settings.ts';
+import { EXPORTERS_CSS, EXPORTERS_PATH, renderExporters, type Exporters } from './exporters.ts';
 import { EXPORTER_ANCHOR, renderStarts, STARTS_CSS } from './starts.ts';
 import { renderPassRates } from '../runs/pass-rate-chart.ts';
 import { renderRuns, RUNS_CSS } from '../runs/runs-page.ts';
@@ -38,14 +37,12 @@ export interface News {
 }
 
 /** The content of the overview. */
-export interface Overview extends News {
+export interface Overview extends News, Omit<Exporters, 'log'> {
   /** The newest production runs. */
   runs: readonly RunSummary[];
   /** The newest simulations. */
   simulations: readonly RunSummary[];
   nowMs: number;
-  apiKeyHeader: string;
-  sdkSettings: readonly SdkSettings[];
   /** A description of the service, for readers who only have its URL. */
   about: Omit<FrontPage, 'title'>;
 }
@@ -57,7 +54,7 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
   return renderServicePage(
     {
       title: 'Overview',
-      css: `${CHART_CSS}${RUNS_CSS}${STARTS_CSS}.nested { margin-left: 1rem; }`,
+      css: `${CHART_CSS}${RUNS_CSS}${STARTS_CSS}${EXPORTERS_CSS}`,
       main: html`<h1>Overview</h1>
         ${renderLive(linkTo(context, OVERVIEW_LIVE_PATH), renderNews(overview, context))}
         <div class="charts">
@@ -76,11 +73,16 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
             ${renderRuns(runs.slice(0, RUNS_MAX), 'production', context)}
             <p><a href="${linkTo(context, '/runs', { kind: 'production' })}">All runs</a></p>`
         }
-        <details ${isEmpty ? 'open' : ''} id="${EXPORTER_ANCHOR}">
-          <summary>Send traces to this service</summary>
-          ${renderExporterSettings(overview, context)}
-          ${renderSdkSettings(overview.sdkSettings, overview.log)}
-        </details>
+        ${
+          isEmpty
+            ? html`<details open id="${EXPORTER_ANCHOR}">
+                <summary>Send traces to this service</summary>
+                ${renderExporters(overview, context)}
+              </details>`
+            : html`<p>
+                <a href="${linkTo(context, EXPORTERS_PATH)}">Send traces to this service</a>
+              </p>`
+        }
         <details>
           <summary>Routes of this service</summary>
           ${renderRoutes(about)}
@@ -253,32 +255,4 @@ function renderArrivals(
           <span class="soft">Problems that occur later appear here.</span>`,
       })
     }`;
-}
-
-const CHAT_ATTRIBUTES = `gen_ai.operation.name   chat
-gen_ai.conversation.id  order-1234
-gen_ai.input.messages   [{"role":"user","parts":[{"type":"text","content":"Where is it?"}]}]
-gen_ai.output.messages  [{"role":"assistant","parts":[{"type":"text","content":"On its way."}]}]`;
-
-/** Renders the variables for an OpenTelemetry exporter, without the key. */
-function renderExporterSettings({ apiKeyHeader }: Overview, context: PageContext): Html {
-  const { serviceUrl } = context;
-  return html`<p>
-      For an OpenTelemetry SDK, set these variables. KEY is an API key:
-      <a href="${linkTo(context, '/keys')}">generate one</a>, or use the one that the service
-      printed at its start.
-    </p>
-    <pre>
-OTEL_EXPORTER_OTLP_ENDPOINT=${serviceUrl}
-OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
-OTEL_EXPORTER_OTLP_HEADERS=${apiKeyHeader}=KEY</pre>
-    <p>
-      Set <code>gen_ai.conversation.id</code> on the spans of a conversation, and close it with
-      <code>POST /v1/sessions/CONVERSATION_ID/end</code> after its last span.
-    </p>
-    <p>
-      <b>Spans you write yourself.</b>
-      Each model call is a span with these attributes. The messages are text that contains JSON:
-    </p>
-    <pre>${CHAT_ATTRIBUTES}</pre>`;
 }

@@ -3,11 +3,11 @@ import { prefersHtml } from '../../../http-kit/pages.ts';
 import { sendPrettyJson } from '../../../http-kit/server.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { html } from '../../../report-kit/html.ts';
-import type { SdkSettings } from '../../domain/sdk-settings.ts';
 import type { SessionKind, Store } from '../../store/store.ts';
 import { OPENAPI_PATH } from '../openapi.ts';
 import { sendPage, servicePageHeaders } from '../frame/page-frame.ts';
 import { goTo, type Pages } from '../frame/pages.ts';
+import { EXPORTERS_PATH, renderExportersPage, type Exporters } from './exporters.ts';
 import { loadNews, type NewsSources } from './load-news.ts';
 import {
   DISMISS_PATH,
@@ -41,12 +41,8 @@ const LISTS = {
 const RUNS_MAX = 30;
 
 /** What the overview shows, and whom it answers. */
-export interface OverviewOptions extends NewsSources {
+export interface OverviewOptions extends NewsSources, Omit<Exporters, 'log'> {
   store: NewsSources['store'] & Pick<Store, 'runs'>;
-  /** What SDKs need so that the service can read their traces. */
-  sdkSettings: readonly SdkSettings[];
-  /** Lower-case name of the header that carries the API key. */
-  apiKeyHeader: string;
   /** The service clock. */
   clock: Clock;
 }
@@ -57,7 +53,7 @@ export interface OverviewOptions extends NewsSources {
  * API key.
  */
 export function addOverviewRoutes(
-  { app, form, live, findReader, findViewer }: Pages,
+  { app, page, form, live, findReader, findViewer }: Pages,
   options: OverviewOptions,
 ): void {
   const { apiKeyHeader, clock, store } = options;
@@ -71,6 +67,10 @@ export function addOverviewRoutes(
   });
   live(OVERVIEW_LIVE_PATH, ({ ownerId, context }) => async () => {
     return renderNews(await loadNews(options, ownerId), context);
+  });
+  page(EXPORTERS_PATH, async ({ ownerId, context }) => {
+    const { log } = await loadNews(options, ownerId);
+    return renderExportersPage({ ...options, log }, context);
   });
   app.get('/', async (request, reply) => {
     const { accept = '' } = request.headers;

@@ -87,4 +87,4 @@ function readRunFilter(
 }
 
 /** The most runs on a page. */
-const RUNS_MAX = 100;
+const RUNS_MAX = 30;

@@ -1,5 +1,6 @@
 import type { Persona, Scenario } from '../../../contract/index.ts';
 import { awaitValues } from '../../../platform/concurrency.ts';
+import { foldCase } from '../../../platform/fold-case.ts';
 import { makeScenarioFromConversation } from '../../domain/conversation-scenario.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
 import { sortByConnection } from '../../operations/agents.ts';
@@ -125,9 +126,9 @@ async function renderList(
 
 /** Returns the scenarios whose name, id, category, or tags contain a text in any case. */
 function filterScenarios(scenarios: readonly Scenario[], text: string): Scenario[] {
-  const wanted = text.trim().toLowerCase();
+  const wanted = foldCase(text.trim());
   return scenarios.filter(({ id, name, category = 'general', tags = [] }) =>
-    [id, name, category, ...tags].some((part) => part.toLowerCase().includes(wanted)),
+    [id, name, category, ...tags].some((part) => foldCase(part).includes(wanted)),
   );
 }
 

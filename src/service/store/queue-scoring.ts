@@ -14,8 +14,8 @@ interface ScoringRequest extends Omit<CloseRequest, 'runName'>, Partitioned {
   searchText: string | undefined;
 }
 
-/** Closes an open conversation, adds it to its run, and queues its scoring. */
-export async function closeConversation(
+/** Marks an open conversation as closed, adds it to its run, and queues its scoring. */
+export async function closeAndQueueScoring(
   db: WriteTransaction,
   request: ScoringRequest & Pick<CloseRequest, 'runName'>,
 ): Promise<CloseResult | undefined> {
@@ -43,7 +43,7 @@ export async function closeConversation(
   // Without its spans, evals would score nothing.
   const queued =
     row.spans_removed_at_ms === null
-      ? await queueJobs(db, request, { place: toPlace(row, request), run, ...bounds })
+      ? await addScoringSession(db, request, { place: toPlace(row, request), run, ...bounds })
       : 0;
   return { run, evaluationsQueued: queued, alreadyClosed: false };
 }
@@ -81,13 +81,15 @@ export async function queueScoring(
     .select('name')
     .where('key', '=', row.run_key)
     .executeTakeFirstOrThrow();
-  const bounds = boundsOf(row);
-  const queued = await queueJobs(db, request, { place: toPlace(row, request), run, ...bounds });
-  return { run, queued };
+  const conversation = { place: toPlace(row, request), run, ...boundsOf(row) };
+  return { run, queued: await addScoringSession(db, request, conversation) };
 }
 
-/** Creates the session of a closed conversation with its search text and jobs; nothing without evals. */
-async function queueJobs(
+/**
+ * Adds the session that scores a closed conversation, with its search text and jobs. Without evals, adds
+ * nothing. Returns the number of jobs.
+ */
+async function addScoringSession(
   db: WriteTransaction,
   request: ScoringRequest,
   conversation: { place: SpanPlace; run: string; startedAtMs: number; endedAtMs: number },

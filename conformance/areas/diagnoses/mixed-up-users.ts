@@ -6,7 +6,12 @@ import {
   type Exchange,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
-import { findDeletions, findSupposedLeftovers, isFalseDuplicate } from '../users/lifecycle.ts';
+import {
+  findDeletions,
+  findSupposedLeftovers,
+  isFalseDuplicate,
+  wasCreatedBefore,
+} from '../users/lifecycle.ts';
 import { findDeletedLater, PROCESSES_HINT } from '../users/processes.ts';
 import { pathUserId, sentUserId } from '../users/user-id.ts';
 import { findOwnMessage } from '../../engine/transcript/own-message.ts';
@@ -47,7 +52,13 @@ export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
     (exchange) => isDuplicate(exchange) && isAccepted(exchange),
   );
   if (unknown.length > 0) {
-    return diagnose(transcript, [...unknown, ...duplicates, ...twice], {
+    const refusedChats = transcript.exchanges.filter(
+      (exchange) =>
+        isUnknownInChat(exchange) &&
+        wasCreatedBefore(String(sentUserId(exchange)), exchange, transcript),
+    );
+    const shown = new Set([...unknown, ...refusedChats, ...duplicates, ...twice]);
+    return diagnose(transcript, [...shown], {
       describe: (seen, quote) =>
         `the sandbox knows a user in one request and not in the next: ${quote} (${seen})`,
       cure: PROCESSES_HINT.replace(/\.$/, ''),
@@ -88,9 +99,12 @@ function findForgottenUsers({ exchanges }: Transcript): Exchange[] {
   const deletions = exchanges.filter(
     ({ endpoint, intent }) => endpoint === 'delete' && intent === 'valid',
   );
-  // A missing route says that it is missing.
-  const isForgotten = (exchange: Exchange): boolean =>
-    isNotFound(exchange) && /\buser\b(?!s\/)/i.test(findOwnMessage(exchange) ?? '');
+  const isForgotten = (exchange: Exchange): boolean => {
+    const message = findOwnMessage(exchange) ?? '';
+    const isAboutUser = /\buser\b/i.test(message) || message.includes(pathUserId(exchange));
+    // A missing route says that its path is missing.
+    return isNotFound(exchange) && isAboutUser && !message.includes('users/');
+  };
   return deletions.every(isForgotten) ? deletions : [];
 }
 

@@ -8,7 +8,7 @@ import {
 import { unjudgedAs, checkEach, outcomeFinding, type Check, type Finding } from './check.ts';
 import { refusalHint, type RefusalHints } from './refusal-hints.ts';
 import { checkShape } from './shape.ts';
-import { isObject } from '../../../src/platform/json.ts';
+import { describeType, isObject } from '../../../src/platform/json.ts';
 import { describePage, findHtmlPage } from '../transcript/html-page.ts';
 import { findBodyFault } from '../transcript/json-fault.ts';
 import {
@@ -70,14 +70,18 @@ export function notObjectFinding(exchange: Exchange): Finding {
   };
 }
 
-/** Quotes the start of a body that is not a JSON object, with the reason if there is a usual one. */
+/** Describes a body that is not a JSON object by its value, or by its start and the usual mistake. */
 export function describeBody(exchange: Exchange): string {
-  const { response } = exchange;
+  const { response, json } = exchange;
   if (!response || response.body === '') return 'an empty body';
   const page = findHtmlPage(exchange);
   if (page) return describePage(page);
   const fault = findBodyFault(response);
-  return `${JSON.stringify(response.body.slice(0, 40))}${fault ? ` (${fault.reason})` : ''}`;
+  const start = JSON.stringify(response.body.slice(0, 40));
+  if (fault) return `${start} (${fault.reason})`;
+  if (json === undefined) return start;
+  const [type, value] = [describeType(json), formatValue(json)];
+  return type === value ? value : `${type}: ${value}`;
 }
 
 /** Returns what to do about a body that is almost JSON. */

@@ -32,6 +32,8 @@ export interface Step<Name extends string = string> {
   userId?: string;
   /** The key to send (default: the key of the run). */
   key?: BadKey | { own: string; owner: string };
+  /** What precedes the key of a sandbox in its header (default: `Bearer ` with a space). */
+  keyScheme?: 'bearer ' | '';
   /** Writes the name of the header with the key in upper case. */
   hasUpperCaseKeyHeader?: true;
   /** `keep-alive` reuses one connection for all steps that set it. */

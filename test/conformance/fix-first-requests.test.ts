@@ -1,5 +1,6 @@
 /** What "Fix first" says about valid requests that a sandbox refuses, and about users that it forgets. */
 import t from 'tap';
+import { check } from '../../conformance/index.ts';
 import { resolvePointer } from '../../src/contract/index.ts';
 import { isObject, parseJson } from '../../src/platform/json.ts';
 import { testFixFirst, type FixFirstCase } from '../support/conformance/fix-first.ts';
@@ -9,9 +10,11 @@ import {
   idOf,
   isAccepted,
   isChat,
+  withDefect,
   type Defect,
   type Message,
 } from '../support/sandboxes/defective-layer.ts';
+import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 
 type ReceivedRequest = Parameters<ReturnType<Defect>>[0];
 
@@ -120,3 +123,24 @@ const cases: readonly FixFirstCase[] = [
 ];
 
 for (const one of cases) testFixFirst(t, one);
+
+void t.test('a key that is accepted only after bearer, or without a word, is named', async (t) => {
+  const apiKey = 'the-key-of-the-sandbox';
+  for (const scheme of ['bearer ', '']) {
+    const defect: Defect = () => (request, forward) =>
+      request.path === '/health' || request.headers.authorization === `${scheme}${apiKey}`
+        ? forward()
+        : refuse(request, 401, 'Unauthorized.');
+    const target = await withDefect(t, await startTextAgent(t), defect);
+    const { report, transcript } = await check({
+      ...{ target, apiKey, kitVersion: 'test', seed: 'scheme' },
+      areas: ['chat', 'health', 'users'],
+    });
+    t.match(report.blockedBy, {
+      id: 'key_refused',
+      message: `The sandbox refuses the key in "Authorization: Bearer KEY" with 401, and accepts it in "Authorization: ${scheme}KEY".`,
+      cure: /^Accept the key after the word Bearer/,
+    });
+    t.notMatch(JSON.stringify(transcript), apiKey);
+  }
+});

@@ -12,6 +12,7 @@ import { repetitionOf } from '../transcript/repetitions.ts';
 import {
   describeOutcome,
   type Exchange,
+  isAccepted,
   isRateLimited,
   PREFLIGHT,
   toPrintable,
@@ -196,8 +197,17 @@ function findRedirect({ run, exchanges }: Preflight): BlockingCause | undefined 
 function findKeyRefusal(preflight: Preflight, suite: Suite): BlockingCause | undefined {
   const keyed = suite.findKeyedExchange(preflight);
   const status = keyed?.response?.status;
-  if (status !== 401 && status !== 403) return undefined;
-  const own = keyed && findOwnMessage(keyed);
+  if (!keyed || (status !== 401 && status !== 403)) return undefined;
+  const scheme = findAcceptedScheme(keyed, preflight);
+  if (scheme !== undefined) {
+    return {
+      id: 'key_refused',
+      message: `The ${suite.peer} refuses the key in "Authorization: Bearer KEY" with ${status}, and accepts it in "Authorization: ${scheme}KEY".`,
+      cure: 'Accept the key after the word Bearer: the service sends it in this form.',
+      evidence: keyed,
+    };
+  }
+  const own = findOwnMessage(keyed);
   const quote = own === undefined ? '' : `: ${JSON.stringify(toPrintable(own, 80))}`;
   return {
     id: 'key_refused',
@@ -207,6 +217,15 @@ function findKeyRefusal(preflight: Preflight, suite: Suite): BlockingCause | und
     cure: suite.cures.keyRefused,
     evidence: keyed,
   };
+}
+
+/** Returns what has to precede the key in place of `Bearer `; undefined if the key is refused anyway. */
+function findAcceptedScheme(keyed: Exchange, { exchanges }: Preflight): string | undefined {
+  const accepted = exchanges.find(
+    (other) => other.endpoint === keyed.endpoint && other.intent === 'open' && isAccepted(other),
+  );
+  const header = accepted?.request.headers['authorization'];
+  return header === undefined ? undefined : (/^bearer /i.exec(header)?.[0] ?? '');
 }
 
 const rateLimitTexts = (peer: Suite['peer']): [message: string, cure: string] => [

@@ -103,6 +103,8 @@ export interface Probe<State extends object = object, Id extends RequirementId =
   exercises: readonly Id[];
   /** Probes of an earlier phase whose effects this probe relies on. */
   needs?: readonly Probe<State>[];
+  /** The other probes of its phase wait for it, unless it takes long: they change what it reads. */
+  goesFirst?: true;
   /** Also runs when one of these areas is checked and the probe's own area is not. */
   alsoFor?: readonly Area[];
   /** Runs only with `--intrusive`. */

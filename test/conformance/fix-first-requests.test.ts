@@ -1,71 +1,67 @@
 /** What "Fix first" says about valid requests that a sandbox refuses, and about users that it forgets. */
 import t from 'tap';
-import { check } from '../../conformance/index.ts';
-import { resolvePointer } from '../../src/contract/index.ts';
-import { isObject, parseJson } from '../../src/platform/json.ts';
-import { testFixFirst, type FixFirstCase } from '../support/conformance/fix-first.ts';
+import { errorResponse } from '../../conformance/areas/sandbox-responses.ts';
 import {
-  changeBody,
-  errorBody,
-  idOf,
-  isAccepted,
-  isChat,
-  withDefect,
-  type Defect,
-  type Message,
-} from '../support/sandboxes/defective-layer.ts';
+  isSuccess,
+  jsonResponse,
+  replaceParts,
+  respondInstead,
+  to,
+} from '../../conformance/engine/mutants/combinators.ts';
+import type { ProxyRequest, TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
+import { stringAt, userIdOf } from '../../conformance/engine/mutants/requests.ts';
+import { check, type CheckResult } from '../../conformance/index.ts';
+import { resolvePointer, type Endpoint } from '../../src/contract/index.ts';
+import { isObject } from '../../src/platform/json.ts';
+import type { FixFirstCase } from '../support/conformance/fix-first.ts';
+import { withDistortion } from '../support/sandboxes/distortions.ts';
 import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 
-type ReceivedRequest = Parameters<ReturnType<Defect>>[0];
-
-const JSON_TYPE = { 'content-type': 'application/json' };
-
-const refuse = (request: ReceivedRequest, status: number, message: string): Promise<Message> =>
-  Promise.resolve({
-    ...{ ...request, status, headers: JSON_TYPE },
-    body: errorBody(message, 'invalid_request_error', 'bad_request'),
-  });
+interface Case extends Pick<FixFirstCase, 'title' | 'says' | 'never' | 'example'> {
+  defect: TransformFactory;
+}
 
 /** Refuses chat requests because of a key in `metadata`, with the words of Go. */
 const refuseKeys =
-  (isRefused: (key: string, nth: number) => boolean): Defect =>
+  (isRefused: (key: string, nth: number) => boolean): TransformFactory =>
   () => {
     let nth = 0;
-    return (request, forward) => {
-      const metadata = resolvePointer(parseJson(request.body), '/metadata');
-      if (!isChat(request) || !isObject(metadata)) return forward();
+    return async (request, forward) => {
+      const metadata = resolvePointer(request.json, '/metadata');
+      if (request.endpoint !== 'chat' || !isObject(metadata)) return forward(request);
       nth += 1;
       const refused = Object.keys(metadata).find((key) => isRefused(key, nth));
-      return refused === undefined
-        ? forward()
-        : refuse(request, 400, `json: unknown field ${JSON.stringify(refused)}`);
+      if (refused === undefined) return forward(request);
+      return errorResponse(400, 'bad_request', `json: unknown field ${JSON.stringify(refused)}`);
     };
   };
 
-/** Refuses requests to a path with 406 if they have the header Accept, or if they lack it. */
-const refuseAccept =
-  (path: string, isRefused: (accept: string | undefined) => boolean): Defect =>
-  () =>
-  (request, forward) =>
-    request.path === path && isRefused(request.headers.accept)
-      ? refuse(request, 406, 'Not acceptable.')
-      : forward();
+const acceptOf = ({ headers }: ProxyRequest): string | undefined => headers['accept'];
+
+/** Refuses requests that have the header Accept, or lack it. */
+const refuseAccept = (
+  endpoint: Endpoint,
+  isRefused: (accept: string | undefined) => boolean,
+): TransformFactory =>
+  respondInstead(
+    to(endpoint, (request) => isRefused(acceptOf(request))),
+    () => errorResponse(406, 'bad_request', 'Not acceptable.'),
+  );
 
 /** Creates every user, and knows none afterward. */
-const forgetUsers: Defect = () => (request, forward) => {
-  if (request.method === 'DELETE') {
-    return refuse(request, 404, `${request.path.slice('/users/'.length)} is unknown.`);
+const forgetUsers: TransformFactory = () => async (request, forward) => {
+  if (request.endpoint === 'delete') {
+    return errorResponse(404, 'bad_request', `${userIdOf(request)} is unknown.`);
   }
-  const id = idOf(request);
-  if (request.path !== '/users' || !/^\w{1,64}$/.test(id)) return forward();
-  const created = { user_id: id, created_at: '2026-01-01T00:00:00Z', status: 'active' };
-  const body = JSON.stringify(created);
-  return Promise.resolve({ ...request, status: 201, headers: JSON_TYPE, body });
+  const id = stringAt('user_id', request) ?? '';
+  if (request.endpoint !== 'create' || !/^\w{1,64}$/.test(id)) return forward(request);
+  const at = '2026-01-01T00:00:00Z';
+  return jsonResponse(201, { user_id: id, created_at: at, status: 'active' });
 };
 
 const KNOWN_KEYS = ['scenario_id', 'persona', 'time_of_day'];
 
-const cases: readonly FixFirstCase[] = [
+const cases: readonly Case[] = [
   {
     title: 'a decoder that refuses unknown fields',
     defect: refuseKeys((key) => !KNOWN_KEYS.includes(key)),
@@ -81,37 +77,31 @@ const cases: readonly FixFirstCase[] = [
   },
   {
     title: 'a health check that requires the header Accept',
-    defect: refuseAccept('/health', (accept) => accept === undefined),
+    defect: refuseAccept('health', (accept) => accept === undefined),
     says: /^GET \/health: requests without the header Accept get 406 \(\d+ responses, e\.g\. exchange \d+ "plain"\), and 200 with Accept: application\/json \(exchange \d+\)\. Send JSON whether or not/,
   },
   {
     title: 'a health check that refuses the header Accept',
-    defect: refuseAccept('/health', (accept) => accept === 'application/json'),
+    defect: refuseAccept('health', (accept) => accept === 'application/json'),
     says: /^GET \/health: requests with Accept: application\/json get 406 \(exchange \d+ "with Accept"\), and 200 without the header Accept \(exchange \d+\)\. Send JSON whether or not/,
     example: { requirement: 'HEALTH-006' },
   },
   {
     title: 'a chat route that requires the header Accept',
-    defect: refuseAccept('/v1/chat/completions', (accept) => accept === undefined),
+    defect: refuseAccept('chat', (accept) => accept === undefined),
     says: /^POST \/v1\/chat\/completions: requests without the header Accept get 406 \(\d+ responses, e\.g\. exchange \d+ "minimal"\)\. Send JSON whether or not/,
     never: /valid requests get|instead of 406/,
   },
   {
     title: 'replies that are an array of texts',
-    defect: changeBody(
-      () => ['Hello', 'Goodbye'],
-      (message) => isAccepted(message) && isChat(message),
-    ),
+    defect: replaceParts(to('chat'), { body: '["Hello","Goodbye"]' }, isSuccess),
     says: /^POST \/v1\/chat\/completions: the body is not a JSON object, but an array: \["Hello","Goodbye"\] \(\d+ responses, e\.g\. exchange \d+ "minimal"\)\. Send one JSON object$/,
     never: /valid requests get/,
     example: { received: 'an array: ["Hello","Goodbye"]' },
   },
   {
     title: 'a health report that is a string',
-    defect: changeBody(
-      () => 'healthy',
-      ({ path }) => path === '/health',
-    ),
+    defect: replaceParts(to('health'), { body: '"healthy"' }),
     says: /^GET \/health: the body is not a JSON object, but a string: "healthy" \(\d+ responses, /,
     example: { received: '200 with a string: "healthy"' },
   },
@@ -122,20 +112,36 @@ const cases: readonly FixFirstCase[] = [
   },
 ];
 
-for (const one of cases) testFixFirst(t, one);
+for (const { title, defect, says, never, example } of cases) {
+  void t.test(`Fix first: ${title}`, async (t) => {
+    const target = await withDistortion(t, await startTextAgent(t), defect);
+    const { report } = await check({
+      ...{ target, kitVersion: 'test', seed: 'requests' },
+      areas: ['chat', 'health', 'users'],
+    });
+    const descriptions = report.causes.map(({ description }) => description);
+    t.match(descriptions[0], says);
+    if (never) t.notMatch(descriptions.join('\n'), never);
+    if (example) t.match(report.causes[0]?.example, example);
+  });
+}
 
 void t.test('a key that is accepted only after bearer, or without a word, is named', async (t) => {
   const apiKey = 'the-key-of-the-sandbox';
-  for (const scheme of ['bearer ', '']) {
-    const defect: Defect = () => (request, forward) =>
-      request.path === '/health' || request.headers.authorization === `${scheme}${apiKey}`
-        ? forward()
-        : refuse(request, 401, 'Unauthorized.');
-    const target = await withDefect(t, await startTextAgent(t), defect);
-    const { report, transcript } = await check({
+  const checkWith = async (scheme: string): Promise<CheckResult> => {
+    const isRefused = ({ endpoint, headers }: ProxyRequest): boolean =>
+      endpoint !== 'health' && headers['authorization'] !== `${scheme}${apiKey}`;
+    const refuse = respondInstead(isRefused, () =>
+      errorResponse(401, 'bad_request', 'Unauthorized.'),
+    );
+    const target = await withDistortion(t, await startTextAgent(t), refuse);
+    return check({
       ...{ target, apiKey, kitVersion: 'test', seed: 'scheme' },
       areas: ['chat', 'health', 'users'],
     });
+  };
+  for (const scheme of ['bearer ', '']) {
+    const { report, transcript } = await checkWith(scheme);
     t.match(report.blockedBy, {
       id: 'key_refused',
       message: `The sandbox refuses the key in "Authorization: Bearer KEY" with 401, and accepts it in "Authorization: ${scheme}KEY".`,

@@ -19,7 +19,7 @@ export type Forward = (path?: string) => Promise<Message>;
 
 /** Changes what a client gets. Each run creates its own, because it may keep state. */
 export type Defect = () => (
-  request: { method: string; path: string; headers: IncomingHttpHeaders; body: string },
+  request: { method: string; path: string; body: string },
   forward: Forward,
 ) => Promise<Message>;
 
@@ -32,11 +32,11 @@ export async function withDefect(t: Test, upstream: string, defect: Defect): Pro
   return listen(t, (request, response) => {
     void (async () => {
       const body = await readText(request);
-      const { method = '', url = '', headers: sent } = request;
+      const { method = '', url = '' } = request;
       const forward: Forward = async (path = url) => {
         const answer = await fetch(`${upstream}${path}`, {
           method,
-          headers: forwardedHeaders(sent),
+          headers: forwardedHeaders(request.headers),
           ...(method === 'POST' && { body }),
         });
         const type = answer.headers.get('content-type');
@@ -45,8 +45,8 @@ export async function withDefect(t: Test, upstream: string, defect: Defect): Pro
           headers: type === null ? {} : { 'content-type': type },
         };
       };
-      const message = await respond({ method, path: url, headers: sent, body }, forward);
-      response.writeHead(message.status, message.headers).end(message.body);
+      const { status, headers, body: text } = await respond({ method, path: url, body }, forward);
+      response.writeHead(status, headers).end(text);
     })();
   });
 }

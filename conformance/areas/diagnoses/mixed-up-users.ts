@@ -13,7 +13,7 @@ import {
   wasCreatedBefore,
 } from '../users/lifecycle.ts';
 import { findDeletedLater, PROCESSES_HINT } from '../users/processes.ts';
-import { pathUserId, sentUserId } from '../users/user-id.ts';
+import { countAlike, pathUserId, sentUserId } from '../users/user-id.ts';
 import { findOwnMessage } from '../../engine/transcript/own-message.ts';
 import { conformingResponse, isDuplicate } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
@@ -83,13 +83,8 @@ function findSimilarIds(left: readonly unknown[], right: readonly string[]): [st
   const pairs = left.flatMap((first) =>
     right.map((second): [string, string] => [String(first), second]),
   );
-  const lengthAlike = ([first, second]: [string, string]): number => {
-    if (first === second) return -1;
-    const [letters, others] = [first.toLowerCase(), second.toLowerCase()];
-    let length = 0;
-    while (length < letters.length && letters[length] === others[length]) length += 1;
-    return length;
-  };
+  const lengthAlike = ([first, second]: [string, string]): number =>
+    first === second ? -1 : countAlike(first, second);
   const best = pairs.reduce((one, other) => (lengthAlike(other) > lengthAlike(one) ? other : one));
   return [toPrintable(best[0], 70), toPrintable(best[1], 70)];
 }

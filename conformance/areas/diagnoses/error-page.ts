@@ -1,3 +1,4 @@
+import { ERROR_SHAPE } from '../../engine/checks/responses.ts';
 import { describePage, findHtmlPage, type HtmlPage } from '../../engine/transcript/html-page.ts';
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 import { isRedirect } from '../../engine/transcript/redirects.ts';
@@ -21,7 +22,7 @@ export function findErrorPages({ run, exchanges }: Transcript): Diagnosis[] {
         seen,
         fault: `requests get ${status} with ${describePage(page)} (${describeSeen(seen)})`,
         cure: page.cure.endsWith('as JSON')
-          ? `${page.cure}: {"error": {"message", "type", "code"}}`
+          ? `${page.cure}: ${ERROR_SHAPE}`
           : page.cure,
         repair: (exchange) =>
           isHandled(exchange, page)

@@ -208,7 +208,10 @@ export function checkRefused(
   );
 }
 
-const ERROR_HINT = 'The shape is {"error": {"message", "type", "code"}}.';
+/** The shape of errors, as hints and causes show it (spec 7). */
+export const ERROR_SHAPE = '{"error": {"message", "type", "code"}}';
+
+const ERROR_HINT = `The shape is ${ERROR_SHAPE}.`;
 
 type ExchangePredicate = (exchange: Exchange) => boolean;
 

@@ -10,6 +10,7 @@ import {
   errorOf,
   isAccepted,
   isRateLimited,
+  isRefused,
   toPrintable,
   type Exchange,
   type Transcript,
@@ -35,9 +36,6 @@ const all: Routes = [['chat', 'create', 'delete', 'health'], 'All routes'];
 
 const isMalformed = (exchange: Exchange): boolean =>
   exchange.intent === 'refuse' && !isDuplicate(exchange) && !isRateLimited(exchange);
-
-const isRefused = ({ response }: Exchange): boolean =>
-  response !== undefined && response.status >= 400 && response.status < 500;
 
 /** Refuses malformed requests with 400 where only the status is another one. */
 function changeStatus([endpoints, name]: Routes, exchanges: readonly Exchange[]): Repair[] {

@@ -2,6 +2,7 @@ import type { RunRecord } from '../../../src/contract/index.ts';
 import {
   isAccepted,
   isRateLimited,
+  isRefused,
   toPrintable,
   type Exchange,
   type Transcript,
@@ -37,12 +38,11 @@ function explain(
     { endpoint }: Exchange,
   ): Exchange | undefined =>
     exchanges.find((other) => other.endpoint === endpoint && isAccepted(other));
-  const isDueToHeader = (exchange: Exchange): boolean => {
-    const status = exchange.response?.status ?? 0;
-    if (status < 400 || status >= 500 || isRateLimited(exchange)) return false;
-    if (findAccepted(alike, exchange)) return false;
-    return status === NOT_ACCEPTABLE || findAccepted(others, exchange) !== undefined;
-  };
+  const isDueToHeader = (exchange: Exchange): boolean =>
+    isRefused(exchange) &&
+    !isRateLimited(exchange) &&
+    !findAccepted(alike, exchange) &&
+    (exchange.response?.status === NOT_ACCEPTABLE || findAccepted(others, exchange) !== undefined);
   const seen = nonEmpty(alike.filter(isDueToHeader));
   if (!seen) return [];
   const example = findExample(seen);

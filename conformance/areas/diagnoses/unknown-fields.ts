@@ -4,6 +4,7 @@ import { isObject } from '../../../src/platform/json.ts';
 import { findOwnMessage } from '../../engine/transcript/own-message.ts';
 import {
   isAccepted,
+  isRefused,
   toPrintable,
   type Exchange,
   type Transcript,
@@ -47,15 +48,10 @@ export function findUnknownFields({ run, exchanges }: Transcript): Diagnosis[] {
 }
 
 /** Returns whether a request should not get a 400, and gets a 4xx that calls one of its fields unknown. */
-function isRefusedForField(exchange: Exchange): boolean {
-  const status = exchange.response?.status ?? 0;
-  return (
-    (exchange.intent === 'valid' || isDuplicate(exchange)) &&
-    status >= 400 &&
-    status < 500 &&
-    UNKNOWN_FIELD.test(findOwnMessage(exchange) ?? '')
-  );
-}
+const isRefusedForField = (exchange: Exchange): boolean =>
+  (exchange.intent === 'valid' || isDuplicate(exchange)) &&
+  isRefused(exchange) &&
+  UNKNOWN_FIELD.test(findOwnMessage(exchange) ?? '');
 
 /** A field of a request body, and its place with `*` for the index of an array. */
 interface Field {

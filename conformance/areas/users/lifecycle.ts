@@ -5,6 +5,7 @@ import {
   errorOf,
   isAccepted,
   isNotFound,
+  isRefused,
   type Exchange,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
@@ -25,8 +26,6 @@ const isRefusedAsDuplicate = (exchange: Exchange): boolean =>
  */
 function mayExist(exchange: Exchange, { exchanges }: Transcript): boolean {
   const id = sentUserId(exchange);
-  const isRefused = ({ response }: Exchange): boolean =>
-    response !== undefined && response.status >= 400 && response.status < 500;
   return (
     exchange.properties?.includes(SHORT_ID) === true ||
     exchanges.some(

@@ -18,6 +18,7 @@ import {
   errorOf,
   describeOutcome,
   isRateLimited,
+  isRefused,
 } from '../transcript/reading.ts';
 import { isConclusive } from '../transcript/repetitions.ts';
 
@@ -184,9 +185,8 @@ export function checkRefused(
       isConclusive(exchange, transcript) &&
       isControlAccepted(exchange, transcript),
     (exchange) => {
-      const received = exchange.response?.status ?? 0;
       const isExpected =
-        status === undefined ? received >= 400 && received < 500 : received === status;
+        status === undefined ? isRefused(exchange) : exchange.response?.status === status;
       if (isExpected) return [];
       return [
         outcomeFinding(

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../engine/transcript/reading.ts';
+import { isKeyRefused, type Exchange } from '../../engine/transcript/reading.ts';
 import type { Step } from '../../engine/probe.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
 
@@ -11,8 +11,8 @@ export async function lookForKeyScheme(
   chat: Exchange | undefined,
   body: Step['body'],
 ): Promise<void> {
-  const isRefused = [401, 403].includes(chat?.response?.status ?? 0);
-  if (!isRefused || chat?.request.headers['authorization'] === undefined || !body) return;
+  if (!chat || !isKeyRefused(chat) || !body) return;
+  if (chat.request.headers['authorization'] === undefined) return;
   for (const keyScheme of SCHEMES) {
     const step = keyScheme === '' ? 'key without Bearer' : 'key after bearer';
     await context.send({ endpoint: 'chat', step, intent: 'open', keyScheme, body });

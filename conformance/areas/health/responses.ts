@@ -28,6 +28,7 @@ import {
   errorOf,
   type Exchange,
   isAccepted,
+  isKeyRefused,
   isRateLimited,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
@@ -156,7 +157,7 @@ export const responses: Subject = {
         (exchange) =>
           isHealth(exchange) && exchange.response !== undefined && !isRateLimited(exchange),
         (exchange) =>
-          [401, 403].includes(statusOf(exchange))
+          isKeyRefused(exchange)
             ? [
                 outcomeFinding(
                   exchange,
@@ -284,7 +285,7 @@ function checkResponse(
       isHealth(exchange) &&
       isJudged(exchange, transcript) &&
       !isRateLimited(exchange) &&
-      ![401, 403].includes(statusOf(exchange)) &&
+      !isKeyRefused(exchange) &&
       exchange.failure?.kind !== 'timeout',
     (exchange) => (isHealthResponse(exchange) ? [] : [notHealth(exchange, expected)]),
     noResponse,

@@ -13,6 +13,7 @@ import {
   describeOutcome,
   type Exchange,
   isAccepted,
+  isKeyRefused,
   isRateLimited,
   PREFLIGHT,
   toPrintable,
@@ -196,8 +197,8 @@ function findRedirect({ run, exchanges }: Preflight): BlockingCause | undefined 
 
 function findKeyRefusal(preflight: Preflight, suite: Suite): BlockingCause | undefined {
   const keyed = suite.findKeyedExchange(preflight);
-  const status = keyed?.response?.status;
-  if (!keyed || (status !== 401 && status !== 403)) return undefined;
+  if (!keyed || !isKeyRefused(keyed)) return undefined;
+  const status = keyed.response?.status;
   const scheme = findAcceptedScheme(keyed, preflight);
   if (scheme !== undefined) {
     return {

@@ -7,7 +7,7 @@ import { checkNoServerError } from '../../engine/checks/responses.ts';
 import { to, type When } from '../../engine/mutants/combinators.ts';
 import { errorResponse, refuseInstead } from '../sandbox-responses.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
-import { messagesTextOf, stringAt } from '../../engine/mutants/requests.ts';
+import { hasOtherKeys, messagesTextOf, stringAt } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import { type Exchange, isAccepted, isRateLimited } from '../../engine/transcript/reading.ts';
 import { showsOverlap } from '../../engine/transcript/repetitions.ts';
@@ -208,10 +208,8 @@ function failWhileBusy(): ReturnType<TransformFactory> {
 
 /** Some field outside `metadata` is not in the specification. */
 function hasUnknownFields({ json }: ProxyRequest): boolean {
-  const hasOther = (value: unknown, keys: readonly string[]): boolean =>
-    isObject(value) && Object.keys(value).some((key) => !keys.includes(key));
   return (
-    hasOther(json, ['messages', 'user_id', 'session_id', 'metadata']) ||
-    listAt(json, '/messages').some((message) => hasOther(message, ['role', 'content']))
+    hasOtherKeys(json, ['messages', 'user_id', 'session_id', 'metadata']) ||
+    listAt(json, '/messages').some((message) => hasOtherKeys(message, ['role', 'content']))
   );
 }

@@ -27,6 +27,7 @@ import type { MutantEntry, Subject } from '../../engine/requirement.ts';
 import {
   type Exchange,
   isAccepted,
+  isBroken,
   isNotFound,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
@@ -220,7 +221,7 @@ function checkUnknownUser(): Check {
   return checkEach(
     (exchange, transcript) => isUnknown(exchange) && isConclusive(exchange, transcript),
     (exchange) =>
-      ((exchange.response?.status ?? 0) >= 500 && !isNotFound(exchange)) || !exchange.response
+      isBroken(exchange)
         ? [
             outcomeFinding(
               exchange,

@@ -6,7 +6,7 @@ import { isObjectFrom } from '../../engine/checks/shape.ts';
 import { jsonResponse, respondInstead, to, type When } from '../../engine/mutants/combinators.ts';
 import { acceptInstead, errorResponse } from '../sandbox-responses.ts';
 import type { ProxyRequest } from '../../engine/mutants/mutant.ts';
-import { hasWrongKey, where } from '../../engine/mutants/requests.ts';
+import { hasOtherKeys, hasWrongKey, where } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import { checkClockSkew } from '../clock-skew.ts';
 import { unlessAbsent } from './absence.ts';
@@ -67,13 +67,11 @@ export const silences: Subject = {
 
 /** Some field is not in the specification. */
 function hasUnknownKeys({ json }: ProxyRequest): boolean {
-  const hasOther = (value: unknown, keys: readonly string[]): boolean =>
-    isObject(value) && Object.keys(value).some((key) => !keys.includes(key));
   if (!isObject(json)) return false;
   const metadata = ['scenario_id', 'persona', 'session_type', 'preferences', 'history'];
   return (
-    hasOther(json, ['user_id', 'metadata', 'profile']) ||
-    hasOther(json['metadata'], metadata) ||
-    hasOther(json['profile'], ['name', 'email', 'tier', 'location'])
+    hasOtherKeys(json, ['user_id', 'metadata', 'profile']) ||
+    hasOtherKeys(json['metadata'], metadata) ||
+    hasOtherKeys(json['profile'], ['name', 'email', 'tier', 'location'])
   );
 }

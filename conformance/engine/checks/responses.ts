@@ -15,6 +15,7 @@ import {
   type Exchange,
   type Transcript,
   isAccepted,
+  isBroken,
   errorOf,
   describeOutcome,
   isRateLimited,
@@ -104,7 +105,7 @@ export function checkNoServerError(
       !isRateLimited(exchange) &&
       exchange.response?.status !== 501,
     (exchange) =>
-      exchange.failure || (exchange.response?.status ?? 0) >= 500
+      isBroken(exchange)
         ? [outcomeFinding(exchange, 'a complete response without a server error')]
         : [],
     unjudged,

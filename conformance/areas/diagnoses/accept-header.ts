@@ -33,20 +33,19 @@ function explain(
   others: readonly Exchange[],
   run: RunRecord,
 ): Diagnosis[] {
-  const findAccepted = (
-    exchanges: readonly Exchange[],
-    { endpoint }: Exchange,
-  ): Exchange | undefined =>
-    exchanges.find((other) => other.endpoint === endpoint && isAccepted(other));
-  const isDueToHeader = (exchange: Exchange): boolean =>
-    isRefused(exchange) &&
-    !isRateLimited(exchange) &&
-    !findAccepted(alike, exchange) &&
-    (exchange.response?.status === NOT_ACCEPTABLE || findAccepted(others, exchange) !== undefined);
+  const isDueToHeader = (exchange: Exchange): boolean => {
+    if (!isRefused(exchange) || isRateLimited(exchange)) return false;
+    if (listSame(alike, exchange).some(isAccepted)) return false;
+    // Without the other form of the request, only the status shows what is wrong.
+    const contrary = listSame(others, exchange);
+    return contrary.length === 0
+      ? exchange.response?.status === NOT_ACCEPTABLE
+      : contrary.some(isAccepted);
+  };
   const seen = nonEmpty(alike.filter(isDueToHeader));
   if (!seen) return [];
   const example = findExample(seen);
-  const other = findAccepted(others, example);
+  const other = listSame(others, example).find(isAccepted);
   const contrast = other
     ? `, and ${other.response?.status} ${describeHeader(other)} (exchange ${other.id})`
     : '';
@@ -61,3 +60,7 @@ function explain(
 }
 
 const NOT_ACCEPTABLE = 406;
+
+/** Returns the exchanges with the route of another one. */
+const listSame = (exchanges: readonly Exchange[], { endpoint }: Exchange): Exchange[] =>
+  exchanges.filter((other) => other.endpoint === endpoint);

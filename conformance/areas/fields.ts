@@ -20,6 +20,10 @@ import type {
 /** Stands for a field that is not sent, in place of a wrong value. */
 export const missing = Symbol('missing');
 
+/** Why the type of a field matters, if an entry names no other reason. */
+const TYPE_REASON =
+  'The service expects this type; it drops another value or ends the simulation.';
+
 /** What the fields of a message have in common. */
 export interface FieldDefaults extends RequirementDefaults {
   endpoint: Endpoint;
@@ -73,7 +77,7 @@ export function fieldsOf(message: FieldDefaults) {
       return { description, transform: editResponses(...edits) } satisfies MutantEntry;
     };
     return {
-      reason: message.reason ?? '',
+      reason: message.reason ?? TYPE_REASON,
       ...(message.observability && { observability: message.observability }),
       ...(message.probes && isNeeded && { probes: message.probes }),
       ...requirement,

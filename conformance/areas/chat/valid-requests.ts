@@ -12,7 +12,12 @@ import type { Subject } from '../../engine/requirement.ts';
 import { type Exchange, isAccepted, isRateLimited } from '../../engine/transcript/reading.ts';
 import { showsOverlap } from '../../engine/transcript/repetitions.ts';
 import { defineAccepted } from '../accepted.ts';
-import { breakAfterMalformedJson, failEverySeventh, HANG_MS } from '../failures.ts';
+import {
+  breakAfterMalformedJson,
+  failEverySeventh,
+  HANG_MS,
+  SURVIVAL_REASON,
+} from '../failures.ts';
 import { onTwins } from '../twins.ts';
 import { noReply } from './replies.ts';
 import { malformed } from './malformed.ts';
@@ -61,7 +66,7 @@ const accepted = defineAccepted(
     'CHAT-013': {
       rule: 'A valid chat request succeeds after malformed ones.',
       statements: ['4.5.4', '4.5.5'],
-      reason: 'One malformed request must not take the sandbox down for other simulations.',
+      reason: SURVIVAL_REASON,
       probes: ['chat/after'],
       steps: ['after refusals'],
       plain: 'full',

@@ -61,7 +61,7 @@ interface Field {
 
 /** Returns the field that a refusal names. Some messages go on with the names of the known fields. */
 function findNamedField(exchange: Exchange): Field | undefined {
-  const fields = fieldsOf(exchange);
+  const fields = sentFieldsOf(exchange);
   const message = findOwnMessage(exchange) ?? '';
   for (const [, , quoted, path, property] of message.matchAll(FIELD_NAME)) {
     const words = quoted ?? path ?? property ?? '';
@@ -76,9 +76,9 @@ function findNamedField(exchange: Exchange): Field | undefined {
 const isAcceptedWith = (field: Field, { endpoint }: Exchange, other: Exchange): boolean =>
   other.endpoint === endpoint &&
   isAccepted(other) &&
-  fieldsOf(other).some(({ place }) => place === field.place);
+  sentFieldsOf(other).some(({ place }) => place === field.place);
 
-const fieldsOf = computeOnce(({ sent }: Exchange): readonly Field[] => listFields(sent));
+const sentFieldsOf = computeOnce(({ sent }: Exchange): readonly Field[] => listFields(sent));
 
 function listFields(value: unknown, parent = ''): Field[] {
   if (Array.isArray(value)) return value.flatMap((item) => listFields(item, `${parent}/*`));

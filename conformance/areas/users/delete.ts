@@ -46,7 +46,6 @@ const deleted = fieldsOf({
   endpoint: 'delete',
   message: 'UserDeleted',
   noun: 'delete response',
-  reason: 'The service expects this type; it drops another value or ends the simulation.',
   probes: ['users/cleanup'],
   wrapCheck: (check) => unlessAbsent('delete', check),
 });

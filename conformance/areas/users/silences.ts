@@ -8,7 +8,7 @@ import { acceptInstead, errorResponse } from '../sandbox-responses.ts';
 import type { ProxyRequest } from '../../engine/mutants/mutant.ts';
 import { hasOtherKeys, hasWrongKey, where } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
-import { checkClockSkew } from '../clock-skew.ts';
+import { checkClockSkew, SKEW_REASON } from '../clock-skew.ts';
 import { unlessAbsent } from './absence.ts';
 
 /** A create request for which the specification defines no response. */
@@ -35,8 +35,7 @@ export const silences: Subject = {
       level: 'may',
       rule: '`created_at` and `deleted_at` are within 60 s of the clock of the machine that runs the check.',
       statements: ['2.9.15', '2.9.22'],
-      reason:
-        "A wrong clock puts events in the wrong order. The specification doesn't require the current time, so a difference is only reported.",
+      reason: SKEW_REASON,
       check: unlessAbsent(
         'create',
         checkClockSkew(

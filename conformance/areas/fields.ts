@@ -17,12 +17,12 @@ import type {
   RequirementEntry,
 } from '../engine/requirement.ts';
 
-/** Stands for a field that is not sent, in place of a wrong value. */
-export const missing = Symbol('missing');
-
 /** Why the type of a field matters, if an entry names no other reason. */
 const TYPE_REASON =
   'The service expects this type; it drops another value or ends the simulation.';
+
+/** Stands for a field that is not sent, in place of a wrong value. */
+export const missing = Symbol('missing');
 
 /** What the fields of a message have in common. */
 export interface FieldDefaults extends RequirementDefaults {

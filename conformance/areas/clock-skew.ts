@@ -4,6 +4,10 @@ import { instantMs, HOUR_MS, MINUTE_MS } from '../../src/platform/clock.ts';
 import { type Check, checkEach } from '../engine/checks/check.ts';
 import type { Exchange } from '../engine/transcript/reading.ts';
 
+/** Why a time that is not the current one is reported. */
+export const SKEW_REASON =
+  "A wrong clock puts events in the wrong order. The specification doesn't require the current time, so a difference is only reported.";
+
 /** Reports a time of responses that is not the current one. `pointerOf` returns where it is. */
 export function checkClockSkew(
   isResponse: (exchange: Exchange) => boolean,

@@ -12,7 +12,9 @@ import type { PartialEntry, RequirementEntry } from '../engine/requirement.ts';
 import type { Exchange } from '../engine/transcript/reading.ts';
 import { createErrorMutants } from './error-mutants.ts';
 
-const REASON = 'The service tells errors apart by these fields; without them it can only give up.';
+/** Why the fields of an error matter. */
+export const ERROR_REASON =
+  'The service tells errors apart by these fields; without them it can only give up.';
 
 /** Which error responses are judged, and which ones the mutants change. */
 interface ErrorDefaults {
@@ -52,7 +54,7 @@ export function errorsOf({ endpoint, isRefused, isJudged, requests, ...options }
       observability: 'provoked',
       ...common,
       ...entry,
-      reason: entry.reason ?? common.reason ?? REASON,
+      reason: entry.reason ?? common.reason ?? ERROR_REASON,
       mutants: { ...common.mutants, ...entry.mutants },
     });
   return {

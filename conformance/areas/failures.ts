@@ -4,6 +4,10 @@ import type { When } from '../engine/mutants/combinators.ts';
 import { errorResponse } from './sandbox-responses.ts';
 import type { ProxyResponse, ProxyResult, TransformFactory } from '../engine/mutants/mutant.ts';
 
+/** Why valid requests must succeed after malformed ones. */
+export const SURVIVAL_REASON =
+  'One malformed request must not take the sandbox down for other simulations.';
+
 /** Longer than a check waits for a response, in milliseconds. */
 export const HANG_MS = 60_000;
 

@@ -3,7 +3,7 @@ import { describeMisspelled } from '../../src/contract/index.ts';
 import { type Check, checkEach } from '../engine/checks/check.ts';
 import type { PartialEntry, RequirementEntry } from '../engine/requirement.ts';
 import type { Exchange } from '../engine/transcript/reading.ts';
-import { misspelledFieldsOf } from './diagnoses/misspelled-fields.ts';
+import { cureOfNames, misspelledFieldsOf } from './diagnoses/misspelled-fields.ts';
 
 /** A requirement about the names of fields, except what those of all responses have in common. */
 type NamesEntry = Omit<PartialEntry, 'level' | 'reason' | 'check'> & {
@@ -24,12 +24,12 @@ export function fieldNames({
     (exchange) =>
       misspelledFieldsOf(exchange)
         .filter(({ isRequired }) => !isRequired)
-        .map(({ pointer, found, name }) => ({
+        .map((field) => ({
           exchange: exchange.id,
-          pointer: `${pointer}/${name}`,
-          expected: `\`${name}\`, if the response has it`,
-          received: describeMisspelled(found, name),
-          hint: 'Send the names as the specification writes them, without a conversion to camel case.',
+          pointer: `${field.pointer}/${field.name}`,
+          expected: `\`${field.name}\`, if the response has it`,
+          received: describeMisspelled(field.found, field.name),
+          hint: `${cureOfNames([field])}.`,
         })),
     unjudged,
   );

@@ -17,6 +17,10 @@ import type {
   RequirementEntry,
 } from '../engine/requirement.ts';
 
+/** Why the type of a field matters, if an entry names no other reason. */
+const TYPE_REASON =
+  'The service expects this type; it drops another value or ends the simulation.';
+
 /** Stands for a field that is not sent, in place of a wrong value. */
 export const missing = Symbol('missing');
 
@@ -73,7 +77,7 @@ export function fieldsOf(message: FieldDefaults) {
       return { description, transform: editResponses(...edits) } satisfies MutantEntry;
     };
     return {
-      reason: message.reason ?? '',
+      reason: message.reason ?? TYPE_REASON,
       ...(message.observability && { observability: message.observability }),
       ...(message.probes && isNeeded && { probes: message.probes }),
       ...requirement,

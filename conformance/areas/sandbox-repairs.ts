@@ -2,6 +2,7 @@ import { sandboxErrors, type Endpoint, type SandboxErrorCode } from '../../src/c
 import { isObject } from '../../src/platform/json.ts';
 import { formatList } from '../../src/report-kit/format.ts';
 import type { Repair } from '../engine/checks/check.ts';
+import { ERROR_SHAPE } from '../engine/checks/responses.ts';
 import { routeNames } from '../engine/checks/route-names.ts';
 import { findOwnMessage } from '../engine/transcript/own-message.ts';
 import {
@@ -9,6 +10,7 @@ import {
   errorOf,
   isAccepted,
   isRateLimited,
+  isRefused,
   toPrintable,
   type Exchange,
   type Transcript,
@@ -34,11 +36,6 @@ const all: Routes = [['chat', 'create', 'delete', 'health'], 'All routes'];
 
 const isMalformed = (exchange: Exchange): boolean =>
   exchange.intent === 'refuse' && !isDuplicate(exchange) && !isRateLimited(exchange);
-
-const isRefused = ({ response }: Exchange): boolean =>
-  response !== undefined && response.status >= 400 && response.status < 500;
-
-const ERROR_SHAPE = '{"error": {"message", "type", "code"}}';
 
 /** Refuses malformed requests with 400 where only the status is another one. */
 function changeStatus([endpoints, name]: Routes, exchanges: readonly Exchange[]): Repair[] {

@@ -32,6 +32,8 @@ export interface Step<Name extends string = string> {
   userId?: string;
   /** The key to send (default: the key of the run). */
   key?: BadKey | { own: string; owner: string };
+  /** What precedes the key of a sandbox in its header (default: `Bearer ` with a space). */
+  keyScheme?: 'bearer ' | '';
   /** Writes the name of the header with the key in upper case. */
   hasUpperCaseKeyHeader?: true;
   /** `keep-alive` reuses one connection for all steps that set it. */
@@ -101,6 +103,8 @@ export interface Probe<State extends object = object, Id extends RequirementId =
   exercises: readonly Id[];
   /** Probes of an earlier phase whose effects this probe relies on. */
   needs?: readonly Probe<State>[];
+  /** The other probes of its phase wait for it, unless it takes long: they change what it reads. */
+  goesFirst?: true;
   /** Also runs when one of these areas is checked and the probe's own area is not. */
   alsoFor?: readonly Area[];
   /** Runs only with `--intrusive`. */

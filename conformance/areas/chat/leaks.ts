@@ -2,7 +2,14 @@
 import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
 import { isSameJson } from '../../../src/platform/json.ts';
 import { type Check, checkEach, type Finding } from '../../engine/checks/check.ts';
-import { combineEdits, drop, editBody, isSuccess, set } from '../../engine/mutants/combinators.ts';
+import {
+  combineEdits,
+  drop,
+  type Edit,
+  editBody,
+  isSuccess,
+  set,
+} from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { messagesTextOf, stringAt } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
@@ -85,13 +92,10 @@ export const leaks: Subject = {
         'collects-tool-calls': {
           description: 'Collects the tool calls of all sessions in a list that requests share.',
           transform: changeReplies(() => {
-            const calls: object[] = [];
+            const ids: string[] = [];
             return (response, request) => {
-              const id = `call_${(0x1a2b3c4d + 7_919 * calls.length).toString(16)}`;
-              const called = { name: 'look_up', arguments: '{"order":"A-1"}', result: {} };
-              calls.push({ id, type: 'function', function: called });
-              const edit = combineEdits(set(CALLS, [...calls]), drop('/metadata/tools_used'));
-              return editBody(response, request, edit);
+              ids.push(`call_${(0x1a2b3c4d + 7_919 * ids.length).toString(16)}`);
+              return editBody(response, request, setCalls(ids));
             };
           }),
         },
@@ -116,28 +120,14 @@ export const leaks: Subject = {
           description: 'Greets every caller with the name of its own user.',
           transform: greet((names, request) => names.get(userOf(request) ?? '')),
         },
-        'tool-calls-numbered': {
-          description: 'Numbers the tool calls of each reply from 1, and calls a tool twice.',
-          transform: changeReplies(() => (response, request) => {
-            const called = { name: 'look_up', arguments: '{"order":"A-1"}', result: {} };
-            const calls = ['call_1', 'call_2'].map((id) => ({
-              id,
-              type: 'function',
-              function: called,
-            }));
-            const edit = combineEdits(set(CALLS, calls), drop('/metadata/tools_used'));
-            return editBody(response, request, edit);
-          }),
-        },
-        'tool-calls-by-content': {
-          description: 'Derives the id of a tool call from its content.',
-          transform: changeReplies(() => (response, request) => {
-            const called = { name: 'look_up', arguments: '{"order":"A-1"}', result: {} };
-            const call = { id: 'call_4f1c9a27d0e3', type: 'function', function: called };
-            const edit = combineEdits(set(CALLS, [call]), drop('/metadata/tools_used'));
-            return editBody(response, request, edit);
-          }),
-        },
+        'tool-calls-numbered': replies(
+          'Numbers the tool calls of each reply from 1, and calls a tool twice.',
+          setCalls(['call_1', 'call_2']),
+        ),
+        'tool-calls-by-content': replies(
+          'Derives the id of a tool call from its content.',
+          setCalls(['call_4f1c9a27d0e3']),
+        ),
         repeats: replies(
           'Repeats the whole conversation and its session id.',
           set(CONTENT, messagesTextOf),
@@ -276,6 +266,13 @@ const hasLongId = ({ id }: ToolCall): boolean =>
 const isSameCall = (one: ToolCall['called'], other: ToolCall['called']): boolean =>
   one?.['name'] === other?.['name'] && isSameJson(one?.['arguments'], other?.['arguments']);
 
+/** Replaces the tool calls of a reply with calls of one tool. */
+function setCalls(ids: readonly string[]): Edit {
+  const called = { name: 'look_up', arguments: '{"order":"A-1"}', result: {} };
+  const calls = ids.map((id) => ({ id, type: 'function', function: called }));
+  return combineEdits(set(CALLS, calls), drop('/metadata/tools_used'));
+}
+
 /** Greets callers with the name that a function selects from those of all users, by user id. */
 function greet(
   nameOf: (names: ReadonlyMap<string, string>, request: ProxyRequest) => string | undefined,
@@ -307,12 +304,12 @@ function markersIn(text: string): string[] {
 
 /** Returns whether another chat request is neither the same request nor one of the same user. */
 function isOtherSession(exchange: Exchange, other: Exchange): boolean {
-  const user = resolvePointer(exchange.sent, '/user_id');
+  const user = sentUserId(exchange);
   return (
     other.endpoint === 'chat' &&
     other.request.bodyBytes === undefined &&
     other.request.body !== exchange.request.body &&
-    (user === undefined || resolvePointer(other.sent, '/user_id') !== user)
+    (user === undefined || sentUserId(other) !== user)
   );
 }
 

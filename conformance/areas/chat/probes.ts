@@ -9,6 +9,7 @@ import { isAccepted, PREFLIGHT } from '../../engine/transcript/reading.ts';
 import type { SandboxContext, SandboxProbe } from '../sandbox-state.ts';
 import { createSessionUser } from '../users/requests.ts';
 import { bodyStep, OPEN_BODY_BYTES } from './body-sizes.ts';
+import { lookForKeyScheme } from './key-scheme.ts';
 import { malformed } from './malformed.ts';
 import { extendTo } from './request-draft.ts';
 import {
@@ -35,7 +36,9 @@ const preflight: ChatProbe = {
   cost: cost(1, 1),
   async run(context) {
     const minimal = valid('minimal', { messages: [user(GREETING)] });
-    await lookForUnprefixed(context, await context.send(minimal), minimal.body);
+    const exchange = await context.send(minimal);
+    await lookForUnprefixed(context, exchange, minimal.body);
+    await lookForKeyScheme(context, exchange, minimal.body);
   },
 };
 

@@ -15,7 +15,6 @@ const fields = {
   endpoint: 'chat',
   message: 'ChatResponse',
   noun: 'reply',
-  reason: 'The service expects this type; it drops another value or ends the simulation.',
 } as const;
 
 /** Writes the requirement of a field that a reply may have. */

@@ -7,12 +7,17 @@ import { checkNoServerError } from '../../engine/checks/responses.ts';
 import { to, type When } from '../../engine/mutants/combinators.ts';
 import { errorResponse, refuseInstead } from '../sandbox-responses.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
-import { messagesTextOf, stringAt } from '../../engine/mutants/requests.ts';
+import { hasOtherKeys, messagesTextOf, stringAt } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import { type Exchange, isAccepted, isRateLimited } from '../../engine/transcript/reading.ts';
 import { showsOverlap } from '../../engine/transcript/repetitions.ts';
 import { defineAccepted } from '../accepted.ts';
-import { breakAfterMalformedJson, failEverySeventh, HANG_MS } from '../failures.ts';
+import {
+  breakAfterMalformedJson,
+  failEverySeventh,
+  HANG_MS,
+  SURVIVAL_REASON,
+} from '../failures.ts';
 import { onTwins } from '../twins.ts';
 import { noReply } from './replies.ts';
 import { malformed } from './malformed.ts';
@@ -61,7 +66,7 @@ const accepted = defineAccepted(
     'CHAT-013': {
       rule: 'A valid chat request succeeds after malformed ones.',
       statements: ['4.5.4', '4.5.5'],
-      reason: 'One malformed request must not take the sandbox down for other simulations.',
+      reason: SURVIVAL_REASON,
       probes: ['chat/after'],
       steps: ['after refusals'],
       plain: 'full',
@@ -208,10 +213,8 @@ function failWhileBusy(): ReturnType<TransformFactory> {
 
 /** Some field outside `metadata` is not in the specification. */
 function hasUnknownFields({ json }: ProxyRequest): boolean {
-  const hasOther = (value: unknown, keys: readonly string[]): boolean =>
-    isObject(value) && Object.keys(value).some((key) => !keys.includes(key));
   return (
-    hasOther(json, ['messages', 'user_id', 'session_id', 'metadata']) ||
-    listAt(json, '/messages').some((message) => hasOther(message, ['role', 'content']))
+    hasOtherKeys(json, ['messages', 'user_id', 'session_id', 'metadata']) ||
+    listAt(json, '/messages').some((message) => hasOtherKeys(message, ['role', 'content']))
   );
 }

@@ -1,5 +1,6 @@
+import { ERROR_SHAPE } from '../../engine/checks/responses.ts';
 import { describePage, findHtmlPage, type HtmlPage } from '../../engine/transcript/html-page.ts';
-import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
+import { isRefused, type Exchange, type Transcript } from '../../engine/transcript/reading.ts';
 import { isRedirect } from '../../engine/transcript/redirects.ts';
 import { conformingResponse, respondWithError } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from './seen.ts';
@@ -21,7 +22,7 @@ export function findErrorPages({ run, exchanges }: Transcript): Diagnosis[] {
         seen,
         fault: `requests get ${status} with ${describePage(page)} (${describeSeen(seen)})`,
         cure: page.cure.endsWith('as JSON')
-          ? `${page.cure}: {"error": {"message", "type", "code"}}`
+          ? `${page.cure}: ${ERROR_SHAPE}`
           : page.cure,
         repair: (exchange) =>
           isHandled(exchange, page)
@@ -33,7 +34,5 @@ export function findErrorPages({ run, exchanges }: Transcript): Diagnosis[] {
 }
 
 /** Returns whether the sandbox itself refused the request, so that only the body is wrong. */
-function isHandled({ intent, response }: Exchange, { sender }: HtmlPage): boolean {
-  const status = response?.status ?? 0;
-  return sender === 'sandbox' && intent !== 'valid' && status >= 400 && status < 500;
-}
+const isHandled = (exchange: Exchange, { sender }: HtmlPage): boolean =>
+  sender === 'sandbox' && exchange.intent !== 'valid' && isRefused(exchange);

@@ -5,6 +5,8 @@ import {
   type SandboxErrorCode,
 } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
+import { hasSuccessKey, isErrorBody } from '../../engine/checks/refusal-hints.ts';
+import { ERROR_SHAPE } from '../../engine/checks/responses.ts';
 import {
   errorOf,
   isAccepted,
@@ -54,7 +56,7 @@ function explainRefusals(seen: Seen): Diagnosis[] {
     {
       seen,
       fault: `errors are sent with status ${status} (${describeSeen(seen)})`,
-      cure: `Send each error with its own status, for example 400 for an invalid request${hasShape ? '' : ', and as {"error": {"message", "type", "code"}}'}`,
+      cure: `Send each error with its own status, for example 400 for an invalid request${hasShape ? '' : `, and as ${ERROR_SHAPE}`}`,
       repair(exchange) {
         const status = statusOf(exchange);
         return errorOf(exchange) && exchange.response
@@ -65,20 +67,16 @@ function explainRefusals(seen: Seen): Diagnosis[] {
   ];
 }
 
-const SUCCESS_KEYS = ['choices', 'user_id'];
-const ERROR_KEYS = ['error', 'errors', 'detail', 'message'];
-
 function showsAcceptedError(exchange: Exchange): boolean {
   const { endpoint, intent, json } = exchange;
   if (!['chat', 'create', 'delete'].includes(endpoint)) return false;
-  if (!isAccepted(exchange) || !isObject(json)) return false;
-  if (SUCCESS_KEYS.some((key) => Object.hasOwn(json, key))) return false;
+  if (!isAccepted(exchange) || !isObject(json) || hasSuccessKey(exchange)) return false;
   return (
     isAcceptedError(exchange) ||
     json['success'] === false ||
     json['ok'] === false ||
     statedStatusOf(exchange) !== undefined ||
-    (intent === 'refuse' && ERROR_KEYS.some((key) => Object.hasOwn(json, key)))
+    (intent === 'refuse' && isErrorBody(exchange))
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Repair } from '../../engine/checks/check.ts';
 import type { Transcript } from '../../engine/transcript/reading.ts';
+import { findAcceptHeader } from './accept-header.ts';
 import { findFatalRequests } from './crash.ts';
 import { findAcceptedErrors } from './error-status.ts';
 import { findErrorPages } from './error-page.ts';
@@ -11,6 +12,7 @@ import { findTransientFailures } from './overlap.ts';
 import { findProxyFaults } from './proxy.ts';
 import { findRedirects } from './redirect.ts';
 import { toRepair } from './seen.ts';
+import { findUnknownFields } from './unknown-fields.ts';
 import { findWrappedBodies } from './wrapped-body.ts';
 
 /**
@@ -24,6 +26,8 @@ export function diagnoseSandbox(transcript: Transcript): Repair[] {
     findRedirects,
     findProxyFaults,
     findErrorPages,
+    findAcceptHeader,
+    findUnknownFields,
     findInvalidJson,
     findWrappedBodies,
     findMisspelledNames,

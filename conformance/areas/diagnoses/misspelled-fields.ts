@@ -59,19 +59,22 @@ function describeNames(fields: readonly MisspelledField[]): string {
   return [...named, ...more].join('; ');
 }
 
+/** Returns what to do about misspelled fields: a sentence without the full stop. */
+export function cureOfNames(fields: readonly MisspelledField[]): string {
+  const isCamel = fields.some(({ found }) => /[a-z][A-Z]/.test(found));
+  return `Send the names as the specification writes them${isCamel ? ', without a conversion to camel case' : ''}`;
+}
+
 /** Recognizes fields with the right content and another name, such as `userId`. */
 export function findMisspelledNames({ exchanges }: Transcript): Diagnosis[] {
   const seen = nonEmpty(exchanges.filter((exchange) => misspelledFieldsOf(exchange).length > 0));
   if (!seen) return [];
   const fields = seen.flatMap(misspelledFieldsOf);
-  const isCamel = fields.some(({ found }) => /[a-z][A-Z]/.test(found));
   return [
     {
       seen,
       fault: `${describeNames(fields)} (${describeSeen(seen)})`,
-      cure: isCamel
-        ? 'Send the names as the specification writes them, without a conversion to camel case'
-        : 'Send the names as the specification writes them',
+      cure: cureOfNames(fields),
       repair: (exchange) => ({
         status: 200,
         headers: {},

@@ -6,9 +6,14 @@ import {
   type Exchange,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
-import { findDeletions, findSupposedLeftovers, isFalseDuplicate } from '../users/lifecycle.ts';
+import {
+  findDeletions,
+  findSupposedLeftovers,
+  isFalseDuplicate,
+  wasCreatedBefore,
+} from '../users/lifecycle.ts';
 import { findDeletedLater, PROCESSES_HINT } from '../users/processes.ts';
-import { pathUserId, sentUserId } from '../users/user-id.ts';
+import { countAlike, pathUserId, sentUserId } from '../users/user-id.ts';
 import { findOwnMessage } from '../../engine/transcript/own-message.ts';
 import { conformingResponse, isDuplicate } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
@@ -47,7 +52,13 @@ export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
     (exchange) => isDuplicate(exchange) && isAccepted(exchange),
   );
   if (unknown.length > 0) {
-    return diagnose(transcript, [...unknown, ...duplicates, ...twice], {
+    const refusedChats = transcript.exchanges.filter(
+      (exchange) =>
+        isUnknownInChat(exchange) &&
+        wasCreatedBefore(String(sentUserId(exchange)), exchange, transcript),
+    );
+    const shown = new Set([...unknown, ...refusedChats, ...duplicates, ...twice]);
+    return diagnose(transcript, [...shown], {
       describe: (seen, quote) =>
         `the sandbox knows a user in one request and not in the next: ${quote} (${seen})`,
       cure: PROCESSES_HINT.replace(/\.$/, ''),
@@ -72,13 +83,8 @@ function findSimilarIds(left: readonly unknown[], right: readonly string[]): [st
   const pairs = left.flatMap((first) =>
     right.map((second): [string, string] => [String(first), second]),
   );
-  const lengthAlike = ([first, second]: [string, string]): number => {
-    if (first === second) return -1;
-    const [letters, others] = [first.toLowerCase(), second.toLowerCase()];
-    let length = 0;
-    while (length < letters.length && letters[length] === others[length]) length += 1;
-    return length;
-  };
+  const lengthAlike = ([first, second]: [string, string]): number =>
+    first === second ? -1 : countAlike(first, second);
   const best = pairs.reduce((one, other) => (lengthAlike(other) > lengthAlike(one) ? other : one));
   return [toPrintable(best[0], 70), toPrintable(best[1], 70)];
 }
@@ -88,9 +94,12 @@ function findForgottenUsers({ exchanges }: Transcript): Exchange[] {
   const deletions = exchanges.filter(
     ({ endpoint, intent }) => endpoint === 'delete' && intent === 'valid',
   );
-  // A missing route says that it is missing.
-  const isForgotten = (exchange: Exchange): boolean =>
-    isNotFound(exchange) && /\buser\b(?!s\/)/i.test(findOwnMessage(exchange) ?? '');
+  const isForgotten = (exchange: Exchange): boolean => {
+    const message = findOwnMessage(exchange) ?? '';
+    const isAboutUser = /\buser\b/i.test(message) || message.includes(pathUserId(exchange));
+    // A missing route says that its path is missing.
+    return isNotFound(exchange) && isAboutUser && !message.includes('users/');
+  };
   return deletions.every(isForgotten) ? deletions : [];
 }
 

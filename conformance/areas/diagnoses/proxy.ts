@@ -1,5 +1,6 @@
 import { resolvePointer } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
+import { ERROR_SHAPE } from '../../engine/checks/responses.ts';
 import {
   errorOf,
   isAccepted,
@@ -124,7 +125,7 @@ function findLimitedRequests({ run, exchanges }: Transcript): Diagnosis[] {
       fault: `requests are limited: ${response?.status} with ${quoteBody(findExample(seen))}${server === undefined ? '' : ` from ${toPrintable(server, 20)}`} (${describeSeen(seen)})`,
       cure: isOwn
         ? 'Raise the limit, or send fewer requests with --rate'
-        : 'Raise the limit of the proxy, or send fewer requests with --rate; and let it send 429 with {"error": {"message", "type", "code"}}',
+        : `Raise the limit of the proxy, or send fewer requests with --rate; and let it send 429 with ${ERROR_SHAPE}`,
       repair: (exchange) =>
         isRateLimited(exchange) && isRepeatedLater(exchange)
           ? respondWithError(429, 'rate_limit_exceeded')

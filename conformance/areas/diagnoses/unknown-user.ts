@@ -1,4 +1,9 @@
-import { isNotFound, isRateLimited, type Exchange } from '../../engine/transcript/reading.ts';
+import {
+  isNotFound,
+  isRateLimited,
+  isRefused,
+  type Exchange,
+} from '../../engine/transcript/reading.ts';
 import { findOwnMessage } from '../../engine/transcript/own-message.ts';
 import { sentUserId } from '../users/user-id.ts';
 
@@ -8,10 +13,9 @@ const UNKNOWN_USER =
 
 /** Returns whether a valid chat request was refused because its user is unknown. */
 export function isUnknownInChat(exchange: Exchange): boolean {
-  const { endpoint, intent, response } = exchange;
+  const { endpoint, intent } = exchange;
   if (endpoint !== 'chat' || intent !== 'valid') return false;
   if (typeof sentUserId(exchange) !== 'string') return false;
-  const status = response?.status ?? 0;
-  const isRefused = status >= 400 && status < 500 && !isRateLimited(exchange);
-  return isNotFound(exchange) || (isRefused && UNKNOWN_USER.test(findOwnMessage(exchange) ?? ''));
+  const isOwnRefusal = isRefused(exchange) && !isRateLimited(exchange);
+  return isNotFound(exchange) || (isOwnRefusal && UNKNOWN_USER.test(findOwnMessage(exchange) ?? ''));
 }

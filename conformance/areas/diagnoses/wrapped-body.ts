@@ -62,6 +62,9 @@ function findWrapped(exchange: Exchange): Wrapped | undefined {
   return undefined;
 }
 
+/** Returns whether the fields of a body are one level too deep. */
+export const isWrapped = (exchange: Exchange): boolean => findWrapped(exchange) !== undefined;
+
 /** Recognizes bodies whose fields are one level too deep, for each wrapper. */
 export function findWrappedBodies({ exchanges }: Transcript): Diagnosis[] {
   return diagnoseBodies(exchanges, (exchange) => {

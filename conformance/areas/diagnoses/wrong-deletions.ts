@@ -6,6 +6,7 @@ import {
   type Exchange,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
+import { countCommonStart } from '../../engine/checks/common-start.ts';
 import { findDeletions, isCreated, wasCreatedBefore } from '../users/lifecycle.ts';
 import { findDeletedLater } from '../users/processes.ts';
 import { AT_ONCE, LEFT_OVER } from '../users/requests.ts';
@@ -201,9 +202,5 @@ const namesAnotherUser = (exchange: Exchange): boolean => {
 /** All ids of a run begin with the same 9 characters, and 3 more are hardly the same by chance. */
 const ALIKE_LENGTH = 12;
 
-function countCommon(one: Exchange, other: Exchange): number {
-  const [left, right] = [userOf(one), userOf(other)];
-  let length = 0;
-  while (length < left.length && left[length] === right[length]) length += 1;
-  return length;
-}
+const countCommon = (one: Exchange, other: Exchange): number =>
+  countCommonStart(userOf(one), userOf(other));

@@ -14,6 +14,7 @@ import {
   noReport,
   noReportHasField,
   reports,
+  STATUS_REASON,
 } from './reports.ts';
 import { countNanoseconds, requireSeconds } from './uptime.ts';
 
@@ -46,8 +47,7 @@ export const fields: Subject = {
     'HEALTH-010': field('/status', {
       rule: '`status` is `healthy`, `degraded`, or `unhealthy`.',
       statements: ['2.10.1', '2.10.2', '7.b10'],
-      reason:
-        'The service decides from the HTTP status and the body together whether a simulation can start.',
+      reason: STATUS_REASON,
       wrong: {
         'status-missing': ['Omits `status`.', missing, drop('/error')],
         'status-ok': ['Sends the status "ok".', 'ok', drop('/error')],

@@ -27,6 +27,8 @@ const preflight: HealthProbe = {
   id: PREFLIGHT,
   area: 'health',
   phase: 'preflight',
+  // A report may be invalid only before the first chat request, for example a mean of no latencies.
+  goesFirst: true,
   // Distinguishes a sandbox from an address where nothing responds.
   alsoFor: ['chat', 'users', 'voice'],
   cost: cost(1),

@@ -9,6 +9,10 @@ import { type Exchange, isAccepted } from '../../engine/transcript/reading.ts';
 export const isHealth = (exchange: Exchange): boolean => exchange.endpoint === 'health';
 export const statusOf = (exchange: Exchange): number => exchange.response?.status ?? 0;
 
+/** Why the status of a report and its HTTP status matter. */
+export const STATUS_REASON =
+  'The service decides from the HTTP status and the body together whether a simulation can start.';
+
 /** Whether a response states the health of the agent: 2xx or 503 with a JSON object. */
 export const isHealthReport = (exchange: Exchange): boolean =>
   isHealth(exchange) &&

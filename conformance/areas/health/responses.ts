@@ -28,11 +28,12 @@ import {
   errorOf,
   type Exchange,
   isAccepted,
+  isKeyRefused,
   isRateLimited,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
 import { isTransient } from '../../engine/transcript/repetitions.ts';
-import { breakAfterMalformedJson } from '../failures.ts';
+import { breakAfterMalformedJson, SURVIVAL_REASON } from '../failures.ts';
 import { isHealthStep } from './probes.ts';
 import {
   error,
@@ -42,6 +43,7 @@ import {
   isHealthReport,
   noResponse,
   reports,
+  STATUS_REASON,
   statusOf,
 } from './reports.ts';
 
@@ -67,8 +69,7 @@ const failsWith = (description: string, edit: Edit): DistortionEntry => ({
 
 const ofStatus = withDefaults(
   {
-    reason:
-      'The service decides from the HTTP status and the body together whether a simulation can start.',
+    reason: STATUS_REASON,
   },
   {
     'HEALTH-001': {
@@ -156,7 +157,7 @@ export const responses: Subject = {
         (exchange) =>
           isHealth(exchange) && exchange.response !== undefined && !isRateLimited(exchange),
         (exchange) =>
-          [401, 403].includes(statusOf(exchange))
+          isKeyRefused(exchange)
             ? [
                 outcomeFinding(
                   exchange,
@@ -201,7 +202,7 @@ export const responses: Subject = {
     'HEALTH-007': {
       rule: '`GET /health` still responds after malformed requests.',
       statements: ['4.6.1', '4.6.5'],
-      reason: 'One malformed request must not take the sandbox down for other simulations.',
+      reason: SURVIVAL_REASON,
       probes: ['health/after'],
       check: checkResponseIfPlainWorks('after refusals', 'the same response as before'),
       mutants: {
@@ -284,7 +285,7 @@ function checkResponse(
       isHealth(exchange) &&
       isJudged(exchange, transcript) &&
       !isRateLimited(exchange) &&
-      ![401, 403].includes(statusOf(exchange)) &&
+      !isKeyRefused(exchange) &&
       exchange.failure?.kind !== 'timeout',
     (exchange) => (isHealthResponse(exchange) ? [] : [notHealth(exchange, expected)]),
     noResponse,

@@ -5,7 +5,7 @@ import { checkMedianTime, explainLateness, isSpoiled } from '../../engine/checks
 import { delay, to } from '../../engine/mutants/combinators.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import { durationMs, type Exchange } from '../../engine/transcript/reading.ts';
-import { checkClockSkew } from '../clock-skew.ts';
+import { checkClockSkew, SKEW_REASON } from '../clock-skew.ts';
 import {
   hasAccept,
   isHealth,
@@ -63,8 +63,7 @@ export const times: Subject = {
       level: 'may',
       rule: '`timestamp` is within 60 s of the clock of the machine that runs the check.',
       statements: ['2.10.3'],
-      reason:
-        "A wrong clock puts events in the wrong order. The specification doesn't require the current time, so a difference is only reported.",
+      reason: SKEW_REASON,
       check: checkClockSkew(isHealthReport, () => '/timestamp', noReportHasField),
     },
   },

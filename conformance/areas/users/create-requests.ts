@@ -9,7 +9,7 @@ import type { ProxyResult, TransformFactory } from '../../engine/mutants/mutant.
 import { hasKeys, where } from '../../engine/mutants/requests.ts';
 import type { DistortionEntry, MutantEntry, Subject } from '../../engine/requirement.ts';
 import { createFalseRefusals, defineAccepted } from '../accepted.ts';
-import { failEverySeventh, HANG_MS } from '../failures.ts';
+import { failEverySeventh, HANG_MS, SURVIVAL_REASON } from '../failures.ts';
 import { unlessAbsent } from './absence.ts';
 import { withKnownUsers } from './known-users.ts';
 import { malformed } from './refusals.ts';
@@ -219,7 +219,7 @@ const accepted = defineAccepted(
     'USERS-009': {
       rule: 'A valid create request succeeds after malformed ones.',
       statements: ['4.7.4', '4.7.5'],
-      reason: 'One malformed request must not take the sandbox down for other simulations.',
+      reason: SURVIVAL_REASON,
       probes: ['users/after'],
       steps: ['after refusals'],
       plain: 'full',

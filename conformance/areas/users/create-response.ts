@@ -27,7 +27,6 @@ const created = fieldsOf({
   endpoint: 'create',
   message: 'UserCreated',
   noun: 'create response',
-  reason: 'The service expects this type; it drops another value or ends the simulation.',
   probes: ['preflight'],
   wrapCheck: (check) => unlessAbsent('create', check),
 });

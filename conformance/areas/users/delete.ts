@@ -27,6 +27,7 @@ import type { MutantEntry, Subject } from '../../engine/requirement.ts';
 import {
   type Exchange,
   isAccepted,
+  isBroken,
   isNotFound,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
@@ -45,7 +46,6 @@ const deleted = fieldsOf({
   endpoint: 'delete',
   message: 'UserDeleted',
   noun: 'delete response',
-  reason: 'The service expects this type; it drops another value or ends the simulation.',
   probes: ['users/cleanup'],
   wrapCheck: (check) => unlessAbsent('delete', check),
 });
@@ -220,7 +220,7 @@ function checkUnknownUser(): Check {
   return checkEach(
     (exchange, transcript) => isUnknown(exchange) && isConclusive(exchange, transcript),
     (exchange) =>
-      ((exchange.response?.status ?? 0) >= 500 && !isNotFound(exchange)) || !exchange.response
+      isBroken(exchange)
         ? [
             outcomeFinding(
               exchange,

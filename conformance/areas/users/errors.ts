@@ -12,7 +12,7 @@ import { onDuplicate } from './known-users.ts';
 import { malformed } from './refusals.ts';
 import { isAboutUsers, isCreateStep, REFUSE_DUPLICATE } from './requests.ts';
 
-const isRefusedDuplicate = (exchange: Exchange): boolean =>
+const isErrorOfDuplicate = (exchange: Exchange): boolean =>
   isCreateStep('duplicate')(exchange) &&
   (exchange.response?.status ?? 0) >= 400 &&
   !isRateLimited(exchange);
@@ -21,7 +21,7 @@ const { shape, strings, badRequest, rateLimit, serverError } = errorsOf({
   endpoint: 'create',
   isRefused: malformed.isMalformed,
   isJudged: isAboutUsers,
-  hasOwnCode: isRefusedDuplicate,
+  hasOwnCode: isErrorOfDuplicate,
   requests: 'request about users',
 });
 
@@ -68,7 +68,7 @@ const ofRefusals = withDefaults(
       check: requireControlAccepted(
         checkErrorCode(
           'user_exists',
-          isRefusedDuplicate,
+          isErrorOfDuplicate,
           unjudgedAs('blocked', 'The sandbox did not refuse the duplicate.'),
           { withoutErrorObject: 'judge', hint: `If the user exists, ${REFUSE_DUPLICATE}.` },
         ),

@@ -2,22 +2,23 @@
 import { resolvePointer } from '../../../src/contract/index.ts';
 import { computeOnce } from '../../../src/platform/compute-once.ts';
 import {
-  errorOf,
   isAccepted,
   isNotFound,
+  isRefused,
   type Exchange,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
 import { isAbsent } from './absence.ts';
 import { SHORT_ID } from './request-properties.ts';
+import { isRefusedAsDuplicate } from './requests.ts';
 import { pathUserId, sentUserId } from './user-id.ts';
 
 /** Returns whether a valid create request was refused because the user exists. */
-const isRefusedAsDuplicate = (exchange: Exchange): boolean =>
+const isNewRefusedAsDuplicate = (exchange: Exchange): boolean =>
   exchange.endpoint === 'create' &&
   exchange.intent === 'valid' &&
-  (exchange.response?.status === 409 ||
-    (errorOf(exchange)?.code === 'user_exists' && !isAccepted(exchange)));
+  !isAccepted(exchange) &&
+  isRefusedAsDuplicate(exchange);
 
 /**
  * Returns whether the run itself may have created the user of a request before or at the same time. A
@@ -25,8 +26,6 @@ const isRefusedAsDuplicate = (exchange: Exchange): boolean =>
  */
 function mayExist(exchange: Exchange, { exchanges }: Transcript): boolean {
   const id = sentUserId(exchange);
-  const isRefused = ({ response }: Exchange): boolean =>
-    response !== undefined && response.status >= 400 && response.status < 500;
   return (
     exchange.properties?.includes(SHORT_ID) === true ||
     exchanges.some(
@@ -57,7 +56,7 @@ const deletedUserId = (exchange: Exchange): string | undefined =>
 
 /** Returns whether a request for a user that can't exist was refused because the user exists. */
 export const isFalseDuplicate = (exchange: Exchange, transcript: Transcript): boolean =>
-  isRefusedAsDuplicate(exchange) &&
+  isNewRefusedAsDuplicate(exchange) &&
   !mayExist(exchange, transcript) &&
   !wasLeftOver(exchange, transcript);
 
@@ -65,7 +64,7 @@ export const isFalseDuplicate = (exchange: Exchange, transcript: Transcript): bo
 export const findSupposedLeftovers = (transcript: Transcript): Exchange[] =>
   transcript.exchanges.filter(
     (exchange) =>
-      isRefusedAsDuplicate(exchange) &&
+      isNewRefusedAsDuplicate(exchange) &&
       !mayExist(exchange, transcript) &&
       wasLeftOver(exchange, transcript),
   );

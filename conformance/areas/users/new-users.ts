@@ -18,7 +18,7 @@ import {
 } from '../../engine/transcript/reading.ts';
 import { isAbsent, unlessAbsent } from './absence.ts';
 import { isCreateStep, isRefusedAsDuplicate, LEFT_OVER, OTHER_CASE } from './requests.ts';
-import { pathUserId, sentUserId } from './user-id.ts';
+import { countAlike, pathUserId, sentUserId } from './user-id.ts';
 
 const isOtherCase = isCreateStep(OTHER_CASE);
 
@@ -64,18 +64,12 @@ const checkNew = (
         (isAccepted(exchange) || isRefused(exchange, transcript)),
       (exchange, transcript) => {
         if (isAccepted(exchange)) return [];
-        const others = findExisting(exchange, transcript);
-        const [closest] = others.toSorted(
-          (a, b) => countCommon(b, sentUserId(exchange)) - countCommon(a, sentUserId(exchange)),
+        const userId = String(sentUserId(exchange));
+        const [closest] = findExisting(exchange, transcript).toSorted(
+          (a, b) => countAlike(b, userId) - countAlike(a, userId),
         );
         const hint = `Compare the whole id${closest === undefined ? '' : `: ${closest} exists`}, and look up only users that were created and not deleted.`;
-        return [
-          outcomeFinding(
-            exchange,
-            `a 2xx response: no user ${String(sentUserId(exchange))} exists`,
-            hint,
-          ),
-        ];
+        return [outcomeFinding(exchange, `a 2xx response: no user ${userId} exists`, hint)];
       },
       explainNoValidResponse('create'),
     ),
@@ -91,13 +85,6 @@ function findExisting(exchange: Exchange, { exchanges }: Transcript): string[] {
     if (other.endpoint === 'delete') existing.delete(pathUserId(other));
   }
   return [...existing];
-}
-
-function countCommon(id: string, other: unknown): number {
-  const text = String(other).toLowerCase();
-  let length = 0;
-  while (length < id.length && id[length]?.toLowerCase() === text[length]) length++;
-  return length;
 }
 
 const isLegal = (id: string): boolean => /^\w{1,64}$/.test(id);

@@ -140,7 +140,7 @@ export const duplicates: Subject = {
         'create',
         checkRefused('create', ['duplicate'], undefined, explainNoValidResponse('create'), {
           duplicate: {
-            accepted: `Look up the id before you create the user, and delete no user because of a part of its id; if the user exists, ${REFUSE_DUPLICATE}.`,
+            accepted: `Look up the id before you create the user, in a store that all processes share, and delete no user because of a part of its id. If the user exists, ${REFUSE_DUPLICATE}.`,
             crashed: `Catch the conflict of ids, and ${REFUSE_DUPLICATE}.`,
           },
         }),

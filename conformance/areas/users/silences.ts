@@ -6,9 +6,9 @@ import { isObjectFrom } from '../../engine/checks/shape.ts';
 import { jsonResponse, respondInstead, to, type When } from '../../engine/mutants/combinators.ts';
 import { acceptInstead, errorResponse } from '../sandbox-responses.ts';
 import type { ProxyRequest } from '../../engine/mutants/mutant.ts';
-import { hasWrongKey, where } from '../../engine/mutants/requests.ts';
+import { hasOtherKeys, hasWrongKey, where } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
-import { checkClockSkew } from '../clock-skew.ts';
+import { checkClockSkew, SKEW_REASON } from '../clock-skew.ts';
 import { unlessAbsent } from './absence.ts';
 
 /** A create request whose response the specification leaves open. */
@@ -35,8 +35,7 @@ export const silences: Subject = {
       level: 'may',
       rule: '`created_at` and `deleted_at` are within 60 s of the clock of the machine that runs the check.',
       statements: ['2.9.15', '2.9.22'],
-      reason:
-        "A wrong clock puts events in the wrong order. The specification doesn't require the current time, so a difference is only reported.",
+      reason: SKEW_REASON,
       check: unlessAbsent(
         'create',
         checkClockSkew(
@@ -67,13 +66,11 @@ export const silences: Subject = {
 
 /** Some field is not in the specification. */
 function hasUnknownKeys({ json }: ProxyRequest): boolean {
-  const hasOther = (value: unknown, keys: readonly string[]): boolean =>
-    isObject(value) && Object.keys(value).some((key) => !keys.includes(key));
   if (!isObject(json)) return false;
   const metadata = ['scenario_id', 'persona', 'session_type', 'preferences', 'history'];
   return (
-    hasOther(json, ['user_id', 'metadata', 'profile']) ||
-    hasOther(json['metadata'], metadata) ||
-    hasOther(json['profile'], ['name', 'email', 'tier', 'location'])
+    hasOtherKeys(json, ['user_id', 'metadata', 'profile']) ||
+    hasOtherKeys(json['metadata'], metadata) ||
+    hasOtherKeys(json['profile'], ['name', 'email', 'tier', 'location'])
   );
 }

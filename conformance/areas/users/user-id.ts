@@ -2,6 +2,7 @@
 import { describeMisspelled, findMisspelled, resolvePointer } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Check, checkEach } from '../../engine/checks/check.ts';
+import { countCommonStart } from '../../engine/checks/common-start.ts';
 import { describeEcho } from '../../engine/checks/echo.ts';
 import { createOverlap, editAccepted, set } from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
@@ -20,6 +21,10 @@ export function pathUserId({ request: { path } }: Exchange): string {
     return last;
   }
 }
+
+/** Returns the length of the common start of two user ids, in any case. */
+export const countAlike = (id: string, other: string): number =>
+  countCommonStart(id.toLowerCase(), other.toLowerCase());
 
 /** `user_id` of each response equals the id that the request names. */
 export function checkUserId(

@@ -27,11 +27,10 @@ import {
 } from './call-transforms.ts';
 import { checkCalls, explainNoCall } from './evidence.ts';
 import { acceptsAnswers, explainNoMedia } from './media-evidence.ts';
+import { ERROR_REASON } from '../errors.ts';
 import { missing } from '../fields.ts';
 import { fieldsOfMessage } from './message-fields.ts';
 import { isVoiceStep } from './requests.ts';
-
-const REASON = 'The service tells errors apart by these fields; without them it can only give up.';
 
 const noError = unjudgedAs('not_observed', 'The sandbox sent no error message.');
 const ERROR_CODES = ['connection_failed', 'audio_error'];
@@ -51,7 +50,7 @@ const replaceErrorCode = (code: string, replacement: string): VoiceTransformFact
   ]);
 
 const defaults = {
-  reason: REASON,
+  reason: ERROR_REASON,
   observability: 'provoked',
   probes: ['voice/failures'],
   wrapCheck: unlessAbsent,
@@ -86,7 +85,7 @@ export const errors: Subject = {
     'VOICE-041': field('/error', {
       rule: '`error.code` and `error.message` are strings; `error.details` is a string, if present.',
       statements: ['6.33', '6.32'],
-      reason: REASON,
+      reason: ERROR_REASON,
       hint: 'Send {"type": "error", "error": {"code", "message", "details"}}.',
       wrong: {
         'error-without-code': ['/error/code', missing],

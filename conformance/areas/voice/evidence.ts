@@ -3,6 +3,7 @@ import { checkEach, type Check, type Finding } from '../../engine/checks/check.t
 import { isOpened, isVoice, UPGRADE } from '../../engine/transcript/call-messages.ts';
 import {
   describeOutcome,
+  isKeyRefused,
   isRateLimited,
   type Exchange,
   type Transcript,
@@ -30,11 +31,6 @@ export const explainNoCall: Check['unjudged'] = ({ run, exchanges }) => {
     : `The WebSocket doesn't open: ${problem?.message ?? `${describeOutcome(refused)} (exchange ${refused.id}).`}`;
   return { verdict: 'blocked', reason };
 };
-
-/** Returns whether a WebSocket request was refused because of its key. */
-export function isKeyRefused({ response }: Exchange): boolean {
-  return response?.status === 401 || response?.status === 403;
-}
 
 /** Creates a finding about a whole call. */
 export function callFinding(

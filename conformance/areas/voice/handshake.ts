@@ -6,13 +6,14 @@ import { type Subject, withDefaults } from '../../engine/requirement.ts';
 import { callReadyOf, isOpened, isVoice } from '../../engine/transcript/call-messages.ts';
 import {
   describeOutcome,
+  isKeyRefused,
   isRateLimited,
   type Exchange,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
 import { explainSocketFailure, unlessAbsent } from './absence.ts';
 import { distortCalls } from './call-transforms.ts';
-import { callFinding, checkCalls, explainNoCall, isKeyRefused } from './evidence.ts';
+import { callFinding, checkCalls, explainNoCall } from './evidence.ts';
 import { isVoiceStep } from './requests.ts';
 
 const SELECTS_PROTOCOL = 'Sec-WebSocket-Protocol: voice-agent';

@@ -312,7 +312,7 @@ function isListenedTo(exchange: Exchange): boolean {
 
 /** Returns the packets with the payload type that offer and answer agree on. */
 function opusPacketsOf(exchange: Exchange): CallPacket[] {
-  const agreed = mediaOf(exchange)?.payloadType;
+  const agreed = payloadTypeOf(exchange);
   return packetsOf(exchange).filter(({ payloadType }) => payloadType === agreed);
 }
 
@@ -389,13 +389,15 @@ export function findClockError(exchange: Exchange): Problem | undefined {
   const steps = timestampStepsOf(exchange);
   const right = steps.filter(({ ticks, expectedTicks }) => ticks === expectedTicks).length;
   if (right >= steps.length / 2) return undefined;
-  const [median, expected] = (['ticks', 'expectedTicks'] as const).map((key) =>
-    findPercentile(
-      steps.map((step) => step[key]),
-      50,
-    ),
+  const ticks = findPercentile(
+    steps.map((step) => step.ticks),
+    50,
   );
-  return [`timestamp steps of ${expected}, the length of a packet`, `steps of ${median}`];
+  const expectedTicks = findPercentile(
+    steps.map((step) => step.expectedTicks),
+    50,
+  );
+  return [`timestamp steps of ${expectedTicks}, the length of a packet`, `steps of ${ticks}`];
 }
 
 /** Returns packets that were sent, and not only received, well after the hang-up. */

@@ -299,14 +299,16 @@ function lintKeys(description: SessionDescription): Problem | undefined {
 function lintOpus(description: SessionDescription): Problem | undefined {
   const { audio = [] } = description;
   const types = mediaPartsOf(description).slice(3);
-  const maps = audio.flatMap((line) => /^a=rtpmap:(\d+) (\S+)/.exec(line)?.slice(1, 3) ?? []);
-  const isOpus = (at: number): boolean =>
-    at % 2 === 1 && /^opus\/48000\/2$/i.test(maps[at] ?? '') && types.includes(maps[at - 1] ?? '');
-  if (maps.some((_map, at) => isOpus(at))) return undefined;
-  return [
-    'a=rtpmap with opus/48000/2',
-    maps.filter((_map, at) => at % 2).join(', ') || 'no a=rtpmap',
-  ];
+  const codecs = audio.flatMap((line) => {
+    const [, type = '', name = ''] = /^a=rtpmap:(\d+) (\S+)/.exec(line) ?? [];
+    return name === '' ? [] : [{ type, name }];
+  });
+  const isOpus = codecs.some(
+    ({ type, name }) => /^opus\/48000\/2$/i.test(name) && types.includes(type),
+  );
+  if (isOpus) return undefined;
+  const names = codecs.map(({ name }) => name).join(', ');
+  return ['a=rtpmap with opus/48000/2', names || 'no a=rtpmap'];
 }
 
 function findProblem(exchange: Exchange, lint: Lint): Problem | undefined {

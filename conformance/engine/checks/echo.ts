@@ -1,6 +1,7 @@
 import { formatValue } from '../../../src/contract/index.ts';
 import { unescapeHtml } from '../transcript/html-page.ts';
 import type { Finding } from './check.ts';
+import { countCommonStart } from './common-start.ts';
 
 /** The longest common start of two long values to show in full. */
 const COMMON_MAX = 40;
@@ -16,7 +17,7 @@ export function describeEcho(
   const hint = hintForEcho(sent, received, name);
   const [expected, actual] = [sent, received].map((value) => formatValue(value));
   const isCut = typeof sent === 'string' && typeof received === 'string' && expected === actual;
-  const common = isCut ? countCommon(sent, received) : 0;
+  const common = isCut ? countCommonStart(sent, received) : 0;
   const from = common > COMMON_MAX ? common - CONTEXT : 0;
   const formatRest = (value: unknown): string =>
     from === 0 ? formatValue(value) : `...${formatValue(String(value).slice(from)).slice(1)}`;
@@ -25,13 +26,6 @@ export function describeEcho(
     received: formatRest(received),
     ...(hint !== undefined && { hint }),
   };
-}
-
-/** Returns the length of the common start of two texts. */
-function countCommon(left: string, right: string): number {
-  let end = 0;
-  while (end < left.length && left[end] === right[end]) end++;
-  return end;
 }
 
 /** What may happen to an id on its way, and what to do about it. */

@@ -51,8 +51,12 @@ export function refusalHint(
 const SUCCESS_KEYS = ['choices', 'user_id', 'items', 'conversation_id'];
 const ERROR_KEYS = ['error', 'errors', 'detail', 'message'];
 
+const hasAny = ({ json }: Exchange, keys: readonly string[]): boolean =>
+  isObject(json) && keys.some((key) => Object.hasOwn(json, key));
+
+/** Returns whether a body has a field that only successful responses have. */
+export const hasSuccessKey = (exchange: Exchange): boolean => hasAny(exchange, SUCCESS_KEYS);
+
 /** Returns whether a body has the fields of an error, and none of a successful response. */
-export function isErrorBody({ json }: Exchange): boolean {
-  const has = (key: string): boolean => isObject(json) && Object.hasOwn(json, key);
-  return ERROR_KEYS.some(has) && !SUCCESS_KEYS.some(has);
-}
+export const isErrorBody = (exchange: Exchange): boolean =>
+  hasAny(exchange, ERROR_KEYS) && !hasSuccessKey(exchange);

@@ -1,6 +1,12 @@
 import type { Endpoint } from '../../../src/contract/index.ts';
 import type { Check, Finding, Unjudged } from './check.ts';
-import { type Exchange, isAccepted, isRateLimited, durationMs } from '../transcript/reading.ts';
+import {
+  type Exchange,
+  isAccepted,
+  isRateLimited,
+  isRefused,
+  durationMs,
+} from '../transcript/reading.ts';
 import { formatSeconds } from '../../../src/report-kit/format.ts';
 import { isFramed } from '../transcript/body-length.ts';
 
@@ -120,11 +126,11 @@ export const checkMaxTime = (
 /** Whether a malformed request got an error response. */
 const isRefusal =
   (endpoint: Endpoint) =>
-  (exchange: Exchange): boolean => {
-    const { status = 0 } = exchange.response ?? {};
-    const isError = status >= 400 && status < 500 && !isRateLimited(exchange);
-    return exchange.endpoint === endpoint && exchange.intent === 'refuse' && isError;
-  };
+  (exchange: Exchange): boolean =>
+    exchange.endpoint === endpoint &&
+    exchange.intent === 'refuse' &&
+    isRefused(exchange) &&
+    !isRateLimited(exchange);
 
 /** Requires that the median time of error responses to malformed requests is below a target. */
 export const checkRefusalTime = (

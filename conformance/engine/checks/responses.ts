@@ -8,16 +8,18 @@ import {
 import { unjudgedAs, checkEach, outcomeFinding, type Check, type Finding } from './check.ts';
 import { refusalHint, type RefusalHints } from './refusal-hints.ts';
 import { checkShape } from './shape.ts';
-import { isObject } from '../../../src/platform/json.ts';
+import { describeType, isObject } from '../../../src/platform/json.ts';
 import { describePage, findHtmlPage } from '../transcript/html-page.ts';
 import { findBodyFault } from '../transcript/json-fault.ts';
 import {
   type Exchange,
   type Transcript,
   isAccepted,
+  isBroken,
   errorOf,
   describeOutcome,
   isRateLimited,
+  isRefused,
 } from '../transcript/reading.ts';
 import { isConclusive } from '../transcript/repetitions.ts';
 
@@ -70,14 +72,18 @@ export function notObjectFinding(exchange: Exchange): Finding {
   };
 }
 
-/** Quotes the start of a body that is not a JSON object, with the reason if there is a usual one. */
+/** Describes a body that is not a JSON object by its value, or by its start and the usual mistake. */
 export function describeBody(exchange: Exchange): string {
-  const { response } = exchange;
+  const { response, json } = exchange;
   if (!response || response.body === '') return 'an empty body';
   const page = findHtmlPage(exchange);
   if (page) return describePage(page);
   const fault = findBodyFault(response);
-  return `${JSON.stringify(response.body.slice(0, 40))}${fault ? ` (${fault.reason})` : ''}`;
+  const start = JSON.stringify(response.body.slice(0, 40));
+  if (fault) return `${start} (${fault.reason})`;
+  if (json === undefined) return start;
+  const [type, value] = [describeType(json), formatValue(json)];
+  return type === value ? value : `${type}: ${value}`;
 }
 
 /** Returns what to do about a body that is almost JSON. */
@@ -99,7 +105,7 @@ export function checkNoServerError(
       !isRateLimited(exchange) &&
       exchange.response?.status !== 501,
     (exchange) =>
-      exchange.failure || (exchange.response?.status ?? 0) >= 500
+      isBroken(exchange)
         ? [outcomeFinding(exchange, 'a complete response without a server error')]
         : [],
     unjudged,
@@ -180,9 +186,8 @@ export function checkRefused(
       isConclusive(exchange, transcript) &&
       isControlAccepted(exchange, transcript),
     (exchange) => {
-      const received = exchange.response?.status ?? 0;
       const isExpected =
-        status === undefined ? received >= 400 && received < 500 : received === status;
+        status === undefined ? isRefused(exchange) : exchange.response?.status === status;
       if (isExpected) return [];
       return [
         outcomeFinding(
@@ -204,7 +209,10 @@ export function checkRefused(
   );
 }
 
-const ERROR_HINT = 'The shape is {"error": {"message", "type", "code"}}.';
+/** The shape of errors, as hints and causes show it (spec 7). */
+export const ERROR_SHAPE = '{"error": {"message", "type", "code"}}';
+
+const ERROR_HINT = `The shape is ${ERROR_SHAPE}.`;
 
 type ExchangePredicate = (exchange: Exchange) => boolean;
 

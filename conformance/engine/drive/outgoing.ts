@@ -63,7 +63,7 @@ const badKeys: Readonly<Record<BadKey, (key: string) => string | undefined>> = {
 };
 
 function authHeaders(
-  { endpoint, key, hasUpperCaseKeyHeader }: Step,
+  { endpoint, key, keyScheme, hasUpperCaseKeyHeader }: Step,
   { apiKey, authorize }: RequestSettings,
 ): Record<string, string> {
   const stepKey = typeof key === 'object' ? key.own : apiKey;
@@ -72,10 +72,11 @@ function authHeaders(
       ? badKeys[key](stepKey ?? '')
       : stepKey;
   if (value === undefined || endpoint === 'health') return {};
-  const headers = authorize(value);
-  if (!hasUpperCaseKeyHeader) return headers;
   return Object.fromEntries(
-    Object.entries(headers).map(([name, content]) => [name.toUpperCase(), content]),
+    Object.entries(authorize(value)).map(([name, content]) => [
+      hasUpperCaseKeyHeader ? name.toUpperCase() : name,
+      keyScheme === undefined ? content : content.replace(/^Bearer /, keyScheme),
+    ]),
   );
 }
 

@@ -14,6 +14,9 @@ export interface Recorder {
   record(exchange: NewExchange): Exchange;
 }
 
+/** The word before the key of a sandbox, which some requests write in lower case or leave out. */
+const BEARER = /^bearer /i;
+
 /** Redacts credentials in the headers of a response. The query of a redirect often contains a token. */
 function redactCredentials(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
@@ -50,16 +53,15 @@ export function createRecorder(
     const secret = variants.find((each) => each !== '' && folded.startsWith(each.toLowerCase()));
     return secret === undefined ? redact(value) : `${REDACTED}${value.slice(secret.length)}`;
   };
+  const redactHeader = (name: string, value: string): string => {
+    const scheme = BEARER.exec(value)?.[0] ?? '';
+    const holdsKey = scheme !== '' || name === 'authorization';
+    if (holdsKey && secrets.includes(value.slice(scheme.length))) return `${scheme}${REDACTED}`;
+    return secretHeaders.includes(name.toLowerCase()) ? redactStart(value) : redact(value);
+  };
   const redactAll = (headers: Record<string, string>): Record<string, string> =>
     Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [
-        name,
-        secrets.some((secret) => value === `Bearer ${secret}`)
-          ? `Bearer ${REDACTED}`
-          : secretHeaders.includes(name.toLowerCase())
-            ? redactStart(value)
-            : redact(value),
-      ]),
+      Object.entries(headers).map(([name, value]) => [name, redactHeader(name, value)]),
     );
   const redactEvent = (event: CallEvent): CallEvent => ({
     ...event,

@@ -165,8 +165,8 @@ export async function runProbes(suite: Suite, options: RunSettings): Promise<Tra
   try {
     for (const phase of phases) {
       options.onPhase?.(phase);
-      const due = probes.filter(({ probe }) => probe.phase === phase);
-      await Promise.all(due.map(({ probe }) => start(probe)));
+      const due = probes.map(({ probe }) => probe).filter((probe) => probe.phase === phase);
+      await startAll(due, start, clock);
       const transcript = { run, exchanges: recorder.exchanges };
       if (phase === 'preflight' && findBlockingCause(suite, transcript)) break;
     }
@@ -176,6 +176,27 @@ export async function runProbes(suite: Suite, options: RunSettings): Promise<Tra
   if (!isInterrupted()) return { run, exchanges: recorder.exchanges };
   const unfinishedProbes = [...new Set([...unfinished].map(({ id }) => id))];
   return { run: { ...run, interrupted: true, unfinishedProbes }, exchanges: recorder.exchanges };
+}
+
+/** How long the probes of a phase wait for one that goes first, in milliseconds. */
+const FIRST_MS_MAX = 2_000;
+
+/** Starts the probes of a phase concurrently, after those that go first, and waits for all. */
+async function startAll(
+  probes: readonly Probe[],
+  start: (probe: Probe) => Promise<void>,
+  clock: Clock,
+): Promise<void> {
+  const first = probes.filter(({ goesFirst }) => goesFirst).map(start);
+  await waitForAll(first, clock);
+  await Promise.all([...first, ...probes.filter(({ goesFirst }) => !goesFirst).map(start)]);
+}
+
+async function waitForAll(started: readonly Promise<void>[], clock: Clock): Promise<void> {
+  using limit = clock.deadline(FIRST_MS_MAX);
+  const late = Promise.withResolvers<undefined>();
+  limit.signal.addEventListener('abort', () => late.resolve(undefined), { once: true });
+  await Promise.race([Promise.all(started), late.promise]);
 }
 
 /** Creates the sender of a run, with a caller if the run places calls. */

@@ -13,6 +13,10 @@ export function hasKeys(...keys: string[]): When {
   return ({ json }) => isObject(json) && Object.keys(json).sort().join() === wanted;
 }
 
+/** Returns whether a value is an object with other keys than these. */
+export const hasOtherKeys = (value: unknown, keys: readonly string[]): boolean =>
+  isObject(value) && Object.keys(value).some((key) => !keys.includes(key));
+
 /** The body is an object without this key. */
 export function lacks(key: string): When {
   return ({ json }) => isObject(json) && !Object.hasOwn(json, key);

@@ -3,7 +3,7 @@ import type { Suite } from '../area.ts';
 import { endpointRoutes } from '../endpoint-routes.ts';
 import { isVoice } from '../transcript/call-messages.ts';
 import { isKoaNotFound, KOA_NOT_FOUND } from '../transcript/default-not-found.ts';
-import { type Exchange, isAccepted, isNotFound } from '../transcript/reading.ts';
+import { type Exchange, isAccepted, isNotFound, isRefused } from '../transcript/reading.ts';
 import type { BlockingCause, Preflight } from './blocking-cause.ts';
 
 /**
@@ -22,7 +22,7 @@ export function findMissingInterface(
     peer === 'sandbox' ? sent.find(({ endpoint }) => endpoint === 'elsewhere') : undefined;
   const chat = exchanges.find(({ endpoint }) => endpoint === 'chat');
   const chatElsewhere = elsewhere && isAccepted(elsewhere) ? elsewhere : undefined;
-  const isUnknown = chatElsewhere ? isRefused : isMissing;
+  const isUnknown = chatElsewhere ? isMissingOrRefused : isMissing;
   const isHealthOnly = exchanges.every(({ endpoint }) => endpoint === 'health');
   const isAbsent = !isHealthOnly && exchanges.every(isUnknown) && exchanges.some(isNotFound);
   const isDoubled = chatElsewhere !== undefined && ENDS_IN_PREFIX.test(run.target);
@@ -83,10 +83,8 @@ const hasOnlyKoaDefaults = (exchanges: readonly Exchange[]): boolean =>
 const isMissing = (exchange: Exchange): boolean =>
   isNotFound(exchange) || (isVoice(exchange) && exchange.failure !== undefined);
 
-function isRefused(exchange: Exchange): boolean {
-  const { status = 0 } = exchange.response ?? {};
-  return isMissing(exchange) || (status >= 400 && status < 500);
-}
+const isMissingOrRefused = (exchange: Exchange): boolean =>
+  isMissing(exchange) || isRefused(exchange);
 
 /** Returns whether `sandbox-kit serve` refused an unknown route. */
 function isOfService({ json }: Exchange): boolean {

@@ -1,7 +1,7 @@
 import { isObject } from '../../../src/platform/json.ts';
 import type { Suite } from '../area.ts';
 import { describePage, findHtmlPage } from '../transcript/html-page.ts';
-import type { Exchange } from '../transcript/reading.ts';
+import { isKeyRefused, type Exchange } from '../transcript/reading.ts';
 import { isRedirect } from '../transcript/redirects.ts';
 import type { BlockingCause, Preflight } from './blocking-cause.ts';
 
@@ -46,8 +46,7 @@ export function findLoginPage(
 export function findRefusalPage(preflight: Preflight, suite: Suite): BlockingCause | undefined {
   const keyed = suite.findKeyedExchange(preflight);
   const page = keyed && findHtmlPage(keyed);
-  const isRefused = [401, 403].includes(keyed?.response?.status ?? 0);
-  if (!keyed || !isRefused || page?.sender !== 'check') return undefined;
+  if (!keyed || !isKeyRefused(keyed) || page?.sender !== 'check') return undefined;
   return {
     id: 'refusal_page',
     message: `${keyed.request.method} ${keyed.request.path} gets ${keyed.response?.status} with ${describePage(page)}.`,

@@ -12,6 +12,8 @@ import { repetitionOf } from '../transcript/repetitions.ts';
 import {
   describeOutcome,
   type Exchange,
+  isAccepted,
+  isKeyRefused,
   isRateLimited,
   PREFLIGHT,
   toPrintable,
@@ -195,9 +197,18 @@ function findRedirect({ run, exchanges }: Preflight): BlockingCause | undefined 
 
 function findKeyRefusal(preflight: Preflight, suite: Suite): BlockingCause | undefined {
   const keyed = suite.findKeyedExchange(preflight);
-  const status = keyed?.response?.status;
-  if (status !== 401 && status !== 403) return undefined;
-  const own = keyed && findOwnMessage(keyed);
+  if (!keyed || !isKeyRefused(keyed)) return undefined;
+  const status = keyed.response?.status;
+  const scheme = findAcceptedScheme(keyed, preflight);
+  if (scheme !== undefined) {
+    return {
+      id: 'key_refused',
+      message: `The ${suite.peer} refuses the key in "Authorization: Bearer KEY" with ${status}, and accepts it in "Authorization: ${scheme}KEY".`,
+      cure: 'Accept the key after the word Bearer: the service sends it in this form.',
+      evidence: keyed,
+    };
+  }
+  const own = findOwnMessage(keyed);
   const quote = own === undefined ? '' : `: ${JSON.stringify(toPrintable(own, 80))}`;
   const { peer, cures } = suite;
   const cause = { id: 'key_refused', evidence: keyed } as const;
@@ -212,6 +223,15 @@ function findKeyRefusal(preflight: Preflight, suite: Suite): BlockingCause | und
         message: `The ${peer} requires a key, but none is set (${status}${quote}).`,
         cure: cures.keyMissing,
       };
+}
+
+/** Returns what has to precede the key in place of `Bearer `; undefined if the key is refused anyway. */
+function findAcceptedScheme(keyed: Exchange, { exchanges }: Preflight): string | undefined {
+  const accepted = exchanges.find(
+    (other) => other.endpoint === keyed.endpoint && other.intent === 'open' && isAccepted(other),
+  );
+  const header = accepted?.request.headers['authorization'];
+  return header === undefined ? undefined : (/^bearer /i.exec(header)?.[0] ?? '');
 }
 
 const rateLimitTexts = (peer: Suite['peer']): [message: string, cure: string] => [

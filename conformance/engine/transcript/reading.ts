@@ -49,6 +49,17 @@ export function isAccepted(exchange: Exchange): boolean {
   return status >= 200 && status < 300;
 }
 
+/** Returns whether the peer refused the request (4xx). */
+export function isRefused(exchange: Exchange): boolean {
+  const status = exchange.response?.status ?? 0;
+  return status >= 400 && status < 500;
+}
+
+/** Returns whether the peer refused the key of the request (401 or 403). */
+export function isKeyRefused(exchange: Exchange): boolean {
+  return [401, 403].includes(exchange.response?.status ?? 0);
+}
+
 /** Returns whether the response is a 429, which says nothing else about the peer. */
 export function isRateLimited(exchange: Exchange): boolean {
   return exchange.response?.status === 429;

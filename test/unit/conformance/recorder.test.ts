@@ -44,6 +44,17 @@ void t.test('a key is redacted in every encoding in which a sandbox echoes it', 
   t.end();
 });
 
+void t.test('a short key is redacted in its header, whatever precedes it', (t) => {
+  const recorder = createRecorder(['abc']);
+  for (const scheme of ['Bearer ', 'bearer ', '']) {
+    const exchange = createExchange('', '');
+    const request = { ...exchange.request, headers: { authorization: `${scheme}abc` } };
+    const recorded = recorder.record({ ...exchange, request });
+    t.equal(recorded.request.headers['authorization'], `${scheme}<redacted>`);
+  }
+  t.end();
+});
+
 void t.test('the changed keys that a run sends are redacted in every encoding as well', (t) => {
   const secret = 'the-Real-key-4711';
   for (const key of [secret.toUpperCase(), secret.toLowerCase(), secret.slice(0, -1)]) {

@@ -8,10 +8,9 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { silentFrame } from '../../src/voice/opus/index.ts';
+import { CONNECT_MS_MAX } from '../support/calls/caller.ts';
 import { withRelay, type ChangeOrder } from '../support/calls/relay.ts';
 import { until } from '../support/until.ts';
-
-const CONNECT_MS_MAX = 60_000;
 
 type RecordingPeer = ReturnType<typeof withPeer>;
 

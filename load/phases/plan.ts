@@ -36,10 +36,7 @@ export function planLoad(options: LoadSettings): LoadPlan {
 /** The approximate duration of a turn of a call with its response. */
 export const TURN_MS = 5_000;
 /** Calls have their own ramp-up and no request rate. */
-const VOICE_ONLY = {
-  ...{ ratePerSecond: 0, warmUpMs: 0, rampMs: 0 },
-  percentile: CALLS_PERCENTILE,
-};
+const VOICE_ONLY = { ratePerSecond: 0, warmUpMs: 0, rampMs: 0, percentile: CALLS_PERCENTILE };
 
 function planRequests(options: LoadSettings): LoadPlan {
   const { profile, ratePerSecond: rate, simulatedUsers, windowMs } = options;

@@ -47,7 +47,7 @@ export function judgeConnections({
         : ranMs < HELD_MS_MIN
           ? {
               verdict: 'NOT PROVEN',
-              reservation: 'A PASS requires that the calls are held for 60 s.',
+              reservation: `A PASS requires that the calls are held for ${HELD_MS_MIN / 1_000} s.`,
             }
           : { verdict: 'PASS' };
   const share = formatShareAtLeast(1 - findUpperBound(lost, calls), 1);

@@ -15,6 +15,7 @@ import { startAgent } from '../reference-agent/index.ts';
 import { createAgentServer } from '../reference-agent/wire.ts';
 import { schemas, type ChatRequest } from '../src/contract/index.ts';
 import { silentLog } from '../src/platform/log.ts';
+import { readChildCpuMicros, reportCpuTime } from './cpu-time.ts';
 import { describeMachine, median } from './machine.ts';
 
 interface LoadResult {
@@ -98,11 +99,7 @@ async function spawnServer(name: string): Promise<ServerProcess> {
 }
 
 async function measure({ url, process: server }: ServerProcess, seconds: number): Promise<Round> {
-  const readCpuMicros = async (): Promise<number> => {
-    server.send('cpu');
-    return ((await once(server, 'message')) as [number])[0];
-  };
-  const before = await readCpuMicros();
+  const before = await readChildCpuMicros(server);
   const result = await autocannon({
     url: url + CHAT_PATH,
     method: 'POST',
@@ -115,7 +112,7 @@ async function measure({ url, process: server }: ServerProcess, seconds: number)
   return {
     perSecond: result.requests.average,
     p99Ms: result.latency.p99,
-    cpuMicros: ((await readCpuMicros()) - before) / result.requests.total,
+    cpuMicros: ((await readChildCpuMicros(server)) - before) / result.requests.total,
   };
 }
 
@@ -161,10 +158,7 @@ async function run(seconds: number): Promise<void> {
 async function serve(name: string): Promise<void> {
   const start = servers[name];
   if (!start) throw new Error(`Unknown server ${name}.`);
-  process.on('message', () => {
-    const { user, system } = process.cpuUsage();
-    process.send?.(user + system);
-  });
+  reportCpuTime();
   process.send?.(await start());
 }
 

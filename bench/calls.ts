@@ -11,6 +11,7 @@ import { startAgent } from '../reference-agent/index.ts';
 import type { Scenario, Simulation } from '../src/contract/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { startService } from '../src/service/index.ts';
+import { readChildCpuMicros, readCpuMicros, reportCpuTime } from './cpu-time.ts';
 import { describeMachine } from './machine.ts';
 import { post } from './post.ts';
 
@@ -26,21 +27,12 @@ const scenario: Scenario = {
   evals: [{ id: 'brief', name: 'Brief', kind: 'max_turns', params: { max: 6 } }],
 };
 
-const readCpuMs = (): number => {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
-};
-
 async function run(calls: number, concurrency: number): Promise<void> {
   const agent = fork(import.meta.filename, ['agent']);
   const [urls] = (await once(agent, 'message')) as [{ url: string; voice_url: string }];
-  const readAgentCpuMs = async (): Promise<number> => {
-    agent.send('cpu');
-    return ((await once(agent, 'message')) as [number])[0];
-  };
   const service = await startService();
   await post(`${service.adminUrl}/agents`, { id: 'shop', name: 'Shop', ...urls });
-  const before = [readCpuMs(), await readAgentCpuMs()] as const;
+  const before = [readCpuMicros(), await readChildCpuMicros(agent)] as const;
   const startedMs = systemClock.monotonicMs();
   const created = await post(`${service.adminUrl}/simulations`, {
     ...{ agent: 'shop', seed: 'bench', channel: 'voice', concurrency },
@@ -49,9 +41,9 @@ async function run(calls: number, concurrency: number): Promise<void> {
   const { id } = (await created.json()) as { id: string };
   await service.drain();
   const elapsedS = (systemClock.monotonicMs() - startedMs) / 1_000;
-  const [serviceMs, agentMs] = [
-    readCpuMs() - before[0],
-    (await readAgentCpuMs()) - before[1],
+  const [serviceMicros, agentMicros] = [
+    readCpuMicros() - before[0],
+    (await readChildCpuMicros(agent)) - before[1],
   ] as const;
   const simulation = (await (
     await fetch(`${service.adminUrl}/simulations/${id}`)
@@ -70,9 +62,10 @@ async function run(calls: number, concurrency: number): Promise<void> {
   console.log(`${calls} calls, ${(callS / elapsedS).toFixed(1)} at the same time on average`);
   console.log(Array.from(reasons, ([reason, ended]) => `${reason}: ${ended.length}`).join(', '));
   console.log(`a call takes ${(callS / calls).toFixed(1)} s`);
-  const percentOfCore = (ms: number): string => `${((100 * ms) / 1_000 / callS).toFixed(2)} %`;
-  console.log(`CPU of the service ${percentOfCore(serviceMs)} of a core per call`);
-  console.log(`CPU of the agent ${percentOfCore(agentMs)} of a core per call`);
+  const percentOfCore = (micros: number): string =>
+    `${((100 * micros) / 1e6 / callS).toFixed(2)} %`;
+  console.log(`CPU of the service ${percentOfCore(serviceMicros)} of a core per call`);
+  console.log(`CPU of the agent ${percentOfCore(agentMicros)} of a core per call`);
   console.log(`recording ${((60 * recordedBytes) / callS / 1_000).toFixed(0)} kB per minute`);
   console.log(`${recorded} recordings, ${(recordedBytes / recorded / 1_000).toFixed(1)} kB each`);
   await service.stop();
@@ -82,6 +75,6 @@ async function run(calls: number, concurrency: number): Promise<void> {
 const [command = '40', concurrency = '20'] = process.argv.slice(2);
 if (command === 'agent') {
   const agent = await startAgent();
-  process.on('message', () => process.send?.(readCpuMs()));
+  reportCpuTime();
   process.send?.({ url: agent.url, voice_url: agent.voiceUrl });
 } else await run(Number(command), Number(concurrency));

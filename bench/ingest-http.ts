@@ -6,6 +6,7 @@ import { text as readText } from 'node:stream/consumers';
 import { systemClock } from '../src/platform/clock.ts';
 import { startService } from '../src/service/index.ts';
 import { execute } from '../test/support/database/postgres.ts';
+import { readChildCpuMicros, readCpuMicros, reportCpuTime } from './cpu-time.ts';
 import { post } from './post.ts';
 
 const CONNECTIONS = 48;
@@ -179,8 +180,7 @@ interface Usage {
 async function readUsage(replicas: readonly Replica[], target: HttpTarget): Promise<Usage> {
   let replicasCpu = 0;
   for (const { process: child } of replicas) {
-    child.send('cpu');
-    replicasCpu += ((await once(child, 'message')) as [number])[0];
+    replicasCpu += await readChildCpuMicros(child);
   }
   const database = 'databaseUrl' in target ? await readDatabaseUsage(target) : undefined;
   return {
@@ -189,11 +189,6 @@ async function readUsage(replicas: readonly Replica[], target: HttpTarget): Prom
     walBytes: database?.walBytes ?? NaN,
     walSyncs: database?.walSyncs ?? NaN,
   };
-}
-
-function readCpuMicros(): number {
-  const { user, system } = process.cpuUsage();
-  return user + system;
 }
 
 async function readDatabaseUsage({
@@ -250,7 +245,7 @@ function readProcess(pid: number): { pid: number; parent: number; micros: number
 if (process.argv[2] === 'serve') {
   const target = JSON.parse(process.argv[3] ?? '{}') as { dataDir: string };
   const service = await startService(target);
-  process.on('message', () => process.send?.(readCpuMicros()));
+  reportCpuTime();
   process.on('disconnect', () => void service.stop());
   process.send?.({ url: service.url, adminUrl: service.adminUrl });
 }

@@ -17,6 +17,7 @@ import { findPercentile } from '../src/platform/percentile.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { createPeer, type Peer } from '../src/voice/peer/index.ts';
 import { FRAME_MS, FRAME_TICKS } from '../src/voice/opus/frame.ts';
+import { readChildCpuMicros, readCpuMicros, reportCpuTime } from './cpu-time.ts';
 import { describeMachine } from './machine.ts';
 
 const PAYLOAD_BYTES = 80;
@@ -55,12 +56,6 @@ async function openCall(
   );
 }
 
-/** Returns the CPU time of this process since a reading, in milliseconds. */
-function measureCpuMs(before: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
-}
-
 /** Places calls with the kit's peer, which sends and receives packets. */
 async function callWithKit(url: string, calls: number, seconds: number): Promise<CallerResult> {
   const echoMs: number[] = [];
@@ -81,7 +76,7 @@ async function callWithKit(url: string, calls: number, seconds: number): Promise
   }
   process.send?.('ready');
   const pacer = createPacer(systemClock);
-  const before = process.cpuUsage();
+  const before = readCpuMicros();
   const startMs = systemClock.monotonicMs();
   const frames = (seconds * 1_000) / FRAME_MS;
   for (const [nth, peer] of peers.entries()) {
@@ -103,7 +98,8 @@ async function callWithKit(url: string, calls: number, seconds: number): Promise
     pacer.add(paced);
   }
   await systemClock.sleep(seconds * 1_000);
-  const [cpuMs, durationMs] = [measureCpuMs(before), systemClock.monotonicMs() - startMs];
+  const cpuMs = (readCpuMicros() - before) / 1_000;
+  const durationMs = systemClock.monotonicMs() - startMs;
   await systemClock.sleep(SETTLE_MS);
   const percentile = (values: readonly number[], percent: number) =>
     findPercentile(values, percent) ?? NaN;
@@ -185,10 +181,11 @@ async function callWithLibwebrtc(
     await sumStatistic('inbound-rtp', 'packetsReceived'),
   ];
   process.send?.('ready');
-  const before = process.cpuUsage();
+  const before = readCpuMicros();
   const fromMs = systemClock.monotonicMs();
   await sendToneUntil(fromMs + seconds * 1_000);
-  const [cpuMs, durationMs] = [measureCpuMs(before), systemClock.monotonicMs() - fromMs];
+  const cpuMs = (readCpuMicros() - before) / 1_000;
+  const durationMs = systemClock.monotonicMs() - fromMs;
   return {
     ...{ calls, cpuMs, durationMs },
     sent: (await sumStatistic('outbound-rtp', 'packetsSent')) - sentBefore,
@@ -215,11 +212,9 @@ async function measure(name: CallerName, calls: number, seconds: number) {
   const caller = fork(import.meta.filename, [name, url, String(calls), String(seconds)]);
   try {
     await nextMessage(caller);
-    agent.send('cpu');
-    const before = Number(await nextMessage(agent));
+    const before = await readChildCpuMicros(agent);
     const result = (await nextMessage(caller)) as CallerResult;
-    agent.send('cpu');
-    return { ...result, agentCpuMs: Number(await nextMessage(agent)) - before };
+    return { ...result, agentCpuMs: ((await readChildCpuMicros(agent)) - before) / 1_000 };
   } finally {
     // A libwebrtc process does not always exit on its own.
     caller.kill('SIGKILL');
@@ -266,7 +261,7 @@ function formatRow(name: CallerName, result: Awaited<ReturnType<typeof measure>>
 const [command = '100', ...parameters] = process.argv.slice(2);
 if (command === 'agent') {
   const agent = await startAgent();
-  process.on('message', () => process.send?.(measureCpuMs({ user: 0, system: 0 })));
+  reportCpuTime();
   process.send?.(agent.voiceUrl);
 } else if (Object.hasOwn(callers, command)) {
   const [url = '', calls, seconds] = parameters;

@@ -3,22 +3,35 @@ import * as z from 'zod';
 import type { CommandDescription, CommandSummary } from './command.ts';
 import type { CommandEntry } from './commands/index.ts';
 import { commandLineOptions } from './flags/command-line.ts';
+import { readVariable } from './flags/environment.ts';
 import { innerSchema } from './flags/inner-schema.ts';
 import { flagOf } from './output/help.ts';
+import type { CommandProcess } from './process.ts';
 import type { Option } from '../src/options/option.ts';
 import { choicesOf } from '../src/options/values.ts';
 
 /** A word that can come next, and what it means. */
-export interface Candidate {
+interface Candidate {
   word: string;
   meaning: string;
+}
+
+/** Prints the words that can complete the last one of a command line, in the form of its shell. */
+export async function printCompletions(
+  line: readonly string[],
+  entries: readonly CommandEntry[],
+  { env, stdout }: CommandProcess,
+): Promise<void> {
+  // Only the script for zsh sets this variable.
+  const isZsh = readVariable('COMP_LINE', env) !== undefined;
+  stdout.write(formatCompletions(await findCompletions(line, entries), isZsh));
 }
 
 /**
  * Returns the words that can complete the last one of a command line. Returns none if a file name or
  * free text is expected, so that the shell completes file names.
  */
-export async function findCompletions(
+async function findCompletions(
   line: readonly string[],
   entries: readonly CommandEntry[],
 ): Promise<Candidate[]> {
@@ -100,7 +113,7 @@ function listChoices(schema: z.ZodType): readonly string[] {
 }
 
 /** Writes candidates in the form that the script of a shell expects. */
-export function formatCompletions(candidates: readonly Candidate[], isZsh: boolean): string {
+function formatCompletions(candidates: readonly Candidate[], isZsh: boolean): string {
   return candidates
     .map(({ word, meaning }) => {
       if (!isZsh) return `${word}\n`;

@@ -4,8 +4,10 @@ import { kitVersion } from '../library/kit-version.ts';
 import type { Option } from '../src/options/option.ts';
 import type { Command } from './command.ts';
 import { commandEntries, loadCommands } from './commands/index.ts';
+import { applyConfigFile } from './config/apply-config-file.ts';
 import { didYouMean, exitCodes, UsageError } from './errors.ts';
 import { commandLineOptions, readNumber } from './flags/command-line.ts';
+import { rejectUnexpected } from './flags/unexpected.ts';
 import { formatGlobalHelp } from './output/global-help.ts';
 import type { CommandProcess, OutputStream } from './process.ts';
 
@@ -101,10 +103,8 @@ async function runCommand(
     process.stdout.write(formatCommandHelp(command));
   } else if (values.version) process.stdout.write(`${kitVersion()}\n`);
   else {
-    const { rejectUnexpected } = await import('./flags/unexpected.ts');
     rejectUnexpected(command, args, values);
     if (error) throw new UsageError(error.message);
-    const { applyConfigFile } = await import('./config/apply-config-file.ts');
     const configured = await applyConfigFile(command, loadCommands, values, process);
     const { origin } = configured;
     return command.run(configured.values, { process, rest: values['--'] ?? [], origin });

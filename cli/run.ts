@@ -18,7 +18,8 @@ export async function runCommandLine(
 ): Promise<number> {
   try {
     if (commandLine[0] === COMPLETION_OPTION) {
-      await printCompletions(commandLine.slice(1), process);
+      const { printCompletions } = await import('./completion.ts');
+      await printCompletions(commandLine.slice(1), commandEntries, process);
       return exitCodes.ok;
     }
     const args = expandHelp(commandLine);
@@ -45,19 +46,6 @@ function answerWithoutParser([option, ...others]: readonly string[]): string | u
 /** Turns `help check` into `check --help`, and `help` into `--help`. */
 const expandHelp = (args: readonly string[]): readonly string[] =>
   args[0] === 'help' ? [...args.slice(1, 2), '--help'] : args;
-
-/** Prints the words that can complete a command line. */
-async function printCompletions(
-  line: readonly string[],
-  { env, stdout }: CommandProcess,
-): Promise<void> {
-  const { findCompletions, formatCompletions } = await import('./completion.ts');
-  const { readVariable } = await import('./flags/environment.ts');
-  // Only the script for zsh sets this variable.
-  const isZsh = readVariable('COMP_LINE', env) !== undefined;
-  const candidates = await findCompletions(line, commandEntries);
-  stdout.write(formatCompletions(candidates, isZsh));
-}
 
 /** Loads the commands whose names occur in the arguments: the one to run, and few others. */
 function loadMentionedCommands(args: readonly string[]): Promise<Command[]> {

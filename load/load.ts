@@ -29,6 +29,18 @@ import { withSearchResult } from './report/search-result.ts';
 import { createBreachTests } from './thresholds/stream-thresholds.ts';
 import { isClosedLoop } from './closed-loop.ts';
 
+/** What all runs of a load test share. */
+interface LoadTest extends PlannedRun {
+  options: LoadRun;
+  random: Random;
+}
+
+/** A load test that sends requests. */
+interface RequestTest extends LoadTest {
+  hasUsers: boolean;
+  warmUp: WarmUp | undefined;
+}
+
 /**
  * Load-tests a sandbox and judges it against its targets. A broken sandbox is part of the report; the
  * promise rejects only because of an error in the kit.
@@ -39,21 +51,16 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
   const options = completeRun(input);
   const plan = prepared ?? planLoad(options);
   const { clock, onTick, signal, seed, findMax } = options;
-  const planned: PlannedRun = { plan, startedAtMs: clock.nowMs() };
+  const test = { options, plan, startedAtMs: clock.nowMs(), random: seededRandom(seed) };
   const afterWarmUpMs = plan.rampMs + plan.windowMs + placementMs(plan);
   const search = findMax && {
     search: plan.profile === 'voice' ? { calls: null } : { perSecond: null },
   };
   onTick({ ...idleProgress('preflight', plan.warmUpMs + afterWarmUpMs), ...search });
-  const preflight = await options.preflight(signal);
-  if (preflight.blockedBy) return buildBlockedReport(options, planned, preflight.blockedBy);
-  const random = seededRandom(seed);
-  if (plan.profile === 'voice') {
-    return findMax
-      ? searchMaxCalls(options, planned, random, findMax)
-      : loadCalls(options, planned, random);
-  }
-  const profile = profileFor(options, plan, preflight.hasUsers, random);
+  const { blockedBy, hasUsers } = await options.preflight(signal);
+  if (blockedBy) return buildBlockedReport(options, test, blockedBy);
+  if (plan.profile === 'voice') return findMax ? searchMaxCalls(test, findMax) : loadCalls(test);
+  const profile = profileFor({ ...test, hasUsers });
   const warmUpMs = await waitForStart(options, plan, (leftMs) =>
     onTick(idleProgress('preflight', leftMs + plan.warmUpMs + afterWarmUpMs)),
   );
@@ -61,105 +68,67 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
     onTick({ ...idleProgress('warm-up', leftMs + afterWarmUpMs), ...search }),
   );
   const late = findLateStart(options);
-  if (late) return buildBlockedReport(options, planned, late);
+  if (late) return buildBlockedReport(options, test, late);
   if (isStopped(signal) && !findMax) {
-    return buildBlockedReport(options, planned, interruptedDuring('warm-up'));
+    return buildBlockedReport(options, test, interruptedDuring('warm-up'));
   }
-  const { startedAtMs } = planned;
-  const parts = { options, startedAtMs, warmUp, hasUsers: preflight.hasUsers };
-  if (findMax) return searchMaxRate(parts, plan, random, findMax);
-  if (plan.calls === undefined) {
-    const run = await runRequests(parts, plan, random.fork('run'));
-    const { earlyEnd, ranMs } = run.requests;
-    return earlyEnd?.kind === 'interrupted' && ranMs === 0
-      ? buildBlockedReport(options, run, interruptedDuring('ramp-up'))
-      : buildReport(options, run);
-  }
-  return loadRequestsAndCalls(parts, plan, random);
+  const requestTest = { ...test, hasUsers, warmUp };
+  if (findMax) return searchMaxRate(requestTest, findMax);
+  return plan.calls === undefined ? loadRequests(requestTest) : loadRequestsAndCalls(requestTest);
+}
+
+/** Sends requests and places no calls. */
+async function loadRequests(test: RequestTest): Promise<LoadReport> {
+  const { options, random } = test;
+  const run = await runRequests({ ...test, random: random.fork('run') });
+  const { earlyEnd, ranMs } = run.requests;
+  return earlyEnd?.kind === 'interrupted' && ranMs === 0
+    ? buildBlockedReport(options, run, interruptedDuring('ramp-up'))
+    : buildReport(options, run);
 }
 
 /** Places calls and sends no requests. */
-async function loadCalls(options: LoadRun, run: PlannedRun, random: Random): Promise<LoadReport> {
-  const { plan } = run;
-  const parts = { options, plan, random: random.fork('voice') };
-  const { voice } = await runCalls(parts, waitForWindow(options, plan.windowMs));
-  return withVoice(buildEmptyReport(options, run), voice, options);
-}
-
-/** Searches for the most concurrent calls; each step places its own calls. */
-async function searchMaxCalls(
-  options: LoadRun,
-  run: PlannedRun,
-  random: Random,
-  { stepMs }: { stepMs: number },
-): Promise<LoadReport> {
-  const { plan } = run;
-  let steps = 0;
-  const { maxCalls, report } = await findMaxCalls({
-    callsMax: plan.calls ?? CALLS_MAX,
-    runWith: async (calls, length) => {
-      if (isStopped(options.signal)) return undefined;
-      const step = planCallStep(plan, calls, length === 'step' ? stepMs : plan.windowMs);
-      const onTick: LoadRun['onTick'] = (live) => options.onTick({ ...live, search: { calls } });
-      const stepRandom = random.fork(`step ${steps++}`);
-      const stepReport = await loadCalls(
-        { ...options, onTick },
-        { ...run, plan: step },
-        stepRandom,
-      );
-      return { report: stepReport, wasInterrupted: isStopped(options.signal) };
-    },
-  });
-  if (report) return withSearchResult(report, 'findMaxCalls', maxCalls, options);
-  return { ...buildBlockedReport(options, run, INTERRUPTED), findMaxCalls: maxCalls };
+async function loadCalls(test: LoadTest): Promise<LoadReport> {
+  const { options, plan, random } = test;
+  const { voice } = await runCalls(
+    { options, plan, random: random.fork('voice') },
+    waitForWindow(options, plan.windowMs),
+  );
+  return withVoice(buildEmptyReport(options, test), voice, options);
 }
 
 /**
  * Sends requests while all calls are connected. The steady state of the calls begins with the ramp-up
  * of the requests.
  */
-async function loadRequestsAndCalls(
-  { options, ...parts }: RunParts,
-  plan: LoadPlan,
-  random: Random,
-): Promise<LoadReport> {
+async function loadRequestsAndCalls(test: RequestTest): Promise<LoadReport> {
+  const { options, plan, random } = test;
   const { voice, result } = await runCalls(
     { options, plan, random: random.fork('voice') },
     (signal) =>
-      runRequests({ ...parts, options: { ...options, signal } }, plan, random.fork('run')),
+      runRequests({ ...test, options: { ...options, signal }, random: random.fork('run') }),
   );
-  const { startedAtMs } = parts;
-  const report = result
-    ? buildReport(options, result)
-    : buildEmptyReport(options, { plan, startedAtMs });
+  const report = result ? buildReport(options, result) : buildEmptyReport(options, test);
   return withVoice(report, voice, options);
 }
 
-/** What all runs of a load test share. */
-interface RunParts {
-  options: LoadRun;
-  startedAtMs: number;
-  warmUp: WarmUp | undefined;
-  hasUsers: boolean;
-}
-
-async function runRequests(parts: RunParts, plan: LoadPlan, random: Random): Promise<CompletedRun> {
-  const { options, startedAtMs, warmUp, hasUsers } = parts;
+async function runRequests(test: RequestTest): Promise<CompletedRun> {
+  const { options, plan, startedAtMs, random, warmUp } = test;
   const { clock, sandbox, ca, connection, validateResponse, onTick, signal } = options;
-  const profile = profileFor(options, plan, hasUsers, random);
+  const profile = profileFor(test);
   const completed = { plan, startedAtMs, profile, warmUp };
   const redact = createRedactor(secretsOf(connection, options.apiKey));
-  const run: RequestRunParts = { clock, profile, plan, validateResponse, redact, onTick, signal };
+  const parts: RequestRunParts = { clock, profile, plan, validateResponse, redact, onTick, signal };
   if (isClosedLoop(plan)) {
     const { connections } = plan;
     const tls = tlsOptionsOf(ca, connection);
-    const requests = await runClosed({ ...run, target: sandbox, tls, connections });
+    const requests = await runClosed({ ...parts, target: sandbox, tls, connections });
     return { ...completed, engine: AUTOCANNON_NAME, requests };
   }
   const transport = createOpenTransport({ target: sandbox, clock, ca, connection });
   try {
     const requests = await runPaced({
-      ...run,
+      ...parts,
       random,
       transport,
       shard: options.shard,
@@ -171,21 +140,41 @@ async function runRequests(parts: RunParts, plan: LoadPlan, random: Random): Pro
   }
 }
 
-/** Maximum ramp-up before each step, while requests in flight reach their level. */
+/** Searches for the most concurrent calls; each step places its own calls. */
+async function searchMaxCalls(test: LoadTest, { stepMs }: { stepMs: number }): Promise<LoadReport> {
+  const { options, plan, random } = test;
+  let steps = 0;
+  const { maxCalls, report } = await findMaxCalls({
+    callsMax: plan.calls ?? CALLS_MAX,
+    runWith: async (calls, length) => {
+      if (isStopped(options.signal)) return undefined;
+      const onTick: LoadRun['onTick'] = (live) => options.onTick({ ...live, search: { calls } });
+      const stepReport = await loadCalls({
+        ...test,
+        options: { ...options, onTick },
+        plan: planCallStep(plan, calls, length === 'step' ? stepMs : plan.windowMs),
+        random: random.fork(`step ${steps++}`),
+      });
+      return { report: stepReport, wasInterrupted: isStopped(options.signal) };
+    },
+  });
+  if (report) return withSearchResult(report, 'findMaxCalls', maxCalls, options);
+  return { ...buildBlockedReport(options, test, INTERRUPTED), findMaxCalls: maxCalls };
+}
+
+/** Maximum ramp-up before each step, in which requests in flight reach their level. */
 const STEP_RAMP_MS_MAX = 3_000;
 const PROBE_CONNECTIONS = 20;
 const PROBE_MS_MAX = 5_000;
 
 /** Searches for the highest rate, from a closed loop that shows how fast the sandbox can be. */
 async function searchMaxRate(
-  parts: RunParts,
-  plan: LoadPlan,
-  random: Random,
+  test: RequestTest,
   { stepMs }: { stepMs: number },
 ): Promise<LoadReport> {
-  const { options } = parts;
+  const { options, plan, random } = test;
   const rampMs = Math.min(STEP_RAMP_MS_MAX, stepMs / 4);
-  const probe = profileFor(options, plan, parts.hasUsers, random.fork('probe'));
+  const probe = profileFor({ ...test, random: random.fork('probe') });
   const probeResult = await runLoop(options, probe, {
     connections: PROBE_CONNECTIONS,
     durationMs: Math.min(PROBE_MS_MAX, stepMs),
@@ -200,19 +189,16 @@ async function searchMaxRate(
       const windowMs = length === 'step' ? stepMs : plan.windowMs;
       const onTick: LoadRun['onTick'] = (live) =>
         options.onTick({ ...live, search: { perSecond } });
-      return runRequests(
-        { ...parts, options: { ...options, onTick } },
-        planRateStep(plan, perSecond, windowMs, rampMs),
-        random.fork(`step ${steps++}`),
-      );
+      return runRequests({
+        ...test,
+        options: { ...options, onTick },
+        plan: planRateStep(plan, perSecond, windowMs, rampMs),
+        random: random.fork(`step ${steps++}`),
+      });
     },
   });
   if (run) return withSearchResult(buildReport(options, run), 'findMax', maxRate, options);
-  const { startedAtMs } = parts;
-  return {
-    ...buildBlockedReport(options, { plan, startedAtMs }, INTERRUPTED),
-    findMax: maxRate,
-  };
+  return { ...buildBlockedReport(options, test, INTERRUPTED), findMax: maxRate };
 }
 
 /** A function, because the compiler assumes that the state of a signal does not change. */
@@ -226,12 +212,13 @@ const interruptedDuring = (phase: 'warm-up' | 'ramp-up'): LoadBlocker => ({
   message: `The run was interrupted during the ${phase}, before anything was measured.`,
 });
 
-function profileFor(
-  { profile: name, simulatedUsers, apiKey, connection, lines, shard }: LoadRun,
-  { ratePerSecond }: LoadPlan,
-  hasUsers: boolean,
-  random: Random,
-): Profile {
+function profileFor({
+  options,
+  plan: { ratePerSecond },
+  hasUsers,
+  random,
+}: Omit<RequestTest, 'warmUp'>): Profile {
+  const { profile: name, simulatedUsers, apiKey, connection, lines, shard } = options;
   return createProfile({
     name,
     ratePerSecond,

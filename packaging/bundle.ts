@@ -18,13 +18,16 @@ const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
 const OUTPUT = join(DIST, 'bundle');
 
-/**
- * The first lines of each file: the check of the version of Node, which must run before any other
- * code, and Node's `require` for CommonJS packages in an ES module.
- */
-const BANNER = `import '../../bin/check-node.js';
-import { createRequire as createNodeRequire } from 'node:module';
-const require = createNodeRequire(import.meta.url);`;
+/** The files that programs of users load first. `bin/sandbox-kit.js` checks the version itself. */
+const LIBRARY_FILES = ['index.js', 'matchers.js'];
+
+/** The first line of these files: the check of the version of Node must run before any other code. */
+const CHECK_NODE = `import '../../bin/check-node.js';\n`;
+
+/** The first lines of files with CommonJS packages: Node's `require` in an ES module. */
+const CREATE_REQUIRE = `import { createRequire as createNodeRequire } from 'node:module';
+const require = createNodeRequire(import.meta.url);
+`;
 
 /** The generated validators, by far the largest file; `src/contract/validators.ts` loads it. */
 const VALIDATORS = 'generated/validators.cjs';
@@ -51,7 +54,6 @@ async function main(): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node22',
-    banner: { js: BANNER },
     // Reading the files takes time, too. Stack traces keep the names of functions, and short lines.
     minifyWhitespace: true,
     minifySyntax: true,
@@ -64,6 +66,7 @@ async function main(): Promise<void> {
     metafile: true,
     logLevel: 'warning',
   });
+  readdirSync(OUTPUT).forEach(addFirstLines);
   const validators = readFileSync(join(ROOT, 'src/contract', VALIDATORS), 'utf8');
   const { code } = await transform(validators, { minify: true, target: 'node22' });
   mkdirSync(dirname(join(OUTPUT, VALIDATORS)));
@@ -71,6 +74,16 @@ async function main(): Promise<void> {
   const libraries = findLibraries(ROOT, Object.keys(metafile.inputs));
   writeFileSync(join(OUTPUT, 'LICENSES.md'), formatLicenses(libraries));
   writeFileSync(join(OUTPUT, 'sbom.cdx.json'), formatBillOfMaterials(kit, libraries));
+}
+
+/** Adds the lines that a file of the bundle needs first: each import takes time at every start. */
+function addFirstLines(name: string): void {
+  const path = join(OUTPUT, name);
+  const code = readFileSync(path, 'utf8');
+  const isLibrary = LIBRARY_FILES.includes(name);
+  const usesRequire = /\brequire\b/.test(code);
+  const firstLines = (isLibrary ? CHECK_NODE : '') + (usesRequire ? CREATE_REQUIRE : '');
+  writeFileSync(path, firstLines + code);
 }
 
 await main();

@@ -7,14 +7,21 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Plugin } from 'esbuild-wasm';
 
-/** A file is shared if at least this many files that are loaded on their own need it. */
+/** Files are shared if at least this many files that are loaded on their own need them. */
 const USERS_MIN = 9;
+
+/**
+ * Files with fewer users are shared as well if they are small: at most this many bytes for each user,
+ * which would otherwise load one chunk more.
+ */
+const BYTES_PER_USER = 800;
 
 /** The libraries that shared files may load, because every command does. */
 const COMMON_LIBRARIES: readonly string[] = ['zod'];
 
-/** The imports of a source file. Types are not imports. */
-interface Imports {
+/** The size and the imports of a source file. Types are not imports. */
+interface Source {
+  bytes: number;
   files: string[];
   libraries: string[];
   /** Targets of `import()`. */
@@ -26,15 +33,15 @@ interface Imports {
  * import the shared files.
  */
 export function shareChunk(root: string, entryPoints: readonly string[]): Plugin {
-  const sources = ['cli', 'library', 'reference-agent', 'conformance', 'load', 'src']
+  const paths = ['cli', 'library', 'reference-agent', 'conformance', 'load', 'src']
     .flatMap((directory) => globSync(`${directory}/**/*.ts`, { cwd: root }))
     .map((path) => join(root, path));
-  const imports = new Map(sources.map((path) => [path, readImports(path)]));
+  const sources = new Map(paths.map((path) => [path, readSource(path)]));
   const targets = new Set([
-    ...[...imports.values()].flatMap(({ loaded }) => loaded),
+    ...[...sources.values()].flatMap(({ loaded }) => loaded),
     ...entryPoints.map((path) => join(root, path)),
   ]);
-  const shared = listSharedFiles(imports, targets);
+  const shared = listSharedFiles(sources, targets);
   const statement = shared.map((path) => `import ${JSON.stringify(path)};\n`).join('');
   // A shared file that imported all others would run them in a different order than the sources.
   const importers = new Set([...targets].filter((path) => !shared.includes(path)));
@@ -50,35 +57,50 @@ export function shareChunk(root: string, entryPoints: readonly string[]): Plugin
   };
 }
 
+/** Returns the files to share. Those that the same targets need would be one chunk of their own. */
 function listSharedFiles(
-  imports: ReadonlyMap<string, Imports>,
+  sources: ReadonlyMap<string, Source>,
   targets: ReadonlySet<string>,
 ): string[] {
-  const closures = [...targets].map((target) => findClosure(imports, target));
-  return [...imports.keys()].filter((path) => {
-    if (closures.filter((closure) => closure.has(path)).length < USERS_MIN) return false;
-    return [...findClosure(imports, path)].every((each) =>
-      imports.get(each)?.libraries.every((name) => COMMON_LIBRARIES.includes(name)),
-    );
-  });
+  const closures = [...targets].map((target) => findClosure(sources, target));
+  const listUsers = (path: string): number[] =>
+    closures.flatMap((closure, nth) => (closure.has(path) ? [nth] : []));
+  const chunks = Map.groupBy(sources.keys(), (path) => listUsers(path).join());
+  const isWorthSharing = (chunk: readonly string[]): boolean => {
+    const users = listUsers(chunk[0] ?? '').length;
+    if (users >= USERS_MIN) return true;
+    // A target is also loaded alone, which would divide the shared files into several chunks.
+    if (users < 2 || chunk.some((path) => targets.has(path))) return false;
+    const bytes = chunk.reduce((sum, path) => sum + (sources.get(path)?.bytes ?? 0), 0);
+    return bytes <= users * BYTES_PER_USER;
+  };
+  const shared = new Set([...chunks.values()].filter(isWorthSharing).flat());
+  return [...shared].filter((path) =>
+    [...findClosure(sources, path)].every(
+      (each) =>
+        shared.has(each) &&
+        sources.get(each)?.libraries.every((name) => COMMON_LIBRARIES.includes(name)),
+    ),
+  );
 }
 
 /** Returns a file and all files that are loaded with it. */
-function findClosure(imports: ReadonlyMap<string, Imports>, start: string): Set<string> {
+function findClosure(sources: ReadonlyMap<string, Source>, start: string): Set<string> {
   const closure = new Set([start]);
   for (const path of closure) {
-    for (const each of imports.get(path)?.files ?? []) closure.add(each);
+    for (const each of sources.get(path)?.files ?? []) closure.add(each);
   }
   return closure;
 }
 
-function readImports(path: string): Imports {
+function readSource(path: string): Source {
   const text = readFileSync(path, 'utf8');
   const statements = /^(?:import|export) (?!type )(?:[^;]*? from )?'([^']+)'/gm;
   const specifiers = [...text.matchAll(statements)].map(([, specifier = '']) => specifier);
   const isFile = (specifier: string): boolean => specifier.startsWith('.');
   const resolve = (specifier: string): string => join(dirname(path), specifier);
   return {
+    bytes: text.length,
     files: specifiers.filter(isFile).map(resolve),
     libraries: specifiers.filter((each) => !isFile(each) && !each.startsWith('node:')),
     loaded: [...text.matchAll(/\bimport\('(\.[^']+)'\)/g)].map(([, target = '']) =>

@@ -1,5 +1,5 @@
 import type { FaultKind } from '../../src/contract/index.ts';
-import { describeFailure, firstError } from '../../src/platform/error-origin.ts';
+import { describeFailure, firstError, isLocalShortage } from '../../src/platform/error-origin.ts';
 
 /** The kind and the message of a failed request. */
 export interface Failure {
@@ -23,13 +23,6 @@ const kindByCode: Partial<Record<string, FaultKind>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'cut_off',
   HPE_INVALID_EOF_STATE: 'cut_off',
   UND_ERR_RES_EXCEEDED_MAX_SIZE: 'too_large',
-  // A shortage on this machine shows nothing about the sandbox.
-  EMFILE: 'local',
-  ENFILE: 'local',
-  ENOBUFS: 'local',
-  ENOMEM: 'local',
-  EADDRNOTAVAIL: 'local',
-  EADDRINUSE: 'local',
 };
 
 /**
@@ -50,6 +43,8 @@ export function classifyFailure(error: unknown, hasStatus: boolean): Failure {
 function kindOf(code: string, name: string, message: string): FaultKind {
   const kind = kindByCode[code];
   if (kind) return kind;
+  // A shortage on this machine shows nothing about the sandbox.
+  if (isLocalShortage(code)) return 'local';
   if (name === 'HTTPParserError' || code.startsWith('HPE_')) return 'protocol';
   if (code.startsWith('UND_ERR_RES') || code === 'UND_ERR_HEADERS_OVERFLOW') return 'protocol';
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO|EPROTO/.test(code)) return 'tls';

@@ -5,6 +5,7 @@ import { THINK_MS } from '../profiles/conversation.ts';
 import { BACKGROUND_HEALTH_PER_SECOND, BACKGROUND_USERS_PER_SECOND } from '../profiles/profile.ts';
 import { sourcesOf } from '../profiles/sources.ts';
 import { requestsIn, type Stretch } from '../schedule/due-times.ts';
+import { CALLS_PERCENTILE } from '../verdict/voice.ts';
 
 const WARM_UP_MS_MAX = 10_000;
 /** The ramp-up starts at this share of the rate. */
@@ -35,7 +36,7 @@ export function planLoad(options: LoadSettings): LoadPlan {
 /** The approximate duration of a turn of a call with its response. */
 export const TURN_MS = 5_000;
 /** Calls have their own ramp-up and no request rate. */
-const VOICE_ONLY = { ratePerSecond: 0, warmUpMs: 0, rampMs: 0, percentile: 95 };
+const VOICE_ONLY = { ratePerSecond: 0, warmUpMs: 0, rampMs: 0, percentile: CALLS_PERCENTILE };
 
 function planRequests(options: LoadSettings): LoadPlan {
   const { profile, ratePerSecond: rate, simulatedUsers, windowMs } = options;

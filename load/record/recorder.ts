@@ -120,7 +120,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       if (isJudged(dueMs)) log(stream).add(request);
       const names = { ...(session && { session }), ...(traceId && { traceId }) };
       if (isJudged(dueMs) && stream === main && traceId !== undefined) {
-        addSlow(slowest, request, { stream, ...(session && { session }), traceId });
+        addSlow(slowest, request, { stream, ...names, traceId });
       }
       if (stream === main && (request.hasResponse || kind === 'timeout')) {
         seconds.addResponseTime(dueMs, endedMs - dueMs);

@@ -136,11 +136,11 @@ function addTo(counts: number[], index: number, count: number): void {
 }
 
 function rowsOf(seconds: ReadonlyMap<number, Second>, windowMs: number): LoadSecond[] {
-  const numbers = [...seconds.keys()];
-  if (numbers.length === 0) return [];
+  const numbers = [...seconds.keys()].sort((a, b) => a - b);
+  const [first = 0, last = -1] = [numbers[0], numbers.at(-1)];
   const rows: LoadSecond[] = [];
   let inFlight = 0;
-  for (let second = Math.min(...numbers); second <= Math.max(...numbers); second++) {
+  for (let second = first; second <= last; second++) {
     const row = seconds.get(second) ?? emptySecond();
     rows.push({
       second,

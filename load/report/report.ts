@@ -108,7 +108,7 @@ export function buildReport(options: LoadRun, run: CompletedRun): LoadReport {
       ...describeOmittedUsers(plan, profile),
     ],
   };
-  return options.shard ? toShardReport(report, options, requests) : report;
+  return options.shard ? toShardReport(report, options, options.shard, requests) : report;
 }
 
 /** Judges measurements: those of one load generator, or those of all shards. */

@@ -1,27 +1,20 @@
-import {
-  CHAT_REQUESTS_PER_SECOND_TARGET,
-  VOICE_CONNECTIONS_TARGET,
-  type LoadReport,
-  type LoadTarget,
-} from '../../src/contract/index.ts';
+import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
 import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
 import type { LoadRun } from '../load-run.ts';
-import { decideRunVerdict, exitCodeOf } from '../verdict/targets.ts';
+import { decideRunVerdict, exitCodeOf, targetRows } from '../verdict/targets.ts';
 import { describeVerdict } from './wording.ts';
 
 /** The target that a search judges, and how its result is said. The keys are fields of the report. */
 const SEARCHES = {
   findMax: {
-    target: 'chat-throughput',
-    required: CHAT_REQUESTS_PER_SECOND_TARGET,
+    row: targetRows.chatThroughput,
     unit: 'requests/s',
     nothingSustained: 'No rate was sustained.',
     describeUnconfirmed: (rate: number) =>
       `The sandbox sustained ${formatNumber(rate, 1)} requests/s for one step; this rate is not confirmed.`,
   },
   findMaxCalls: {
-    target: 'voice-connections',
-    required: VOICE_CONNECTIONS_TARGET,
+    row: targetRows.voiceConnections,
     unit: 'concurrent calls',
     nothingSustained: 'No number of calls was sustained.',
     describeUnconfirmed: (calls: number) =>
@@ -42,7 +35,7 @@ export function withSearchResult<Name extends SearchName>(
   const { selfCheck, plan, blockedBy } = report;
   const found = selfCheck.valid ? result : markUnconfirmed(name, result);
   const targets = report.targets.map((target) =>
-    target.id === SEARCHES[name].target ? judgeBySearch(target, name, found) : target,
+    target.id === SEARCHES[name].row.id ? judgeBySearch(target, name, found) : target,
   );
   const verdict = decideRunVerdict(targets, selfCheck);
   const sentence = describeVerdict({ verdict, targets, selfCheck, plan, blockedBy });
@@ -70,13 +63,13 @@ function judgeBySearch(
   name: SearchName,
   { fails, sustains, summary }: SearchResult,
 ): LoadTarget {
-  const { required, unit } = SEARCHES[name];
-  if (target.verdict === 'INVALID RUN' || fails === null || fails > required) return target;
+  const { row, unit } = SEARCHES[name];
+  if (target.verdict === 'INVALID RUN' || fails === null || fails > row.target) return target;
   return {
     ...target,
-    target: required,
+    target: row.target,
     measured: sustains,
     verdict: 'FAIL',
-    reason: `${summary} Required: ${required} ${unit}. ${target.reason}`,
+    reason: `${summary} Required: ${row.target} ${unit}. ${target.reason}`,
   };
 }

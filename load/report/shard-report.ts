@@ -22,10 +22,10 @@ export function identifyShard(
 /** Turns the report of a part of a run into one without verdicts, but with all that a merge needs. */
 export function toShardReport(
   report: LoadReport,
-  { lines, shard }: Pick<LoadRun, 'lines'> & { shard?: ShardOptions | undefined },
+  { lines }: Pick<LoadRun, 'lines'>,
+  shard: ShardOptions,
   { record, ranMs, windowStartedAtMs }: RequestRun,
 ): LoadReport {
-  if (!shard) return report;
   const { selfCheck, sentence, blockedBy, aborted } = report;
   const isComplete = selfCheck.valid && !blockedBy && aborted === undefined;
   const part = `Shard ${shard.index} of ${shard.count}`;

@@ -212,24 +212,32 @@ function outageLines({ outages, chat }: LoadReport, { width }: TextLayout): stri
   ];
 }
 
-function findMaxLines({ findMax }: LoadReport, { style, width }: TextLayout): string[] {
-  if (!findMax) return [];
-  const steps = findMax.steps.flatMap(({ ratePerSecond, holds, reason }) => {
-    const result = holds ? style('green', 'sustained') : style('red', 'failed   ');
+function findMaxLines({ findMax }: LoadReport, layout: TextLayout): string[] {
+  return searchLines('Maximum rate', findMax, layout, ({ ratePerSecond }) => {
     const rate = formatNumber(ratePerSecond, 1).padStart(8);
-    return labeled(`  ${rate}/s  ${result}  `, reason, width);
+    return `  ${rate}/s`;
   });
-  return [style('bold', 'Maximum rate'), ...steps, ...wrap(findMax.summary, width)];
 }
 
-function findMaxCallsLines({ findMaxCalls }: LoadReport, { style, width }: TextLayout): string[] {
-  if (!findMaxCalls) return [];
-  const steps = findMaxCalls.steps.flatMap(({ calls, holds, reason }) => {
-    const result = holds ? style('green', 'sustained') : style('red', 'failed   ');
-    const count = `${formatNumber(calls).padStart(6)} calls`;
-    return labeled(`${count}  ${result}  `, reason, width);
+function findMaxCallsLines({ findMaxCalls }: LoadReport, layout: TextLayout): string[] {
+  return searchLines('Most concurrent calls', findMaxCalls, layout, ({ calls }) => {
+    const count = formatNumber(calls).padStart(6);
+    return `${count} calls`;
   });
-  return [style('bold', 'Most concurrent calls'), ...steps, ...wrap(findMaxCalls.summary, width)];
+}
+
+function searchLines<Step extends { holds: boolean; reason: string }>(
+  title: string,
+  search: { steps: readonly Step[]; summary: string } | undefined,
+  { style, width }: TextLayout,
+  nameStep: (step: Step) => string,
+): string[] {
+  if (!search) return [];
+  const steps = search.steps.flatMap((step) => {
+    const result = step.holds ? style('green', 'sustained') : style('red', 'failed   ');
+    return labeled(`${nameStep(step)}  ${result}  `, step.reason, width);
+  });
+  return [style('bold', title), ...steps, ...wrap(search.summary, width)];
 }
 
 function comparisonLines({ comparison }: LoadReport, { style, width }: TextLayout): string[] {

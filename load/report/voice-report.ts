@@ -260,7 +260,8 @@ function sampleFaults({ calls, windowStartMs }: VoiceRun): VoiceLoad['faultSampl
 
 /** Adds up the seconds of all processes, counted from the start of the steady state. */
 function mergeSeconds({ seconds, windowStartMs }: VoiceRun): VoiceSecond[] {
-  const first = Math.min(...seconds.map(({ epochS }) => epochS));
+  // A day of seconds of several processes is too much for the arguments of one call.
+  const first = seconds.reduce((least, { epochS }) => Math.min(least, epochS), Infinity);
   const zero = windowStartMs === undefined ? first : Math.floor(windowStartMs / 1_000);
   const bySecond = new Map<number, VoiceSecond>();
   for (const { epochS, up, sent, received, gaps, sendLateMaxMs } of seconds) {

@@ -13,8 +13,7 @@ import {
   formatQuantity,
   formatShare,
 } from '../../src/report-kit/format.ts';
-
-import { isLowerBetter } from '../verdict/targets.ts';
+import { isLowerBetter, targetRows, type TargetRow } from '../verdict/targets.ts';
 import { isClosedLoop } from '../closed-loop.ts';
 import { describeShard } from '../schedule/shard.ts';
 
@@ -83,12 +82,15 @@ function adviseDuration({ targets, plan }: Judged): string {
 
 /** States the rate that a closed loop reached; empty for other runs. */
 function describeReachedRate({ targets, plan, selfCheck }: Judged): string {
-  const measured = targets.find(({ id }) => id === 'chat-throughput')?.measured ?? null;
+  const measured = findTarget(targets, targetRows.chatThroughput)?.measured ?? null;
   if (!isClosedLoop(plan) || measured === null) return '';
   const least = isGeneratorBusy({ selfCheck }) ? 'at least ' : '';
   const rate = formatQuantity(measured, 'requests/s');
   return `Chat reached ${least}${rate} in a closed loop with ${formatCount(plan.connections, 'connection')}.`;
 }
+
+const findTarget = (targets: readonly LoadTarget[], row: TargetRow): LoadTarget | undefined =>
+  targets.find(({ id }) => id === row.id);
 
 /** Whether the load generator was busy in a closed loop, so that the sandbox may reach a higher rate. */
 const isGeneratorBusy = ({
@@ -99,14 +101,14 @@ function describePassed(report: Judged): string {
   const { targets, plan } = report;
   if (isClosedLoop(plan)) return describeReachedRate(report);
   const passed = targets.filter(({ verdict }) => verdict === 'PASS');
-  const throughput = passed.find(({ id }) => id === 'chat-throughput');
-  const latency = passed.find(({ id }) => id === 'chat-latency');
+  const throughput = findTarget(passed, targetRows.chatThroughput);
+  const latency = findTarget(passed, targetRows.chatLatency);
   if (throughput && latency) {
     const rate = formatQuantity(throughput.target, throughput.unit);
     return `Chat sustains ${rate} with a p${plan.percentile} of ${formatDuration(latency.measured ?? 0)}.`;
   }
-  const connections = passed.find(({ id }) => id === 'voice-connections');
-  const audio = passed.find(({ id }) => id === 'voice-latency');
+  const connections = findTarget(passed, targetRows.voiceConnections);
+  const audio = findTarget(passed, targetRows.voiceLatency);
   if (connections && audio) {
     const calls = formatCount(connections.measured ?? 0, 'concurrent call');
     return `Voice sustains ${calls} with an audio latency of ${formatDuration(audio.measured ?? 0)}.`;

@@ -20,7 +20,7 @@ export interface CallMeasurements {
 }
 
 /** The percentile over calls that is judged. */
-const CALLS_PERCENTILE = 95;
+export const CALLS_PERCENTILE = 95;
 /** The minimum time to hold calls for a PASS. */
 const HELD_MS_MIN = 60_000;
 
@@ -47,7 +47,7 @@ export function judgeConnections({
         : ranMs < HELD_MS_MIN
           ? {
               verdict: 'NOT PROVEN',
-              reservation: 'A PASS requires that the calls are held for 60 s.',
+              reservation: `A PASS requires that the calls are held for ${HELD_MS_MIN / 1_000} s.`,
             }
           : { verdict: 'PASS' };
   const share = formatShareAtLeast(1 - findUpperBound(lost, calls), 1);
@@ -120,7 +120,7 @@ function describeLatency(
   const p95 =
     measured === null
       ? 'The network path latency could not be measured'
-      : `Network path latency: p95 ${formatDuration(measured)} over calls, max ${formatDuration(slowest ?? 0)}`;
+      : `Network path latency: p${CALLS_PERCENTILE} ${formatDuration(measured)} over calls, max ${formatDuration(slowest ?? 0)}`;
   const strict = missed === 0 ? '' : `; ${missed} of ${samples} calls missed the target`;
   return `${p95}${strict}. In ${met} of ${formatCount(samples, 'call')}, the median response latency also met the target.`;
 }

@@ -76,6 +76,7 @@ class ProcessFleet implements Fleet {
   readonly #allSettled = Promise.withResolvers<undefined>();
   readonly #broken = new AbortController();
   readonly #seconds: CallerSecond[] = [];
+  #last = { epochS: 0, up: 0, received: 0 };
   readonly counts = { connected: 0, failed: 0 };
   #finishing: Promise<FleetOutcome> | undefined;
 
@@ -109,12 +110,7 @@ class ProcessFleet implements Fleet {
   }
 
   get lastSecond(): { up: number; received: number } {
-    const epochS = this.#seconds.at(-1)?.epochS;
-    const last = this.#seconds.filter((second) => second.epochS === epochS);
-    return {
-      up: last.reduce((sum, { up }) => sum + up, 0),
-      received: last.reduce((sum, { received }) => sum + received, 0),
-    };
+    return this.#last;
   }
 
   beginWindow(): void {
@@ -137,10 +133,19 @@ class ProcessFleet implements Fleet {
   }
 
   #handleEvent(message: CallersEvent): void {
-    if (message.kind === 'seconds') this.#seconds.push(...message.seconds);
+    if (message.kind === 'seconds') message.seconds.forEach((each) => this.#addSecond(each));
     if (message.kind !== 'settled') return;
     this.counts[message.isConnected ? 'connected' : 'failed'] += 1;
     this.#settle([message.nth]);
+  }
+
+  #addSecond(second: CallerSecond): void {
+    this.#seconds.push(second);
+    const { epochS, up, received } = second;
+    if (epochS > this.#last.epochS) this.#last = { epochS, up: 0, received: 0 };
+    if (epochS < this.#last.epochS) return;
+    this.#last.up += up;
+    this.#last.received += received;
   }
 
   #lose(calls: readonly CallOrder[]): void {

@@ -23,7 +23,6 @@ import {
   createCallReady,
   createTurnUpdate,
   createGreetingUpdate,
-  hasOpus,
   findIdMismatch,
   readMessage,
   readStart,
@@ -33,6 +32,7 @@ import {
   type CallIds,
 } from './messages.ts';
 import type { Pacer } from '../../src/platform/pacer.ts';
+import { readOpusPayloadType } from '../../src/voice/call/messages.ts';
 import { PeerError } from '../../src/voice/peer/peer.ts';
 import { Echo } from './echo.ts';
 import { Conversation } from './conversation.ts';
@@ -172,7 +172,7 @@ export class Call {
         const mismatch = findIdMismatch(message, this.#ids);
         const { sdp } = message.webrtc_answer;
         if (mismatch !== undefined) this.#step('bad_message', { problem: mismatch });
-        else if (!hasOpus(sdp))
+        else if (readOpusPayloadType(sdp) === undefined)
           this.#step('codec_refused', { problem: 'The answer does not include Opus.' });
         else this.#step('answered', { sdp });
         return;

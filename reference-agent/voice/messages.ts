@@ -148,11 +148,6 @@ export function findIdMismatch(
   return isOwn ? undefined : 'session_id must be the same as in start_call';
 }
 
-/** Returns whether a session description includes Opus. */
-export function hasOpus(sdp: string): boolean {
-  return /^a=rtpmap:\d+ opus\/48000/im.test(sdp);
-}
-
 const idsOf = ({ callId, sessionId }: CallIds): { session_id?: string; call_id: string } => ({
   ...(sessionId !== undefined && { session_id: sessionId }),
   call_id: callId,

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
-import { WebSocketServer, type WebSocket } from 'ws';
+import { createRequire } from 'node:module';
+import type * as ws from 'ws';
 import type { AgentFault } from '../../src/contract/index.ts';
 import { findHostProblem } from '../../src/http-kit/local-access.ts';
 import type { Random } from '../../src/platform/random.ts';
@@ -28,6 +29,8 @@ import { createPacer } from '../../src/platform/pacer.ts';
 import { loadMediaModules } from './media.ts';
 import { assertSubprotocol, isForVoice, rejectUpgrade, VOICE_PROTOCOL } from './upgrade.ts';
 import { resolveVoiceLimits, type VoiceSettings } from './voice-limits.ts';
+
+const requireLibrary = createRequire(import.meta.url);
 
 /** What the voice endpoint needs from the rest of the agent. */
 export interface VoiceServerOptions {
@@ -66,7 +69,7 @@ class WebSocketVoiceServer implements VoiceServer {
   readonly #callParts: CallParts;
   readonly #history = createCallHistory();
   readonly #calls = new Set<Call>();
-  readonly #sockets: WebSocketServer;
+  #sockets: ws.WebSocketServer | undefined;
   #speech: SpeechSynthesizer | undefined;
   #isStopping = false;
 
@@ -84,15 +87,6 @@ class WebSocketVoiceServer implements VoiceServer {
       loadMediaModules,
       captions: this.#createCaptionServices(),
     };
-    this.#sockets = new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      maxPayload: limits.messageBytesMax,
-      handleProtocols: () => VOICE_PROTOCOL,
-    });
-    this.#sockets.on('wsClientError', (error, socket) => {
-      rejectUpgrade(socket, new RequestError('bad_request', error.message));
-    });
   }
 
   attach(server: Server): void {
@@ -112,6 +106,21 @@ class WebSocketVoiceServer implements VoiceServer {
     for (const call of this.#calls) call.end('stopping');
     await Promise.all([...this.#calls].map(({ over }) => over));
     await this.#speech?.close();
+  }
+
+  /** Loads `ws` when the first call arrives, so that an agent starts faster. */
+  #createSockets(): ws.WebSocketServer {
+    const { WebSocketServer } = requireLibrary('ws') as typeof ws;
+    const sockets = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      maxPayload: this.#callParts.limits.messageBytesMax,
+      handleProtocols: () => VOICE_PROTOCOL,
+    });
+    sockets.on('wsClientError', (error, socket) => {
+      rejectUpgrade(socket, new RequestError('bad_request', error.message));
+    });
+    return sockets;
   }
 
   /** An agent that can't speak its replies does not support captions. */
@@ -140,6 +149,7 @@ class WebSocketVoiceServer implements VoiceServer {
         this.#recordRequest(request, 0, startedMs);
         return;
       }
+      this.#sockets ??= this.#createSockets();
       this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
         this.#recordRequest(request, 101, startedMs);
         this.#begin(webSocket, faults);
@@ -169,7 +179,7 @@ class WebSocketVoiceServer implements VoiceServer {
     return injectedFaults;
   }
 
-  #begin(socket: WebSocket, injectedFaults: readonly AgentFault[]): void {
+  #begin(socket: ws.WebSocket, injectedFaults: readonly AgentFault[]): void {
     const { clock, random } = this.#options;
     const callId = `call_${random.id(12)}`;
     const record = createCallRecord(callId, clock.nowMs(), clock.monotonicMs());

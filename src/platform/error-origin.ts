@@ -43,6 +43,11 @@ export function firstError(error: unknown): Error & { code?: string } {
   return toError(error);
 }
 
+/** Returns whether an error code says that this machine is out of ports, files, or memory. */
+export function isLocalShortage(code: string): boolean {
+  return /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|EADDRINUSE)$/.test(code);
+}
+
 /**
  * Returns the message of a failed connection without Node's advice on its own options (a user of
  * sandbox-kit has `--ca`), and without the addresses and source files in errors of OpenSSL.

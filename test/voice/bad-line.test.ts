@@ -11,7 +11,7 @@ import {
 } from '../../src/voice/line-impairment/index.ts';
 import { silentFrame } from '../../src/voice/opus/index.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/voice/peer/index.ts';
-import { loadClip } from '../support/calls/caller.ts';
+import { CONNECT_MS_MAX, loadClip } from '../support/calls/caller.ts';
 import { nightOnly } from '../support/nightly.ts';
 import { until } from '../support/until.ts';
 
@@ -25,7 +25,7 @@ async function connectPeers(t: Test): Promise<{ peer: Peer; received: AudioPacke
   const peer = createPeer({ clock: systemClock });
   t.teardown(() => Promise.all([agent.close(), peer.close()]));
   await agent.acceptAnswer(await peer.createAnswer(await agent.createOffer()));
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(CONNECT_MS_MAX);
   await Promise.all([agent.waitUntilConnected(signal), peer.waitUntilConnected(signal)]);
   return { peer, received };
 }

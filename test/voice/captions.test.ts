@@ -8,6 +8,7 @@ import {
   fetchCalls,
   loadClip,
   loadLine,
+  loadLineWithPauses,
   waitForGreeting,
   startMicrophone,
   openSignaling,
@@ -55,8 +56,8 @@ const fetchOwnCalls = async ({ call }: Caller): Promise<CallView[]> =>
 interface Caller {
   call: ConnectedCall;
   microphone: ReturnType<typeof startMicrophone>;
-  /** Sends a caption and speaks for a short time. */
-  say: (text: string) => Promise<number>;
+  /** Sends a caption, and says a line (default: a short one). */
+  say: (text: string, line?: Clip) => Promise<number>;
   updates: () => Message[];
   /** Returns the update of a turn; waits until it arrives. */
   nextUpdate: (nth: number) => Promise<Message>;
@@ -70,9 +71,9 @@ async function withCaller(t: Test, url: string | null, start: Message = {}): Pro
   return {
     call,
     microphone,
-    async say(text) {
+    async say(text, line) {
       call.send({ type: 'caption', call_id: call.callId, text });
-      return microphone.say(await loadLine());
+      return microphone.say(line ?? (await loadLine()));
     },
     updates,
     async nextUpdate(nth) {
@@ -143,7 +144,8 @@ void t.test('a captioned call gives the same replies by voice as by chat', async
     });
     t.strictSame(update['tool_calls'], message?.tool_calls);
     const { response_time_ms: statedMs } = update['metadata'] as { response_time_ms: number };
-    t.ok(statedMs >= 140, `the response time is measured: ${statedMs} ms`);
+    const recordedMs = (await fetchOwnCalls(caller))[0]?.turns[nth]?.response_ms ?? NaN;
+    t.ok(Math.abs(recordedMs - statedMs) <= 1, `stated ${statedMs} ms, measured ${recordedMs} ms`);
     // An earlier line would interrupt the first reply.
     if (nth === 0) {
       await assertReceivesClip(t, caller, await agentVoice.speak(message?.content ?? ''));
@@ -182,11 +184,9 @@ void t.test('a caller that announces captions gets an update for the greeting', 
 void t.test('a caption whose speech has a pause gets one reply and one update', async (t) => {
   const caller = await withCaller(t, agent.voiceUrl);
   await waitForGreeting(caller.call);
-  const rest = await loadLine();
-  await caller.say('Thank you');
+  // The pause is longer than the silence that ends a turn.
+  await caller.say('Thank you', await loadLineWithPauses(200));
   const fetchTurns = async () => (await fetchOwnCalls(caller))[0]?.turns ?? [];
-  await until('the pause ends the turn', async () => (await fetchTurns()).length === 1);
-  void caller.microphone.say(rest);
   await until('the rest ends another turn', async () => (await fetchTurns()).length === 2);
   const reply = await agentVoice.speak('You are welcome.');
   await assertReceivesClip(t, caller, reply);
@@ -262,7 +262,8 @@ void t.test('scripted replies are spoken; a clip replaces text without words', a
     evaluation_metadata: { tone: 'friendly', next_action: 'wait', ours: 'x' },
   });
   const { response_time_ms: statedMs } = first['metadata'] as { response_time_ms: number };
-  t.ok(statedMs >= 440, `the response time includes the scripted delay: ${statedMs} ms`);
+  // Packets that arrive in a burst shorten the silence that ends a turn, but never the delay.
+  t.ok(statedMs >= 300, `the response time includes the scripted delay: ${statedMs} ms`);
   await assertReceivesClip(t, caller, await agentVoice.speak('Let me see.'));
   await caller.say('Scripted. And?');
   const second = await caller.nextUpdate(1);

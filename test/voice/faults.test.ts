@@ -113,16 +113,17 @@ void t.test('malformed_body: call_ready is truncated', async (t) => {
   signaling.socket.terminate();
 });
 
-void t.test('jitter: packets have random delays and stay in order', async (t) => {
-  const { call } = await placeFaultyCall(t, 'jitter;min_ms=0;max_ms=120');
-  await until('two seconds of audio', () => call.received.length >= 100);
-  const delaysMs = measureDelays(call.received);
-  t.ok((delaysMs[50] ?? 0) > 30, `the median delay is ${delaysMs[50] ?? 0} ms`);
-  const steps = call.received
-    .slice(1)
-    .map((p, nth) => p.sequence - (call.received[nth]?.sequence ?? 0));
-  t.same(new Set(steps), new Set([1]));
-});
+void t.test('jitter: packets have random delays and stay in order', (t) =>
+  onQuietMachine(t, 'median delay in ms', async () => {
+    const { call } = await placeFaultyCall(t, 'jitter;min_ms=0;max_ms=120');
+    await until('two seconds of audio', () => call.received.length >= 100);
+    const received = call.received.slice(0, 100);
+    const steps = received.slice(1).map((p, nth) => p.sequence - (received[nth]?.sequence ?? 0));
+    t.same(new Set(steps), new Set([1]));
+    const medianMs = measureDelays(received)[50] ?? 0;
+    return [medianMs > 30, `${medianMs}`];
+  }),
+);
 
 void t.test('dropped_call: the connection is cut during the call', async (t) => {
   const { call, view } = await placeFaultyCall(t, 'dropped_call;min_ms=300;max_ms=300');

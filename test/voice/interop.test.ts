@@ -4,6 +4,7 @@ import { findOnsets, measurePackets } from '../../src/voice/activity/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createPeer, PathMeter, type AudioPacket } from '../../src/voice/peer/index.ts';
 import {
+  CONNECT_MS_MAX,
   createAnswer,
   fetchCalls,
   loadClip,
@@ -80,7 +81,7 @@ async function callLibwebrtcAgent(
     }
   });
   signaling.send(createAnswer(ready, await peer.createAnswer(readOfferSdp(ready))));
-  await peer.waitUntilConnected(AbortSignal.timeout(10_000));
+  await peer.waitUntilConnected(AbortSignal.timeout(CONNECT_MS_MAX));
   const [agentPeer] = agent.peers;
   if (!agentPeer) throw new Error('The agent has no call.');
 

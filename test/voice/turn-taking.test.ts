@@ -6,13 +6,14 @@ import {
   createLineImpairment,
   type LineImpairment,
 } from '../../src/voice/line-impairment/index.ts';
-import { FRAME_TICKS, silentFrame, type Clip } from '../../src/voice/opus/index.ts';
+import type { Clip } from '../../src/voice/opus/index.ts';
 import { cutToSpokenPart } from '../../reference-agent/voice/spoken-part.ts';
 import { isBackchannelText } from '../../reference-agent/voice/backchannel.ts';
 import {
   fetchCalls,
   loadClip,
   loadLine,
+  loadLineWithPauses,
   startMicrophone,
   waitForGreeting,
   withCall,
@@ -77,15 +78,6 @@ function hasEnded({ received }: ConnectedCall, { packets, speechEndTicks }: Clip
 async function hearMore({ received }: ConnectedCall, packets: number): Promise<void> {
   const from = received.length;
   await until('more of the reply', () => received.length >= from + packets);
-}
-
-const silence = (ms: number): Buffer[] => Array.from({ length: ms / 20 }, () => silentFrame);
-
-/** Returns a line that is said once more after each of these pauses. */
-async function loadLineWithPauses(...pausesMs: number[]): Promise<Clip> {
-  const line = await loadLine();
-  const packets = [...line.packets, ...pausesMs.flatMap((ms) => [...silence(ms), ...line.packets])];
-  return { ...line, packets, speechEndTicks: packets.length * FRAME_TICKS };
 }
 
 /** Speaks over the greeting, and returns how much of it was heard after that. */

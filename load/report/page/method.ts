@@ -10,6 +10,7 @@ import {
 } from '../../../src/report-kit/format.ts';
 import { describeNetwork } from '../../../src/voice/line-impairment/network-presets.ts';
 import { CLOSED_LOOP_LIMIT } from '../../verdict/targets.ts';
+import { CALLS_PERCENTILE } from '../../verdict/voice.ts';
 import { isClosedLoop } from '../../closed-loop.ts';
 
 /** Renders how the run measured, on what machine, and what the terms mean. */
@@ -54,7 +55,7 @@ function methodRows(report: LoadReport): [string, string][] {
           ...(plan.network
             ? ([['network', describeNetwork(plan.network)]] satisfies [string, string][])
             : []),
-          ['percentile of calls', 'p95 over calls; the reason also counts every miss'],
+          ['percentile of calls', `p${CALLS_PERCENTILE} over calls; the reason also counts every miss`],
         ];
   const requests: [string, string][] = isVoice
     ? []

@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws';
+import { voiceChannel } from '../../contract/index.ts';
 import { DeadlinePassed, type Clock } from '../../platform/clock.ts';
 import { secretsOf } from '../../platform/connection.ts';
 import { createRedactor } from '../../platform/redaction.ts';
@@ -6,7 +7,7 @@ import { CallError } from './call-error.ts';
 import { createAnswerMessage, readCandidate, parseMessage, type CallMessage } from './messages.ts';
 import { openSocket, type SocketOutcome } from './open-socket.ts';
 import type { VoiceTarget } from './voice-target.ts';
-import { firstError } from '../../platform/error-origin.ts';
+import { firstError, isLocalShortage } from '../../platform/error-origin.ts';
 
 const OPEN_MS_MAX = 10_000;
 /** The specification sets no timeout for `call_ready`; a person would have hung up by then. */
@@ -56,7 +57,7 @@ export class CallSignaling {
     const headers = {
       ...connection?.headers,
       ...more,
-      'sec-websocket-protocol': 'voice-agent',
+      'sec-websocket-protocol': voiceChannel.protocol,
       ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
     };
     const request = { url, headers, ca, connection, deadlineMs: OPEN_MS_MAX };
@@ -180,9 +181,8 @@ function createRefusalError({ response, error }: SocketOutcome): CallError {
   }
   if (error !== undefined || !response) {
     const { code = '', message } = firstError(error ?? new Error('no response'));
-    const isLocal = /^(EMFILE|ENFILE|EADDRNOTAVAIL|ENOBUFS|ENOMEM)$/.test(code);
     const detail = message || code || 'no response';
-    const kind = isLocal ? 'local' : 'unreachable';
+    const kind = isLocalShortage(code) ? 'local' : 'unreachable';
     return new CallError(kind, `the WebSocket did not open: ${detail}`);
   }
   const { status } = response;

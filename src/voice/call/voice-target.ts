@@ -1,3 +1,4 @@
+import { voiceChannel } from '../../contract/index.ts';
 import type { Connection } from '../../platform/connection.ts';
 
 /** How an answer is sent to the sandbox; the specification defines no message for it. */
@@ -29,5 +30,5 @@ export const defaultAnswerForm: AnswerForm = { type: 'webrtc_answer', field: 'we
 
 /** Returns the voice WebSocket URL for the base URL of a sandbox (spec 4.9). */
 export function deriveVoiceUrl(sandbox: string): string {
-  return `${sandbox.replace(/^http/i, 'ws').replace(/\/+$/, '')}/voice`;
+  return `${sandbox.replace(/^http/i, 'ws').replace(/\/+$/, '')}${voiceChannel.path}`;
 }

@@ -35,10 +35,19 @@ interface NumberedTransit extends Transit {
   number: number;
 }
 
+/**
+ * Packets from one sender without timestamp jumps, in order of arrival. A list for each field needs
+ * much less memory than an object for each packet.
+ */
+interface Segment {
+  mediaMs: number[];
+  numbers: number[];
+  arrivedAtMs: number[];
+}
+
 /** Records the arrival of each packet of a call, and computes statistics at the end. */
 export class ReceivedStream {
-  /** Segments from one sender without timestamp jumps. */
-  readonly #segments: NumberedTransit[][] = [];
+  readonly #segments: Segment[] = [];
   #last: Arrival | undefined;
   #mediaMs = 0;
   #number = 0;
@@ -51,19 +60,21 @@ export class ReceivedStream {
     const last = this.#last;
     const elapsedTicks = last ? (timestamp - last.timestamp) | 0 : 0;
     if (last?.ssrc !== ssrc || Math.abs(elapsedTicks) > TIMESTAMP_JUMP_TICKS_MAX) {
-      this.#segments.push([]);
+      this.#segments.push({ mediaMs: [], numbers: [], arrivedAtMs: [] });
       [this.#mediaMs, this.#number] = [0, 0];
     } else {
       this.#mediaMs += elapsedTicks / TICKS_PER_MS;
       this.#number += ((sequence - last.sequence) << 16) >> 16;
     }
     this.#last = { sequence, timestamp, ssrc, arrivedAtMs };
-    const packet = { mediaMs: this.#mediaMs, number: this.#number, arrivedAtMs };
-    this.#segments.at(-1)?.push(packet);
+    const segment = this.#segments.at(-1);
+    segment?.mediaMs.push(this.#mediaMs);
+    segment?.numbers.push(this.#number);
+    segment?.arrivedAtMs.push(arrivedAtMs);
   }
 
   statistics(): StreamStatistics {
-    const segments = this.#segments.map(removeDuplicates);
+    const segments = this.#segments.map(listPackets).map(removeDuplicates);
     const intervals = segments.flatMap((packets) =>
       packets.slice(1).map((packet, nth) => packet.arrivedAtMs - (packets[nth]?.arrivedAtMs ?? 0)),
     );
@@ -76,6 +87,14 @@ export class ReceivedStream {
       intervalMaxMs: findPercentile(intervals, 100),
     };
   }
+}
+
+function listPackets({ mediaMs, numbers, arrivedAtMs }: Segment): NumberedTransit[] {
+  return numbers.map((number, nth) => ({
+    number,
+    mediaMs: mediaMs[nth] ?? NaN,
+    arrivedAtMs: arrivedAtMs[nth] ?? NaN,
+  }));
 }
 
 function removeDuplicates(packets: readonly NumberedTransit[]): NumberedTransit[] {

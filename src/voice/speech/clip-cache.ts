@@ -4,7 +4,7 @@ import type { Clip } from '../opus/index.ts';
 const ENTRY_BYTES = 1_024;
 const PACKET_OVERHEAD_BYTES = 100;
 
-/** Caches clips by their text; the least recently used clip is dropped first. */
+/** Caches clips by a key; the least recently used clip is dropped first. */
 export class ClipCache {
   readonly #bytesMax: number;
   readonly #clips = new Map<string, Clip>();
@@ -14,16 +14,16 @@ export class ClipCache {
     this.#bytesMax = bytesMax;
   }
 
-  get(text: string): Clip | undefined {
-    const clip = this.#clips.get(text);
+  get(key: string): Clip | undefined {
+    const clip = this.#clips.get(key);
     if (!clip) return undefined;
-    this.#clips.delete(text);
-    this.#clips.set(text, clip);
+    this.#clips.delete(key);
+    this.#clips.set(key, clip);
     return clip;
   }
 
-  add(text: string, clip: Clip): void {
-    this.#clips.set(text, clip);
+  add(key: string, clip: Clip): void {
+    this.#clips.set(key, clip);
     this.#bytes += bytesOf(clip);
     for (const [oldest, dropped] of this.#clips) {
       if (this.#bytes <= this.#bytesMax) return;

@@ -4,14 +4,21 @@ import type { Test } from 'tap';
 import { WebSocket } from 'ws';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { findOnsets, measurePackets } from '../../../src/voice/activity/index.ts';
-import { FRAME_MS, FRAME_TICKS, readClips, type Clip } from '../../../src/voice/opus/index.ts';
+import {
+  FRAME_MS,
+  FRAME_TICKS,
+  readClips,
+  silentFrame,
+  type Clip,
+} from '../../../src/voice/opus/index.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../../src/voice/peer/index.ts';
 import { createPacer } from '../../../src/platform/pacer.ts';
 import { Microphone } from '../../../src/voice/call/index.ts';
 import type { LineImpairment } from '../../../src/voice/line-impairment/index.ts';
 import { until } from '../until.ts';
 
-const CONNECT_MS_MAX = 60_000;
+/** A connection that never comes must end the test; a busy machine must not. */
+export const CONNECT_MS_MAX = 60_000;
 
 export type Message = Record<string, unknown>;
 
@@ -175,6 +182,15 @@ export async function loadLine(ms = 600, id = 'where-is-my-order'): Promise<Clip
   const clip = await loadClip(id);
   const packets = clip.packets.slice(0, ms / FRAME_MS);
   return { ...clip, packets, speechEndTicks: packets.length * FRAME_TICKS };
+}
+
+const silence = (ms: number): Buffer[] => Array.from({ length: ms / FRAME_MS }, () => silentFrame);
+
+/** Returns a line that is said once more after each of these pauses. */
+export async function loadLineWithPauses(...pausesMs: number[]): Promise<Clip> {
+  const line = await loadLine();
+  const packets = [...line.packets, ...pausesMs.flatMap((ms) => [...silence(ms), ...line.packets])];
+  return { ...line, packets, speechEndTicks: packets.length * FRAME_TICKS };
 }
 
 const pacer = createPacer(systemClock);

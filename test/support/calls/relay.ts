@@ -15,22 +15,26 @@ export interface Relay {
   countPackets: () => number;
 }
 
-/** Changes the order of datagrams that arrive together; called for both directions. */
+/** Changes the order of datagrams that arrive together, in one direction. */
 export type ChangeOrder = (datagrams: readonly Buffer[]) => Buffer[];
 
 /** Datagrams of one DTLS flight arrive within this time. */
 const FLIGHT_MS = 60;
 
-/** Starts a relay, and stops it after the test. `delayMs` is called for each packet. */
+/**
+ * Starts a relay, and stops it after the test. `delayMs` is called for each packet, and `createChange`
+ * for each direction.
+ */
 export async function withRelay(
   t: Test,
   delayMs: () => number,
-  changeFlight?: ChangeOrder,
+  createChange?: () => ChangeOrder,
 ): Promise<Relay> {
   const [toOffering, toAnswering] = [await bindSocket(t), await bindSocket(t)];
   const ports = { offering: 0, answering: 0 };
   let packets = 0;
   const forward = (from: Socket, to: Socket, port: () => number): void => {
+    const changeFlight = createChange?.();
     let flight: Buffer[] = [];
     const sendFlight = (): void => {
       const datagrams = changeFlight?.(flight) ?? flight;

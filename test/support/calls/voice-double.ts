@@ -7,7 +7,12 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { createDecoder, readClips, type Clip } from '../../../src/voice/opus/index.ts';
 import { createPacer } from '../../../src/platform/pacer.ts';
 import { createPeer, type Peer } from '../../../src/voice/peer/index.ts';
-import { Microphone, parseMessage, type CallMessage } from '../../../src/voice/call/index.ts';
+import {
+  Microphone,
+  parseMessage,
+  readOpusPayloadType,
+  type CallMessage,
+} from '../../../src/voice/call/index.ts';
 import { VoiceActivityDetector } from '../../../src/voice/activity/index.ts';
 import { respondHealthy } from '../network/local-server.ts';
 import { until } from '../until.ts';
@@ -134,8 +139,7 @@ class SandboxCall implements DoubleCall {
   async connect({ sends = true, metadata = {} } = {}): Promise<void> {
     const peer = await this.offer(metadata);
     const answer = await this.#answer.promise;
-    const type = Number(/^a=rtpmap:(\d+) opus\/48000/im.exec(answer)?.[1] ?? -1);
-    if (this.#activity) this.#activity.payloadType = type;
+    if (this.#activity) this.#activity.payloadType = readOpusPayloadType(answer) ?? -1;
     await peer.acceptAnswer(answer);
     await peer.waitUntilConnected(AbortSignal.timeout(10_000));
     if (sends) this.#microphone = new Microphone({ peer, clock, pacer });

@@ -4,6 +4,7 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { FRAME_TICKS, type Clip } from '../../../src/voice/opus/index.ts';
 import { createPeer, PathMeter, type PathStatistics } from '../../../src/voice/peer/index.ts';
 import {
+  CONNECT_MS_MAX,
   createAnswer,
   fetchCalls,
   findCallOnsets,
@@ -47,7 +48,7 @@ export async function measurePath(
   const ready = await signaling.next('call_ready');
   const answer = await peer.createAnswer(relay.rewriteOffer(readOfferSdp(ready)));
   signaling.send(createAnswer(ready, relay.rewriteAnswer(answer)));
-  await peer.waitUntilConnected(AbortSignal.timeout(10_000));
+  await peer.waitUntilConnected(AbortSignal.timeout(CONNECT_MS_MAX));
   const timeout = AbortSignal.timeout(20_000);
   await meter.measureRoundTrips(peer, timeout, { intervalMs: 25, count: roundTrips });
   await until('enough packets', () => meter.statistics().stream.packets >= packets);

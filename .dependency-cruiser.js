@@ -189,6 +189,7 @@ export default {
     ownedBy('hdr-histogram-js', '^load/'),
     ownedBy('yargs-parser', '^cli/'),
     ownedBy('@peculiar/x509', '^src/http-kit/'),
+    ownedBy('pino', '^src/platform/'),
     ownedBy('yaml', '^(cli|library)/'),
     ownedBy('opus-decoder', '^src/voice/'),
     ownedBy('libopus-wasm', '^src/voice/'),

@@ -1,3 +1,5 @@
+import { pino } from 'pino';
+
 /**
  * Writes structured log lines. Events and fields are names in snake_case, such as `eval_errored`. Fields
  * never contain conversation text or keys.
@@ -10,24 +12,16 @@ export interface Log {
 
 export type LogFields = Record<string, string | number | boolean | null>;
 
-/** The levels of log lines with their numbers, which are those of pino: log collectors know them. */
-const levelNumbers = { info: 30, warn: 40, error: 50 };
-
 /** The lowest level that is logged. */
-export type LogLevel = 'silent' | keyof typeof levelNumbers;
+export type LogLevel = 'silent' | 'error' | 'warn' | 'info';
 
 /** Creates a log that writes one JSON object per line to a stream. */
 export function createLog(level: LogLevel, stream: { write(line: string): unknown }): Log {
-  const lowestNumber = level === 'silent' ? Infinity : levelNumbers[level];
-  const write = (number: number, event: string, fields: LogFields = {}): void => {
-    if (number < lowestNumber) return;
-    const line = { level: number, time: Date.now(), ...fields, msg: event };
-    stream.write(`${JSON.stringify(line)}\n`);
-  };
+  const lines = pino({ level, base: null }, { write: (line) => void stream.write(line) });
   return {
-    info: (event, fields) => write(levelNumbers.info, event, fields),
-    warn: (event, fields) => write(levelNumbers.warn, event, fields),
-    error: (event, fields) => write(levelNumbers.error, event, fields),
+    info: (event, fields = {}) => lines.info(fields, event),
+    warn: (event, fields = {}) => lines.warn(fields, event),
+    error: (event, fields = {}) => lines.error(fields, event),
   };
 }
 

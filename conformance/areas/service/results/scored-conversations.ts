@@ -54,6 +54,7 @@ import {
 import { editProductionSessions } from './both-endpoints.ts';
 import { checkConversations, countableSteps } from './sent-conversations.ts';
 import { noSessions, TIME_PRECISION_MS, TRACES_STEP } from './evidence.ts';
+import { noteIfUnscored } from './unlisted.ts';
 
 const isPolling: When = (request) => wantsTraces(request) && hasQuery('limit', '500')(request);
 
@@ -285,13 +286,18 @@ function isTooOld(transcript: Transcript, close: Exchange): boolean {
 function listsClosedConversations(): Check {
   return {
     evidence: (transcript) => (lastPolledPage(transcript) ? scoringCloses(transcript) : []),
-    judge: (evidence, transcript) =>
-      evidence
-        .filter((close) => !findClosedSession(transcript, close) && !isTooOld(transcript, close))
-        .map((close) => {
-          const expected = `${formatValue(conversationIdOf(close))} in the results within 10 s`;
-          return wrongValue(close, '', expected, 'not listed');
-        }),
+    judge(evidence, transcript) {
+      const page = lastPolledPage(transcript);
+      if (!page) return [];
+      const unlisted = evidence.filter(
+        (close) => !findClosedSession(transcript, close) && !isTooOld(transcript, close),
+      );
+      return unlisted.map((close) => {
+        const expected = `${formatValue(conversationIdOf(close))} in the results within 10 s`;
+        const finding = wrongValue(close, '', expected, 'not listed');
+        return noteIfUnscored(finding, { page, all: evidence, unlisted }, transcript);
+      });
+    },
     unjudged: needsScores('No evals are configured, so nothing is scored.'),
   };
 }
@@ -320,21 +326,24 @@ export function listsAfterScoring(): Check {
     (page, transcript) => {
       const ids = scoringCloses(transcript).map((close) => conversationIdOf(close) ?? '');
       const listed = listIds(page);
-      const [first, ...others] = ids.filter((id) => !listed.includes(id));
+      const unlisted = ids.filter((id) => !listed.includes(id));
+      const [first] = unlisted;
       if (first === undefined) return [];
       const expected = `${ids.length} conversations by their ids, such as ${formatValue(first)}`;
       // Of all sessions, one whose id contains the id of the conversation shows most.
       const unknown = listed.filter((id) => !ids.includes(id));
       const example = unknown.find((id) => id.includes(first)) ?? unknown[0];
       const seen = example === undefined ? '' : `, and sessions such as ${formatValue(example)}`;
-      const count = ids.length - 1 - others.length;
+      const count = ids.length - unlisted.length;
       const finding = wrongValue(page, '/items', expected, `${count} of them${seen}`);
       const isKnown = transcript.exchanges.some(
         (other) =>
           other.id < page.id && other.probe === page.probe && listIds(other).includes(first),
       );
       if (isKnown) return [{ ...finding, hint: CACHE_HINT }];
-      return [unknown.length > others.length ? { ...finding, hint: OWN_ID_HINT } : finding];
+      const isRenamed = unknown.length >= unlisted.length;
+      const withHint = isRenamed ? { ...finding, hint: OWN_ID_HINT } : finding;
+      return [noteIfUnscored(withHint, { page, all: ids, unlisted }, transcript)];
     },
     requireControlApi(needsScores('No close response queued any evals.')),
   );

@@ -28,6 +28,7 @@ import {
 import { isObject } from '../../../src/platform/json.ts';
 import { resultsEndpoints } from './results-api.ts';
 import { NO_SLASH_PATH } from './results/evidence.ts';
+import { isBusyResponse } from './traces/bursts.ts';
 import {
   contains,
   isPlainJson,
@@ -150,13 +151,17 @@ function hasJsonType(): Check {
   );
 }
 
-/** Requires a complete response without a 5xx status to every request with an intent. */
+/**
+ * Requires a complete response without a 5xx status to every request with an intent, except where a
+ * burst of requests makes the service busy.
+ */
 function checkServerErrors(intent: Exchange['intent'], reason: string): Check {
   return checkEach(
-    (exchange) =>
+    (exchange, transcript) =>
       specifiedEndpoints.includes(exchange.endpoint) &&
       exchange.intent === intent &&
-      !isRateLimited(exchange),
+      !isRateLimited(exchange) &&
+      !isBusyResponse(exchange, transcript),
     (exchange) =>
       exchange.failure || (exchange.response?.status ?? 0) >= 500
         ? [outcomeFinding(exchange, 'a complete response that is not a server error')]

@@ -4,7 +4,7 @@ import { serviceEndpoints } from '../../../engine/checks/route-names.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { statedStatusOf } from '../../diagnoses/error-status.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
-import { isRateStep } from '../traces/rate.ts';
+import { isRateStep } from '../traces/bursts.ts';
 import { isLargeBodyStep } from '../traces/sizes.ts';
 import { otherTypes } from '../traces/refusals.ts';
 

@@ -20,7 +20,7 @@ import { observeService } from './observed.ts';
 import { preflight } from './preflight.ts';
 import { responses } from './responses.ts';
 import { failedOnly } from './results/failed-only.ts';
-import { filters } from './results/filters.ts';
+import { nameFilters } from './results/name-filters.ts';
 import { order } from './results/order.ts';
 import { outcomes } from './results/outcomes.ts';
 import { ownership } from './results/ownership.ts';
@@ -29,6 +29,7 @@ import { manySessions, production, simulations } from './results/probes.ts';
 import { scoredConversations } from './results/scored-conversations.ts';
 import { sentTurns } from './results/sent-turns.ts';
 import { sessions } from './results/sessions.ts';
+import { timeFilters } from './results/time-filters.ts';
 import { turns } from './results/turns.ts';
 import { acceptedTraces } from './traces/accepted.ts';
 import { limits, refusals, unspecified } from './traces/probes.ts';
@@ -50,7 +51,7 @@ export const service = createArea({
     ...[closeResponse, alreadyClosed, queuedEvals, runs, unscored, idleConversations],
     ...[conversationSpans, backlogScoring, conversationIds],
     ...[pages, ownership, order, sessions, outcomes, sentTurns, turns],
-    ...[scoredConversations, filters, failedOnly],
+    ...[scoredConversations, nameFilters, timeFilters, failedOnly],
   ],
   probes: [
     ...[preflight, controlSetup],

@@ -6,7 +6,7 @@ import type { Transform, TransformFactory } from '../../../engine/mutants/mutant
 import type { Subject } from '../../../engine/requirement.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
 import { requirePlainRight, wrongValue, needsSessions } from '../findings.ts';
-import { matchesEval } from './filters.ts';
+import { matchesEval } from './name-filters.ts';
 import { objectsAt, sessionsIn, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import {
   isResultsPage,

@@ -25,11 +25,13 @@ import { order } from './results/order.ts';
 import { outcomes } from './results/outcomes.ts';
 import { ownership } from './results/ownership.ts';
 import { pages } from './results/pages.ts';
+import { paging } from './results/paging.ts';
 import { manySessions, production, simulations } from './results/probes.ts';
 import { scoredConversations } from './results/scored-conversations.ts';
 import { sentTurns } from './results/sent-turns.ts';
 import { sessions } from './results/sessions.ts';
 import { timeFilters } from './results/time-filters.ts';
+import { totals } from './results/totals.ts';
 import { turns } from './results/turns.ts';
 import { acceptedTraces } from './traces/accepted.ts';
 import { limits, refusals, unspecified } from './traces/probes.ts';
@@ -50,7 +52,7 @@ export const service = createArea({
     ...[acceptedTraces, refusedTraces, traceSizes, traceRate],
     ...[closeResponse, alreadyClosed, queuedEvals, runs, unscored, idleConversations],
     ...[conversationSpans, backlogScoring, conversationIds],
-    ...[pages, ownership, order, sessions, outcomes, sentTurns, turns],
+    ...[pages, paging, totals, order, ownership, sessions, outcomes, sentTurns, turns],
     ...[scoredConversations, nameFilters, timeFilters, failedOnly],
   ],
   probes: [

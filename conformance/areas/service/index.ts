@@ -28,6 +28,7 @@ import { pages } from './results/pages.ts';
 import { paging } from './results/paging.ts';
 import { manySessions, production, simulations } from './results/probes.ts';
 import { scoredConversations } from './results/scored-conversations.ts';
+import { sentTexts } from './results/sent-texts.ts';
 import { sentTurns } from './results/sent-turns.ts';
 import { sessions } from './results/sessions.ts';
 import { timeFilters } from './results/time-filters.ts';
@@ -52,7 +53,7 @@ export const service = createArea({
     ...[acceptedTraces, refusedTraces, traceSizes, traceRate],
     ...[closeResponse, alreadyClosed, queuedEvals, runs, unscored, idleConversations],
     ...[conversationSpans, backlogScoring, conversationIds],
-    ...[pages, paging, totals, order, ownership, sessions, outcomes, sentTurns, turns],
+    ...[pages, paging, totals, order, ownership, sessions, outcomes, sentTurns, sentTexts, turns],
     ...[scoredConversations, nameFilters, timeFilters, failedOnly],
   ],
   probes: [

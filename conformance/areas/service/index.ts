@@ -20,6 +20,7 @@ import { observeService } from './observed.ts';
 import { preflight } from './preflight.ts';
 import { responses } from './responses.ts';
 import { failedOnly } from './results/failed-only.ts';
+import { links } from './results/links.ts';
 import { nameFilters } from './results/name-filters.ts';
 import { order } from './results/order.ts';
 import { outcomes } from './results/outcomes.ts';
@@ -30,6 +31,7 @@ import { manySessions, production, simulations } from './results/probes.ts';
 import { scoredConversations } from './results/scored-conversations.ts';
 import { sentTexts } from './results/sent-texts.ts';
 import { sentTurns } from './results/sent-turns.ts';
+import { sessionTimes } from './results/session-times.ts';
 import { sessions } from './results/sessions.ts';
 import { timeFilters } from './results/time-filters.ts';
 import { totals } from './results/totals.ts';
@@ -53,7 +55,8 @@ export const service = createArea({
     ...[acceptedTraces, refusedTraces, traceSizes, traceRate],
     ...[closeResponse, alreadyClosed, queuedEvals, runs, unscored, idleConversations],
     ...[conversationSpans, backlogScoring, conversationIds],
-    ...[pages, paging, totals, order, ownership, sessions, outcomes, sentTurns, sentTexts, turns],
+    ...[pages, paging, totals, order, ownership],
+    ...[sessions, links, sessionTimes, outcomes, sentTurns, sentTexts, turns],
     ...[scoredConversations, nameFilters, timeFilters, failedOnly],
   ],
   probes: [

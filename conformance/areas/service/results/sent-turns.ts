@@ -14,14 +14,14 @@ import {
   TOOL_SPAN,
 } from '../close/planned-conversations.ts';
 import { requirePlainRight } from '../findings.ts';
-import { objectsAt, type ResultsObject } from '../results-api.ts';
+import type { ResultsObject } from '../results-api.ts';
 import { isSplit } from '../spans.ts';
 import type { ConversationName } from '../steps.ts';
 import { contains } from '../traces/trace-requests.ts';
 import { turnsOf } from '../transcript.ts';
 import { onSessions, spanIdsIn } from '../transforms.ts';
 import { checkConversations, hasTurns } from './sent-conversations.ts';
-import { editTurnLists, onTurnsOfRequests } from './turn-edits.ts';
+import { editTurnLists, editTurnsOf, onTurnsOfRequests } from './turn-edits.ts';
 
 const requirements = withDefaults(
   { reason: 'Evals judge the turns, so a missing or extra turn changes the outcome.' },
@@ -242,9 +242,7 @@ function keepFirstHeaderTurn(): Transform {
   const ids = new Set<string>();
   const editNamed = onSessions('production', (session) => {
     if (!ids.has(String(session['source_session_id']))) return;
-    if (Array.isArray(session['traces'])) {
-      session['traces'] = objectsAt(session, 'traces').slice(0, 1);
-    }
+    editTurnsOf(session, (turns) => turns.slice(0, 1));
   })();
   return async (request, forward, clock) => {
     const id = request.headers['x-conversation-id'];

@@ -5,10 +5,13 @@ import { keys } from './authentication/keys.ts';
 import { keys as keysProbe } from './authentication/probes.ts';
 import { alreadyClosed } from './close/already-closed.ts';
 import { idleConversations } from './close/idle.ts';
+import { knownConversations } from './close/known-conversations.ts';
+import { openConversations } from './close/open-conversations.ts';
 import { conversations, settings } from './close/probes.ts';
 import { queuedEvals } from './close/queued-evals.ts';
 import { closeResponse } from './close/response.ts';
 import { runs } from './close/runs.ts';
+import { unknownConversations } from './close/unknown-conversations.ts';
 import { unscored } from './close/unscored.ts';
 import { controlApiAbsence } from './control-api/absence.ts';
 import { CLOCK_RESET_STEP, clockReset, controlSetup, ingestLog } from './control-api/probes.ts';
@@ -53,7 +56,8 @@ export const service = createArea({
     responses,
     ...[keys, controlApiAbsence],
     ...[acceptedTraces, refusedTraces, traceSizes, traceRate],
-    ...[closeResponse, alreadyClosed, queuedEvals, runs, unscored, idleConversations],
+    ...[closeResponse, knownConversations, unknownConversations, openConversations],
+    ...[alreadyClosed, queuedEvals, runs, unscored, idleConversations],
     ...[conversationSpans, backlogScoring, conversationIds],
     ...[pages, paging, totals, order, ownership],
     ...[sessions, links, sessionTimes, outcomes, sentTurns, sentTexts, turns],

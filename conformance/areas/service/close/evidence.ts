@@ -55,6 +55,13 @@ export const laterCloses: readonly EndStep[] = [
   CLOSE_WITH_SECOND_KEY,
   CONCURRENT_CLOSE_STEP,
 ];
+/** Closes of conversations that were not sent as plain JSON. */
+export const encodedCloses: readonly EndStep[] = [
+  'close protobuf',
+  'close gzip',
+  'close gzip protobuf',
+  `close ${CLOSED_LAST}`,
+];
 /** Closes that the requirements of ids judge. */
 export const idCloses: readonly EndStep[] = [
   'close case',

@@ -1,5 +1,6 @@
 import { resolvePointer } from '../../../src/contract/index.ts';
 import { createArea } from '../../engine/area.ts';
+import { serviceEndpoints } from '../../engine/checks/route-names.ts';
 import { isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
 import { keys } from './authentication/keys.ts';
 import { keys as keysProbe } from './authentication/probes.ts';
@@ -51,7 +52,7 @@ import { HOUR_MS } from '../../../src/platform/clock.ts';
 /** The evaluation service (spec area A). */
 export const service = createArea({
   name: 'service',
-  endpoints: ['traces', 'end', 'simulations', 'production', 'admin'],
+  endpoints: [...serviceEndpoints, 'admin'],
   subjects: [
     responses,
     ...[keys, controlApiAbsence],

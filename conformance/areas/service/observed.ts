@@ -1,4 +1,4 @@
-import { objectsAt, resultsEndpoints } from './results-api.ts';
+import { isResultsEndpoint, objectsAt } from './results-api.ts';
 import {
   conversationIdOf,
   findSession,
@@ -97,7 +97,7 @@ const isProduction =
     isStep(exchange, 'production', step);
 
 const isAcceptedRead = (exchange: Exchange): boolean =>
-  resultsEndpoints.some((endpoint) => exchange.endpoint === endpoint) && isAccepted(exchange);
+  isResultsEndpoint(exchange.endpoint) && isAccepted(exchange);
 
 const observeReads = observeEach([
   { name: 'limit=0', of: isProduction('limit 0') },

@@ -6,6 +6,7 @@ import {
   unjudgedAs,
   type Check,
 } from '../../engine/checks/check.ts';
+import { isServiceEndpoint } from '../../engine/checks/route-names.ts';
 import {
   always,
   changeResponse,
@@ -26,7 +27,7 @@ import {
   type Exchange,
 } from '../../engine/transcript/reading.ts';
 import { isObject } from '../../../src/platform/json.ts';
-import { resultsEndpoints } from './results-api.ts';
+import { isResultsEndpoint } from './results-api.ts';
 import { NO_SLASH_PATH } from './results/evidence.ts';
 import { isBusyResponse } from './traces/bursts.ts';
 import {
@@ -37,8 +38,6 @@ import {
   traces,
 } from './traces/trace-requests.ts';
 import { isSpecified } from './transforms.ts';
-
-const specifiedEndpoints = ['traces', 'end', 'production', 'simulations'];
 
 export const responses: Subject = {
   requirements: {
@@ -136,7 +135,7 @@ export const responses: Subject = {
 function hasJsonType(): Check {
   return checkEach(
     (exchange) =>
-      resultsEndpoints.some((endpoint) => exchange.endpoint === endpoint) &&
+      isResultsEndpoint(exchange.endpoint) &&
       exchange.intent === 'valid' &&
       isAccepted(exchange) &&
       isObject(exchange.json),
@@ -158,7 +157,7 @@ function hasJsonType(): Check {
 function checkServerErrors(intent: Exchange['intent'], reason: string): Check {
   return checkEach(
     (exchange, transcript) =>
-      specifiedEndpoints.includes(exchange.endpoint) &&
+      isServiceEndpoint(exchange.endpoint) &&
       exchange.intent === intent &&
       !isRateLimited(exchange) &&
       !isBusyResponse(exchange, transcript),

@@ -1,8 +1,13 @@
+import type { Endpoint } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 
 /** The endpoints that return scored sessions (spec 4.3, 4.4). */
 export const resultsEndpoints = ['production', 'simulations'] as const;
 export type ResultsEndpoint = (typeof resultsEndpoints)[number];
+
+/** Returns whether an endpoint returns scored sessions. */
+export const isResultsEndpoint = (endpoint: Endpoint): endpoint is ResultsEndpoint =>
+  resultsEndpoints.some((name) => name === endpoint);
 
 /** What the pages and sessions of an endpoint are called: "a production page", "a simulation session". */
 export type SessionKind = 'production' | 'simulation';

@@ -81,6 +81,11 @@ export const isFirstClose = (exchange: Exchange): boolean =>
   isClosed(exchange) && !isStep(exchange, 'end', 'close again', ...laterCloses, ...idCloses);
 export const queuedOf = ({ json }: Exchange): unknown =>
   resolvePointer(json, '/evaluations_queued');
+/** Returns whether a close queued evals. The number may be of any type. */
+export const queuesEvals = (close: Exchange): boolean => {
+  const queued = queuedOf(close);
+  return typeof queued === 'number' && queued > 0;
+};
 export const runOf = ({ json }: Exchange): unknown => resolvePointer(json, '/run');
 
 /** First closes that queue evals. The specification does not describe the others completely. */

@@ -34,6 +34,7 @@ import {
   PREFLIGHT,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
+import { queuesEvals } from '../close/evidence.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
 import { findChangedId, noteIfUnscored } from '../results/unlisted.ts';
 import { sessionsIn } from '../results-api.ts';
@@ -263,13 +264,8 @@ function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Find
   // If no session has the id that was sent, another requirement reports it.
   const isAnyListed = listed.some((other) => typeof other === 'string' && sent.has(other));
   if (!isAnyListed || (changed === undefined && !isReadAfterDrain(page, transcript))) return [];
-  const isScored = ({ json }: Exchange): boolean => {
-    const queued = resolvePointer(json, '/evaluations_queued');
-    // An object with a field `valueOf` or `toString` can't be converted to a number.
-    return typeof queued === 'number' && queued > 0;
-  };
   const unlisted = closes.filter(
-    (each) => isScored(each) && !listed.includes(conversationIdOf(each)),
+    (each) => queuesEvals(each) && !listed.includes(conversationIdOf(each)),
   );
   return unlisted.map((each) => {
     const expected = `${formatValue(conversationIdOf(each))} listed by its id`;

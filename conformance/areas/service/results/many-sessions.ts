@@ -9,7 +9,7 @@ import {
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, requireIntrusiveRun } from '../findings.ts';
-import { resultsEndpoints, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
+import { isResultsEndpoint, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import { isResultsPage, isStep, sessionsOf } from '../transcript.ts';
 import { OVER_CAP } from './evidence.ts';
 
@@ -67,8 +67,8 @@ export const isManyPage = (endpoint: ResultsEndpoint, page: Exchange): boolean =
  * sessions, and if the page lists none of them: a service need not support every kind of seed data.
  */
 export function countManySessions(page: Exchange, transcript: Transcript): number | undefined {
-  const endpoint = resultsEndpoints.find((name) => name === page.endpoint);
-  if (!endpoint || !isManyPage(endpoint, page)) return undefined;
+  const { endpoint } = page;
+  if (!isResultsEndpoint(endpoint) || !isManyPage(endpoint, page)) return undefined;
   const isListed = listManyKeys(endpoint, page, transcript).length > 0;
   return isListed ? readManyKeys(endpoint, transcript).length : undefined;
 }

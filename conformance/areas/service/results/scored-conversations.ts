@@ -2,7 +2,7 @@
 import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import { HOUR_MS, isoTime } from '../../../../src/platform/clock.ts';
 import { checkEach, type Check } from '../../../engine/checks/check.ts';
-import { editAccepted, isSuccess, type When } from '../../../engine/mutants/combinators.ts';
+import { editAccepted, type When } from '../../../engine/mutants/combinators.ts';
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
@@ -11,6 +11,7 @@ import {
   CLOSED_LAST,
   CLOSED_LAST_SUBJECT,
   queuedOf,
+  queuesEvals,
 } from '../close/evidence.ts';
 import {
   hasReversedTurns,
@@ -43,10 +44,12 @@ import {
   conversationIdIn,
   fastClock,
   hasQuery,
+  isLiveRun,
   listOnly,
   objectAt,
   onPages,
   onSessions,
+  onSessionsClosedTwice,
   setKey,
   textOf,
   wantsTraces,
@@ -80,7 +83,7 @@ export const scoredConversations: Subject = {
         }),
         'repeat-moves-run': {
           description: 'Moves a session to another run when its conversation is closed again.',
-          transform: moveRunOnRepeat,
+          transform: () => onSessionsClosedTwice(setKey('run', OTHER_RUN)),
           ...fastClock,
         },
         'repeat-tells-other-run': {
@@ -230,21 +233,6 @@ function moveStarts(matches: When, ms: number): TransformFactory {
 /** A run that no conversation of the check joins. */
 const OTHER_RUN = 'Live traces 2099-01-01';
 
-/** Lists sessions of conversations that were closed more than once in another run. */
-function moveRunOnRepeat(): Transform {
-  const closes = new Map<string, number>();
-  const move = onSessions('production', (session) => {
-    if ((closes.get(String(session['source_session_id'])) ?? 0) > 1) session['run'] = OTHER_RUN;
-  })();
-  return async (request, forward, clock) => {
-    if (request.endpoint !== 'end') return move(request, forward, clock);
-    const response = await forward(request);
-    const id = conversationIdIn(request.path);
-    if (isSuccess(response) && id) closes.set(id, (closes.get(id) ?? 0) + 1);
-    return response;
-  };
-}
-
 /** Lists no live traces until the run reads all sessions without turns. */
 function hideWhilePolling(): Transform {
   let isScored = false;
@@ -258,8 +246,6 @@ function hideWhilePolling(): Transform {
   };
 }
 
-const isAboveZero = (value: unknown): boolean => typeof value === 'number' && value > 0;
-
 /** First closes of the main conversations that queued evals. */
 const scoringCloses = ({ exchanges }: Transcript): Exchange[] =>
   exchanges.filter(
@@ -269,7 +255,7 @@ const scoringCloses = ({ exchanges }: Transcript): Exchange[] =>
       exchange.probe === 'service/conversations' &&
       !isStep(exchange, 'end', 'close again', CLOSE_WITH_SECOND_KEY) &&
       isAccepted(exchange) &&
-      isAboveZero(queuedOf(exchange)),
+      queuesEvals(exchange),
   );
 
 const findClosedSession = (transcript: Transcript, close: Exchange): ResultsObject | undefined =>
@@ -353,8 +339,6 @@ const listIds = (page: Exchange): string[] =>
   sessionsOf(page)
     .map(({ source_session_id: id }) => id)
     .filter((id) => typeof id === 'string');
-
-const isLiveRun = (run: unknown): boolean => String(run).startsWith('Live traces');
 
 /** Responses to end calls for a conversation that was closed before. */
 const repeatedCloses = ({ exchanges }: Transcript): Exchange[] =>

@@ -209,6 +209,9 @@ export const traceRate: Subject = {
 const OTHER_REFUSAL_HINT =
   'Respond with 429 and Retry-After to requests above the rate, so that exporters wait and send them again.';
 
+const LATE_COUNT_HINT =
+  'Count each request when it arrives, in one step with the comparison: concurrent requests must not pass before one of them is counted.';
+
 /**
  * Requires 429 above the rate. More than 240 requests within a minute exceed the rate wherever the
  * service's minutes begin. A burst with 121 to 240 admitted requests may have crossed the boundary
@@ -258,7 +261,9 @@ export function limitsRate(): Check {
       );
       if (otherRefusal) return [outcomeFinding(otherRefusal, expected, OTHER_REFUSAL_HINT)];
       const last = burst.findLast(isAccepted);
-      return last ? [outcomeFinding(last, `${expected}, not after ${admittedCount(burst)}`)] : [];
+      if (!last) return [];
+      const hint = burst.some(isRateLimited) ? LATE_COUNT_HINT : undefined;
+      return [outcomeFinding(last, `${expected}, not after ${admittedCount(burst)}`, hint)];
     },
     unjudged: noBurst,
   };

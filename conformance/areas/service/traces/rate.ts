@@ -1,7 +1,13 @@
 /** `POST /v1/traces`: the rate of requests, and `Retry-After` (spec 5, 7, 8). */
 import { INGEST_REQUESTS_PER_MINUTE_MAX } from '../../../../src/contract/index.ts';
 import { httpDate, instantMs, HOUR_MS, MINUTE_MS } from '../../../../src/platform/clock.ts';
-import { checkEach, outcomeFinding, unjudgedAs, type Check } from '../../../engine/checks/check.ts';
+import {
+  checkEach,
+  outcomeFinding,
+  unjudgedAs,
+  type Check,
+  type Finding,
+} from '../../../engine/checks/check.ts';
 import { changeResponse, replaceParts } from '../../../engine/mutants/combinators.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import {
@@ -212,16 +218,16 @@ const OTHER_REFUSAL_HINT =
 const LATE_COUNT_HINT =
   'Count each request when it arrives, in one step with the comparison: concurrent requests must not pass before one of them is counted.';
 
-/**
- * Requires 429 above the rate. More than 240 requests within a minute exceed the rate wherever the
- * service's minutes begin. A burst with 121 to 240 admitted requests may have crossed the boundary
- * of a fixed window; two bursts that are out of phase cannot both have done so.
- */
+/** Returns whether a burst has more requests than two fixed minutes admit, all within a minute. */
+const isEnough = (burst: readonly Exchange[]): boolean =>
+  burst.length > 2 * MAX && burstMs(burst) < MINUTE_MS;
+
+/** Returns whether a service admitted more requests of a burst than in that many fixed minutes. */
+const isOver = (burst: readonly Exchange[], windows: number): boolean =>
+  admittedCount(burst) > admittedMax(windows, burstMs(burst));
+
+/** Requires 429 above the rate. */
 export function limitsRate(): Check {
-  const isEnough = (burst: Exchange[]): boolean =>
-    burst.length > 2 * MAX && burstMs(burst) < MINUTE_MS;
-  const isOver = (burst: Exchange[], windows: number): boolean =>
-    admittedCount(burst) > admittedMax(windows, burstMs(burst));
   return {
     evidence(transcript) {
       const all = burstsOf(transcript);
@@ -229,44 +235,59 @@ export function limitsRate(): Check {
       return isJudged ? [...all.flat(), ...answeredOf(transcript, EARLY_STEP)] : [];
     },
     judge(_evidence, transcript) {
-      const all = burstsOf(transcript);
-      const minute = (['rate', EARLY_STEP] as const).flatMap((step) =>
-        answeredOf(transcript, step),
-      );
-      const minuteMs = EARLY_ROUNDS * EARLY_MS + burstMs(minute);
-      const lastOfMinute = answeredOf(transcript, EARLY_STEP).findLast(isAccepted);
-      const isOverInMinute =
-        minuteMs < MINUTE_MS && admittedCount(minute) > admittedMax(2, minuteMs);
-      if (lastOfMinute && isOverInMinute) {
-        const expected = `429 after ${MAX} requests in a minute, not after ${admittedCount(minute)}`;
-        return [outcomeFinding(lastOfMinute, expected)];
-      }
-      const unlimited = all.find(
-        (burst) => (isEnough(burst) && !burst.some(isRateLimited)) || isOver(burst, 2),
-      );
-      // With one key for everything, earlier requests of the run count toward the first burst.
-      const comparable = hasControlApi(transcript)
-        ? all
-        : all.filter(([first]) => first !== undefined && !isOfFirstBurst(first));
-      const isOverInEach = comparable.length > 1 && comparable.every((burst) => isOver(burst, 1));
-      const burst = unlimited ?? (isOverInEach ? comparable[0] : undefined);
-      if (!burst) return [];
-      const expected = `429 after ${MAX} requests in a minute`;
-      // Requests without a response are not part of a burst, but show how the service refuses.
-      const unanswered = transcript.exchanges.filter(
-        ({ step, response }) => step === burst[0]?.step && response === undefined,
-      );
-      const otherRefusal = [...unanswered, ...burst].find(
-        (exchange) => !isAccepted(exchange) && !isRateLimited(exchange),
-      );
-      if (otherRefusal) return [outcomeFinding(otherRefusal, expected, OTHER_REFUSAL_HINT)];
-      const last = burst.findLast(isAccepted);
-      if (!last) return [];
-      const hint = burst.some(isRateLimited) ? LATE_COUNT_HINT : undefined;
-      return [outcomeFinding(last, `${expected}, not after ${admittedCount(burst)}`, hint)];
+      const tooMany = findTooManyInMinute(transcript);
+      if (tooMany) return [tooMany];
+      const burst = findBurstOverRate(transcript);
+      return burst ? describeBurst(burst, transcript) : [];
     },
     unjudged: noBurst,
   };
+}
+
+/** Finds too many admitted requests in the first burst and the two rounds after it, in one minute. */
+function findTooManyInMinute(transcript: Transcript): Finding | undefined {
+  const early = answeredOf(transcript, EARLY_STEP);
+  const minute = [...answeredOf(transcript, 'rate'), ...early];
+  const minuteMs = EARLY_ROUNDS * EARLY_MS + burstMs(minute);
+  const admitted = admittedCount(minute);
+  const last = early.findLast(isAccepted);
+  if (!last || minuteMs >= MINUTE_MS || admitted <= admittedMax(2, minuteMs)) return undefined;
+  return outcomeFinding(last, `429 after ${MAX} requests in a minute, not after ${admitted}`);
+}
+
+/**
+ * Finds a burst above the rate. More than 240 requests within a minute exceed it wherever the minutes of
+ * the service begin. A burst with 121 to 240 admitted requests may have crossed the boundary of a fixed
+ * minute; two bursts that are out of phase cannot both have done so.
+ */
+function findBurstOverRate(transcript: Transcript): Exchange[] | undefined {
+  const all = burstsOf(transcript);
+  const unlimited = all.find(
+    (burst) => (isEnough(burst) && !burst.some(isRateLimited)) || isOver(burst, 2),
+  );
+  // With one key for everything, earlier requests of the run count toward the first burst.
+  const comparable = hasControlApi(transcript)
+    ? all
+    : all.filter(([first]) => first !== undefined && !isOfFirstBurst(first));
+  const isOverInEach = comparable.length > 1 && comparable.every((burst) => isOver(burst, 1));
+  return unlimited ?? (isOverInEach ? comparable[0] : undefined);
+}
+
+/** Describes a burst above the rate: how the service refuses, or how many requests it admitted. */
+function describeBurst(burst: readonly Exchange[], { exchanges }: Transcript): Finding[] {
+  const expected = `429 after ${MAX} requests in a minute`;
+  // Requests without a response are not part of a burst, but show how the service refuses.
+  const unanswered = exchanges.filter(
+    ({ step, response }) => step === burst[0]?.step && response === undefined,
+  );
+  const otherRefusal = [...unanswered, ...burst].find(
+    (exchange) => !isAccepted(exchange) && !isRateLimited(exchange),
+  );
+  if (otherRefusal) return [outcomeFinding(otherRefusal, expected, OTHER_REFUSAL_HINT)];
+  const last = burst.findLast(isAccepted);
+  if (!last) return [];
+  const hint = burst.some(isRateLimited) ? LATE_COUNT_HINT : undefined;
+  return [outcomeFinding(last, `${expected}, not after ${admittedCount(burst)}`, hint)];
 }
 
 /**

@@ -42,9 +42,12 @@ export function objectsAt(object: ResultsObject, key: string): ResultsObject[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
-/** Returns the value of a query parameter of a path; undefined if the path does not have it. */
-export function queryParameter(path: string, name: string): string | undefined {
+/** Returns the query parameters of a path; a name can occur repeatedly. */
+export function queryIn(path: string): URLSearchParams {
   const mark = path.indexOf('?');
-  const query = new URLSearchParams(mark < 0 ? '' : path.slice(mark + 1));
-  return query.get(name) ?? undefined;
+  return new URLSearchParams(mark < 0 ? '' : path.slice(mark + 1));
 }
+
+/** Returns the value of a query parameter of a path; undefined if the path does not have it. */
+export const queryParameter = (path: string, name: string): string | undefined =>
+  queryIn(path).get(name) ?? undefined;

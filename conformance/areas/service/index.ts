@@ -25,6 +25,7 @@ import { preflight } from './preflight.ts';
 import { responses } from './responses.ts';
 import { failedOnly } from './results/failed-only.ts';
 import { links } from './results/links.ts';
+import { listedConversations } from './results/listed-conversations.ts';
 import { nameFilters } from './results/name-filters.ts';
 import { order } from './results/order.ts';
 import { outcomes } from './results/outcomes.ts';
@@ -62,7 +63,7 @@ export const service = createArea({
     ...[conversationSpans, backlogScoring, conversationIds],
     ...[pages, paging, totals, order, ownership],
     ...[sessions, links, sessionTimes, outcomes, sentTurns, sentTexts, turns],
-    ...[scoredConversations, nameFilters, timeFilters, failedOnly],
+    ...[listedConversations, scoredConversations, nameFilters, timeFilters, failedOnly],
   ],
   probes: [
     ...[preflight, controlSetup],

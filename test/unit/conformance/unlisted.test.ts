@@ -1,9 +1,9 @@
 /** Which closed conversations the results may leave out. */
 import t from 'tap';
 import {
+  listedConversations,
   listsAfterScoring,
-  scoredConversations,
-} from '../../../conformance/areas/service/results/scored-conversations.ts';
+} from '../../../conformance/areas/service/results/listed-conversations.ts';
 import type { Check, Finding } from '../../../conformance/engine/checks/check.ts';
 import { toExchange, type Exchange } from '../../../conformance/engine/transcript/transcript.ts';
 import type { ExchangeRecord } from '../../../src/contract/index.ts';
@@ -52,7 +52,7 @@ function judge(check: Check | undefined, read: Exchange): Finding[] {
 }
 
 const checks = [
-  ['results', scoredConversations.requirements['SERVICE-087']?.check],
+  ['results', listedConversations.requirements['SERVICE-087']?.check],
   ['whole', listsAfterScoring()],
 ] as const;
 

@@ -6,7 +6,7 @@ import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { needsScores, requirePlainRight, wrongValue } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
-import { startsWithFirstSpan } from '../results/scored-conversations.ts';
+import { startsWithFirstSpan } from '../results/session-times.ts';
 import type { EndStep } from '../steps.ts';
 import { isStep, sentSeed } from '../transcript.ts';
 import { isLiveRun, onSessions } from '../transforms.ts';

@@ -1,14 +1,30 @@
 /** When sessions start and end (spec 2.4, 2.5). */
 import { formatValue } from '../../../../src/contract/index.ts';
-import { instantMs, isoTime } from '../../../../src/platform/clock.ts';
+import { HOUR_MS, instantMs, isoTime } from '../../../../src/platform/clock.ts';
 import type { Check } from '../../../engine/checks/check.ts';
-import { chain } from '../../../engine/mutants/combinators.ts';
+import { chain, type When } from '../../../engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { Subject } from '../../../engine/requirement.ts';
+import { CLOSED_LAST, CLOSED_LAST_SUBJECT } from '../close/evidence.ts';
+import {
+  hasReversedTurns,
+  hasTurnsOfOneTrace,
+  LATER_TURNS_MS,
+} from '../close/planned-conversations.ts';
 import { needsSessions } from '../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
+import { contains } from '../traces/trace-requests.ts';
 import { startedAtMs } from '../transcript.ts';
-import { onSessions, removeKey, setKey, wantsTraces, type SessionEdit } from '../transforms.ts';
+import {
+  conversationIdIn,
+  fastClock,
+  onSessions,
+  removeKey,
+  setKey,
+  textOf,
+  wantsTraces,
+  type SessionEdit,
+} from '../transforms.ts';
 import { both, editProductionSessions } from './both-endpoints.ts';
 import { checkSessions, hasSessionFields, TIME_PRECISION_MS, WRONG_TYPE } from './evidence.ts';
 import { checkConversations, countableSteps, hasAllTurns } from './sent-conversations.ts';
@@ -53,6 +69,33 @@ export const sessionTimes: Subject = {
         }),
       }),
     ),
+    'SERVICE-091': {
+      rule: '`started_at` of a production session is the start time of its first span.',
+      statements: ['2.1.r1', '2.1.r3b'],
+      reason: 'Conversations would be filtered and grouped under the wrong date.',
+      check: startsWithFirstSpan(),
+      mutants: {
+        'start-of-ingestion': editProductionSessions(
+          'Uses the time of arrival as started_at.',
+          setKey('started_at', '2026-01-01T00:00:00.000Z'),
+          (request) => wantsTraces(request) && !request.path.includes('limit=50&'),
+        ),
+        'start-of-first-arrival': {
+          description: 'Uses the start of the span that arrives first as started_at.',
+          transform: moveStarts(
+            (request) => hasReversedTurns(request) && !hasTurnsOfOneTrace(request),
+            LATER_TURNS_MS,
+          ),
+          ...fastClock,
+        },
+        'twelve-hour-clock': {
+          description: 'Writes hours after noon like those before it.',
+          // One conversation is enough: a moved start of others would also change time filters.
+          transform: moveStarts(contains(CLOSED_LAST_SUBJECT), -12 * HOUR_MS),
+          ...fastClock,
+        },
+      },
+    },
     'SERVICE-192': {
       rule: '`ended_at` of a production session is not before the end of its last span.',
       statements: ['2.5.8', '2.1.r1', '2.1.r3b'],
@@ -90,6 +133,21 @@ export const sessionTimes: Subject = {
     },
   },
 };
+
+/** Requires sessions to start when their first span starts. */
+export function startsWithFirstSpan(): Check {
+  return checkConversations(
+    [...countableSteps, 'wrapper', CLOSED_LAST],
+    ({ session }) => startedAtMs(session) !== undefined,
+    ({ id, session, spans }) => {
+      const firstMs = Number((spans[0]?.startNs ?? 0n) / 1_000_000n);
+      const offsetMs = Math.abs((startedAtMs(session) ?? 0) - firstMs);
+      if (offsetMs < TIME_PRECISION_MS) return [];
+      const expected = `the start of the first span of ${formatValue(id)}`;
+      return [{ expected, received: `a difference of ${offsetMs} ms` }];
+    },
+  );
+}
 
 /** Requires sessions to end no earlier than they start. */
 function endsAfterStart(endpoint: ResultsEndpoint): Check {
@@ -145,4 +203,23 @@ function rewriteAllTimes(rewrite: (time: string) => string): TransformFactory {
     onSessions('production', rewriteTimes(rewrite)),
     onSessions('simulations', rewriteTimes(rewrite)),
   );
+}
+
+/** Moves the start of conversations with a trace request that matches. */
+function moveStarts(matches: When, ms: number): TransformFactory {
+  return () => {
+    const ids = new Set<string>();
+    const move = onSessions('production', (session) => {
+      const startMs = startedAtMs(session);
+      if (startMs === undefined || !ids.has(String(session['source_session_id']))) return;
+      session['started_at'] = isoTime(startMs + ms);
+    })();
+    return async (request, forward, clock) => {
+      if (request.endpoint === 'traces' && matches(request)) {
+        const id = conversationIdIn(textOf(request));
+        if (id !== undefined) ids.add(id);
+      }
+      return move(request, forward, clock);
+    };
+  };
 }

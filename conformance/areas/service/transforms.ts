@@ -71,6 +71,9 @@ export const hasQuery =
     return value === undefined ? received !== undefined : received === value;
   };
 
+/** Matches requests for failing sessions. */
+export const wantsFailures = hasQuery('failed_only', 'true');
+
 /** Matches requests that ask for turns. */
 export const wantsTraces = hasQuery('include_traces', 'true');
 

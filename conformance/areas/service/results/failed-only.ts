@@ -16,7 +16,15 @@ import {
   summaryNumber,
   totalOf,
 } from '../transcript.ts';
-import { hasQuery, objectAt, onPages, onSummary, rewriteQuery, setKey } from '../transforms.ts';
+import {
+  hasQuery,
+  objectAt,
+  onPages,
+  onSummary,
+  rewriteQuery,
+  setKey,
+  wantsFailures,
+} from '../transforms.ts';
 import { both } from './both-endpoints.ts';
 import {
   DECLINED_STEP,
@@ -29,7 +37,6 @@ import { compareWithWhole } from './whole-list.ts';
 import { keepFirstOutcome } from './scored-conversations.ts';
 import { filtersSessions, ignoreParameter, WRONG_FILTER, type FilterRule } from './filtering.ts';
 
-const wantsFailures = hasQuery('failed_only', 'true');
 const hasSkip = hasQuery('skip');
 
 const noFailures = needsSessions(

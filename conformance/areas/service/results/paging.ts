@@ -21,7 +21,7 @@ import {
   startedAtMs,
   totalOf,
 } from '../transcript.ts';
-import { refusal, hasQuery, rewriteQuery, setKey } from '../transforms.ts';
+import { refusal, hasQuery, rewriteQuery, setKey, wantsFailures } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
 import {
   BEYOND_STEP,
@@ -35,7 +35,6 @@ import { echoesLimits, findTooManyItems, findWrongNumber, usesDefaults } from '.
 import { compareWithWhole, findWholeList, noWholeList } from './whole-list.ts';
 
 const hasSkip = hasQuery('skip');
-const wantsFailures = hasQuery('failed_only', 'true');
 
 /** Matches reads that skip sessions without a limit. */
 const isBeyondEnd: When = ({ path }) =>

@@ -106,7 +106,6 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
     ['service/no-id-taken', 'SERVICE-020', /X-Conversation-Id/],
     ['service/no-id-422', 'SERVICE-020', /change it to 400/],
     ['service/rate-503', 'SERVICE-026', /^Respond with 429 and Retry-After/],
-    ['service/rate-race', 'SERVICE-026', /^Count each request when it arrives/],
     ['service/too-large-dropped', 'SERVICE-023', /^Respond with 413 as soon as/],
     ['service/response-trimmed', 'SERVICE-101', /^Store and return texts as they are sent/],
     ['service/own-session-id', 'SERVICE-219', /^Return the conversation id of the spans/],

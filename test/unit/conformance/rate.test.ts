@@ -10,10 +10,10 @@ import {
 } from '../../../conformance/engine/transcript/transcript.ts';
 import { newRunRecord } from '../../support/conformance/run-record.ts';
 
-const respond = (status: number, index: number): Exchange =>
+const respond = (status: number, index: number, step = 'rate'): Exchange =>
   toExchange({
     ...{ record: 'exchange', id: index + 1, probe: 'service/rate', intent: 'open' },
-    ...{ endpoint: 'traces', step: 'rate', startedMs: index, endedMs: index + 1 },
+    ...{ endpoint: 'traces', step, startedMs: index, endedMs: index + 1 },
     request: { method: 'POST', path: '/v1/traces', headers: {} },
     response: { status, headers: {}, body: '' },
   });
@@ -60,5 +60,17 @@ void t.test('503 to every request above the rate is no busy service', (t) => {
 
 void t.test('a service that admits every request has no limit', (t) => {
   t.match(judge(createBurst(() => 200)), [{ expected: /not after 248/ }]);
+  t.end();
+});
+
+void t.test('a limit that concurrent requests exceed in two minutes is counted too late', (t) => {
+  const exchanges = ['rate again', 'rate once more'].flatMap((step, burst) =>
+    Array.from({ length: 152 }, (_, index) =>
+      respond(index < 150 ? 200 : 429, burst * 152 + index, step),
+    ),
+  );
+  t.match(judge({ run: newRunRecord({ intrusive: true }), exchanges }), [
+    { exchange: 150, expected: /not after 150/, hint: /^Count each request when it arrives/ },
+  ]);
   t.end();
 });

@@ -395,7 +395,8 @@ function hasTypicalPass(): Check {
       const unusual = sessionsOf(page).find(
         (session) => isPassed(session) && firstOutcomeOf(session) !== 'pass',
       );
-      return unusual ? [wrongValue(page, '/items', '"pass"', formatValue(firstOutcomeOf(unusual)))] : [];
+      if (!unusual) return [];
+      return [wrongValue(page, '/items', '"pass"', formatValue(firstOutcomeOf(unusual)))];
     },
     needsSessions(
       'No session passed every eval.',

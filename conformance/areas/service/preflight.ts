@@ -4,10 +4,10 @@ import { cost, type Step } from '../../engine/probe.ts';
 import { isNotFound, PREFLIGHT, type Exchange } from '../../engine/transcript/reading.ts';
 import { createIgnoredAlone } from './close/planned-conversations.ts';
 import type { ServiceProbe, ServiceProbeContext } from './context.ts';
+import { encodings } from './encodings.ts';
 import { createResultsStep } from './requests.ts';
 import { resultsEndpoints } from './results-api.ts';
 import { NO_SLASH_PATH, NO_SLASH_STEP } from './results/evidence.ts';
-import { encodings } from './spans.ts';
 
 /** Sends one plain request to each route, to find out whether a service is at the address. */
 export const preflight: ServiceProbe = {

@@ -28,6 +28,7 @@ import {
 import { both } from './both-endpoints.ts';
 import {
   DECLINED_STEP,
+  describeSummary,
   FILTERED_PAGE_STEP,
   identify,
   NO_FRACTION_STEP,
@@ -373,11 +374,6 @@ function summarizesWholeSession(
     },
     noFailures,
   );
-}
-
-function describeSummary(session: ResultsObject): string {
-  const fields = ['total_evaluations', 'passed_count', 'failed_count', 'pass_rate'];
-  return fields.map((field) => `${field} ${summaryNumber(session, field)}`).join(', ');
 }
 
 /** Requires `total` to count the failing sessions. Another requirement judges the list itself. */

@@ -33,11 +33,11 @@ import {
   hasTypicalValue,
   isSeededPage,
   OBSERVED_VALUE,
+  summaryFields,
   WRONG_TYPE,
 } from './evidence.ts';
 import { roundTo } from '../../../../src/platform/round.ts';
 
-const summaryFields = ['total_evaluations', 'passed_count', 'failed_count', 'pass_rate'];
 const outcomeFields = ['eval_name', 'eval_category', 'eval_type', 'outcome', 'reasoning'];
 
 const WRONG_COUNTS = 'Builds pass or fail by these numbers.';

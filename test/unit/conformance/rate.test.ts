@@ -37,6 +37,7 @@ const countBusy = (transcript: Transcript): number =>
 void t.test('a busy service that admits fewer requests than the rate is not judged', (t) => {
   const busy = createBurst((index) => (index % 3 === 0 ? 200 : 503));
   t.same(check.evidence(busy), []);
+  t.match(check.unjudged(busy).reason, /refused so many concurrent requests with 503/);
   t.ok(countBusy(busy) > 100);
   t.end();
 });

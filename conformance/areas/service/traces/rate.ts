@@ -31,6 +31,7 @@ import {
   EARLY_MS,
   EARLY_ROUNDS,
   EARLY_STEP,
+  isBusyResponse,
   isOfFirstBurst,
 } from './bursts.ts';
 import {
@@ -48,9 +49,12 @@ const MAX = INGEST_REQUESTS_PER_MINUTE_MAX;
 /** What is sent after the time in `Retry-After`. */
 const retries: readonly TracesStep[] = ['after Retry-After', 'rate again'];
 
-const noBurst = requireIntrusiveRun(
-  unjudgedAs('not_observed', 'The run could not send enough requests within a minute.'),
-);
+const noBurst = requireIntrusiveRun((transcript) => ({
+  verdict: 'not_observed',
+  reason: transcript.exchanges.some((exchange) => isBusyResponse(exchange, transcript))
+    ? 'The service refused so many concurrent requests with 503 that the others did not exceed the rate.'
+    : 'The run could not send enough requests within a minute.',
+}));
 
 const createLimitMutant = (description: string, limit: RateLimit): MutantEntry => ({
   description,

@@ -11,7 +11,7 @@ import { parseJson } from '../src/platform/json.ts';
 import { requirement, sandboxSuite, serviceSuite } from './areas/index.ts';
 import { OVER_CAP } from './areas/service/results/evidence.ts';
 import { createExchangeJudge } from './engine/judge/exchange-validator.ts';
-import { routeNames, serviceEndpoints } from './engine/checks/route-names.ts';
+import { isServiceEndpoint, routeNames } from './engine/checks/route-names.ts';
 import { toPrintable } from './engine/transcript/reading.ts';
 import { endpointRoutes, routedEndpoints } from './engine/endpoint-routes.ts';
 
@@ -53,9 +53,6 @@ const routes = routedEndpoints.map((endpoint) => {
   return { endpoint, method: route.method, path: new RegExp(`${pathPattern(route)}$`) };
 });
 
-const isOfService = (endpoint: Endpoint): boolean =>
-  serviceEndpoints.some((each) => each === endpoint);
-
 /** Requirements that depend on earlier exchanges, such as on the first close of a conversation. */
 const needsHistory: readonly string[] = ['SERVICE-046'];
 
@@ -75,7 +72,7 @@ export function judgeExchange(exchange: ForeignExchange): ExchangeFinding[] | un
     (route) => route.method === method.toUpperCase() && route.path.test(pathname),
   )?.endpoint;
   if (endpoint === undefined) return undefined;
-  const judge = isOfService(endpoint) ? judgeService : judgeSandbox;
+  const judge = isServiceEndpoint(endpoint) ? judgeService : judgeSandbox;
   return judge(toRecord(endpoint, exchange)).flatMap(({ id, finding }) => {
     if (finding.isNote || needsHistory.includes(id)) return [];
     const { level, rule, section } = requirement(id);
@@ -122,7 +119,7 @@ function readPurpose(
   { request, response: { status, body } }: Omit<ForeignExchange, 'durationMs'>,
 ): { step: string; intent: Intent } {
   const isAccepted = status >= 200 && status < 300;
-  if (isOfService(endpoint)) {
+  if (isServiceEndpoint(endpoint)) {
     const limit = new URLSearchParams(request.path.replace(/^[^?]*/, '')).get('limit');
     const step = Number(limit) > PAGE_LIMIT_MAX ? OVER_CAP : 'own';
     return { step, intent: isAccepted ? 'valid' : 'open' };

@@ -6,14 +6,10 @@ import { changeRequest, to, withBody } from '../../engine/mutants/combinators.ts
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
+import { endedConversationOf } from '../service/transcript.ts';
 import { checkRequests, type Fault, notObserved, toFinding } from './checks.ts';
 import { secondBatch, SPAN_CONVERSATION } from './reference.ts';
-import {
-  endedConversationOf,
-  isEnd,
-  mayContainConversation,
-  sentConversationsOf,
-} from './sent-conversations.ts';
+import { isEnd, mayContainConversation, sentConversationsOf } from './sent-conversations.ts';
 import { conversationsOf, conversationSpansOf, spanKeyOf } from './sent-traces.ts';
 import { changePath, omit, sendTwice, setHeaders, storedResponse } from './transforms.ts';
 

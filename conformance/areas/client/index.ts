@@ -4,6 +4,7 @@ import type { BlockingCause } from '../../engine/preflight/blocking-cause.ts';
 import type { Transcript } from '../../engine/transcript/transcript.ts';
 import { conversationIds } from './conversation-ids.ts';
 import { endCalls } from './end-calls.ts';
+import { lostSpans } from './lost-spans.ts';
 import { modelCalls } from './model-calls.ts';
 import { listNotices } from './notices.ts';
 import { observeClient } from './observed.ts';
@@ -22,7 +23,7 @@ export const client = createArea({
   endpoints: [...serviceEndpoints, 'elsewhere'],
   subjects: [
     ...[requests, traceRequests, conversationIds, spans, modelCalls, turnTexts, toolCalls],
-    ...[retries, endCalls, queries, pages],
+    ...[lostSpans, retries, endCalls, queries, pages],
   ],
   probes: [],
   observe: observeClient,

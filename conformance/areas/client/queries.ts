@@ -4,6 +4,7 @@ import { findClosest } from '../../../src/platform/suggest.ts';
 import { changeQuery, to } from '../../engine/mutants/combinators.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import { type Exchange, toPrintable } from '../../engine/transcript/reading.ts';
+import { isResultsEndpoint, queryIn } from '../service/results-api.ts';
 import { checkRequests, type Fault, listSome, notObserved } from './checks.ts';
 import { pagedRead } from './reference.ts';
 import { changePath } from './transforms.ts';
@@ -125,13 +126,12 @@ export const queries: Subject = {
 
 /** Returns whether an exchange reads results. */
 export function isRead({ endpoint }: Exchange): boolean {
-  return endpoint === 'simulations' || endpoint === 'production';
+  return isResultsEndpoint(endpoint);
 }
 
-/** Returns the query parameters of a request; a name can occur repeatedly. */
+/** Returns the query parameters of a request. */
 export function queryOf({ request }: Exchange): URLSearchParams {
-  const mark = request.path.indexOf('?');
-  return new URLSearchParams(mark < 0 ? '' : request.path.slice(mark + 1));
+  return queryIn(request.path);
 }
 
 /** Returns the names in the query of a request that are not parameters of its endpoint. */

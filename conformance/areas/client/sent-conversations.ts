@@ -13,16 +13,6 @@ import {
 /** Returns whether an exchange is an end call. */
 export const isEnd = ({ endpoint }: Exchange): boolean => endpoint === 'end';
 
-/** Returns the conversation id in an end call; undefined if its encoding is invalid. */
-export function endedConversationOf({ request }: Exchange): string | undefined {
-  const [, id] = /^\/v1\/sessions\/([^/?]*)\/end/.exec(request.path) ?? [];
-  try {
-    return id === undefined ? undefined : decodeURIComponent(id);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The requests that sent spans of a conversation, by its id. */
 type SentConversations = ReadonlyMap<string, [Exchange, ...Exchange[]]>;
 

@@ -52,7 +52,9 @@ export function bodyFinding(
 /** Judges a special case only if the plain cases are right; otherwise one of them is the cause. */
 export function requirePlainRight(plainChecks: readonly Check[], check: Check): Check {
   const findCause = (transcript: Transcript): Finding | undefined =>
-    plainChecks.flatMap((plain) => plain.judge(plain.evidence(transcript), transcript))[0];
+    plainChecks
+      .flatMap((plain) => plain.judge(plain.evidence(transcript), transcript))
+      .find(({ isNote }) => !isNote);
   return {
     ...check,
     evidence: (transcript) => (findCause(transcript) ? [] : check.evidence(transcript)),

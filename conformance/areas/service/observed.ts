@@ -1,4 +1,4 @@
-import { objectsAt, resultsEndpoints } from './results-api.ts';
+import { isResultsEndpoint, objectsAt } from './results-api.ts';
 import {
   conversationIdOf,
   findSession,
@@ -34,6 +34,7 @@ export const observeIngest = observeEach([
   { name: 'messages that are not JSON', of: isTraces('messages not JSON') },
   { name: 'messages as structured values', of: isTraces('messages as values') },
   { name: 'span ids in base64', of: isTraces('ids in base64') },
+  { name: 'a conversation id of 100 characters', of: isTraces('long') },
   { name: 'a trace body that is not JSON', of: isTraces('body not JSON') },
   { name: 'an empty trace body', of: isTraces('body empty') },
   { name: 'an empty JSON object as trace body', of: isTraces('body an empty object') },
@@ -96,7 +97,7 @@ const isProduction =
     isStep(exchange, 'production', step);
 
 const isAcceptedRead = (exchange: Exchange): boolean =>
-  resultsEndpoints.some((endpoint) => exchange.endpoint === endpoint) && isAccepted(exchange);
+  isResultsEndpoint(exchange.endpoint) && isAccepted(exchange);
 
 const observeReads = observeEach([
   { name: 'limit=0', of: isProduction('limit 0') },

@@ -1,5 +1,6 @@
 /** Which owner a request of a run belongs to, and which sessions are known to belong to whom. */
 import { listAt, resolvePointer } from '../../../src/contract/index.ts';
+import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../engine/transcript/reading.ts';
 import type { ResultsObject } from './results-api.ts';
 import { findUpload, sentSpans, sessionsOf } from './transcript.ts';
@@ -15,15 +16,7 @@ interface KnownOwners {
   simulations: ReadonlyMap<unknown, ReadonlySet<string>>;
 }
 
-const cache = new WeakMap<Transcript, KnownOwners>();
-
-function knownOwners(transcript: Transcript): KnownOwners {
-  const known = cache.get(transcript) ?? findKnownOwners(transcript);
-  cache.set(transcript, known);
-  return known;
-}
-
-function findKnownOwners(transcript: Transcript): KnownOwners {
+const findKnownOwners = computeOnce((transcript: Transcript): KnownOwners => {
   const conversations = new Map<unknown, Set<string>>();
   const simulations = new Map<unknown, Set<string>>();
   const addOwner = (owners: Map<unknown, Set<string>>, key: unknown, owner: string): void => {
@@ -51,11 +44,11 @@ function findKnownOwners(transcript: Transcript): KnownOwners {
   const uploadId = findUpload(transcript)?.['session_id'];
   if (uploadId !== undefined) addOwner(conversations, uploadId, 'main');
   return { conversations, simulations };
-}
+});
 
 /** Returns whether a listed session is known to belong to an owner other than that of the page. */
 export function isForeign(session: ResultsObject, page: Exchange, transcript: Transcript): boolean {
-  const { conversations, simulations } = knownOwners(transcript);
+  const { conversations, simulations } = findKnownOwners(transcript);
   const owners =
     page.endpoint === 'production'
       ? conversations.get(session['source_session_id'])

@@ -1,13 +1,13 @@
 /** The requests that find out whether a service is at the address, or what else is. */
-import { endpointRoutes } from '../../engine/endpoint-routes.ts';
+import { agentSteps } from '../../engine/preflight/agent-routes.ts';
 import { cost, type Step } from '../../engine/probe.ts';
 import { isNotFound, PREFLIGHT, type Exchange } from '../../engine/transcript/reading.ts';
 import { createIgnoredAlone } from './close/planned-conversations.ts';
 import type { ServiceProbe, ServiceProbeContext } from './context.ts';
+import { encodings } from './encodings.ts';
 import { createResultsStep } from './requests.ts';
 import { resultsEndpoints } from './results-api.ts';
 import { NO_SLASH_PATH, NO_SLASH_STEP } from './results/evidence.ts';
-import { encodings } from './spans.ts';
 
 /** Sends one plain request to each route, to find out whether a service is at the address. */
 export const preflight: ServiceProbe = {
@@ -34,7 +34,8 @@ export const preflight: ServiceProbe = {
       exchange !== undefined && isNotFound(exchange);
     if (!sent.every(isUnknown)) return;
     const other = await lookForRoutes(context);
-    if (other.every(isUnknown)) await lookForAgent(context);
+    if (!other.every(isUnknown)) return;
+    await Promise.all(agentSteps.map((step) => context.send(step)));
   },
 };
 
@@ -57,16 +58,4 @@ async function lookForRoutes(context: ServiceProbeContext): Promise<(Exchange | 
     path: NO_SLASH_PATH,
   });
   return [accepted, read];
-}
-
-/** Looks for the routes of an agent where no route of a service is known, to name the cause. */
-async function lookForAgent(context: ServiceProbeContext): Promise<void> {
-  const { health, chat } = endpointRoutes;
-  const elsewhere = { endpoint: 'elsewhere', intent: 'open' } as const;
-  // Without a message, no request reaches a model.
-  const body = { json: { messages: [] } };
-  await Promise.all([
-    context.send({ ...elsewhere, step: 'health of an agent', method: 'GET', path: health.path }),
-    context.send({ ...elsewhere, step: 'chat of an agent', path: chat.path, body }),
-  ]);
 }

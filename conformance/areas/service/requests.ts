@@ -2,7 +2,8 @@ import type { ExpectedSession, OwnerName, ServiceContext, ServiceProbeContext } 
 import { type ResultsEndpoint, resultsPaths, sessionsIn } from './results-api.ts';
 import type { EndStep, ResultsStep, TracesStep } from './steps.ts';
 import { isBeyond, isCutOff } from './transcript.ts';
-import { type Conversation, type Encoding, encodings, type TraceExport } from './spans.ts';
+import { encodings, type Encoding } from './encodings.ts';
+import type { Conversation, TraceExport } from './spans.ts';
 import type { Step } from '../../engine/probe.ts';
 import { type Exchange, isAccepted } from '../../engine/transcript/reading.ts';
 import { resolvePointer } from '../../../src/contract/index.ts';

@@ -6,6 +6,7 @@ import {
   unjudgedAs,
   type Check,
 } from '../../engine/checks/check.ts';
+import { isServiceEndpoint } from '../../engine/checks/route-names.ts';
 import {
   always,
   changeResponse,
@@ -26,8 +27,9 @@ import {
   type Exchange,
 } from '../../engine/transcript/reading.ts';
 import { isObject } from '../../../src/platform/json.ts';
-import { resultsEndpoints } from './results-api.ts';
+import { isResultsEndpoint } from './results-api.ts';
 import { NO_SLASH_PATH } from './results/evidence.ts';
+import { isBusyResponse } from './traces/bursts.ts';
 import {
   contains,
   isPlainJson,
@@ -36,8 +38,6 @@ import {
   traces,
 } from './traces/trace-requests.ts';
 import { isSpecified } from './transforms.ts';
-
-const specifiedEndpoints = ['traces', 'end', 'production', 'simulations'];
 
 export const responses: Subject = {
   requirements: {
@@ -135,7 +135,7 @@ export const responses: Subject = {
 function hasJsonType(): Check {
   return checkEach(
     (exchange) =>
-      resultsEndpoints.some((endpoint) => exchange.endpoint === endpoint) &&
+      isResultsEndpoint(exchange.endpoint) &&
       exchange.intent === 'valid' &&
       isAccepted(exchange) &&
       isObject(exchange.json),
@@ -150,13 +150,17 @@ function hasJsonType(): Check {
   );
 }
 
-/** Requires a complete response without a 5xx status to every request with an intent. */
+/**
+ * Requires a complete response without a 5xx status to every request with an intent, except where a
+ * burst of requests makes the service busy.
+ */
 function checkServerErrors(intent: Exchange['intent'], reason: string): Check {
   return checkEach(
-    (exchange) =>
-      specifiedEndpoints.includes(exchange.endpoint) &&
+    (exchange, transcript) =>
+      isServiceEndpoint(exchange.endpoint) &&
       exchange.intent === intent &&
-      !isRateLimited(exchange),
+      !isRateLimited(exchange) &&
+      !isBusyResponse(exchange, transcript),
     (exchange) =>
       exchange.failure || (exchange.response?.status ?? 0) >= 500
         ? [outcomeFinding(exchange, 'a complete response that is not a server error')]

@@ -1,8 +1,13 @@
+import type { Endpoint } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 
 /** The endpoints that return scored sessions (spec 4.3, 4.4). */
 export const resultsEndpoints = ['production', 'simulations'] as const;
 export type ResultsEndpoint = (typeof resultsEndpoints)[number];
+
+/** Returns whether an endpoint returns scored sessions. */
+export const isResultsEndpoint = (endpoint: Endpoint): endpoint is ResultsEndpoint =>
+  resultsEndpoints.some((name) => name === endpoint);
 
 /** What the pages and sessions of an endpoint are called: "a production page", "a simulation session". */
 export type SessionKind = 'production' | 'simulation';
@@ -37,9 +42,12 @@ export function objectsAt(object: ResultsObject, key: string): ResultsObject[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
-/** Returns the value of a query parameter of a path; undefined if the path does not have it. */
-export function queryParameter(path: string, name: string): string | undefined {
+/** Returns the query parameters of a path; a name can occur repeatedly. */
+export function queryIn(path: string): URLSearchParams {
   const mark = path.indexOf('?');
-  const query = new URLSearchParams(mark < 0 ? '' : path.slice(mark + 1));
-  return query.get(name) ?? undefined;
+  return new URLSearchParams(mark < 0 ? '' : path.slice(mark + 1));
 }
+
+/** Returns the value of a query parameter of a path; undefined if the path does not have it. */
+export const queryParameter = (path: string, name: string): string | undefined =>
+  queryIn(path).get(name) ?? undefined;

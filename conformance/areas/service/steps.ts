@@ -41,6 +41,7 @@ export type ConversationName =
   | 'other case'
   | 'reserved'
   | 'slash'
+  | 'long'
   | 'own'
   | 'idle'
   // Refused and unusual requests.

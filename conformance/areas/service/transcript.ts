@@ -10,6 +10,7 @@ import {
 } from '../../../src/contract/index.ts';
 import { decodeTraceRequest } from '../../../src/contract/otlp-protobuf.ts';
 import { instantMs } from '../../../src/platform/clock.ts';
+import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import {
   type Exchange,
@@ -63,35 +64,28 @@ export function lastAccepted<Of extends Endpoint>(
 export const queryOf = ({ request }: Exchange, name: string): string | undefined =>
   queryParameter(request.path, name);
 
-const spansByExchange = new WeakMap<Exchange, readonly TraceSpan[]>();
-
-/** Returns the spans of a trace request in any encoding; an empty list if they are unreadable. */
-export function sentSpans(exchange: Exchange): readonly TraceSpan[] {
-  const known = spansByExchange.get(exchange);
-  if (known) return known;
-  const spans = exchange.endpoint === 'traces' ? decodeSpans(exchange) : [];
-  spansByExchange.set(exchange, spans);
-  return spans;
-}
-
 const INFLATED_BYTES_MAX = 20_000_000;
 
-function decodeSpans({ request, sent }: Exchange): readonly TraceSpan[] {
-  const { headers, bodyBase64 } = request;
-  try {
-    if (bodyBase64 === undefined) return readTraceRequest(sent).spans;
-    const bytes = Buffer.from(bodyBase64, 'base64');
-    const plain =
-      headers['content-encoding'] === 'gzip'
-        ? gunzipSync(bytes, { maxOutputLength: INFLATED_BYTES_MAX })
-        : bytes;
-    return headers['content-type'] === 'application/x-protobuf'
-      ? decodeTraceRequest(plain).spans
-      : readTraceRequest(JSON.parse(plain.toString('utf8'))).spans;
-  } catch {
-    return [];
-  }
-}
+/** Returns the spans of a trace request in any encoding; an empty list if they are unreadable. */
+export const sentSpans = computeOnce(
+  ({ endpoint, request, sent }: Exchange): readonly TraceSpan[] => {
+    if (endpoint !== 'traces') return [];
+    const { headers, bodyBase64 } = request;
+    try {
+      if (bodyBase64 === undefined) return readTraceRequest(sent).spans;
+      const bytes = Buffer.from(bodyBase64, 'base64');
+      const plain =
+        headers['content-encoding'] === 'gzip'
+          ? gunzipSync(bytes, { maxOutputLength: INFLATED_BYTES_MAX })
+          : bytes;
+      return headers['content-type'] === 'application/x-protobuf'
+        ? decodeTraceRequest(plain).spans
+        : readTraceRequest(JSON.parse(plain.toString('utf8'))).spans;
+    } catch {
+      return [];
+    }
+  },
+);
 
 /** Returns the first trace request of a step that was not refused because of its rate. */
 export const findTraces = ({ exchanges }: Transcript, step: TracesStep): Exchange | undefined =>
@@ -99,18 +93,17 @@ export const findTraces = ({ exchanges }: Transcript, step: TracesStep): Exchang
 
 /** Returns the conversation id of a trace request or an end call. */
 export function conversationIdOf(exchange: Exchange): string | undefined {
-  if (exchange.endpoint === 'end') {
-    const [, id] = /^\/v1\/sessions\/([^/]*)\/end$/.exec(exchange.request.path) ?? [];
-    return id === undefined ? undefined : decodePathSegment(id);
-  }
+  if (exchange.endpoint === 'end') return endedConversationOf(exchange);
   const ids = sentSpans(exchange).map(({ attributes }) => attributes['gen_ai.conversation.id']);
   const spanId = ids.find((id) => typeof id === 'string');
   return typeof spanId === 'string' ? spanId : exchange.request.headers['x-conversation-id'];
 }
 
-function decodePathSegment(text: string): string | undefined {
+/** Returns the conversation id in the path of an end call; undefined if its encoding is invalid. */
+export function endedConversationOf({ request }: Exchange): string | undefined {
+  const [, id] = /^\/v1\/sessions\/([^/?]*)\/end/.exec(request.path) ?? [];
   try {
-    return decodeURIComponent(text);
+    return id === undefined ? undefined : decodeURIComponent(id);
   } catch {
     return undefined;
   }

@@ -71,6 +71,9 @@ export const hasQuery =
     return value === undefined ? received !== undefined : received === value;
   };
 
+/** Matches requests for failing sessions. */
+export const wantsFailures = hasQuery('failed_only', 'true');
+
 /** Matches requests that ask for turns. */
 export const wantsTraces = hasQuery('include_traces', 'true');
 
@@ -198,6 +201,24 @@ export const conversationIdIn = (text: string): string | undefined => conversati
 /** Returns whether an end call closed a conversation without evals for the first time. */
 export const closesUnscored = ({ body }: ProxyResponse): boolean =>
   /"evaluations_queued":0(?!.*already)/.test(body);
+
+/** Edits the production sessions of conversations that were closed more than once. */
+export function onSessionsClosedTwice(edit: SessionEdit): Transform {
+  const closes = new Map<string, number>();
+  const editClosed = onSessions('production', (session) => {
+    if ((closes.get(String(session['source_session_id'])) ?? 0) > 1) edit(session);
+  })();
+  return async (request, forward, clock) => {
+    if (request.endpoint !== 'end') return editClosed(request, forward, clock);
+    const response = await forward(request);
+    const id = conversationIdIn(request.path);
+    if (isSuccess(response) && id) closes.set(id, (closes.get(id) ?? 0) + 1);
+    return response;
+  };
+}
+
+/** Returns whether a run is one of live traces with the default name. */
+export const isLiveRun = (run: unknown): boolean => String(run).startsWith('Live traces');
 
 /** Returns by how many milliseconds a request advances the service clock. */
 export const clockAdvanceMs = ({ endpoint, json: body }: ProxyRequest): number =>

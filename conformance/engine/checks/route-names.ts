@@ -23,3 +23,7 @@ export const routeNames: Readonly<Record<Endpoint, string>> = {
 
 /** The endpoints of the service, in the order of their use. */
 export const serviceEndpoints = ['traces', 'end', 'simulations', 'production'] as const;
+
+/** Returns whether an endpoint belongs to the service. */
+export const isServiceEndpoint = (endpoint: Endpoint): boolean =>
+  serviceEndpoints.some((name) => name === endpoint);

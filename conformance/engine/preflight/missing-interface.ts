@@ -4,6 +4,7 @@ import { endpointRoutes } from '../endpoint-routes.ts';
 import { isVoice } from '../transcript/call-messages.ts';
 import { isKoaNotFound, KOA_NOT_FOUND } from '../transcript/default-not-found.ts';
 import { type Exchange, isAccepted, isNotFound, isRefused } from '../transcript/reading.ts';
+import { isAgent } from './agent-routes.ts';
 import type { BlockingCause, Preflight } from './blocking-cause.ts';
 
 /**
@@ -38,9 +39,10 @@ export function findMissingInterface(
     };
   }
   if (peer === 'service' && isAgent(sent)) {
+    const { health, chat: chatRoute } = endpointRoutes;
     return {
       id: 'no_interface',
-      message: `The server at ${run.target} is an agent, not an evaluation service: it responds to GET ${HEALTH} and POST ${CHAT}.`,
+      message: `The server at ${run.target} is an agent, not an evaluation service: it responds to GET ${health.path} and POST ${chatRoute.path}.`,
       cure: 'Pass the URL of the service. To check the agent itself, use sandbox-kit check URL without --area, or with the areas that an agent has, such as --area chat,health,users,voice.',
       evidence,
     };
@@ -94,18 +96,6 @@ function isOfService({ json }: Exchange): boolean {
     /^Route [A-Z]+ \/\S* does not exist\.$/.test(message) &&
     Object.keys(others).length === 0
   );
-}
-
-const HEALTH = endpointRoutes.health.path;
-const CHAT = endpointRoutes.chat.path;
-
-/** Returns whether a check of the service found the health and the chat route of an agent instead. */
-function isAgent(sent: readonly Exchange[]): boolean {
-  const find = (path: string): Exchange | undefined =>
-    sent.find(({ endpoint, request }) => endpoint === 'elsewhere' && request.path === path);
-  const [health, chat] = [find(HEALTH), find(CHAT)];
-  if (!health || !isAccepted(health) || !isObject(health.json)) return false;
-  return chat?.response !== undefined && !isNotFound(chat);
 }
 
 /** Explains a prefix that is missing or doubled. */

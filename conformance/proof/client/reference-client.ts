@@ -1,7 +1,8 @@
 import type { Clock } from '../../../src/platform/clock.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { SERVICE_API_KEY_HEADER } from '../../../src/contract/index.ts';
-import { encodings, type TraceExport } from '../../areas/service/spans.ts';
+import { encodings } from '../../areas/service/encodings.ts';
+import type { TraceExport } from '../../areas/service/spans.ts';
 import { AGENT, HEADER_CONVERSATION, SPAN_CONVERSATION } from '../../areas/client/reference.ts';
 import { createBatches } from './batches.ts';
 

@@ -7,6 +7,7 @@ import {
   checkRefused,
   requirePlainAccepted,
 } from '../../../engine/checks/responses.ts';
+import { serviceEndpoints } from '../../../engine/checks/route-names.ts';
 import type { BadKey } from '../../../engine/probe.ts';
 import {
   jsonResponse,
@@ -30,8 +31,6 @@ import { isStep } from '../transcript.ts';
 
 /** The step of a read whose header with the key has its name in upper case. */
 export const UPPER_CASE_HEADER = 'header in upper case';
-
-const endpoints = ['traces', 'end', 'production', 'simulations'] as const;
 
 const refuseWith = (description: string, response: ProxyResponse): DistortionEntry => ({
   description,
@@ -161,7 +160,7 @@ export const keys: Subject = {
 function refusesKey(key: BadKey): Check {
   const step = `${key} key` as const;
   const hint = { accepted: acceptedHints[key], crashed: CRASHED_HINT };
-  const checks = endpoints.map((endpoint) =>
+  const checks = serviceEndpoints.map((endpoint) =>
     checkRefused(endpoint, [step], undefined, explainNoValidResponse(endpoint), { [step]: hint }),
   );
   return {
@@ -211,7 +210,7 @@ function acceptAtEach(
     status: 'evaluating',
   });
   return Object.fromEntries(
-    endpoints.map((endpoint) => [
+    serviceEndpoints.map((endpoint) => [
       `${endpoint}-${name}`,
       { description, transform: respondInstead(to(endpoint, when), () => acceptance) },
     ]),

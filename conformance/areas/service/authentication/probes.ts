@@ -1,5 +1,5 @@
 import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
-import { cost, type Step } from '../../../engine/probe.ts';
+import { type BadKey, cost, type Step } from '../../../engine/probe.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
 import { createChatSpan, createConversation, createTraceExport } from '../spans.ts';
 import {
@@ -9,7 +9,6 @@ import {
   createTracesStep,
   expectedSessions,
 } from '../requests.ts';
-import type { BadKey } from '../../../engine/probe.ts';
 import { UPPER_CASE_HEADER } from './keys.ts';
 
 /** Keys that every endpoint gets. */

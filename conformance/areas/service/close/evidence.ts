@@ -55,6 +55,13 @@ export const laterCloses: readonly EndStep[] = [
   CLOSE_WITH_SECOND_KEY,
   CONCURRENT_CLOSE_STEP,
 ];
+/** Closes of conversations that were not sent as plain JSON. */
+export const encodedCloses: readonly EndStep[] = [
+  'close protobuf',
+  'close gzip',
+  'close gzip protobuf',
+  `close ${CLOSED_LAST}`,
+];
 /** Closes that the requirements of ids judge. */
 export const idCloses: readonly EndStep[] = [
   'close case',
@@ -74,6 +81,11 @@ export const isFirstClose = (exchange: Exchange): boolean =>
   isClosed(exchange) && !isStep(exchange, 'end', 'close again', ...laterCloses, ...idCloses);
 export const queuedOf = ({ json }: Exchange): unknown =>
   resolvePointer(json, '/evaluations_queued');
+/** Returns whether a close queued evals. The number may be of any type. */
+export const queuesEvals = (close: Exchange): boolean => {
+  const queued = queuedOf(close);
+  return typeof queued === 'number' && queued > 0;
+};
 export const runOf = ({ json }: Exchange): unknown => resolvePointer(json, '/run');
 
 /** First closes that queue evals. The specification does not describe the others completely. */

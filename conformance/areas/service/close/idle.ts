@@ -13,7 +13,8 @@ import {
   wrongValue,
 } from '../findings.ts';
 import { sessionsIn, type ResultsObject } from '../results-api.ts';
-import { listsAfterScoring, startsWithFirstSpan } from '../results/scored-conversations.ts';
+import { listsAfterScoring } from '../results/listed-conversations.ts';
+import { startsWithFirstSpan } from '../results/session-times.ts';
 import type { ResultsStep } from '../steps.ts';
 import {
   clockAdvanceMs,

@@ -1,8 +1,7 @@
 /** The evals that a close queues (spec 2.2, 3.1, 8). */
 import { formatValue, LIVE_EVALS_MAX, resolvePointer } from '../../../../src/contract/index.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
-import { editAccepted, isSuccess } from '../../../engine/mutants/combinators.ts';
-import type { Transform } from '../../../engine/mutants/mutant.ts';
+import { editAccepted } from '../../../engine/mutants/combinators.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { needsScores, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
@@ -16,7 +15,7 @@ import {
   seededEvalCount,
   sessionsById,
 } from '../transcript.ts';
-import { conversationIdIn, doubleOutcomes, fastClock, onSessions } from '../transforms.ts';
+import { doubleOutcomes, fastClock, onSessionsClosedTwice } from '../transforms.ts';
 import {
   closesWith,
   CONCURRENT_CLOSE_STEP,
@@ -49,7 +48,7 @@ export const queuedEvals: Subject = {
       mutants: {
         'scores-again': {
           description: 'Scores a conversation again on a repeated end call.',
-          transform: scoreOnEachClose,
+          transform: () => onSessionsClosedTwice(doubleOutcomes),
         },
       },
     },
@@ -175,19 +174,4 @@ function queuesFewEvals(): Check {
         : [wrongValue(exchange, '/evaluations_queued', `at most ${LIVE_EVALS_MAX}`)],
     notClosed,
   );
-}
-
-/** Doubles the outcomes of conversations that were closed twice. */
-function scoreOnEachClose(): Transform {
-  const closes = new Map<string, number>();
-  const doubleClosed = onSessions('production', (session) => {
-    if ((closes.get(String(session['source_session_id'])) ?? 0) > 1) doubleOutcomes(session);
-  })();
-  return async (request, forward, clock) => {
-    if (request.endpoint !== 'end') return doubleClosed(request, forward, clock);
-    const response = await forward(request);
-    const id = conversationIdIn(request.path);
-    if (isSuccess(response) && id) closes.set(id, (closes.get(id) ?? 0) + 1);
-    return response;
-  };
 }

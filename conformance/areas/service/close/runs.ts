@@ -6,10 +6,10 @@ import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { needsScores, requirePlainRight, wrongValue } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
-import { startsWithFirstSpan } from '../results/scored-conversations.ts';
+import { startsWithFirstSpan } from '../results/session-times.ts';
 import type { EndStep } from '../steps.ts';
 import { isStep, sentSeed } from '../transcript.ts';
-import { onSessions } from '../transforms.ts';
+import { isLiveRun, onSessions } from '../transforms.ts';
 import { closesWith, isScoringClose, runOf } from './evidence.ts';
 
 export const runs: Subject = {
@@ -140,10 +140,6 @@ function renames(
       onSessions('production', (session) => edit(session, session['source_session_id'])),
     ),
   };
-}
-
-function isLiveRun(run: string): boolean {
-  return run.startsWith('Live traces');
 }
 
 /** Moves the date of a run name to the front. */

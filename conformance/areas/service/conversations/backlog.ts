@@ -12,8 +12,9 @@ import {
 } from '../../../engine/transcript/reading.ts';
 import { SAME_ID } from '../close/evidence.ts';
 import { requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
-import { objectsAt, type ResultsObject } from '../results-api.ts';
+import type { ResultsObject } from '../results-api.ts';
 import { hasTurnPerSpan } from '../results/sent-turns.ts';
+import { editTurnsOf } from '../results/turn-edits.ts';
 import {
   conversationIdOf,
   findSession,
@@ -106,16 +107,11 @@ export const backlogScoring: Subject = {
         mutants: {
           'backlog-traces-gone': {
             description: 'Discards the turns of unscored conversations.',
-            transform: onBacklog((session) => {
-              if (Array.isArray(session['traces'])) session['traces'] = [];
-            }),
+            transform: onBacklog((session) => editTurnsOf(session, () => [])),
           },
           'backlog-last-turn': {
             description: 'Keeps only the last turn of unscored conversations.',
-            transform: onBacklog((session) => {
-              if (!Array.isArray(session['traces'])) return;
-              session['traces'] = objectsAt(session, 'traces').slice(-1);
-            }),
+            transform: onBacklog((session) => editTurnsOf(session, (turns) => turns.slice(-1))),
           },
         },
       },

@@ -14,6 +14,7 @@ import {
 } from '../../../engine/checks/check.ts';
 import { requirePlainAccepted } from '../../../engine/checks/responses.ts';
 import {
+  chain,
   changeRequest,
   changeResponse,
   editAccepted,
@@ -33,11 +34,13 @@ import {
   PREFLIGHT,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
+import { queuesEvals } from '../close/evidence.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
+import { findChangedId, noteIfUnscored } from '../results/unlisted.ts';
 import { sessionsIn } from '../results-api.ts';
+import { traces } from '../traces/trace-requests.ts';
 import {
   conversationIdOf,
-  isConversationAccepted,
   isReadAfterDrain,
   isStep,
   lastAccepted,
@@ -45,7 +48,7 @@ import {
 } from '../transcript.ts';
 import { conversationIdIn, refusal, fastClock, hasValidKey, onPages } from '../transforms.ts';
 
-type IdName = 'case' | 'other case' | 'reserved' | 'slash';
+type IdName = 'case' | 'other case' | 'reserved' | 'slash' | 'long';
 
 const isPlainTraces = (exchange: Exchange): boolean => isStep(exchange, 'traces', 'json');
 const isPlainClose = (exchange: Exchange): boolean => isStep(exchange, 'end', 'close json');
@@ -54,6 +57,7 @@ const isFirstClose = (exchange: Exchange): boolean =>
   isAccepted(exchange) && isObject(exchange.json) && exchange.json['already_closed'] !== true;
 
 const hasEncodedId: When = ({ endpoint, path }) => endpoint === 'end' && path.includes('%');
+const hasLongId: When = ({ path, body }) => /a{64}/.test(path + body);
 
 export const conversationIds: Subject = {
   requirements: withDefaults(
@@ -86,11 +90,11 @@ export const conversationIds: Subject = {
         },
       },
       'SERVICE-066': {
-        rule: '`POST /v1/sessions/{id}/end` accepts ids with encoded spaces, colons, slashes, percent signs, and non-ASCII letters, ids with a `+`, encoded or not, and ids of 100 characters.',
+        rule: '`POST /v1/sessions/{id}/end` accepts ids with encoded spaces, colons, slashes, percent signs, and non-ASCII letters, ids with a `+`, encoded or not, and an id of 100 characters unless `POST /v1/traces` refuses it.',
         section: '4.2',
         statements: ['2.1.1', '4.2.2'],
         check: closesById(
-          ['reserved', 'slash'],
+          ['reserved', 'slash', 'long'],
           'Split the path at its slashes before you decode the id, and decode it only once.',
         ),
         mutants: {
@@ -127,12 +131,7 @@ export const conversationIds: Subject = {
           },
           'unusual-ids-unlisted': {
             description: 'Does not list conversations whose ids have a space.',
-            transform: onPages('production', (page) => {
-              const listed = sessionsIn(page);
-              const items = listed.filter(({ source_session_id: id }) => !String(id).includes(' '));
-              // Pages of a longer list keep its total.
-              if (items.length < listed.length) Object.assign(page, { items, total: items.length });
-            }),
+            transform: hideIdsWith(' '),
             ...fastClock,
           },
           'ids-decoded-twice': { description: 'Decodes ids twice.', transform: decodeTwice },
@@ -144,6 +143,20 @@ export const conversationIds: Subject = {
               const encodedId = request.path.split('/')[3];
               return { ...response, body: JSON.stringify({ ...body, conversation_id: encodedId }) };
             }),
+          },
+        },
+        legal: {
+          'long-ids-refused': {
+            description: 'Refuses conversation ids of more than 64 characters.',
+            transform: chain(
+              respondInstead(traces(hasLongId), () => refusal(400)),
+              respondInstead(to('end', hasLongId), () => refusal(404)),
+            ),
+          },
+          'unscored-unlisted': {
+            description: 'Does not list a conversation whose evals ended without an outcome.',
+            transform: hideIdsWith('?'),
+            ...fastClock,
           },
         },
       },
@@ -168,7 +181,10 @@ export const conversationIds: Subject = {
   ),
 };
 
-/** Judges unusual ids only if a conversation with a plain id was accepted and closed. */
+/**
+ * Judges unusual ids only if a conversation with a plain id was accepted and closed. The specification
+ * does not limit the length of ids, so a service may refuse the spans of a long one.
+ */
 function closesById(names: readonly IdName[], hint: string): Check {
   const closeSteps = names.map((name) => `close ${name}` as const);
   const check: Check = {
@@ -180,7 +196,8 @@ function closesById(names: readonly IdName[], hint: string): Check {
       ),
     judge(evidence, transcript) {
       const refused = evidence.find(
-        (exchange) => exchange.endpoint === 'traces' && !isAccepted(exchange),
+        (exchange) =>
+          exchange.endpoint === 'traces' && exchange.intent === 'valid' && !isAccepted(exchange),
       );
       if (refused) return [outcomeFinding(refused, 'a 2xx response')];
       const closes = evidence.filter(({ endpoint }) => endpoint === 'end');
@@ -196,11 +213,27 @@ function closesById(names: readonly IdName[], hint: string): Check {
   );
 }
 
+/** Returns whether the service accepted the spans of a conversation. */
+const hasSpans = (id: string | undefined, { exchanges }: Transcript): boolean =>
+  exchanges.some(
+    (exchange) =>
+      exchange.endpoint === 'traces' &&
+      conversationIdOf(exchange) === id &&
+      isAccepted(exchange) &&
+      !rejectsSpans(exchange),
+  );
+
+/** Returns whether a response with a 2xx status reports rejected spans, as OTLP allows. */
+function rejectsSpans({ json }: Exchange): boolean {
+  const rejected = resolvePointer(json, '/partialSuccess/rejectedSpans') ?? 0;
+  return rejected !== 0 && rejected !== '0';
+}
+
 const RETURNED_ID_HINT = 'Return the id as the spans have it: decoded once, in the same case.';
 
 function findWrongClose(close: Exchange, transcript: Transcript, hint: string): Finding[] {
   const id = conversationIdOf(close);
-  if (!isConversationAccepted(id, transcript)) return [];
+  if (!hasSpans(id, transcript)) return [];
   if (!isAccepted(close) || !isObject(close.json)) {
     return [outcomeFinding(close, `a 2xx response, because ${formatValue(id)} was sent`, hint)];
   }
@@ -218,42 +251,28 @@ function returnsPlainId({ exchanges }: Transcript): boolean {
   return !plain || resolvePointer(plain.json, '/conversation_id') === conversationIdOf(plain);
 }
 
-/** The part of an id that all conversations of a run have in common, such as `sk-abcdefgh-`. */
-const RUN_PREFIX = /^sk-[a-z0-9]{8}-/i;
-
 /**
  * Finds scored conversations that are not listed under their id, if the page lists another id of the
  * run that was never sent, or if no eval is queued anymore. Otherwise the service may still score.
  */
 function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Finding[] {
   const page = lastAccepted(transcript, 'production', 'ids');
-  const [close] = closes;
-  const id = close && conversationIdOf(close);
-  if (!page || id === undefined) return [];
-  const [prefix = id] = RUN_PREFIX.exec(id) ?? [];
+  if (!page) return [];
   const listed = sessionsOf(page).map((session) => session['source_session_id']);
   const sent = new Set(transcript.exchanges.map(conversationIdOf));
-  const changed = listed.find(
-    (other) =>
-      typeof other === 'string' &&
-      other.toLowerCase().includes(prefix.toLowerCase()) &&
-      !sent.has(other),
-  );
+  const changed = findChangedId(page, transcript);
   // If no session has the id that was sent, another requirement reports it.
   const isAnyListed = listed.some((other) => typeof other === 'string' && sent.has(other));
   if (!isAnyListed || (changed === undefined && !isReadAfterDrain(page, transcript))) return [];
-  const isScored = ({ json }: Exchange): boolean => {
-    const queued = resolvePointer(json, '/evaluations_queued');
-    // An object with a field `valueOf` or `toString` can't be converted to a number.
-    return typeof queued === 'number' && queued > 0;
-  };
-  return closes
-    .filter((each) => isScored(each) && !listed.includes(conversationIdOf(each)))
-    .map((each) => {
-      const expected = `${formatValue(conversationIdOf(each))} listed by its id`;
-      const seen = changed === undefined ? '' : `, but ${formatValue(changed)}`;
-      return wrongValue(page, '/items', expected, `not listed${seen}`);
-    });
+  const unlisted = closes.filter(
+    (each) => queuesEvals(each) && !listed.includes(conversationIdOf(each)),
+  );
+  return unlisted.map((each) => {
+    const expected = `${formatValue(conversationIdOf(each))} listed by its id`;
+    const seen = changed === undefined ? '' : `, but ${formatValue(changed)}`;
+    const finding = wrongValue(page, '/items', expected, `not listed${seen}`);
+    return noteIfUnscored(finding, { page, all: closes, unlisted }, transcript);
+  });
 }
 
 /** If unknown conversations can be closed or plain ones can't, other requirements report it. */
@@ -298,6 +317,16 @@ function closesOnlyForOwner(): Check {
       unjudgedAs('not_observed', 'No owner tried to close a conversation of another owner.'),
     ),
   };
+}
+
+/** Hides conversations whose ids have a character. */
+function hideIdsWith(character: string): TransformFactory {
+  return onPages('production', (page) => {
+    const listed = sessionsIn(page);
+    const items = listed.filter(({ source_session_id: id }) => !String(id).includes(character));
+    // Pages of a longer list keep its total.
+    if (items.length < listed.length) Object.assign(page, { items, total: items.length });
+  });
 }
 
 /** Makes ids of the run equal that differ only in the case of their suffix. */

@@ -134,8 +134,8 @@ async function closeUnscored(context: ServiceProbeContext, unscored: Unscored): 
   await context.send(createEndStep(context, `close ${name}`, id, owner));
 }
 
-/** A slash, a plus sign, and letters, which make an id 100 characters long. */
-const LONG_SUFFIX = `/+${'a'.repeat(78)}`;
+/** With these letters, an id has 100 characters. */
+const LONG_SUFFIX = 'a'.repeat(80);
 
 /** Returns an id as part of a path. There, a plus sign that is not encoded is a plus sign, too. */
 const encodeWithPlainPlus = (id: string): string => encodeURIComponent(id).replaceAll('%2B', '+');
@@ -145,7 +145,7 @@ export const ids: ServiceProbe = {
   id: 'service/ids',
   area: 'service',
   phase: 'accepted',
-  cost: cost(14),
+  cost: cost(16),
   async run(context) {
     const { service } = context;
     const first = createConversation(service, 'case', { offsetMs: 11_000, idSuffix: '-Ab' });
@@ -156,9 +156,11 @@ export const ids: ServiceProbe = {
         offsetMs: 12_000,
         idSuffix: ' ?#&:+%41 \u00e9\u6ce8',
       }),
-      createConversation(service, 'slash', { offsetMs: 13_000, idSuffix: LONG_SUFFIX }),
+      createConversation(service, 'slash', { offsetMs: 13_000, idSuffix: '/+ a' }),
     ];
-    for (const conversation of conversations) await send(context, conversation);
+    for (const conversation of conversations) {
+      await context.send(createSpanStep(context, conversation));
+    }
     const expected: ExpectedSession[] = [];
     for (const conversation of conversations) {
       const { name, id } = conversation;
@@ -169,21 +171,35 @@ export const ids: ServiceProbe = {
       });
       expected.push(...expectedSessions(conversation, close));
     }
+    expected.push(...(await closeLongId(context)));
     if (service.hasControlApi) await drain(context);
     if (expected.length > 0) await waitUntilScored(context, expected, 'ids', OWNER);
     if (service.hasControlApi) await closeAsAnotherOwner(context);
   },
 };
 
-async function send(context: ServiceProbeContext, conversation: Conversation): Promise<void> {
+function createSpanStep(context: ServiceProbeContext, conversation: Conversation): Step {
   const request = createTraceExport([createChatSpan(context.service, conversation)]);
-  await context.send(createTracesStep(context, conversation.name, request, { owner: OWNER }));
+  return createTracesStep(context, conversation.name, request, { owner: OWNER });
+}
+
+/** Sends and closes a conversation with a long id, which a service may refuse. */
+async function closeLongId(context: ServiceProbeContext): Promise<ExpectedSession[]> {
+  const conversation = createConversation(context.service, 'long', {
+    offsetMs: 13_500,
+    idSuffix: LONG_SUFFIX,
+  });
+  const sent = await context.send({ ...createSpanStep(context, conversation), intent: 'open' });
+  if (!sent || !isAccepted(sent)) return [];
+  const closeStep = createEndStep(context, 'close long', conversation.id, OWNER);
+  const close = await context.send({ ...closeStep, intent: 'open' });
+  return expectedSessions(conversation, close);
 }
 
 /** Another owner tries to close a conversation; then its own owner closes it. */
 async function closeAsAnotherOwner(context: ServiceProbeContext): Promise<void> {
   const conversation = createConversation(context.service, 'own', { offsetMs: 14_000 });
-  await send(context, conversation);
+  await context.send(createSpanStep(context, conversation));
   const { id } = conversation;
   const foreignClose = createEndStep(context, 'close of another', id, 'limits');
   await context.send({ ...foreignClose, intent: 'open' });

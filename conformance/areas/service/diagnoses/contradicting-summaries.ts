@@ -1,7 +1,7 @@
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { replaceKeys, type Response } from '../../diagnoses/conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
-import { identify } from '../results/evidence.ts';
+import { describeSummary, identify } from '../results/evidence.ts';
 import { listPages } from '../results/listing.ts';
 import { isMatchingRate } from '../results/outcomes.ts';
 import { objectsAt, type ResultsObject } from '../results-api.ts';
@@ -75,11 +75,6 @@ const isSummary = (session: ResultsObject, counts: Counts): boolean =>
   summaryNumber(session, 'passed_count') === counts.passed_count &&
   summaryNumber(session, 'failed_count') === counts.failed_count &&
   isMatchingRate(summaryNumber(session, 'pass_rate') ?? -1, counts.pass_rate);
-
-const describeSummary = (session: ResultsObject): string =>
-  ['total_evaluations', 'passed_count', 'failed_count', 'pass_rate']
-    .map((name) => `${name} ${summaryNumber(session, name) ?? 'missing'}`)
-    .join(', ');
 
 const describeCounts = ({ passed_count: passed, failed_count: failed }: Counts): string =>
   `${passed} passed and ${failed} failed`;

@@ -3,7 +3,7 @@ import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts
 import { replaceKeys } from '../../diagnoses/conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
 import { listCompletePages, listPages } from '../results/listing.ts';
-import { countManySessions } from '../results/pages.ts';
+import { countManySessions } from '../results/many-sessions.ts';
 import { sessionsOf, totalOf } from '../transcript.ts';
 import { listShortPages } from './short-pages.ts';
 

@@ -1,10 +1,10 @@
 import { isObject } from '../../../../src/platform/json.ts';
 import { isErrorBody } from '../../../engine/checks/refusal-hints.ts';
-import { serviceEndpoints } from '../../../engine/checks/route-names.ts';
+import { isServiceEndpoint } from '../../../engine/checks/route-names.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { statedStatusOf } from '../../diagnoses/error-status.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
-import { isRateStep } from '../traces/rate.ts';
+import { isRateStep } from '../traces/bursts.ts';
 import { isLargeBodyStep } from '../traces/sizes.ts';
 import { otherTypes } from '../traces/refusals.ts';
 
@@ -33,7 +33,7 @@ const SUCCESS_KEYS = ['items', 'conversation_id', 'partialSuccess'];
 
 function showsError(exchange: Exchange): boolean {
   const { endpoint, intent, json } = exchange;
-  if (!serviceEndpoints.some((name) => name === endpoint) || intent === 'valid') return false;
+  if (!isServiceEndpoint(endpoint) || intent === 'valid') return false;
   if (!isAccepted(exchange) || !isObject(json)) return false;
   if (SUCCESS_KEYS.some((key) => Object.hasOwn(json, key))) return false;
   return (

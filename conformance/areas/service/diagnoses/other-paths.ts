@@ -1,4 +1,4 @@
-import { serviceEndpoints } from '../../../engine/checks/route-names.ts';
+import { isServiceEndpoint } from '../../../engine/checks/route-names.ts';
 import {
   isAccepted,
   isNotFound,
@@ -7,13 +7,13 @@ import {
 } from '../../../engine/transcript/reading.ts';
 import { diagnoseRedirects } from '../../diagnoses/redirect.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
-import { resultsEndpoints } from '../results-api.ts';
+import { isResultsEndpoint } from '../results-api.ts';
 import { NO_SLASH_STEP } from '../results/evidence.ts';
 import { isStep } from '../transcript.ts';
 import { conformingResponse } from './conforming-response.ts';
 
 const isValid = ({ endpoint, intent }: Exchange): boolean =>
-  intent === 'valid' && serviceEndpoints.some((name) => name === endpoint);
+  intent === 'valid' && isServiceEndpoint(endpoint);
 
 /** Recognizes routes that redirect, such as to the same path without the slash at its end. */
 export const findServiceRedirects = (transcript: Transcript): Diagnosis[] =>
@@ -23,7 +23,7 @@ export const findServiceRedirects = (transcript: Transcript): Diagnosis[] =>
 
 const listReads = ({ exchanges }: Transcript): Exchange[] =>
   exchanges.filter(
-    (exchange) => isValid(exchange) && resultsEndpoints.some((name) => name === exchange.endpoint),
+    (exchange) => isValid(exchange) && isResultsEndpoint(exchange.endpoint),
   );
 
 /** Recognizes reads that get 404 although the service knows the path: no session matches them. */

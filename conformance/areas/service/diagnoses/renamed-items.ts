@@ -1,13 +1,13 @@
 import { isObject } from '../../../../src/platform/json.ts';
 import { isAccepted, toPrintable, type Transcript } from '../../../engine/transcript/reading.ts';
 import { diagnoseBodies, type Diagnosis } from '../../diagnoses/seen.ts';
-import { resultsEndpoints } from '../results-api.ts';
+import { isResultsEndpoint } from '../results-api.ts';
 
 /** Recognizes pages whose only list has a name other than `items`. */
 export function findRenamedItems({ exchanges }: Transcript): Diagnosis[] {
   return diagnoseBodies(exchanges, (exchange) => {
     const { endpoint, json } = exchange;
-    const isRead = resultsEndpoints.some((name) => name === endpoint) && isAccepted(exchange);
+    const isRead = isResultsEndpoint(endpoint) && isAccepted(exchange);
     if (!isRead || !isObject(json) || Object.hasOwn(json, 'items')) return undefined;
     const [list, ...others] = Object.entries(json).filter(([, value]) => Array.isArray(value));
     if (!list || others.length > 0) return undefined;

@@ -45,6 +45,16 @@ export const editProductionSessions = (
   ...fastClock,
 });
 
+/** A mutant that edits simulation sessions. */
+export const editSimulationSessions = (
+  description: string,
+  edit: ResultsEdit,
+  when?: When,
+): MutantEntry => ({
+  description,
+  transform: onSessions('simulations', edit, when),
+});
+
 /** Writes a rule of both endpoints: the requirement of each, with its own id. */
 export function both(
   production: RequirementId,

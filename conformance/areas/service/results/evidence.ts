@@ -6,7 +6,14 @@ import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts
 import { needsSessions, wrongValue } from '../findings.ts';
 import { resultsPaths, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import type { ResultsStep } from '../steps.ts';
-import { hasControlApi, isResultsPage, isStep, queryOf, sessionsOf } from '../transcript.ts';
+import {
+  hasControlApi,
+  isResultsPage,
+  isStep,
+  queryOf,
+  sessionsOf,
+  summaryNumber,
+} from '../transcript.ts';
 
 /** The reason of requirements of the type of a field. */
 export const WRONG_TYPE = 'Programs that read the results rely on the type of this field.';
@@ -54,6 +61,13 @@ export function identify(session: ResultsObject): string {
   const { url, source_session_id: id, simulation, agent, scenario, started_at: at } = session;
   return JSON.stringify([url ?? null, id ?? null, simulation, agent, scenario, at]);
 }
+
+/** The fields of an `outcome_summary`. */
+export const summaryFields = ['total_evaluations', 'passed_count', 'failed_count', 'pass_rate'];
+
+/** Describes the summary of a session: "total_evaluations 2, passed_count 1, …". */
+export const describeSummary = (session: ResultsObject): string =>
+  summaryFields.map((name) => `${name} ${summaryNumber(session, name) ?? 'missing'}`).join(', ');
 
 /** Whether a page was requested with its turns. */
 export const hasRequestedTurns = (page: Exchange): boolean =>

@@ -6,7 +6,7 @@ import type { Transform, TransformFactory } from '../../../engine/mutants/mutant
 import type { Subject } from '../../../engine/requirement.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
 import { requirePlainRight, wrongValue, needsSessions } from '../findings.ts';
-import { matchesEval } from './filters.ts';
+import { matchesEval } from './name-filters.ts';
 import { objectsAt, sessionsIn, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import {
   isResultsPage,
@@ -16,10 +16,19 @@ import {
   summaryNumber,
   totalOf,
 } from '../transcript.ts';
-import { hasQuery, objectAt, onPages, onSummary, rewriteQuery, setKey } from '../transforms.ts';
+import {
+  hasQuery,
+  objectAt,
+  onPages,
+  onSummary,
+  rewriteQuery,
+  setKey,
+  wantsFailures,
+} from '../transforms.ts';
 import { both } from './both-endpoints.ts';
 import {
   DECLINED_STEP,
+  describeSummary,
   FILTERED_PAGE_STEP,
   identify,
   NO_FRACTION_STEP,
@@ -29,7 +38,6 @@ import { compareWithWhole } from './whole-list.ts';
 import { keepFirstOutcome } from './scored-conversations.ts';
 import { filtersSessions, ignoreParameter, WRONG_FILTER, type FilterRule } from './filtering.ts';
 
-const wantsFailures = hasQuery('failed_only', 'true');
 const hasSkip = hasQuery('skip');
 
 const noFailures = needsSessions(
@@ -366,11 +374,6 @@ function summarizesWholeSession(
     },
     noFailures,
   );
-}
-
-function describeSummary(session: ResultsObject): string {
-  const fields = ['total_evaluations', 'passed_count', 'failed_count', 'pass_rate'];
-  return fields.map((field) => `${field} ${summaryNumber(session, field)}`).join(', ');
 }
 
 /** Requires `total` to count the failing sessions. Another requirement judges the list itself. */

@@ -1,9 +1,17 @@
 /** What a filter selects: the check of a filtered page, and services that filter otherwise. */
 import type { Check, Finding } from '../../../engine/checks/check.ts';
-import type { TransformFactory } from '../../../engine/mutants/mutant.ts';
+import { editBody, isSuccess, withQuery } from '../../../engine/mutants/combinators.ts';
+import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { wrongValue } from '../findings.ts';
-import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
+import {
+  queryParameter,
+  sessionsIn,
+  type NameFilter,
+  type ResultsEndpoint,
+  type ResultsObject,
+  type TimeFilter,
+} from '../results-api.ts';
 import type { ResultsStep } from '../steps.ts';
 import { isStep, sessionsOf } from '../transcript.ts';
 import { hasQuery, rewriteQuery } from '../transforms.ts';
@@ -67,3 +75,23 @@ export const isFilterRead = hasQuery('limit', '500');
 /** Ignores a parameter. */
 export const ignoreParameter = (endpoint: ResultsEndpoint, name: string): TransformFactory =>
   rewriteQuery(endpoint, (query) => query.delete(name), isFilterRead);
+
+/** Applies another filter to the sessions that the service lists without the filter. */
+export function replaceFilter(
+  endpoint: ResultsEndpoint,
+  filter: NameFilter | TimeFilter,
+  isKept: (session: ResultsObject, value: string) => boolean,
+): TransformFactory {
+  return (): Transform => async (request, forward) => {
+    const value = queryParameter(request.path, filter);
+    if (request.endpoint !== endpoint || value === undefined || !isFilterRead(request)) {
+      return forward(request);
+    }
+    const response = await forward(withQuery(request, (query) => query.delete(filter)));
+    if (!isSuccess(response)) return response;
+    return editBody(response, request, (page) => {
+      const items = sessionsIn(page).filter((session) => isKept(session, value));
+      Object.assign(page, { items, total: items.length });
+    });
+  };
+}

@@ -1,12 +1,13 @@
 /** Which pages list the same sessions, and what one of them says about the others. */
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
-import { resultsEndpoints, type ResultsObject } from '../results-api.ts';
+import { isResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import { isResultsPage, limitOf, sessionsOf, skipOf } from '../transcript.ts';
 
 /** Returns every page of results with a list, of both endpoints. */
 export const listPages = ({ exchanges }: Transcript): Exchange[] =>
-  exchanges.filter((exchange) =>
-    resultsEndpoints.some((endpoint) => isResultsPage(endpoint)(exchange)),
+  exchanges.filter(
+    (exchange) =>
+      isResultsEndpoint(exchange.endpoint) && isResultsPage(exchange.endpoint)(exchange),
   );
 
 /** Returns whether a page lists every session that matches its filters. */

@@ -16,10 +16,11 @@ import {
   sessionsOf,
   startedAtMs,
 } from '../transcript.ts';
-import { conversationIdIn, fastClock, onPages, textOf } from '../transforms.ts';
+import { conversationIdIn, fastClock, intrusiveOnly, onPages, textOf } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
 import { identify, PAGE_STEP } from './evidence.ts';
-import { changeSkip } from './pages.ts';
+import { isManyPage, listManyKeys, noManySessions } from './many-sessions.ts';
+import { changeSkip } from './paging.ts';
 
 export const order: Subject = {
   requirements: {
@@ -44,6 +45,26 @@ export const order: Subject = {
         'oldest-first': editPages('Lists the oldest session first.', (page) => {
           page['items'] = sessionsIn(page).reverse();
         }),
+      }),
+    })),
+    ...both('SERVICE-193', 'SERVICE-194', ({ endpoint, either, forEndpoint, editPages }) => ({
+      rule: `${either('Production', 'Simulation')} sessions are sorted from newest to oldest even if they start within one second.`,
+      ...either(
+        { section: '4.4', statements: ['1.14', '4.4.13'] },
+        { section: '4.3', statements: ['1.14', '4.3.4'] },
+      ),
+      reason: 'Sessions of parallel simulations would change their places from page to page.',
+      observability: 'provoked',
+      probes: ['service/many'],
+      check: sortsWithinSecond(endpoint),
+      mutants: forEndpoint({
+        'order-by-second': {
+          ...editPages('Sorts only by whole seconds.', (page) => {
+            const [first, second, ...others] = sessionsIn(page);
+            if (first && second && others.length > 40) page['items'] = [second, first, ...others];
+          }),
+          ...intrusiveOnly,
+        },
       }),
     })),
     'SERVICE-176': {
@@ -145,6 +166,23 @@ function listsNewestFirst(endpoint: ResultsEndpoint): Check {
       'No page has sessions that start more than an hour apart.',
       'Use a key that sees sessions of several hours.',
     ),
+  );
+}
+
+/** Requires seeded sessions in their order, which is the same by start, by end, and by creation. */
+function sortsWithinSecond(endpoint: ResultsEndpoint): Check {
+  return checkEach(
+    (page, transcript) =>
+      isManyPage(endpoint, page) && listManyKeys(endpoint, page, transcript).length > 1,
+    (page, transcript) => {
+      const keys = listManyKeys(endpoint, page, transcript);
+      // The keys are times in one format, so their order as text is their order in time.
+      const index = keys.findIndex((key, position) => key < (keys[position + 1] ?? ''));
+      if (index < 0) return [];
+      const expected = `no session that starts at ${keys[index + 1]} after one that starts at ${keys[index]}`;
+      return [wrongValue(page, `/items/${index}/started_at`, expected)];
+    },
+    noManySessions(endpoint),
   );
 }
 

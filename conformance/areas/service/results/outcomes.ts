@@ -23,6 +23,7 @@ import {
   onSummary,
   removeKey,
   setKey,
+  wantsFailures,
   wantsTraces,
 } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
@@ -32,11 +33,11 @@ import {
   hasTypicalValue,
   isSeededPage,
   OBSERVED_VALUE,
+  summaryFields,
   WRONG_TYPE,
 } from './evidence.ts';
 import { roundTo } from '../../../../src/platform/round.ts';
 
-const summaryFields = ['total_evaluations', 'passed_count', 'failed_count', 'pass_rate'];
 const outcomeFields = ['eval_name', 'eval_category', 'eval_type', 'outcome', 'reasoning'];
 
 const WRONG_COUNTS = 'Builds pass or fail by these numbers.';
@@ -128,7 +129,7 @@ export const outcomes: Subject = {
             (session) => {
               session['eval_outcomes'] = objectsAt(session, 'eval_outcomes').slice(1);
             },
-            (request) => wantsTraces(request) && !hasQuery('failed_only', 'true')(request),
+            (request) => wantsTraces(request) && !wantsFailures(request),
           ),
           ...fastClock,
         },
@@ -386,15 +387,16 @@ function hasTypicalPass(): Check {
     const total = summaryNumber(session, 'total_evaluations') ?? 0;
     return total > 0 && summaryNumber(session, 'passed_count') === total;
   };
-  const outcomeOf = (session: ResultsObject): unknown =>
+  const firstOutcomeOf = (session: ResultsObject): unknown =>
     resolvePointer(session, '/eval_outcomes/0/outcome');
   return checkEach(
     (page) => isResultsPage('production')(page) && sessionsOf(page).some(isPassed),
     (page) => {
       const unusual = sessionsOf(page).find(
-        (session) => isPassed(session) && outcomeOf(session) !== 'pass',
+        (session) => isPassed(session) && firstOutcomeOf(session) !== 'pass',
       );
-      return unusual ? [wrongValue(page, '/items', '"pass"', formatValue(outcomeOf(unusual)))] : [];
+      if (!unusual) return [];
+      return [wrongValue(page, '/items', '"pass"', formatValue(firstOutcomeOf(unusual)))];
     },
     needsSessions(
       'No session passed every eval.',

@@ -1,7 +1,5 @@
-/** The pages of both results endpoints: their fields and size (spec 2.6, 4.3, 4.4, 8). */
+/** The fields and the size of the pages of both results endpoints (spec 2.6, 4.3, 4.4, 8). */
 import {
-  formatValue,
-  listAt,
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
   resolvePointer,
@@ -13,52 +11,20 @@ import {
   outcomeFinding,
   type Check,
   type Finding,
-  type Unjudged,
 } from '../../../engine/checks/check.ts';
 import { checkAccepted } from '../../../engine/checks/responses.ts';
-import {
-  editBody,
-  replaceParts,
-  respondInstead,
-  to,
-  type When,
-} from '../../../engine/mutants/combinators.ts';
-import type { TransformFactory } from '../../../engine/mutants/mutant.ts';
+import { replaceParts, respondInstead, to } from '../../../engine/mutants/combinators.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
-import {
-  describeOutcome,
-  isAccepted,
-  type Exchange,
-  type Transcript,
-} from '../../../engine/transcript/reading.ts';
+import { isAccepted, type Exchange } from '../../../engine/transcript/reading.ts';
 import { UPPER_CASE_HEADER } from '../authentication/keys.ts';
+import { wrongValue } from '../findings.ts';
 import {
-  LESS_TRAFFIC,
-  needsSessions,
-  requireControlApi,
-  requireIntrusiveRun,
-  requirePlainRight,
-  wrongValue,
-} from '../findings.ts';
-import {
-  kindOf,
   queryParameter,
-  resultsEndpoints,
   resultsPaths,
   sessionsIn,
   type ResultsEndpoint,
-  type ResultsObject,
 } from '../results-api.ts';
-import {
-  isResultsPage,
-  isStep,
-  queryOf,
-  seededSessions,
-  sessionsOf,
-  skipOf,
-  startedAtMs,
-  totalOf,
-} from '../transcript.ts';
+import { isResultsPage, isStep, queryOf, sessionsOf, totalOf } from '../transcript.ts';
 import {
   refusal,
   hasQuery,
@@ -72,27 +38,16 @@ import {
 import { both } from './both-endpoints.ts';
 import {
   BEYOND_STEP,
-  identify,
-  isSeededPage,
   NO_FRACTION_STEP,
-  ODD_PAGE_STEP,
   OFFSET_STEP,
   OVER_CAP,
-  PAGE_STEP,
   PAGING,
   SECOND_KEY_STEP,
-  TIME_PRECISION_MS,
   WRONG_TYPE,
 } from './evidence.ts';
-import { compareWithWhole, findWholeList, noWholeList } from './whole-list.ts';
 
 const hasLimit = hasQuery('limit');
 const hasSkip = hasQuery('skip');
-const wantsFailures = hasQuery('failed_only', 'true');
-
-/** Matches reads that skip sessions without a limit. */
-const isBeyondEnd: When = ({ path }) =>
-  queryParameter(path, 'skip') !== undefined && queryParameter(path, 'limit') === undefined;
 
 /** A mutant that refuses reads with a value of a query parameter. */
 const refuseQuery = (
@@ -104,21 +59,6 @@ const refuseQuery = (
   description,
   transform: respondInstead(to(endpoint, hasQuery(query, value)), () => refusal(400)),
 });
-
-/** Why no page with many sessions was judged: the service lists none of those that the run seeded. */
-const noManySessions = (endpoint: ResultsEndpoint): Check['unjudged'] =>
-  requireIntrusiveRun(
-    requireControlApi(({ exchanges }) => {
-      const part = endpoint === 'production' ? 'runs' : 'simulations';
-      const seed = exchanges.find((exchange) => isStep(exchange, 'admin', 'many'));
-      const place = seed ? ` (exchange ${seed.id}: ${describeOutcome(seed)})` : '';
-      return {
-        verdict: 'not_observed',
-        reason: `The service lists no session of \`${part}\` in the seed document that the run sent${place}.`,
-        remedy: `Store \`${part}\` of seed documents in \`POST /__admin/seed\`; docs/check.md shows the whole format.`,
-      };
-    }),
-  );
 
 export const pages: Subject = {
   requirements: {
@@ -234,110 +174,6 @@ export const pages: Subject = {
         },
       }),
     })),
-    ...both('SERVICE-080', 'SERVICE-135', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
-      rule: `Consecutive ${kind} pages list every session exactly once and have the same \`total\`.`,
-      ...either(
-        { section: '4.4', statements: ['2.6.11', '4.4.9', '4.4.16'] },
-        { section: '4.3', statements: ['2.6.11', '4.3.14', '4.3.r3'] },
-      ),
-      reason: PAGING,
-      probes: either(['service/production'], []),
-      check: pagesExactly(endpoint),
-      mutants: forEndpoint({
-        'skip-off-by-one': {
-          description: 'Skips one session too many.',
-          transform: changeSkip(endpoint, (skip) => (skip > 0 ? skip + 1 : skip)),
-        },
-        'skip-rounded': {
-          description: 'Skips a multiple of limit.',
-          transform: changeSkip(endpoint, (skip, limit) => skip - (limit > 0 ? skip % limit : 0)),
-        },
-        'total-of-page': editPages(
-          'Counts only the sessions of the page as total.',
-          (page) => {
-            page['total'] = sessionsIn(page).length;
-          },
-          (request) => hasSkip(request) && !wantsFailures(request),
-        ),
-      }),
-    })),
-    ...both('SERVICE-206', 'SERVICE-207', ({ endpoint, kind, either, forEndpoint }) => ({
-      rule: `A ${kind} page beyond the last session has no items, even without \`limit\`.`,
-      section: either('4.4', '4.3'),
-      statements: either(['2.6.12', '4.4.9'], ['2.6.12', '4.3.14', '4.3.r3']),
-      reason: 'A program that reads one page too many would fail or see sessions twice.',
-      observability: 'provoked',
-      check: requirePlainRight(
-        [echoesLimits(endpoint), usesDefaults(endpoint)],
-        endsAfterLastPage(endpoint),
-      ),
-      mutants: forEndpoint({
-        'beyond-404': {
-          description: 'Refuses a skip beyond the last session.',
-          transform: respondInstead(to(endpoint, isBeyondEnd), () => refusal(404)),
-        },
-        'beyond-wraps': {
-          description: 'Starts again at the first session beyond the last one.',
-          transform: changeSkip(endpoint, (skip, limit) => (limit === 0 ? 0 : skip)),
-        },
-      }),
-    })),
-    ...both('SERVICE-208', 'SERVICE-209', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
-      rule: `\`total\` of a ${kind} page counts the sessions of all pages, not only of one.`,
-      section: '2.6',
-      statements: ['2.6.11', either('4.4.12', '4.3.17')],
-      reason: PAGING,
-      observability: 'provoked',
-      probes: ['service/many'],
-      check: countsManySessions(endpoint),
-      mutants: forEndpoint({
-        'total-50': {
-          ...editPages('Counts at most 50 sessions.', (page) => {
-            page['total'] = Math.min(Number(page['total']), 50);
-          }),
-          ...intrusiveOnly,
-        },
-      }),
-    })),
-    ...both('SERVICE-193', 'SERVICE-194', ({ endpoint, either, forEndpoint, editPages }) => ({
-      rule: `${either('Production', 'Simulation')} sessions are sorted from newest to oldest even if they start within one second.`,
-      ...either(
-        { section: '4.4', statements: ['1.14', '4.4.13'] },
-        { section: '4.3', statements: ['1.14', '4.3.4'] },
-      ),
-      reason: 'Sessions of parallel simulations would change their places from page to page.',
-      observability: 'provoked',
-      probes: ['service/many'],
-      check: sortsWithinSecond(endpoint),
-      mutants: forEndpoint({
-        'order-by-second': {
-          ...editPages('Sorts only by whole seconds.', (page) => {
-            const [first, second, ...others] = sessionsIn(page);
-            if (first && second && others.length > 40) page['items'] = [second, first, ...others];
-          }),
-          ...intrusiveOnly,
-        },
-      }),
-    })),
-    'SERVICE-155': {
-      rule: 'Without parameters, `total` counts every simulation session of the owner.',
-      statements: ['4.3.3'],
-      reason: 'Missing sessions would go unnoticed.',
-      observability: 'provoked',
-      check: countsAllSessions(),
-      mutants: {
-        'simulation-total-less': {
-          description: 'Counts one session less without parameters.',
-          transform: onPages(
-            'simulations',
-            (page) => {
-              page['total'] = Math.max(0, Number(page['total']) - 1);
-            },
-            ({ path }) => path.endsWith('/'),
-          ),
-        },
-      },
-    },
   },
   legal: {
     'reads-206': {
@@ -400,14 +236,15 @@ function hasPageFields(endpoint: ResultsEndpoint): Check {
 }
 
 /** Finds a number that differs from the expected one. Other types violate another requirement. */
-function findWrongNumber(page: Exchange, pointer: string, expected: number): Finding[] {
+export function findWrongNumber(page: Exchange, pointer: string, expected: number): Finding[] {
   const value = resolvePointer(page.json, pointer);
   return typeof value === 'number' && value !== expected
     ? [wrongValue(page, pointer, String(expected))]
     : [];
 }
 
-function findTooManyItems(page: Exchange, max: number): Finding[] {
+/** Finds a page with more sessions than it may have. */
+export function findTooManyItems(page: Exchange, max: number): Finding[] {
   const { length } = sessionsOf(page);
   return length <= max ? [] : [wrongValue(page, '/items', `at most ${max}`, String(length))];
 }
@@ -422,7 +259,7 @@ function findTooFewItems(page: Exchange): Finding[] {
 }
 
 /** Requires the default limit and skip on pages that request neither. */
-function usesDefaults(endpoint: ResultsEndpoint): Check {
+export function usesDefaults(endpoint: ResultsEndpoint): Check {
   const isPage = isResultsPage(endpoint);
   return checkEach(
     (page) =>
@@ -452,7 +289,7 @@ function capsLimit(endpoint: ResultsEndpoint): Check {
 }
 
 /** Requires pages to repeat the requested limit and skip, and to have at most `limit` items. */
-function echoesLimits(endpoint: ResultsEndpoint): Check {
+export function echoesLimits(endpoint: ResultsEndpoint): Check {
   const isPage = isResultsPage(endpoint);
   return checkEach(
     (page) =>
@@ -470,242 +307,4 @@ function echoesLimits(endpoint: ResultsEndpoint): Check {
     },
     explainNoValidResponse(endpoint),
   );
-}
-
-/** Requires an empty page for a skip beyond the last session. */
-function endsAfterLastPage(endpoint: ResultsEndpoint): Check {
-  return checkEach(
-    (page) => isStep(page, endpoint, BEYOND_STEP) && page.response !== undefined,
-    (page) => {
-      if (!isAccepted(page)) return [outcomeFinding(page, 'a 2xx response without items')];
-      const skip = Number(queryOf(page, 'skip'));
-      return [
-        ...findWrongNumber(page, '/skip', skip),
-        ...findTooManyItems(page, 0).map((finding) => ({ ...finding, hint: BEYOND_HINT })),
-      ];
-    },
-    noWholeList(endpoint),
-  );
-}
-
-const BEYOND_HINT =
-  'Apply skip even without limit, and return no items if it is at least the number of sessions.';
-
-/** Returns the keys of the sessions of the seed with many sessions. */
-function readManyKeys(endpoint: ResultsEndpoint, { exchanges }: Transcript): string[] {
-  const seed = exchanges.find(
-    (exchange) => isStep(exchange, 'admin', 'many') && isAccepted(exchange),
-  );
-  const groups = listAt(seed?.sent, endpoint === 'production' ? '/runs' : '/simulations');
-  return groups
-    .flatMap((group) => listAt(group, '/sessions'))
-    .map((session) => manyKeyOf(endpoint, isObject(session) ? session : {}));
-}
-
-/** Returns what identifies a session of that seed: its id or scenario, which is its start. */
-function manyKeyOf(endpoint: ResultsEndpoint, session: ResultsObject): string {
-  const key = session[endpoint === 'production' ? 'source_session_id' : 'scenario'];
-  return typeof key === 'string' ? key : '';
-}
-
-/** Returns the keys of the seeded sessions on a page, each once, in the order of the page. */
-function listManyKeys(endpoint: ResultsEndpoint, page: Exchange, transcript: Transcript): string[] {
-  const known = new Set(readManyKeys(endpoint, transcript));
-  const listed = new Set(sessionsOf(page).map((session) => manyKeyOf(endpoint, session)));
-  return [...listed].filter((key) => known.has(key));
-}
-
-const isManyPage = (endpoint: ResultsEndpoint, page: Exchange): boolean =>
-  isResultsPage(endpoint)(page) &&
-  isStep(page, endpoint, 'many', OVER_CAP) &&
-  page.probe === 'service/many';
-
-/**
- * Returns how many sessions the run has seeded for the owner of a page. Returns undefined for owners
- * with other sessions, and if the page lists none of them, because a service need not support every
- * kind of seed data.
- */
-export function countManySessions(page: Exchange, transcript: Transcript): number | undefined {
-  const endpoint = resultsEndpoints.find((name) => name === page.endpoint);
-  if (!endpoint || !isManyPage(endpoint, page)) return undefined;
-  const isListed = listManyKeys(endpoint, page, transcript).length > 0;
-  return isListed ? readManyKeys(endpoint, transcript).length : undefined;
-}
-
-/** Requires the number of seeded sessions as the total of pages that list only some of them. */
-function countsManySessions(endpoint: ResultsEndpoint): Check {
-  return checkEach(
-    (page, transcript) =>
-      page.endpoint === endpoint && countManySessions(page, transcript) !== undefined,
-    (page, transcript) => findWrongNumber(page, '/total', countManySessions(page, transcript) ?? 0),
-    noManySessions(endpoint),
-  );
-}
-
-/** Requires seeded sessions in their order, which is the same by start, by end, and by creation. */
-function sortsWithinSecond(endpoint: ResultsEndpoint): Check {
-  return checkEach(
-    (page, transcript) =>
-      isManyPage(endpoint, page) && listManyKeys(endpoint, page, transcript).length > 1,
-    (page, transcript) => {
-      const keys = listManyKeys(endpoint, page, transcript);
-      // The keys are times in one format, so their order as text is their order in time.
-      const index = keys.findIndex((key, position) => key < (keys[position + 1] ?? ''));
-      if (index < 0) return [];
-      const expected = `no session that starts at ${keys[index + 1]} after one that starts at ${keys[index]}`;
-      return [wrongValue(page, `/items/${index}/started_at`, expected)];
-    },
-    noManySessions(endpoint),
-  );
-}
-
-/**
- * Requires consecutive pages to list every session once, with the same total. If sessions were added
- * between the pages, every session is on at least one of them.
- */
-function pagesCompletely(endpoint: ResultsEndpoint): Check {
-  return {
-    evidence(transcript) {
-      const whole = findWholeList(transcript, endpoint);
-      // If sessions disappear between two pages, the second page skips others.
-      if (!whole || whole.isShrinking || sessionsOf(whole.page).length <= 1) return [];
-      return transcript.exchanges.filter(
-        (page) => isResultsPage(endpoint)(page) && isStep(page, endpoint, PAGE_STEP),
-      );
-    },
-    judge(pages, transcript) {
-      const whole = findWholeList(transcript, endpoint);
-      const [first] = pages;
-      if (!whole || !first) return [];
-      const expected = sessionsOf(whole.page).map(identify).sort();
-      const listed = pages.flatMap(sessionsOf).map(identify).sort();
-      const totals = new Set(
-        [whole.page, ...pages].map(totalOf).filter((total) => typeof total === 'number'),
-      );
-      const isStable = whole.changed.size === 0;
-      // A session that appears between two pages moves others to the second one.
-      const isSame = isStable
-        ? expected.join() === listed.join()
-        : expected.every((identity) => listed.includes(identity));
-      const isTotalRight = isStable
-        ? totals.size < 2 && hasRightTotal(whole.page, expected.length)
-        : [...totals].every(
-            (total) => total >= expected.length && total <= expected.length + whole.changed.size,
-          );
-      const expectedItems = `${expected.length} sessions on ${pages.length} pages, each once`;
-      const expectedTotal = `${expected.length} on every page`;
-      return [
-        ...(isSame ? [] : [wrongValue(first, '/items', expectedItems, describeCount(listed))]),
-        ...(isTotalRight
-          ? []
-          : [wrongValue(first, '/total', expectedTotal, [...totals].join(', '))]),
-      ];
-    },
-    unjudged: (transcript) => explainNoPages(endpoint, transcript),
-  };
-}
-
-/** Explains why there are no pages to compare with the list of all sessions. */
-function explainNoPages(endpoint: ResultsEndpoint, transcript: Transcript): Unjudged {
-  const whole = findWholeList(transcript, endpoint);
-  const kind = kindOf(endpoint);
-  const verdict = 'not_observed';
-  if (whole?.isShrinking) {
-    const reason = `A ${kind} session was on the first list of all sessions (exchange ${whole.page.id}), but not on the last one.`;
-    return { verdict, reason, remedy: LESS_TRAFFIC };
-  }
-  if (whole && sessionsOf(whole.page).length === 1) {
-    const reason = `The service listed only one ${kind} session, which is too few for several pages.`;
-    return needsSessions(reason)(transcript);
-  }
-  return noWholeList(endpoint)(transcript);
-}
-
-/** Requires complete pages, and that a page at an odd `skip` begins where it should. */
-function pagesExactly(endpoint: ResultsEndpoint): Check {
-  const [pages, oddPage] = [pagesCompletely(endpoint), skipsExactly(endpoint)];
-  const isOdd = (page: Exchange): boolean => isStep(page, endpoint, ODD_PAGE_STEP);
-  return {
-    ...pages,
-    evidence: (transcript) => [...pages.evidence(transcript), ...oddPage.evidence(transcript)],
-    judge: (evidence, transcript) => [
-      ...pages.judge(
-        evidence.filter((page) => !isOdd(page)),
-        transcript,
-      ),
-      ...oddPage.judge(evidence.filter(isOdd), transcript),
-    ],
-  };
-}
-
-/**
- * Requires that a page does not list the sessions that it skips. Those that start within a second of a
- * listed one are undecided, because times may be rounded. Without the whole list, nothing is judged.
- */
-function skipsExactly(endpoint: ResultsEndpoint): Check {
-  return compareWithWhole(
-    endpoint,
-    (page, whole) => whole.changed.size === 0 && isStep(page, endpoint, ODD_PAGE_STEP),
-    (page, { sessions }) => {
-      const skip = skipOf(page);
-      const firstMs = startedAtMs(sessions[skip] ?? {}) ?? Infinity;
-      const skipped = new Set(
-        sessions
-          .slice(0, skip)
-          .filter((session) => (startedAtMs(session) ?? 0) - firstMs >= TIME_PRECISION_MS)
-          .map(identify),
-      );
-      const index = sessionsOf(page).findIndex((session) => skipped.has(identify(session)));
-      if (index < 0) return [];
-      const expected = `none of the newest ${skip} sessions, because skip is ${skip}`;
-      const received = formatValue(sessionsOf(page)[index]?.['url']);
-      return [wrongValue(page, `/items/${index}`, expected, received)];
-    },
-  );
-}
-
-function hasRightTotal(whole: Exchange, count: number): boolean {
-  const total = totalOf(whole);
-  return !Number.isInteger(total) || total === count;
-}
-
-function describeCount(identities: string[]): string {
-  return `${identities.length} sessions, ${new Set(identities).size} of them different`;
-}
-
-function countsAllSessions(): Check {
-  return checkEach(
-    isSeededPage('defaults'),
-    (page, transcript) => {
-      const { length } = seededSessions(transcript);
-      const total = totalOf(page);
-      return typeof total !== 'number' || total === length
-        ? []
-        : [wrongValue(page, '/total', String(length))];
-    },
-    requireControlApi(noWholeList('simulations')),
-  );
-}
-
-/** Skips another number of sessions than the query asks for, but echoes the requested number. */
-export function changeSkip(
-  endpoint: ResultsEndpoint,
-  change: (skip: number, limit: number) => number,
-): TransformFactory {
-  const rewrite = rewriteQuery(endpoint, (query) => {
-    if (!query.has('skip')) return;
-    const skip = change(Number(query.get('skip')), Number(query.get('limit')));
-    query.set('skip', String(skip));
-  });
-  return () => {
-    const transform = rewrite();
-    return async (request, forward, clock) => {
-      const response = await transform(request, forward, clock);
-      const skip = queryParameter(request.path, 'skip');
-      if (request.endpoint !== endpoint || skip === undefined || response === 'dropped') {
-        return response;
-      }
-      return editBody(response, request, setKey('skip', Number(skip)));
-    };
-  };
 }

@@ -1,61 +1,36 @@
-/** What the production results show of conversations that the run closed, or uploaded (spec 1, 2.3, 2.5). */
+/** What the results of closed conversations have of the close response: the run and the evals (spec 2.3). */
 import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
-import { HOUR_MS, isoTime } from '../../../../src/platform/clock.ts';
-import { checkEach, type Check } from '../../../engine/checks/check.ts';
-import { editAccepted, isSuccess, type When } from '../../../engine/mutants/combinators.ts';
-import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import type { Check } from '../../../engine/checks/check.ts';
+import { editAccepted } from '../../../engine/mutants/combinators.ts';
+import type { Transform } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
-import {
-  CLOSE_WITH_SECOND_KEY,
-  CLOSED_LAST,
-  CLOSED_LAST_SUBJECT,
-  queuedOf,
-} from '../close/evidence.ts';
-import {
-  hasReversedTurns,
-  hasTurnsOfOneTrace,
-  LATER_TURNS_MS,
-} from '../close/planned-conversations.ts';
+import { queuedOf } from '../close/evidence.ts';
 import { onForeignService } from '../control-api/foreign-service.ts';
-import { needsScores, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
-import { objectsAt, sessionsIn, type ResultsObject } from '../results-api.ts';
-import { contains } from '../traces/trace-requests.ts';
+import { needsScores, wrongValue } from '../findings.ts';
+import { objectsAt, type ResultsObject } from '../results-api.ts';
 import {
   conversationIdOf,
-  findUpload,
   hasControlApi,
-  isBeyond,
-  isCutOff,
-  isReadAfterDrain,
-  isResultsPage,
   isStep,
   lastAccepted,
   lastPolledPage,
   seededEvalCount,
-  sentChatSpans,
   sessionsById,
   sessionsOf,
-  startedAtMs,
   summaryNumber,
 } from '../transcript.ts';
 import {
   conversationIdIn,
   fastClock,
-  hasQuery,
-  listOnly,
   objectAt,
-  onPages,
   onSessions,
+  onSessionsClosedTwice,
   setKey,
-  textOf,
-  wantsTraces,
 } from '../transforms.ts';
 import { editProductionSessions } from './both-endpoints.ts';
-import { checkConversations, countableSteps } from './sent-conversations.ts';
-import { noSessions, TIME_PRECISION_MS, TRACES_STEP } from './evidence.ts';
-
-const isPolling: When = (request) => wantsTraces(request) && hasQuery('limit', '500')(request);
+import { noSessions } from './evidence.ts';
+import { findClosedSession, isPolling, scoringCloses } from './listed-conversations.ts';
 
 /** Replaces the number of queued evals in the responses to first closes. */
 const reportQueued = (description: string, count: number): MutantEntry => ({
@@ -79,7 +54,7 @@ export const scoredConversations: Subject = {
         }),
         'repeat-moves-run': {
           description: 'Moves a session to another run when its conversation is closed again.',
-          transform: moveRunOnRepeat,
+          transform: () => onSessionsClosedTwice(setKey('run', OTHER_RUN)),
           ...fastClock,
         },
         'repeat-tells-other-run': {
@@ -87,88 +62,6 @@ export const scoredConversations: Subject = {
           transform: editAccepted('end', (body) => {
             if (body['already_closed'] === true) body['run'] = OTHER_RUN;
           }),
-        },
-      },
-    },
-    'SERVICE-087': {
-      level: 'should',
-      rule: 'The production results list a closed conversation by its id within 10 seconds.',
-      section: '4.2',
-      statements: ['1.2', '1.8', '1.10', '2.5.5', '4.2.8', '4.4.17'],
-      reason: 'A build that waits for the results fails or takes too long.',
-      probes: ['service/conversations'],
-      check: listsClosedConversations(),
-      mutants: {
-        'scored-late': {
-          description: 'Lists sessions only after more than 10 seconds.',
-          transform: hideWhilePolling,
-          ...fastClock,
-        },
-      },
-    },
-    'SERVICE-219': {
-      rule: 'The production results list a closed conversation by its id once its evals have run.',
-      section: '4.4',
-      statements: ['1.2', '1.8', '1.10', '2.5.4', '2.5.5', '4.4.17'],
-      reason: 'Nobody would see how the conversation was scored.',
-      observability: 'provoked',
-      probes: ['service/production'],
-      check: listsAfterScoring(),
-      mutants: {
-        'own-session-id': {
-          ...editProductionSessions('Lists sessions under internal ids.', (session) => {
-            session['source_session_id'] = `svc-${String(session['source_session_id'])}`;
-          }),
-          alsoKills: ['SERVICE-087'],
-        },
-        'live-traces-hidden': {
-          description: 'Lists only uploaded transcripts.',
-          transform: () => listOnly(({ run }) => !isLiveRun(run)),
-          ...fastClock,
-          alsoKills: ['SERVICE-087'],
-        },
-      },
-    },
-    'SERVICE-091': {
-      rule: '`started_at` of a production session is the start time of its first span.',
-      statements: ['2.1.r1', '2.1.r3b'],
-      reason: 'Conversations would be filtered and grouped under the wrong date.',
-      check: startsWithFirstSpan(),
-      mutants: {
-        'start-of-ingestion': editProductionSessions(
-          'Uses the time of arrival as started_at.',
-          setKey('started_at', '2026-01-01T00:00:00.000Z'),
-          (request) => wantsTraces(request) && !request.path.includes('limit=50&'),
-        ),
-        'start-of-first-arrival': {
-          description: 'Uses the start of the span that arrives first as started_at.',
-          transform: moveStarts(
-            (request) => hasReversedTurns(request) && !hasTurnsOfOneTrace(request),
-            LATER_TURNS_MS,
-          ),
-          ...fastClock,
-        },
-        'twelve-hour-clock': {
-          description: 'Writes hours after noon like those before it.',
-          // One conversation is enough: a moved start of others would also change time filters.
-          transform: moveStarts(contains(CLOSED_LAST_SUBJECT), -12 * HOUR_MS),
-          ...fastClock,
-        },
-      },
-    },
-    'SERVICE-120': {
-      rule: 'The production results include uploaded transcripts.',
-      section: '4.4',
-      statements: ['1.11', '4.4.17'],
-      reason: 'Customers who upload transcripts would not find their results.',
-      observability: 'provoked',
-      // If no session has its own id, that is the cause.
-      check: requirePlainRight([listsAfterScoring()], listsUpload()),
-      mutants: {
-        'upload-hidden': {
-          description: 'Does not list uploaded transcripts.',
-          transform: () => listOnly(({ run }) => !String(run).includes(' upload ')),
-          ...fastClock,
         },
       },
     },
@@ -207,145 +100,8 @@ export const scoredConversations: Subject = {
   },
 };
 
-/** Moves the start of conversations with a trace request that matches. */
-function moveStarts(matches: When, ms: number): TransformFactory {
-  return () => {
-    const ids = new Set<string>();
-    const move = onSessions('production', (session) => {
-      const startMs = startedAtMs(session);
-      if (startMs === undefined || !ids.has(String(session['source_session_id']))) return;
-      session['started_at'] = isoTime(startMs + ms);
-    })();
-    return async (request, forward, clock) => {
-      if (request.endpoint === 'traces' && matches(request)) {
-        const id = conversationIdIn(textOf(request));
-        if (id !== undefined) ids.add(id);
-      }
-      return move(request, forward, clock);
-    };
-  };
-}
-
 /** A run that no conversation of the check joins. */
 const OTHER_RUN = 'Live traces 2099-01-01';
-
-/** Lists sessions of conversations that were closed more than once in another run. */
-function moveRunOnRepeat(): Transform {
-  const closes = new Map<string, number>();
-  const move = onSessions('production', (session) => {
-    if ((closes.get(String(session['source_session_id'])) ?? 0) > 1) session['run'] = OTHER_RUN;
-  })();
-  return async (request, forward, clock) => {
-    if (request.endpoint !== 'end') return move(request, forward, clock);
-    const response = await forward(request);
-    const id = conversationIdIn(request.path);
-    if (isSuccess(response) && id) closes.set(id, (closes.get(id) ?? 0) + 1);
-    return response;
-  };
-}
-
-/** Lists no live traces until the run reads all sessions without turns. */
-function hideWhilePolling(): Transform {
-  let isScored = false;
-  const hide = onPages('production', (page) => {
-    const items = sessionsIn(page).filter(({ run }) => !isLiveRun(run));
-    Object.assign(page, { items, total: items.length });
-  })();
-  return async (request, forward, clock) => {
-    if (hasQuery('limit', '500')(request) && !wantsTraces(request)) isScored = true;
-    return isScored || !isPolling(request) ? forward(request) : hide(request, forward, clock);
-  };
-}
-
-const isAboveZero = (value: unknown): boolean => typeof value === 'number' && value > 0;
-
-/** First closes of the main conversations that queued evals. */
-const scoringCloses = ({ exchanges }: Transcript): Exchange[] =>
-  exchanges.filter(
-    (exchange) =>
-      exchange.endpoint === 'end' &&
-      exchange.intent === 'valid' &&
-      exchange.probe === 'service/conversations' &&
-      !isStep(exchange, 'end', 'close again', CLOSE_WITH_SECOND_KEY) &&
-      isAccepted(exchange) &&
-      isAboveZero(queuedOf(exchange)),
-  );
-
-const findClosedSession = (transcript: Transcript, close: Exchange): ResultsObject | undefined =>
-  sessionsById(lastPolledPage(transcript), conversationIdOf(close))[0];
-
-/** Returns whether the last page that was polled has no room for a conversation that started so early. */
-function isTooOld(transcript: Transcript, close: Exchange): boolean {
-  const page = lastPolledPage(transcript);
-  const [span] = sentChatSpans(conversationIdOf(close) ?? '', transcript);
-  return !!page && !!span && isBeyond(page, Number(span.startNs / 1_000_000n));
-}
-
-/** Requires every closed conversation on the last page that was polled. */
-function listsClosedConversations(): Check {
-  return {
-    evidence: (transcript) => (lastPolledPage(transcript) ? scoringCloses(transcript) : []),
-    judge: (evidence, transcript) =>
-      evidence
-        .filter((close) => !findClosedSession(transcript, close) && !isTooOld(transcript, close))
-        .map((close) => {
-          const expected = `${formatValue(conversationIdOf(close))} in the results within 10 s`;
-          return wrongValue(close, '', expected, 'not listed');
-        }),
-    unjudged: needsScores('No evals are configured, so nothing is scored.'),
-  };
-}
-
-/** Steps that read all sessions after the run has waited until no eval is queued. */
-const scoredPageSteps = ['whole', TRACES_STEP] as const;
-
-const CACHE_HINT =
-  'Another read listed it before. If results are cached, drop them when an eval has run.';
-
-const OWN_ID_HINT =
-  'Return the conversation id of the spans as source_session_id, without changes, not an id of the service.';
-
-/**
- * Requires every closed conversation on the pages that are read after the service has run all queued evals,
- * in runs that can wait for this. One of the pages repeats a query from the time before.
- */
-export function listsAfterScoring(): Check {
-  return checkEach(
-    (page, transcript) =>
-      isResultsPage('production')(page) &&
-      isStep(page, 'production', ...scoredPageSteps) &&
-      !isCutOff(page) &&
-      isReadAfterDrain(page, transcript) &&
-      scoringCloses(transcript).length > 0,
-    (page, transcript) => {
-      const ids = scoringCloses(transcript).map((close) => conversationIdOf(close) ?? '');
-      const listed = listIds(page);
-      const [first, ...others] = ids.filter((id) => !listed.includes(id));
-      if (first === undefined) return [];
-      const expected = `${ids.length} conversations by their ids, such as ${formatValue(first)}`;
-      // The best example is a session whose id contains the id of the conversation.
-      const unknown = listed.filter((id) => !ids.includes(id));
-      const example = unknown.find((id) => id.includes(first)) ?? unknown[0];
-      const seen = example === undefined ? '' : `, and sessions such as ${formatValue(example)}`;
-      const count = ids.length - 1 - others.length;
-      const finding = wrongValue(page, '/items', expected, `${count} of them${seen}`);
-      const isKnown = transcript.exchanges.some(
-        (other) =>
-          other.id < page.id && other.probe === page.probe && listIds(other).includes(first),
-      );
-      if (isKnown) return [{ ...finding, hint: CACHE_HINT }];
-      return [unknown.length > others.length ? { ...finding, hint: OWN_ID_HINT } : finding];
-    },
-    requireControlApi(needsScores('No close response queued any evals.')),
-  );
-}
-
-const listIds = (page: Exchange): string[] =>
-  sessionsOf(page)
-    .map(({ source_session_id: id }) => id)
-    .filter((id) => typeof id === 'string');
-
-const isLiveRun = (run: unknown): boolean => String(run).startsWith('Live traces');
 
 /** Responses to end calls for a conversation that was closed before. */
 const repeatedCloses = ({ exchanges }: Transcript): Exchange[] =>
@@ -376,38 +132,6 @@ function listsSameRun(): Check {
         return [wrongValue(page, pointer, expected)];
       }),
     unjudged: noSessions,
-  };
-}
-
-/** Requires sessions to start when their first span starts. */
-export function startsWithFirstSpan(): Check {
-  return checkConversations(
-    [...countableSteps, 'wrapper', CLOSED_LAST],
-    ({ session }) => startedAtMs(session) !== undefined,
-    ({ id, session, spans }) => {
-      const firstMs = Number((spans[0]?.startNs ?? 0n) / 1_000_000n);
-      const offsetMs = Math.abs((startedAtMs(session) ?? 0) - firstMs);
-      if (offsetMs < TIME_PRECISION_MS) return [];
-      const expected = `the start of the first span of ${formatValue(id)}`;
-      return [{ expected, received: `a difference of ${offsetMs} ms` }];
-    },
-  );
-}
-
-function listsUpload(): Check {
-  return {
-    evidence: (transcript) => {
-      const page = lastAccepted(transcript, 'production', 'whole') ?? lastPolledPage(transcript);
-      return page && findUpload(transcript) ? [page] : [];
-    },
-    judge: ([page], transcript) => {
-      const id = findUpload(transcript)?.['session_id'];
-      const isListed =
-        page && sessionsOf(page).some((session) => session['source_session_id'] === id);
-      if (!page || isListed) return [];
-      return [wrongValue(page, '/items', `the transcript ${formatValue(id)}`, 'not listed')];
-    },
-    unjudged: requireControlApi(noSessions),
   };
 }
 

@@ -1,67 +1,27 @@
-/** The turns that become of the spans that the run sends, and their texts (spec 2.1, 3.1, 4.1). */
-import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
+/** Which of the spans that the run sends become turns (spec 2.1, 3.1, 4.1). */
+import { formatValue } from '../../../../src/contract/index.ts';
 import type { Check } from '../../../engine/checks/check.ts';
-import type { ProxyRequest, Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
-import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
+import type { ProxyRequest, Transform } from '../../../engine/mutants/mutant.ts';
+import { withDefaults, type Subject } from '../../../engine/requirement.ts';
 import { CLOSED_TWICE, CLOSED_TWICE_SUBJECT } from '../close/evidence.ts';
 import {
-  ESCAPED_SUBJECT,
   hasAlikeTurns,
   hasReversedTurns,
   hasTurnsOfOneTrace,
   IGNORED_SPAN,
   OTHER_SPAN_NAME,
-  RESENT_SUBJECT,
   RETRY_TAG,
   TOOL_SPAN,
 } from '../close/planned-conversations.ts';
 import { requirePlainRight } from '../findings.ts';
-import { objectsAt, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
-import { ESCAPE_CHARACTER, isSplit } from '../spans.ts';
+import type { ResultsObject } from '../results-api.ts';
+import { isSplit } from '../spans.ts';
 import type { ConversationName } from '../steps.ts';
 import { contains } from '../traces/trace-requests.ts';
-import { messageTexts, turnsOf } from '../transcript.ts';
-import { conversationIdIn, onSessions, setKey, spanIdsIn } from '../transforms.ts';
-import { checkConversations, countableSteps, hasAllTurns, hasTurns } from './sent-conversations.ts';
-
-type TurnEdit = (turn: ResultsObject, index: number, turns: ResultsObject[]) => void;
-
-export const editTurns = (
-  endpoint: ResultsEndpoint,
-  description: string,
-  edit: TurnEdit,
-): MutantEntry => ({
-  description,
-  transform: onSessions(endpoint, (session) => objectsAt(session, 'traces').forEach(edit)),
-});
-
-const editProductionTurns = (description: string, edit: TurnEdit): MutantEntry =>
-  editTurns('production', description, edit);
-
-/** A mutant that edits the lists of turns. */
-const editTurnLists = (
-  description: string,
-  edit: (turns: ResultsObject[]) => ResultsObject[],
-): MutantEntry => ({
-  description,
-  transform: onSessions('production', (session) => {
-    if (Array.isArray(session['traces'])) session['traces'] = edit(objectsAt(session, 'traces'));
-  }),
-});
-
-/** A mutant that changes the text of replies. */
-const changeReplies = (description: string, change: (text: string) => string): MutantEntry =>
-  editProductionTurns(description, (turn) => {
-    turn['agent_response'] = change(String(turn['agent_response']));
-  });
-
-const WRONG_TEXT = 'Evals judge the text of the turn.';
-
-/** Conversations whose spans always have the same texts. */
-const withSameTexts = countableSteps.filter((step) => step !== 're-sent');
-
-/** Conversations whose agent replies with a text and a reason why it ended. */
-const withOrdinaryReply = withSameTexts.filter((step) => !['failed', 'ignored'].includes(step));
+import { turnsOf } from '../transcript.ts';
+import { onSessions, spanIdsIn } from '../transforms.ts';
+import { checkConversations, hasTurns } from './sent-conversations.ts';
+import { editTurnLists, editTurnsOf, onTurnsOfRequests } from './turn-edits.ts';
 
 const requirements = withDefaults(
   { reason: 'Evals judge the turns, so a missing or extra turn changes the outcome.' },
@@ -78,105 +38,6 @@ const requirements = withDefaults(
         },
       },
     },
-    'SERVICE-100': {
-      rule: '`user_input` of a turn is the text of `gen_ai.input.messages`.',
-      statements: ['2.1.8', '2.1.9', '2.1.10'],
-      reason: WRONG_TEXT,
-      check: hasSentTexts('user_input', withSameTexts),
-      mutants: {
-        'input-raw': editProductionTurns('Shows the raw input messages as user_input.', (turn) => {
-          turn['user_input'] = toRawMessages(turn['user_input']);
-        }),
-        'input-empty': editProductionTurns('Shows an empty user_input.', setKey('user_input', '')),
-        'turns-swapped': {
-          ...editProductionTurns('Swaps the texts of user and agent.', (turn) => {
-            const { user_input: userInput, agent_response: agentResponse } = turn;
-            Object.assign(turn, { user_input: agentResponse, agent_response: userInput });
-          }),
-          alsoKills: ['SERVICE-101'],
-        },
-      },
-    },
-    'SERVICE-101': {
-      rule: '`agent_response` of a turn is the text of `gen_ai.output.messages`.',
-      statements: ['2.1.11'],
-      reason: WRONG_TEXT,
-      check: hasSentTexts('agent_response', withOrdinaryReply),
-      mutants: {
-        'response-cut': editProductionTurns('Truncates agent_response.', (turn) => {
-          turn['agent_response'] = String(turn['agent_response']).slice(0, 20);
-        }),
-        'response-cut-late': changeReplies(
-          'Truncates agent_response to 20,000 characters.',
-          (text) => text.slice(0, 20_000),
-        ),
-        'response-escaped': changeReplies('Escapes HTML in agent_response.', (text) =>
-          text.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
-        ),
-        'response-normalized': changeReplies('Normalizes agent_response to NFKC.', (text) =>
-          text.normalize('NFKC'),
-        ),
-        'response-composed': changeReplies('Normalizes agent_response to NFC.', (text) =>
-          text.normalize('NFC'),
-        ),
-        'response-without-escapes': changeReplies(
-          'Removes control characters from agent_response.',
-          (text) => text.replaceAll(ESCAPE_CHARACTER, ''),
-        ),
-        'response-of-64-kib': changeReplies(
-          'Truncates agent_response to 65,535 characters.',
-          (text) => text.slice(0, 65_535),
-        ),
-        'response-escaped-emoji': changeReplies(
-          'Loses an emoji whose two halves are escaped in JSON.',
-          (text) => text.replaceAll(ESCAPED_SUBJECT, 'parcel \ufffd\ufffd'),
-        ),
-        'response-trimmed': changeReplies('Trims agent_response.', (text) => text.trim()),
-        'response-on-one-line': changeReplies('Collapses white space in agent_response.', (text) =>
-          text.replaceAll(/\s+/g, ' '),
-        ),
-        'response-without-returns': changeReplies('Changes CRLF to LF in agent_response.', (text) =>
-          text.replaceAll('\r\n', '\n'),
-        ),
-      },
-    },
-    'SERVICE-195': {
-      level: 'should',
-      rule: 'A message with an empty text is an empty string in its turn.',
-      statements: ['2.1.11', '2.5.13'],
-      reason: 'Programs that read the turns may not expect null.',
-      observability: 'provoked',
-      check: requirePlainRight(
-        [hasSentTexts('agent_response', withOrdinaryReply)],
-        hasSentTexts('agent_response', ['failed']),
-      ),
-      mutants: {
-        'empty-text-null': editProductionTurns(
-          'Returns null for an empty agent_response.',
-          (turn) => {
-            if (turn['agent_response'] === '') turn['agent_response'] = null;
-          },
-        ),
-      },
-    },
-    'SERVICE-196': {
-      rule: 'An output message without `finish_reason` is part of its turn.',
-      statements: ['2.1.12'],
-      reason: 'Most instrumentations omit it, and evals would judge turns without a reply.',
-      observability: 'provoked',
-      check: requirePlainRight(
-        [hasSentTexts('agent_response', withOrdinaryReply)],
-        hasSentTexts('agent_response', ['ignored']),
-      ),
-      mutants: {
-        'finish-reason-required': {
-          description: 'Loses output messages without finish_reason.',
-          transform: onTurnsOfRequests(contains(IGNORED_SPAN), (turns) =>
-            turns.map((turn) => ({ ...turn, agent_response: '' })),
-          ),
-        },
-      },
-    },
     'SERVICE-102': {
       rule: 'A span that is sent twice becomes one turn.',
       statements: ['3.1.2', '3.1.3'],
@@ -190,29 +51,6 @@ const requirements = withDefaults(
         'resent-changed-twice': {
           description: 'Adds a second turn for a span that is sent again with another text.',
           transform: onTurnsOfRequests(contains(RETRY_TAG), addTurn),
-        },
-      },
-    },
-    'SERVICE-223': {
-      level: 'should',
-      rule: 'A span that is sent again with another text does not change its turn.',
-      statements: ['3.1.2', '3.1.3'],
-      reason: 'Results that were read before would no longer match the turns.',
-      observability: 'provoked',
-      probes: ['service/conversations'],
-      check: requirePlainRight(
-        [hasTurnPerSpan('json', 're-sent'), hasSentTexts('user_input', withSameTexts)],
-        hasSentTexts('user_input', ['re-sent'], 'Ignore a span whose id is already stored.'),
-      ),
-      mutants: {
-        'resent-overwrites': {
-          description: 'Replaces the text of a turn when its span is sent again.',
-          transform: onTurnsOfRequests(contains(RETRY_TAG), (turns) =>
-            turns.map((turn) => ({
-              ...turn,
-              user_input: String(turn['user_input']).replace('parcel', RESENT_SUBJECT),
-            })),
-          ),
         },
       },
     },
@@ -399,85 +237,12 @@ export function onceTurnsAreListed(check: Check): Check {
   return requirePlainRight([hasTurnPerSpan('json')], check);
 }
 
-const TEXT_HINT =
-  'Store and return texts as they are sent: do not trim, escape, normalize, or truncate them.';
-
-/** Requires the texts of the span's messages in the conversations of some steps. */
-function hasSentTexts(
-  key: 'user_input' | 'agent_response',
-  steps: readonly ConversationName[],
-  hint?: string,
-): Check {
-  const attribute = key === 'user_input' ? 'gen_ai.input.messages' : 'gen_ai.output.messages';
-  const check = checkConversations(steps, hasAllTurns, ({ id, session, spans }) => {
-    const texts = turnsOf(session).map((turn) => resolvePointer(turn, `/${key}`));
-    return spans.flatMap((span) => {
-      const parts = messageTexts(span, attribute);
-      if (parts.length === 0 || texts.some((text) => hasParts(text, parts))) return [];
-      const { expected, received } = describeWrongText(parts, texts);
-      return [{ expected: `${key} with ${expected} in ${formatValue(id)}`, received }];
-    });
-  });
-  return {
-    ...check,
-    judge: (evidence, transcript) =>
-      check.judge(evidence, transcript).map((finding) => ({ ...finding, hint: hint ?? TEXT_HINT })),
-  };
-}
-
-/**
- * Returns whether a turn has the text of a message. How a service joins the texts of several parts is
- * not specified.
- */
-export function hasParts(text: unknown, parts: readonly string[]): boolean {
-  if (typeof text !== 'string' || parts.length === 0) return false;
-  return parts.length === 1 ? text === parts[0] : parts.every((part) => text.includes(part));
-}
-
-/** The part of a text that no other turn has: the id of the conversation, and the number of the turn. */
-const TURN_ID = /sk-[a-z0-9]{8}-[a-z0-9]{8}[^\s?]*\/\d+/;
-
-/** Enough characters to recognize where a part of a text begins. */
-const START_LENGTH = 12;
-/** How much is shown before and after the first difference. */
-const SHOWN_BEFORE = 8;
-const SHOWN_LENGTH = 32;
-
-/** Describes a text that no turn has, or that a turn has in another form. */
-function describeWrongText(
-  parts: readonly string[],
-  texts: readonly unknown[],
-): { expected: string; received: string } {
-  const [turnId] = TURN_ID.exec(parts.join('')) ?? [];
-  const similar = texts.find(
-    (text) => typeof text === 'string' && turnId !== undefined && text.includes(turnId),
-  );
-  if (typeof similar !== 'string') {
-    return { expected: formatValue(parts.join('')), received: formatValue(texts) };
-  }
-  // Between the parts, a service may add what it likes.
-  const part = parts.find((each) => !similar.includes(each)) ?? parts.join('');
-  const rest = similar.slice(Math.max(0, similar.indexOf(part.slice(0, START_LENGTH))));
-  if (part.startsWith(rest)) {
-    return { expected: `all ${part.length} characters`, received: `${rest.length} characters` };
-  }
-  let at = 0;
-  while (part[at] === rest[at]) at++;
-  const start = Math.max(0, at - SHOWN_BEFORE);
-  // The cut may separate the halves of a surrogate pair.
-  const shown = (text: string): string =>
-    formatValue(text.slice(start, start + SHOWN_LENGTH).toWellFormed());
-  return { expected: shown(part), received: shown(rest) };
-}
-
 /** Shows only the first turn of conversations that were named by `X-Conversation-Id`. */
 function keepFirstHeaderTurn(): Transform {
   const ids = new Set<string>();
   const editNamed = onSessions('production', (session) => {
     if (!ids.has(String(session['source_session_id']))) return;
-    if (Array.isArray(session['traces'])) {
-      session['traces'] = objectsAt(session, 'traces').slice(0, 1);
-    }
+    editTurnsOf(session, (turns) => turns.slice(0, 1));
   })();
   return async (request, forward, clock) => {
     const id = request.headers['x-conversation-id'];
@@ -492,29 +257,6 @@ function repeatsSpan({ body }: ProxyRequest, knownIds: ReadonlySet<string>): boo
   return new Set(ids).size < ids.length || ids.some((id) => knownIds.has(id));
 }
 
-/** Edits the turns of conversations with a trace request that matches. */
-export function onTurnsOfRequests(
-  matches: (request: ProxyRequest, knownIds: ReadonlySet<string>) => boolean,
-  edit: (turns: ResultsObject[]) => ResultsObject[],
-): TransformFactory {
-  return (): Transform => {
-    const knownIds = new Set<string>();
-    const ids = new Set<string>();
-    const editMatching = onSessions('production', (session) => {
-      if (!ids.has(String(session['source_session_id']))) return;
-      if (Array.isArray(session['traces'])) session['traces'] = edit(objectsAt(session, 'traces'));
-    })();
-    return async (request, forward, clock) => {
-      if (request.endpoint === 'traces') {
-        const id = conversationIdIn(request.body);
-        if (id !== undefined && matches(request, knownIds)) ids.add(id);
-        for (const spanId of spanIdsIn(request.body)) knownIds.add(spanId);
-      }
-      return editMatching(request, forward, clock);
-    };
-  };
-}
-
 /** Removes the turns that repeat the user input of another one. */
 function keepOnePerText(turns: ResultsObject[]): ResultsObject[] {
   const inputs = turns.map(({ user_input: input }) => input);
@@ -523,8 +265,4 @@ function keepOnePerText(turns: ResultsObject[]): ResultsObject[] {
 
 function addTurn(turns: ResultsObject[]): ResultsObject[] {
   return [...turns, { session_sequence: turns.length + 1, user_input: '', agent_response: '' }];
-}
-
-function toRawMessages(text: unknown): string {
-  return JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: text }] }]);
 }

@@ -20,7 +20,9 @@ import {
 import { not, onSessions, removeKey, setKey, wantsTraces } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
 import { checkSessions, hasRequestedTurns, noSessions, WRONG_TYPE } from './evidence.ts';
-import { editTurns, hasParts, hasTurnPerSpan, onTurnsOfRequests } from './sent-turns.ts';
+import { hasParts } from './sent-texts.ts';
+import { hasTurnPerSpan } from './sent-turns.ts';
+import { editTurns, onTurnsOfRequests } from './turn-edits.ts';
 import { noWholeList } from './whole-list.ts';
 
 /** A mutant that edits the turns of simulations, if they are requested. */

@@ -53,7 +53,7 @@ const special = {
   unknownFields: ['one trace', CLOSED_LAST],
   values: [VALUES_STEP],
   sameIds: ['backlog'],
-  unusualIds: ['case', 'other case', 'reserved', 'slash'],
+  unusualIds: ['case', 'other case', 'reserved', 'slash', 'long'],
 } as const satisfies Record<string, readonly TracesStep[]>;
 
 const responds = (description: string, parts: Partial<ProxyResponse>): MutantEntry => ({

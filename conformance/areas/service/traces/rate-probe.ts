@@ -11,14 +11,13 @@ import {
 import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
 import { advanceClock, createTracesStep } from '../requests.ts';
 import { createChatSpan, createConversation, createTraceExport } from '../spans.ts';
-import { AFTER_A_MINUTE, EARLY_MS, EARLY_STEP } from './rate.ts';
+import { AFTER_A_MINUTE, BATCH_SIZE, EARLY_MS, EARLY_STEP } from './bursts.ts';
 
 /** Two fixed one-minute windows let 240 requests pass; one more exceeds any way to count. */
 const BURST_MAX = 2 * INGEST_REQUESTS_PER_MINUTE_MAX + 1;
 
 /** The rate and as many more as are in flight together. A service that counts too late admits more. */
 const FIRST_BATCH_SIZE = INGEST_REQUESTS_PER_MINUTE_MAX + BURST_CONCURRENCY;
-const BATCH_SIZE = 12;
 
 /** A service that keeps the rate receives one batch, and a second if its clock can't be advanced. */
 const REQUESTS = 2 * FIRST_BATCH_SIZE + 3;

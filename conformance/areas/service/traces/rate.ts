@@ -1,12 +1,14 @@
 /** `POST /v1/traces`: the rate of requests, and `Retry-After` (spec 5, 7, 8). */
-import {
-  INGEST_REQUESTS_PER_MINUTE_MAX,
-  SERVICE_API_KEY_HEADER,
-} from '../../../../src/contract/index.ts';
+import { INGEST_REQUESTS_PER_MINUTE_MAX } from '../../../../src/contract/index.ts';
 import { httpDate, instantMs, HOUR_MS, MINUTE_MS } from '../../../../src/platform/clock.ts';
-import { checkEach, outcomeFinding, unjudgedAs, type Check } from '../../../engine/checks/check.ts';
-import { changeResponse, jsonResponse, replaceParts } from '../../../engine/mutants/combinators.ts';
-import type { ProxyResponse, Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import {
+  checkEach,
+  outcomeFinding,
+  unjudgedAs,
+  type Check,
+  type Finding,
+} from '../../../engine/checks/check.ts';
+import { changeResponse, replaceParts } from '../../../engine/mutants/combinators.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import {
   isAccepted,
@@ -18,33 +20,41 @@ import {
 import { requireControlApi, requireIntrusiveRun } from '../findings.ts';
 import type { TracesStep } from '../steps.ts';
 import { hasControlApi, isStep } from '../transcript.ts';
-import { clockAdvanceMs, emptyTraceResponse, intrusiveOnly } from '../transforms.ts';
+import { emptyTraceResponse, intrusiveOnly } from '../transforms.ts';
+import {
+  admittedCount,
+  admittedMax,
+  AFTER_A_MINUTE,
+  answeredOf,
+  burstMs,
+  burstsOf,
+  EARLY_MS,
+  EARLY_ROUNDS,
+  EARLY_STEP,
+  isBusyResponse,
+  isOfFirstBurst,
+} from './bursts.ts';
+import {
+  countWhenStored,
+  isRefused,
+  limitAllKeys,
+  limitRate,
+  refuseWhenBusy,
+  type RateLimit,
+} from './rate-limiters.ts';
 import { traces } from './trace-requests.ts';
 
 const MAX = INGEST_REQUESTS_PER_MINUTE_MAX;
 
-/** The bursts of trace requests. The later ones start in a new minute. */
-const bursts: readonly TracesStep[] = ['rate', 'rate again', 'rate once more'];
-
-/** The step of requests that are sent in the same minute after a 429, in two rounds. */
-export const EARLY_STEP = 'rate early';
-/** The time on the service clock before each round. */
-export const EARLY_MS = 20_000;
-const EARLY_ROUNDS = 2;
-
-/** The step of a request after a minute without an admitted one, if `Retry-After` asks for more time. */
-export const AFTER_A_MINUTE = 'after a minute';
-
 /** What is sent after the time in `Retry-After`. */
 const retries: readonly TracesStep[] = ['after Retry-After', 'rate again'];
 
-/** Returns whether a step belongs to a burst above the rate. */
-export const isRateStep = (step: string): boolean =>
-  [...bursts, EARLY_STEP].some((name) => name === step);
-
-const noBurst = requireIntrusiveRun(
-  unjudgedAs('not_observed', 'The run could not send enough requests within a minute.'),
-);
+const noBurst = requireIntrusiveRun((transcript) => ({
+  verdict: 'not_observed',
+  reason: transcript.exchanges.some((exchange) => isBusyResponse(exchange, transcript))
+    ? 'The service refused so many concurrent requests with 503 that the others did not exceed the rate.'
+    : 'The run could not send enough requests within a minute.',
+}));
 
 const createLimitMutant = (description: string, limit: RateLimit): MutantEntry => ({
   description,
@@ -54,8 +64,6 @@ const createLimitMutant = (description: string, limit: RateLimit): MutantEntry =
 
 /** Skips the real minute that the run would wait for a key that is never admitted again. */
 const skipWaiting = { sleepMsMax: 100 } as const;
-
-const isRefused = ({ status }: ProxyResponse): boolean => status === 429;
 
 const refuseWith = (description: string, headers: Record<string, string>): MutantEntry => ({
   description,
@@ -110,6 +118,11 @@ export const traceRate: Subject = {
               max: 120,
             },
           ),
+          'busy-503': {
+            description: 'Returns 503 to some of many concurrent requests.',
+            transform: refuseWhenBusy,
+            ...intrusiveOnly,
+          },
         },
       },
       'SERVICE-027': {
@@ -203,79 +216,82 @@ export const traceRate: Subject = {
   ),
 };
 
-const isFirstBurst = (exchange: Exchange): boolean => isStep(exchange, 'traces', 'rate');
-
-/** Returns the answered trace requests of a step in the order they were sent. */
-const answeredOf = ({ exchanges }: Transcript, step: TracesStep): Exchange[] =>
-  exchanges
-    .filter((exchange) => isStep(exchange, 'traces', step) && exchange.response !== undefined)
-    .sort((left, right) => left.startedMs - right.startedMs);
-
-/** Returns the answered requests of each burst in the order they were sent. */
-const burstsOf = (transcript: Transcript): Exchange[][] =>
-  bursts.map((step) => answeredOf(transcript, step)).filter((burst) => burst.length > 0);
-
-const burstMs = (burst: readonly Exchange[]): number =>
-  Math.max(...burst.map(({ endedMs }) => endedMs)) - (burst[0]?.startedMs ?? 0);
-
-/** Returns how many requests may pass; a limiter that spreads the rate lets a few more through. */
-function admittedMax(windows: number, ms: number): number {
-  return MAX * windows + Math.floor((MAX * ms) / MINUTE_MS);
-}
-
 const OTHER_REFUSAL_HINT =
   'Respond with 429 and Retry-After to requests above the rate, so that exporters wait and send them again.';
 
-const admittedCount = (burst: readonly Exchange[]): number => burst.filter(isAccepted).length;
+const LATE_COUNT_HINT =
+  'Count each request when it arrives, in one step with the comparison: concurrent requests must not pass before one of them is counted.';
 
-/**
- * Requires 429 above the rate. More than 240 requests within a minute exceed the rate, no matter when
- * the service's minutes begin. A burst with 121 to 240 admitted requests may have crossed the boundary
- * of a fixed window; two bursts that are out of phase cannot both have done so.
- */
-function limitsRate(): Check {
-  const isOver = (burst: Exchange[], windows: number): boolean =>
-    admittedCount(burst) > admittedMax(windows, burstMs(burst));
+/** Returns whether a burst has more requests than two fixed minutes admit, all within a minute. */
+const isEnough = (burst: readonly Exchange[]): boolean =>
+  burst.length > 2 * MAX && burstMs(burst) < MINUTE_MS;
+
+/** Returns whether a service admitted more requests of a burst than in that many fixed minutes. */
+const isOver = (burst: readonly Exchange[], windows: number): boolean =>
+  admittedCount(burst) > admittedMax(windows, burstMs(burst));
+
+/** Requires 429 above the rate. */
+export function limitsRate(): Check {
   return {
     evidence(transcript) {
       const all = burstsOf(transcript);
-      const isEnough = all.some((burst) => burst.length > 2 * MAX && burstMs(burst) < MINUTE_MS);
-      const isJudged = isEnough || all.flat().some(isRateLimited);
+      const isJudged = all.some(isEnough) || all.flat().some(isRateLimited);
       return isJudged ? [...all.flat(), ...answeredOf(transcript, EARLY_STEP)] : [];
     },
     judge(_evidence, transcript) {
-      const all = burstsOf(transcript);
-      const minute = (['rate', EARLY_STEP] as const).flatMap((step) =>
-        answeredOf(transcript, step),
-      );
-      const minuteMs = EARLY_ROUNDS * EARLY_MS + burstMs(minute);
-      const lastOfMinute = answeredOf(transcript, EARLY_STEP).findLast(isAccepted);
-      const isOverInMinute =
-        minuteMs < MINUTE_MS && admittedCount(minute) > admittedMax(2, minuteMs);
-      if (lastOfMinute && isOverInMinute) {
-        const expected = `429 after ${MAX} requests in a minute, not after ${admittedCount(minute)}`;
-        return [outcomeFinding(lastOfMinute, expected)];
-      }
-      const unlimited = all.find((burst) => !burst.some(isRateLimited) || isOver(burst, 2));
-      // With one key for everything, earlier requests of the run count toward the first burst.
-      const comparable = hasControlApi(transcript)
-        ? all
-        : all.filter(([first]) => first !== undefined && !isFirstBurst(first));
-      const isOverInEach = comparable.length > 1 && comparable.every((burst) => isOver(burst, 1));
-      const burst = unlimited ?? (isOverInEach ? comparable[0] : undefined);
-      if (!burst) return [];
-      const expected = `429 after ${MAX} requests in a minute`;
-      // Requests without a response are not part of a burst, but show how the service refuses.
-      const otherRefusal = transcript.exchanges.find(
-        (exchange) =>
-          exchange.step === burst[0]?.step && !isAccepted(exchange) && !isRateLimited(exchange),
-      );
-      if (otherRefusal) return [outcomeFinding(otherRefusal, expected, OTHER_REFUSAL_HINT)];
-      const last = burst.findLast(isAccepted);
-      return last ? [outcomeFinding(last, `${expected}, not after ${admittedCount(burst)}`)] : [];
+      const tooMany = findTooManyInMinute(transcript);
+      if (tooMany) return [tooMany];
+      const burst = findBurstOverRate(transcript);
+      return burst ? describeBurst(burst, transcript) : [];
     },
     unjudged: noBurst,
   };
+}
+
+/** Finds too many admitted requests in the first burst and the two rounds after it, in one minute. */
+function findTooManyInMinute(transcript: Transcript): Finding | undefined {
+  const early = answeredOf(transcript, EARLY_STEP);
+  const minute = [...answeredOf(transcript, 'rate'), ...early];
+  const minuteMs = EARLY_ROUNDS * EARLY_MS + burstMs(minute);
+  const admitted = admittedCount(minute);
+  const last = early.findLast(isAccepted);
+  if (!last || minuteMs >= MINUTE_MS || admitted <= admittedMax(2, minuteMs)) return undefined;
+  return outcomeFinding(last, `429 after ${MAX} requests in a minute, not after ${admitted}`);
+}
+
+/**
+ * Finds a burst above the rate. More than 240 requests within a minute exceed it wherever the minutes of
+ * the service begin. A burst with 121 to 240 admitted requests may have crossed the boundary of a fixed
+ * minute; two bursts that are out of phase cannot both have done so.
+ */
+function findBurstOverRate(transcript: Transcript): Exchange[] | undefined {
+  const all = burstsOf(transcript);
+  const unlimited = all.find(
+    (burst) => (isEnough(burst) && !burst.some(isRateLimited)) || isOver(burst, 2),
+  );
+  // With one key for everything, earlier requests of the run count toward the first burst.
+  const comparable = hasControlApi(transcript)
+    ? all
+    : all.filter(([first]) => first !== undefined && !isOfFirstBurst(first));
+  const isOverInEach = comparable.length > 1 && comparable.every((burst) => isOver(burst, 1));
+  return unlimited ?? (isOverInEach ? comparable[0] : undefined);
+}
+
+/** Describes a burst above the rate: how the service refuses, or how many requests it admitted. */
+function describeBurst(burst: readonly Exchange[], { exchanges }: Transcript): Finding[] {
+  const expected = `429 after ${MAX} requests in a minute`;
+  // Requests without a response are not part of a burst, but show how the service refuses.
+  const unanswered = exchanges.filter(
+    ({ step, response }) => step === burst[0]?.step && response === undefined,
+  );
+  const otherRefusal = [...unanswered, ...burst].find(
+    (exchange) => !isAccepted(exchange) && !isRateLimited(exchange),
+  );
+  if (otherRefusal) return [outcomeFinding(otherRefusal, expected, OTHER_REFUSAL_HINT)];
+  const last = burst.findLast(isAccepted);
+  if (!last) return [];
+  const hint = burst.some(isRateLimited) ? LATE_COUNT_HINT : undefined;
+  return [outcomeFinding(last, `${expected}, not after ${admittedCount(burst)}`, hint)];
 }
 
 /**
@@ -303,7 +319,7 @@ function admitsRate(): Check {
     burstsOf(transcript).flatMap((burst) => {
       // A later burst without any admitted request did not start in a new minute of the service.
       const [first] = burst;
-      const isComparable = (first && isFirstBurst(first)) || burst.some(isAccepted);
+      const isComparable = (first && isOfFirstBurst(first)) || burst.some(isAccepted);
       const refused = isComparable ? burst.filter(isRateLimited) : [];
       // Concurrent requests are refused in any order; all of them were sent before the last 429.
       return refused.toSorted((left, right) => right.endedMs - left.endedMs)[0] ?? [];
@@ -319,7 +335,7 @@ function admitsRate(): Check {
           const expected = 'a 2xx response, because no request was admitted in the last minute';
           return [outcomeFinding(refused, expected)];
         }
-        const hasOwnKey = !isFirstBurst(refused) || hasControlApi(transcript);
+        const hasOwnKey = !isOfFirstBurst(refused) || hasControlApi(transcript);
         const admitted = admittedBefore(refused, transcript, hasOwnKey);
         if (admitted >= MAX) return [];
         const expected = `429 after ${MAX} requests in a minute, not after ${admitted}`;
@@ -391,91 +407,4 @@ function admitsOtherKey(): Check {
         : [],
     requireIntrusiveRun(requireControlApi(unjudgedAs('not_observed', 'No key exceeded the rate.'))),
   );
-}
-
-/** Refuses all keys after one was refused because of its rate, until the clock is advanced. */
-function limitAllKeys(): Transform {
-  let refusal: ProxyResponse | undefined;
-  return async (request, forward) => {
-    // On a slow machine, most of the minute has passed when the run advances the clock.
-    if (clockAdvanceMs(request) > 0) refusal = undefined;
-    if (request.endpoint === 'traces' && refusal) return refusal;
-    const response = await forward(request);
-    if (request.endpoint === 'traces' && isRefused(response)) refusal = response;
-    return response;
-  };
-}
-
-/** How many requests of a minute reach the service, which also limits the rate. */
-const FORWARDED_MAX = 100;
-
-/** How long a request is stored before `countWhenStored` counts it. */
-const STORED_AFTER_MS = 50;
-
-/** Applies the rate limit to a count that lacks the requests in flight. */
-function countWhenStored(): Transform {
-  const stored = createWindowedCount(MINUTE_MS);
-  const forwarded = createWindowedCount(MINUTE_MS);
-  return async (request, forward, clock) => {
-    stored.advance(clockAdvanceMs(request));
-    forwarded.advance(clockAdvanceMs(request));
-    if (request.endpoint !== 'traces') return forward(request);
-    const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
-    if (stored.countOf(key) >= MAX) {
-      return jsonResponse(429, { message: 'Wait.' }, { 'retry-after': '60' });
-    }
-    const isForwarded = forwarded.increment(key) <= FORWARDED_MAX;
-    const response = isForwarded ? await forward(request) : emptyTraceResponse;
-    await clock.sleep(STORED_AFTER_MS);
-    stored.increment(key);
-    return response;
-  };
-}
-
-interface RateLimit {
-  /** Requests of a key within a fixed window. */
-  max: number;
-  /** The length of the window (default: a minute). */
-  windowMs?: number;
-  retryAfter?: string;
-}
-
-/** Counts by key, until the service clock has been advanced by the length of a window. */
-function createWindowedCount(windowMs: number) {
-  const counts = new Map<string, number>();
-  let advancedMs = 0;
-  return {
-    advance(ms: number): void {
-      advancedMs += ms;
-      if (advancedMs < windowMs) return;
-      counts.clear();
-      advancedMs = 0;
-    },
-    countOf: (key: string): number => counts.get(key) ?? 0,
-    increment(key: string): number {
-      const count = (counts.get(key) ?? 0) + 1;
-      counts.set(key, count);
-      return count;
-    },
-  };
-}
-
-/**
- * Applies another rate limit. Its windows start with the first request and when the service
- * clock has been advanced by the length of a window.
- */
-function limitRate({ max, windowMs = MINUTE_MS, retryAfter = '60' }: RateLimit): TransformFactory {
-  return () => {
-    const admitted = createWindowedCount(windowMs);
-    const forwarded = createWindowedCount(MINUTE_MS);
-    return async (request, forward) => {
-      admitted.advance(clockAdvanceMs(request));
-      forwarded.advance(clockAdvanceMs(request));
-      if (request.endpoint !== 'traces') return forward(request);
-      const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
-      if (admitted.increment(key) > max)
-        return jsonResponse(429, { message: 'Wait.' }, { 'retry-after': retryAfter });
-      return forwarded.increment(key) > FORWARDED_MAX ? emptyTraceResponse : forward(request);
-    };
-  };
 }

@@ -1,7 +1,6 @@
-/** The filters by name and by time of both results endpoints (spec 4.3, 4.4). */
-import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
+/** The filters by start time of both results endpoints (spec 4.3, 4.4). */
+import { formatValue } from '../../../../src/contract/index.ts';
 import { instantMs, isoTime, systemClock } from '../../../../src/platform/clock.ts';
-import { seededRandom } from '../../../../src/platform/random.ts';
 import {
   checkEach,
   outcomeFinding,
@@ -9,63 +8,48 @@ import {
   type Check,
   type Finding,
 } from '../../../engine/checks/check.ts';
-import {
-  editBody,
-  isSuccess,
-  respondInstead,
-  to,
-  withQuery,
-  type When,
-} from '../../../engine/mutants/combinators.ts';
-import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import { respondInstead, to, type When } from '../../../engine/mutants/combinators.ts';
+import type { TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, RequirementEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { onForeignService } from '../control-api/foreign-service.ts';
-import { requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
+import { requirePlainRight, wrongValue } from '../findings.ts';
 import {
-  type NameFilter,
-  objectsAt,
   queryParameter,
   type ResultsEndpoint,
   type ResultsObject,
-  sessionsIn,
   type TimeFilter,
 } from '../results-api.ts';
-import type { ResultsStep } from '../steps.ts';
 import {
   findSeededSession,
   findUpload,
-  hasControlApi,
   isStep,
   lastAccepted,
   queryOf,
-  seededSessions,
   sentChatSpans,
-  sentSeed,
   sessionsOf,
   startedAtMs,
 } from '../transcript.ts';
-import { refusal, hasQuery, onPages, onSessions, rewriteQuery } from '../transforms.ts';
+import { refusal, hasQuery, rewriteQuery } from '../transforms.ts';
 import { both, type EndpointRules } from './both-endpoints.ts';
 import {
   identify,
-  isIdentifiablePage,
   NO_FRACTION_STEP,
   OFFSET_STEP,
   TIME_AND_EVAL_STEP,
   TIME_PRECISION_MS,
 } from './evidence.ts';
-import { findWholeList, noWholeList } from './whole-list.ts';
 import {
   filtersSessions,
   ignoreParameter,
   isFilterRead,
-  nameAndEvalStep,
+  replaceFilter,
   WRONG_FILTER,
   type FilterRule,
 } from './filtering.ts';
-import { addNameHints, findTimeHint } from './filter-hints.ts';
-import { hasSeededNames } from './sessions.ts';
+import { findTimeHint } from './filter-hints.ts';
+import { filtersByEval, matchesEval } from './name-filters.ts';
+import { findWholeList, noWholeList } from './whole-list.ts';
 
 /** Reads the time of a filter before its offset as UTC. */
 const ignoreOffset = (
@@ -83,78 +67,8 @@ const ignoreOffset = (
 const hasOffset: When = ({ path }) =>
   queryParameter(path, 'started_after')?.endsWith('+02:00') === true;
 
-/** The steps that use a name filter. */
-const nameFilterSteps: Readonly<Record<NameFilter, readonly ResultsStep[]>> = {
-  run: ['run', 'run none', 'run with %', 'run with .', 'run by session id'],
-  agent: ['agent', 'agent none', 'agent with %', 'agent with .', 'agent by scenario'],
-  eval: ['eval', 'eval with %', 'eval with _', 'eval by category', 'eval by reasoning'],
-};
-
-export const filters: Subject = {
+export const timeFilters: Subject = {
   requirements: {
-    ...both('SERVICE-110', 'SERVICE-146', ({ endpoint, kind, either, forEndpoint }) => {
-      const name = either('run', 'agent');
-      const elsewhere = searchElsewhere(endpoint, name, either('source_session_id', 'scenario'));
-      return {
-        rule: `The filter \`${name}\` keeps the ${kind} sessions whose ${name} name contains the value, ignoring case.`,
-        statements: [either('4.4.3', '4.3.5')],
-        reason: WRONG_FILTER,
-        check: addNameHints(
-          endpoint,
-          name,
-          filtersSessions(endpoint, nameFilterSteps[name], either(matchesRun, matchesAgent)),
-        ),
-        mutants: {
-          ...forEndpoint({
-            ...wrongMatches(endpoint, name),
-            [`${name}-elsewhere`]: elsewhere,
-            ...either({}, { 'agent-by-simulation': searchElsewhere(endpoint, name, 'simulation') }),
-          }),
-          ...either({}, { 'strange-agent-elsewhere': onForeignService(elsewhere) }),
-        },
-      };
-    }),
-    ...both('SERVICE-111', 'SERVICE-148', ({ endpoint, kind, either, forEndpoint }) => ({
-      rule: `The filter \`eval\` keeps the ${kind} sessions that have an eval whose name contains the value, ignoring case.`,
-      statements: either(['4.4.4'], ['4.3.9', '4.3.10']),
-      reason: WRONG_FILTER,
-      check: addNameHints(
-        endpoint,
-        'eval',
-        filtersSessions(endpoint, nameFilterSteps.eval, matchesEval),
-      ),
-      mutants: forEndpoint(wrongMatches(endpoint, 'eval')),
-    })),
-    ...both('SERVICE-210', 'SERVICE-211', ({ endpoint, kind, either, forEndpoint }) => {
-      const name = either('run', 'agent');
-      const matchesName: FilterRule = either(matchesRun, matchesAgent);
-      return {
-        rule: `\`${name}\` together with \`eval\` keeps the ${kind} sessions that match both.`,
-        section: either('4.4', '4.3'),
-        statements: either(['4.4.3', '4.4.4'], ['4.3.5', '4.3.9']),
-        reason: WRONG_FILTER,
-        observability: 'provoked',
-        check: requirePlainRight(
-          [
-            filtersSessions(endpoint, nameFilterSteps[name], matchesName),
-            filtersSessions(endpoint, nameFilterSteps.eval, matchesEval),
-          ],
-          filtersSessions(
-            endpoint,
-            [nameAndEvalStep(name)],
-            (session, page, transcript) =>
-              matchesEval(session, page) && matchesName(session, page, transcript),
-          ),
-        ),
-        mutants: forEndpoint({
-          [`${name}-or-eval`]: {
-            description: `Keeps sessions that match ${name} or eval.`,
-            // The eval does not exist, so the other filter alone decides.
-            transform: rewriteQuery(endpoint, (query) => query.delete('eval'), hasQuery(name)),
-          },
-        }),
-      };
-    }),
     ...both('SERVICE-225', 'SERVICE-226', ({ endpoint, kind, either, forEndpoint }) => ({
       rule: `\`started_after\` together with \`eval\` keeps the ${kind} sessions that match both.`,
       section: either('4.4', '4.3'),
@@ -162,10 +76,7 @@ export const filters: Subject = {
       reason: WRONG_FILTER,
       observability: 'provoked',
       check: requirePlainRight(
-        [
-          filtersSessions(endpoint, nameFilterSteps.eval, matchesEval),
-          filtersByTime(endpoint, 'started_after'),
-        ],
+        [filtersByEval(endpoint), filtersByTime(endpoint, 'started_after')],
         filtersSessions(
           endpoint,
           [TIME_AND_EVAL_STEP],
@@ -232,38 +143,6 @@ export const filters: Subject = {
         ),
       }),
     })),
-    'SERVICE-147': {
-      rule: 'The filter `agent` keeps the simulation sessions whose agent URL contains the value, ignoring case.',
-      statements: ['4.3.6'],
-      reason: WRONG_FILTER,
-      observability: 'provoked',
-      check: filtersByAgentUrl(),
-      mutants: {
-        'agent-url-unknown': {
-          description: 'Does not search the URL of agents.',
-          transform: rewriteQuery(
-            'simulations',
-            (query) => query.set('agent', seededRandom('none').id(12)),
-            ({ path }) => path.includes('.example'),
-          ),
-        },
-      },
-    },
-  },
-  legal: {
-    'eval-narrows': {
-      description: 'Lists only the outcomes that match the eval filter.',
-      transform: onSessions(
-        'production',
-        (session, { path }) => {
-          const name = (queryParameter(path, 'eval') ?? '').toLowerCase();
-          session['eval_outcomes'] = objectsAt(session, 'eval_outcomes').filter((outcome) =>
-            String(outcome['eval_name']).toLowerCase().includes(name),
-          );
-        },
-        hasQuery('eval'),
-      ),
-    },
   },
 };
 
@@ -352,82 +231,6 @@ function acceptsWholeSeconds(endpoint: ResultsEndpoint): Check {
         : [outcomeFinding(page, 'a 2xx response to times without a fraction, such as 09:30:00Z')],
     unjudgedAs('not_observed', 'No read with two filters had times without a fraction.'),
   );
-}
-
-function containsText(value: unknown, part: string | undefined): boolean {
-  return (
-    typeof value === 'string' &&
-    part !== undefined &&
-    value.toLowerCase().includes(part.toLowerCase())
-  );
-}
-
-/** Selects sessions by the name of their run. */
-function matchesRun(session: ResultsObject, page: Exchange): boolean {
-  return containsText(session['run'], queryOf(page, 'run'));
-}
-
-/** Selects sessions that have an eval with a matching name. */
-export function matchesEval({ eval_outcomes: outcomes }: ResultsObject, page: Exchange): boolean {
-  return (
-    Array.isArray(outcomes) &&
-    outcomes.some((outcome) =>
-      containsText(resolvePointer(outcome, '/eval_name'), queryOf(page, 'eval')),
-    )
-  );
-}
-
-/**
- * Selects sessions by the name or URL of their agent. If the URL is unknown, a page may list all
- * sessions of the agent or none.
- */
-function matchesAgent(
-  session: ResultsObject,
-  page: Exchange,
-  transcript: Transcript,
-): ReturnType<FilterRule> {
-  const part = queryOf(page, 'agent');
-  const { agent } = session;
-  if (containsText(agent, part)) return true;
-  const url = seededAgentUrls(transcript).get(agent);
-  if (url !== undefined) return containsText(url, part);
-  // A valid URL contains a percent sign only as part of an escape sequence.
-  if (part?.includes('%')) return false;
-  const whole = findWholeList(transcript, 'simulations');
-  const countOfAgent = (sessions: readonly ResultsObject[]): number =>
-    sessions.filter((other) => other['agent'] === agent).length;
-  const isAll = whole && countOfAgent(sessionsOf(page)) >= countOfAgent(whole.sessions);
-  return isAll ? 'either' : false;
-}
-
-function seededAgentUrls(transcript: Transcript): Map<unknown, unknown> {
-  const agents =
-    hasControlApi(transcript) && resolvePointer(sentSeed(transcript, 'main'), '/agents');
-  return new Map(
-    (Array.isArray(agents) ? agents : []).map((agent) => [
-      resolvePointer(agent, '/name'),
-      resolvePointer(agent, '/url'),
-    ]),
-  );
-}
-
-/** Requires exactly the sessions of the agent whose URL was requested. */
-function filtersByAgentUrl(): Check {
-  const check = checkEach(
-    isIdentifiablePage('agent by URL'),
-    (page, transcript) => {
-      const expected = seededSessions(transcript).filter(({ isDeleted }) => !isDeleted);
-      const personas = sessionsOf(page).map(({ persona }) => persona);
-      const isRight =
-        personas.length === expected.length &&
-        expected.every(({ persona }) => personas.includes(persona));
-      if (isRight) return [];
-      const description = `the ${expected.length} sessions of the agent with that URL`;
-      return [wrongValue(page, '/items', description, String(personas.length))];
-    },
-    requireControlApi(noWholeList('simulations')),
-  );
-  return requirePlainRight([hasSeededNames()], check);
 }
 
 /** Returns the exact start of a session that the run sent; undefined for other sessions. */
@@ -542,6 +345,7 @@ function findMissingInPeriod(
   return [wrongValue(whole, '/items', expected, 'not listed')];
 }
 
+<<<<<<< HEAD:conformance/areas/service/results/filters.ts
 /** Creates services that compare a name with the value of a filter in another way. */
 function wrongMatches(endpoint: ResultsEndpoint, filter: NameFilter): Record<string, MutantEntry> {
   const matches = (description: string, isMatch: TextMatch): MutantEntry => ({
@@ -667,6 +471,8 @@ function searchOutcomes(
   };
 }
 
+=======
+>>>>>>> service:conformance/areas/service/results/time-filters.ts
 /** A service that applies a time filter to the end instead of the start. */
 function filterByEnd(endpoint: ResultsEndpoint, filter: TimeFilter): MutantEntry {
   return {
@@ -707,24 +513,4 @@ function truncateToDay(endpoint: ResultsEndpoint, filter: TimeFilter): Transform
     if (boundMs === undefined || boundMs > systemClock.nowMs()) return;
     query.set(filter, `${isoTime(boundMs).slice(0, 10)}T00:00:00Z`);
   });
-}
-
-/** Applies another filter to the sessions that the service lists without the filter. */
-function replaceFilter(
-  endpoint: ResultsEndpoint,
-  filter: NameFilter | TimeFilter,
-  isKept: (session: ResultsObject, value: string) => boolean,
-): TransformFactory {
-  return (): Transform => async (request, forward) => {
-    const value = queryParameter(request.path, filter);
-    if (request.endpoint !== endpoint || value === undefined || !isFilterRead(request)) {
-      return forward(request);
-    }
-    const response = await forward(withQuery(request, (query) => query.delete(filter)));
-    if (!isSuccess(response)) return response;
-    return editBody(response, request, (page) => {
-      const items = sessionsIn(page).filter((session) => isKept(session, value));
-      Object.assign(page, { items, total: items.length });
-    });
-  };
 }

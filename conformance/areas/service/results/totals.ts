@@ -1,0 +1,77 @@
+/** `total` of the pages of both results endpoints (spec 2.6, 4.3, 4.4). */
+import { checkEach, type Check } from '../../../engine/checks/check.ts';
+import type { Subject } from '../../../engine/requirement.ts';
+import { requireControlApi, wrongValue } from '../findings.ts';
+import type { ResultsEndpoint } from '../results-api.ts';
+import { seededSessions, totalOf } from '../transcript.ts';
+import { intrusiveOnly, onPages } from '../transforms.ts';
+import { both } from './both-endpoints.ts';
+import { isSeededPage, PAGING } from './evidence.ts';
+import { countManySessions, noManySessions } from './many-sessions.ts';
+import { findWrongNumber } from './pages.ts';
+import { noWholeList } from './whole-list.ts';
+
+export const totals: Subject = {
+  requirements: {
+    ...both('SERVICE-208', 'SERVICE-209', ({ endpoint, kind, either, forEndpoint, editPages }) => ({
+      rule: `\`total\` of a ${kind} page counts the sessions of all pages, not only of one.`,
+      section: '2.6',
+      statements: ['2.6.11', either('4.4.12', '4.3.17')],
+      reason: PAGING,
+      observability: 'provoked',
+      probes: ['service/many'],
+      check: countsManySessions(endpoint),
+      mutants: forEndpoint({
+        'total-50': {
+          ...editPages('Counts at most 50 sessions.', (page) => {
+            page['total'] = Math.min(Number(page['total']), 50);
+          }),
+          ...intrusiveOnly,
+        },
+      }),
+    })),
+    'SERVICE-155': {
+      rule: 'Without parameters, `total` counts every simulation session of the owner.',
+      statements: ['4.3.3'],
+      reason: 'Missing sessions would go unnoticed.',
+      observability: 'provoked',
+      check: countsAllSessions(),
+      mutants: {
+        'simulation-total-less': {
+          description: 'Counts one session less without parameters.',
+          transform: onPages(
+            'simulations',
+            (page) => {
+              page['total'] = Math.max(0, Number(page['total']) - 1);
+            },
+            ({ path }) => path.endsWith('/'),
+          ),
+        },
+      },
+    },
+  },
+};
+
+/** Requires the number of seeded sessions as the total of pages that list only some of them. */
+function countsManySessions(endpoint: ResultsEndpoint): Check {
+  return checkEach(
+    (page, transcript) =>
+      page.endpoint === endpoint && countManySessions(page, transcript) !== undefined,
+    (page, transcript) => findWrongNumber(page, '/total', countManySessions(page, transcript) ?? 0),
+    noManySessions(endpoint),
+  );
+}
+
+function countsAllSessions(): Check {
+  return checkEach(
+    isSeededPage('defaults'),
+    (page, transcript) => {
+      const { length } = seededSessions(transcript);
+      const total = totalOf(page);
+      return typeof total !== 'number' || total === length
+        ? []
+        : [wrongValue(page, '/total', String(length))];
+    },
+    requireControlApi(noWholeList('simulations')),
+  );
+}

@@ -41,7 +41,7 @@ async function withScoredConversation(t: Test): Promise<ServiceUnderTest> {
 
 void t.test('spans are removed after the given time; results stay', async (t) => {
   const tested = await withScoredConversation(t);
-  const { admin, production, trace } = tested;
+  const { admin, drain, production, trace } = tested;
   const before = await production('?include_traces=true');
   t.match(before.items, [{ source_session_id: 'old', traces: [{ user_input: 'My parcel?' }] }]);
   const page = (before.items[0]?.url ?? '').slice(tested.service.appUrl.length);
@@ -52,6 +52,8 @@ void t.test('spans are removed after the given time; results stay', async (t) =>
   t.match(await openPage(t, tested, page), 'My parcel?', 'kept for 30 days');
   await trace(makeSpan({ conversationId: 'young', traceId: '3'.repeat(32), user: 'Hello?' }));
   await advanceDays(tested, 1);
+  // The conversation that has become idle is scored before it is listed.
+  await drain();
 
   const after = await production('?include_traces=true&skip=1');
   t.match(after.items, [{ source_session_id: 'old', traces: [] }]);

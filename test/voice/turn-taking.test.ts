@@ -1,27 +1,24 @@
 /** The reference agent takes turns: it yields, and tolerates pauses, backchannels, and noise. */
 import t, { type Test } from 'tap';
-import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations } from '../../src/contract/index.ts';
-import {
-  createLineImpairment,
-  type LineImpairment,
-} from '../../src/voice/line-impairment/index.ts';
-import type { Clip } from '../../src/voice/opus/index.ts';
+import { createLineImpairment } from '../../src/voice/line-impairment/index.ts';
 import { cutToSpokenPart } from '../../reference-agent/voice/spoken-part.ts';
 import { isBackchannelText } from '../../reference-agent/voice/backchannel.ts';
 import {
-  fetchCalls,
   loadClip,
   loadLine,
   loadLineWithPauses,
-  startMicrophone,
   waitForGreeting,
-  withCall,
-  type CallView,
   type ConnectedCall,
-  type Message,
 } from '../support/calls/caller.ts';
-import { atNight, nightOnly } from '../support/nightly.ts';
+import {
+  countReceived,
+  hasEnded,
+  interruptGreeting,
+  withTurnTakingCaller,
+  type TurnTakingOptions,
+} from '../support/calls/turn-taking-caller.ts';
+import { atNight } from '../support/nightly.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { until } from '../support/until.ts';
 
@@ -29,50 +26,11 @@ import { until } from '../support/until.ts';
 t.jobs = 4;
 
 // One agent has the calls of all tests that need no other options: each synthesizer takes CPU time.
-const { agent: sharedAgent } = await withReferenceAgent(t);
+const { agent } = await withReferenceAgent(t);
 
-interface Options {
-  fault?: string;
-  voice?: NonNullable<AgentOptions['voice']>;
-  start?: Message;
-  impairment?: LineImpairment | undefined;
-}
-
-/** Places a call. */
-async function withCaller(t: Test, { fault, voice, start = {}, impairment }: Options = {}) {
-  const agent = voice ? (await withReferenceAgent(t, { voice })).agent : sharedAgent;
-  const headers = fault === undefined ? {} : { 'x-sandbox-kit-fault': fault };
-  const call = await withCall(t, agent.voiceUrl ?? '', start, { headers });
-  const microphone = startMicrophone(t, call.peer, impairment);
-  const updates = (): Message[] =>
-    call.messages.filter(({ type }) => type === 'conversation_update');
-  return {
-    call,
-    microphone,
-    updates,
-    /** Sends a caption, and speaks for a short time. */
-    say: async (text: string): Promise<number> => {
-      call.send({ type: 'caption', call_id: call.callId, text });
-      return microphone.say(await loadLine());
-    },
-    turns: async (): Promise<CallView['turns']> =>
-      (await fetchCalls(agent.url)).find(({ call_id }) => call_id === call.callId)?.turns ?? [],
-    nextUpdate: (nth: number): Promise<void> =>
-      until(`update ${nth}`, () => updates().length > nth),
-  };
-}
-
-/** Returns how many different packets of a clip were received. */
-function countReceived({ received }: ConnectedCall, { packets }: Clip): number {
-  const payloads = new Set(received.map(({ payload }) => payload.toString('latin1')));
-  return packets.filter((packet) => payloads.has(packet.toString('latin1'))).length;
-}
-
-/** Returns whether the last spoken packet of a clip was received. */
-function hasEnded({ received }: ConnectedCall, { packets, speechEndTicks }: Clip): boolean {
-  const last = packets[Math.ceil(speechEndTicks / 960) - 1];
-  return received.some(({ payload }) => last !== undefined && payload.equals(last));
-}
+/** Places a call; with options for its voice, to another agent. */
+const withCaller = (t: Test, options: TurnTakingOptions = {}) =>
+  withTurnTakingCaller(t, options.voice ? options : { agent, ...options });
 
 /** Waits until the caller has received this many more packets. */
 async function hearMore({ received }: ConnectedCall, packets: number): Promise<void> {
@@ -80,33 +38,8 @@ async function hearMore({ received }: ConnectedCall, packets: number): Promise<v
   await until('more of the reply', () => received.length >= from + packets);
 }
 
-/** Speaks over the greeting, and returns how much of it was heard after that. */
-async function interruptGreeting(t: Test, options: Options) {
-  const caller = await withCaller(t, options);
-  const greeting = await loadClip('how-can-i-help');
-  await until('the greeting begins', () => countReceived(caller.call, greeting) >= 8);
-  const before = countReceived(caller.call, greeting);
-  void caller.microphone.say(await loadLine());
-  await until('the reply', () => caller.updates().length > 0);
-  const heardMs = (countReceived(caller.call, greeting) - before) * 20;
-  return { ...caller, greeting, heardMs };
-}
-
-void t.test('the agent yields within the set time', nightOnly, async (t) => {
-  const usual = await interruptGreeting(t, {});
-  t.ok(usual.heardMs >= 100 && usual.heardMs <= 500, `200 ms: ${usual.heardMs} ms`);
-  const slow = await interruptGreeting(t, { voice: { yieldMs: 800 } });
-  t.ok(slow.heardMs >= 600, `800 ms: ${slow.heardMs} ms`);
-  t.notOk(hasEnded(usual.call, usual.greeting));
-});
-
-void t.test('slow_yield: the agent yields later', nightOnly, async (t) => {
-  const { heardMs } = await interruptGreeting(t, { fault: 'slow_yield' });
-  t.ok(heardMs >= 600, `${heardMs} ms`);
-});
-
 void t.test('never_yields: the agent speaks to the end, and then answers', async (t) => {
-  const { call, greeting, updates } = await interruptGreeting(t, { fault: 'never_yields' });
+  const { call, greeting, updates } = await interruptGreeting(t, { agent, fault: 'never_yields' });
   t.ok(hasEnded(call, greeting));
   t.match(updates(), [{ transcript: { agent: (await loadClip('order-is-shipped')).text } }]);
 });

@@ -3,7 +3,6 @@ import t from 'tap';
 import { networkPresets } from '../../../src/voice/line-impairment/index.ts';
 import { readShippedPersonas } from '../../../library/input/personas.ts';
 import { fetchCalls, withCall } from '../../support/calls/caller.ts';
-import { isNightly } from '../../support/nightly.ts';
 import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 import { makeCallerScenario } from '../../support/sessions/scenarios.ts';
 import { failedSession, simulateSession } from '../../support/sessions/simulated-sessions.ts';
@@ -24,11 +23,6 @@ void t.test(
     const scenario = makeCallerScenario('noisy', { persona: { ...persona, voice } });
     const session = await simulateSession(t, agent.url, scenario, { voice: {} });
     t.match(session, { verdict: 'passed', status: 'completed' });
-    // Packets are counted at night only: an agent on a busy machine sends fewer packets than the caller.
-    if (!isNightly) return;
-    const [call] = await fetchCalls(agent.url);
-    const { packets_received: received = 0, packets_sent: sent = 0 } = call ?? {};
-    t.ok(received > sent * 0.75 && received < sent * 0.97, `${received} of about ${sent} packets`);
   },
 );
 

@@ -13,7 +13,12 @@ import type { LoadPlan } from '../src/contract/index.ts';
 import { withDefaults } from '../src/options/table.ts';
 import { findProxy, proxyHostOf } from '../src/platform/proxy.ts';
 import { systemClock } from '../src/platform/clock.ts';
-import { formatCount, formatDuration, formatNumber, formatSeconds } from '../src/report-kit/format.ts';
+import {
+  formatCount,
+  formatDuration,
+  formatNumber,
+  formatSeconds,
+} from '../src/report-kit/format.ts';
 import { describeNetwork } from '../src/voice/line-impairment/network-presets.ts';
 import { resolveCallTarget } from './call-target.ts';
 import type { Load } from './packages.ts';

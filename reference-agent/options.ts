@@ -158,10 +158,15 @@ export const agentOptions = {
       scriptFile: option(values.filePath, 'FILE', 'Reply from this JSON file', { flag: 'script' }),
       fault: listOption(values.text, 'FAULT', 'Inject a fault; repeatable'),
     }),
-    mutant: option(values.text, 'ID', 'Break one requirement; without --port, listens on a free port', {
-      inCode:
-        'Breaks one requirement: an id that `sandbox-kit selftest --list` lists, such as `chat/content-null`.',
-    }),
+    mutant: option(
+      values.text,
+      'ID',
+      'Break one requirement; without --port, listens on a free port',
+      {
+        inCode:
+          'Breaks one requirement: an id that `sandbox-kit selftest --list` lists, such as `chat/content-null`.',
+      },
+    ),
     script: codeOption({
       schema: objectOption.nullable(),
       type: 'Script | null',

@@ -23,7 +23,8 @@ export function createLoadProgress(
 function formatFigures(figures: LoadProgress): string {
   const { phase, perSecond, inFlight, p50Ms, p99Ms, calls } = figures;
   const time = formatTimeLeft(figures);
-  if (calls) return `${time}, ${formatCount(inFlight, 'call')} connected, ${calls.packetsPerSecond} packets/s`;
+  if (calls)
+    return `${time}, ${formatCount(inFlight, 'call')} connected, ${calls.packetsPerSecond} packets/s`;
   if (phase === 'preflight' || phase === 'warm-up') return time;
   if (phase === 'drain') return `drain, ${inFlight} in flight`;
   const latency = p50Ms === null ? '' : `, p50 ${formatMs(p50Ms)}, p99 ${formatMs(p99Ms)}`;
@@ -43,6 +44,6 @@ function formatTimeLeft({ phase, leftMs, search }: LoadProgress): string {
 }
 
 const describeStep = (search: NonNullable<LoadProgress['search']>): string =>
-  'calls' in search ? `with ${formatCount(search.calls, 'call')}` : `at ${search.perSecond}/s`;
+  'calls' in search ? `with ${formatCount(search.calls ?? 0, 'call')}` : `at ${search.perSecond}/s`;
 
 const formatMs = (ms: number | null): string => `${Math.round(ms ?? 0)} ms`;

@@ -18,8 +18,7 @@ import type {
 } from '../engine/requirement.ts';
 
 /** Why the type of a field matters, if an entry names no other reason. */
-const TYPE_REASON =
-  'The service expects this type; it drops another value or ends the simulation.';
+const TYPE_REASON = 'The service expects this type; it drops another value or ends the simulation.';
 
 /** Stands for a field that is not sent, in place of a wrong value. */
 export const missing = Symbol('missing');

@@ -48,7 +48,7 @@ export interface LoadOptions extends RunOptions {
   /** Limits in addition to the targets, such as `chat.p95<800ms`, at most 50. */
   thresholds?: readonly string[] | undefined;
   /**
-   * The part of the run to send, with which `mergeLoadReports` merges the report into one with
+   * The part of the run to send; `mergeLoadReports` merges the reports of all parts into one with
    * verdicts. All shards need the same other options (default: the whole run).
    */
   shard?: LoadShardOptions | undefined;

@@ -22,7 +22,8 @@ export function findJsonExcess(json: string): string | undefined {
       depth += 1;
       containers += 1;
       if (depth > DEPTH_MAX) return `is nested more than ${DEPTH_MAX} levels deep`;
-      if (containers > CONTAINERS_MAX) return `has more than ${CONTAINERS_MAX.toLocaleString('en-US')} objects and arrays`;
+      if (containers > CONTAINERS_MAX)
+        return `has more than ${CONTAINERS_MAX.toLocaleString('en-US')} objects and arrays`;
     } else if (character === ']' || character === '}') depth -= 1;
   }
   return undefined;

@@ -136,7 +136,11 @@ export const serviceOptions = {
     },
   ),
   ...flagOnly({
-    mutant: option(values.text, 'ID', 'Break one requirement; without --port, listens on a free port'),
+    mutant: option(
+      values.text,
+      'ID',
+      'Break one requirement; without --port, listens on a free port',
+    ),
   }),
   ...dataOptions,
   databaseUrl: fromVariables(databaseVariable('--database'), dataOptions.databaseUrl),

@@ -54,6 +54,7 @@ void t.test('a load test of the health endpoint does not start if it is unhealth
   const body = { status: 'unhealthy', timestamp: '2026-11-20T09:30:00Z' };
   const { url } = await withSandboxDouble(t, { health: respondWith(503, body) });
   const report = await load({ url, profile: 'health', rate: 20, durationMs: 1_000, warmUpMs: 0 });
-  const message = 'GET /health returned 503 with status unhealthy, not 200 with healthy or degraded,';
+  const message =
+    'GET /health returned 503 with status unhealthy, not 200 with healthy or degraded,';
   t.match(report.blockedBy?.message, message);
 });

@@ -378,14 +378,17 @@ function repeatAfterNext(): ChangeOrder {
   };
 }
 
-void t.test('the handshake succeeds although flights arrive again after the next one', async (t) => {
-  const relay = await withRelay(t, () => 0, repeatAfterNext);
-  const { agent, caller } = await connectPeers(t, {
-    offer: relay.rewriteOffer,
-    answer: relay.rewriteAnswer,
-  });
-  await assertAudioFlows(agent, caller);
-});
+void t.test(
+  'the handshake succeeds although flights arrive again after the next one',
+  async (t) => {
+    const relay = await withRelay(t, () => 0, repeatAfterNext);
+    const { agent, caller } = await connectPeers(t, {
+      offer: relay.rewriteOffer,
+      answer: relay.rewriteAnswer,
+    });
+    await assertAudioFlows(agent, caller);
+  },
+);
 
 const MEDIA_PATTERN = /^a=(rtpmap|fmtp|rtcp-fb|extmap|ssrc|msid|mid).*\r\n/gm;
 

@@ -1,13 +1,16 @@
 import type { Endpoint } from '../../../src/contract/index.ts';
 import { formatList } from '../../../src/report-kit/format.ts';
 import type { Repair } from '../../engine/checks/check.ts';
-import { isServiceEndpoint, routeNames, serviceEndpoints } from '../../engine/checks/route-names.ts';
+import {
+  isServiceEndpoint,
+  routeNames,
+  serviceEndpoints,
+} from '../../engine/checks/route-names.ts';
 import { findOwnMessage } from '../../engine/transcript/own-message.ts';
 import { PREFLIGHT, toPrintable, type Exchange } from '../../engine/transcript/reading.ts';
 
 /** Returns whether an exchange is with the service. */
-export const isToService = ({ endpoint }: Exchange): boolean =>
-  isServiceEndpoint(endpoint);
+export const isToService = ({ endpoint }: Exchange): boolean => isServiceEndpoint(endpoint);
 
 /** Names the routes of exchanges: "POST /users and DELETE /users/{user_id}". */
 export function describeRoutes(seen: readonly Exchange[]): string {

@@ -17,5 +17,7 @@ export function isUnknownInChat(exchange: Exchange): boolean {
   if (endpoint !== 'chat' || intent !== 'valid') return false;
   if (typeof sentUserId(exchange) !== 'string') return false;
   const isOwnRefusal = isRefused(exchange) && !isRateLimited(exchange);
-  return isNotFound(exchange) || (isOwnRefusal && UNKNOWN_USER.test(findOwnMessage(exchange) ?? ''));
+  return (
+    isNotFound(exchange) || (isOwnRefusal && UNKNOWN_USER.test(findOwnMessage(exchange) ?? ''))
+  );
 }

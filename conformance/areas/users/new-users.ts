@@ -118,11 +118,13 @@ export const newUsers: Subject = {
       check: checkNew(isRefusedAsNew, ({ intent }) => intent === 'valid'),
       mutants: {
         'exists-by-prefix': {
-          description: 'Treats a new user as an existing one if its id starts with the id of another.',
+          description:
+            'Treats a new user as an existing one if its id starts with the id of another.',
           transform: refusesSimilar((id, other) => id.startsWith(other)),
         },
         'exists-by-search': {
-          description: 'Treats a new user as an existing one if the id of another starts with its id.',
+          description:
+            'Treats a new user as an existing one if the id of another starts with its id.',
           transform: refusesSimilar((id, other) => other.startsWith(id)),
         },
         'exists-by-32-characters': {

@@ -55,7 +55,10 @@ function methodRows(report: LoadReport): [string, string][] {
           ...(plan.network
             ? ([['network', describeNetwork(plan.network)]] satisfies [string, string][])
             : []),
-          ['percentile of calls', `p${CALLS_PERCENTILE} over calls; the reason also counts every miss`],
+          [
+            'percentile of calls',
+            `p${CALLS_PERCENTILE} over calls; the reason also counts every miss`,
+          ],
         ];
   const requests: [string, string][] = isVoice
     ? []

@@ -243,18 +243,6 @@ export const otlpProto = {
                   "id": 2
                 }
               }
-            },
-            "RpcStatus": {
-              "fields": {
-                "code": {
-                  "type": "int32",
-                  "id": 1
-                },
-                "message": {
-                  "type": "string",
-                  "id": 2
-                }
-              }
             }
           }
         }

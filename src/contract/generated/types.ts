@@ -11,7 +11,7 @@ export type Verdict =
   | 'blocked'
   | 'error';
 /**
- * The exchanges on which the verdict is based; failed exchanges come first.
+ * The exchanges that the verdict is based on; failed exchanges come first.
  */
 export type Evidence = EvidenceItem[];
 export type RunVerdict = 'conforming' | 'not-conforming' | 'not-judged';
@@ -110,7 +110,7 @@ export type CallFaultKind =
   | 'local';
 export type StreamName = 'chat' | 'health' | 'users';
 /**
- * open: requests at scheduled times. autocannon: a closed loop, in which each connection sends the next request after a response.
+ * open: requests at scheduled times. autocannon: a closed loop: each connection sends the next request after a response.
  */
 export type LoadEngineName = 'open' | 'autocannon';
 /**
@@ -139,7 +139,7 @@ export type ResendVerdict = 'conforming' | 'not-conforming' | 'not-judged';
  */
 export type ResentVerdict = 'pass' | 'fail' | 'warn' | 'not_judged';
 /**
- * The user hesitates this many milliseconds in the middle of the line, at the punctuation mark or space nearest to it. An agent that starts to speak in the pause took it for the end of the turn (a false endpoint). Only by voice.
+ * The user hesitates this many milliseconds in the middle of the line, at the punctuation mark or space nearest to it. An agent that starts to speak in the pause mistook it for the end of the turn (a false endpoint). Only by voice.
  */
 export type PauseInLine = number;
 /**
@@ -198,7 +198,7 @@ export type TurnTakingEventKind =
  */
 export type WordErrorRate = number | null;
 /**
- * Of the interruptions at which the agent yielded; null without one.
+ * Percentiles over the interruptions after which the agent yielded; null without one.
  */
 export type YieldTimes = {
   p50: number;
@@ -341,7 +341,7 @@ export interface Caption {
   [k: string]: unknown;
 }
 /**
- * What the service sends to POST /v1/chat/completions. Never carries tool definitions: the agent runs its own tools.
+ * The body of POST /v1/chat/completions. It never contains tool definitions: the agent runs its own tools.
  */
 export interface ChatRequest {
   /**
@@ -498,7 +498,7 @@ export interface CheckReport {
   kitVersion: string;
   suite: string;
   /**
-   * The requirement set by which the run was judged, such as 0.2: all requirements up to that release. Requirements that were added later are notes at most. A preview, such as version 0.1 of the kit, judges by the set of the next release.
+   * The requirement set that judged the run, such as 0.2: all requirements up to that release. Requirements that were added later are notes at most. A preview, such as version 0.1 of the kit, judges by the set of the next release.
    */
   requirementSet?: string;
   target: string;
@@ -566,7 +566,7 @@ export interface Coverage {
   judged: number;
   total: number;
   /**
-   * The reasons why requirements were not judged, the one of most requirements first.
+   * The reasons why requirements were not judged, most frequent first.
    */
   unjudged: UnjudgedReason[];
   [k: string]: unknown;
@@ -682,7 +682,7 @@ export interface RunRecord {
    */
   certificateGiven?: boolean;
   /**
-   * Host and port of the proxy through which the requests went.
+   * Host and port of the proxy for the requests.
    */
   proxy?: string;
   /**
@@ -750,7 +750,7 @@ export interface ExchangeRecord {
   endpoint: Endpoint;
   intent: Intent;
   /**
-   * Id of the control exchange, from which this one differs in one edit.
+   * Id of the control exchange. This exchange differs from it in one edit.
    */
   control?: number;
   /**
@@ -821,7 +821,7 @@ export interface RecordedResponse {
    */
   bodyBase64?: string;
   /**
-   * Size of a body of which only the beginning is stored. Only in reports; absent if the body is stored.
+   * Size of a body whose beginning alone is stored. Only in reports; absent if the body is stored.
    */
   bodyBytes?: number;
 }
@@ -910,7 +910,7 @@ export interface CallMedia {
    */
   lateMs: number;
   /**
-   * Addresses of candidates to which the kit sent nothing, because the sandbox is in another network.
+   * Addresses of candidates that the kit sent nothing to, because the sandbox is in another network.
    *
    * @maxItems 64
    */
@@ -1111,7 +1111,7 @@ export interface CallSummary {
   [k: string]: unknown;
 }
 /**
- * Voice audio latency compared with its target of 200 ms. Only in runs in which media flowed.
+ * Voice audio latency compared with its target of 200 ms. Only in runs where media flowed.
  */
 export interface AudioLatency {
   verdict: 'met' | 'missed' | 'not_proven';
@@ -1332,7 +1332,7 @@ export interface EvalOutcome {
   [k: string]: unknown;
 }
 /**
- * What people think of the outcomes of an eval.
+ * The reviews by people of the outcomes of an eval.
  */
 export interface EvalReviews {
   eval: ReviewedEval;
@@ -1818,7 +1818,7 @@ export interface LoadShard {
   [k: string]: unknown;
 }
 /**
- * The data from which load --merge calculates the merged report, in addition to the other fields of this report. Absent if the run did not start.
+ * The data that load --merge needs to calculate the merged report, in addition to the other fields of this report. Absent if the run did not start.
  */
 export interface ShardMeasurements {
   /**
@@ -1928,6 +1928,10 @@ export interface LoadTarget {
    */
   range95: [number | null, number | null, ...(number | null)[]];
   samples: number;
+  /**
+   * The number of samples without a miss that proves the target. Present only if the run had too few.
+   */
+  samplesNeeded?: number;
   verdict: LoadVerdict;
   reason: string;
   [k: string]: unknown;
@@ -1967,7 +1971,7 @@ export interface Outages {
    */
   cleanSeconds: number;
   /**
-   * The longest period in milliseconds in which every started request failed.
+   * The longest period in milliseconds when every started request failed.
    */
   longestMs: number;
   /**
@@ -2409,7 +2413,7 @@ export interface OutcomeSummary {
  */
 export interface Persona {
   /**
-   * Id by which scenarios refer to the persona.
+   * Id that scenarios use to refer to the persona.
    */
   id: string;
   /**
@@ -2429,7 +2433,7 @@ export interface Persona {
    */
   verbosity?: 'minimal' | 'standard' | 'chatty';
   /**
-   * Number of consecutive unhelpful replies after which the user gives up (end reason user_stop): replies that bring a user of mode graph no further, or that repeat the reply before word for word to a user of mode llm. A user of mode scripted says all its lines. Default: 3.
+   * Number of consecutive unhelpful replies after which the user gives up (end reason user_stop): replies that do not let a user of mode graph continue, or that repeat the reply before word for word to a user of mode llm. A user of mode scripted says all its lines. Default: 3.
    */
   patience_turns?: number;
   voice?: PersonaVoice;
@@ -2603,7 +2607,7 @@ export interface ReadinessPartReport {
   kit_version?: string;
   newest_attempt?: ReadinessAttempt;
   /**
-   * The requirement set by which a check judged.
+   * The requirement set of a check.
    */
   requirement_set?: string;
   /**
@@ -2724,7 +2728,7 @@ export interface ResendReport {
   exitCode: 0 | 1 | 3;
   kitVersion: string;
   /**
-   * Base URL to which the request was sent.
+   * Base URL of the request.
    */
   target: string;
   /**
@@ -2750,7 +2754,7 @@ export interface ResendReport {
    */
   stillResponds?: boolean;
   /**
-   * The requirements by which the response was judged; broken ones first.
+   * The requirements that judged the response; broken ones first.
    */
   requirements: ResentRequirement[];
   /**
@@ -2779,7 +2783,7 @@ export interface ExchangeRecord1 {
   endpoint: Endpoint;
   intent: Intent;
   /**
-   * Id of the control exchange, from which this one differs in one edit.
+   * Id of the control exchange. This exchange differs from it in one edit.
    */
   control?: number;
   /**
@@ -2835,7 +2839,7 @@ export interface ExchangeRecord2 {
   endpoint: Endpoint;
   intent: Intent;
   /**
-   * Id of the control exchange, from which this one differs in one edit.
+   * Id of the control exchange. This exchange differs from it in one edit.
    */
   control?: number;
   /**
@@ -2920,7 +2924,7 @@ export interface SandboxErrorDetail {
   [k: string]: unknown;
 }
 /**
- * The user speaks while the agent replies to the line, after_ms or when is true. Only by voice. It is a turn of its own, which belongs to the line whose reply it interrupts. If the agent finishes its reply first, there is no interruption, and a note says so.
+ * The user speaks while the agent replies to the line, after_ms or when is true. Only by voice. It is a separate turn, which belongs to the line whose reply it interrupts. If the agent finishes its reply first, there is no interruption, and a note says so.
  */
 export interface Interruption {
   /**
@@ -3091,7 +3095,7 @@ export interface ScenarioUser {
    */
   steps?: ScenarioStep[];
   /**
-   * Lines with which the user reacts to certain replies before the steps continue; the first matching reaction is used.
+   * Lines of the user in reaction to certain replies, before the steps continue; the first matching reaction is used.
    *
    * @maxItems 100
    */
@@ -3122,7 +3126,7 @@ export interface ScenarioFact {
    */
   value: string;
   /**
-   * Phrases with which the agent asks for the fact (case-insensitive); one of them is enough.
+   * Phrases that the agent uses to ask for the fact (case-insensitive); one of them is enough.
    *
    * @minItems 1
    * @maxItems 100
@@ -3571,7 +3575,7 @@ export interface OutcomeEvidence {
 export interface SimulatedTurnReport {
   session_sequence: number;
   /**
-   * The line of the scenario to which the turn belongs, as in the parameter turn of evals: 1 is the opening, 2 the first step, and so on; if the agent speaks first, 1 is its greeting and 2 the opening. Facts, reactions, repeated lines, and interruptions belong to the line before them. For a user of mode llm, each line of the user counts.
+   * The line of the scenario that the turn belongs to, as in the parameter turn of evals: 1 is the opening, 2 the first step, and so on; if the agent speaks first, 1 is its greeting and 2 the opening. Facts, reactions, repeated lines, and interruptions belong to the line before them. For a user of mode llm, each line of the user counts.
    */
   scenario_line?: number;
   /**
@@ -3610,7 +3614,7 @@ export interface TurnTaking {
    */
   backchannels: MeasuredBackchannel[];
   /**
-   * Time in which both sides spoke, without backchannels.
+   * Time when both sides spoke, without backchannels.
    */
   overlap_ms: number;
   /**
@@ -3626,7 +3630,7 @@ export interface TurnTaking {
    */
   missed_turns: number;
   /**
-   * All silences over 2000 ms between the first and the last sound of the call, each in full. Time in which the user was not ready to speak does not count.
+   * All silences over 2000 ms between the first and the last sound of the call, each in full. Time when the user was not ready to speak does not count.
    */
   dead_air_ms: number;
   /**
@@ -3686,11 +3690,11 @@ export interface UnprovenTurnTaking {
   late_ms: number;
 }
 /**
- * What was heard of the agent in a call, transcribed by the endpoint of SANDBOX_KIT_TRANSCRIBE_URL, compared with what the agent says it said (agent_response). Case, punctuation, and the way numbers are written do not matter.
+ * The agent's speech in a call, transcribed by the endpoint of SANDBOX_KIT_TRANSCRIBE_URL, compared with its text (agent_response). Case, punctuation, and the way numbers are written do not matter.
  */
 export interface HeardReplies {
   /**
-   * Words that the agent says it said, in the replies that were compared.
+   * Words of the agent's text, in the replies that were compared.
    */
   words: number;
   /**
@@ -3699,7 +3703,7 @@ export interface HeardReplies {
   errors: number;
   word_error_rate: WordErrorRate;
   /**
-   * Dates, amounts, codes, numbers, and names that the agent says it said, but that were not heard.
+   * Dates, amounts, codes, numbers, and names in the agent's text that were not heard.
    *
    * @maxItems 200
    */
@@ -3760,7 +3764,7 @@ export interface RunTurnTaking {
   yield_ms: YieldTimes;
   interruptions: number;
   /**
-   * At how many interruptions the agent yielded.
+   * Number of interruptions after which the agent yielded.
    */
   yielded: number;
   overlap_ms: number;
@@ -3953,7 +3957,7 @@ export interface ResendableSession {
   evals?: EvalDefinition[];
 }
 /**
- * What the service sends to POST /users before a simulation.
+ * The body of POST /users, which the service sends before a simulation.
  */
 export interface UserCreateRequest {
   /**
@@ -4095,7 +4099,7 @@ export interface SimulationRequest {
    */
   channel?: 'chat' | 'voice';
   /**
-   * Random seed from which ids and random choices derive. Default: unpredictable.
+   * Random seed of ids and random choices. Default: unpredictable.
    */
   seed?: string;
   /**

@@ -28,7 +28,7 @@ export interface RunOptions {
    * not read `HTTPS_PROXY`.
    */
   proxies?: ProxySettings | undefined;
-  /** Random seed, from which all ids derive; repeats an earlier run (default: random). */
+  /** Random seed of all ids; repeats an earlier run (default: random). */
   seed?: string | undefined;
   /**
    * Stops the run. The promise still resolves: the report covers the run until then, like the

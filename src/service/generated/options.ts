@@ -54,8 +54,8 @@ export interface SimulateOptions extends RunOptions {
   /** The speech API for simulated users in calls (default: the built-in synthesizer). */
   speech?: SpeechModel | undefined;
   /**
-   * The speech recognition that hears the agent in calls, so that it can be compared with what the
-   * agent says it said (default: not compared).
+   * Speech recognition that transcribes the agent in calls, to compare its speech with its text
+   * (default: not compared).
    */
   transcription?: TranscriptionModel | undefined;
   /** Called with each session when it ends. */
@@ -124,8 +124,8 @@ export interface ServiceOptions {
   /** The speech API for simulated users in calls (default: the built-in synthesizer). */
   speech: SpeechModel;
   /**
-   * The speech recognition that hears the agent in calls, so that it can be compared with what the
-   * agent says it said (default: not compared).
+   * Speech recognition that transcribes the agent in calls, to compare its speech with its text
+   * (default: not compared).
    */
   transcription: TranscriptionModel;
   /**

@@ -257,4 +257,3 @@ export interface Neighbors {
 
 /** A part of a list. */
 export type Page = Pick<SessionFilter, 'skip' | 'limit'>;
-

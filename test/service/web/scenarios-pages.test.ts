@@ -286,18 +286,15 @@ void t.test('back from the cost of a run keeps the choice', async (t) => {
   t.same(errors, []);
 });
 
-void t.test(
-  'the form of a run offers the first of many agents, and the chosen one',
-  async (t) => {
-    const { service, admin } = await withEmptyService(t);
-    const agents = Array.from({ length: 60 }, (_, nth) => ({
-      ...{ id: `a-${nth}`, name: `Agent ${nth}`, url: 'http://127.0.0.1:9' },
-    }));
-    await admin('POST /seed', { agents });
-    await admin('POST /scenarios', { id: 's', name: 'S', user: { opening: 'Hello' } });
-    const { page } = await openPage(t, `${service.url}/scenarios?agent=a-59`);
-    t.equal(await page.locator('[name=agent] option').count(), 51);
-    t.equal(await page.inputValue('[name=agent]'), 'a-59');
-    t.match(await page.innerText('main'), 'The 50 agents that were reached last.');
-  },
-);
+void t.test('the form of a run offers the first of many agents, and the chosen one', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  const agents = Array.from({ length: 60 }, (_, nth) => ({
+    ...{ id: `a-${nth}`, name: `Agent ${nth}`, url: 'http://127.0.0.1:9' },
+  }));
+  await admin('POST /seed', { agents });
+  await admin('POST /scenarios', { id: 's', name: 'S', user: { opening: 'Hello' } });
+  const { page } = await openPage(t, `${service.url}/scenarios?agent=a-59`);
+  t.equal(await page.locator('[name=agent] option').count(), 51);
+  t.equal(await page.inputValue('[name=agent]'), 'a-59');
+  t.match(await page.innerText('main'), 'The 50 agents that were reached last.');
+});

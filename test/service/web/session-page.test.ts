@@ -144,40 +144,51 @@ void t.test('evidence in a transcript that was removed is text without a link', 
   t.same(errors, []);
 });
 
-void t.test('turns that arrived after the close are marked, and do not count as evidence', async (t) => {
-  const { admin, trace, end, drain, production } = await withEmptyService(t);
-  await admin('POST /evals', makeContainsEval('ships', 'shipped'));
-  await admin('PUT /settings', { evals: ['ships'] });
-  const startMs = Date.UTC(2026, 10, 20);
-  const reply = makeSpan({ user: 'And now?', agent: 'It has shipped.', startMs: startMs + 4_000 });
-  await trace(reply);
-  await end('conv-1');
-  await trace(
-    makeSpan({ user: 'Hi.', agent: 'Hello.', startMs }),
-    makeSpan({ user: 'Bye.', agent: 'It has shipped.', startMs: startMs + 8_000 }),
-  );
-  await trace(
-    makeSpan({
-      ...{ operation: 'execute_tool', traceId: String(reply['traceId']), startMs: startMs + 4_100 },
-      attributes: { 'gen_ai.tool.name': 'find' },
-    }),
-  );
-  await drain();
-  const [item] = (await production()).items;
-  const { page, errors } = await openPage(t, String(item?.url));
-  const turns = await page.locator('li.turn .about-turn').allInnerTexts();
-  t.same(
-    turns.map((text) => text.replaceAll(/\s+/g, ' ').trim()),
-    [
-      'Late turn Arrived after the close, not scored',
-      'Turn 1 Arrived in part after the close; that part is not scored pass: Says shipped',
-      'Late turn Arrived after the close, not scored',
-    ],
-  );
-  t.equal(await page.locator('#turn-1 mark').innerText(), 'shipped');
-  await assertAccessibleAtNight(t, page);
-  t.same(errors, []);
-});
+void t.test(
+  'turns that arrived after the close are marked, and do not count as evidence',
+  async (t) => {
+    const { admin, trace, end, drain, production } = await withEmptyService(t);
+    await admin('POST /evals', makeContainsEval('ships', 'shipped'));
+    await admin('PUT /settings', { evals: ['ships'] });
+    const startMs = Date.UTC(2026, 10, 20);
+    const reply = makeSpan({
+      user: 'And now?',
+      agent: 'It has shipped.',
+      startMs: startMs + 4_000,
+    });
+    await trace(reply);
+    await end('conv-1');
+    await trace(
+      makeSpan({ user: 'Hi.', agent: 'Hello.', startMs }),
+      makeSpan({ user: 'Bye.', agent: 'It has shipped.', startMs: startMs + 8_000 }),
+    );
+    await trace(
+      makeSpan({
+        ...{
+          operation: 'execute_tool',
+          traceId: String(reply['traceId']),
+          startMs: startMs + 4_100,
+        },
+        attributes: { 'gen_ai.tool.name': 'find' },
+      }),
+    );
+    await drain();
+    const [item] = (await production()).items;
+    const { page, errors } = await openPage(t, String(item?.url));
+    const turns = await page.locator('li.turn .about-turn').allInnerTexts();
+    t.same(
+      turns.map((text) => text.replaceAll(/\s+/g, ' ').trim()),
+      [
+        'Late turn Arrived after the close, not scored',
+        'Turn 1 Arrived in part after the close; that part is not scored pass: Says shipped',
+        'Late turn Arrived after the close, not scored',
+      ],
+    );
+    t.equal(await page.locator('#turn-1 mark').innerText(), 'shipped');
+    await assertAccessibleAtNight(t, page);
+    t.same(errors, []);
+  },
+);
 
 void t.test('the run, the tags, and the evals of a session are links', async (t) => {
   const { admin, production } = await withEmptyService(t);

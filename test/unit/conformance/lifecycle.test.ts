@@ -23,17 +23,14 @@ const exchange = (
     ...{ startedMs, endedMs },
   });
 
-void t.test(
-  'if two deletions overlap, the one that finds no user may end first',
-  (t) => {
-    const created = exchange(1, 'create', 201, [0, 5]);
-    const late = exchange(2, 'delete', 404, [10, 12]);
-    const deleted = exchange(3, 'delete', 200, [10, 13]);
-    const run = {} as RunRecord;
-    const exchanges = [created, late, deleted];
-    t.same(findDeletions({ run, exchanges }), { deleted: [deleted], lost: [] });
-    const alone = [created, late];
-    t.same(findDeletions({ run, exchanges: alone }), { deleted: [], lost: [late] });
-    t.end();
-  },
-);
+void t.test('if two deletions overlap, the one that finds no user may end first', (t) => {
+  const created = exchange(1, 'create', 201, [0, 5]);
+  const late = exchange(2, 'delete', 404, [10, 12]);
+  const deleted = exchange(3, 'delete', 200, [10, 13]);
+  const run = {} as RunRecord;
+  const exchanges = [created, late, deleted];
+  t.same(findDeletions({ run, exchanges }), { deleted: [deleted], lost: [] });
+  const alone = [created, late];
+  t.same(findDeletions({ run, exchanges: alone }), { deleted: [], lost: [late] });
+  t.end();
+});

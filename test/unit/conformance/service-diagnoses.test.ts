@@ -125,11 +125,14 @@ void t.test('a path that is known only without the slash is named', (t) => {
   t.end();
 });
 
-void t.test('reads with 404 because no session matches are distinguished from an unknown path', (t) => {
-  const plain = { id: 1, endpoint: 'production', step: 'plain', startedMs: 0 } as const;
-  t.match(
-    describe([exchange(plain, { path: PRODUCTION }, 404, undefined), page(2, '', 1, 1)]),
-    /: reads get 404, although the path is known \(exchange 1 "plain"\)\. If no session matches, /,
-  );
-  t.end();
-});
+void t.test(
+  'reads with 404 because no session matches are distinguished from an unknown path',
+  (t) => {
+    const plain = { id: 1, endpoint: 'production', step: 'plain', startedMs: 0 } as const;
+    t.match(
+      describe([exchange(plain, { path: PRODUCTION }, 404, undefined), page(2, '', 1, 1)]),
+      /: reads get 404, although the path is known \(exchange 1 "plain"\)\. If no session matches, /,
+    );
+    t.end();
+  },
+);

@@ -9,12 +9,7 @@ import type { Subject } from '../../../engine/requirement.ts';
 import { requireControlApi, requirePlainRight } from '../findings.ts';
 import { accepts } from '../traces/trace-requests.ts';
 import { isStep } from '../transcript.ts';
-import {
-  conversationIdsIn,
-  emptyTraceResponse,
-  matchFurtherKeys,
-  refusal,
-} from '../transforms.ts';
+import { conversationIdsIn, emptyTraceResponse, matchFurtherKeys, refusal } from '../transforms.ts';
 import { marksRepeatedClose } from './already-closed.ts';
 import {
   CLOSE_WITH_SECOND_KEY,

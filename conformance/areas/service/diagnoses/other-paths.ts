@@ -22,9 +22,7 @@ export const findServiceRedirects = (transcript: Transcript): Diagnosis[] =>
   );
 
 const listReads = ({ exchanges }: Transcript): Exchange[] =>
-  exchanges.filter(
-    (exchange) => isValid(exchange) && isResultsEndpoint(exchange.endpoint),
-  );
+  exchanges.filter((exchange) => isValid(exchange) && isResultsEndpoint(exchange.endpoint));
 
 /** Recognizes reads that get 404 although the service knows the path: no session matches them. */
 export function findUnknownLists(transcript: Transcript): Diagnosis[] {

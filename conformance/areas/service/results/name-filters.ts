@@ -79,10 +79,7 @@ export const nameFilters: Subject = {
         reason: WRONG_FILTER,
         observability: 'provoked',
         check: requirePlainRight(
-          [
-            filtersSessions(endpoint, nameFilterSteps[name], matchesName),
-            filtersByEval(endpoint),
-          ],
+          [filtersSessions(endpoint, nameFilterSteps[name], matchesName), filtersByEval(endpoint)],
           filtersSessions(
             endpoint,
             [nameAndEvalStep(name)],
@@ -309,7 +306,7 @@ function matchCase(endpoint: ResultsEndpoint, filter: NameFilter): TransformFact
   );
 }
 
-/** A service that also searches another field than the name. */
+/** A service that also searches a field other than the name. */
 function searchElsewhere(
   endpoint: ResultsEndpoint,
   filter: 'run' | 'agent',

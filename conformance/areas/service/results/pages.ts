@@ -18,12 +18,7 @@ import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange } from '../../../engine/transcript/reading.ts';
 import { UPPER_CASE_HEADER } from '../authentication/keys.ts';
 import { wrongValue } from '../findings.ts';
-import {
-  queryParameter,
-  resultsPaths,
-  sessionsIn,
-  type ResultsEndpoint,
-} from '../results-api.ts';
+import { queryParameter, resultsPaths, sessionsIn, type ResultsEndpoint } from '../results-api.ts';
 import { isResultsPage, isStep, queryOf, sessionsOf, totalOf } from '../transcript.ts';
 import {
   refusal,

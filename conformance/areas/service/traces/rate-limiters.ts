@@ -102,7 +102,11 @@ function createWindowedCount(windowMs: number) {
  * Applies another rate limit. Its windows start with the first request and when the service
  * clock has been advanced by the length of a window.
  */
-export function limitRate({ max, windowMs = MINUTE_MS, retryAfter = '60' }: RateLimit): TransformFactory {
+export function limitRate({
+  max,
+  windowMs = MINUTE_MS,
+  retryAfter = '60',
+}: RateLimit): TransformFactory {
   return () => {
     const admitted = createWindowedCount(windowMs);
     const forwarded = createWindowedCount(MINUTE_MS);

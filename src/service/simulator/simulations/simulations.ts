@@ -14,12 +14,7 @@ import {
   type ConfiguredModels,
 } from './request.ts';
 import type { SimulationRunner } from './runner.ts';
-import {
-  countScenarios,
-  describeProgress,
-  summarizeSimulation,
-  toSimulation,
-} from './state.ts';
+import { countScenarios, describeProgress, summarizeSimulation, toSimulation } from './state.ts';
 
 export interface SimulationsOptions extends ConfiguredModels {
   store: Store;

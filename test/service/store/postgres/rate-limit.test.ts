@@ -149,25 +149,30 @@ void t.test('clearing an owner clears only its keys', async (t) => {
   t.equal(countAdmitted(await sendAll(replicas, 10, other)), 0);
 });
 
-void t.test('while the database is unreachable, each replica limits its own requests', async (t) => {
-  const { url, stop, start } = await withPostgresServer(t);
-  await execute(url, CREATE_RATE_LIMITS);
-  const replica = openReplica(t, url, { clock: createAdjustableClock(systemClock) });
-  await sendAll([replica], 50);
-  await stop();
-  t.equal(countAdmitted(await sendAll([replica], 90)), 70, 'it remembers the first 50');
-  t.equal(replica.lines.length, 1, 'the log says so once');
-  t.match(
-    replica.lines[0],
-    /"rate_limit_not_shared","reason":"(ECONNREFUSED|57P01|connection_lost)"/,
-  );
-  replica.machineClock.advance(60_000);
-  await replica.limiter.checkRequest(caller);
-  t.equal(replica.lines.length, 2, 'the log repeats it after a minute');
-  await start();
-  t.match(await replica.limiter.countRequest({ ...caller, keyDigest: 'new' }), { admitted: true });
-  t.equal(replica.lines.length, 2, 'the database decides again');
-});
+void t.test(
+  'while the database is unreachable, each replica limits its own requests',
+  async (t) => {
+    const { url, stop, start } = await withPostgresServer(t);
+    await execute(url, CREATE_RATE_LIMITS);
+    const replica = openReplica(t, url, { clock: createAdjustableClock(systemClock) });
+    await sendAll([replica], 50);
+    await stop();
+    t.equal(countAdmitted(await sendAll([replica], 90)), 70, 'it remembers the first 50');
+    t.equal(replica.lines.length, 1, 'the log says so once');
+    t.match(
+      replica.lines[0],
+      /"rate_limit_not_shared","reason":"(ECONNREFUSED|57P01|connection_lost)"/,
+    );
+    replica.machineClock.advance(60_000);
+    await replica.limiter.checkRequest(caller);
+    t.equal(replica.lines.length, 2, 'the log repeats it after a minute');
+    await start();
+    t.match(await replica.limiter.countRequest({ ...caller, keyDigest: 'new' }), {
+      admitted: true,
+    });
+    t.equal(replica.lines.length, 2, 'the database decides again');
+  },
+);
 
 void t.test('a slow database delays a request by at most 250 ms', async (t) => {
   const { url, replica } = await withReplicas(t);

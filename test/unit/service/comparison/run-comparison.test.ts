@@ -105,37 +105,40 @@ void t.test('all sessions together can show what no scenario shows alone', (t) =
   t.end();
 });
 
-void t.test('a difference that may be chance does not count, and the run says what would show it', (t) => {
-  const compared = compare(
-    ...repeat(
+void t.test(
+  'a difference that may be chance does not count, and the run says what would show it',
+  (t) => {
+    const compared = compare(
+      ...repeat(
+        [
+          [4, 1],
+          [5, 0],
+        ] as const,
+        3,
+      ),
       [
-        [4, 1],
         [5, 0],
-      ] as const,
-      3,
-    ),
-    [
+        [4, 1],
+      ],
+    );
+    t.match(compared, { verdict: 'no_difference' });
+    t.same(
+      compared.rows.map(({ change }) => change),
+      repeat('unclear', 4),
+    );
+    t.match(
+      compared.sentence,
+      /^17 of 20 sessions passed before, 19 of 20 now \(\+10 points, p = [\d.]+\)\. That may be chance\. Runs of this size show a drop of about \d+ points or more\. To see a difference of this size, run \d+ samples/,
+    );
+    const same = compare([
       [5, 0],
-      [4, 1],
-    ],
-  );
-  t.match(compared, { verdict: 'no_difference' });
-  t.same(
-    compared.rows.map(({ change }) => change),
-    repeat('unclear', 4),
-  );
-  t.match(
-    compared.sentence,
-    /^17 of 20 sessions passed before, 19 of 20 now \(\+10 points, p = [\d.]+\)\. That may be chance\. Runs of this size show a drop of about \d+ points or more\. To see a difference of this size, run \d+ samples/,
-  );
-  const same = compare([
-    [5, 0],
-    [5, 0],
-  ]);
-  t.match(same, { verdict: 'no_difference', samplesNeeded: undefined });
-  t.notMatch(same.sentence, 'To see');
-  t.end();
-});
+      [5, 0],
+    ]);
+    t.match(same, { verdict: 'no_difference', samplesNeeded: undefined });
+    t.notMatch(same.sentence, 'To see');
+    t.end();
+  },
+);
 
 void t.test('a scenario that regressed among others that vary makes the run worse', (t) => {
   const noise = [

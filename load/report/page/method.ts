@@ -44,22 +44,6 @@ function methodRows(report: LoadReport): [string, string][] {
       ]
     : [];
   const isVoice = plan.profile === 'voice';
-  const calls: [string, string][] =
-    plan.calls === undefined
-      ? []
-      : [
-          [
-            'calls',
-            `${formatNumber(plan.calls)}, placed at ${plan.callsPerSecond ?? 0} per second; the steady state begins when every call is connected or has failed`,
-          ],
-          ...(plan.network
-            ? ([['network', describeNetwork(plan.network)]] satisfies [string, string][])
-            : []),
-          [
-            'percentile of calls',
-            `p${CALLS_PERCENTILE} over calls; the reason also counts every miss`,
-          ],
-        ];
   const requests: [string, string][] = isVoice
     ? []
     : [
@@ -71,7 +55,7 @@ function methodRows(report: LoadReport): [string, string][] {
       ];
   return [
     ['run', `${formatInstant(startedAt)} to ${formatInstant(endedAt)}`],
-    ...calls,
+    ...describeCalls(plan),
     ...requests,
     ...(warmUp
       ? [
@@ -92,6 +76,23 @@ function methodRows(report: LoadReport): [string, string][] {
     ...generator,
     ...mergedFrom.map(shardRow),
     ['kit', `sandbox-kit ${kitVersion}, seed ${seed}`],
+  ];
+}
+
+/** Describes how calls are placed and counted; nothing in a run without calls. */
+function describeCalls(plan: LoadReport['plan']): [string, string][] {
+  if (plan.calls === undefined) return [];
+  const placed = `placed at ${plan.callsPerSecond ?? 0} per second`;
+  const network: [string, string][] = plan.network
+    ? [['network', describeNetwork(plan.network)]]
+    : [];
+  return [
+    [
+      'calls',
+      `${formatNumber(plan.calls)}, ${placed}; the steady state begins when every call is connected or has failed`,
+    ],
+    ...network,
+    ['percentile of calls', `p${CALLS_PERCENTILE} over calls; the reason also counts every miss`],
   ];
 }
 

@@ -83,7 +83,7 @@ void t.test('a failed scenario gives exit code 1, its reasons, and a JUnit failu
   assertPlain(t, ran);
   const xml = readFileSync(junit, 'utf8');
   t.match(xml, /tests="1" failures="1" errors="0"/);
-  t.match(xml, /<testcase classname="simulate.hello".*\s*<failure message="0 of 1 samples/);
+  t.match(xml, /<testcase classname="simulate.hello".*\s*<failure message="0 of 1 sample passed/);
 });
 
 void t.test('a failed scenario gives a page and a summary in Markdown', async (t) => {

@@ -6,6 +6,7 @@ import { findCauses } from '../../conformance/engine/judge/causes.ts';
 import { judgeTranscript } from '../../conformance/engine/judge/judge.ts';
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import {
+  always,
   chain,
   changeResponse,
   delay,
@@ -18,13 +19,11 @@ import {
 } from '../../conformance/engine/mutants/combinators.ts';
 import { editChat, editHealth } from '../../conformance/areas/sandbox-responses.ts';
 import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
-import { startProxy } from '../../conformance/proof/proxy.ts';
-import { startAgent } from '../../reference-agent/index.ts';
 import { findViolations, type Area, type CheckReport } from '../../src/contract/index.ts';
-import { systemClock } from '../../src/platform/clock.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import { idsWith, rowOf } from '../support/conformance/verdicts.ts';
-import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { withDistortion } from '../support/sandboxes/distortions.ts';
+import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 
 /** Checks the reference agent behind a proxy that changes it. */
 async function reportOf(
@@ -35,23 +34,12 @@ async function reportOf(
     seed = 'fix-first',
   }: { areas?: Area[]; seed?: string } = {},
 ): Promise<CheckReport> {
-  const agent = await startAgent({ voice: null });
-  const proxy = await startProxy({
-    upstream: agent.url,
-    clock: systemClock,
-    transform: transform(),
-    voice: undefined,
-  });
-  t.teardown(async () => {
-    await proxy.stop();
-    await agent.stop();
-  });
-  const { report } = await check({ target: proxy.url, kitVersion: 'test', seed, areas });
+  const target = await withDistortion(t, await startTextAgent(t), transform);
+  const { report } = await check({ target, kitVersion: 'test', seed, areas });
   t.same(findViolations('CheckReport', report), []);
   return report;
 }
 
-const isError = (): boolean => true;
 const textOf = (report: CheckReport): string =>
   terminalReport(report, { style: plainStyle, width: 80 });
 const lineOf = (report: CheckReport): string => textOf(report).replaceAll(/\s+/g, ' ');
@@ -60,7 +48,7 @@ const failedIds = (report: CheckReport): string[] => idsWith(report, 'fail', 'bl
 void t.test('errors in another shape are one cause, even on several routes', async (t) => {
   const report = await reportOf(
     t,
-    editErrors(isError, drop('/error'), set('/detail', 'Invalid input.')),
+    editErrors(always, drop('/error'), set('/detail', 'Invalid input.')),
   );
   t.ok(failedIds(report).length >= 3, failedIds(report).join());
   t.same(
@@ -133,9 +121,8 @@ void t.test(
 );
 
 void t.test('only failures that a repair can clear are judged again', async (t) => {
-  const { agent } = await withReferenceAgent(t, { voice: null });
   const { transcript } = await check({
-    target: agent.url,
+    target: await startTextAgent(t),
     kitVersion: 'test',
     seed: 'judged-again',
     areas: ['chat', 'health', 'users'],
@@ -189,13 +176,13 @@ void t.test('two runs show the same examples', async (t) => {
   const broken = (factor: number): TransformFactory => {
     let nth = 0;
     return chain(
-      delay(() => true, 1),
+      delay(always, 1),
       () => async (request, forward, clock) => {
         await clock.sleep((++nth * factor) % 13);
         return forward(request);
       },
       editChat(set('/choices/0/message/content', null), drop('/choices/0/message/role')),
-      editErrors(isError, set('/error/code', 'none')),
+      editErrors(always, set('/error/code', 'none')),
     );
   };
   const examplesOf = (report: CheckReport): unknown[] =>

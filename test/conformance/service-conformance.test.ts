@@ -10,6 +10,11 @@ import {
   serviceSuite,
   untestable,
 } from '../../conformance/areas/index.ts';
+import {
+  isControlRequest,
+  notFound,
+} from '../../conformance/areas/service/control-api/foreign-service.ts';
+import { chain, respondInstead } from '../../conformance/engine/mutants/combinators.ts';
 import statements from '../../conformance/statements.json' with { type: 'json' };
 import {
   readTranscript,
@@ -24,17 +29,17 @@ import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { assertUsageError, run } from '../support/commands/command.ts';
 import { runProcess } from '../support/commands/command-process.ts';
 import { idsJudged } from '../support/conformance/verdicts.ts';
-import {
-  recordRun,
-  withCheckedService,
-  withoutControl,
-} from '../support/conformance/checked-service.ts';
+import { recordRun, withCheckedService } from '../support/conformance/checked-service.ts';
 import { recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 import { damageJson, randomJson } from '../support/contract/random-json.ts';
 import { NOWHERE } from '../support/network/local-server.ts';
 import { atNight } from '../support/nightly.ts';
 import { ROOT } from '../support/repository.ts';
+import { changeText, withDistortion } from '../support/sandboxes/distortions.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+
+/** A service without a control API. */
+const withoutControl = respondInstead(isControlRequest(''), notFound);
 
 void t.test('every statement of area A has a requirement or a reason why it is untestable', (t) => {
   const covered = new Set(serviceRequirementIds.flatMap((id) => requirement(id).statements));
@@ -163,7 +168,7 @@ void t.test('requirements that need a control API do not fail without one', asyn
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ evals, settings: { evals: ['parcel'] } }),
   });
-  const url = await withoutControl(t, service.url);
+  const url = await withDistortion(t, service.url, withoutControl);
   const transcript = await recordRun({ url, apiKey: service.apiKey }, { intrusive: false });
   const judgment = judgeTranscript(serviceSuite, transcript);
   t.same(idsJudged(judgment, 'fail', 'warn', 'blocked', 'error'), []);
@@ -176,7 +181,7 @@ void t.test('requirements that need a control API do not fail without one', asyn
 
 void t.test('without evals and a control API, closing is judged but results are not', async (t) => {
   const service = await withCheckedService(t);
-  const url = await withoutControl(t, service.url);
+  const url = await withDistortion(t, service.url, withoutControl);
   const judgment = judgeTranscript(
     serviceSuite,
     await recordRun({ url, apiKey: service.apiKey }, { intrusive: false }),
@@ -219,8 +224,8 @@ void t.test('existing sessions with truncated times cause no failure', async (t)
     body: JSON.stringify(seed),
   });
   t.equal(seeded.status, 200, await seeded.text());
-  const toSeconds = (body: string): string => body.replaceAll(/(:\d\d)\.\d{3}Z/g, '$1Z');
-  const url = await withoutControl(t, service.url, toSeconds);
+  const toSeconds = changeText((body) => body.replaceAll(/(:\d\d)\.\d{3}Z/g, '$1Z'));
+  const url = await withDistortion(t, service.url, chain(withoutControl, toSeconds));
   const transcript = await recordRun({ url, apiKey: service.apiKey }, { intrusive: false });
   const judgment = judgeTranscript(serviceSuite, transcript);
   t.same(idsJudged(judgment, 'fail', 'warn', 'blocked', 'error'), []);

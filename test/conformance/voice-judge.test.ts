@@ -7,7 +7,7 @@ import { sandboxSuite } from '../../conformance/areas/index.ts';
 import { runProbes, type RunSettings } from '../../conformance/engine/drive/run.ts';
 import { readTranscript, reportOf } from '../../conformance/index.ts';
 import { judgeTranscript, type Judgment } from '../../conformance/engine/judge/judge.ts';
-import { startProxy } from '../../conformance/proof/proxy.ts';
+import { passThrough } from '../../conformance/engine/mutants/combinators.ts';
 import type { VoiceTransform } from '../../conformance/engine/mutants/mutant.ts';
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import type { AgentOptions } from '../../reference-agent/index.ts';
@@ -15,6 +15,7 @@ import { findViolations, type AgentFault, type CheckReport } from '../../src/con
 import { createScaledClock, systemClock } from '../../src/platform/clock.ts';
 import { readOgg } from '../../src/voice/opus/index.ts';
 import { assertUsageError, run } from '../support/commands/command.ts';
+import { withDistortion } from '../support/sandboxes/distortions.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** One call with two turns. */
@@ -116,18 +117,12 @@ void t.test(
   '--voice-answer-type and --voice-answer-field set the message that answers the offer',
   async (t) => {
     const { url: upstream } = await withAgent(t);
-    const proxy = await startProxy({
-      upstream,
-      clock: systemClock,
-      transform: (request, forward) => forward(request),
-      voice: renamedAnswer,
-    });
-    t.teardown(() => proxy.stop());
+    const url = await withDistortion(t, upstream, passThrough, { voice: renamedAnswer });
     const probes = CONVERSATION;
     const answerForm = { type: 'sdp_answer', field: 'description' };
     const [named, unnamed] = await Promise.all([
-      runVoiceProbes(proxy.url, { probes, voice: { answerForm } }),
-      runVoiceProbes(proxy.url, { probes }),
+      runVoiceProbes(url, { probes, voice: { answerForm } }),
+      runVoiceProbes(url, { probes }),
     ]);
     t.equal(verdictOf(judgeTranscript(sandboxSuite, named), 'VOICE-070'), 'pass');
     const judged = judgeTranscript(sandboxSuite, unnamed);
@@ -147,21 +142,16 @@ void t.test('a sandbox that answers webrtc_answer with an error does not know it
   const { url: upstream } = await withAgent(t);
   const error = { code: 'connection_failed', message: 'Expected sdp_answer.', details: '' };
   const clock = createScaledClock(5);
-  const proxy = await startProxy({
-    upstream,
-    clock,
-    transform: (request, forward) => forward(request),
-    voice: {
-      handleCall: (ends) => ({
-        fromKit(text) {
-          if (!text.includes('"webrtc_answer"')) ends.toSandbox(text);
-          else ends.toKit(JSON.stringify({ type: 'error', error }));
-        },
-      }),
-    },
-  });
-  t.teardown(() => proxy.stop());
-  const transcript = await runVoiceProbes(proxy.url, { probes: CONVERSATION, clock });
+  const refusing: VoiceTransform = {
+    handleCall: (ends) => ({
+      fromKit(text) {
+        if (!text.includes('"webrtc_answer"')) ends.toSandbox(text);
+        else ends.toKit(JSON.stringify({ type: 'error', error }));
+      },
+    }),
+  };
+  const url = await withDistortion(t, upstream, passThrough, { voice: refusing, clock });
+  const transcript = await runVoiceProbes(url, { probes: CONVERSATION, clock });
   const judged = judgeTranscript(sandboxSuite, transcript);
   t.same(redIdsOf(judged), []);
   const reason =

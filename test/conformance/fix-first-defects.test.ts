@@ -20,7 +20,6 @@ import {
   junitReport,
   markdownReport,
 } from '../../conformance/index.ts';
-import { isObject } from '../../src/platform/json.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import { rowOf } from '../support/conformance/verdicts.ts';
 import {
@@ -36,6 +35,8 @@ import {
   isBadRequest,
   isChat,
   isUsers,
+  renameKeys,
+  toCamel,
   withDistortion,
 } from '../support/sandboxes/distortions.ts';
 import { startTextAgent } from '../support/sandboxes/text-agent.ts';
@@ -50,19 +51,7 @@ const demand = (parameter: string): TransformFactory =>
     createErrorResponse(400, `you must provide ${parameter}`, 'invalid_request_error', null),
   );
 
-/** Renames the keys of a JSON value at every level. */
-function renameKeys(value: unknown, rename: (key: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => renameKeys(item, rename));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [rename(key), renameKeys(item, rename)]),
-  );
-}
-
 const isNotHealth: When = ({ path }) => path !== '/health';
-
-const toCamel = (key: string): string =>
-  key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Sends each request about users to the next of two sandboxes with users of their own. */
 const twoProcesses: TransformFactory = () => {

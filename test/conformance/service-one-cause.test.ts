@@ -25,7 +25,7 @@ import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { idsWith } from '../support/conformance/verdicts.ts';
 import { recordRun, withCheckedService } from '../support/conformance/checked-service.ts';
 import { recordServiceOnce } from '../support/conformance/recorded-runs.ts';
-import { withDistortion } from '../support/sandboxes/distortions.ts';
+import { renameKeys, toCamel, withDistortion } from '../support/sandboxes/distortions.ts';
 
 /** Applies a defect to the recorded run of the reference service, and judges it. */
 async function reportWith(transform: TransformFactory): Promise<CheckReport> {
@@ -54,18 +54,6 @@ const onBodies = (edit: (body: unknown) => unknown): TransformFactory =>
     const body = (): string => JSON.stringify(edit(JSON.parse(response.body)));
     return isEdited ? { ...response, body: body() } : response;
   });
-
-/** Returns a copy of a JSON value whose keys are in camel case. */
-function toCamelCase(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toCamelCase);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [
-      key.replaceAll(/_(.)/g, (_all, letter: string) => letter.toUpperCase()),
-      toCamelCase(item),
-    ]),
-  );
-}
 
 const swapCounts: Parameters<typeof onSessions>[1] = (session) => {
   const summary = session['outcome_summary'] as Record<string, unknown>;
@@ -113,7 +101,7 @@ const defects: readonly {
   },
   {
     title: 'names in camel case',
-    transform: onBodies(toCamelCase),
+    transform: onBodies((body) => renameKeys(body, toCamel)),
     says: CAMEL,
     clears: ['SERVICE-041', 'SERVICE-084', 'SERVICE-092', 'SERVICE-142'],
   },

@@ -15,6 +15,7 @@ import type {
 } from '../../../conformance/engine/mutants/mutant.ts';
 import { startProxy } from '../../../conformance/proof/proxy.ts';
 import { systemClock, type Clock } from '../../../src/platform/clock.ts';
+import { isObject } from '../../../src/platform/json.ts';
 
 /** Starts a proxy that distorts a peer, and stops it after the test. Returns its URL. */
 export async function withDistortion(
@@ -57,3 +58,16 @@ export const changeBody = (
   when?: When,
   of?: (response: ProxyResponse) => boolean,
 ): TransformFactory => changeText((body) => JSON.stringify(edit(JSON.parse(body))), when, of);
+
+/** Renames the keys of a JSON value at every level. */
+export function renameKeys(value: unknown, rename: (key: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => renameKeys(item, rename));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [rename(key), renameKeys(item, rename)]),
+  );
+}
+
+/** Returns a name in camel case. */
+export const toCamel = (key: string): string =>
+  key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -20,7 +20,7 @@ function readGrants({ owner, role }: { owner: string; role: string }): string[] 
   return renamed.split(';').filter((statement) => statement.trim() !== '');
 }
 
-void t.test('migrate', async (t) => {
+void t.test('migrate updates a PostgreSQL database, and says what it lacks', async (t) => {
   const server = await withPostgresServer(t);
   const runOn = (url: string) => run(['migrate'], { env: { SANDBOX_KIT_DATABASE_URL: url } });
   const outputs: string[] = [];

@@ -30,7 +30,7 @@ async function withTlsSandbox(t: Test, options: Omit<ConnectProxyOptions, 'route
   return { sandbox, proxy, ca };
 }
 
-void t.test('the proxy of a URL', (t) => {
+void t.test('the proxy of a URL depends on its scheme, its host, and NO_PROXY', (t) => {
   const proxies = { https: 'http://secure.proxy:3128', http: 'plain.proxy:8080' };
   const rows: [url: string, noProxy: string, host: string | undefined][] = [
     ['https://a.example.com', '', 'secure.proxy'],

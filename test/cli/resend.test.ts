@@ -365,7 +365,7 @@ void t.test('the library returns the same report', async (t) => {
   }
 });
 
-void t.test('wrong usage', async (t) => {
+void t.test('resend refuses wrong arguments, and says what it expects', async (t) => {
   const { report, reportPath, recordingPath } = await checkSandbox(t, { chat: nullContent });
   writeFileSync(at('other.json'), '{"a":1}');
   writeFileSync(at('no-fields.json'), '{}');

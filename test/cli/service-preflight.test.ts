@@ -106,7 +106,7 @@ void t.test('serve --mutant: a check finds the broken requirement, and no other'
   t.equal(await plain.end('SIGINT'), 0);
 });
 
-void t.test('serve --mutant: wrong usage', async (t) => {
+void t.test('serve --mutant refuses unknown mutants and other areas', async (t) => {
   for (const [args, message] of [
     [['serve', '--mutant', 'service/traces-20'], /Did you mean service\/traces-20\d\?/],
     [

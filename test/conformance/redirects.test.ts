@@ -71,7 +71,7 @@ void t.test('a redirect with a page is not called a login page', async (t) => {
 
 const ROUTE = 'POST /v1/chat/completions redirects with 308';
 
-void t.test('a slash at the end of the path', async (t) => {
+void t.test('a redirect to the path with a slash names the path without it', async (t) => {
   const cure = 'Redirects are not followed. Serve the path without a slash at its end.';
   const relative = await findCause(t, (path) => `${path}/`);
   t.equal(relative.text, `${ROUTE} to /v1/chat/completions/. ${cure}`);
@@ -89,7 +89,7 @@ void t.test('another scheme, host, or prefix: the cause names the base URL to us
   t.match(scheme.text, `Use the base URL https://agent.example, ${serveHere}`);
 });
 
-void t.test('any other location, or none', async (t) => {
+void t.test('the cure of any other redirect is to serve the route without it', async (t) => {
   const serveHere = 'Serve the route without a redirect.';
   const login = await findCause(t, () => 'https://login.example/start');
   t.equal(

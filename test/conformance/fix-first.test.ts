@@ -21,6 +21,7 @@ import { editChat, editHealth } from '../../conformance/areas/sandbox-responses.
 import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
 import { findViolations, type Area, type CheckReport } from '../../src/contract/index.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
+import { recordSandboxOnce } from '../support/conformance/recorded-runs.ts';
 import { idsWith, rowOf } from '../support/conformance/verdicts.ts';
 import { withDistortion } from '../support/sandboxes/distortions.ts';
 import { startTextAgent } from '../support/sandboxes/text-agent.ts';
@@ -121,12 +122,7 @@ void t.test(
 );
 
 void t.test('only failures that a repair can clear are judged again', async (t) => {
-  const { transcript } = await check({
-    target: await startTextAgent(t),
-    kitVersion: 'test',
-    seed: 'judged-again',
-    areas: ['chat', 'health', 'users'],
-  });
+  const transcript = await recordSandboxOnce();
   const judgedIds: string[] = [];
   const checks = Object.fromEntries(
     Object.entries(sandboxSuite.checks).map(([id, check]) => [

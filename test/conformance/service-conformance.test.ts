@@ -28,7 +28,7 @@ import { isObject } from '../../src/platform/json.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { assertUsageError, run } from '../support/commands/command.ts';
 import { runProcess } from '../support/commands/command-process.ts';
-import { idsJudged } from '../support/conformance/verdicts.ts';
+import { assertEvidence, idsJudged } from '../support/conformance/verdicts.ts';
 import { recordRun, withCheckedService } from '../support/conformance/checked-service.ts';
 import { recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 import { damageJson, randomJson } from '../support/contract/random-json.ts';
@@ -63,17 +63,7 @@ void t.test('the reference service conforms, and every requirement is judged', a
 
 void t.test('a probe yields evidence for every requirement that it exercises', async (t) => {
   const { transcript } = await recordServiceOnce();
-  const judgment = judgeTranscript(serviceSuite, transcript);
-  for (const { id, exercises } of serviceSuite.probes) {
-    for (const declared of exercises) {
-      const found = judgment.requirements.get(declared);
-      const evidence = found && 'evidence' in found ? found.evidence : [];
-      t.ok(
-        evidence.some(({ probe }) => probe === id),
-        `${id} exercises ${declared}`,
-      );
-    }
-  }
+  assertEvidence(t, serviceSuite, transcript);
 });
 
 void t.test('the cost of a probe is the number of requests that it sends', async (t) => {

@@ -56,6 +56,23 @@ export async function withTarget(
   };
 }
 
+/** Closes the connection in the middle of a response. */
+export function cutOff({ request, response }: ReceivedChat): void {
+  response.writeHead(200, { 'content-length': 500 });
+  response.write('{"choices"', () => request.socket.destroy());
+}
+
+/** Starts a target that answers some requests, and then stops listening. */
+export async function withStoppingTarget(t: Test, answered: number): Promise<LoadTargetServer> {
+  const target = await withTarget(t, ({ nth, answer }) => {
+    answer();
+    if (nth !== answered) return;
+    target.server.close();
+    target.server.closeAllConnections();
+  });
+  return target;
+}
+
 /** Calls a function after some milliseconds of real time. */
 export const callAfter = (ms: number, then: () => void): void =>
   void systemClock.sleep(ms).then(then);

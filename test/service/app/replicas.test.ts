@@ -120,10 +120,8 @@ const rules: Record<string, (t: Test, three: Three) => Promise<void>> = {
   },
   'problems are reported once by all replicas together': async (t, { proxy, first, second }) => {
     await proxy.admin('POST /reset', { to: 'empty' });
-    const listCodes = async (): Promise<string[]> => {
-      const { entries } = (await proxy.admin('GET /ingest-log')) as { entries: { code: string }[] };
-      return entries.map(({ code }) => code).sort();
-    };
+    const listCodes = async (): Promise<string[]> =>
+      (await proxy.ingestLog()).map(({ code }) => code).sort();
     await proxy.admin('POST /evals', {
       id: 'j',
       name: 'J',

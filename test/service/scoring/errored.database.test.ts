@@ -8,23 +8,15 @@ import { createLineLog } from '../../support/services/log-lines.ts';
 import {
   makeContainsEval,
   withService,
+  type LogEntry,
   type ServiceUnderTest,
 } from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 import { until } from '../../support/until.ts';
 
-interface Entry {
-  level: string;
-  code: string;
-  message: string;
-  about: Record<string, unknown>;
-}
-
 /** Returns the ingest log entries about evals that errored, newest first. */
-async function listErrored({ admin }: ServiceUnderTest): Promise<Entry[]> {
-  const { entries } = (await admin('GET /ingest-log')) as { entries: Entry[] };
-  return entries.filter(({ code }) => code === 'eval_errored');
-}
+const listErrored = async ({ ingestLog }: ServiceUnderTest): Promise<LogEntry[]> =>
+  (await ingestLog()).filter(({ code }) => code === 'eval_errored');
 
 const judgeEval = {
   id: 'greets',

@@ -1,11 +1,11 @@
 /** `--cert` and `--key`: sandboxes that demand a client certificate (mutual TLS). */
 import { writeFileSync } from 'node:fs';
-import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { CheckReport, LoadReport, SimulationReport } from '../../src/contract/index.ts';
 import { assertUsageError, run } from '../support/commands/command.ts';
 import { encryptKey, generateKeyPair } from '../support/network/certificates.ts';
+import { withTcpServer } from '../support/network/tcp-server.ts';
 import {
   closesCalls,
   respondToAll,
@@ -142,13 +142,10 @@ void t.test(
 
 /** Starts a server that answers the handshake with a fatal TLS alert. Returns its URL. */
 async function startAlertingServer(t: Test, alert: number): Promise<string> {
-  const server = createTcpServer((socket) => {
-    socket.on('error', () => {});
+  const port = await withTcpServer(t, (socket) => {
     socket.once('data', () => socket.end(Buffer.from([0x15, 3, 3, 0, 2, 2, alert])));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `https://127.0.0.1:${port}`;
 }
 
 void t.test('the report explains alerts and error pages about the certificate', async (t) => {

@@ -9,6 +9,7 @@ import { startServiceProcess } from '../../support/services/service-process.ts';
 import {
   assertError,
   createServiceUnderTest,
+  greetsEval,
   START_MS,
   withService,
 } from '../../support/services/service.ts';
@@ -17,12 +18,6 @@ import { makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';
 const DAY_MS = 86_400_000;
 const COUNT = 40;
 const ids = Array.from({ length: COUNT }, (_, nth) => `c-${nth}`);
-const greetsEval = {
-  id: 'greets',
-  name: 'Greets',
-  kind: 'judge',
-  params: { criteria: 'It greets.' },
-};
 
 void t.test(
   'jobs queued while the clock was two days ahead are scored after kill -9 and a restart',

@@ -9,14 +9,14 @@ import type {
 import { startService, type RunningService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { startOpenAiServer } from '../../support/models/openai-server.ts';
-import { START_MS } from '../../support/services/service.ts';
+import { greetsEval, START_MS } from '../../support/services/service.ts';
 
 type Turns = TranscriptUpload['turns'];
 const turns: Turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
 const dated = { started_at: '2026-11-19T09:00:00Z' };
 const seed = {
   keys: [{ owner: 'guest' }],
-  evals: [{ id: 'greets', name: 'Greets', kind: 'judge', params: { criteria: 'It greets.' } }],
+  evals: [greetsEval],
   settings: { evals: ['greets'] },
   agents: [{ name: 'Shop', url: 'https://shop.example', voice_url: 'wss://shop.example/voice' }],
   transcripts: [

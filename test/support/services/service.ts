@@ -178,6 +178,11 @@ export function makeContainsEval(
   return { id, name: `Says ${text}`, kind: 'contains', params: { text }, ...more };
 }
 
+/** An eval that the LLM judge scores. */
+export const greetsEval: EvalDefinition = {
+  ...{ id: 'greets', name: 'Greets', kind: 'judge', params: { criteria: 'It greets.' } },
+};
+
 /** Asserts that each body is rejected with 400 and a message. */
 export async function assertRejected(
   t: Test,

@@ -16,6 +16,7 @@ import {
 import { startAgent } from '../../reference-agent/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { run } from '../support/commands/command.ts';
+import { newRunRecord } from '../support/conformance/run-record.ts';
 import { openPage } from '../support/pages/browser.ts';
 import { HOSTILE_MARKUP } from '../support/pages/hostile-markup.ts';
 import {
@@ -183,15 +184,11 @@ void t.test('content over the size limits is cut with a note', async (t) => {
 });
 
 void t.test('a known failure shows its comment, and a run without exchanges is not judged', (t) => {
-  const startedAt = '2026-11-20T09:30:00.000Z';
   const empty: Transcript = {
-    run: {
-      ...{ record: 'run', kitVersion: '0.1.0', suite: '2026-11', target: 'http://127.0.0.1:1' },
-      ...{ seed: 'none', startedAt, areas: ['health'], allowHttp: false, keyGiven: false },
-      concurrency: 1,
-    },
+    run: newRunRecord({ areas: ['health'], allowHttp: false, keyGiven: false }),
     exchanges: [],
   };
+  const { startedAt } = empty.run;
   const page = htmlReport(reportOf(empty, startedAt), empty);
   t.match(page, /Not judged/);
   t.notMatch(page, /undefined|\[object|NaN|Infinity/);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { conversation } from '../../conformance/areas/voice/probes.ts';
 import t, { type Test } from 'tap';
 import { sandboxSuite } from '../../conformance/areas/index.ts';
-import { runProbes, type RunSettings } from '../../conformance/engine/drive/run.ts';
+import type { RunSettings } from '../../conformance/engine/drive/run.ts';
 import { readTranscript, reportOf } from '../../conformance/index.ts';
 import { judgeTranscript, type Judgment } from '../../conformance/engine/judge/judge.ts';
 import { passThrough } from '../../conformance/engine/mutants/combinators.ts';
@@ -12,9 +12,10 @@ import type { VoiceTransform } from '../../conformance/engine/mutants/mutant.ts'
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type AgentFault, type CheckReport } from '../../src/contract/index.ts';
-import { createScaledClock, systemClock } from '../../src/platform/clock.ts';
+import { createScaledClock } from '../../src/platform/clock.ts';
 import { readOgg } from '../../src/voice/opus/index.ts';
 import { assertUsageError, run } from '../support/commands/command.ts';
+import { recordRun } from '../support/conformance/checked-service.ts';
 import { withDistortion } from '../support/sandboxes/distortions.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
@@ -29,23 +30,8 @@ async function withAgent(t: Test, options: Partial<AgentOptions> = {}) {
 
 /** Runs the voice probes against a sandbox, all unless `probes` selects some. */
 function runVoiceProbes(target: string, more: Partial<RunSettings> = {}): Promise<Transcript> {
-  return runProbes(sandboxSuite, {
-    target,
-    areas: ['voice'],
-    apiKey: undefined,
-    ca: undefined,
-    seed: 'voice',
-    kitVersion: 'test',
-    clock: systemClock,
-    concurrency: 4,
-    rate: undefined,
-    timeoutMs: 30_000,
-    allowHttp: false,
-    prompts: [],
-    preflightOnly: false,
-    onExchange() {},
-    ...more,
-  });
+  const options = { areas: ['voice'], apiKey: undefined, concurrency: 4, ...more } as const;
+  return recordRun({ url: target, apiKey: '' }, options);
 }
 
 const redIdsOf = ({ requirements }: Judgment): string[] =>

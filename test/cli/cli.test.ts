@@ -6,7 +6,6 @@ import t from 'tap';
 import type { SelftestResult } from '../../conformance/index.ts';
 import { loadCommands } from '../../cli/commands/index.ts';
 import { formatCommandHelp } from '../../cli/output/help.ts';
-import { startService } from '../../src/service/index.ts';
 import { assertUsageError, run, runInBackground } from '../support/commands/command.ts';
 import { runProcess, start } from '../support/commands/command-process.ts';
 import { needsTerminal, runInTerminal } from '../support/commands/terminal.ts';
@@ -14,6 +13,7 @@ import { withTcpServer } from '../support/network/tcp-server.ts';
 import { atNight, nightOnly } from '../support/nightly.ts';
 import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { withStartedService } from '../support/services/started-service.ts';
 
 const commands = ['check', 'doctor', 'agent', 'explain', 'grade', 'selftest', 'schemas', 'demo'];
 
@@ -204,8 +204,7 @@ const exampleCodes = atNight([0], [0, 3]);
 void t.test('help: fits a terminal, and its examples run', async (t) => {
   const { agent } = await withReferenceAgent(t, { voice: null });
   const { agent: voiceAgent } = await withReferenceAgent(t);
-  const service = await startService();
-  t.teardown(() => service.stop());
+  const service = await withStartedService(t);
   const env = { SANDBOX_KIT_SERVICE_API_KEY: service.apiKey };
   const folder = t.testdir({ 'accepted.json': '{"accepted":[]}', 'sandbox-kit-ca.pem': '' });
   const hasOwnTest = (args: string[]): boolean =>

@@ -1,18 +1,17 @@
 /** Reaching a service: `doctor` and `check` against services, mutants, and dead peers. */
 import t from 'tap';
 import { serviceDeadPeers } from '../../conformance/proof/dead-peers.ts';
-import { startService } from '../../src/service/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { assertUsageError, run, runInBackground } from '../support/commands/command.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { withStartedService } from '../support/services/started-service.ts';
 
 const SERVICE = ['--area', 'service'];
 
 void t.test(
   'doctor --area service reports a reachable service, or one cause with its fix',
   async (t) => {
-    const service = await startService();
-    t.teardown(() => service.stop());
+    const service = await withStartedService(t);
     const env = { SANDBOX_KIT_SERVICE_API_KEY: service.apiKey };
     const reachable = await run(['doctor', service.url, ...SERVICE], { env });
     t.equal(reachable.code, 0, reachable.stdout + reachable.stderr);

@@ -10,10 +10,11 @@ import { replay } from '../../conformance/proof/replay.ts';
 import type { Area, CheckReport } from '../../src/contract/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import { rowOf } from '../support/conformance/verdicts.ts';
-import { recordRun, withCheckedService } from '../support/conformance/checked-service.ts';
+import { recordRun } from '../support/conformance/checked-service.ts';
 import { recordSandboxOnce, recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 import { withDistortion } from '../support/sandboxes/distortions.ts';
 import { startTextAgent } from '../support/sandboxes/text-agent.ts';
+import { withStartedService } from '../support/services/started-service.ts';
 
 /** Checks a sandbox, or a service with its key. */
 async function checkAreas(
@@ -112,7 +113,7 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
 
 void t.test('each failure has the hint for its cause', async (t) => {
   const agent = await startTextAgent(t);
-  const service = await withCheckedService(t);
+  const service = await withStartedService(t);
   const recordings = {
     sandbox: await recordSandboxOnce(),
     service: (await recordServiceOnce()).transcript,

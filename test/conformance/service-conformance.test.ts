@@ -29,7 +29,7 @@ import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { assertUsageError, run } from '../support/commands/command.ts';
 import { runProcess } from '../support/commands/command-process.ts';
 import { assertEvidence, idsJudged } from '../support/conformance/verdicts.ts';
-import { recordRun, withCheckedService } from '../support/conformance/checked-service.ts';
+import { recordRun } from '../support/conformance/checked-service.ts';
 import { recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 import { damageJson, randomJson } from '../support/contract/random-json.ts';
 import { NOWHERE } from '../support/network/local-server.ts';
@@ -37,6 +37,7 @@ import { atNight } from '../support/nightly.ts';
 import { ROOT } from '../support/repository.ts';
 import { changeText, withDistortion } from '../support/sandboxes/distortions.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { withStartedService } from '../support/services/started-service.ts';
 
 /** A service without a control API. */
 const withoutControl = respondInstead(isControlRequest(''), notFound);
@@ -138,7 +139,7 @@ void t.test(
 );
 
 void t.test('a run without --intrusive sends no large, numerous, or slow requests', async (t) => {
-  const transcript = await recordRun(await withCheckedService(t), { intrusive: false });
+  const transcript = await recordRun(await withStartedService(t), { intrusive: false });
   const judgment = judgeTranscript(serviceSuite, transcript);
   t.equal(judgment.verdict, 'conforming');
   t.same(idsJudged(judgment, 'not_observed'), [
@@ -151,7 +152,7 @@ void t.test('a run without --intrusive sends no large, numerous, or slow request
 });
 
 void t.test('requirements that need a control API do not fail without one', async (t) => {
-  const service = await withCheckedService(t);
+  const service = await withStartedService(t);
   const evals = [{ id: 'parcel', name: 'Parcel', kind: 'contains', params: { text: 'parcel' } }];
   await fetch(`${service.adminUrl}/seed`, {
     method: 'POST',
@@ -170,7 +171,7 @@ void t.test('requirements that need a control API do not fail without one', asyn
 });
 
 void t.test('without evals and a control API, closing is judged but results are not', async (t) => {
-  const service = await withCheckedService(t);
+  const service = await withStartedService(t);
   const url = await withDistortion(t, service.url, withoutControl);
   const judgment = judgeTranscript(
     serviceSuite,
@@ -182,7 +183,7 @@ void t.test('without evals and a control API, closing is judged but results are 
 });
 
 void t.test('existing sessions with truncated times cause no failure', async (t) => {
-  const service = await withCheckedService(t);
+  const service = await withStartedService(t);
   const startedAt = (index: number): string =>
     new Date(Date.now() - 7_200_000 - index * 700).toISOString();
   const sessions = Array.from({ length: 9 }, (_, index) => ({
@@ -294,7 +295,7 @@ void t.test('a field that no conversion accepts does not make a check throw', as
 });
 
 void t.test('a check of a sandbox recognizes the address of the service', async (t) => {
-  const service = await withCheckedService(t);
+  const service = await withStartedService(t);
   const { report } = await check({ target: service.url, kitVersion: 'test', seed: 's' });
   t.match(report.blockedBy, {
     id: 'no_interface',
@@ -305,7 +306,7 @@ void t.test('a check of a sandbox recognizes the address of the service', async 
 
 void t.test('a server that is not the service gets one cause', async (t) => {
   const { agent } = await withReferenceAgent(t);
-  const service = await withCheckedService(t);
+  const service = await withStartedService(t);
   for (const [target, id, message] of [
     [
       { url: agent.url, apiKey: 'a-key' },
@@ -331,7 +332,7 @@ void t.test('a server that is not the service gets one cause', async (t) => {
 });
 
 void t.test('check --area service: exit code, report, and a redacted key', async (t) => {
-  const service = await withCheckedService(t);
+  const service = await withStartedService(t);
   const folder = t.testdir({});
   const record = join(folder, 'run.ndjson');
   const args = ['check', service.url, '--area', 'service', '--json', '-', '--record', record];

@@ -7,9 +7,9 @@
 import t from 'tap';
 import { serviceMutants, serviceVariants } from '../../conformance/areas/mutants.ts';
 import { serviceRequirementIds } from '../../conformance/areas/index.ts';
-import { withCheckedService } from '../support/conformance/checked-service.ts';
 import { assertKilled, assertSelftest } from '../support/conformance/selftest.ts';
 import { isNightly } from '../support/nightly.ts';
+import { withStartedService } from '../support/services/started-service.ts';
 
 void t.test('a mutant kills every requirement that can fail', (t) => {
   assertKilled(t, serviceMutants, serviceRequirementIds);
@@ -19,7 +19,7 @@ void t.test('a mutant kills every requirement that can fail', (t) => {
 });
 
 void t.test('the self-test passes against the reference service', async (t) => {
-  const service = await withCheckedService(t);
+  const service = await withStartedService(t);
   await assertSelftest(t, {
     serviceUrl: service.url,
     serviceApiKey: service.apiKey,

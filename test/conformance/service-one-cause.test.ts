@@ -23,9 +23,10 @@ import { reportOf } from '../../conformance/index.ts';
 import { replay } from '../../conformance/proof/replay.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { idsWith } from '../support/conformance/verdicts.ts';
-import { recordRun, withCheckedService } from '../support/conformance/checked-service.ts';
+import { recordRun } from '../support/conformance/checked-service.ts';
 import { recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 import { renameKeys, toCamel, withDistortion } from '../support/sandboxes/distortions.ts';
+import { withStartedService } from '../support/services/started-service.ts';
 
 /** Applies a defect to the recorded run of the reference service, and judges it. */
 async function reportWith(transform: TransformFactory): Promise<CheckReport> {
@@ -243,7 +244,7 @@ for (const [title, id, fails] of others) {
 }
 
 void t.test('the owner of each request is known', async (t) => {
-  const service = await withCheckedService(t);
+  const service = await withStartedService(t);
   const ownerByKey = new Map<string, string>();
   const keyByTrace = new Map<string, string>();
   const url = await withDistortion(t, service.url, () => (request, forward) => {

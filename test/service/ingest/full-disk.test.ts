@@ -4,7 +4,6 @@ import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { startService } from '../../../src/service/index.ts';
 import { nightOnly } from '../../support/nightly.ts';
 import { createLineLog } from '../../support/services/log-lines.ts';
 import {
@@ -12,6 +11,7 @@ import {
   startServiceProcess,
   type ServiceAddress,
 } from '../../support/services/service-process.ts';
+import { withStartedService } from '../../support/services/started-service.ts';
 import { makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';
 import { until } from '../../support/until.ts';
 
@@ -97,8 +97,7 @@ void t.test(
     const filler = join(folder, 'filler');
     writeFileSync(filler, Buffer.alloc(1_000_000));
     const dataDir = join(folder, 'data');
-    const service = await startService({ dataDir, log });
-    t.teardown(() => service.stop());
+    const service = await withStartedService(t, { dataDir, log });
     const acknowledged = await sendUntilFull(t, service);
     t.ok(acknowledged.length > 0);
     const [first = ''] = acknowledged;

@@ -1,16 +1,8 @@
-import type { Test } from 'tap';
 import { suiteOf } from '../../../conformance/areas/index.ts';
 import { runProbes, type RunSettings } from '../../../conformance/engine/drive/run.ts';
 import type { Transcript } from '../../../conformance/engine/transcript/transcript.ts';
-import { startService, type RunningService } from '../../../src/service/index.ts';
+import type { RunningService } from '../../../src/service/index.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-
-/** Starts a service on a free port. It stops with the test. */
-export async function withCheckedService(t: Test): Promise<RunningService> {
-  const service = await startService();
-  t.teardown(() => service.stop());
-  return service;
-}
 
 /** Runs the probes of the service (default: also the intrusive ones) and returns the transcript. */
 export function recordRun(

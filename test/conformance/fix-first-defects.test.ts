@@ -325,9 +325,8 @@ void t.test('optional fields with another name are a warning, and no failure', a
 });
 
 void t.test('CHAT-047 says that no reply names its tools', async (t) => {
-  const target = await withDistortion(t, await startTextAgent(t), editChat(drop('/metadata')));
-  const { report } = await check({
-    ...{ target, kitVersion: 'test', seed: 'advice', areas: ['chat'] },
+  const report = await reportOnDefect(t, editChat(drop('/metadata')), {
+    areas: ['chat'],
     prompts: ['Where is my order A-1001?'],
   });
   t.equal(rowOf(report, 'CHAT-041')?.verdict, 'pass');

@@ -14,8 +14,9 @@ import {
 } from '../../conformance/engine/mutants/combinators.ts';
 import type { ProxyResponse, TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
 import { check, terminalReport } from '../../conformance/index.ts';
-import { findViolations, type CheckReport } from '../../src/contract/index.ts';
+import type { CheckReport } from '../../src/contract/index.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
+import { reportOnDefect } from '../support/conformance/fix-first.ts';
 import { idsWith } from '../support/conformance/verdicts.ts';
 import { nightOnly } from '../support/nightly.ts';
 import {
@@ -268,13 +269,7 @@ async function reportOf(
   { defect, upstream }: Pick<Case, 'defect' | 'upstream'>,
 ): Promise<CheckReport> {
   const url = upstream === 'plain' ? await withPlainSandbox(t) : await startTextAgent(t);
-  const target = await withDistortion(t, url, defect);
-  const { report } = await check({
-    ...{ target, kitVersion: 'test', seed: 'one-cause' },
-    areas: ['chat', 'health', 'users'],
-  });
-  t.same(findViolations('CheckReport', report), []);
-  return report;
+  return reportOnDefect(t, defect, { upstream: url, seed: 'one-cause' });
 }
 
 void t.test('a sandbox that always sends the same reply is not called a cache', async (t) => {

@@ -30,7 +30,11 @@ import {
   withDistortion,
 } from '../support/sandboxes/distortions.ts';
 import { withPlainSandbox } from '../support/sandboxes/plain-sandbox.ts';
-import { respondWith, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
+import {
+  respondWith,
+  withoutUsers,
+  withSandboxDouble,
+} from '../support/sandboxes/sandbox-double.ts';
 import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 
 /** The most failed requirements that the cause of a defect may leave. */
@@ -275,9 +279,8 @@ async function reportOf(
 void t.test('a sandbox that always sends the same reply is not called a cache', async (t) => {
   const choices = [{ message: { role: 'assistant', content: 'Yes.' } }];
   const { url: target } = await withSandboxDouble(t, {
+    ...withoutUsers,
     chat: respondWith(200, { chat_id: 'chat-1', choices }),
-    create: respondWith(404, ''),
-    delete: respondWith(404, ''),
   });
   const { report } = await check({ target, kitVersion: 'test', seed: 'constant', areas: ['chat'] });
   t.match(report.causes, [

@@ -103,7 +103,10 @@ async function checkHealth(env: Record<string, string>): Promise<number | null> 
 }
 
 void t.test('the health check reports the state of the service and of the agent', async (t) => {
-  const service = await withStartedService(t, { host: '0.0.0.0', keys: [{ key: 'the-service-key' }] });
+  const service = await withStartedService(t, {
+    host: '0.0.0.0',
+    keys: [{ key: 'the-service-key' }],
+  });
   const { agent } = await withReferenceAgent(t, { voice: null });
   const { port } = new URL(service.url);
   const variable = linesOf(dockerfile).findLast(({ content }) => content.startsWith('HEALTH_URL='));

@@ -72,7 +72,10 @@ for (const javaScriptEnabled of atNight([true, false], [true])) {
 }
 
 void t.test('after a wrong key, the focus is on the key, with the problem', async (t) => {
-  const service = await withStartedService(t, { host: '0.0.0.0', keys: [{ key: 'the-first-key' }] });
+  const service = await withStartedService(t, {
+    host: '0.0.0.0',
+    keys: [{ key: 'the-first-key' }],
+  });
   const { page } = await openPage(t, service.url);
   await assertFocus(t, page, '[name=key]');
   t.equal(await page.locator('[aria-invalid]').count(), 0);

@@ -28,7 +28,10 @@ async function announceForm(
 
 void t.test('a form is refused before its body is read', async (t) => {
   const { service: local } = await withService(t);
-  const open = await withStartedService(t, { host: '0.0.0.0', keys: [{ key: 'the-key-of-this-service' }] });
+  const open = await withStartedService(t, {
+    host: '0.0.0.0',
+    keys: [{ key: 'the-key-of-this-service' }],
+  });
   const foreign = await announceForm(local, '/agents', { origin: 'https://evil.example' });
   t.equal(foreign.statusCode, 403, 'a form of another site');
   const unknown = await announceForm(open, '/agents', { origin: open.url });
@@ -42,7 +45,10 @@ void t.test('a form is refused before its body is read', async (t) => {
 });
 
 void t.test('beyond loopback, the key decides whose pages are shown, not the URL', async (t) => {
-  const open = await withStartedService(t, { host: '0.0.0.0', keys: [{ key: 'the-key-of-this-service' }] });
+  const open = await withStartedService(t, {
+    host: '0.0.0.0',
+    keys: [{ key: 'the-key-of-this-service' }],
+  });
   const headers = { accept: 'text/html', 'x-service-api-key': 'the-key-of-this-service' };
   for (const path of ['/runs?kind=production', '/simulation/sim?sessionId=ses']) {
     const page = await fetch(`${open.url}${path}&owner=somebody`, { headers });

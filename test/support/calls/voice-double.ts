@@ -6,11 +6,7 @@ import { createPacer } from '../../../src/platform/pacer.ts';
 import { createPeer, type Peer } from '../../../src/voice/peer/index.ts';
 import { Microphone, parseMessage, type CallMessage } from '../../../src/voice/call/index.ts';
 import { VoiceActivityDetector } from '../../../src/voice/activity/index.ts';
-import {
-  onlyHealth,
-  withSandboxDouble,
-  type UpgradeHandler,
-} from '../sandboxes/sandbox-double.ts';
+import { onlyHealth, withSandboxDouble, type UpgradeHandler } from '../sandboxes/sandbox-double.ts';
 import { until } from '../until.ts';
 
 const POLL_MS = 10;

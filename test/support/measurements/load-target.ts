@@ -1,11 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Test } from 'tap';
 import { systemClock } from '../../../src/platform/clock.ts';
-import {
-  respondWith,
-  withSandboxDouble,
-  type SandboxDouble,
-} from '../sandboxes/sandbox-double.ts';
+import { respondWith, withSandboxDouble, type SandboxDouble } from '../sandboxes/sandbox-double.ts';
 
 /** A chat request that the target received. */
 export interface ReceivedChat {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { check, requirementIds } from '../../conformance/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
-import { startService } from '../../src/service/index.ts';
 import { assertUsageError, run } from '../support/commands/command.ts';
 import { rowOf } from '../support/conformance/verdicts.ts';
 import { startTextMutant } from '../support/sandboxes/text-agent.ts';
+import { withStartedService } from '../support/services/started-service.ts';
 
 function readReport(t: Test, path: string): CheckReport {
   const report = JSON.parse(readFileSync(path, 'utf8')) as CheckReport;
@@ -146,8 +146,7 @@ void t.test(
 void t.test(
   'every area of a sandbox gives the same hint at the address of a service, and doctor too',
   async (t) => {
-    const service = await startService();
-    t.teardown(() => service.stop());
+    const service = await withStartedService(t);
     const areas = ['chat,health,users,voice', 'health', 'chat', 'users', 'voice'];
     const commands = areas.map((area) => ['check', service.url, '--area', area]);
     for (const args of [...commands, ['doctor', service.url, '--area', 'health']]) {

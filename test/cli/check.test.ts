@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
@@ -12,14 +11,17 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { rowOf } from '../support/conformance/verdicts.ts';
 import { run, runInBackground, type CommandResult } from '../support/commands/command.ts';
 import { runProcess, start } from '../support/commands/command-process.ts';
-import { NOWHERE, startLocally } from '../support/network/local-server.ts';
+import { NOWHERE } from '../support/network/local-server.ts';
 import { atNight } from '../support/nightly.ts';
 import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
 import {
   hang,
+  healthy,
   refusal,
+  respondToAll,
   respondWith,
   withSandboxDouble,
+  type RouteBehavior,
 } from '../support/sandboxes/sandbox-double.ts';
 import { startTextAgent, startTextMutant } from '../support/sandboxes/text-agent.ts';
 import { until } from '../support/until.ts';
@@ -119,16 +121,14 @@ void t.test('an unreachable sandbox gives exit code 3, and one cause with its fi
 
 void t.test('Ctrl-C: the verdicts so far are reported, and the rest is blocked', async (t) => {
   const held: (() => void)[] = [];
-  const server = createServer((request, response) => {
-    response.setHeader('content-type', 'application/json');
-    const respond = (): void => {
-      response.end('{"status":"healthy","timestamp":"2026-11-20T09:30:00Z"}');
-    };
-    // Only a request of the second probe has this header.
-    if (request.headers.accept === 'application/json') held.push(respond);
-    else respond();
+  const { url } = await withSandboxDouble(t, {
+    health(response, request) {
+      const respond = (): void => healthy(response, request);
+      // Only a request of the second probe has this header.
+      if (request.headers.accept === 'application/json') held.push(respond);
+      else respond();
+    },
   });
-  const url = await startLocally(t, server);
   const json = join(t.testdir({}), 'check.json');
   const args = ['check', url, '--area', 'health', '--json', json];
   const { end, stderrSoFar, stdoutSoFar } = await start(t, args);
@@ -238,10 +238,17 @@ void t.test('each command reads the key only once, so that it can come from a pi
   }
 });
 
+/** Repeats the key of the request. */
+const repeatKey: RouteBehavior = (response, request) => {
+  const { authorization: key = 'none' } = request.headers;
+  const body = { status: `your key is ${key}`, [key]: key };
+  respondWith(200, body, { 'x-key': key })(response, request);
+};
+
 void t.test('the key is sent, and redacted in every output', async (t) => {
   const folder = t.testdir({ key: `${KEY}\n` });
   const at = (name: string): string => join(folder, name);
-  const url = await startEchoingSandbox(t);
+  const { url } = await withSandboxDouble(t, respondToAll(repeatKey));
   const outputs = ['json', 'junit', 'markdown', 'record'];
   const flags = outputs.flatMap((name) => [`--${name}`, at(name)]);
   for (const [source, args, env] of [
@@ -264,16 +271,6 @@ void t.test('the key is sent, and redacted in every output', async (t) => {
     );
   }
 });
-
-/** Starts a sandbox whose responses repeat the key of the request. */
-async function startEchoingSandbox(t: Test): Promise<string> {
-  const server = createServer((request, response) => {
-    const key = request.headers.authorization ?? 'none';
-    response.writeHead(200, { 'content-type': 'application/json', 'x-key': key });
-    response.end(JSON.stringify({ status: `your key is ${key}`, [key]: key }));
-  });
-  return startLocally(t, server);
-}
 
 void t.test('--list needs no URL, and --dry-run sends nothing', async (t) => {
   const list = await run(['check', '--list', '--area', 'health']);

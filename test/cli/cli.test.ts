@@ -1,20 +1,19 @@
 /** The commands that bring their own sandbox, the help, and what all commands share. */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import type { SelftestResult } from '../../conformance/index.ts';
 import { loadCommands } from '../../cli/commands/index.ts';
 import { formatCommandHelp } from '../../cli/output/help.ts';
-import { startService } from '../../src/service/index.ts';
 import { assertUsageError, run, runInBackground } from '../support/commands/command.ts';
 import { runProcess, start } from '../support/commands/command-process.ts';
 import { needsTerminal, runInTerminal } from '../support/commands/terminal.ts';
+import { withTcpServer } from '../support/network/tcp-server.ts';
 import { atNight, nightOnly } from '../support/nightly.ts';
 import { COMPILE_CACHE, ROOT } from '../support/repository.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { withStartedService } from '../support/services/started-service.ts';
 
 const commands = ['check', 'doctor', 'agent', 'explain', 'grade', 'selftest', 'schemas', 'demo'];
 
@@ -45,10 +44,7 @@ void t.test('agent: the first line of text contains the address', async (t) => {
 });
 
 void t.test('agent: the error about a port in use says what to do', async (t) => {
-  const server = createServer().listen(0, '127.0.0.1');
-  t.teardown(() => server.close());
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await withTcpServer(t, () => undefined);
   assertUsageError(
     t,
     await run(['agent', '--port', String(port)]),
@@ -208,8 +204,7 @@ const exampleCodes = atNight([0], [0, 3]);
 void t.test('help: fits a terminal, and its examples run', async (t) => {
   const { agent } = await withReferenceAgent(t, { voice: null });
   const { agent: voiceAgent } = await withReferenceAgent(t);
-  const service = await startService();
-  t.teardown(() => service.stop());
+  const service = await withStartedService(t);
   const env = { SANDBOX_KIT_SERVICE_API_KEY: service.apiKey };
   const folder = t.testdir({ 'accepted.json': '{"accepted":[]}', 'sandbox-kit-ca.pem': '' });
   const hasOwnTest = (args: string[]): boolean =>

@@ -1,12 +1,18 @@
 /** `--cert` and `--key`: sandboxes that demand a client certificate (mutual TLS). */
 import { writeFileSync } from 'node:fs';
-import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { CheckReport, LoadReport, SimulationReport } from '../../src/contract/index.ts';
 import { assertUsageError, run } from '../support/commands/command.ts';
 import { encryptKey, generateKeyPair } from '../support/network/certificates.ts';
-import { withRecordingSandbox } from '../support/sandboxes/recording-sandbox.ts';
+import { withTcpServer } from '../support/network/tcp-server.ts';
+import {
+  closesCalls,
+  respondToAll,
+  respondWith,
+  withoutUsers,
+  withSandboxDouble,
+} from '../support/sandboxes/sandbox-double.ts';
 
 const PASSPHRASE = 'pass-Phrase-0123';
 const NOWHERE = 'https://127.0.0.1:1';
@@ -32,12 +38,15 @@ function createFiles(t: Test, files: Record<string, string>): (name: string) => 
 /** Starts a sandbox that demands a certificate of the client. Returns the options that trust it. */
 async function withMutualTls(t: Test, maxVersion: 'TLSv1.2' | 'TLSv1.3' = 'TLSv1.3') {
   const server = await generateKeyPair('localhost');
-  const sandbox = await withRecordingSandbox(t, undefined, {
-    ...server,
-    ca: [client.cert],
-    requestCert: true,
-    rejectUnauthorized: true,
-    maxVersion,
+  const sandbox = await withSandboxDouble(t, withoutUsers, {
+    tls: {
+      ...server,
+      ca: [client.cert],
+      requestCert: true,
+      rejectUnauthorized: true,
+      maxVersion,
+    },
+    ...closesCalls,
   });
   const path = createFiles(t, {
     ca: server.cert,
@@ -66,7 +75,7 @@ void t.test('check, load, simulate, and doctor use the certificate', async (t) =
   t.equal(report.blockedBy, undefined, checked.stderr);
   t.ok(report.requirements.some(({ area, verdict }) => area === 'health' && verdict === 'pass'));
   t.ok(
-    sandbox.received.some(({ method }) => method === 'UPGRADE'),
+    sandbox.requests.some(({ route }) => route === 'call'),
     'for the WebSocket, too',
   );
 
@@ -126,20 +135,17 @@ void t.test(
           `${version} ${command}`,
         );
       }
-      t.same(sandbox.received, []);
+      t.same(sandbox.requests, []);
     }
   },
 );
 
 /** Starts a server that answers the handshake with a fatal TLS alert. Returns its URL. */
 async function startAlertingServer(t: Test, alert: number): Promise<string> {
-  const server = createTcpServer((socket) => {
-    socket.on('error', () => {});
+  const port = await withTcpServer(t, (socket) => {
     socket.once('data', () => socket.end(Buffer.from([0x15, 3, 3, 0, 2, 2, alert])));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `https://127.0.0.1:${port}`;
 }
 
 void t.test('the report explains alerts and error pages about the certificate', async (t) => {
@@ -160,7 +166,8 @@ void t.test('the report explains alerts and error pages about the certificate', 
   t.match(demanding.stdout, /The sandbox demands a client certificate\./);
   // nginx completes the handshake, and responds to every request in the same way.
   const page = '<html><center>No required SSL certificate was sent</center></html>';
-  const nginx = await withRecordingSandbox(t, () => [400, page, { 'content-type': 'text/html' }]);
+  const refusal = respondWith(400, page, { 'content-type': 'text/html' });
+  const nginx = await withSandboxDouble(t, respondToAll(refusal));
   const without = await run(['check', nginx.url, '--area', 'chat']);
   t.equal(without.code, 3);
   t.match(without.stdout, /The sandbox demands a client certificate\./);

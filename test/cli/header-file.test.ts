@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { CheckReport } from '../../src/contract/index.ts';
 import { assertUsageError, run, type CommandResult } from '../support/commands/command.ts';
-import { withRecordingSandbox, type Reply } from '../support/sandboxes/recording-sandbox.ts';
+import {
+  closesCalls,
+  reply,
+  respondWith,
+  withoutUsers,
+  withSandboxDouble,
+  type RouteBehavior,
+  type SandboxDouble,
+} from '../support/sandboxes/sandbox-double.ts';
 
 const TOKEN = 'gw-Secret/value+0123456789';
 const BASIC = 'dXNlcjpwYXNzd29yZC0xMjM0';
@@ -26,13 +34,21 @@ function createHeaderFile(t: Test, text: string): { directory: string; path: str
 const BOTH = `# Headers of the gateway\nX-Gateway-Key: ${TOKEN}\n\nAuthorization: Basic ${BASIC}\n`;
 
 /** Replies with the headers of the request, in its own headers and in the body. */
-const echo = (content: (secrets: string) => unknown): ((received: EchoedRequest) => Reply) => {
-  return ({ headers }) => {
+const echo =
+  (content: (secrets: string) => unknown): RouteBehavior =>
+  (response, request) => {
+    const { headers } = request;
     const secrets = `${String(headers['x-gateway-key'])} ${String(headers.authorization)}`;
-    return [200, content(secrets), { 'x-echo': secrets, 'x-base64': btoa(TOKEN) }];
+    const shown = { 'x-echo': secrets, 'x-base64': btoa(TOKEN) };
+    respondWith(200, content(secrets), shown)(response, request);
   };
-};
-type EchoedRequest = { headers: Record<string, unknown> };
+
+/** Starts a sandbox without users that closes calls. */
+const withSandbox = (t: Test, chat = reply('Hello.')): Promise<SandboxDouble> =>
+  withSandboxDouble(t, { ...withoutUsers, chat }, closesCalls);
+
+const callsTo = ({ requests }: SandboxDouble): SandboxDouble['requests'] =>
+  requests.filter(({ route }) => route === 'call');
 
 /** Asserts that no file and no output contains a secret. */
 function assertNoLeak(t: Test, directory: string, { stdout, stderr }: CommandResult): void {
@@ -47,16 +63,14 @@ function assertNoLeak(t: Test, directory: string, { stdout, stderr }: CommandRes
 void t.test('check: every request has the headers, and no output shows their values', async (t) => {
   const { directory, path } = createHeaderFile(t, BOTH);
   const broken = echo((secrets) => ({ choices: [{ message: { content: 1, note: secrets } }] }));
-  const sandbox = await withRecordingSandbox(t, (request) =>
-    request.path === '/v1/chat/completions' ? broken(request) : undefined,
-  );
+  const sandbox = await withSandbox(t, broken);
   const views = ['json', 'junit', 'markdown', 'html', 'record'];
   const ran = await run([
     ...['check', sandbox.url, '--area', 'chat,health', '--header-file', path, '--verbose'],
     ...views.flatMap((view) => [`--${view}`, join(directory, view)]),
   ]);
   t.equal(ran.code, 1, ran.stderr);
-  t.ok(sandbox.received.length > 30);
+  t.ok(sandbox.requests.length > 30);
   for (const [name, value] of [
     ['x-gateway-key', TOKEN],
     ['authorization', `Basic ${BASIC}`],
@@ -79,21 +93,21 @@ void t.test('check: every request has the headers, and no output shows their val
 
 void t.test('check: the request of a voice WebSocket has the headers', async (t) => {
   const { directory, path } = createHeaderFile(t, BOTH);
-  const sandbox = await withRecordingSandbox(t);
+  const sandbox = await withSandbox(t);
   const args = ['check', sandbox.url, '--area', 'voice', '--header-file', path];
   const ran = await run([...args, '--json', join(directory, 'json')]);
-  const upgrades = sandbox.received.filter(({ method }) => method === 'UPGRADE');
-  t.ok(upgrades.length > 0 && upgrades.every(({ headers }) => headers['x-gateway-key'] === TOKEN));
+  const calls = callsTo(sandbox);
+  t.ok(calls.length > 0 && calls.every(({ headers }) => headers['x-gateway-key'] === TOKEN));
   assertNoLeak(t, directory, ran);
 });
 
 void t.test('load: requests, warm-up, and calls have the headers', async (t) => {
   const { directory, path } = createHeaderFile(t, BOTH);
   let count = 0;
-  const sandbox = await withRecordingSandbox(t, (request) => {
-    if (request.path !== '/v1/chat/completions' || count++ < 5) return undefined;
+  const sandbox = await withSandbox(t, (response, request) => {
     const secrets = String(request.headers['x-gateway-key']);
-    return [429, secrets, { 'retry-after': secrets }];
+    const limited = respondWith(429, secrets, { 'retry-after': secrets });
+    (count++ < 5 ? reply('Hello.') : limited)(response, request);
   });
   const views = ['json', 'junit', 'markdown', 'html'];
   const ran = await run([
@@ -104,12 +118,12 @@ void t.test('load: requests, warm-up, and calls have the headers', async (t) => 
   t.match(ran.stdout, /rate_limited/);
   t.ok(sandbox.valuesOf('x-gateway-key').every((value) => value === TOKEN));
   assertNoLeak(t, directory, ran);
-  sandbox.received.length = 0;
+  sandbox.requests.length = 0;
   const voice = await run([
     ...['load', sandbox.url, '--profile', 'voice', '--calls', '1', '--duration', '1s'],
     ...['--header-file', path, '--json', join(directory, 'json')],
   ]);
-  t.ok(sandbox.received.filter(({ method }) => method === 'UPGRADE').length > 1, voice.stderr);
+  t.ok(callsTo(sandbox).length > 1, voice.stderr);
   t.ok(sandbox.valuesOf('x-gateway-key').every((value) => value === TOKEN));
   assertNoLeak(t, directory, voice);
 });
@@ -121,9 +135,7 @@ void t.test(
     const chat = echo((secrets) => ({
       choices: [{ message: { role: 'assistant', content: secrets } }],
     }));
-    const sandbox = await withRecordingSandbox(t, (request) =>
-      request.path === '/v1/chat/completions' ? chat(request) : undefined,
-    );
+    const sandbox = await withSandbox(t, chat);
     const ran = await run([
       ...['simulate', sandbox.url, '--scenario', 'follow-up', '--header-file', path],
       ...['--json', join(directory, 'json'), '--junit', join(directory, 'junit')],

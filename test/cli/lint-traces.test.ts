@@ -120,7 +120,7 @@ void t.test(
 );
 
 void t.test(
-  'a file in a dialect that the service cannot read: exit code 1 and the cure',
+  'a file in a dialect that the service cannot read gets exit code 1 and the cure',
   async (t) => {
     const turn = { user: 'Hello', agent: 'Hello!' };
     const rows: [title: string, parts: SpanParts, spans: number, shown: RegExp][] = [

@@ -1,14 +1,14 @@
 /** The command `load` on several machines: --shard, --start-at, and --merge. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import t from 'tap';
+import { respondInstead, to } from '../../conformance/engine/mutants/combinators.ts';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { load, mergeLoadReports } from '../../library/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import { assertUsageError, run, unwrap } from '../support/commands/command.ts';
-import { NOWHERE, startLocally } from '../support/network/local-server.ts';
+import { NOWHERE } from '../support/network/local-server.ts';
+import { withDistortion } from '../support/sandboxes/distortions.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const HOUR_MS = 3_600_000;
@@ -101,17 +101,9 @@ void t.test('two shards are merged into one report with one verdict', async (t) 
 });
 
 void t.test('shards find /users even if the users of other preflights exist', async (t) => {
-  const { send } = await withReferenceAgent(t);
-  const keepUsers = createServer((request, response) => {
-    const { method = '', url = '' } = request;
-    if (method === 'DELETE') return void response.writeHead(204).end();
-    void text(request)
-      .then((body) => send(`${method} ${url}`, body === '' ? {} : { raw: body }))
-      .then((answer) =>
-        response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.text),
-      );
-  });
-  const url = await startLocally(t, keepUsers);
+  const { agent } = await withReferenceAgent(t);
+  const keepUsers = respondInstead(to('delete'), () => ({ status: 204, headers: {}, body: '' }));
+  const url = await withDistortion(t, agent.url, keepUsers);
   for (const index of [1, 2]) {
     const report = await load({
       url,
@@ -124,7 +116,7 @@ void t.test('shards find /users even if the users of other preflights exist', as
   }
 });
 
-void t.test('wrong usage is one message with exit code 2, before any request', async (t) => {
+void t.test('wrong options of shards are refused before any request', async (t) => {
   const cwd = t.testdir({
     'other.json': '{"verdict":"PASS"}',
     'linked.html': t.fixture('symlink', 'other.json'),
@@ -132,7 +124,6 @@ void t.test('wrong usage is one message with exit code 2, before any request', a
   const later = isoTime(systemClock.nowMs() + 2 * HOUR_MS);
   const shard = ['--shard', '1/2'];
   const cases: [args: string[], message: RegExp][] = [
-    [[], /URL is missing\. It must be the base URL of a sandbox/],
     [[NOWHERE, '--shard', '3/2'], /--shard must be a part of the run such as 2\/5, .* got "3\/2"/],
     [[NOWHERE, '--shard', '0/2'], /--shard must be a part of the run/],
     [[NOWHERE, '--shard', '1/1'], /--shard must be a part of the run .*, of 2 to 100, got "1\/1"/],

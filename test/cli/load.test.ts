@@ -1,15 +1,19 @@
 /** The command `load`: exit codes, reports, and common mistakes. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { run, runInBackground } from '../support/commands/command.ts';
 import { needsTerminal, runInTerminal } from '../support/commands/terminal.ts';
 import { withTarget } from '../support/measurements/load-target.ts';
-import { NOWHERE, startLocally } from '../support/network/local-server.ts';
+import { NOWHERE } from '../support/network/local-server.ts';
 import { isNightly } from '../support/nightly.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import {
+  respondToAll,
+  respondWith,
+  withSandboxDouble,
+} from '../support/sandboxes/sandbox-double.ts';
 import { until } from '../support/until.ts';
 
 const ESCAPE = '\u001B';
@@ -108,21 +112,18 @@ void t.test(
 void t.test(
   'a server that is not a sandbox gets no load, and the run names one cause and exits with 3',
   async (t) => {
-    let requests = 0;
-    const loginServer = createServer((_request, response) => {
-      requests += 1;
-      response.setHeader('content-type', 'text/html');
-      response.end('<!doctype html><title>Log in</title>');
-    });
-    const loginUrl = await startLocally(t, loginServer);
-    for (const url of [NOWHERE, loginUrl]) {
+    const html = { 'content-type': 'text/html' };
+    const login = respondWith(200, '<!doctype html><title>Log in</title>', html);
+    const loginServer = await withSandboxDouble(t, respondToAll(login));
+    for (const url of [NOWHERE, loginServer.url]) {
       const ran = await run(['load', url, '--quick']);
       t.equal(ran.code, 3, ran.stdout);
       t.match(ran.stdout, /^Not judged: /m);
       t.match(ran.stdout, /\nINVALID RUN {2}7 targets: /);
       t.ok(ran.stdout.split('\n').every((line) => line.length <= 80));
     }
-    t.ok(requests < 20, `${requests} requests: the preflight only`);
+    const { length: count } = loginServer.requests;
+    t.ok(count < 20, `${count} requests: the preflight only`);
   },
 );
 

@@ -7,7 +7,11 @@ import { findProxy } from '../../src/platform/proxy.ts';
 import { assertUsageError, run } from '../support/commands/command.ts';
 import { generateKeyPair } from '../support/network/certificates.ts';
 import { withConnectProxy, type ConnectProxyOptions } from '../support/network/connect-proxy.ts';
-import { withRecordingSandbox } from '../support/sandboxes/recording-sandbox.ts';
+import {
+  closesCalls,
+  withoutUsers,
+  withSandboxDouble,
+} from '../support/sandboxes/sandbox-double.ts';
 
 const HTTP = 'http://sandbox.test';
 const HTTPS = 'https://sandbox.test';
@@ -16,7 +20,7 @@ const PASSWORD = 'pr0xy-Passw0rd';
 /** Starts a sandbox with TLS behind a proxy. Returns the options that trust it. */
 async function withTlsSandbox(t: Test, options: Omit<ConnectProxyOptions, 'routes'> = {}) {
   const pair = await generateKeyPair('sandbox.test');
-  const sandbox = await withRecordingSandbox(t, undefined, pair);
+  const sandbox = await withSandboxDouble(t, withoutUsers, { tls: pair, ...closesCalls });
   const proxy = await withConnectProxy(t, {
     ...options,
     routes: { 'sandbox.test:443': sandbox.url },
@@ -26,7 +30,7 @@ async function withTlsSandbox(t: Test, options: Omit<ConnectProxyOptions, 'route
   return { sandbox, proxy, ca };
 }
 
-void t.test('the proxy of a URL', (t) => {
+void t.test('the proxy of a URL depends on its scheme, its host, and NO_PROXY', (t) => {
   const proxies = { https: 'http://secure.proxy:3128', http: 'plain.proxy:8080' };
   const rows: [url: string, noProxy: string, host: string | undefined][] = [
     ['https://a.example.com', '', 'secure.proxy'],
@@ -70,24 +74,24 @@ void t.test('check goes through the proxy, for TLS and for WebSockets', async (t
   t.equal(report.blockedBy, undefined, ran.stderr);
   t.ok(report.requirements.some(({ area, verdict }) => area === 'health' && verdict === 'pass'));
   t.ok(
-    sandbox.received.some(({ method }) => method === 'UPGRADE'),
+    sandbox.requests.some(({ route }) => route === 'call'),
     'also the WebSocket',
   );
   t.same([...new Set(proxy.targets)], ['sandbox.test:443']);
-  t.ok(proxy.targets.length >= sandbox.received.length, 'no request bypasses the proxy');
+  t.ok(proxy.targets.length >= sandbox.requests.length, 'no request bypasses the proxy');
   t.match(ran.stderr, `Requests went through the proxy ${proxy.host}.`);
   t.notMatch(ran.stdout + ran.stderr, PASSWORD);
 });
 
 void t.test('plain HTTP also goes through a tunnel', async (t) => {
-  const sandbox = await withRecordingSandbox(t);
+  const sandbox = await withSandboxDouble(t, withoutUsers);
   const proxy = await withConnectProxy(t, { routes: { 'sandbox.test:80': sandbox.url } });
   const ran = await run(['check', HTTP, '--allow-http', '--area', 'health'], {
     env: { HTTP_PROXY: proxy.url.replace('http://', '') },
   });
   t.equal(ran.code, 0, ran.stdout);
   t.ok(
-    sandbox.received.every(({ path }) => path === '/health'),
+    sandbox.requests.every(({ path }) => path === '/health'),
     'paths are not changed',
   );
 });
@@ -105,7 +109,7 @@ void t.test('load goes through the proxy, and the report says so', async (t) => 
   t.equal(report.warmUp?.errors, 0);
   const note = `Requests went through the proxy ${proxy.host}, so the figures include its time`;
   t.ok(report.notes.some((each) => each.startsWith(note)));
-  t.ok(sandbox.received.length > 10);
+  t.ok(sandbox.requests.length > 10);
   const closed = ['load', HTTPS, '--ca', ca, '--engine', 'autocannon'];
   const other = await run(closed, { env });
   assertUsageError(
@@ -122,7 +126,7 @@ void t.test('simulate goes through the proxy', async (t) => {
   const report = JSON.parse(ran.stdout) as SimulationReport;
   t.equal(report.blockedBy, undefined, ran.stderr);
   t.equal(report.sessions[0]?.status, 'completed', ran.stderr);
-  t.ok(sandbox.received.length > 3);
+  t.ok(sandbox.requests.length > 3);
 });
 
 void t.test('the report explains failures of the proxy, without its password', async (t) => {
@@ -155,7 +159,7 @@ void t.test('the report explains failures of the proxy, without its password', a
 });
 
 void t.test('loopback and NO_PROXY are reached directly', async (t) => {
-  const sandbox = await withRecordingSandbox(t);
+  const sandbox = await withSandboxDouble(t, withoutUsers);
   const env = { HTTP_PROXY: 'socks5://127.0.0.1:1', HTTPS_PROXY: 'socks5://127.0.0.1:1' };
   const ran = await run(['check', sandbox.url, '--area', 'health'], { env });
   t.equal(ran.code, 0, ran.stdout);

@@ -26,21 +26,6 @@ const FOLDER = createFolder(t);
 const at = (name: string): string => join(FOLDER, name);
 const KEY = 'sk-Very/secret~key.0123456789';
 
-/** Creates a user, or refuses a request without an id. */
-const create: RouteBehavior = (response, request) => {
-  const id = (request.body as { user_id?: unknown } | undefined)?.user_id;
-  const user = { user_id: id, created_at: '2026-11-20T09:30:00Z', status: 'active' };
-  const respond = typeof id === 'string' ? respondWith(201, user) : refusal(400, 'bad_request');
-  respond(response, request);
-};
-
-/** Deletes any user. */
-const remove: RouteBehavior = (response, request) => {
-  const id = decodeURIComponent(request.path.replace('/users/', ''));
-  const user = { user_id: id, deleted_at: '2026-11-20T09:30:00Z', status: 'deleted' };
-  respondWith(200, user)(response, request);
-};
-
 /** Refuses requests that are not a conversation. */
 const inChat =
   (respond: RouteBehavior): RouteBehavior =>
@@ -74,8 +59,7 @@ async function checkSandbox(
   own: RouteBehaviors,
   { args = [], env = {} }: { args?: string[]; env?: Record<string, string> } = {},
 ): Promise<Checked> {
-  const behaviors = { create, chat: inChat(reply('Done.')), ...own };
-  const sandbox = await withSandboxDouble(t, behaviors);
+  const sandbox = await withSandboxDouble(t, { chat: inChat(reply('Done.')), ...own });
   const [reportPath, recordingPath] = [at(`report-${++runs}.json`), at(`run-${runs}.ndjson`)];
   const common = ['--area', 'chat,health,users', '--seed', 'resend'];
   const files = ['--json', reportPath, '--record', recordingPath];
@@ -115,7 +99,7 @@ void t.test('a broken response exits with 1, and with 0 after the repair', async
   t.equal(broken.code, 1, broken.stderr);
   t.match(broken.stdout, /\nFAIL {2}CHAT-024\n/);
   t.match(broken.stdout, /NOT CONFORMING {2}The response still breaks CHAT-024\.\n$/);
-  sandbox.setBehavior({ create });
+  sandbox.setBehavior({});
   for (const path of [reportPath, recordingPath]) {
     const repaired = await run(['resend', path, String(id)]);
     t.equal(repaired.code, 0, repaired.stderr);
@@ -155,7 +139,7 @@ void t.test('a request that needs a user creates it, and deletes it afterward', 
   );
   t.same(routesOf(sandbox), ['create', 'delete', 'delete'], 'the failed deletion is tried again');
   sandbox.requests.length = 0;
-  sandbox.setBehavior({ create, delete: remove });
+  sandbox.setBehavior({});
   const repaired = await run(['resend', reportPath, id]);
   t.equal(repaired.code, 0);
   t.match(repaired.stdout, /\nOPEN {2}USERS-074\n/, 'the form of an error no longer matters');
@@ -175,7 +159,7 @@ void t.test('a new user is deleted before and after its creation', async (t) => 
     ({ verdict, area }) => verdict === 'fail' && area === 'users',
   );
   const id = exchangeOf(failed?.id ?? '');
-  sandbox.setBehavior({ create });
+  sandbox.setBehavior({});
   const { code, report: again } = await resendJson(t, [reportPath, String(id)]);
   t.equal(code, 0);
   t.same(routesOf(sandbox), ['delete', 'create', 'delete']);
@@ -210,7 +194,7 @@ void t.test('the key comes from the environment, and appears nowhere', async (t)
   const { sandbox, reportPath, exchangeOf } = await checkSandbox(t, { chat }, { env });
   const id = String(exchangeOf('CHAT-020'));
   const { stdout, stderr } = await run(['resend', reportPath, id, '--json', '-'], { env });
-  t.match(sandbox.requests[0]?.authorization, `Bearer ${KEY}`);
+  t.match(sandbox.requests[0]?.headers.authorization, `Bearer ${KEY}`);
   t.notMatch(stdout + stderr, KEY);
   t.match(stdout, /Bearer <redacted>/);
   sandbox.requests.length = 0;
@@ -264,7 +248,7 @@ void t.test('what one response does not decide is not judged', async (t) => {
 });
 
 void t.test('a request is not judged by requirements that the run did not select', async (t) => {
-  const sandbox = await withSandboxDouble(t, { create, chat: nullContent });
+  const sandbox = await withSandboxDouble(t, { chat: nullContent });
   const recording = at('chat-only.ndjson');
   await run(['check', sandbox.url, '--area', 'chat', '--record', recording]);
   const creation = readFileSync(recording, 'utf8')
@@ -362,7 +346,7 @@ void t.test('the library returns the same report', async (t) => {
   const { sandbox, report, reportPath, exchangeOf } = await checkSandbox(t, { chat: nullContent });
   const exchange = exchangeOf('CHAT-024');
   t.match(await resend({ report, exchange }), { verdict: 'not-conforming', exitCode: 1 });
-  sandbox.setBehavior({ create });
+  sandbox.setBehavior({});
   t.match(await resend({ report: reportPath, exchange }), { verdict: 'conforming', exitCode: 0 });
   await t.rejects(resend({ report, exchange: 9999 }), {
     name: 'TypeError',
@@ -381,7 +365,7 @@ void t.test('the library returns the same report', async (t) => {
   }
 });
 
-void t.test('wrong usage', async (t) => {
+void t.test('resend refuses wrong arguments, and says what it expects', async (t) => {
   const { report, reportPath, recordingPath } = await checkSandbox(t, { chat: nullContent });
   writeFileSync(at('other.json'), '{"a":1}');
   writeFileSync(at('no-fields.json'), '{}');

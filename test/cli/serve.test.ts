@@ -13,15 +13,13 @@ import {
   type RunningCommand,
 } from '../support/commands/command.ts';
 import { start } from '../support/commands/command-process.ts';
+import { sendTo, type ServiceAddress } from '../support/services/service-process.ts';
 import { makeTraceRequest, makeSpan } from '../support/traces/otlp.ts';
 import { until } from '../support/until.ts';
 
 /** The first line of `serve --json`. */
-interface FirstLine {
-  url: string;
-  apiKey: string;
+interface FirstLine extends ServiceAddress {
   appUrl: string;
-  adminUrl: string;
 }
 
 type Served = RunningCommand & { introduction: FirstLine };
@@ -29,17 +27,6 @@ type Served = RunningCommand & { introduction: FirstLine };
 async function serve(t: Test, args: string[] = [], options: RunOptions = {}): Promise<Served> {
   const started = await runInBackground(t, ['serve', '--port', '0', '--json', ...args], options);
   return { ...started, introduction: JSON.parse(started.firstLine) as FirstLine };
-}
-
-/** Sends an authorized request; returns the status and the body. */
-async function send({ url, apiKey }: FirstLine, route: string, body?: unknown) {
-  const [method = '', path = ''] = route.split(' ');
-  const response = await fetch(url + path, {
-    method,
-    headers: { 'x-service-api-key': apiKey, 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, text: await response.text() };
 }
 
 void t.test('serve --json: the first line contains the URLs and the key', async (t) => {
@@ -51,8 +38,8 @@ void t.test('serve --json: the first line contains the URLs and the key', async 
   t.match(introduction.url, /^http:\/\/127\.0\.0\.1:\d+$/);
   t.equal(introduction.appUrl, introduction.url);
   t.equal(introduction.adminUrl, `${introduction.url}/__admin`);
-  t.equal((await send(introduction, 'GET /__admin/ready')).status, 200);
-  t.equal((await send(introduction, 'GET /api/prod-evaluations/sessions/')).status, 200);
+  t.equal((await sendTo(introduction, 'GET /__admin/ready')).status, 200);
+  t.equal((await sendTo(introduction, 'GET /api/prod-evaluations/sessions/')).status, 200);
   t.equal(await end('SIGINT'), 0);
 });
 
@@ -152,7 +139,7 @@ void t.test('serve: keeps its development key, unless the environment sets a key
   const third = await serve(t, ['--data', data], { env });
   t.equal(third.introduction.apiKey, 'a-key-of-mine');
   const old = { ...third.introduction, apiKey: first.introduction.apiKey };
-  t.equal((await send(old, 'GET /api/simulations/sessions/')).status, 401);
+  t.equal((await sendTo(old, 'GET /api/simulations/sessions/')).status, 401);
 });
 
 void t.test('serve: data is not kept where the user does not expect it', async (t) => {
@@ -188,7 +175,7 @@ void t.test('serve: requires a key to listen beyond loopback', async (t) => {
   const file = join(folder, 'key');
   const { introduction, end } = await serve(t, ['--host', '0.0.0.0', '--api-key-file', file]);
   t.equal((await fetch(`${introduction.adminUrl}/ready`)).status, 401);
-  t.equal((await send(introduction, 'GET /__admin/ready')).status, 200);
+  t.equal((await sendTo(introduction, 'GET /__admin/ready')).status, 200);
   t.equal(await end('SIGTERM'), 0);
 });
 
@@ -198,7 +185,7 @@ void t.test('serve: keeps every request that it acknowledged before SIGTERM', as
   const acknowledged: string[] = [];
   const sent = Array.from({ length: 40 }, async (_, nth) => {
     const conversationId = `conv-${nth}`;
-    const { status } = await send(
+    const { status } = await sendTo(
       first.introduction,
       'POST /v1/traces',
       makeTraceRequest([makeSpan({ conversationId })]),
@@ -212,7 +199,7 @@ void t.test('serve: keeps every request that it acknowledged before SIGTERM', as
   t.comment(`${acknowledged.length} of ${sent.length} acknowledged`);
   const { introduction } = await serve(t, ['--data', data]);
   for (const id of acknowledged) {
-    t.equal((await send(introduction, `POST /v1/sessions/${id}/end`)).status, 200, id);
+    t.equal((await sendTo(introduction, `POST /v1/sessions/${id}/end`)).status, 200, id);
   }
 });
 
@@ -221,12 +208,12 @@ void t.test(
   async (t) => {
     const { introduction, end } = await serve(t, ['--drain', '3s']);
     const statusOf = async (route: string, body?: unknown) =>
-      (await send(introduction, route, body)).status;
+      (await sendTo(introduction, route, body)).status;
     t.equal(await statusOf('GET /ready'), 200);
     const startedMs = systemClock.monotonicMs();
     const ended = end('SIGTERM');
     await until('it is not ready', async () => (await statusOf('GET /ready')) === 503);
-    const { text } = await send(introduction, 'GET /__admin/ready');
+    const { text } = await sendTo(introduction, 'GET /__admin/ready');
     t.match(JSON.parse(text), { ready: false, reason: 'The service is stopping.' });
     t.equal(await statusOf('POST /v1/traces', makeTraceRequest()), 200);
     t.equal(await statusOf('POST /v1/sessions/conv-1/end'), 200);
@@ -254,18 +241,18 @@ void t.test('serve: logs contain no conversation text and no key', async (t) => 
   const [question, word] = ['my-secret-question', 'my-secret-word'];
   const tag = { attributes: { 'user.name': 'my-secret-name', 'gen_ai.tool.name': question } };
   const definition = { id: 'says', name: 'Says it', kind: 'contains', params: { text: word } };
-  await send(introduction, 'POST /__admin/evals', definition);
-  await send(introduction, 'PUT /__admin/settings', { evals: ['says'] });
+  await sendTo(introduction, 'POST /__admin/evals', definition);
+  await sendTo(introduction, 'PUT /__admin/settings', { evals: ['says'] });
   const spans = [
     makeSpan({ user: question, agent: 'my-secret-answer', ...tag }),
     { traceId: question },
   ];
-  t.equal((await send(introduction, 'POST /v1/traces', makeTraceRequest(spans))).status, 200);
-  t.equal((await send(introduction, 'POST /v1/traces', { resourceSpans: question })).status, 400);
+  t.equal((await sendTo(introduction, 'POST /v1/traces', makeTraceRequest(spans))).status, 200);
+  t.equal((await sendTo(introduction, 'POST /v1/traces', { resourceSpans: question })).status, 400);
   const unauthorized = { ...introduction, apiKey: 'my-secret-key' };
-  t.equal((await send(unauthorized, 'POST /v1/traces', makeTraceRequest())).status, 401);
-  t.equal((await send(introduction, `POST /v1/sessions/conv-1/end?x=${question}`)).status, 200);
-  t.equal((await send(introduction, 'POST /__admin/drain')).status, 200);
+  t.equal((await sendTo(unauthorized, 'POST /v1/traces', makeTraceRequest())).status, 401);
+  t.equal((await sendTo(introduction, `POST /v1/sessions/conv-1/end?x=${question}`)).status, 200);
+  t.equal((await sendTo(introduction, 'POST /__admin/drain')).status, 200);
   t.equal(await served.end('SIGTERM'), 0);
   const stderr = await served.stderr;
   t.match(stderr, /service_listening/, 'the log is not empty');
@@ -309,8 +296,8 @@ transcripts:
 void t.test('serve --seed-file: the seed data is available at the start', async (t) => {
   const file = join(t.testdir({ 'seed.yaml': GOOD_SEED }), 'seed.yaml');
   const { introduction, end, stderr } = await serve(t, ['--seed-file', file]);
-  t.equal((await send(introduction, 'POST /__admin/drain')).status, 200);
-  const { text } = await send(introduction, 'GET /api/prod-evaluations/sessions/');
+  t.equal((await sendTo(introduction, 'POST /__admin/drain')).status, 200);
+  const { text } = await sendTo(introduction, 'GET /api/prod-evaluations/sessions/');
   t.match(JSON.parse(text), {
     total: 1,
     items: [{ source_session_id: 'call-1', outcome_summary: { passed_count: 1 } }],

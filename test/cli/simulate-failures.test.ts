@@ -62,7 +62,7 @@ void t.test('a failed turn shows both lines, why it matters, and how to repeat i
     const before = double.chats().at(-2 - turnsBetween);
     t.type(again?.user_id, 'string');
     t.same(again, before, 'the command sends the request again');
-    t.equal(double.requests.at(-1)?.authorization, 'Bearer a-secret');
+    t.equal(double.requests.at(-1)?.headers.authorization, 'Bearer a-secret');
   };
   const shell = promisify(execFile);
   await shell('sh', ['-c', command], { env: { ...process.env, ...env } });

@@ -6,17 +6,22 @@ import type { CheckReport, LoadReport, SimulationReport } from '../../src/contra
 import { createTraceparents, traceIdOf } from '../../src/platform/trace-context.ts';
 import { run } from '../support/commands/command.ts';
 import {
-  withRecordingSandbox,
-  type RecordingSandbox,
-} from '../support/sandboxes/recording-sandbox.ts';
+  closesCalls,
+  reply,
+  respondToAll,
+  respondWith,
+  withoutUsers,
+  withSandboxDouble,
+  type SandboxDouble,
+} from '../support/sandboxes/sandbox-double.ts';
 
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-01$/;
 
 /** Asserts that every request has a different `traceparent`, and returns the trace ids. */
-function assertTraced(t: Test, sandbox: RecordingSandbox): string[] {
+function assertTraced(t: Test, sandbox: SandboxDouble): string[] {
   const values = sandbox.valuesOf('traceparent');
   t.ok(values.length > 0 && values.every((value) => TRACEPARENT.test(value)), 'all are valid');
-  t.equal(values.length, sandbox.received.length, 'every request has one');
+  t.equal(values.length, sandbox.requests.length, 'every request has one');
   const ids = values.map((value) => traceIdOf(value) ?? '');
   t.equal(new Set(ids).size, ids.length, 'each request has a different trace id');
   return ids;
@@ -35,10 +40,9 @@ void t.test('trace contexts depend only on the seed, the name, and its repetitio
 });
 
 void t.test('check: every report shows the trace id of a failure', async (t) => {
-  const isNull = { choices: [{ message: { role: 'assistant', content: null } }] };
-  const sandbox = await withRecordingSandbox(t, ({ path }) =>
-    path === '/v1/chat/completions' ? [200, isNull, { 'x-served-by': 'test' }] : undefined,
-  );
+  const choices = [{ message: { role: 'assistant', content: null } }];
+  const chat = respondWith(200, { choices });
+  const sandbox = await withSandboxDouble(t, { ...withoutUsers, chat });
   const directory = t.testdir({});
   const file = (name: string): string => join(directory, name);
   const read = (name: string): string => readFileSync(file(name), 'utf8');
@@ -66,9 +70,7 @@ void t.test('check: every report shows the trace id of a failure', async (t) => 
   const again = JSON.parse(read('graded')) as CheckReport;
   t.same(again.requirements, requirements, 'a recording keeps the trace ids');
 
-  const second = await withRecordingSandbox(t, ({ path }) =>
-    path === '/v1/chat/completions' ? [200, isNull] : undefined,
-  );
+  const second = await withSandboxDouble(t, { ...withoutUsers, chat });
   await run(['check', second.url, '--area', 'chat,health', '--seed', 'traces']);
   t.same(assertTraced(t, second).sort(), ids.sort(), 'the same seed gives the same trace ids');
 });
@@ -76,7 +78,8 @@ void t.test('check: every report shows the trace id of a failure', async (t) => 
 void t.test(
   'check: a cause names its trace id, but not for a request that was never sent',
   async (t) => {
-    const sandbox = await withRecordingSandbox(t, () => [401, { error: 'who are you?' }]);
+    const refusal = respondWith(401, { error: 'who are you?' });
+    const sandbox = await withSandboxDouble(t, respondToAll(refusal));
     const ran = await run(['check', sandbox.url, '--area', 'chat', '--junit', '-']);
     t.equal(ran.code, 3);
     const [, traceId = 'none'] = /Trace id ([0-9a-f]{32})/.exec(ran.stderr) ?? [];
@@ -89,17 +92,18 @@ void t.test(
 );
 
 void t.test('check: the request of a voice WebSocket has a traceparent', async (t) => {
-  const sandbox = await withRecordingSandbox(t);
+  const sandbox = await withSandboxDouble(t, withoutUsers, closesCalls);
   await run(['check', sandbox.url, '--area', 'voice']);
   assertTraced(t, sandbox);
-  t.ok(sandbox.received.some(({ method }) => method === 'UPGRADE'));
+  t.ok(sandbox.requests.some(({ route }) => route === 'call'));
 });
 
 void t.test('load: every request has a traceparent, and examples show the trace id', async (t) => {
   let count = 0;
-  const sandbox = await withRecordingSandbox(t, ({ path }) =>
-    path === '/v1/chat/completions' && count++ % 7 === 6 ? [503, 'busy'] : undefined,
-  );
+  const sandbox = await withSandboxDouble(t, {
+    ...withoutUsers,
+    chat: (...args) => (count++ % 7 === 6 ? respondWith(503, 'busy') : reply('Hello.'))(...args),
+  });
   const directory = t.testdir({});
   const views = ['json', 'junit', 'markdown', 'html'];
   const ran = await run([
@@ -125,7 +129,7 @@ void t.test('load: every request has a traceparent, and examples show the trace 
 });
 
 void t.test('load: a failed call shows the trace id of its WebSocket request', async (t) => {
-  const sandbox = await withRecordingSandbox(t);
+  const sandbox = await withSandboxDouble(t, withoutUsers, closesCalls);
   const ran = await run([
     ...['load', sandbox.url, '--profile', 'voice', '--calls', '2', '--duration', '1s', '--json=-'],
   ]);
@@ -138,9 +142,10 @@ void t.test('load: a failed call shows the trace id of its WebSocket request', a
 
 void t.test('simulate: a failed session shows the trace id of its last request', async (t) => {
   let count = 0;
-  const sandbox = await withRecordingSandbox(t, ({ path }) =>
-    path === '/v1/chat/completions' && count++ > 0 ? [500, 'broken'] : undefined,
-  );
+  const sandbox = await withSandboxDouble(t, {
+    ...withoutUsers,
+    chat: (...args) => (count++ > 0 ? respondWith(500, 'broken') : reply('Hello.'))(...args),
+  });
   const directory = t.testdir({});
   const ran = await run([
     ...['simulate', sandbox.url, '--scenario', 'follow-up', '--seed', 'traces'],

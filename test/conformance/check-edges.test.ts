@@ -1,34 +1,28 @@
 /** Checks of unusual servers: unknown paths, encodings, large bodies, rate limits, interruptions. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { check, diagnose, type CheckSettings } from '../../conformance/index.ts';
 import type { CheckReport } from '../../src/contract/index.ts';
 import { idsWith } from '../support/conformance/verdicts.ts';
-import { startLocally } from '../support/network/local-server.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import {
+  healthy,
+  onlyHealth,
+  reply,
+  respondToAll,
+  respondWith,
+  withSandboxDouble,
+} from '../support/sandboxes/sandbox-double.ts';
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
-
-/** A server of this test, closed with it. */
-async function serve(t: Test, handler: Handler): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume();
-    handler(request, response);
-  });
-  return startLocally(t, server);
-}
+/** Every path is unknown. */
+const nothing = respondToAll((response) => void response.writeHead(404).end());
 
 async function report(target: string, more: Partial<CheckSettings> = {}): Promise<CheckReport> {
   return (await check({ target, kitVersion: '0', seed: 'edges', ...more })).report;
 }
 
-const answer = (response: ServerResponse, status: number, body: object): void => {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-};
-
 void t.test('a server that returns 404 for every path gets one cause and no finding', async (t) => {
-  const url = await serve(t, (_request, response) => void response.writeHead(404).end());
+  const { url } = await withSandboxDouble(t, nothing);
   const selections = [
     ['chat', 'health', 'users', 'voice'],
     ['chat'],
@@ -55,10 +49,8 @@ void t.test('a check of health alone reports that only /health is missing', asyn
     [401, { error: { message: 'A key is needed.', type: 'authentication' } }],
   ];
   for (const [status, body] of chat) {
-    const url = await serve(t, (request, response) => {
-      if (request.url === '/v1/chat/completions') answer(response, status, body);
-      else answer(response, 404, { detail: 'Not Found' });
-    });
+    const unknown = respondToAll(respondWith(404, { detail: 'Not Found' }));
+    const { url } = await withSandboxDouble(t, { ...unknown, chat: respondWith(status, body) });
     const checked = await report(url, { areas: ['health'] });
     t.match(checked, { exitCode: 1, blockedBy: undefined }, `${status}`);
     t.same(idsWith(checked, 'fail'), ['HEALTH-001'], `${status}`);
@@ -66,20 +58,12 @@ void t.test('a check of health alone reports that only /health is missing', asyn
 });
 
 void t.test('a sandbox with only the chat endpoint is checked', async (t) => {
-  const choices = [{ message: { role: 'assistant', content: 'Yes.' } }];
-  const url = await serve(t, (request, response) => {
-    if (request.url === '/v1/chat/completions') answer(response, 200, { choices });
-    else response.writeHead(404).end();
-  });
+  const { url } = await withSandboxDouble(t, { ...nothing, chat: reply('Yes.') });
   t.equal((await report(url)).blockedBy, undefined);
 });
 
 void t.test('a sandbox without users conforms even if only users are checked', async (t) => {
-  const url = await serve(t, ({ url: path }, response) => {
-    const health = { status: 'healthy', timestamp: '2026-11-20T09:30:00Z' };
-    if (path === '/health') answer(response, 200, health);
-    else response.writeHead(404).end();
-  });
+  const { url } = await withSandboxDouble(t, onlyHealth);
   const { verdict, exitCode, counts } = await report(url, { areas: ['users'] });
   t.match({ verdict, exitCode }, { verdict: 'conforming', exitCode: 0 });
   t.ok((counts['pass'] ?? 0) > 0, 'something was graded');
@@ -88,9 +72,9 @@ void t.test('a sandbox without users conforms even if only users are checked', a
 void t.test('encoded responses are decoded; a wrong Content-Encoding blocks the run', async (t) => {
   const health = JSON.stringify({ status: 'healthy', timestamp: '2026-11-20T09:30:00Z' });
   const encoded = async (body: Buffer): Promise<CheckReport> => {
-    const url = await serve(t, (_request, response) => {
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end(body);
-    });
+    const gzip = { 'content-encoding': 'gzip' };
+    const sandbox = respondToAll((response) => void response.writeHead(200, gzip).end(body));
+    const { url } = await withSandboxDouble(t, sandbox);
     return report(url, { areas: ['health'] });
   };
   t.equal((await encoded(gzipSync(health))).verdict, 'conforming');
@@ -105,26 +89,17 @@ void t.test('encoded responses are decoded; a wrong Content-Encoding blocks the 
 void t.test('a response that is too large is reported as such, not as invalid JSON', async (t) => {
   const { agent } = await withReferenceAgent(t, { voice: null });
   const large = JSON.stringify({ choices: [], filler: 'x'.repeat(5 * 1024 * 1024) });
-  const url = await serve(t, (request, response) => {
-    if (request.url === '/v1/chat/completions') response.end(large);
-    else response.writeHead(307, { location: agent.url }).end();
-  });
+  const elsewhere = respondToAll(respondWith(307, '', { location: agent.url }));
+  const { url } = await withSandboxDouble(t, { ...elsewhere, chat: respondWith(200, large) });
   const { requirements } = await report(url, { areas: ['chat'] });
   const unanswered = requirements.find(({ id }) => id === 'CHAT-016');
   t.match(unanswered, { verdict: 'fail', received: /larger than 4194304 bytes/ });
 });
 
 void t.test('a sandbox that rate-limits every chat request gets one cause', async (t) => {
-  const url = await serve(t, (request, response) => {
-    const health = { status: 'healthy', timestamp: '2026-11-20T09:30:00Z' };
-    if (request.url === '/health') {
-      answer(response, 200, health);
-      return;
-    }
-    response.setHeader('retry-after', '99999999');
-    const error = { message: 'later', type: 'rate_limit_error', code: 'rate_limit_exceeded' };
-    answer(response, 429, { error });
-  });
+  const error = { message: 'later', type: 'rate_limit_error', code: 'rate_limit_exceeded' };
+  const limited = respondToAll(respondWith(429, { error }, { 'retry-after': '99999999' }));
+  const { url } = await withSandboxDouble(t, { ...limited, health: healthy });
   const { blockedBy, exitCode } = await report(url);
   t.match({ blockedBy, exitCode }, { blockedBy: { id: 'rate_limited' }, exitCode: 3 });
 });
@@ -165,9 +140,8 @@ void t.test('an interrupted run deletes the users that it created and is not jud
 });
 
 void t.test('an infinite number is reported as Infinity, not as null', async (t) => {
-  const url = await serve(t, (_request, response) => {
-    response.end('{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","uptime":1e999}');
-  });
+  const body = '{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","uptime":1e999}';
+  const { url } = await withSandboxDouble(t, { health: respondWith(200, body) });
   const { requirements } = await report(url, { areas: ['health'] });
   t.match(
     requirements.find(({ id }) => id === 'HEALTH-013'),

@@ -1,25 +1,22 @@
 /** A response that is nested a million levels deep is a failure, and every view of the report exists. */
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import t from 'tap';
 import type { CheckReport } from '../../src/contract/index.ts';
 import { run } from '../support/commands/command.ts';
-import { startLocally } from '../support/network/local-server.ts';
+import {
+  healthy,
+  respondToAll,
+  respondWith,
+  withSandboxDouble,
+} from '../support/sandboxes/sandbox-double.ts';
 
 const DEEP = '['.repeat(1_000_000) + ']'.repeat(1_000_000);
 
 void t.test('a reply that is nested too deeply fails, and the page says why', async (t) => {
-  const server = createServer((request, response) => {
-    request.resume();
-    response.setHeader('content-type', 'application/json');
-    const health = { status: 'healthy', timestamp: '2026-11-20T10:00:00Z' };
-    const message = `{"role":"assistant","content":"Hello","extra":${DEEP}}`;
-    response.end(
-      request.url === '/health' ? JSON.stringify(health) : `{"choices":[{"message":${message}}]}`,
-    );
-  });
-  const url = await startLocally(t, server);
+  const message = `{"role":"assistant","content":"Hello","extra":${DEEP}}`;
+  const deep = respondToAll(respondWith(200, `{"choices":[{"message":${message}}]}`));
+  const { url } = await withSandboxDouble(t, { ...deep, health: healthy });
   const directory = t.testdir();
   const [html, junit] = [join(directory, 'r.html'), join(directory, 'r.xml')];
   const args = ['check', url, '--area', 'chat', '--json', '-', '--html', html, '--junit', junit];

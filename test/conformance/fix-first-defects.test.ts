@@ -1,5 +1,18 @@
 /** What "Fix first" says about a defect, and the finding that shows it. */
 import t from 'tap';
+import { editChat } from '../../conformance/areas/sandbox-responses.ts';
+import {
+  always,
+  drop,
+  editErrors,
+  jsonResponse,
+  replaceParts,
+  respondInstead,
+  set,
+  type When,
+} from '../../conformance/engine/mutants/combinators.ts';
+import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
+import { stringAt, userIdOf } from '../../conformance/engine/mutants/requests.ts';
 import {
   check,
   terminalReport,
@@ -7,7 +20,6 @@ import {
   junitReport,
   markdownReport,
 } from '../../conformance/index.ts';
-import { isObject } from '../../src/platform/json.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import { rowOf } from '../support/conformance/verdicts.ts';
 import {
@@ -17,117 +29,85 @@ import {
 } from '../support/conformance/fix-first.ts';
 import {
   CHAT,
-  change,
   changeBody,
   changeText,
-  errorBody,
-  idOf,
-  isAccepted,
+  createErrorResponse,
+  isBadRequest,
   isChat,
   isUsers,
-  withDefect,
-  type Defect,
-  type Message,
-} from '../support/sandboxes/defective-layer.ts';
+  renameKeys,
+  toCamel,
+  withDistortion,
+} from '../support/sandboxes/distortions.ts';
 import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 
-/** Responds to some requests in place of the sandbox. */
-const instead =
-  (
-    when: (request: { path: string; method: string; body: string }) => boolean,
-    status: number,
-    body: string,
-    type = 'text/html',
-  ): Defect =>
-  () =>
-  (request, forward) =>
-    when(request)
-      ? Promise.resolve({ ...request, status, headers: { 'content-type': type }, body })
-      : forward();
+/** Responds to some requests with a page in place of the sandbox. */
+const showInstead = (when: When, status: number, body: string): TransformFactory =>
+  respondInstead(when, () => ({ status, headers: { 'content-type': 'text/html' }, body }));
 
-/** Renames the keys of a JSON value at every level. */
-function renameKeys(value: unknown, rename: (key: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => renameKeys(item, rename));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [rename(key), renameKeys(item, rename)]),
+/** Refuses every chat request, because a parameter of another interface is missing. */
+const demand = (parameter: string): TransformFactory =>
+  respondInstead(isChat, () =>
+    createErrorResponse(400, `you must provide ${parameter}`, 'invalid_request_error', null),
   );
-}
 
-const toCamel = (key: string): string =>
-  key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
-const editErrors = (edit: (body: Record<string, unknown>) => unknown): Defect =>
-  changeBody(
-    (body) => edit(body as Record<string, unknown>),
-    ({ status, path }) => status === 400 && isChat({ path }),
-  );
+const isNotHealth: When = ({ path }) => path !== '/health';
 
 /** Sends each request about users to the next of two sandboxes that share no users. */
-const twoProcesses: Defect = () => {
+const twoProcesses: TransformFactory = () => {
   const known = [new Set<string>(), new Set<string>()];
   let nth = 0;
-  return (request, forward) => {
+  return async (request, forward) => {
     const users = known[nth++ % 2] ?? new Set();
-    const id = request.method === 'DELETE' ? request.path.slice('/users/'.length) : idOf(request);
-    if (request.method === 'DELETE' && !users.delete(id)) {
-      const body = errorBody('No such user.', 'invalid_request_error', 'not_found');
-      return Promise.resolve({ ...request, status: 404, headers: {}, body });
+    if (request.method === 'DELETE' && !users.delete(userIdOf(request))) {
+      return createErrorResponse(404, 'No such user.', 'invalid_request_error', 'not_found');
     }
-    if (request.path === '/users') users.add(id);
-    return forward();
+    if (request.path === '/users') users.add(stringAt('user_id', request) ?? '');
+    return forward(request);
   };
 };
 
 /** Sends each chat request of a user to the next of two sandboxes, of which one doesn't know the user. */
-const chatPerProcess: Defect = () => {
+const chatPerProcess: TransformFactory = () => {
   let nth = 0;
-  return (request, forward) => {
-    if (!isChat(request) || idOf(request) === '' || nth++ % 2 === 0) return forward();
-    const body = errorBody('Unknown user.', 'invalid_request_error', 'bad_request');
-    const headers = { 'content-type': 'application/json' };
-    return Promise.resolve({ ...request, status: 400, headers, body });
-  };
+  return async (request, forward) =>
+    !isChat(request) || !stringAt('user_id', request) || nth++ % 2 === 0
+      ? forward(request)
+      : createErrorResponse(400, 'Unknown user.', 'invalid_request_error', 'bad_request');
 };
 
 /** Compares only the beginning of ids. */
-const cutIds: Defect = () => {
-  const known = new Map<string, string>();
-  return (request, forward) => {
-    const id = request.method === 'DELETE' ? request.path.slice('/users/'.length) : idOf(request);
+const cutIds: TransformFactory = () => {
+  const known = new Set<string>();
+  const at = '2026-01-01T00:00:00Z';
+  return async (request, forward) => {
+    const isDeletion = request.method === 'DELETE';
+    const id = isDeletion ? userIdOf(request) : (stringAt('user_id', request) ?? '');
     const start = id.slice(0, 10);
-    const respond = (status: number, code: string): Promise<Message> =>
-      Promise.resolve({
-        ...request,
-        status,
-        headers: {},
-        body: errorBody('', 'duplicate_user_error', code),
-      });
-    if (request.method === 'DELETE') {
-      if (!known.has(start)) return respond(404, 'not_found');
-      known.delete(start);
-      const deleted = { user_id: id, deleted_at: '2026-01-01T00:00:00Z', status: 'deleted' };
-      const body = JSON.stringify(deleted);
-      return Promise.resolve({ ...request, status: 200, headers: {}, body });
+    if (isDeletion) {
+      return known.delete(start)
+        ? jsonResponse(200, { user_id: id, deleted_at: at, status: 'deleted' })
+        : createErrorResponse(404, '', 'duplicate_user_error', 'not_found');
     }
-    if (request.path !== '/users' || !/^\w{1,64}$/.test(id)) return forward();
-    if (known.has(start)) return respond(409, 'user_exists');
-    known.set(start, id);
-    const created = { user_id: id, created_at: '2026-01-01T00:00:00Z', status: 'active' };
-    return Promise.resolve({ ...request, status: 201, headers: {}, body: JSON.stringify(created) });
+    if (request.path !== '/users' || !/^\w{1,64}$/.test(id)) return forward(request);
+    if (known.has(start)) {
+      return createErrorResponse(409, '', 'duplicate_user_error', 'user_exists');
+    }
+    known.add(start);
+    return jsonResponse(201, { user_id: id, created_at: at, status: 'active' });
   };
 };
 
 /** Refuses every creation after the eighth because the user exists. */
-const fullTable: Defect = () => {
+const fullTable: TransformFactory = () => {
   let creations = 0;
-  return (request, forward) =>
-    request.path === '/users' && /^\w{4,64}$/.test(idOf(request)) && ++creations > 8
-      ? Promise.resolve({
-          ...{ ...request, status: 409, headers: {} },
-          body: errorBody('The user exists.', 'duplicate_user_error', 'user_exists'),
-        })
-      : forward();
+  return async (request, forward) => {
+    const id = stringAt('user_id', request) ?? '';
+    const isCreation = request.path === '/users' && /^\w{4,64}$/.test(id);
+    return isCreation && ++creations > 8
+      ? createErrorResponse(409, 'The user exists.', 'duplicate_user_error', 'user_exists')
+      : forward(request);
+  };
 };
 
 const DJANGO_CSRF =
@@ -145,14 +125,14 @@ const PHP_WARNING =
 const cases: readonly FixFirstCase[] = [
   {
     title: 'a CSRF check in front of /users',
-    defect: instead(isUsers, 403, DJANGO_CSRF),
+    defect: showInstead(isUsers, 403, DJANGO_CSRF),
     says: /^POST \/users.*: requests get 403 with an HTML page \(Django's CSRF check\): "403 Forbidden: CSRF verification failed\. Request aborted" .*@csrf_exempt/,
     never: /error handler/,
     example: { message: '403 Forbidden: CSRF verification failed. Request aborted' },
   },
   {
     title: 'a gateway that fails for one form of request',
-    defect: instead(
+    defect: showInstead(
       (request) => isChat(request) && request.body.includes('"system"'),
       502,
       NGINX_502,
@@ -162,46 +142,34 @@ const cases: readonly FixFirstCase[] = [
   },
   {
     title: 'the debug page of a framework',
-    defect: change(
-      () => ({ status: 500, headers: { 'content-type': 'text/html' }, body: DJANGO_DEBUG }),
-      ({ status, path }) => status === 400 && isChat({ path }),
+    defect: replaceParts(
+      isChat,
+      { status: 500, headers: { 'content-type': 'text/html' }, body: DJANGO_DEBUG },
+      isBadRequest,
     ),
     says: /requests get 500 with an HTML page \(Django's debug page\): "TypeError at \/v1\/chat\/completions: argument of type 'NoneType' is not iterable" .*Find this error in the log/,
   },
   {
     title: 'a message of PHP before the reply',
-    defect: changeText(
-      (body) => PHP_WARNING + body,
-      (message) => isAccepted(message) && isChat(message),
-    ),
+    defect: changeText((body) => PHP_WARNING + body, isChat),
     says: /the body is not JSON: PHP printed "Warning: Undefined array key \\"user_id\\" in \/var\/www\/chat\.php on line 12" before the JSON object .*set display_errors to Off/,
   },
   {
     title: 'a required parameter that the interface does not have',
-    defect: instead(
-      isChat,
-      400,
-      errorBody('you must provide a model parameter', 'invalid_request_error', null),
-      'application/json',
-    ),
+    defect: demand('a model parameter'),
     says: /^POST \/v1\/chat\/completions: valid requests get 400 with "you must provide a model parameter" \(\d+ responses, e\.g\. exchange \d+ "minimal"\)\. Accept every request/,
     example: { received: '400 (you must provide a model parameter)' },
   },
   {
     title: 'the right shape with a wrong status',
-    defect: change(
-      () => ({ status: 422 }),
-      ({ status }) => status === 400,
-    ),
+    defect: replaceParts(always, { status: 422 }, isBadRequest),
     says: /^POST \/v1\/chat\/completions and POST \/users: refuse malformed requests with 400 instead of 422$/,
     never: /error handler|validate the body/,
     example: { hint: /422/ },
   },
   {
     title: 'the right shape with an unknown code',
-    defect: editErrors((body) => ({
-      error: { ...(body['error'] as object), code: 'invalid_messages' },
-    })),
+    defect: editErrors(isChat, set('/error/code', 'invalid_messages')),
     says: /^POST \/v1\/chat\/completions: send for 400 the type invalid_request_error and the code bad_request instead of invalid_request_error and invalid_messages$/,
     never: /error handler/,
     example: { requirement: 'CHAT-072', received: '"invalid_messages"' },
@@ -217,7 +185,7 @@ const cases: readonly FixFirstCase[] = [
     title: 'a nested name with another letter',
     defect: changeBody(
       (body) => renameKeys(body, (key) => (key === 'message' ? 'mesage' : key)),
-      (message) => isAccepted(message) && isChat(message),
+      isChat,
     ),
     says: /^POST \/v1\/chat\/completions: found `mesage`, the name is `message`/,
     example: {
@@ -229,7 +197,7 @@ const cases: readonly FixFirstCase[] = [
     title: 'tool calls under another name',
     defect: changeBody(
       (body) => renameKeys(body, (key) => (key === 'tool_calls' ? 'toolCalls' : key)),
-      (message) => isAccepted(message) && isChat(message),
+      isChat,
     ),
     says: /^POST \/v1\/chat\/completions: found `toolCalls`, the name is `tool_calls`/,
     example: {
@@ -241,7 +209,7 @@ const cases: readonly FixFirstCase[] = [
     title: 'names in kebab case',
     defect: changeBody(
       (body) => renameKeys(body, (key) => key.replaceAll('_', '-')),
-      (message) => isAccepted(message) && isUsers(message),
+      isUsers,
     ),
     says: /found `user-id`, the name is `user_id`.*Send the names as the specification writes them$/,
   },
@@ -277,13 +245,7 @@ const cases: readonly FixFirstCase[] = [
 for (const one of cases) testFixFirst(t, one);
 
 void t.test('every report shows the example of a cause', async (t) => {
-  const defect = instead(
-    isChat,
-    400,
-    errorBody('you must provide a model parameter', 'invalid_request_error', null),
-    'application/json',
-  );
-  const target = await withDefect(t, await startTextAgent(t), defect);
+  const target = await withDistortion(t, await startTextAgent(t), demand('a model parameter'));
   const { report, transcript } = await check({
     ...{ target, kitVersion: 'test', seed: 'advice' },
     areas: ['chat', 'health', 'users'],
@@ -309,13 +271,7 @@ void t.test('every report shows the example of a cause', async (t) => {
 
 void t.test('the terminal shows a long message of the sandbox in full', async (t) => {
   const words = Array.from({ length: 60 }, (_, nth) => `word${nth}`).join(' ');
-  const defect = instead(
-    isChat,
-    400,
-    errorBody(`you must provide ${words}`, 'invalid_request_error', null),
-    'application/json',
-  );
-  const report = await reportOnDefect(t, defect);
+  const report = await reportOnDefect(t, demand(words));
   t.equal(report.causes[0]?.example?.message, `you must provide ${words}`);
   const text = terminalReport(report, { style: plainStyle, width: 80 });
   t.match(text.replaceAll(/\s+/g, ' '), ` message you must provide ${words} `);
@@ -335,16 +291,15 @@ void t.test('a page in front of everything is the cause, not the key', async (t)
   for (const [page, message, cure] of pages) {
     const { blockedBy } = await reportOnDefect(
       t,
-      instead(({ path }) => path !== '/health', 403, page),
+      showInstead(isNotHealth, 403, page),
     );
     t.match(blockedBy, { id: 'refusal_page', message, cure });
   }
   const { blockedBy } = await reportOnDefect(
     t,
-    instead(
-      ({ path }) => path !== '/health',
-      401,
-      errorBody('The key has expired.', 'authentication_error', 'expired'),
+    respondInstead(
+      isNotHealth,
+      () => createErrorResponse(401, 'The key has expired.', 'authentication_error', 'expired'),
     ),
   );
   t.match(blockedBy, { id: 'key_refused', message: /\(401: "The key has expired\."\)/ });
@@ -356,7 +311,7 @@ void t.test('optional fields with another name are a warning, not a failure', as
     changeBody(
       (body) =>
         renameKeys(body, (key) => (/^(session_id|finish_reason)$/.test(key) ? toCamel(key) : key)),
-      (message) => isAccepted(message) && isChat(message),
+      isChat,
     ),
   );
   t.equal(report.verdict, 'conforming');
@@ -371,16 +326,8 @@ void t.test('optional fields with another name are a warning, not a failure', as
 });
 
 void t.test('CHAT-047 says that no reply names its tools', async (t) => {
-  const withoutNames = changeBody(
-    (body) => {
-      const { metadata, ...reply } = body as Record<string, unknown>;
-      return reply;
-    },
-    (message) => isAccepted(message) && isChat(message),
-  );
-  const target = await withDefect(t, await startTextAgent(t), withoutNames);
-  const { report } = await check({
-    ...{ target, kitVersion: 'test', seed: 'advice', areas: ['chat'] },
+  const report = await reportOnDefect(t, editChat(drop('/metadata')), {
+    areas: ['chat'],
     prompts: ['Where is my order A-1001?'],
   });
   t.equal(rowOf(report, 'CHAT-041')?.verdict, 'pass');

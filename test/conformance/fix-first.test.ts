@@ -1,11 +1,12 @@
 /** What the report says first: root causes, the evidence of a fault, and what was not judged. */
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { sandboxSuite } from '../../conformance/areas/index.ts';
-import { check, terminalReport } from '../../conformance/index.ts';
+import { terminalReport } from '../../conformance/index.ts';
 import { findCauses } from '../../conformance/engine/judge/causes.ts';
 import { judgeTranscript } from '../../conformance/engine/judge/judge.ts';
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import {
+  always,
   chain,
   changeResponse,
   delay,
@@ -18,49 +19,21 @@ import {
 } from '../../conformance/engine/mutants/combinators.ts';
 import { editChat, editHealth } from '../../conformance/areas/sandbox-responses.ts';
 import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
-import { startProxy } from '../../conformance/proof/proxy.ts';
-import { startAgent } from '../../reference-agent/index.ts';
-import { findViolations, type Area, type CheckReport } from '../../src/contract/index.ts';
-import { systemClock } from '../../src/platform/clock.ts';
+import type { CheckReport } from '../../src/contract/index.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
+import { reportOnDefect } from '../support/conformance/fix-first.ts';
+import { recordSandboxOnce } from '../support/conformance/recorded-runs.ts';
 import { idsWith, rowOf } from '../support/conformance/verdicts.ts';
-import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
-/** Checks the reference agent behind a proxy that changes it. */
-async function reportOf(
-  t: Test,
-  transform: TransformFactory,
-  {
-    areas = ['chat', 'health', 'users'],
-    seed = 'fix-first',
-  }: { areas?: Area[]; seed?: string } = {},
-): Promise<CheckReport> {
-  const agent = await startAgent({ voice: null });
-  const proxy = await startProxy({
-    upstream: agent.url,
-    clock: systemClock,
-    transform: transform(),
-    voice: undefined,
-  });
-  t.teardown(async () => {
-    await proxy.stop();
-    await agent.stop();
-  });
-  const { report } = await check({ target: proxy.url, kitVersion: 'test', seed, areas });
-  t.same(findViolations('CheckReport', report), []);
-  return report;
-}
-
-const isError = (): boolean => true;
 const textOf = (report: CheckReport): string =>
   terminalReport(report, { style: plainStyle, width: 80 });
 const lineOf = (report: CheckReport): string => textOf(report).replaceAll(/\s+/g, ' ');
 const failedIds = (report: CheckReport): string[] => idsWith(report, 'fail', 'blocked');
 
 void t.test('errors in another shape are one cause, even on several routes', async (t) => {
-  const report = await reportOf(
+  const report = await reportOnDefect(
     t,
-    editErrors(isError, drop('/error'), set('/detail', 'Invalid input.')),
+    editErrors(always, drop('/error'), set('/detail', 'Invalid input.')),
   );
   t.ok(failedIds(report).length >= 3, failedIds(report).join());
   t.same(
@@ -74,7 +47,7 @@ void t.test('errors in another shape are one cause, even on several routes', asy
 
 void t.test('refused duplicates have one right name, even those at the same moment', async (t) => {
   const error = { message: 'It exists.', type: 'invalid_request_error', code: 'user_exists' };
-  const report = await reportOf(
+  const report = await reportOnDefect(
     t,
     changeResponse(to('create'), (response) =>
       response.body.includes('user_exists') ? jsonResponse(400, { error }) : response,
@@ -100,7 +73,7 @@ void t.test('missing validation is one cause per route', async (t) => {
     () =>
       jsonResponse(500, { error: { message: 'x', type: 'internal_error', code: 'server_error' } }),
   );
-  const report = await reportOf(t, crash, { areas: ['chat'] });
+  const report = await reportOnDefect(t, crash, { areas: ['chat'] });
   const [first] = report.causes;
   t.match(first, { description: /^POST \/v1\/chat\/completions: validate the body first, / });
   t.ok((first?.clears.length ?? 0) >= 5, 'several requirements');
@@ -113,7 +86,7 @@ void t.test('missing validation is one cause per route', async (t) => {
 void t.test(
   'a wrong field is one cause that names the route; causes count what is left',
   async (t) => {
-    const report = await reportOf(
+    const report = await reportOnDefect(
       t,
       chain(editChat(set('/choices/0/message/content', null)), editHealth(set('/uptime', '12'))),
     );
@@ -133,13 +106,7 @@ void t.test(
 );
 
 void t.test('only failures that a repair can clear are judged again', async (t) => {
-  const { agent } = await withReferenceAgent(t, { voice: null });
-  const { transcript } = await check({
-    target: agent.url,
-    kitVersion: 'test',
-    seed: 'judged-again',
-    areas: ['chat', 'health', 'users'],
-  });
+  const transcript = await recordSandboxOnce();
   const judgedIds: string[] = [];
   const checks = Object.fromEntries(
     Object.entries(sandboxSuite.checks).map(([id, check]) => [
@@ -172,7 +139,7 @@ void t.test('only failures that a repair can clear are judged again', async (t) 
 });
 
 void t.test('evidence of a failure lists only exchanges that show it', async (t) => {
-  const report = await reportOf(
+  const report = await reportOnDefect(
     t,
     editChat((body, request) => {
       if (request.body.includes('opening hours'))
@@ -189,13 +156,13 @@ void t.test('two runs show the same examples', async (t) => {
   const broken = (factor: number): TransformFactory => {
     let nth = 0;
     return chain(
-      delay(() => true, 1),
+      delay(always, 1),
       () => async (request, forward, clock) => {
         await clock.sleep((++nth * factor) % 13);
         return forward(request);
       },
       editChat(set('/choices/0/message/content', null), drop('/choices/0/message/role')),
-      editErrors(isError, set('/error/code', 'none')),
+      editErrors(always, set('/error/code', 'none')),
     );
   };
   const examplesOf = (report: CheckReport): unknown[] =>
@@ -205,8 +172,8 @@ void t.test('two runs show the same examples', async (t) => {
         ...[id, pointer, expected, received, evidence.map(({ step }) => step)],
       ]);
   const [one, two] = await Promise.all([
-    reportOf(t, broken(5), { seed: 'one' }),
-    reportOf(t, broken(7), { seed: 'two' }),
+    reportOnDefect(t, broken(5), { seed: 'one' }),
+    reportOnDefect(t, broken(7), { seed: 'two' }),
   ]);
   t.ok(examplesOf(one).length >= 3);
   t.same(examplesOf(one), examplesOf(two));
@@ -215,7 +182,7 @@ void t.test('two runs show the same examples', async (t) => {
 void t.test(
   'the default output says what was not judged, and that health is unhealthy',
   async (t) => {
-    const report = await reportOf(
+    const report = await reportOnDefect(
       t,
       chain(
         respondInstead(to('create'), () => jsonResponse(404, {})),

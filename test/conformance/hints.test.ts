@@ -1,26 +1,20 @@
 /** Each finding has the hint for its own cause. */
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { serviceSuite, suiteOf } from '../../conformance/areas/index.ts';
 import { check, reportOf } from '../../conformance/index.ts';
 import { set } from '../../conformance/engine/mutants/combinators.ts';
 import { editHealth } from '../../conformance/areas/sandbox-responses.ts';
 import { mutants, serviceMutants } from '../../conformance/areas/mutants.ts';
-import type { Mutant, TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
+import type { Mutant } from '../../conformance/engine/mutants/mutant.ts';
 import { replay } from '../../conformance/proof/replay.ts';
-import { startProxy } from '../../conformance/proof/proxy.ts';
 import type { Area, CheckReport } from '../../src/contract/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import { rowOf } from '../support/conformance/verdicts.ts';
-import { recordRun, withCheckedService } from '../support/conformance/checked-service.ts';
+import { recordRun } from '../support/conformance/checked-service.ts';
 import { recordSandboxOnce, recordServiceOnce } from '../support/conformance/recorded-runs.ts';
-import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
-
-/** Starts a proxy in front of a peer, and returns its URL. */
-async function distort(t: Test, transform: TransformFactory, upstream: string): Promise<string> {
-  const proxy = await startProxy({ upstream, transform: transform(), clock: systemClock });
-  t.teardown(() => proxy.stop());
-  return proxy.url;
-}
+import { withDistortion } from '../support/sandboxes/distortions.ts';
+import { startTextAgent } from '../support/sandboxes/text-agent.ts';
+import { withStartedService } from '../support/services/started-service.ts';
 
 /** Checks a sandbox, or a service with its key. */
 async function checkAreas(
@@ -118,16 +112,16 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
   ];
 
 void t.test('each failure has the hint for its cause', async (t) => {
-  const { agent } = await withReferenceAgent(t, { voice: null });
-  const service = await withCheckedService(t);
+  const agent = await startTextAgent(t);
+  const service = await withStartedService(t);
   const recordings = {
     sandbox: await recordSandboxOnce(),
     service: (await recordServiceOnce()).transcript,
   };
   const checkLive = async (mutant: Mutant, requirement: string): Promise<CheckReport> => {
     const { transform, areas, intrusive = false } = mutant;
-    const { url: upstream, apiKey } = areas.includes('service') ? service : { url: agent.url };
-    const url = await distort(t, transform, upstream);
+    const { url: upstream, apiKey } = areas.includes('service') ? service : { url: agent };
+    const url = await withDistortion(t, upstream, transform);
     if (!intrusive || apiKey === undefined) return checkAreas(url, areas, apiKey);
     return checkIntrusively({ url, apiKey }, requirement);
   };
@@ -162,11 +156,11 @@ const skews: readonly (readonly [offMs: number, received: RegExp, hint: RegExp])
 ];
 
 void t.test('a clock skew is reported in readable units, with the likely cause', async (t) => {
-  const { agent } = await withReferenceAgent(t, { voice: null });
+  const agent = await startTextAgent(t);
   for (const [offMs, received, hint] of skews) {
     const now = (): string => isoTime(systemClock.nowMs() + offMs);
     const off = editHealth(set('/timestamp', now));
-    const report = await checkAreas(await distort(t, off, agent.url), ['health']);
+    const report = await checkAreas(await withDistortion(t, agent, off), ['health']);
     const row = rowOf(report, 'HEALTH-033');
     t.equal(row?.verdict, 'note');
     t.match(row?.received, received);

@@ -16,6 +16,7 @@ import {
 import { startAgent } from '../../reference-agent/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { run } from '../support/commands/command.ts';
+import { newRunRecord } from '../support/conformance/run-record.ts';
 import { openPage } from '../support/pages/browser.ts';
 import { HOSTILE_MARKUP } from '../support/pages/hostile-markup.ts';
 import {
@@ -150,12 +151,13 @@ void t.test('a clean run takes less than ten screens, and its details can be fou
 
 void t.test('content over the size limits is cut with a note', async (t) => {
   const { record } = await shareHostilePages();
-  const { run: runRecord, exchanges } = readTranscript(readFileSync(record, 'utf8'));
+  const recorded = readTranscript(readFileSync(record, 'utf8'));
+  const { run: runRecord, exchanges } = recorded;
   const last = exchanges.at(-1);
   if (!last?.response) throw new Error('The last exchange has no response.');
   const { json, sent, ...template } = last;
   const headers = Object.fromEntries(
-    Array.from({ length: 100 }, (_, index) => [`x-${index}`, 'v'.repeat(5_000)]),
+    Array.from({ length: 100 }, (_, index) => [`x-${index}`, 'v'.repeat(400)]),
   );
   const many: Transcript = {
     run: runRecord,
@@ -167,30 +169,26 @@ void t.test('content over the size limits is cut with a note', async (t) => {
           id: exchanges.length + 1 + index,
           startedMs: template.startedMs + index,
           endedMs: template.endedMs + index,
-          response: { status: 200, headers, body: 'b'.repeat(100_000) },
+          response: { status: 200, headers, body: 'b'.repeat(10_000) },
         }),
       ),
     ],
   };
-  const page = htmlReport(reportOf(many, runRecord.startedAt), many);
+  const page = htmlReport(reportOf(recorded, runRecord.startedAt), many);
   t.ok(page.length < 25_000_000, `${page.length} characters`);
   t.match(page, /Cut: [\d,]+ more exchanges/);
-  t.match(page, /\[cut: 96,000 more characters\]/);
+  t.match(page, /\[cut: 6,000 more characters\]/);
   t.match(page, /\[cut: 60 more headers\]/);
   t.equal(page.match(/<li id="e\d+"/g)?.length, 1_000);
   t.match(page, /id="e3"/, 'exchanges with a finding are kept');
 });
 
 void t.test('a known failure shows its comment, and a run without exchanges is not judged', (t) => {
-  const startedAt = '2026-11-20T09:30:00.000Z';
   const empty: Transcript = {
-    run: {
-      ...{ record: 'run', kitVersion: '0.1.0', suite: '2026-11', target: 'http://127.0.0.1:1' },
-      ...{ seed: 'none', startedAt, areas: ['health'], allowHttp: false, keyGiven: false },
-      concurrency: 1,
-    },
+    run: newRunRecord({ areas: ['health'], allowHttp: false, keyGiven: false }),
     exchanges: [],
   };
+  const { startedAt } = empty.run;
   const page = htmlReport(reportOf(empty, startedAt), empty);
   t.match(page, /Not judged/);
   t.notMatch(page, /undefined|\[object|NaN|Infinity/);

@@ -4,7 +4,7 @@
  * variants are applied to a recording of the unchanged sandbox, and some of the others run; at night,
  * all of them run.
  */
-import t, { type Test } from 'tap';
+import t from 'tap';
 import {
   allMutants,
   allVariants,
@@ -16,28 +16,16 @@ import {
 import { deadPeers, serviceDeadPeers } from '../../conformance/proof/dead-peers.ts';
 import { voiceDeadPeers } from '../../conformance/proof/voice-dead-peers.ts';
 import { httpAreas } from '../../conformance/proof/judged-peer.ts';
-import {
-  killable,
-  selftest,
-  selftestSize,
-  type SelftestRow,
-} from '../../conformance/proof/selftest.ts';
-import { describeRows } from '../support/conformance/selftest-rows.ts';
-import { isNightly, nightOnly } from '../support/nightly.ts';
+import { selftest, selftestSize } from '../../conformance/proof/selftest.ts';
+import { assertKilled, assertSelftest } from '../support/conformance/selftest.ts';
+import { nightOnly } from '../support/nightly.ts';
 import { withPlainSandbox } from '../support/sandboxes/plain-sandbox.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 const areas = httpAreas;
 
-const assertExpected =
-  (t: Test) =>
-  ({ kind, id, expected, actual }: SelftestRow): void => {
-    t.same(actual, expected, `${kind} ${id}`);
-  };
-
 void t.test('a mutant kills every requirement that can fail', (t) => {
-  const killed = new Set<string>(mutants.flatMap(({ kills }) => kills));
-  for (const id of killable()) t.ok(killed.has(id), `${id} is killed by a mutant`);
+  assertKilled(t, mutants);
   t.ok(mutants.length >= 60, `${mutants.length} mutants`);
   t.ok(variants.length >= 20, `${variants.length} variants`);
   t.end();
@@ -69,20 +57,9 @@ void t.test('the size of a self-test counts mutants, variants, and dead peers', 
 });
 
 void t.test('the self-test passes against the reference agent', async (t) => {
-  const { agent } = await withReferenceAgent(t, { apiKey: 'a-key-of-the-sandbox' });
-  const result = await selftest({
-    url: agent.url,
-    apiKey: 'a-key-of-the-sandbox',
-    kitVersion: 'test',
-    areas,
-    isQuick: !isNightly,
-    onResult: assertExpected(t),
-  });
-  t.equal(result.cause, undefined, `the unchanged sandbox conforms; seed ${result.seed}`);
-  t.same(result.unkilled, [], 'every mutant is killed');
-  t.equal(result.rows.length + result.skipped.length, selftestSize({ areas }));
-  t.comment(describeRows(result));
-  t.ok(result.ok);
+  const apiKey = 'a-key-of-the-sandbox';
+  const { agent } = await withReferenceAgent(t, { apiKey });
+  await assertSelftest(t, { url: agent.url, apiKey, areas });
 });
 
 const secondImplementation =
@@ -90,15 +67,7 @@ const secondImplementation =
 void t.test(secondImplementation, nightOnly, async (t) => {
   const url = await withPlainSandbox(t);
   for (const only of ['chat/c', 'chat/s', 'chat/refuses-', 'health/', 'users/', 'legal/users-']) {
-    const result = await selftest({
-      url,
-      kitVersion: 'test',
-      areas,
-      only,
-      onResult: assertExpected(t),
-    });
-    t.equal(result.cause, undefined, `the unchanged sandbox conforms; seed ${result.seed}`);
-    t.ok(result.ok, `every peer that matches ${only}`);
+    await assertSelftest(t, { url, areas, only });
   }
 });
 

@@ -1,28 +1,40 @@
 /** A defect that spoils many responses is reported as one cause, with few failures besides. */
 import t, { type Test } from 'tap';
+import {
+  always,
+  chain,
+  changeRequest,
+  isError,
+  isSuccess,
+  jsonResponse,
+  replaceParts,
+  respondInstead,
+  to,
+  type When,
+} from '../../conformance/engine/mutants/combinators.ts';
+import type { ProxyResponse, TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
 import { check, terminalReport } from '../../conformance/index.ts';
-import { findViolations, type CheckReport } from '../../src/contract/index.ts';
+import type { CheckReport } from '../../src/contract/index.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
+import { reportOnDefect } from '../support/conformance/fix-first.ts';
 import { idsWith } from '../support/conformance/verdicts.ts';
 import { nightOnly } from '../support/nightly.ts';
 import {
   CHAT,
-  cachePosts,
-  change,
   changeBody,
   changeText,
-  failInOverlap,
-  html,
-  isAccepted,
+  createErrorResponse,
+  isBadRequest,
   isChat,
   isUsers,
-  limit,
-  listen,
-  redirect,
-  withDefect,
-  type Defect,
-} from '../support/sandboxes/defective-layer.ts';
+  withDistortion,
+} from '../support/sandboxes/distortions.ts';
 import { withPlainSandbox } from '../support/sandboxes/plain-sandbox.ts';
+import {
+  respondWith,
+  withoutUsers,
+  withSandboxDouble,
+} from '../support/sandboxes/sandbox-double.ts';
 import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 
 /** The most failed requirements that the cause of a defect may leave. */
@@ -30,7 +42,7 @@ const UNRELATED_MAX = 3;
 
 interface Case {
   title: string;
-  defect: Defect;
+  defect: TransformFactory;
   /** What the cause says. */
   says: RegExp;
   upstream?: 'plain';
@@ -40,17 +52,74 @@ interface Case {
   isRare?: true;
 }
 
-const wrap =
-  (key: string) =>
-  (body: unknown): unknown => ({ success: true, [key]: body });
+const nginxPage = (status: number, title: string): ProxyResponse => ({
+  status,
+  headers: { 'content-type': 'text/html', server: 'nginx', 'retry-after': '0' },
+  body: `<html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>`,
+});
+
+/** Responds to every nth of the selected requests. */
+const limit =
+  (response: ProxyResponse, nth: number, isLimited: When): TransformFactory =>
+  () => {
+    let count = 0;
+    return async (request, forward) =>
+      isLimited(request) && ++count % nth === 0 ? response : forward(request);
+  };
+
+/** Responds to a chat request while another one is in flight. */
+const failInOverlap =
+  (response: ProxyResponse): TransformFactory =>
+  () => {
+    let inFlight = 0;
+    return async (request, forward, clock) => {
+      if (!isChat(request)) return forward(request);
+      if (++inFlight > 1) {
+        inFlight--;
+        return response;
+      }
+      const forwarded = await forward(request);
+      // Long enough for concurrent requests to arrive.
+      await clock.sleep(20);
+      inFlight--;
+      return forwarded;
+    };
+  };
+
+/** Caches by method and path: later requests get the first response, even with another body. */
+const cachePosts =
+  (headers: Record<string, string>): TransformFactory =>
+  () => {
+    const cache = new Map<string, Promise<ProxyResponse>>();
+    return async (request, forward) => {
+      const { method, path } = request;
+      if (method !== 'POST') return forward(request);
+      const isHit = cache.has(path);
+      const stored = cache.get(path) ?? forward(request);
+      cache.set(path, stored);
+      const response = await stored;
+      return { ...response, headers: { ...response.headers, ...(isHit && headers) } };
+    };
+  };
+
+const redirect = (from: string, location: string): TransformFactory =>
+  respondInstead(
+    ({ path }) => path === from,
+    () => ({ status: 307, headers: { location }, body: '' }),
+  );
+
+const isChatWithoutPrefix: When = ({ path }) => path === '/chat/completions';
+
+const respondUnknown = (when: When): TransformFactory =>
+  respondInstead(when, () => ({ status: 404, headers: {}, body: 'Not found' }));
+
+/** Serves the chat route without its prefix. */
+const addPrefix = changeRequest(isChatWithoutPrefix, (request) => ({ ...request, path: CHAT }));
 
 const cases: readonly Case[] = [
   {
     title: 'errors with status 200',
-    defect: change(
-      () => ({ status: 200 }),
-      (message) => message.status >= 400,
-    ),
+    defect: replaceParts(always, { status: 200 }, isError),
     says: /^POST \/v1\/chat\/completions, POST \/users, and DELETE \/users\/\{user_id\}: errors are sent with status 200 \(\d+ responses, e\.g\. exchange \d+ "[^"]+"\)\. Send each error with its own status/,
     // Only refusals.
     fails: /-06\d$/,
@@ -59,17 +128,19 @@ const cases: readonly Case[] = [
     title: 'errors as a text with status 200, from a sandbox without ids',
     isRare: true,
     upstream: 'plain',
-    defect: change(
-      () => ({ status: 200, body: '{"success":false,"error":"Invalid request."}' }),
-      (message) => message.status >= 400,
+    defect: replaceParts(
+      always,
+      { status: 200, body: '{"success":false,"error":"Invalid request."}' },
+      isError,
     ),
     says: /: errors are sent with status 200 /,
   },
   {
     title: 'replies that are errors with status 200',
-    defect: change(
-      () => ({ body: '{"error":{"message":"The model timed out.","type":"t","code":"c"}}' }),
-      (message) => isAccepted(message) && isChat(message),
+    defect: replaceParts(
+      isChat,
+      { body: '{"error":{"message":"The model timed out.","type":"t","code":"c"}}' },
+      isSuccess,
     ),
     says: /^POST \/v1\/chat\/completions: valid requests get an error with status 200: "The model timed out\." \(\d+ responses, e\.g\. exchange \d+ "minimal"\)\. Find this error in the log/,
   },
@@ -86,18 +157,14 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a proxy that limits requests with its own 429 page',
-    defect: limit(html(429, '429 Too Many Requests'), 5, () => true),
+    defect: limit(nginxPage(429, '429 Too Many Requests'), 5, always),
     says: /^.*: requests are limited: 429 with "429 Too Many Requests" from nginx \(\d+ responses, e\.g\. .*\)\. Raise the limit of the proxy/,
   },
   {
     title: 'a gateway that limits requests with its own 429 JSON',
     isRare: true,
     defect: limit(
-      {
-        ...html(429, ''),
-        headers: { 'content-type': 'application/json', 'retry-after': '0' },
-        body: '{"message":"API rate limit exceeded"}',
-      },
+      jsonResponse(429, { message: 'API rate limit exceeded' }, { 'retry-after': '0' }),
       4,
       isUsers,
     ),
@@ -106,100 +173,70 @@ const cases: readonly Case[] = [
   {
     title: 'a proxy that limits requests with a 503 page',
     isRare: true,
-    defect: limit(html(503, '503 Service Temporarily Unavailable'), 7, isChat),
+    defect: limit(nginxPage(503, '503 Service Temporarily Unavailable'), 7, isChat),
     says: /^POST \/v1\/chat\/completions: requests are limited: 503 with "503 Service Temporarily Unavailable" from nginx /,
   },
   {
     title: 'a sandbox that fails when requests overlap',
-    defect: failInOverlap({
-      ...html(500, ''),
-      headers: { 'content-type': 'application/json' },
-      body: '{"error":{"message":"Busy.","type":"internal_error","code":"server_error"}}',
-    }),
+    defect: failInOverlap(createErrorResponse(500, 'Busy.', 'internal_error', 'server_error')),
     says: /^POST \/v1\/chat\/completions: requests that overlap fail: 500 with "Busy\." \(\d+ responses, e\.g\. .*\); they succeed when they are sent again alone\. Look for state/,
   },
   {
     title: 'a body wrapped in data',
-    defect: changeBody(wrap('data')),
+    defect: changeBody((body) => ({ success: true, data: body })),
     says: /^All routes: the body is wrapped in "data" \(\d+ responses, e\.g\. .*\)\. Send its fields at the top level$/,
   },
   {
     title: 'a user wrapped in user',
     isRare: true,
     upstream: 'plain',
-    defect: changeBody(
-      (body) => ({ user: body }),
-      (message) => isAccepted(message) && isUsers(message),
-    ),
+    defect: changeBody((body) => ({ user: body }), isUsers),
     says: /^POST \/users and DELETE \/users\/\{user_id\}: the body is wrapped in "user" /,
   },
   {
     title: 'errors wrapped in detail',
     isRare: true,
-    defect: changeBody(
-      (body) => ({ detail: body }),
-      (message) => message.status >= 400,
-    ),
+    defect: changeBody((body) => ({ detail: body }), always, isError),
     says: /: the body is wrapped in "detail" /,
   },
   {
     title: 'a reply as JSON text in body',
-    defect: changeBody(
-      (body) => ({ statusCode: 200, body: JSON.stringify(body) }),
-      (message) => isAccepted(message) && isChat(message),
-    ),
+    defect: changeBody((body) => ({ statusCode: 200, body: JSON.stringify(body) }), isChat),
     says: /^POST \/v1\/chat\/completions: the body is JSON text in "body" /,
   },
   {
     title: 'a reply in an array',
-    defect: changeBody(
-      (body) => [body],
-      (message) => isAccepted(message) && isChat(message),
-    ),
+    defect: changeBody((body) => [body], isChat),
     says: /^POST \/v1\/chat\/completions: the body is in an array /,
   },
   {
     title: 'a redirect of /users to a path with a slash',
-    defect: redirect(
-      ({ path }) => path === '/users',
-      (path) => `${path}/`,
-    ),
+    defect: redirect('/users', '/users/'),
     says: /^POST \/users: requests are redirected with 307 to \/users\/ \(\d+ responses, e\.g\. .*\), and redirects are not followed\. Serve the path without a slash at its end$/,
   },
   {
     title: 'a redirect of /health',
     isRare: true,
-    defect: redirect(
-      ({ path }) => path === '/health',
-      () => '/healthz',
-    ),
+    defect: redirect('/health', '/healthz'),
     says: /^GET \/health: requests are redirected with 307 to \/healthz /,
   },
   {
     title: 'a chat route without /v1',
-    defect: () => (request, forward) =>
-      isChat(request)
-        ? Promise.resolve({ ...request, status: 404, headers: {}, body: 'Not found' })
-        : forward(request.path === '/chat/completions' ? CHAT : request.path),
+    defect: chain(respondUnknown(isChat), addPrefix),
     says: /^POST \/v1\/chat\/completions: the path is unknown \(404\), but POST \/chat\/completions responds with 200 \(exchange \d+\)\. Add the prefix \/v1 to the route$/,
   },
   {
     title: 'an unknown chat route',
     isRare: true,
-    defect: () => (request, forward) =>
-      isChat(request) || request.path === '/chat/completions'
-        ? Promise.resolve({ ...request, status: 404, headers: {}, body: 'Not found' })
-        : forward(),
+    defect: respondUnknown((request) => isChat(request) || isChatWithoutPrefix(request)),
     says: /^POST \/v1\/chat\/completions: the path is unknown \(404 for \d+ responses, e\.g\. exchange \d+ "minimal"\)\. Serve this route/,
   },
   {
     title: 'a server error for every malformed body, on all routes',
-    defect: change(
-      () => ({
-        status: 500,
-        body: '{"error":{"message":"","type":"internal_error","code":"server_error"}}',
-      }),
-      ({ status }) => status === 400,
+    defect: replaceParts(
+      always,
+      createErrorResponse(500, '', 'internal_error', 'server_error'),
+      isBadRequest,
     ),
     says: /^POST \/v1\/chat\/completions and POST \/users: validate the body first/,
   },
@@ -207,7 +244,7 @@ const cases: readonly Case[] = [
     title: 'NaN in replies',
     defect: changeText(
       (body) => body.replace(/\}$/, ',"metadata":{"agent_confidence":NaN}}'),
-      (message) => isAccepted(message) && isChat(message),
+      isChat,
     ),
     upstream: 'plain',
     says: /^POST \/v1\/chat\/completions: the body is not JSON: NaN at byte offset 90 \(\d+ responses, e\.g\. .*\)\. JSON has only finite numbers: omit the field, or send a number$/,
@@ -215,27 +252,18 @@ const cases: readonly Case[] = [
   {
     title: 'a byte order mark before the body of users',
     isRare: true,
-    defect: changeText(
-      (body) => `\uFEFF${body}`,
-      (message) => isAccepted(message) && isUsers(message),
-    ),
+    defect: changeText((body) => `\uFEFF${body}`, isUsers),
     says: /^POST \/users.*: the body is not JSON: a byte order mark \(BOM\) at byte offset 0 .*\. Send UTF-8 without a byte order mark$/,
   },
   {
     title: 'replies that are encoded twice',
-    defect: changeText(
-      (body) => JSON.stringify(body),
-      (message) => isAccepted(message) && isChat(message),
-    ),
+    defect: changeText((body) => JSON.stringify(body), isChat),
     says: /^POST \/v1\/chat\/completions: the body is not JSON: .* it was encoded twice/,
   },
   {
     title: 'text after the health report',
     isRare: true,
-    defect: changeText(
-      (body) => `${body}\n<!-- 3 ms -->`,
-      ({ path }) => path === '/health',
-    ),
+    defect: changeText((body) => `${body}\n<!-- 3 ms -->`, to('health')),
     says: /^GET \/health: the body is not JSON: text after the JSON object at byte offset \d+: "<!-- 3 ms -->"/,
   },
 ];
@@ -245,25 +273,14 @@ async function reportOf(
   { defect, upstream }: Pick<Case, 'defect' | 'upstream'>,
 ): Promise<CheckReport> {
   const url = upstream === 'plain' ? await withPlainSandbox(t) : await startTextAgent(t);
-  const target = await withDefect(t, url, defect);
-  const { report } = await check({
-    ...{ target, kitVersion: 'test', seed: 'one-cause' },
-    areas: ['chat', 'health', 'users'],
-  });
-  t.same(findViolations('CheckReport', report), []);
-  return report;
+  return reportOnDefect(t, defect, { upstream: url, seed: 'one-cause' });
 }
 
 void t.test('a sandbox that always sends the same reply is not called a cache', async (t) => {
-  const target = await listen(t, (request, response) => {
-    request.resume();
-    response.setHeader('content-type', 'application/json');
-    if (request.url === '/health') {
-      response.end('{"status":"healthy","timestamp":"2026-11-20T09:30:00Z"}');
-    } else if (request.url === CHAT) {
-      const choices = [{ message: { role: 'assistant', content: 'Yes.' } }];
-      response.end(JSON.stringify({ chat_id: 'chat-1', choices }));
-    } else response.writeHead(404).end();
+  const choices = [{ message: { role: 'assistant', content: 'Yes.' } }];
+  const { url: target } = await withSandboxDouble(t, {
+    ...withoutUsers,
+    chat: respondWith(200, { chat_id: 'chat-1', choices }),
   });
   const { report } = await check({ target, kitVersion: 'test', seed: 'constant', areas: ['chat'] });
   t.match(report.causes, [
@@ -273,7 +290,7 @@ void t.test('a sandbox that always sends the same reply is not called a cache', 
 });
 
 void t.test('no response is JSON: the one cause says why', async (t) => {
-  const faults: [Defect, RegExp, string][] = [
+  const faults: [TransformFactory, RegExp, string][] = [
     [
       changeText((body) => `\uFEFF${body}`),
       /^No response is a JSON object: "\{.*" \(a byte order mark \(BOM\) at byte offset 0\)\.$/,
@@ -293,10 +310,7 @@ void t.test('no response is JSON: the one cause says why', async (t) => {
 
 void t.test('JSON with the content type text/html is not called an HTML page', async (t) => {
   const { verdict, blockedBy } = await reportOf(t, {
-    defect: change(
-      () => ({ headers: { 'content-type': 'text/html' } }),
-      () => true,
-    ),
+    defect: replaceParts(always, { headers: { 'content-type': 'text/html' } }),
   });
   t.match({ verdict, blockedBy }, { verdict: 'conforming', blockedBy: undefined });
 });
@@ -316,14 +330,8 @@ void t.test(
   'a sandbox with only a chat route without /v1 gets that as its one cause',
   async (t) => {
     const agent = await startTextAgent(t);
-    const target = await withDefect(
-      t,
-      agent,
-      () => (request, forward) =>
-        request.path === '/chat/completions'
-          ? forward(CHAT)
-          : Promise.resolve({ ...request, status: 404, headers: {}, body: 'Not found' }),
-    );
+    const onlyChat = respondUnknown((request) => !isChatWithoutPrefix(request));
+    const target = await withDistortion(t, agent, chain(onlyChat, addPrefix));
     const { report } = await check({ target, kitVersion: 'test', seed: 'only-chat' });
     t.match(report.blockedBy, {
       id: 'no_interface',

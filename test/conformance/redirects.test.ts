@@ -1,11 +1,15 @@
 /** A sandbox that redirects requests is not judged; the cause names the route and what to do. */
-import { createServer } from 'node:http';
 import t, { type Test } from 'tap';
+import { respondInstead, to } from '../../conformance/engine/mutants/combinators.ts';
 import { check, diagnose } from '../../conformance/index.ts';
 import { idsWith } from '../support/conformance/verdicts.ts';
-import { startLocally } from '../support/network/local-server.ts';
-import { listen, withDefect } from '../support/sandboxes/defective-layer.ts';
-import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { withDistortion } from '../support/sandboxes/distortions.ts';
+import {
+  respondToAll,
+  withSandboxDouble,
+  type RouteBehavior,
+} from '../support/sandboxes/sandbox-double.ts';
+import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 
 /** Returns the blocking cause of a sandbox that redirects paths. */
 async function findCause(
@@ -13,11 +17,11 @@ async function findCause(
   toLocation: (path: string, origin: string) => string | undefined,
   base = '',
 ): Promise<{ origin: string; text: string }> {
-  const server = createServer(({ url = '' }, response) => {
-    const location = toLocation(url, origin);
+  const redirect: RouteBehavior = (response, { path }) => {
+    const location = toLocation(path, origin);
     response.writeHead(308, location === undefined ? {} : { location }).end();
-  });
-  const origin = await startLocally(t, server);
+  };
+  const { url: origin } = await withSandboxDouble(t, respondToAll(redirect));
   const target = `${origin}${base}`;
   const { blockedBy } = await diagnose({ target, kitVersion: 'test', seed: 'r', areas: ['chat'] });
   t.equal(blockedBy?.id, 'redirect');
@@ -33,12 +37,9 @@ for (const [name, body] of Object.entries(pages)) {
   void t.test(
     `/health redirects with ${name}: the same failures, with every selection of areas`,
     async (t) => {
-      const { agent } = await withReferenceAgent(t, { voice: null });
-      const target = await withDefect(t, agent.url, () => (request, forward) => {
-        if (request.path !== '/health') return forward();
-        const headers = { location: '/health/', 'content-type': 'text/html' };
-        return Promise.resolve({ ...request, status: 308, headers, body });
-      });
+      const headers = { location: '/health/', 'content-type': 'text/html' };
+      const redirect = respondInstead(to('health'), () => ({ status: 308, headers, body }));
+      const target = await withDistortion(t, await startTextAgent(t), redirect);
       const runs = [['health'], ['health', 'users'], ['chat', 'health', 'users']] as const;
       const failures = new Set<string>();
       for (const areas of runs) {
@@ -55,10 +56,13 @@ for (const [name, body] of Object.entries(pages)) {
 }
 
 void t.test('a redirect with a page is not called a login page', async (t) => {
-  const target = await listen(t, ({ url = '' }, response) => {
-    response.writeHead(302, { location: `${url}/`, 'content-type': 'text/html' });
-    response.end(pages['a page']);
-  });
+  const { url: target } = await withSandboxDouble(
+    t,
+    respondToAll((response, { path }) => {
+      response.writeHead(302, { location: `${path}/`, 'content-type': 'text/html' });
+      response.end(pages['a page']);
+    }),
+  );
   for (const areas of [['chat'], ['users'], ['chat', 'health', 'users']] as const) {
     const { blockedBy } = await diagnose({ target, kitVersion: 'test', seed: 'r', areas });
     t.equal(blockedBy?.id, 'redirect', areas.join());
@@ -67,7 +71,7 @@ void t.test('a redirect with a page is not called a login page', async (t) => {
 
 const ROUTE = 'POST /v1/chat/completions redirects with 308';
 
-void t.test('a slash at the end of the path', async (t) => {
+void t.test('a redirect to the path with a slash names the path without it', async (t) => {
   const cure = 'Redirects are not followed. Serve the path without a slash at its end.';
   const relative = await findCause(t, (path) => `${path}/`);
   t.equal(relative.text, `${ROUTE} to /v1/chat/completions/. ${cure}`);
@@ -85,7 +89,7 @@ void t.test('another scheme, host, or prefix: the cause names the base URL to us
   t.match(scheme.text, `Use the base URL https://agent.example, ${serveHere}`);
 });
 
-void t.test('any other location, or none', async (t) => {
+void t.test('the cure of any other redirect is to serve the route without it', async (t) => {
   const serveHere = 'Serve the route without a redirect.';
   const login = await findCause(t, () => 'https://login.example/start');
   t.equal(

@@ -5,8 +5,8 @@ import { respondInstead } from '../../conformance/engine/mutants/combinators.ts'
 import { check, dryRun, reportOf, serviceArea, terminalReport } from '../../conformance/index.ts';
 import { replay } from '../../conformance/proof/replay.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
-import { withCheckedService } from '../support/conformance/checked-service.ts';
 import { measureClock, recordServiceOnce } from '../support/conformance/recorded-runs.ts';
+import { withStartedService } from '../support/services/started-service.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -19,7 +19,7 @@ void t.test('the clock is reset after a run', async (t) => {
 });
 
 void t.test('the clock is reset after an interrupted run', async (t) => {
-  const service = await withCheckedService(t);
+  const service = await withStartedService(t);
   const stop = new AbortController();
   let isAdvanced = false;
   await check({

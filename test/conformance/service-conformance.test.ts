@@ -10,6 +10,11 @@ import {
   serviceSuite,
   untestable,
 } from '../../conformance/areas/index.ts';
+import {
+  isControlRequest,
+  notFound,
+} from '../../conformance/areas/service/control-api/foreign-service.ts';
+import { chain, respondInstead } from '../../conformance/engine/mutants/combinators.ts';
 import statements from '../../conformance/statements.json' with { type: 'json' };
 import {
   readTranscript,
@@ -23,18 +28,19 @@ import { isObject } from '../../src/platform/json.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { assertUsageError, run } from '../support/commands/command.ts';
 import { runProcess } from '../support/commands/command-process.ts';
-import { idsJudged } from '../support/conformance/verdicts.ts';
-import {
-  recordRun,
-  withCheckedService,
-  withoutControl,
-} from '../support/conformance/checked-service.ts';
+import { assertEvidence, idsJudged } from '../support/conformance/verdicts.ts';
+import { recordRun } from '../support/conformance/checked-service.ts';
 import { recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 import { damageJson, randomJson } from '../support/contract/random-json.ts';
 import { NOWHERE } from '../support/network/local-server.ts';
 import { atNight } from '../support/nightly.ts';
 import { ROOT } from '../support/repository.ts';
+import { changeText, withDistortion } from '../support/sandboxes/distortions.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { withStartedService } from '../support/services/started-service.ts';
+
+/** A service without a control API. */
+const withoutControl = respondInstead(isControlRequest(''), notFound);
 
 void t.test('every statement of area A has a requirement or a reason why it is untestable', (t) => {
   const covered = new Set(serviceRequirementIds.flatMap((id) => requirement(id).statements));
@@ -58,17 +64,7 @@ void t.test('the reference service conforms, and every requirement is judged', a
 
 void t.test('a probe yields evidence for every requirement that it exercises', async (t) => {
   const { transcript } = await recordServiceOnce();
-  const judgment = judgeTranscript(serviceSuite, transcript);
-  for (const { id, exercises } of serviceSuite.probes) {
-    for (const declared of exercises) {
-      const found = judgment.requirements.get(declared);
-      const evidence = found && 'evidence' in found ? found.evidence : [];
-      t.ok(
-        evidence.some(({ probe }) => probe === id),
-        `${id} exercises ${declared}`,
-      );
-    }
-  }
+  assertEvidence(t, serviceSuite, transcript);
 });
 
 void t.test('the cost of a probe is the number of requests that it sends', async (t) => {
@@ -143,7 +139,7 @@ void t.test(
 );
 
 void t.test('a run without --intrusive sends no large, numerous, or slow requests', async (t) => {
-  const transcript = await recordRun(await withCheckedService(t), { intrusive: false });
+  const transcript = await recordRun(await withStartedService(t), { intrusive: false });
   const judgment = judgeTranscript(serviceSuite, transcript);
   t.equal(judgment.verdict, 'conforming');
   t.same(idsJudged(judgment, 'not_observed'), [
@@ -156,14 +152,14 @@ void t.test('a run without --intrusive sends no large, numerous, or slow request
 });
 
 void t.test('requirements that need a control API do not fail without one', async (t) => {
-  const service = await withCheckedService(t);
+  const service = await withStartedService(t);
   const evals = [{ id: 'parcel', name: 'Parcel', kind: 'contains', params: { text: 'parcel' } }];
   await fetch(`${service.adminUrl}/seed`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ evals, settings: { evals: ['parcel'] } }),
   });
-  const url = await withoutControl(t, service.url);
+  const url = await withDistortion(t, service.url, withoutControl);
   const transcript = await recordRun({ url, apiKey: service.apiKey }, { intrusive: false });
   const judgment = judgeTranscript(serviceSuite, transcript);
   t.same(idsJudged(judgment, 'fail', 'warn', 'blocked', 'error'), []);
@@ -175,8 +171,8 @@ void t.test('requirements that need a control API do not fail without one', asyn
 });
 
 void t.test('without evals and a control API, closing is judged but results are not', async (t) => {
-  const service = await withCheckedService(t);
-  const url = await withoutControl(t, service.url);
+  const service = await withStartedService(t);
+  const url = await withDistortion(t, service.url, withoutControl);
   const judgment = judgeTranscript(
     serviceSuite,
     await recordRun({ url, apiKey: service.apiKey }, { intrusive: false }),
@@ -187,7 +183,7 @@ void t.test('without evals and a control API, closing is judged but results are 
 });
 
 void t.test('existing sessions with truncated times cause no failure', async (t) => {
-  const service = await withCheckedService(t);
+  const service = await withStartedService(t);
   const startedAt = (index: number): string =>
     new Date(Date.now() - 7_200_000 - index * 700).toISOString();
   const sessions = Array.from({ length: 9 }, (_, index) => ({
@@ -219,8 +215,8 @@ void t.test('existing sessions with truncated times cause no failure', async (t)
     body: JSON.stringify(seed),
   });
   t.equal(seeded.status, 200, await seeded.text());
-  const toSeconds = (body: string): string => body.replaceAll(/(:\d\d)\.\d{3}Z/g, '$1Z');
-  const url = await withoutControl(t, service.url, toSeconds);
+  const toSeconds = changeText((body) => body.replaceAll(/(:\d\d)\.\d{3}Z/g, '$1Z'));
+  const url = await withDistortion(t, service.url, chain(withoutControl, toSeconds));
   const transcript = await recordRun({ url, apiKey: service.apiKey }, { intrusive: false });
   const judgment = judgeTranscript(serviceSuite, transcript);
   t.same(idsJudged(judgment, 'fail', 'warn', 'blocked', 'error'), []);
@@ -299,7 +295,7 @@ void t.test('a field that no conversion accepts does not make a check throw', as
 });
 
 void t.test('a check of a sandbox recognizes the address of the service', async (t) => {
-  const service = await withCheckedService(t);
+  const service = await withStartedService(t);
   const { report } = await check({ target: service.url, kitVersion: 'test', seed: 's' });
   t.match(report.blockedBy, {
     id: 'no_interface',
@@ -310,7 +306,7 @@ void t.test('a check of a sandbox recognizes the address of the service', async 
 
 void t.test('a server that is not the service gets one cause', async (t) => {
   const { agent } = await withReferenceAgent(t);
-  const service = await withCheckedService(t);
+  const service = await withStartedService(t);
   for (const [target, id, message] of [
     [
       { url: agent.url, apiKey: 'a-key' },
@@ -336,7 +332,7 @@ void t.test('a server that is not the service gets one cause', async (t) => {
 });
 
 void t.test('check --area service: exit code, report, and a redacted key', async (t) => {
-  const service = await withCheckedService(t);
+  const service = await withStartedService(t);
   const folder = t.testdir({});
   const record = join(folder, 'run.ndjson');
   const args = ['check', service.url, '--area', 'service', '--json', '-', '--record', record];

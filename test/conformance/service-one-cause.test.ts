@@ -20,13 +20,13 @@ import {
 import type { ProxyRequest, TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
 import { toExchange, type Exchange } from '../../conformance/engine/transcript/transcript.ts';
 import { reportOf } from '../../conformance/index.ts';
-import { startProxy } from '../../conformance/proof/proxy.ts';
 import { replay } from '../../conformance/proof/replay.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
-import { systemClock } from '../../src/platform/clock.ts';
 import { idsWith } from '../support/conformance/verdicts.ts';
-import { recordRun, withCheckedService } from '../support/conformance/checked-service.ts';
+import { recordRun } from '../support/conformance/checked-service.ts';
 import { recordServiceOnce } from '../support/conformance/recorded-runs.ts';
+import { renameKeys, toCamel, withDistortion } from '../support/sandboxes/distortions.ts';
+import { withStartedService } from '../support/services/started-service.ts';
 
 /** Applies a defect to the recorded run of the reference service, and judges it. */
 async function reportWith(transform: TransformFactory): Promise<CheckReport> {
@@ -55,18 +55,6 @@ const onBodies = (edit: (body: unknown) => unknown): TransformFactory =>
     const body = (): string => JSON.stringify(edit(JSON.parse(response.body)));
     return isEdited ? { ...response, body: body() } : response;
   });
-
-/** Returns a copy of a JSON value whose keys are in camel case. */
-function toCamelCase(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toCamelCase);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [
-      key.replaceAll(/_(.)/g, (_all, letter: string) => letter.toUpperCase()),
-      toCamelCase(item),
-    ]),
-  );
-}
 
 const swapCounts: Parameters<typeof onSessions>[1] = (session) => {
   const summary = session['outcome_summary'] as Record<string, unknown>;
@@ -114,7 +102,7 @@ const defects: readonly {
   },
   {
     title: 'names in camel case',
-    transform: onBodies(toCamelCase),
+    transform: onBodies((body) => renameKeys(body, toCamel)),
     says: CAMEL,
     clears: ['SERVICE-041', 'SERVICE-084', 'SERVICE-092', 'SERVICE-142'],
   },
@@ -256,25 +244,20 @@ for (const [title, id, fails] of others) {
 }
 
 void t.test('the owner of each request is known', async (t) => {
-  const service = await withCheckedService(t);
+  const service = await withStartedService(t);
   const ownerByKey = new Map<string, string>();
   const keyByTrace = new Map<string, string>();
-  const proxy = await startProxy({
-    upstream: service.url,
-    clock: systemClock,
-    transform(request, forward) {
-      const [, owner] = /\/seed\?owner=check-\w+-(\w+)$/.exec(request.path) ?? [];
-      const keys = (request.json as { keys?: { key: string }[] } | undefined)?.keys ?? [];
-      for (const { key } of keys) if (owner !== undefined) ownerByKey.set(key, owner);
-      keyByTrace.set(
-        request.headers['traceparent'] ?? '',
-        request.headers['x-service-api-key'] ?? '',
-      );
-      return forward(request);
-    },
+  const url = await withDistortion(t, service.url, () => (request, forward) => {
+    const [, owner] = /\/seed\?owner=check-\w+-(\w+)$/.exec(request.path) ?? [];
+    const keys = (request.json as { keys?: { key: string }[] } | undefined)?.keys ?? [];
+    for (const { key } of keys) if (owner !== undefined) ownerByKey.set(key, owner);
+    keyByTrace.set(
+      request.headers['traceparent'] ?? '',
+      request.headers['x-service-api-key'] ?? '',
+    );
+    return forward(request);
   });
-  t.teardown(() => proxy.stop());
-  const { exchanges } = await recordRun({ url: proxy.url, apiKey: service.apiKey });
+  const { exchanges } = await recordRun({ url, apiKey: service.apiKey });
   const wrong = exchanges.filter((exchange) => {
     const key = keyByTrace.get(exchange.request.headers['traceparent'] ?? '') ?? '';
     const owner = ownerByKey.get(key);

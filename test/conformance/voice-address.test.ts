@@ -1,6 +1,6 @@
 /** Voice addresses that can't be reached: each problem gets its own cause and cure. */
-import { createServer as createTlsServer } from 'node:https';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer } from 'node:https';
+import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { check, diagnose, type CheckSettings } from '../../conformance/index.ts';
 import type { Area } from '../../src/contract/index.ts';
@@ -8,32 +8,23 @@ import { createScaledClock } from '../../src/platform/clock.ts';
 import { rowOf } from '../support/conformance/verdicts.ts';
 import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
 import { generateKeyPair } from '../support/network/certificates.ts';
+import { startLocally } from '../support/network/local-server.ts';
+import { withTcpServer } from '../support/network/tcp-server.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** No server listens at this address. */
 const UNUSED_URL = 'ws://127.0.0.1:1/voice';
 
-/** Starts a server and returns its voice URL. */
-async function listen(t: Test, server: Server, scheme = 'ws'): Promise<string> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/voice`;
-}
-
-const serveSocket = (t: Test, serve: (socket: Socket) => void, scheme?: string): Promise<string> =>
-  listen(t, createServer(serve), scheme);
+/** Starts a TCP server and returns its voice URL. */
+const serveSocket = async (
+  t: Test,
+  serve: (socket: Socket) => void,
+  scheme = 'ws',
+): Promise<string> => `${scheme}://127.0.0.1:${await withTcpServer(t, serve)}/voice`;
 
 async function serveUntrustedTls(t: Test): Promise<string> {
-  const { cert, key } = await generateKeyPair('localhost');
-  return listen(t, createTlsServer({ cert, key }), 'wss');
+  const url = await startLocally(t, createServer(await generateKeyPair('localhost')));
+  return `${url.replace('https', 'wss')}/voice`;
 }
 
 /** Starts a sandbox whose health response may claim voice. Returns options that call another address. */

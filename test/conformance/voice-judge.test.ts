@@ -4,17 +4,19 @@ import { join } from 'node:path';
 import { conversation } from '../../conformance/areas/voice/probes.ts';
 import t, { type Test } from 'tap';
 import { sandboxSuite } from '../../conformance/areas/index.ts';
-import { runProbes, type RunSettings } from '../../conformance/engine/drive/run.ts';
+import type { RunSettings } from '../../conformance/engine/drive/run.ts';
 import { readTranscript, reportOf } from '../../conformance/index.ts';
 import { judgeTranscript, type Judgment } from '../../conformance/engine/judge/judge.ts';
-import { startProxy } from '../../conformance/proof/proxy.ts';
+import { passThrough } from '../../conformance/engine/mutants/combinators.ts';
 import type { VoiceTransform } from '../../conformance/engine/mutants/mutant.ts';
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type AgentFault, type CheckReport } from '../../src/contract/index.ts';
-import { createScaledClock, systemClock } from '../../src/platform/clock.ts';
+import { createScaledClock } from '../../src/platform/clock.ts';
 import { readOgg } from '../../src/voice/opus/index.ts';
 import { assertUsageError, run } from '../support/commands/command.ts';
+import { recordRun } from '../support/conformance/checked-service.ts';
+import { withDistortion } from '../support/sandboxes/distortions.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** One call with two turns. */
@@ -28,23 +30,8 @@ async function withAgent(t: Test, options: Partial<AgentOptions> = {}) {
 
 /** Runs the voice probes against a sandbox, all unless `probes` selects some. */
 function runVoiceProbes(target: string, more: Partial<RunSettings> = {}): Promise<Transcript> {
-  return runProbes(sandboxSuite, {
-    target,
-    areas: ['voice'],
-    apiKey: undefined,
-    ca: undefined,
-    seed: 'voice',
-    kitVersion: 'test',
-    clock: systemClock,
-    concurrency: 4,
-    rate: undefined,
-    timeoutMs: 30_000,
-    allowHttp: false,
-    prompts: [],
-    preflightOnly: false,
-    onExchange() {},
-    ...more,
-  });
+  const options = { areas: ['voice'], apiKey: undefined, concurrency: 4, ...more } as const;
+  return recordRun({ url: target, apiKey: '' }, options);
 }
 
 const redIdsOf = ({ requirements }: Judgment): string[] =>
@@ -116,18 +103,12 @@ void t.test(
   '--voice-answer-type and --voice-answer-field set the message that answers the offer',
   async (t) => {
     const { url: upstream } = await withAgent(t);
-    const proxy = await startProxy({
-      upstream,
-      clock: systemClock,
-      transform: (request, forward) => forward(request),
-      voice: renamedAnswer,
-    });
-    t.teardown(() => proxy.stop());
+    const url = await withDistortion(t, upstream, passThrough, { voice: renamedAnswer });
     const probes = CONVERSATION;
     const answerForm = { type: 'sdp_answer', field: 'description' };
     const [named, unnamed] = await Promise.all([
-      runVoiceProbes(proxy.url, { probes, voice: { answerForm } }),
-      runVoiceProbes(proxy.url, { probes }),
+      runVoiceProbes(url, { probes, voice: { answerForm } }),
+      runVoiceProbes(url, { probes }),
     ]);
     t.equal(verdictOf(judgeTranscript(sandboxSuite, named), 'VOICE-070'), 'pass');
     const judged = judgeTranscript(sandboxSuite, unnamed);
@@ -147,21 +128,16 @@ void t.test('a sandbox that answers webrtc_answer with an error does not know it
   const { url: upstream } = await withAgent(t);
   const error = { code: 'connection_failed', message: 'Expected sdp_answer.', details: '' };
   const clock = createScaledClock(5);
-  const proxy = await startProxy({
-    upstream,
-    clock,
-    transform: (request, forward) => forward(request),
-    voice: {
-      handleCall: (ends) => ({
-        fromKit(text) {
-          if (!text.includes('"webrtc_answer"')) ends.toSandbox(text);
-          else ends.toKit(JSON.stringify({ type: 'error', error }));
-        },
-      }),
-    },
-  });
-  t.teardown(() => proxy.stop());
-  const transcript = await runVoiceProbes(proxy.url, { probes: CONVERSATION, clock });
+  const refusing: VoiceTransform = {
+    handleCall: (ends) => ({
+      fromKit(text) {
+        if (!text.includes('"webrtc_answer"')) ends.toSandbox(text);
+        else ends.toKit(JSON.stringify({ type: 'error', error }));
+      },
+    }),
+  };
+  const url = await withDistortion(t, upstream, passThrough, { voice: refusing, clock });
+  const transcript = await runVoiceProbes(url, { probes: CONVERSATION, clock });
   const judged = judgeTranscript(sandboxSuite, transcript);
   t.same(redIdsOf(judged), []);
   const reason =

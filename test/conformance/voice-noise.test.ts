@@ -1,6 +1,5 @@
 /** Checks of sandboxes that send floods, binary data, or too large messages over the voice WebSocket. */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { check, type CheckSettings } from '../../conformance/index.ts';
@@ -8,6 +7,7 @@ import type { ExchangeRecord } from '../../src/contract/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
 import { rowOf } from '../support/conformance/verdicts.ts';
 import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
+import { startLocally } from '../support/network/local-server.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Handles an open WebSocket. */
@@ -22,13 +22,11 @@ async function startSandbox(t: Test, serve: Serve): Promise<CheckSettings> {
     socket.on('error', () => socket.terminate());
     serve(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = await startLocally(t, server);
   t.teardown(() => {
     for (const socket of sockets.clients) socket.terminate();
-    server.close();
   });
-  const { port } = server.address() as AddressInfo;
-  const voice = { url: `ws://127.0.0.1:${port}/voice` };
+  const voice = { url: `${url.replace('http', 'ws')}/voice` };
   return { target: agent.url, kitVersion: 'test', seed: 'noise', areas: ['voice'], voice };
 }
 

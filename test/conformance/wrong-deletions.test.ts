@@ -1,50 +1,45 @@
 /** What "Fix first" says about a sandbox that deletes users other than the one in the path. */
 import t from 'tap';
 import { SENT_AGAIN } from '../../conformance/areas/users/requests.ts';
+import { jsonResponse } from '../../conformance/engine/mutants/combinators.ts';
+import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
+import { stringAt, userIdOf } from '../../conformance/engine/mutants/requests.ts';
 import { check } from '../../conformance/index.ts';
 import { testFixFirst, type FixFirstCase } from '../support/conformance/fix-first.ts';
-import {
-  errorBody,
-  idOf,
-  isChat,
-  withDefect,
-  type Defect,
-  type Message,
-} from '../support/sandboxes/defective-layer.ts';
+import { createErrorResponse, isChat, withDistortion } from '../support/sandboxes/distortions.ts';
 import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 
 const TIME = '2026-01-01T00:00:00Z';
 
 /** Keeps users, and deletes those that a function selects; it returns the id to confirm, if any. */
 const deletes =
-  (remove: (users: Set<string>, id: string) => string | undefined): Defect =>
+  (remove: (users: Set<string>, id: string) => string | undefined): TransformFactory =>
   () => {
     const users = new Set<string>();
-    return (request, forward) => {
-      const headers = { 'content-type': 'application/json' };
-      const respond = (status: number, body: string): Promise<Message> =>
-        Promise.resolve({ ...request, status, headers, body });
+    return async (request, forward) => {
       if (request.method === 'DELETE') {
-        const id = remove(users, request.path.slice('/users/'.length));
+        const id = remove(users, userIdOf(request));
         return id === undefined
-          ? respond(404, errorBody('No such user.', 'invalid_request_error', 'not_found'))
-          : respond(200, JSON.stringify({ user_id: id, deleted_at: TIME, status: 'deleted' }));
+          ? createErrorResponse(404, 'No such user.', 'invalid_request_error', 'not_found')
+          : jsonResponse(200, { user_id: id, deleted_at: TIME, status: 'deleted' });
       }
-      const id = idOf(request);
+      const id = stringAt('user_id', request) ?? '';
       if (isChat(request) && id !== '' && !users.has(id)) {
-        return respond(400, errorBody('Unknown user.', 'invalid_request_error', 'bad_request'));
+        return createErrorResponse(400, 'Unknown user.', 'invalid_request_error', 'bad_request');
       }
-      if (request.path !== '/users' || !/^\w{1,64}$/.test(id)) return forward();
+      if (request.path !== '/users' || !/^\w{1,64}$/.test(id)) return forward(request);
       if (users.has(id)) {
-        return respond(409, errorBody('It exists.', 'duplicate_user_error', 'user_exists'));
+        return createErrorResponse(409, 'It exists.', 'duplicate_user_error', 'user_exists');
       }
       users.add(id);
-      return respond(201, JSON.stringify({ user_id: id, created_at: TIME, status: 'active' }));
+      return jsonResponse(201, { user_id: id, created_at: TIME, status: 'active' });
     };
   };
 
 /** Deletes one user, and confirms the deletion of the one in the path. */
-const deletesInstead = (choose: (users: readonly string[]) => string | undefined): Defect =>
+const deletesInstead = (
+  choose: (users: readonly string[]) => string | undefined,
+): TransformFactory =>
   deletes((users, id) => {
     const chosen = choose([...users]);
     return chosen !== undefined && users.delete(chosen) ? id : undefined;
@@ -120,7 +115,7 @@ const cases: readonly FixFirstCase[] = [
 for (const one of cases) testFixFirst(t, one);
 
 void t.test('a sandbox that knows no user gets few delete requests again', async (t) => {
-  const target = await withDefect(
+  const target = await withDistortion(
     t,
     await startTextAgent(t),
     deletes(() => undefined),

@@ -16,6 +16,7 @@ import {
   withReferenceAgent,
 } from '../support/sandboxes/reference-agent.ts';
 import { assertError as assertServiceError, withService } from '../support/services/service.ts';
+import { withStartedService } from '../support/services/started-service.ts';
 
 /** Routes that are not part of the interface: test controls, monitoring, pages, and documents. */
 const ownRoutes = [
@@ -119,10 +120,9 @@ void t.test('the service serves its document without a key, with its own key hea
   });
   const page = await send('GET /', { key: null, headers: { accept: 'text/html' } });
   t.match(page.text, /<a href="\/openapi\.json">/);
-  const remote = await startService({
+  const remote = await withStartedService(t, {
     host: '0.0.0.0',
     keys: [{ key: 'the-key-of-this-service' }],
   });
-  t.teardown(() => remote.stop());
   t.equal((await fetch(`${remote.url}/openapi.json`)).status, 200);
 });

@@ -4,7 +4,7 @@ import { rejectExposure } from '../../library/exposure.ts';
 import { check, diagnose, load, simulate } from '../../library/index.ts';
 import { generateKeyPair } from '../support/network/certificates.ts';
 import { withConnectProxy } from '../support/network/connect-proxy.ts';
-import { withRecordingSandbox } from '../support/sandboxes/recording-sandbox.ts';
+import { withoutUsers, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
 
 const SECRET = 'gw-Secret-0123456789';
 const headers = { 'X-Gateway-Key': SECRET };
@@ -14,11 +14,8 @@ void t.test('a sandbox behind a proxy that demands a certificate', async (t) => 
     generateKeyPair('sandbox.test'),
     generateKeyPair('client'),
   ]);
-  const sandbox = await withRecordingSandbox(t, undefined, {
-    ...server,
-    ca: [client.cert],
-    requestCert: true,
-    rejectUnauthorized: true,
+  const sandbox = await withSandboxDouble(t, withoutUsers, {
+    tls: { ...server, ca: [client.cert], requestCert: true, rejectUnauthorized: true },
   });
   const proxy = await withConnectProxy(t, { routes: { 'sandbox.test:443': sandbox.url } });
   const access = {

@@ -5,7 +5,7 @@ import { check, grade, type CheckReport } from '../../library/index.ts';
 import { rowOf } from '../support/conformance/verdicts.ts';
 import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
 import {
-  respondWith,
+  healthy,
   withSandboxDouble,
   type RouteBehavior,
 } from '../support/sandboxes/sandbox-double.ts';
@@ -13,14 +13,13 @@ import {
 const TARGET_MS = 2_000;
 const only = ['HEALTH-030'];
 
-const respond = respondWith(200, { status: 'healthy', timestamp: '2026-11-20T10:00:00Z' });
 /** Blocks the process of the kit, as a busy machine does. */
 const blockKit: RouteBehavior = (...args) => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TARGET_MS + 100);
-  respond(...args);
+  healthy(...args);
 };
 const respondSlowly: RouteBehavior = (...args) => {
-  setTimeout(() => respond(...args), TARGET_MS + 100);
+  setTimeout(() => healthy(...args), TARGET_MS + 100);
 };
 
 void t.test('a response that only the kit received late is not judged', async (t) => {

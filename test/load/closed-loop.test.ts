@@ -11,7 +11,12 @@ import { startAutocannon } from '../../load/engines/autocannon.ts';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
-import { withTarget, type ReceivedChat } from '../support/measurements/load-target.ts';
+import {
+  cutOff,
+  withStoppingTarget,
+  withTarget,
+  type ReceivedChat,
+} from '../support/measurements/load-target.ts';
 import { findTarget, runLoad } from '../support/measurements/run-load.ts';
 
 const CONNECTIONS = 4;
@@ -129,12 +134,8 @@ void t.test('a response with the id of another session fails the run', async (t)
 
 void t.test('after a truncated response, the run is invalid and says what to do', async (t) => {
   const { report } = await runRequests(t, (chat) => {
-    if (!isTwentieth(chat) || chat.nth === 0) {
-      chat.answer();
-      return;
-    }
-    chat.response.writeHead(200, { 'content-length': 500 });
-    chat.response.write('{"choices"', () => chat.request.socket.destroy());
+    if (isTwentieth(chat) && chat.nth > 0) cutOff(chat);
+    else chat.answer();
   });
   t.equal(report.verdict, 'INVALID RUN');
   t.match(report.sentence, /did not complete a response, .* Use --engine open, which counts such/);
@@ -161,12 +162,7 @@ void t.test(
 );
 
 void t.test('a sandbox that is down ends the run immediately, with the verdict FAIL', async (t) => {
-  const target = await withTarget(t, ({ nth, answer }) => {
-    answer();
-    if (nth !== 50) return;
-    target.server.close();
-    target.server.closeAllConnections();
-  });
+  const target = await withStoppingTarget(t, 50);
   const over = { engine: 'autocannon', connections: 1, windowMs: WINDOW_MS } as const;
   const report = await runLoad(target.url, over);
   t.match(report.aborted, /the sandbox is down: 1,000 requests in a row failed \(refused\)\.$/);

@@ -3,7 +3,12 @@ import t, { type Test } from 'tap';
 import type { LoadRun } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
-import { callAfter, withTarget, type ReceivedChat } from '../support/measurements/load-target.ts';
+import {
+  callAfter,
+  cutOff,
+  withTarget,
+  type ReceivedChat,
+} from '../support/measurements/load-target.ts';
 import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
 import { runLoad, findTarget } from '../support/measurements/run-load.ts';
 import { atNight } from '../support/nightly.ts';
@@ -73,12 +78,8 @@ void t.test(
 
 void t.test('truncated bodies are counted as cut_off', async (t) => {
   const report = await runLoadWith(t, (chat) => {
-    if (!isTwentieth(chat)) {
-      chat.answer();
-      return;
-    }
-    chat.response.writeHead(200, { 'content-length': 500 });
-    chat.response.write('{"choices"', () => chat.request.socket.destroy());
+    if (isTwentieth(chat)) cutOff(chat);
+    else chat.answer();
   });
   assertCounts(t, report, { cut_off: SHARE });
 });

@@ -3,7 +3,7 @@ import t from 'tap';
 import { createScaledClock } from '../../src/platform/clock.ts';
 import { load } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
-import { withTarget } from '../support/measurements/load-target.ts';
+import { withStoppingTarget, withTarget } from '../support/measurements/load-target.ts';
 import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
 import {
   runLoad,
@@ -16,12 +16,7 @@ import {
 const fast = { ratePerSecond: 10, windowMs: 300_000 };
 
 void t.test('a sandbox that is down aborts the run with the verdict FAIL', async (t) => {
-  const target = await withTarget(t, ({ nth, answer }) => {
-    answer();
-    if (nth !== 50) return;
-    target.server.close();
-    target.server.closeAllConnections();
-  });
+  const target = await withStoppingTarget(t, 50);
   const report = await runLoad(target.url, { ...fast, clock: createScaledClock(10) });
   t.equal(report.verdict, 'FAIL', report.sentence);
   t.match(

@@ -47,7 +47,7 @@ import {
   withSandboxDouble,
   type SandboxDouble,
 } from '../support/sandboxes/sandbox-double.ts';
-import type { ReplicaProcess } from '../support/services/replicas.ts';
+import type { ServiceProcess } from '../support/services/service-process.ts';
 import { makeUserScenario } from '../support/sessions/scenarios.ts';
 
 const { CRASH_SEED = randomSeed() } = process.env;
@@ -231,8 +231,8 @@ async function sendAndKill(
   return planned;
 }
 
-const chooseReplica = ({ replicas }: Cluster, chance: Random): ReplicaProcess =>
-  replicas[chance.integer(0, replicas.length - 1)] as ReplicaProcess;
+const chooseReplica = ({ replicas }: Cluster, chance: Random): ServiceProcess =>
+  replicas[chance.integer(0, replicas.length - 1)] as ServiceProcess;
 
 /** Asserts that a request got 200, or a 503 with the time to wait; only a killed replica may break off. */
 function checkExchange(t: Test, { cluster, totals }: Setup, exchange: Exchange): void {
@@ -287,7 +287,7 @@ async function killAndRepair(
 }
 
 /** Ends the leases of killed replicas: the clock of all replicas is moved past them. */
-async function endLeases({ request }: ReplicaProcess): Promise<void> {
+async function endLeases({ request }: ServiceProcess): Promise<void> {
   await request('/__admin/clock', { advance_ms: LEASE_ENDS_MS });
 }
 
@@ -298,7 +298,7 @@ async function assertRound(
   { number }: Round,
   planned: PlannedConversation[],
 ): Promise<void> {
-  const [service] = cluster.replicas as [ReplicaProcess];
+  const [service] = cluster.replicas as [ServiceProcess];
   const databaseUrl = cluster.database.url;
   const beganMs = FIRST_DAY_MS + number * ROUND_DAYS * DAY_MS;
   const items = await listSessions(service, beganMs, ROUND_DAYS * DAY_MS);
@@ -340,7 +340,7 @@ async function assertSimulation(
   id: string,
   chatsBefore: number,
 ): Promise<void> {
-  const [service] = cluster.replicas as [ReplicaProcess];
+  const [service] = cluster.replicas as [ServiceProcess];
   const simulation = await service.request<Simulation>(`/__admin/simulations/${id}`);
   t.match(simulation, { status: 'completed', verdict: 'passed' });
   t.match(simulation.counts, { sessions: SAMPLES, ended: SAMPLES });
@@ -388,7 +388,7 @@ async function runRound(t: Test, setup: Setup, round: Round): Promise<void> {
   );
   const planned = await sendAndKill(t, setup, round);
   const sentMs = systemClock.monotonicMs();
-  const [service] = cluster.replicas as [ReplicaProcess];
+  const [service] = cluster.replicas as [ServiceProcess];
   await endLeases(service);
   await drain(service);
   const drainedMs = systemClock.monotonicMs();

@@ -3,14 +3,17 @@
  * directory; `test/package/recipes.test.ts` installs it from a tarball.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import type { CheckReport } from '../../src/contract/index.ts';
-import { startLocally } from '../support/network/local-server.ts';
 import { atNight } from '../support/nightly.ts';
 import { ROOT } from '../support/repository.ts';
+import {
+  respondToAll,
+  respondWith,
+  withSandboxDouble,
+} from '../support/sandboxes/sandbox-double.ts';
 import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 import { readAction, runAction, type ActionResult } from './action-runner.ts';
 
@@ -56,11 +59,7 @@ void t.test('a conforming sandbox passes, and the job gets outputs and a summary
 });
 
 void t.test('a broken sandbox fails the job, and the outputs show it', async (t) => {
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'application/json');
-    response.end('{"status":"fine"}');
-  });
-  const url = await startLocally(t, server);
+  const { url } = await withSandboxDouble(t, respondToAll(respondWith(200, { status: 'fine' })));
   const inputs = { url, areas: 'health', version: 'kit', args: '--seed "nightly"\n--strict' };
   const result = await runAction({ workspace: t.testdir({ kit }), inputs });
   t.equal(result.code, 1, result.log);

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import t from 'tap';
-import { startService } from '../../src/service/index.ts';
 import { ROOT } from '../support/repository.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
+import { withStartedService } from '../support/services/started-service.ts';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const dockerfile = read('Dockerfile');
@@ -103,8 +103,10 @@ async function checkHealth(env: Record<string, string>): Promise<number | null> 
 }
 
 void t.test('the health check reports the state of the service and of the agent', async (t) => {
-  const service = await startService({ host: '0.0.0.0', keys: [{ key: 'the-service-key' }] });
-  t.teardown(() => service.stop());
+  const service = await withStartedService(t, {
+    host: '0.0.0.0',
+    keys: [{ key: 'the-service-key' }],
+  });
   const { agent } = await withReferenceAgent(t, { voice: null });
   const { port } = new URL(service.url);
   const variable = linesOf(dockerfile).findLast(({ content }) => content.startsWith('HEALTH_URL='));

@@ -5,6 +5,7 @@ import { createKitFunctions } from '../../../library/kit-functions.ts';
 import { failed, report, row, type Row } from '../../support/conformance/check-report.ts';
 import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 import {
+  respondToAll,
   respondWith,
   withSandboxDouble,
   type RouteBehavior,
@@ -112,7 +113,7 @@ void t.test('a connection check says what happened and what to do next', async (
     blockedBy: { id: 'key_refused', cure: /in the settings of this agent/ },
   });
   t.match(await check('http://127.0.0.1:1'), { ok: false, blockedBy: { id: 'refused' } });
-  double.setBehavior({ health: page, create: page, chat: page, delete: page });
+  double.setBehavior(respondToAll(page));
   t.match(await check(double.url), { ok: false, blockedBy: { id: 'login_page' } });
   t.match(await admin('GET /agents/shop/reports'), {
     reports: [

@@ -1,6 +1,5 @@
 /** Every route of `/__admin` exists, separates owners, and rejects unauthorized callers. */
 import t from 'tap';
-import { startService } from '../../../src/service/index.ts';
 import { sendHeaders } from '../../support/network/send-headers.ts';
 import {
   makeContainsEval,
@@ -8,6 +7,7 @@ import {
   START_MS,
   withService,
 } from '../../support/services/service.ts';
+import { withStartedService } from '../../support/services/started-service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 
 const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
@@ -137,8 +137,7 @@ void t.test('every route rejects bodies that are not JSON', async (t) => {
 
 void t.test('beyond loopback, every route requires the service key', async (t) => {
   const key = 'the-key-of-this-service';
-  const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
-  t.teardown(() => service.stop());
+  const service = await withStartedService(t, { host: '0.0.0.0', keys: [{ key }] });
   for (const [route] of [...allRoutes, ['GET /nothing']] as const) {
     const [method = '', path = ''] = route.split(' ');
     const { status } = await fetch(service.adminUrl + path, { method });

@@ -9,14 +9,15 @@ import type {
 import { startService, type RunningService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { startOpenAiServer } from '../../support/models/openai-server.ts';
-import { START_MS } from '../../support/services/service.ts';
+import { greetsEval, START_MS } from '../../support/services/service.ts';
+import { withStartedService } from '../../support/services/started-service.ts';
 
 type Turns = TranscriptUpload['turns'];
 const turns: Turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
 const dated = { started_at: '2026-11-19T09:00:00Z' };
 const seed = {
   keys: [{ owner: 'guest' }],
-  evals: [{ id: 'greets', name: 'Greets', kind: 'judge', params: { criteria: 'It greets.' } }],
+  evals: [greetsEval],
   settings: { evals: ['greets'] },
   agents: [{ name: 'Shop', url: 'https://shop.example', voice_url: 'wss://shop.example/voice' }],
   transcripts: [
@@ -79,8 +80,7 @@ void t.test('changed seed data replaces earlier seed data', async (t) => {
   const [undated, ...others] = seed.transcripts ?? [];
   const changedTurns: Turns = [{ user_input: 'Hi', agent_response: 'Good morning' }];
   const transcripts = [{ ...undated, session_id: 'undated', turns: changedTurns }, ...others];
-  const second = await startService({ ...options, seed: { ...seed, transcripts } });
-  t.teardown(() => second.stop());
+  const second = await withStartedService(t, { ...options, seed: { ...seed, transcripts } });
   t.equal((await readState(second)).sessions, 5);
   t.equal(server.requests.length, 4, 'only the changed transcript is scored again');
   t.match(server.requests[3]?.body.messages[1]?.content, /Good morning/);

@@ -10,35 +10,33 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { startService } from '../../../src/service/index.ts';
+import { startService, type RunningService } from '../../../src/service/index.ts';
 import { start } from '../../support/commands/command-process.ts';
 import { nightOnly } from '../../support/nightly.ts';
 import { createLineLog } from '../../support/services/log-lines.ts';
+import { sendTo } from '../../support/services/service-process.ts';
 import { makeSpan, makeTraceRequest } from '../../support/traces/otlp.ts';
 
-async function send({ url, apiKey }: { url: string; apiKey: string }, id: string, route: string) {
-  const response = await fetch(url + route, {
-    method: 'POST',
-    headers: { 'x-service-api-key': apiKey, 'content-type': 'application/json' },
-    ...(route === '/v1/traces' && {
-      body: JSON.stringify(makeTraceRequest([makeSpan({ conversationId: id })])),
-    }),
-  });
-  return response.status;
+/** Sends a span of a conversation. Returns the status of the response. */
+async function sendSpan(service: RunningService, conversationId: string): Promise<number> {
+  const body = makeTraceRequest([makeSpan({ conversationId })]);
+  return (await sendTo(service, 'POST /v1/traces', body)).status;
 }
 
 /** Starts and stops a service; returns its data directory. */
 async function makeUsedDir(t: Test): Promise<string> {
   const dataDir = t.testdir({});
   const service = await startService({ dataDir });
-  t.equal(await send(service, 'c-1', '/v1/traces'), 200);
+  t.equal(await sendSpan(service, 'c-1'), 200);
   await service.stop();
   return dataDir;
 }
 
 async function assertStarts(t: Test, dataDir: string, ids: readonly string[]): Promise<void> {
   const service = await startService({ dataDir });
-  for (const id of ids) t.equal(await send(service, '', `/v1/sessions/${id}/end`), 200, id);
+  for (const id of ids) {
+    t.equal((await sendTo(service, `POST /v1/sessions/${id}/end`)).status, 200, id);
+  }
   await service.stop();
 }
 
@@ -79,39 +77,13 @@ void t.test('a replaced database is reported; another one can be chosen', async 
   await assertStarts(t, dataDir, []);
 });
 
-void t.test('GET /ready says when the database changes while the service runs', async (t) => {
-  const rows: [change: (file: string) => void, reason: RegExp][] = [
+void t.test('without its database file, a service is not ready and stores nothing', async (t) => {
+  const changes: [change: (file: string) => void, message: RegExp][] = [
+    [(file) => rmSync(file), /service\.db was moved away or deleted while/],
     [
       (file) => truncateSync(file, 0),
       /service\.db was emptied while the service was running\. Stop/,
     ],
-    [(file) => renameSync(file, `${file}.away`), /service\.db was moved away or deleted while/],
-    [
-      (file) => {
-        cpSync(file, `${file}.copy`);
-        renameSync(`${file}.copy`, file);
-      },
-      /service\.db was replaced by another file while/,
-    ],
-  ];
-  for (const [nth, [change, reason]] of rows.entries()) {
-    const dataDir = join(t.testdir({}), `data-${nth}`);
-    const service = await startService({ dataDir });
-    const askReady = async () => {
-      const response = await fetch(`${service.adminUrl}/ready`);
-      return [response.status, await response.json()] as const;
-    };
-    t.same(await askReady(), [200, { ready: true }]);
-    change(join(dataDir, 'service.db'));
-    t.match(await askReady(), [503, { ready: false, reason }]);
-    await service.stop();
-  }
-});
-
-void t.test('once the database file is gone, nothing is acknowledged', async (t) => {
-  const changes: [change: (file: string) => void, message: RegExp][] = [
-    [(file) => rmSync(file), /service\.db was moved away or deleted while/],
-    [(file) => truncateSync(file, 0), /service\.db was emptied while/],
     [
       (file) => {
         cpSync(file, `${file}.copy`);
@@ -124,29 +96,33 @@ void t.test('once the database file is gone, nothing is acknowledged', async (t)
     const dataDir = join(t.testdir({}), `data-${nth}`);
     const { log, lines } = createLineLog();
     const service = await startService({ dataDir, log });
-    t.equal(await send(service, 'before', '/v1/traces'), 200);
+    const askReady = async () => {
+      const response = await fetch(`${service.adminUrl}/ready`);
+      return [response.status, await response.json()] as const;
+    };
+    t.same(await askReady(), [200, { ready: true }]);
+    t.equal(await sendSpan(service, 'before'), 200);
     change(join(dataDir, 'service.db'));
-    const headers = { 'x-service-api-key': service.apiKey, 'content-type': 'application/json' };
-    for (const [method, path, body] of [
-      ['POST', '/v1/traces', makeTraceRequest([makeSpan({ conversationId: 'after' })])],
-      ['POST', '/v1/traces', makeTraceRequest([makeSpan({ conversationId: 'after-that' })])],
-      ['POST', '/v1/sessions/before/end', undefined],
-      ['PUT', '/__admin/settings', { run_name: 'x' }],
+    for (const [route, body] of [
+      ['POST /v1/traces', makeTraceRequest([makeSpan({ conversationId: 'after' })])],
+      ['POST /v1/traces', makeTraceRequest([makeSpan({ conversationId: 'after-that' })])],
+      ['POST /v1/sessions/before/end', undefined],
+      ['PUT /__admin/settings', { run_name: 'x' }],
     ] as const) {
-      const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
-      const response = await fetch(service.url + path, init);
-      t.equal(response.status, 503, path);
-      t.equal(response.headers.get('retry-after'), '5', path);
-      t.match(await response.json(), {
+      const { status, retryAfter, text } = await sendTo(service, route, body);
+      t.same({ status, retryAfter }, { status: 503, retryAfter: '5' }, route);
+      t.match(JSON.parse(text), {
         message: /^The database file of the service was deleted or replaced\. Nothing was stored\./,
       });
     }
+    t.match(await askReady(), [503, { ready: false, reason: message }]);
     t.equal((await fetch(`${service.url}/ready`)).status, 503);
     const logged = lines.filter((line) => line.includes('database_file_changed'));
     t.match(logged, [message], 'one line says what happened');
     t.match(logged, [/Stop the service, and restore the file from a backup\./]);
     t.notMatch(lines.join('\n'), /request_failed|span_write_failed/);
-    const page = await fetch(service.url, { headers: { ...headers, accept: 'text/html' } });
+    const headers = { 'x-service-api-key': service.apiKey, accept: 'text/html' };
+    const page = await fetch(service.url, { headers });
     t.match(await page.text(), message, 'the overview says so');
     await service.stop();
   }
@@ -157,9 +133,9 @@ void t.test('a database that is moved back works again', async (t) => {
   const file = join(dataDir, 'service.db');
   const service = await startService({ dataDir });
   renameSync(file, `${file}.away`);
-  t.equal(await send(service, 'c-1', '/v1/traces'), 503);
+  t.equal(await sendSpan(service, 'c-1'), 503);
   renameSync(`${file}.away`, file);
-  t.equal(await send(service, 'c-1', '/v1/traces'), 200);
+  t.equal(await sendSpan(service, 'c-1'), 200);
   await service.stop();
   await assertStarts(t, dataDir, ['c-1']);
 });
@@ -188,7 +164,7 @@ async function makeCrashedDir(t: Test): Promise<{ dataDir: string; ids: string[]
   const [running, dataDir] = [join(t.testdir({}), 'running'), join(t.testdirName, 'data')];
   const service = await startService({ dataDir: running });
   const ids = ['c-1', 'c-2', 'c-3', 'c-4'];
-  for (const id of ids) t.equal(await send(service, id, '/v1/traces'), 200);
+  for (const id of ids) t.equal(await sendSpan(service, id), 200);
   // What a `kill -9` leaves are the files as they are now.
   cpSync(running, dataDir, { recursive: true });
   await service.stop();

@@ -6,6 +6,7 @@ import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { withPostgresServer } from '../../support/database/postgres.ts';
 import { behaviors, startOpenAiServer } from '../../support/models/openai-server.ts';
 import {
+  greetsEval,
   makeContainsEval,
   START_MS,
   withOneReplica,
@@ -118,8 +119,7 @@ void t.test('/metrics shows how long seeded sessions wait for their evals', asyn
     session_id: `waiting-${nth}`,
     turns: [{ user_input: 'Hi', agent_response: 'Hello' }],
   }));
-  const greets = { id: 'greets', name: 'Greets', kind: 'judge', params: { criteria: 'Polite.' } };
-  await admin('POST /seed', { evals: [greets], settings: { evals: ['greets'] }, transcripts });
+  await admin('POST /seed', { evals: [greetsEval], settings: { evals: ['greets'] }, transcripts });
   clock.advance(7_000);
   const { text } = await send('GET /metrics', { key: null });
   t.match(text, '\nsandbox_kit_jobs_queued 100\n');

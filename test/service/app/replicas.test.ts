@@ -6,6 +6,7 @@ import { execute, withPostgres } from '../../support/database/postgres.ts';
 import { createLineLog } from '../../support/services/log-lines.ts';
 import { withReplicas, type Replicas } from '../../support/services/replicas.ts';
 import {
+  greetsEval,
   makeContainsEval,
   START_MS,
   type ServiceUnderTest,
@@ -120,16 +121,9 @@ const rules: Record<string, (t: Test, three: Three) => Promise<void>> = {
   },
   'problems are reported once by all replicas together': async (t, { proxy, first, second }) => {
     await proxy.admin('POST /reset', { to: 'empty' });
-    const listCodes = async (): Promise<string[]> => {
-      const { entries } = (await proxy.admin('GET /ingest-log')) as { entries: { code: string }[] };
-      return entries.map(({ code }) => code).sort();
-    };
-    await proxy.admin('POST /evals', {
-      id: 'j',
-      name: 'J',
-      kind: 'judge',
-      params: { criteria: 'C' },
-    });
+    const listCodes = async (): Promise<string[]> =>
+      (await proxy.ingestLog()).map(({ code }) => code).sort();
+    await proxy.admin('POST /evals', greetsEval);
     const causeAll = async (round: number): Promise<void> => {
       for (const replica of [first, second, first, second]) {
         await replica.send('POST /v1/traces', { key: 'unknown-key', body: {} });
@@ -140,7 +134,8 @@ const rules: Record<string, (t: Test, three: Three) => Promise<void>> = {
         await replica.trace(makeSpan({ conversationId: id }));
         await replica.end(id);
         const turns = [{ user_input: 'Hello', agent_response: 'Hi' }];
-        await replica.admin('POST /transcripts', { session_id: `t-${id}`, turns, evals: ['j'] });
+        const transcript = { session_id: `t-${id}`, turns, evals: ['greets'] };
+        await replica.admin('POST /transcripts', transcript);
       }
       await proxy.drain();
     };
@@ -150,15 +145,10 @@ const rules: Record<string, (t: Test, three: Three) => Promise<void>> = {
     await causeAll(1);
     t.same(await listCodes(), once, 'not again within a minute');
     await proxy.admin('POST /reset', { to: 'empty' });
-    await proxy.admin('POST /evals', {
-      id: 'j',
-      name: 'J',
-      kind: 'judge',
-      params: { criteria: 'C' },
-    });
+    await proxy.admin('POST /evals', greetsEval);
     await causeAll(2);
     t.same(await listCodes(), once, 'a reset on one replica applies to all');
-    await first.admin('PUT /settings', { evals: ['j'] });
+    await first.admin('PUT /settings', { evals: ['greets'] });
     await second.trace(makeSpan({ conversationId: 'scored' }));
     await second.end('scored');
     await first.admin('PUT /settings', { evals: [] });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { makeContainsEval, withService } from '../../support/services/service.ts';
+import { withStartedService } from '../../support/services/started-service.ts';
 import { makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';
 
 const headersOf = (key: string): Record<string, string> => ({
@@ -23,8 +24,7 @@ void t.test(
       body: JSON.stringify(makeTraceRequest()),
     });
     await first.stop();
-    const second = await startService({ dataDir });
-    t.teardown(() => second.stop());
+    const second = await withStartedService(t, { dataDir });
     t.equal(second.apiKey, first.apiKey);
     const url = `${second.url}/v1/sessions/conv-1/end`;
     const closed = await fetch(url, { method: 'POST', headers: headersOf(second.apiKey) });
@@ -59,8 +59,7 @@ void t.test(
   async (t) => {
     await t.rejects(startService({ host: '0.0.0.0' }), { name: 'TypeError', message: /key/ });
     const key = 'the-key-of-this-service';
-    const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
-    t.teardown(() => service.stop());
+    const service = await withStartedService(t, { host: '0.0.0.0', keys: [{ key }] });
     t.equal(service.apiKey, key);
     const status = async (path: string, headers: Record<string, string> = {}): Promise<number> =>
       (await fetch(service.url + path, { headers })).status;
@@ -89,8 +88,7 @@ void t.test('a configured key replaces the development key', async (t) => {
   const first = await startService({ dataDir });
   await first.stop();
   const keys = [{ key: 'configured-key', owner: 'team' }];
-  const second = await startService({ dataDir, keys });
-  t.teardown(() => second.stop());
+  const second = await withStartedService(t, { dataDir, keys });
   const url = `${second.url}/api/simulations/sessions`;
   t.equal((await fetch(url, { headers: headersOf(first.apiKey) })).status, 401);
   t.equal((await fetch(url, { headers: headersOf('configured-key') })).status, 200);
@@ -143,15 +141,13 @@ void t.test(
     });
     t.equal(seeded.status, 200);
     await first.stop();
-    const second = await startService({ dataDir });
-    t.teardown(() => second.stop());
+    const second = await withStartedService(t, { dataDir });
     t.equal((await fetch(`${second.url}/simulation/sim?sessionId=ses`)).status, 200);
   },
 );
 
 void t.test('a failed start says why', async (t) => {
-  const service = await startService();
-  t.teardown(() => service.stop());
+  const service = await withStartedService(t);
   const port = Number(new URL(service.url).port);
   await t.rejects(startService({ port }), { code: 'start_failed', message: /port/ });
   await t.rejects(startService({ keys: [{ key: 'short' }] }), { name: 'TypeError' });
@@ -193,8 +189,7 @@ void t.test('data acknowledged before a stop is available afterward', async (t) 
   await Promise.race(sent);
   await service.stop();
   const acknowledged = (await Promise.all(sent)).filter((id) => id !== undefined);
-  const restarted = await startService({ dataDir });
-  t.teardown(() => restarted.stop());
+  const restarted = await withStartedService(t, { dataDir });
   t.ok(acknowledged.length > 0, `${acknowledged.length} acknowledged`);
   for (const id of acknowledged) {
     const url = `${restarted.url}/v1/sessions/${id}/end`;

@@ -1,17 +1,7 @@
 /** Requests without a key or with an unknown key appear in the ingest log. */
 import t from 'tap';
-import { assertError, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { assertError, withService } from '../../support/services/service.ts';
 import { makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';
-
-interface Entry {
-  level: string;
-  code: string;
-  message: string;
-  about: Record<string, unknown>;
-}
-
-const listEntries = async ({ admin }: ServiceUnderTest): Promise<Entry[]> =>
-  ((await admin('GET /ingest-log')) as { entries: Entry[] }).entries;
 
 const TRACES = 'POST /v1/traces';
 
@@ -22,7 +12,7 @@ void t.test(
     const { send, clock, service } = tested;
     const wrong = { body: makeTraceRequest(), headers: { 'x-my-key': 'my-secret-key' } };
     for (let nth = 0; nth < 5; nth += 1) assertError(t, await send(TRACES, wrong), 401);
-    t.match(await listEntries(tested), {
+    t.match(await tested.ingestLog(), {
       length: 1,
       0: {
         level: 'error',
@@ -31,15 +21,15 @@ void t.test(
         about: { header: 'x-my-key', status: 401 },
       },
     });
-    t.notMatch(JSON.stringify(await listEntries(tested)), /my-secret-key|sk_dev/);
+    t.notMatch(JSON.stringify(await tested.ingestLog()), /my-secret-key|sk_dev/);
     clock.advance(3_600_000);
     assertError(t, await send(TRACES, wrong), 401);
-    t.equal((await listEntries(tested)).length, 1, 'still one entry for the series');
+    t.equal((await tested.ingestLog()).length, 1, 'still one entry for the series');
 
     const right = { body: makeTraceRequest([makeSpan()]), headers: { 'x-my-key': service.apiKey } };
     t.equal((await send(TRACES, right)).status, 200);
     assertError(t, await send('GET /api/prod-evaluations/sessions/'), 401);
-    t.match(await listEntries(tested), [
+    t.match(await tested.ingestLog(), [
       { message: /the header is missing/ },
       { message: /the key is unknown/ },
     ]);
@@ -58,13 +48,13 @@ void t.test(
       }
     };
     await alternate();
-    t.equal((await listEntries(tested)).length, 1);
+    t.equal((await tested.ingestLog()).length, 1);
     clock.advance(60_000);
     await alternate();
-    t.equal((await listEntries(tested)).length, 2);
+    t.equal((await tested.ingestLog()).length, 2);
     await admin('POST /reset', { to: 'empty' });
     await alternate();
-    t.equal((await listEntries(tested)).length, 1, 'a reset starts a new series');
+    t.equal((await tested.ingestLog()).length, 1, 'a reset starts a new series');
   },
 );
 
@@ -78,14 +68,14 @@ void t.test('a change of the problem is reported, once a minute for each problem
     }
   };
   await alternate();
-  t.match(await listEntries(tested), {
+  t.match(await tested.ingestLog(), {
     length: 2,
     0: { message: /the key is unknown/ },
     1: { message: /the header is missing/ },
   });
   tested.clock.advance(60_000);
   await alternate();
-  t.equal((await listEntries(tested)).length, 4);
+  t.equal((await tested.ingestLog()).length, 4);
 });
 
 void t.test('traces that are sent to another path are reported once a minute', async (t) => {
@@ -101,7 +91,7 @@ void t.test('traces that are sent to another path are reported once a minute', a
     );
   for (const path of ['/traces?key=secret', '/v1/trace', '/api/traces/']) await post(path);
   await post('/otlp', protobuf);
-  t.match(await listEntries(tested), {
+  t.match(await tested.ingestLog(), {
     length: 1,
     0: {
       level: 'error',
@@ -110,10 +100,10 @@ void t.test('traces that are sent to another path are reported once a minute', a
       about: { status: 404 },
     },
   });
-  t.notMatch(JSON.stringify(await listEntries(tested)), /secret/);
+  t.notMatch(JSON.stringify(await tested.ingestLog()), /secret/);
   clock.advance(60_000);
   await post('/v1/traces/v1/traces');
-  t.equal((await listEntries(tested)).length, 2);
+  t.equal((await tested.ingestLog()).length, 2);
   const other = { body: '{}', key: null };
   assertError(t, await send('POST /other', other), 404, /\/other does not exist\.$/);
   assertError(t, await send('POST /traces-of-gold', other), 404, /gold does not exist\.$/);
@@ -130,8 +120,8 @@ void t.test('a key in the wrong header gets a hint that does not repeat the key'
     401,
     /x-service-api-key must contain .* missing, and Authorization is ignored\.$/,
   );
-  t.match(await listEntries(tested), [{ message: /Authorization is ignored\. / }]);
+  t.match(await tested.ingestLog(), [{ message: /Authorization is ignored\. / }]);
   t.notOk(
-    (response.text + JSON.stringify(await listEntries(tested))).includes(tested.service.apiKey),
+    (response.text + JSON.stringify(await tested.ingestLog())).includes(tested.service.apiKey),
   );
 });

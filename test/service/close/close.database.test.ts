@@ -5,6 +5,7 @@ import {
   assertError,
   START_MS,
   withService,
+  type LogEntry,
   type ServiceUnderTest,
 } from '../../support/services/service.ts';
 import { createLineLog } from '../../support/services/log-lines.ts';
@@ -102,12 +103,8 @@ void t.test('without evals, closing queues nothing and keeps the traces', async 
 void t.test('closing without evals is logged once, until evals are set', async (t) => {
   const tested = await withService(t);
   const { trace, end, admin } = tested;
-  type Log = { entries: { level: string; code: string; message: string; about: object }[] };
-  const listEntries = async (owner?: string) => {
-    const query = owner === undefined ? '' : `?owner=${owner}`;
-    const { entries } = (await admin(`GET /ingest-log${query}`)) as Log;
-    return entries.filter(({ code }) => code === 'no_live_evals');
-  };
+  const listEntries = async (): Promise<LogEntry[]> =>
+    (await tested.ingestLog()).filter(({ code }) => code === 'no_live_evals');
   const close = async (id: string): Promise<void> => {
     await trace(makeSpan({ conversationId: id }));
     await end(id);
@@ -202,15 +199,13 @@ void t.test(
 
 void t.test('closing logs what the turns of the conversation lack, once', async (t) => {
   const tested = await withService(t);
-  const { trace, end, admin } = tested;
+  const { trace, end, ingestLog } = tested;
   await setLiveEvals(tested, 'any');
-  const readLog = async (): Promise<unknown> =>
-    ((await admin('GET /ingest-log')) as { entries: unknown }).entries;
   const noInput = { 'gen_ai.input.messages': null };
   await trace(makeSpan({ conversationId: 'c', agent: 'Hi', attributes: noInput }));
   await trace(makeSpan({ conversationId: 'd', user: 'SECRET', agent: 'Hi' }));
   await end('d');
-  t.same(await readLog(), [], 'nothing is reported before the close, or about complete turns');
+  t.same(await ingestLog(), [], 'nothing is reported before the close, or about complete turns');
   await end('c');
   const expected = [
     {
@@ -221,9 +216,9 @@ void t.test('closing logs what the turns of the conversation lack, once', async 
       about: { conversation_id: 'c', turn: 1, count: 1 },
     },
   ];
-  t.match(await readLog(), expected);
+  t.match(await ingestLog(), expected);
   await end('c');
-  t.equal(((await readLog()) as unknown[]).length, 1, 'the second call changes nothing');
+  t.equal((await ingestLog()).length, 1, 'the second call changes nothing');
 });
 
 void t.test('spans after the close are stored and not scored', async (t) => {

@@ -4,42 +4,28 @@ import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { startService } from '../../../src/service/index.ts';
-import { start } from '../../support/commands/command-process.ts';
 import { nightOnly } from '../../support/nightly.ts';
 import { createLineLog } from '../../support/services/log-lines.ts';
+import {
+  sendTo,
+  startServiceProcess,
+  type ServiceAddress,
+} from '../../support/services/service-process.ts';
+import { withStartedService } from '../../support/services/started-service.ts';
 import { makeTraceRequest, makeSpan } from '../../support/traces/otlp.ts';
 import { until } from '../../support/until.ts';
 
 const SECRET = 'my-secret-word';
-
-interface Address {
-  url: string;
-  apiKey: string;
-  adminUrl: string;
-}
-
-/** Sends a request; returns the status, Retry-After, and the body. */
-async function request({ url, apiKey }: Address, route: string, body?: unknown) {
-  const [method = '', path = ''] = route.split(' ');
-  const response = await fetch(url + path, {
-    method,
-    headers: { 'x-service-api-key': apiKey, 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const retryAfter = response.headers.get('retry-after');
-  return { status: response.status, retryAfter, text: await response.text() };
-}
 
 /** Returns a trace request of about 200 kB. */
 const makeLargeRequest = (nth: number) =>
   makeTraceRequest([makeSpan({ conversationId: `c-${nth}`, user: SECRET.repeat(15_000) })]);
 
 /** Sends until the disk is full, and returns the acknowledged conversation ids. */
-async function sendUntilFull(t: Test, service: Address): Promise<string[]> {
+async function sendUntilFull(t: Test, service: ServiceAddress): Promise<string[]> {
   const acknowledged: string[] = [];
   for (let nth = 0; nth < 100; nth += 1) {
-    const response = await request(service, 'POST /v1/traces', makeLargeRequest(nth));
+    const response = await sendTo(service, 'POST /v1/traces', makeLargeRequest(nth));
     if (response.status === 200) acknowledged.push(`c-${nth}`);
     else {
       t.match(response, { status: 503, retryAfter: /^[1-9]\d*$/, text: /^\{"message":/ });
@@ -51,36 +37,36 @@ async function sendUntilFull(t: Test, service: Address): Promise<string[]> {
 }
 
 /** Fills the space that was too small for a large request, with small writes until one fails. */
-async function fillRemainingSpace(t: Test, service: Address): Promise<void> {
+async function fillRemainingSpace(t: Test, service: ServiceAddress): Promise<void> {
   for (let nth = 0; nth < 500; nth += 1) {
-    const { status } = await request(service, 'PUT /__admin/settings', { run_name: `run ${nth}` });
+    const { status } = await sendTo(service, 'PUT /__admin/settings', { run_name: `run ${nth}` });
     if (status !== 200) return;
   }
   t.fail('the disk did not become full');
 }
 
-async function assertOtherWritesRejected(t: Test, service: Address, id: string): Promise<void> {
+async function assertOtherWritesRejected(t: Test, service: ServiceAddress, id: string): Promise<void> {
   const definition = { id: 'x', name: 'x'.repeat(200), kind: 'contains', params: { text: SECRET } };
   for (const [route, body] of [
     [`POST /v1/sessions/${id}/end`],
     ['POST /__admin/evals', definition],
     ['PUT /__admin/settings', { run_name: 'x'.repeat(200) }],
   ] as const) {
-    const response = await request(service, route, body);
+    const response = await sendTo(service, route, body);
     t.match(response, { status: 503, retryAfter: /^[1-9]\d*$/ }, route);
   }
   t.equal(
-    (await request(service, 'POST /v1/traces', 7)).status,
+    (await sendTo(service, 'POST /v1/traces', 7)).status,
     400,
     'an invalid request still gets 400',
   );
   t.match(
-    await request(service, 'GET /ready'),
+    await sendTo(service, 'GET /ready'),
     { status: 503, text: /can't write to its disk \(SQLITE_.*Free space/ },
     'the service is not ready',
   );
   t.equal(
-    (await request(service, 'GET /api/prod-evaluations/sessions/')).status,
+    (await sendTo(service, 'GET /api/prod-evaluations/sessions/')).status,
     200,
     'reads still work',
   );
@@ -111,8 +97,7 @@ void t.test(
     const filler = join(folder, 'filler');
     writeFileSync(filler, Buffer.alloc(1_000_000));
     const dataDir = join(folder, 'data');
-    const service = await startService({ dataDir, log });
-    t.teardown(() => service.stop());
+    const service = await withStartedService(t, { dataDir, log });
     const acknowledged = await sendUntilFull(t, service);
     t.ok(acknowledged.length > 0);
     const [first = ''] = acknowledged;
@@ -123,15 +108,15 @@ void t.test(
 
     rmSync(filler);
     await until('the service is ready again', async () => {
-      return (await request(service, 'GET /ready')).status === 200;
+      return (await sendTo(service, 'GET /ready')).status === 200;
     });
     t.equal(
-      (await request(service, 'POST /v1/traces', makeLargeRequest(999))).status,
+      (await sendTo(service, 'POST /v1/traces', makeLargeRequest(999))).status,
       200,
       'requests succeed once there is space',
     );
     for (const id of [...acknowledged, 'c-999']) {
-      t.equal((await request(service, `POST /v1/sessions/${id}/end`)).status, 200, id);
+      t.equal((await sendTo(service, `POST /v1/sessions/${id}/end`)).status, 200, id);
     }
   },
 );
@@ -144,23 +129,18 @@ void t.test(
   failing,
   async (t) => {
     const data = join(t.testdir({}), 'data');
-    const args = ['serve', '--port', '0', '--json', '--data', data];
-    const { firstLine, end, stderr } = await start(t, args, { fileBytesMax: 1_500_000 });
-    const service = JSON.parse(firstLine) as Address;
+    const args = ['--data', data];
+    const service = await startServiceProcess(t, args, { fileBytesMax: 1_500_000 });
     const acknowledged = await sendUntilFull(t, service);
     t.ok(acknowledged.length > 0);
     await fillRemainingSpace(t, service);
-    t.match(await request(service, 'GET /ready'), { status: 503, text: /can't write to its disk/ });
-    t.equal(await end('SIGTERM'), 0);
-    t.match(await stderr, /"code":"SQLITE_(IOERR|FULL)/);
-    t.notMatch(await stderr, SECRET);
-    const restarted = await start(t, args);
+    t.match(await sendTo(service, 'GET /ready'), { status: 503, text: /can't write to its disk/ });
+    t.equal(await service.end('SIGTERM'), 0);
+    t.match(await service.stderr, /"code":"SQLITE_(IOERR|FULL)/);
+    t.notMatch(await service.stderr, SECRET);
+    const restarted = await startServiceProcess(t, args);
     for (const id of acknowledged) {
-      const response = await request(
-        JSON.parse(restarted.firstLine) as Address,
-        `POST /v1/sessions/${id}/end`,
-      );
-      t.equal(response.status, 200, id);
+      t.equal((await sendTo(restarted, `POST /v1/sessions/${id}/end`)).status, 200, id);
     }
   },
 );

@@ -18,11 +18,8 @@ import { makeProtobufRequest, makeSpan, makeTraceRequest } from '../../support/t
 const TRACES = 'POST /v1/traces';
 const json = { 'content-type': 'application/json' };
 
-interface LogView {
-  entries: { code: string; message: string; about: Record<string, unknown> }[];
-}
-const listCodes = async ({ admin }: ServiceUnderTest): Promise<string[]> =>
-  ((await admin('GET /ingest-log')) as LogView).entries.map(({ code }) => code);
+const listCodes = async ({ ingestLog }: ServiceUnderTest): Promise<string[]> =>
+  (await ingestLog()).map(({ code }) => code);
 
 /** Returns a trace request in JSON that is padded to a size. */
 function makePaddedBody(bytes: number): Buffer {

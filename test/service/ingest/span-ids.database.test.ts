@@ -1,16 +1,7 @@
 /** A span id is stored once per owner, and the ingest log reports dropped spans. */
 import t from 'tap';
-import { assertError, withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { assertError, withService } from '../../support/services/service.ts';
 import { makeSpan, makeHexId } from '../../support/traces/otlp.ts';
-
-interface Entry {
-  level: string;
-  code: string;
-  about: Record<string, unknown>;
-}
-
-const listEntries = async ({ admin }: ServiceUnderTest): Promise<Entry[]> =>
-  ((await admin('GET /ingest-log')) as { entries: Entry[] }).entries;
 
 void t.test('a repeated span is not logged; the same span id in another trace is', async (t) => {
   const tested = await withService(t);
@@ -23,13 +14,13 @@ void t.test('a repeated span is not logged; the same span id in another trace is
   assertError(t, before, 404);
   t.notMatch(before.text, /ingest-log/, 'nothing was dropped');
   await trace(first);
-  t.match(await listEntries(tested), [
+  t.match(await tested.ingestLog(), [
     { level: 'info', code: 'repeated_spans', about: { count: 1 } },
   ]);
 
   await trace(makeSpan({ spanId, conversationId: 'two' }));
   const about = { conversation_id: 'two', span_id: spanId, count: 1 };
-  t.match(await listEntries(tested), [
+  t.match(await tested.ingestLog(), [
     {
       level: 'warn',
       code: 'span_id_taken',
@@ -52,6 +43,6 @@ void t.test('the same trace in another conversation is also logged', async (t) =
   await tested.trace(makeSpan({ ...ids, conversationId: 'one' }));
   const fresh = makeSpan({ conversationId: 'one' });
   await tested.trace(makeSpan({ ...ids, conversationId: 'two' }), fresh);
-  t.match(await listEntries(tested), [{ code: 'span_id_taken', about: { count: 1 } }]);
+  t.match(await tested.ingestLog(), [{ code: 'span_id_taken', about: { count: 1 } }]);
   t.equal((await tested.end('one')).status, 'evaluating', 'the new span of the request is stored');
 });

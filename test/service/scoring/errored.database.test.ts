@@ -6,32 +6,19 @@ import { replicaCount } from '../../support/database/store.ts';
 import { behaviors, startOpenAiServer } from '../../support/models/openai-server.ts';
 import { createLineLog } from '../../support/services/log-lines.ts';
 import {
+  greetsEval,
   makeContainsEval,
   withService,
+  type LogEntry,
   type ServiceUnderTest,
 } from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 import { until } from '../../support/until.ts';
 
-interface Entry {
-  level: string;
-  code: string;
-  message: string;
-  about: Record<string, unknown>;
-}
-
 /** Returns the ingest log entries about evals that errored, newest first. */
-async function listErrored({ admin }: ServiceUnderTest): Promise<Entry[]> {
-  const { entries } = (await admin('GET /ingest-log')) as { entries: Entry[] };
-  return entries.filter(({ code }) => code === 'eval_errored');
-}
+const listErrored = async ({ ingestLog }: ServiceUnderTest): Promise<LogEntry[]> =>
+  (await ingestLog()).filter(({ code }) => code === 'eval_errored');
 
-const judgeEval = {
-  id: 'greets',
-  name: 'Greets',
-  kind: 'judge',
-  params: { criteria: 'It greets.' },
-};
 const SECRET = 'my-secret-word';
 const turns = [{ user_input: SECRET, agent_response: `${'a'.repeat(40)}! ${SECRET}` }];
 
@@ -39,7 +26,7 @@ void t.test('a session whose evals all errored is listed and says what is missin
   const { log, lines } = createLineLog();
   const tested = await withService(t, { log });
   const { admin, trace, end, drain, production } = tested;
-  await admin('POST /evals', judgeEval);
+  await admin('POST /evals', greetsEval);
   await admin('PUT /settings', { evals: ['greets'] });
   await trace(makeSpan({ user: SECRET }));
   await end('conv-1');
@@ -71,7 +58,7 @@ void t.test('the ingest log has every error reason without conversation text', a
   const judge = { baseUrl: server.baseUrl, model: 'small', retriesMax: 0 };
   const tested = await withService(t, { judge });
   const { admin, drain } = tested;
-  await admin('POST /evals', judgeEval);
+  await admin('POST /evals', greetsEval);
   const params = { pattern: '^(a+)+$', in: 'agent' };
   await admin('POST /evals', { id: 'slow', name: 'Slow', kind: 'regex', params });
   await admin('POST /evals', { id: 'quick', name: 'Q', kind: 'max_latency', params: { ms: 1 } });
@@ -97,7 +84,7 @@ void t.test('the ingest log has every error reason without conversation text', a
 void t.test('many errors leave one log entry per minute with their count', async (t) => {
   const tested = await withService(t);
   const { admin, drain, clock } = tested;
-  await admin('POST /evals', judgeEval);
+  await admin('POST /evals', greetsEval);
   const upload = async (from: number, count: number): Promise<void> => {
     for (let nth = from; nth < from + count; nth += 1) {
       await admin('POST /transcripts', { session_id: `t-${nth}`, turns, evals: ['greets'] });
@@ -110,7 +97,7 @@ void t.test('many errors leave one log entry per minute with their count', async
   await upload(20, 1);
   t.match(await listErrored(tested), [{ about: { count: 20 } }, { about: { count: 1 } }]);
   await admin('POST /reset', { to: 'empty' });
-  await admin('POST /evals', judgeEval);
+  await admin('POST /evals', greetsEval);
   await upload(0, 1);
   t.match(await listErrored(tested), [{ about: { count: 1 } }], 'a reset starts a new count');
 });
@@ -120,7 +107,7 @@ void t.test('a missing LLM judge is reported before anything is scored', async (
   const { admin } = await withService(t, { log });
   const warning = /^evals\/greets: No LLM judge is configured.*SANDBOX_KIT_JUDGE_URL/;
   const countLogged = (): number => lines.filter((line) => line.includes('"judge_missing"')).length;
-  await admin('POST /evals', judgeEval);
+  await admin('POST /evals', greetsEval);
   await admin('POST /evals', makeContainsEval('plain', 'x'));
   t.same(await admin('PUT /settings', { evals: ['plain'] }), {
     evals: ['plain'],
@@ -130,7 +117,7 @@ void t.test('a missing LLM judge is reported before anything is scored', async (
   t.match(await admin('PUT /settings', { evals: ['plain', 'greets'] }), { warnings: [warning] });
   t.equal(countLogged(), 1);
   t.notOk('warnings' in ((await admin('GET /settings')) as object));
-  const seed = { evals: [judgeEval], settings: { evals: ['greets'] } } as const;
+  const seed = { evals: [greetsEval], settings: { evals: ['greets'] } } as const;
   t.match(await admin('POST /seed?owner=team-b', seed), { warnings: [warning] });
   t.equal(countLogged(), 2);
 });
@@ -140,7 +127,7 @@ void t.test(
   async (t) => {
     const { log, lines } = createLineLog();
     const dataDir = t.testdir();
-    const seed = { evals: [judgeEval], settings: { evals: ['greets'] } } as never;
+    const seed = { evals: [greetsEval], settings: { evals: ['greets'] } } as never;
     await (await startService({ dataDir, seed, log })).stop();
     const takeWarnings = (): string[] =>
       lines.splice(0).filter((line) => line.includes('judge_missing'));

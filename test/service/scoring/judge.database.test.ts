@@ -11,7 +11,7 @@ import {
   type OpenAiServer,
 } from '../../support/models/openai-server.ts';
 import { createLineLog } from '../../support/services/log-lines.ts';
-import { withService, type ServiceUnderTest } from '../../support/services/service.ts';
+import { greetsEval, withService, type ServiceUnderTest } from '../../support/services/service.ts';
 
 const DAY_MS = 86_400_000;
 const turns = [{ user_input: 'Hi', agent_response: 'Hello!' }];
@@ -31,8 +31,7 @@ async function withJudge(
   const server = await startOpenAiServer(t);
   const { baseUrl } = server;
   const tested = await withService(t, { judge: { baseUrl, model: 'small', ...judge }, ...options });
-  const params = { criteria: 'It greets.' };
-  await tested.admin('POST /evals', { id: 'greets', name: 'Greets', kind: 'judge', params });
+  await tested.admin('POST /evals', greetsEval);
   const upload = (id: string): Promise<unknown> =>
     tested.admin('POST /transcripts', { session_id: id, turns, evals: ['greets'] });
   return { ...tested, server, upload };

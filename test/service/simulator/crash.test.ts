@@ -5,13 +5,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
 import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
-import type { RunningCommand } from '../../support/commands/command.ts';
-import { start } from '../../support/commands/command-process.ts';
 import { atNight } from '../../support/nightly.ts';
 import { reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { startServiceProcess } from '../../support/services/service-process.ts';
 import { makeUserScenario } from '../../support/sessions/scenarios.ts';
 
 const { CRASH_SEED = randomSeed() } = process.env;
@@ -28,25 +27,6 @@ const scenario = makeUserScenario(
 /** Enough that sessions are left for the last round, which waits for up to 40 requests. */
 const SESSIONS_COUNT = Math.max(30, ROUNDS * 14);
 
-interface Running extends RunningCommand {
-  url: string;
-  apiKey: string;
-  adminUrl: string;
-}
-
-async function serve(t: Test, folder: string): Promise<Running> {
-  const started = await start(t, ['serve', '--port', '0', '--json', '--data', folder]);
-  return { ...started, ...(JSON.parse(started.firstLine) as Omit<Running, keyof RunningCommand>) };
-}
-
-async function request<Body>(url: string, key: string, body?: unknown): Promise<Body> {
-  const headers = { 'x-service-api-key': key, 'content-type': 'application/json' };
-  const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-  const response = await fetch(url, { headers, ...init });
-  if (response.status !== 200) throw new Error(await response.text());
-  return (await response.json()) as Body;
-}
-
 void t.test('every session is stored once, however often the service is killed', async (t) => {
   t.comment(`CRASH_SEED=${CRASH_SEED}`);
   const chance = seededRandom(CRASH_SEED);
@@ -55,24 +35,19 @@ void t.test('every session is stored once, however often the service is killed',
   const double = await withSandboxDouble(t, { chat: reply('Yes.') });
   const agent = { name: 'A', url: double.url };
   const run = { agent, scenarios: [scenario], samples: SESSIONS_COUNT, seed: 'S', concurrency: 3 };
-  let service = await serve(t, folder);
-  const { id } = await request<{ id: string }>(
-    `${service.adminUrl}/simulations`,
-    service.apiKey,
-    run,
-  );
+  let service = await startServiceProcess(t, ['--data', folder]);
+  const { id } = await service.request<Simulation>('/__admin/simulations', run);
   for (let round = 0; round < ROUNDS; round += 1) {
     await double.waitForRequests('chat', double.chats().length + chance.integer(5, 40));
     await service.end('SIGKILL');
-    service = await serve(t, folder);
+    service = await startServiceProcess(t, ['--data', folder]);
   }
-  const { url, apiKey, adminUrl } = service;
-  await request(`${adminUrl}/drain`, apiKey, {});
-  const simulation = await request<Simulation>(`${adminUrl}/simulations/${id}`, apiKey);
+  await service.request('/__admin/drain', {});
+  const simulation = await service.request<Simulation>(`/__admin/simulations/${id}`);
   t.match(simulation, { status: 'completed', verdict: 'passed' });
   t.match(simulation.counts, { sessions: SESSIONS_COUNT, ended: SESSIONS_COUNT });
-  const results = `${url}/api/simulations/sessions/?include_traces=true&limit=500`;
-  const page = await request<SimulationSessionPage>(results, apiKey);
+  const results = '/api/simulations/sessions/?include_traces=true&limit=500';
+  const page = await service.request<SimulationSessionPage>(results);
   t.equal(page.total, SESSIONS_COUNT, 'each session once');
   t.equal(new Set(page.items.map((item) => item.url)).size, SESSIONS_COUNT);
   for (const item of page.items) {

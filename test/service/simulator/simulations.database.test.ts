@@ -120,7 +120,7 @@ void t.test(
     t.equal(simulation.verdict, 'passed');
     t.equal(simulation.sessions[0]?.persona, 'Impatient');
     const chat = requests.find(({ route }) => route === 'chat');
-    t.equal(chat?.authorization, 'Bearer the-sandbox-key');
+    t.equal(chat?.headers.authorization, 'Bearer the-sandbox-key');
     const list = await tested.admin('GET /simulations');
     t.match(list, { simulations: [{ id, status: 'completed' }] });
     t.notMatch(JSON.stringify([simulation, list]), /the-sandbox-key/);
@@ -255,5 +255,5 @@ void t.test('after a restart, sessions that the stop interrupted run again once'
   const chats = double.chats().map((chat) => chat.session_id);
   t.equal(chats.length, 4, 'only the interrupted session ran again');
   t.equal(chats[0], chats[1], 'with the same id');
-  t.equal(double.requests.at(-2)?.authorization, 'Bearer the-sandbox-key', 'with the stored key');
+  t.equal(double.requests.at(-2)?.headers.authorization, 'Bearer the-sandbox-key', 'with the stored key');
 });

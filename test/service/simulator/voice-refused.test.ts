@@ -5,19 +5,16 @@ import t from 'tap';
 import type { EndReason } from '../../../src/contract/index.ts';
 import { createScaledClock } from '../../../src/platform/clock.ts';
 import { assertCallsClosed, countCallResources } from '../../support/calls/open-resources.ts';
-import {
-  withVoiceDouble,
-  type CallHandler,
-  type UpgradeHandler,
-} from '../../support/calls/voice-double.ts';
+import { withVoiceDouble, type CallHandler } from '../../support/calls/voice-double.ts';
 import { runOnQuietMachine } from '../../support/measurements/quiet-machine.ts';
+import type { UpgradeHandler } from '../../support/sandboxes/sandbox-double.ts';
 import { makeCallerScenario } from '../../support/sessions/scenarios.ts';
 import { failedSession, simulateSession } from '../../support/sessions/simulated-sessions.ts';
 
 /** Rejects the WebSocket upgrade. */
 const refuse =
   (status: number): UpgradeHandler =>
-  (socket) =>
+  (_request, socket) =>
     socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
 
 /** What was open before the first test of this file. */

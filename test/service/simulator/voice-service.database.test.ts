@@ -5,14 +5,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
 import { withVoiceDouble, type CallHandler } from '../../support/calls/voice-double.ts';
-import { start } from '../../support/commands/command-process.ts';
 import { nightOnly } from '../../support/nightly.ts';
 import { withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { startServiceProcess } from '../../support/services/service-process.ts';
 import { makeContainsEval, withService } from '../../support/services/service.ts';
 import { makeScenario } from '../../support/sessions/scenarios.ts';
-
-/** The first line of `serve --json`. */
-type Address = Record<'url' | 'adminUrl' | 'apiKey', string>;
 
 /** Replies to one line, and waits for the caller to hang up. */
 const replyOnce: CallHandler = async (call) => {
@@ -71,26 +68,17 @@ void t.test(
       call.update('Yes.');
       await call.speak();
     });
-    const serve = async () => {
-      const started = await start(t, ['serve', '--port', '0', '--json', '--data', folder]);
-      return { ...started, ...(JSON.parse(started.firstLine) as Address) };
-    };
-    const send = async (url: string, key: string, body?: object): Promise<unknown> => {
-      const headers = { 'x-service-api-key': key, 'content-type': 'application/json' };
-      const init = body && { method: 'POST', body: JSON.stringify(body) };
-      return (await fetch(url, { headers, ...init })).json();
-    };
-    const first = await serve();
+    const first = await startServiceProcess(t, ['--data', folder]);
     const agent = { name: 'A', url: double.url };
     const evals = [{ id: 'e', name: 'E', kind: 'max_turns', params: { max: 5 } }];
     const scenarios = [{ ...makeScenario({ channel: 'voice' }), evals }];
-    await send(`${first.adminUrl}/simulations`, first.apiKey, { agent, scenarios, seed: 'S' });
+    await first.request('/__admin/simulations', { agent, scenarios, seed: 'S' });
     await inCall.promise;
     await first.end('SIGKILL');
-    const second = await serve();
-    await send(`${second.adminUrl}/drain`, second.apiKey, {});
-    const results = `${second.url}/api/simulations/sessions/?include_traces=true`;
-    const page = (await send(results, second.apiKey)) as SimulationSessionPage;
+    const second = await startServiceProcess(t, ['--data', folder]);
+    await second.request('/__admin/drain', {});
+    const results = '/api/simulations/sessions/?include_traces=true';
+    const page = await second.request<SimulationSessionPage>(results);
     t.match(page, { total: 1, items: [{ traces: [{ agent_response: 'Yes.' }] }] });
     t.equal(page.items[0]?.traces?.length, 1);
     const starts = double.messages.filter(({ type }) => type === 'start_call');

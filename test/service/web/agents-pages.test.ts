@@ -1,7 +1,6 @@
 /** The pages of agents in a real browser: connection, reports, readiness, and the editor. */
 import t, { type Test } from 'tap';
 import { schemas } from '../../../src/contract/index.ts';
-import { startService } from '../../../src/service/index.ts';
 import { createKitFunctions } from '../../../library/kit-functions.ts';
 import { failed, report, row } from '../../support/conformance/check-report.ts';
 import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
@@ -11,6 +10,7 @@ import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 import { reply, respondWith, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 import { makeContainsEval, type ServiceUnderTest } from '../../support/services/service.ts';
+import { withStartedService } from '../../support/services/started-service.ts';
 
 const KEY = 'sandbox-key-1234';
 const [LOAD_REPORT] = schemas.LoadReport.examples;
@@ -21,8 +21,7 @@ const TEAM_KEY = 'the-key-of-team-b';
 /** Starts a service that other machines could reach, with two owners. The test reaches it on loopback. */
 async function withOpenService(t: Test) {
   const keys = [{ key: KEY_OF_SERVICE }, { key: TEAM_KEY, owner: 'team b' }];
-  const service = await startService({ host: '0.0.0.0', keys, kit: createKitFunctions() });
-  t.teardown(() => service.stop());
+  const service = await withStartedService(t, { host: '0.0.0.0', keys, kit: createKitFunctions() });
   const admin = async (path: string, body: unknown): Promise<void> => {
     const headers = { 'x-service-api-key': KEY_OF_SERVICE, 'content-type': 'application/json' };
     const request = { method: 'POST', headers, body: JSON.stringify(body) };

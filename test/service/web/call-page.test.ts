@@ -1,6 +1,5 @@
 /** The page of a simulated call, placed by WebRTC: its audio, its waveform, and its scenario. */
 import t, { type Test } from 'tap';
-import { startService } from '../../../src/service/index.ts';
 import { withVoiceDouble } from '../../support/calls/voice-double.ts';
 import {
   startTranscriptionServer,
@@ -15,6 +14,7 @@ import {
   withService,
   type ServiceUnderTest,
 } from '../../support/services/service.ts';
+import { withStartedService } from '../../support/services/started-service.ts';
 import { makeScenario } from '../../support/sessions/scenarios.ts';
 
 /** Decodes the audio of the page, and returns its length and the peak of each channel. */
@@ -149,11 +149,10 @@ void t.test('the page of a call, and its audio', async (t) => {
       const foreign = await fetch(url, { headers: { origin: 'https://evil.example' } });
       t.equal(foreign.status, 403, 'another site');
       t.equal((await fetch(`${tested.service.url}/recordings/unknown`)).status, 404);
-      const open = await startService({
+      const open = await withStartedService(t, {
         host: '0.0.0.0',
         keys: [{ key: 'the-key-of-the-service' }],
       });
-      t.teardown(() => open.stop());
       t.equal((await fetch(`${open.url}/recordings/${id}`)).status, 401, 'no key');
       await tested.admin('POST /reset', { to: 'empty' });
       t.equal((await fetch(url)).status, 404, 'deleted');

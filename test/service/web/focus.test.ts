@@ -1,12 +1,12 @@
 /** The keyboard focus after a form was sent: the notice or the first problem, even without scripts. */
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { startService } from '../../../src/service/index.ts';
 import { atNight } from '../../support/nightly.ts';
 import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
 import { openPage, withContext } from '../../support/pages/browser.ts';
 import { clickButton, pressEnter } from '../../support/pages/service-page.ts';
 import { makeContainsEval, withService } from '../../support/services/service.ts';
+import { withStartedService } from '../../support/services/started-service.ts';
 
 /** Asserts that the focus is on the only element that the selector matches. */
 async function assertFocus(t: Test, page: Page, selector: string): Promise<void> {
@@ -72,8 +72,10 @@ for (const javaScriptEnabled of atNight([true, false], [true])) {
 }
 
 void t.test('after a wrong key, the focus is on the key, with the problem', async (t) => {
-  const service = await startService({ host: '0.0.0.0', keys: [{ key: 'the-first-key' }] });
-  t.teardown(() => service.stop());
+  const service = await withStartedService(t, {
+    host: '0.0.0.0',
+    keys: [{ key: 'the-first-key' }],
+  });
   const { page } = await openPage(t, service.url);
   await assertFocus(t, page, '[name=key]');
   t.equal(await page.locator('[aria-invalid]').count(), 0);

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { startService } from '../../../src/service/index.ts';
 import { ROOT } from '../../support/repository.ts';
 import { assertError, withService } from '../../support/services/service.ts';
+import { withStartedService } from '../../support/services/started-service.ts';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
@@ -69,8 +69,7 @@ void t.test('/ and /__admin reveal nothing to unauthorized callers', async (t) =
     assertError(t, await send(`GET ${path}`, { headers }), 403);
   }
   const key = 'the-key-of-this-service';
-  const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
-  t.teardown(() => service.stop());
+  const service = await withStartedService(t, { host: '0.0.0.0', keys: [{ key }] });
   for (const path of ['/', '/search?q=x', '/__admin', '/__admin/', '/__admin/evals']) {
     const method = path === '/__admin/evals' ? 'PATCH' : 'GET';
     const rejected = await fetch(service.url + path, { method });

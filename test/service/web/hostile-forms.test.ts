@@ -1,8 +1,8 @@
 /** Forms with millions of fields, and wrong keys without end. */
 import t from 'tap';
-import { startService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { START_MS, withService } from '../../support/services/service.ts';
+import { withStartedService } from '../../support/services/started-service.ts';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
@@ -25,8 +25,7 @@ void t.test('a form with too many fields is refused before it is parsed', async 
 void t.test('after ten wrong keys, an address has to wait', async (t) => {
   const clock = manualClock(START_MS);
   const keys = [{ key: 'the-key-of-this-service' }];
-  const service = await startService({ clock, host: '0.0.0.0', keys });
-  t.teardown(() => service.stop());
+  const service = await withStartedService(t, { clock, host: '0.0.0.0', keys });
   const signIn = (key: string): Promise<Response> =>
     fetch(`${service.url}/sign-in`, {
       method: 'POST',

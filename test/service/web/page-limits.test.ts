@@ -2,8 +2,9 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import t from 'tap';
-import { startService, type RunningService } from '../../../src/service/index.ts';
+import type { RunningService } from '../../../src/service/index.ts';
 import { withService } from '../../support/services/service.ts';
+import { withStartedService } from '../../support/services/started-service.ts';
 
 /** Sends the headers of a large form without its body, and returns the response. */
 async function announceForm(
@@ -27,8 +28,10 @@ async function announceForm(
 
 void t.test('a form is refused before its body is read', async (t) => {
   const { service: local } = await withService(t);
-  const open = await startService({ host: '0.0.0.0', keys: [{ key: 'the-key-of-this-service' }] });
-  t.teardown(() => open.stop());
+  const open = await withStartedService(t, {
+    host: '0.0.0.0',
+    keys: [{ key: 'the-key-of-this-service' }],
+  });
   const foreign = await announceForm(local, '/agents', { origin: 'https://evil.example' });
   t.equal(foreign.statusCode, 403, 'a form of another site');
   const unknown = await announceForm(open, '/agents', { origin: open.url });
@@ -42,8 +45,10 @@ void t.test('a form is refused before its body is read', async (t) => {
 });
 
 void t.test('beyond loopback, the key decides whose pages are shown, not the URL', async (t) => {
-  const open = await startService({ host: '0.0.0.0', keys: [{ key: 'the-key-of-this-service' }] });
-  t.teardown(() => open.stop());
+  const open = await withStartedService(t, {
+    host: '0.0.0.0',
+    keys: [{ key: 'the-key-of-this-service' }],
+  });
   const headers = { accept: 'text/html', 'x-service-api-key': 'the-key-of-this-service' };
   for (const path of ['/runs?kind=production', '/simulation/sim?sessionId=ses']) {
     const page = await fetch(`${open.url}${path}&owner=somebody`, { headers });

@@ -1,11 +1,11 @@
 /** The list of runs, the page of a run, and the progress of a simulation, in a real browser. */
 import t from 'tap';
-import { startService } from '../../../src/service/index.ts';
 import { openPage } from '../../support/pages/browser.ts';
 import { follow, inspectPage, pressEnter } from '../../support/pages/service-page.ts';
 import { hang, reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 import { makeContainsEval, withService } from '../../support/services/service.ts';
+import { withStartedService } from '../../support/services/started-service.ts';
 import { makeScenario } from '../../support/sessions/scenarios.ts';
 import { seedRun } from '../../support/sessions/seeded-run.ts';
 import {
@@ -193,8 +193,7 @@ void t.test('the command of the page starts the same simulation again', async (t
 
 void t.test('beyond loopback, the command names a variable with the key', async (t) => {
   const key = 'the-first-key';
-  const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
-  t.teardown(() => service.stop());
+  const service = await withStartedService(t, { host: '0.0.0.0', keys: [{ key }] });
   const agent = { name: 'Nowhere', url: 'http://127.0.0.1:9' };
   const started = await fetch(`${service.adminUrl}/simulations`, {
     ...{ method: 'POST', body: JSON.stringify({ agent, scenarios: [makeScenario({})] }) },
@@ -294,8 +293,7 @@ void t.test(
     t.match(await page.getAttribute('text=Compare with another', 'href'), 'owner=team+b');
 
     const keys = ['the-key-of-team-a', 'the-key-of-team-b'].map((key) => ({ key, owner: key }));
-    const open = await startService({ host: '0.0.0.0', keys });
-    t.teardown(() => open.stop());
+    const open = await withStartedService(t, { host: '0.0.0.0', keys });
     await fetch(`${open.url}/__admin/seed?owner=the-key-of-team-b`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-service-api-key': 'the-key-of-team-a' },

@@ -1,7 +1,6 @@
 /** The page of the settings in a real browser: live evals, the daily run, and the backlog. */
 import t, { type Test } from 'tap';
 import { renderBacklog } from '../../../src/service/web/settings/backlog.ts';
-import { startService } from '../../../src/service/index.ts';
 import { openPage } from '../../support/pages/browser.ts';
 import { clickButton, follow } from '../../support/pages/service-page.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
@@ -10,6 +9,7 @@ import {
   withService,
   type ServiceUnderTest,
 } from '../../support/services/service.ts';
+import { withStartedService } from '../../support/services/started-service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 
 /** Closes conversations, each of which is a day older than the one before. */
@@ -186,8 +186,7 @@ void t.test(
 
 void t.test('a reader without the first key sees the settings and can change none', async (t) => {
   const keys = [{ key: 'the-first-key' }, { key: 'the-key-of-team-b', owner: 'team b' }];
-  const service = await startService({ host: '0.0.0.0', keys });
-  t.teardown(() => service.stop());
+  const service = await withStartedService(t, { host: '0.0.0.0', keys });
   const { page } = await openPage(t, `${service.url}/settings`);
   await page.fill('[name=key]', 'the-key-of-team-b');
   t.match(

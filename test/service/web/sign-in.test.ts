@@ -7,6 +7,7 @@ import { openPage, visitViews } from '../../support/pages/browser.ts';
 import { follow, pressEnter } from '../../support/pages/service-page.ts';
 import { manualClock, type ManualClock } from '../../../src/platform/manual-clock.ts';
 import { START_MS, withService } from '../../support/services/service.ts';
+import { withStartedService } from '../../support/services/started-service.ts';
 
 const KEY = 'the-key-of-this-service';
 const TEAM_KEY = 'the-key-of-team-b';
@@ -15,11 +16,10 @@ const HTML = { accept: 'text/html' };
 /** Starts a service that other machines could reach. The tests reach it on loopback. */
 async function withOpenService(t: Test): Promise<{ service: RunningService; clock: ManualClock }> {
   const clock = manualClock(START_MS);
-  const service = await startService({
+  const service = await withStartedService(t, {
     ...{ clock, host: '0.0.0.0' },
     keys: [{ key: KEY }, { key: TEAM_KEY, owner: 'team b' }],
   });
-  t.teardown(() => service.stop());
   return { service, clock };
 }
 

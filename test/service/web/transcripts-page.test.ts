@@ -1,13 +1,13 @@
 /** The page where transcripts are uploaded, in a real browser. */
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { startService } from '../../../src/service/index.ts';
 import { atNight, isNightly, nightOnly } from '../../support/nightly.ts';
 import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
 import { openPage, visitViews } from '../../support/pages/browser.ts';
 import { clickButton, follow, pressEnter, writeUpload } from '../../support/pages/service-page.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 import { makeContainsEval, type ServiceUnderTest } from '../../support/services/service.ts';
+import { withStartedService } from '../../support/services/started-service.ts';
 
 const HEADER = 'session_id,user_input,agent_response\n';
 
@@ -279,8 +279,7 @@ void t.test('the page works without JavaScript and with the keyboard alone', asy
 
 void t.test('readers who may not change anything cannot upload', async (t) => {
   const keys = [{ key: 'the-key-of-this-service' }, { key: 'the-key-of-team-b', owner: 'team b' }];
-  const service = await startService({ host: '0.0.0.0', keys });
-  t.teardown(() => service.stop());
+  const service = await withStartedService(t, { host: '0.0.0.0', keys });
   const { page } = await openPage(t, `${service.url}/transcripts`);
   await page.fill('[name=key]', 'the-key-of-team-b');
   await follow(page, 'button');

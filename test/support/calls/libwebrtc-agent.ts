@@ -1,10 +1,9 @@
 /** A voice agent that shares no code with the kit: it uses `ws` and libwebrtc. */
-import { createServer } from 'node:http';
 import type { Test } from 'tap';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { startLibwebrtcPeer, type LibwebrtcPeer } from './libwebrtc-peer.ts';
 import type { TurnTakingHabits } from './turn-taking-agent.ts';
-import { respondHealthy, startLocally } from '../network/local-server.ts';
+import { onlyHealth, withSandboxDouble } from '../sandboxes/sandbox-double.ts';
 
 /** Differences between agents, all of them legal. */
 export interface LibwebrtcAgentOptions {
@@ -29,14 +28,9 @@ export async function withLibwebrtcAgent(
   t: Test,
   options: LibwebrtcAgentOptions = {},
 ): Promise<LibwebrtcAgent> {
-  const http = createServer(respondHealthy);
-  const server = new WebSocketServer({ server: http });
-  const url = await startLocally(t, http);
-  t.teardown(() => {
-    for (const socket of server.clients) socket.terminate();
-  });
+  const server = new WebSocketServer({ noServer: true });
   const peers: LibwebrtcPeer[] = [];
-  server.on('connection', (socket) => {
+  const acceptCall = (socket: WebSocket): void => {
     const call_id = `call-${peers.length + 1}`;
     const peer = startLibwebrtcPeer(t, () => {
       const transcript = { user: '', agent: 'I can help you with that.' };
@@ -44,6 +38,12 @@ export async function withLibwebrtcAgent(
     });
     peers.push(peer);
     serve(socket, peer, call_id, options);
+  };
+  const { url } = await withSandboxDouble(t, onlyHealth, {
+    handleUpgrade: (...upgrade) => server.handleUpgrade(...upgrade, acceptCall),
+  });
+  t.teardown(() => {
+    for (const socket of server.clients) socket.terminate();
   });
   return { url, voiceUrl: `${url.replace('http', 'ws')}/voice`, peers };
 }

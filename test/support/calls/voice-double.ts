@@ -1,6 +1,3 @@
-import type { AddressInfo } from 'node:net';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
 import type { Test } from 'tap';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -14,7 +11,7 @@ import {
   type CallMessage,
 } from '../../../src/voice/call/index.ts';
 import { VoiceActivityDetector } from '../../../src/voice/activity/index.ts';
-import { respondHealthy } from '../network/local-server.ts';
+import { onlyHealth, withSandboxDouble, type UpgradeHandler } from '../sandboxes/sandbox-double.ts';
 import { until } from '../until.ts';
 
 const POLL_MS = 10;
@@ -53,42 +50,34 @@ export interface VoiceDouble {
   waitForNoCalls: () => Promise<void>;
 }
 
-/** Handles a call after its `start_call`, or the upgrade request of its WebSocket. */
+/** Handles a call after its `start_call`. */
 export type CallHandler = (call: DoubleCall) => unknown;
-export type UpgradeHandler = (socket: Duplex) => void;
 
 const clock = systemClock;
 const pacer = createPacer(clock);
 
-/** Starts a healthy sandbox without users on a free port, and stops it after the test. */
+/** Starts a sandbox that has only voice, and stops it after the test. */
 export async function withVoiceDouble(
   t: Test,
   handleCall: CallHandler,
-  handleUpgrade?: UpgradeHandler,
+  refuseCall?: UpgradeHandler,
 ): Promise<VoiceDouble> {
-  const server = createServer(respondHealthy);
   const sockets = new WebSocketServer({ noServer: true });
   const calls = new Set<SandboxCall>();
   const messages: CallMessage[] = [];
-  server.on('upgrade', (request: IncomingMessage, raw: Duplex, head: Buffer) => {
-    if (handleUpgrade) {
-      handleUpgrade(raw);
-      return;
-    }
+  const acceptCall: UpgradeHandler = (request, raw, head) => {
     sockets.handleUpgrade(request, raw, head, (socket) => {
       const call = new SandboxCall(socket, messages, handleCall);
       calls.add(call);
       socket.on('close', () => void call.close().then(() => calls.delete(call)));
     });
+  };
+  const { url } = await withSandboxDouble(t, onlyHealth, {
+    handleUpgrade: refuseCall ?? acceptCall,
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(async () => {
-    await Promise.all([...calls].map((call) => call.close()));
-    server.closeAllConnections();
-    server.close();
-  });
+  t.teardown(() => Promise.all([...calls].map((call) => call.close())));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     messages,
     waitForNoCalls: () => until('all calls are closed', () => calls.size === 0),
   };

@@ -1,15 +1,16 @@
 /** What the tests of "Fix first" share: a defect in front of the reference agent, and its causes. */
 import type { Test } from 'tap';
-import { check, terminalReport } from '../../../conformance/index.ts';
+import type { TransformFactory } from '../../../conformance/engine/mutants/mutant.ts';
+import { check, terminalReport, type CheckSettings } from '../../../conformance/index.ts';
 import { findViolations, type CheckReport } from '../../../src/contract/index.ts';
 import { plainStyle } from '../../../src/report-kit/terminal.ts';
-import { withDefect, type Defect } from '../sandboxes/defective-layer.ts';
+import { withDistortion } from '../sandboxes/distortions.ts';
 import { startTextAgent } from '../sandboxes/text-agent.ts';
 
 /** A defect, and what "Fix first" says about it. */
 export interface FixFirstCase {
   title: string;
-  defect: Defect;
+  defect: TransformFactory;
   /** What the first cause says. */
   says: RegExp;
   /** What no cause says. */
@@ -19,13 +20,15 @@ export interface FixFirstCase {
   example?: Partial<Record<'requirement' | 'received' | 'message' | 'hint', string | RegExp>>;
 }
 
-/** Checks the reference agent behind a defect. */
-export async function reportOnDefect(t: Test, defect: Defect): Promise<CheckReport> {
-  const target = await withDefect(t, await startTextAgent(t), defect);
-  const { report } = await check({
-    ...{ target, kitVersion: 'test', seed: 'advice' },
-    areas: ['chat', 'health', 'users'],
-  });
+/** Checks a sandbox behind a defect (default: the reference agent). */
+export async function reportOnDefect(
+  t: Test,
+  defect: TransformFactory,
+  { upstream, ...settings }: Partial<CheckSettings> & { upstream?: string } = {},
+): Promise<CheckReport> {
+  const target = await withDistortion(t, upstream ?? (await startTextAgent(t)), defect);
+  const areas = ['chat', 'health', 'users'] as const;
+  const { report } = await check({ target, kitVersion: 'test', seed: 'advice', areas, ...settings });
   t.same(findViolations('CheckReport', report), []);
   return report;
 }

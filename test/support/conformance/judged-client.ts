@@ -1,7 +1,8 @@
 import type { Test } from 'tap';
 import { judgeClient, type CheckResult } from '../../../conformance/index.ts';
 import type { SeedDocument, ServiceFault } from '../../../src/contract/index.ts';
-import { startService, type RunningService } from '../../../src/service/index.ts';
+import type { RunningService } from '../../../src/service/index.ts';
+import { withStartedService } from '../services/started-service.ts';
 import { idsWith } from './verdicts.ts';
 
 /** The addresses and the key that a client needs. */
@@ -33,11 +34,7 @@ export async function judgeRun(
   client: (target: Target) => Promise<unknown>,
   { seed, faults = [] }: ClientSetup = {},
 ): Promise<JudgedClient> {
-  const service = await startService({
-    recordCallers: true,
-    ...(seed && { seed }),
-  });
-  t.teardown(() => service.stop());
+  const service = await withStartedService(t, { recordCallers: true, ...(seed && { seed }) });
   const response = await fetch(`${service.adminUrl}/faults`, {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },

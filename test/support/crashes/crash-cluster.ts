@@ -7,13 +7,14 @@ import {
   type DatabaseProxy,
 } from '../database/database-proxy.ts';
 import { execute, withPostgresServer, type PostgresServer } from '../database/postgres.ts';
-import { startReplica, type ReplicaProcess } from '../services/replicas.ts';
+import { startReplica } from '../services/replicas.ts';
+import type { ServiceProcess } from '../services/service-process.ts';
 import { until } from '../until.ts';
 
 /** Several replicas on a new database. */
 export interface Cluster {
   /** Those that run, and those that were killed until another one replaces them. */
-  replicas: ReplicaProcess[];
+  replicas: ServiceProcess[];
   /** The URLs of all replicas that were killed. Only they may refuse connections. */
   killedUrls: Set<string>;
   /** What all replicas that were killed wrote to stderr. */
@@ -21,7 +22,7 @@ export interface Cluster {
   database: PostgresServer;
   /** Between the replicas and the database. */
   proxy: DatabaseProxy;
-  startReplica: () => Promise<ReplicaProcess>;
+  startReplica: () => Promise<ServiceProcess>;
 }
 
 /** Starts a cluster, and stops it after the test. */
@@ -101,7 +102,7 @@ async function killDatabase({ database }: Cluster): Promise<() => Promise<void>>
 
 async function killReplicas(
   cluster: Cluster,
-  killed: readonly ReplicaProcess[],
+  killed: readonly ServiceProcess[],
 ): Promise<() => Promise<void>> {
   for (const { url } of killed) cluster.killedUrls.add(url);
   await Promise.all(killed.map(({ end }) => end('SIGKILL')));

@@ -22,13 +22,11 @@ const COMMIT = Buffer.from('\u000bcommit\0');
 
 /** Starts a proxy on loopback, and stops it after the test. */
 export async function withDatabaseProxy(t: Test, port: number): Promise<DatabaseProxy> {
-  const sockets = new Set<Socket>();
   const cuts = { before: 0, after: 0 };
   let delayMs = 0;
   let chooseFate = (): CommitFate => 'passed';
   /** Passes bytes on in their order, each after the delay that applies when it arrives. */
   const pass = (from: Socket, to: Socket, isPassed: (chunk: Buffer) => boolean): void => {
-    sockets.add(from);
     let last = Promise.resolve();
     const enqueue = (run: () => void): void => {
       const dueMs = systemClock.monotonicMs() + delayMs;
@@ -42,12 +40,9 @@ export async function withDatabaseProxy(t: Test, port: number): Promise<Database
       if (isPassed(chunk)) enqueue(() => to.write(chunk));
     });
     from.on('error', () => undefined);
-    from.on('close', () => {
-      sockets.delete(from);
-      enqueue(() => to.destroy());
-    });
+    from.on('close', () => enqueue(() => to.destroy()));
   };
-  const ownPort = await withTcpServer(t, sockets, (client) => {
+  const ownPort = await withTcpServer(t, (client) => {
     const upstream = connect({ port, host: '127.0.0.1' });
     let isCutAfterResponse = false;
     const cut = (): void => {

@@ -1,15 +1,13 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Test } from 'tap';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { startLocally } from '../network/local-server.ts';
+import { respondWith, withSandboxDouble, type SandboxDouble } from '../sandboxes/sandbox-double.ts';
 
-/** A chat request that the target server received. */
+/** A chat request that the target received. */
 export interface ReceivedChat {
   /** The position of the request, from 0. */
   nth: number;
   session: string;
-  /** When the request arrived, on the monotonic system clock. */
-  atMs: number;
   request: IncomingMessage;
   response: ServerResponse;
   /** Sends a valid response, by default with the session id of the request. */
@@ -17,11 +15,9 @@ export interface ReceivedChat {
 }
 
 /** A sandbox whose chat responses a test controls. */
-export interface LoadTargetServer {
-  url: string;
+export interface LoadTargetServer extends Pick<SandboxDouble, 'url' | 'server'> {
   /** The number of chat requests received. */
   readonly chats: number;
-  server: Server;
 }
 
 /** Starts a conforming sandbox whose chat requests go to `handleChat`, and stops it after the test. */
@@ -30,30 +26,23 @@ export async function withTarget(
   handleChat: (chat: ReceivedChat) => void = ({ answer }) => answer(),
 ): Promise<LoadTargetServer> {
   let chats = 0;
-  const server = createServer((request, response) => {
-    const atMs = systemClock.monotonicMs();
-    let body = '';
-    request.setEncoding('utf8');
-    request.on('data', (text: string) => (body += text));
-    request.on('end', () => {
-      if (request.url === '/health') sendJson(response, healthy);
-      else if (request.url?.startsWith('/users')) sendJson(response, userResponse(request, body));
-      else {
-        const session = sessionIn(body);
-        handleChat({
-          nth: chats++,
-          session,
-          atMs,
-          request,
-          response,
-          answer: (echoed = session, headers = {}) => sendJson(response, reply(echoed), headers),
-        });
-      }
-    });
+  const { url, server } = await withSandboxDouble(t, {
+    chat(response, received) {
+      const { session_id: session = '' } = received.body as { session_id?: string };
+      handleChat({
+        nth: chats++,
+        session,
+        request: response.req,
+        response,
+        answer(echoed = session, headers = {}) {
+          const choices = [{ message: { role: 'assistant', content: 'Hello.' } }];
+          respondWith(200, { session_id: echoed, choices }, headers)(response, received);
+        },
+      });
+    },
   });
   // Longer than the load generator keeps idle connections, so that none closes on reuse.
   server.keepAliveTimeout = 60_000;
-  const url = await startLocally(t, server);
   return {
     url,
     server,
@@ -63,28 +52,21 @@ export async function withTarget(
   };
 }
 
-const healthy = { status: 'healthy', timestamp: '2026-11-20T09:30:00.000Z' };
-const reply = (session: string): object => ({
-  session_id: session,
-  choices: [{ message: { role: 'assistant', content: 'Hello.' } }],
-});
-const sessionIn = (body: string): string =>
-  (JSON.parse(body) as { session_id?: string }).session_id ?? '';
-
-function userResponse({ method, url = '' }: IncomingMessage, body: string): object {
-  const at = '2026-11-20T09:30:00.000Z';
-  if (method === 'DELETE') return { user_id: url.slice(7), deleted_at: at, status: 'deleted' };
-  const { user_id: id } = JSON.parse(body) as { user_id?: string };
-  return { user_id: id, created_at: at, status: 'created' };
+/** Closes the connection in the middle of a response. */
+export function cutOff({ request, response }: ReceivedChat): void {
+  response.writeHead(200, { 'content-length': 500 });
+  response.write('{"choices"', () => request.socket.destroy());
 }
 
-function sendJson(
-  response: ServerResponse,
-  body: object,
-  headers: Record<string, string> = {},
-): void {
-  response.writeHead(200, { 'content-type': 'application/json', ...headers });
-  response.end(JSON.stringify(body));
+/** Starts a target that answers some requests, and then stops listening. */
+export async function withStoppingTarget(t: Test, answered: number): Promise<LoadTargetServer> {
+  const target = await withTarget(t, ({ nth, answer }) => {
+    answer();
+    if (nth !== answered) return;
+    target.server.close();
+    target.server.closeAllConnections();
+  });
+  return target;
 }
 
 /** Calls a function after some milliseconds of real time. */

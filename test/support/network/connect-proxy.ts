@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
+import { startLocally } from './local-server.ts';
 
 /** A proxy that opens tunnels. */
 export interface ConnectProxy {
@@ -58,12 +59,10 @@ export async function withConnectProxy(
       socket.on('error', () => other.destroy());
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { host } = new URL(await startLocally(t, server));
   t.teardown(() => {
     for (const socket of sockets) socket.destroy();
-    server.close();
   });
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const user = credentials === undefined ? '' : `${credentials}@`;
   return { url: `http://${user}${host}`, host, targets };
 }

@@ -16,7 +16,7 @@ export interface FreezingProxy {
 export async function withFreezingProxy(t: Test, port: number): Promise<FreezingProxy> {
   const sockets = new Set<Socket>();
   let isFrozen = false;
-  const ownPort = await withTcpServer(t, sockets, (client) => {
+  const ownPort = await withTcpServer(t, (client) => {
     const upstream = connect({ port, host: '127.0.0.1' });
     for (const [from, to] of [
       [client, upstream],

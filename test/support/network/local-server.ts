@@ -1,4 +1,4 @@
-import type { RequestListener, Server } from 'node:http';
+import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
@@ -16,11 +16,3 @@ export async function startLocally(t: Test, server: Server | TlsServer): Promise
   const scheme = server instanceof TlsServer ? 'https' : 'http';
   return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
-
-/** Responds as a healthy sandbox without chat and users. */
-export const respondHealthy: RequestListener = (request, response) => {
-  const isHealth = request.url === '/health';
-  response.writeHead(isHealth ? 200 : 404, { 'content-type': 'application/json' });
-  const timestamp = '2026-11-20T09:30:00Z';
-  response.end(JSON.stringify(isHealth ? { status: 'healthy', timestamp } : {}));
-};

@@ -1,9 +1,9 @@
 import type { Test } from 'tap';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 import type { ServiceSetup } from '../../../src/service/app/options.ts';
-import { start, type RunningProcess } from '../commands/command-process.ts';
 import { withPostgres } from '../database/postgres.ts';
 import { withServices } from './round-robin.ts';
+import { startServiceProcess, type ServiceProcess } from './service-process.ts';
 import { createServiceUnderTest, START_MS, type ServiceUnderTest } from './service.ts';
 
 /** Replicas of one service in this process, each with its own connections to one database. */
@@ -30,37 +30,12 @@ export async function withReplicas(
   return { databaseUrl, replicas, proxy: createServiceUnderTest(t, { ...first, url }) };
 }
 
-/** A replica in a separate process. */
-export interface ReplicaProcess extends RunningProcess {
-  url: string;
-  apiKey: string;
-  adminUrl: string;
-  /** Sends a JSON request to `/__admin`, or to another path, and returns the body. */
-  request: <Body>(path: string, body?: unknown) => Promise<Body>;
-}
-
 /** Starts a replica as a process, and kills it after the test. */
-export async function startReplica(
+export const startReplica = (
   t: Test,
   databaseUrl: string,
   { args = [], env = {} }: { args?: string[]; env?: Record<string, string> } = {},
-): Promise<ReplicaProcess> {
-  const command = ['serve', '--port', '0', '--json', '--seed', 'shared', ...args];
-  const started = await start(t, command, {
+): Promise<ServiceProcess> =>
+  startServiceProcess(t, ['--seed', 'shared', ...args], {
     env: { SANDBOX_KIT_DATABASE_URL: databaseUrl, ...env },
   });
-  if (!started.firstLine.startsWith('{')) throw new Error(`A replica ${started.firstLine}`);
-  const { url, apiKey, adminUrl } = JSON.parse(started.firstLine) as Record<string, string>;
-  const address = { url: url ?? '', apiKey: apiKey ?? '', adminUrl: adminUrl ?? '' };
-  return {
-    ...started,
-    ...address,
-    async request<Body>(path: string, body?: unknown) {
-      const headers = { 'x-service-api-key': address.apiKey, 'content-type': 'application/json' };
-      const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-      const response = await fetch(address.url + path, { headers, ...init });
-      if (response.status !== 200) throw new Error(await response.text());
-      return (await response.json()) as Body;
-    },
-  };
-}

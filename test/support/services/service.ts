@@ -27,6 +27,14 @@ export interface ServiceSendOptions extends SendOptions {
 
 export type ServiceSend = (route: string, options?: ServiceSendOptions) => Promise<HttpResponse>;
 
+/** An entry of the ingest log. */
+export interface LogEntry {
+  level: string;
+  code: string;
+  message: string;
+  about: Record<string, unknown>;
+}
+
 /** A service under test, and functions that send requests to it over HTTP. */
 export interface ServiceUnderTest {
   service: RunningService;
@@ -38,6 +46,8 @@ export interface ServiceUnderTest {
   trace: (...spans: Record<string, unknown>[]) => Promise<void>;
   end: (conversationId: string) => Promise<ClosedConversation>;
   drain: () => Promise<void>;
+  /** Returns the ingest log, newest entries first. */
+  ingestLog: () => Promise<LogEntry[]>;
   production: (query?: string) => Promise<ProductionSessionPage>;
   simulations: (query?: string) => Promise<SimulationSessionPage>;
 }
@@ -123,6 +133,10 @@ export function createServiceUnderTest(
     drain: async () => {
       await admin('POST /drain');
     },
+    ingestLog: async () => {
+      const { entries } = (await admin('GET /ingest-log')) as { entries: LogEntry[] };
+      return entries;
+    },
     production: (query = '') =>
       page('ProductionSessionPage', `/api/prod-evaluations/sessions/${query}`),
     simulations: (query = '') =>
@@ -163,6 +177,11 @@ export function makeContainsEval(
 ): EvalDefinition {
   return { id, name: `Says ${text}`, kind: 'contains', params: { text }, ...more };
 }
+
+/** An eval that the LLM judge scores. */
+export const greetsEval: EvalDefinition = {
+  ...{ id: 'greets', name: 'Greets', kind: 'judge', params: { criteria: 'It greets.' } },
+};
 
 /** Asserts that each body is rejected with 400 and a message. */
 export async function assertRejected(

@@ -11,6 +11,7 @@ import { comparisonLines } from '../../../conformance/reports/comparison.ts';
 import { findViolations, type CheckReport, type Verdict } from '../../../src/contract/index.ts';
 import { plainStyle } from '../../../src/report-kit/terminal.ts';
 import { report, row } from '../../support/conformance/check-report.ts';
+import { newRunRecord } from '../../support/conformance/run-record.ts';
 
 /** Creates a report with these verdicts by requirement id. */
 function createReport(
@@ -111,11 +112,7 @@ void t.test('Markdown and HTML show the comparison before the findings', (t) => 
   t.match(markdown, /\| regressed \| 2 \| CHAT-001, CHAT-003 \|\n\| new failures \| 1 \|/);
   t.match(markdown, '1 requirement could be judged for the first time: 1 fails (CHAT-011).');
   t.ok(markdown.indexOf('### Compared with') < markdown.indexOf('### Failures'));
-  const run = {
-    ...{ record: 'run' as const, kitVersion: '0.1.0', suite: '2026-11', target: now.target },
-    ...{ seed: 'a', startedAt: now.startedAt, areas: ['chat' as const], allowHttp: false },
-    ...{ keyGiven: false, concurrency: 1 },
-  };
+  const run = newRunRecord({ target: now.target, startedAt: now.startedAt, areas: ['chat'] });
   const page = htmlReport(compared, { run, exchanges: [] });
   t.match(page, /regressed<\/dt>\s*<dd><a href="#CHAT-001">CHAT-001<\/a>/);
   t.match(page, /CHAT-007/, 'a requirement that only the earlier run had');

@@ -1,25 +1,17 @@
 /** How the client of a check sends large bodies, and when it stops waiting for an error response. */
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { createHttpClient } from '../../../conformance/engine/drive/http-client.ts';
 import { createScaledClock, systemClock, type Clock } from '../../../src/platform/clock.ts';
+import { withTcpServer } from '../../support/network/tcp-server.ts';
 
 /** Starts a TCP server and returns its URL. */
 async function listen(t: Test, onData: (socket: Socket, text: string) => void): Promise<string> {
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
+  const port = await withTcpServer(t, (socket) => {
     socket.on('data', (data) => {
       onData(socket, data.toString('latin1'));
     });
-    t.teardown(() => socket.destroy());
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  t.teardown(() => {
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
   return `http://127.0.0.1:${port}`;
 }
 

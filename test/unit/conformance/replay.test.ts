@@ -14,13 +14,10 @@ import { editHealth } from '../../../conformance/areas/sandbox-responses.ts';
 import type { TransformFactory } from '../../../conformance/engine/mutants/mutant.ts';
 import { toExchange, type Transcript } from '../../../conformance/engine/transcript/transcript.ts';
 import { replay, type Replay } from '../../../conformance/proof/replay.ts';
+import { newRunRecord } from '../../support/conformance/run-record.ts';
 
 const recording: Transcript = {
-  run: {
-    ...{ record: 'run', kitVersion: '0.1.0', suite: '2026-11', target: 'http://127.0.0.1:1' },
-    ...{ seed: 'none', startedAt: '2026-11-20T09:30:00.000Z', areas: ['health'] },
-    ...{ allowHttp: false, keyGiven: false, concurrency: 1 },
-  },
+  run: newRunRecord({ areas: ['health'], allowHttp: false, keyGiven: false }),
   exchanges: ['health/repeated', 'health/query'].map((probe, index) =>
     toExchange({
       ...{ record: 'exchange', id: index + 1, probe, step: 'plain', endpoint: 'health' },

@@ -19,12 +19,9 @@ import {
 } from '../../../src/contract/index.ts';
 import { plainStyle } from '../../../src/report-kit/terminal.ts';
 import { failed, report, row } from '../../support/conformance/check-report.ts';
+import { newRunRecord } from '../../support/conformance/run-record.ts';
 
-const runRecord: RunRecord = {
-  ...{ record: 'run', kitVersion: '0.1.0', suite: '2026-11', target: 'http://127.0.0.1:1' },
-  ...{ seed: 'a-seed', startedAt: '2026-11-20T09:30:00.000Z', areas: ['chat'] },
-  ...{ allowHttp: false, keyGiven: false, concurrency: 1 },
-};
+const runRecord = newRunRecord({ areas: ['chat'], allowHttp: false, keyGiven: false });
 const message = (from: CallEvent['from'], payload: object): CallEvent[] => [
   { atMs: 1, from, kind: 'message', text: JSON.stringify(payload) },
 ];

@@ -13,11 +13,11 @@ import {
   findViolations,
   type CheckReport,
   type ExchangeRecord,
-  type RunRecord,
 } from '../../../src/contract/index.ts';
 import type { KnownFailure } from '../../../src/options/shared.ts';
 import { ansiStyle, plainStyle } from '../../../src/report-kit/terminal.ts';
 import { failed, report, row, type Row } from '../../support/conformance/check-report.ts';
+import { newRunRecord } from '../../support/conformance/run-record.ts';
 import { assertInertMarkdown } from '../../support/pages/markdown.ts';
 
 /** Text that tries to break out of every report format. */
@@ -226,11 +226,7 @@ void t.test('Markdown: the address of the sandbox is a link', (t) => {
   t.end();
 });
 
-const run: RunRecord = {
-  ...{ record: 'run', kitVersion: '0.1.0', suite: '2026-11', target: 'http://127.0.0.1:1' },
-  ...{ seed: 'a', startedAt: '2026-11-20T09:30:00.000Z', areas: ['chat'], allowHttp: false },
-  ...{ keyGiven: false, concurrency: 1 },
-};
+const run = newRunRecord({ areas: ['chat'], allowHttp: false, keyGiven: false });
 
 void t.test('HTML and terminal: a command that several requirements share is shown once', (t) => {
   const rows = [row('CHAT-001', failed), row('CHAT-002', failed), row('CHAT-003')];

@@ -22,7 +22,7 @@ const names: readonly [name: string, keys: string[], found: string | undefined][
   ['content', ['text'], undefined],
 ];
 
-void t.test('one key that must be meant', (t) => {
+void t.test('a misspelled key is found if it is the only similar one', (t) => {
   for (const [name, keys, found] of names) {
     t.equal(findMisspelled(name, keys, []), found, `${name} in ${keys.join()}`);
   }

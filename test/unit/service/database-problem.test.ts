@@ -67,6 +67,7 @@ void t.test('some errors say more than their code', (t) => {
       /needs a password, but its URL has none/,
     ],
     [new Error('The server does not support SSL connections'), /does not offer TLS/],
+    [nodeError('CERT_HAS_EXPIRED'), /has expired.* Install a new one/],
     [serverError('53300', 'sorry, too many clients already'), /up to 21 .* max_connections/],
     [
       serverError('53300', 'too many connections for role "secret"'),

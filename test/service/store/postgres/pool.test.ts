@@ -1,7 +1,6 @@
 /** A pool of connections survives failures of the database, and says what they are. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import type pg from 'pg';
@@ -14,6 +13,7 @@ import { openPool, type PoolOptions } from '../../../../src/service/store/postgr
 import { execute, withPostgres, withPostgresServer } from '../../../support/database/postgres.ts';
 import { generateKeyPair } from '../../../support/network/certificates.ts';
 import { withFreezingProxy } from '../../../support/network/freezing-proxy.ts';
+import { withTcpServer } from '../../../support/network/tcp-server.ts';
 import { until } from '../../../support/until.ts';
 
 /** Long enough for any work on a busy machine, and short enough to wait for. */
@@ -159,13 +159,9 @@ void t.test('a connection that fails does not stay open', async (t) => {
 });
 
 void t.test('a server that stops as it accepts a connection breaks no process', async (t) => {
-  const server = createServer((socket) => {
+  const port = await withTcpServer(t, (socket) => {
     socket.once('data', () => socket.end(Buffer.concat([AUTHENTICATED, READY, STOPPING])));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  const { port } = server.address() as AddressInfo;
   const lost: (PostgresProblem | undefined)[] = [];
   const pool = withPool(t, `postgres://kit@127.0.0.1:${port}/kit`, {
     onConnectionLost: (problem) => lost.push(problem),

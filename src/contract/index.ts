@@ -6,16 +6,11 @@ export type * from './generated/types.ts';
 export { schemas } from './generated/schemas.ts';
 export * from './constants.ts';
 export { describeArgument, formatPlace } from './argument.ts';
-export { createAsyncApi, type AsyncApiDocument, type AsyncApiOptions } from './asyncapi.ts';
+export { createAsyncApi } from './asyncapi.ts';
 export { createContractDocuments } from './documents.ts';
 export { contractVersion } from './generated/version.ts';
 export { ISO_8601, parseIsoTime } from './iso8601.ts';
-export {
-  createOpenApi,
-  type OpenApiArea,
-  type OpenApiDocument,
-  type OpenApiOptions,
-} from './openapi.ts';
+export { createOpenApi } from './openapi.ts';
 export { sandboxRoutes } from './routes/sandbox-routes.ts';
 export { serviceRoutes } from './routes/service-routes.ts';
 export { voiceChannel } from './routes/voice-channel.ts';

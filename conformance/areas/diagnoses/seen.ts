@@ -10,7 +10,7 @@ export const isToService = ({ endpoint }: Exchange): boolean =>
   serviceEndpoints.some((name) => name === endpoint);
 
 /** Names the routes of exchanges: "POST /users and DELETE /users/{user_id}". */
-export function describeRoutes(seen: readonly Exchange[]): string {
+function describeRoutes(seen: readonly Exchange[]): string {
   const endpoints: readonly Endpoint[] = seen.some(isToService)
     ? serviceEndpoints
     : ['chat', 'health', 'create', 'delete'];

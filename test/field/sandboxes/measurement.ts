@@ -91,7 +91,7 @@ function toFinding({ id, section, rule, received, evidence }: Row): Finding {
 }
 
 /** Tells whether a finding names the fault that the table describes. */
-export function isExpected({ areas, rule }: Defect, { id, rule: text }: Finding): boolean {
+function isExpected({ areas, rule }: Defect, { id, rule: text }: Finding): boolean {
   const area = id.slice(0, id.indexOf('-')).toLowerCase();
   return areas.includes(area) && rule.test(text);
 }

@@ -5,7 +5,7 @@ import type { LoadReport, LoadTarget } from '../../../src/contract/index.ts';
 import { systemClock, type Clock } from '../../../src/platform/clock.ts';
 
 /** Limits that no machine exceeds, so that the verdict depends on the sandbox only. */
-export const ANY_GENERATOR = {
+const ANY_GENERATOR = {
   lagP99MsMax: 1e9,
   lagMsMax: 1e9,
   loopBusyMax: 1,

@@ -37,7 +37,6 @@ function createTypes() {
     Type,
     request: root.lookupType('ExportTraceServiceRequest'),
     response: root.lookupType('ExportTraceServiceResponse'),
-    status: root.lookupType('RpcStatus'),
     span: root.lookupType('Span'),
   };
 }
@@ -58,16 +57,10 @@ export interface PartialSuccess {
   errorMessage: string;
 }
 
-/** Encodes the response to an accepted request: an empty message if all of its spans were accepted. */
-export function encodeTraceResponse(partialSuccess?: PartialSuccess): Uint8Array {
+/** Encodes the response to an accepted request some of whose spans were not stored. */
+export function encodeTraceResponse(partialSuccess: PartialSuccess): Uint8Array {
   const { response } = loadTypes();
-  return response.encode(response.create({ ...(partialSuccess && { partialSuccess }) })).finish();
-}
-
-/** Encodes a google.rpc.Status: the body of an error response to a protobuf request. */
-export function encodeStatus(message: string): Uint8Array {
-  const { status } = loadTypes();
-  return status.encode(status.create({ message })).finish();
+  return response.encode(response.create({ partialSuccess })).finish();
 }
 
 /** Visits all messages without building objects, so a small hostile body can't exhaust memory. */

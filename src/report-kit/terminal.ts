@@ -61,12 +61,6 @@ export function labeled(label: string, text: string, width: number): string[] {
   return hangingIndent(label, wrapBreakingWords(text, width - visibleWidth(label)));
 }
 
-/** Pads text with spaces to a width, whatever styles it has. */
-export function pad(text: string, width: number, side: 'left' | 'right' = 'left'): string {
-  const spaces = ' '.repeat(Math.max(0, width - visibleWidth(text)));
-  return side === 'left' ? text + spaces : spaces + text;
-}
-
 /** Returns the first `width` columns of styled text with all of its codes, so that no style stays open. */
 export function cutTo(text: string, width: number): string {
   let left = width;

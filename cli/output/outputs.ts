@@ -86,7 +86,7 @@ export function writeViews(
   { out, stdout }: { out: Terminal; stdout: OutputStream },
 ): void {
   const { json, junit, markdown, html } = outputs;
-  if (json !== undefined) writeJsonOutput(json, views.json, '--json', stdout);
+  if (json !== undefined) writeJsonOutput(json, views.json, stdout);
   if (junit !== undefined) writeOutput(junit, views.junit(), '--junit', stdout);
   if (markdown !== undefined) writeOutput(markdown, views.markdown(), '--markdown', stdout);
   if (html === undefined) return;

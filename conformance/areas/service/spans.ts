@@ -82,7 +82,7 @@ export function createConversation<Name extends ConversationName>(
 /** Returns the texts of a turn. No other turn has the same texts. */
 function turnTexts(
   { id, passesSecondEval, subject = 'parcel', isUnanswered = false }: Conversation<string>,
-  turn = 1,
+  turn: number,
 ): TurnTexts {
   const status = passesSecondEval ? `is ${PASSING_PHRASE}` : 'is late';
   return {

@@ -87,7 +87,7 @@ function checkSeparateCalls(): Check {
 
 /** Returns the call id and the session id of a call. */
 function idsOf(exchange: Exchange): string[] {
-  return [callReadyIdOf(exchange, 'call_id'), sentSessionId(exchange)].filter(
+  return [callReadyIdOf(exchange), sentSessionId(exchange)].filter(
     (id) => typeof id === 'string',
   );
 }

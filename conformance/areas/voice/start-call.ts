@@ -41,7 +41,7 @@ const refuseStart = (
 ): DistortionEntry =>
   distortCalls(
     description,
-    interceptMessages(isRefused, (ends) => failCall(ends, 'connection_failed', 1007)),
+    interceptMessages(isRefused, (ends) => failCall(ends, 1007)),
   );
 
 const refuseFullWithout = (key: string): DistortionEntry =>
@@ -237,7 +237,7 @@ function dieOfBinaryFrames(): ReturnType<VoiceTransformFactory> {
       fromKit(text, isBinary) {
         hasSeenBinary ||= isBinary;
         if (hasSeenBinary && isFullStart(parseMessage(text) ?? {}))
-          failCall(ends, 'connection_failed', 1011);
+          failCall(ends, 1011);
         else ends.toSandbox(text);
       },
     }),

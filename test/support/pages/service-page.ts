@@ -58,19 +58,14 @@ export function writeUpload(t: Test, name: string, content: string | Uint8Array)
 
 /**
  * Opens a page, and asserts that it fits a desktop and a phone, also with all details open, that it
- * reports no error, runs no foreign script, and requests nothing else but its stylesheet and live updates. `act`
- * may use the page first. At night it is opened in all views, and each is accessible.
+ * reports no error, runs no foreign script, and requests nothing else but its stylesheet and live updates.
+ * At night it is opened in all views, and each is accessible.
  */
-export async function inspectPage(
-  t: Test,
-  url: string,
-  act?: (page: Page) => Promise<void>,
-): Promise<void> {
+export async function inspectPage(t: Test, url: string): Promise<void> {
   await visitViews(t, url, async ({ page, requests, errors }) => {
     const others = requests.filter((request) => !isLive(request) && !isStylesheet(request));
     t.same(others, [url], 'the page makes no other request');
     t.same(errors, [], url);
-    await act?.(page);
     await assertShown(t, page, requests);
     t.same(errors.filter(isUnexpected), [], url);
     await assertAccessibleAtNight(t, page);

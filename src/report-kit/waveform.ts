@@ -131,7 +131,7 @@ function renderEventKeys(events: readonly WaveformEvent[]): Html {
     </figcaption>
     <details>
       <summary>${formatCount(events.length, 'event')}</summary>
-      <ol class="events">
+      <ol>
         ${events
           .slice(0, EVENTS_MAX)
           .map(

@@ -1,6 +1,11 @@
 /** The conversations that a client sent and ended. */
 import { computeOnce } from '../../../src/platform/compute-once.ts';
-import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
+import {
+  decodePathSegment,
+  type Exchange,
+  isAccepted,
+  type Transcript,
+} from '../../engine/transcript/reading.ts';
 import {
   conversationsOf,
   conversationSpansOf,
@@ -16,11 +21,7 @@ export const isEnd = ({ endpoint }: Exchange): boolean => endpoint === 'end';
 /** Returns the conversation id in an end call; undefined if its encoding is invalid. */
 export function endedConversationOf({ request }: Exchange): string | undefined {
   const [, id] = /^\/v1\/sessions\/([^/?]*)\/end/.exec(request.path) ?? [];
-  try {
-    return id === undefined ? undefined : decodeURIComponent(id);
-  } catch {
-    return undefined;
-  }
+  return id === undefined ? undefined : decodePathSegment(id);
 }
 
 /** The requests that sent spans of a conversation, by its id. */

@@ -12,6 +12,7 @@ import { decodeTraceRequest } from '../../../src/contract/otlp-protobuf.ts';
 import { instantMs } from '../../../src/platform/clock.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import {
+  decodePathSegment,
   type Exchange,
   isAccepted,
   isRateLimited,
@@ -106,14 +107,6 @@ export function conversationIdOf(exchange: Exchange): string | undefined {
   const ids = sentSpans(exchange).map(({ attributes }) => attributes['gen_ai.conversation.id']);
   const spanId = ids.find((id) => typeof id === 'string');
   return typeof spanId === 'string' ? spanId : exchange.request.headers['x-conversation-id'];
-}
-
-function decodePathSegment(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns whether the service accepted every trace request of a conversation. */

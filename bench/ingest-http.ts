@@ -22,7 +22,7 @@ interface Replica {
 }
 
 /** Where the services store spans. */
-export type HttpTarget = { dataDir: string } | { databaseUrl: string; serverPid?: number };
+type HttpTarget = { dataDir: string } | { databaseUrl: string; serverPid?: number };
 
 /** What accepting spans over HTTP took. CPU times are in microseconds per span. */
 export interface HttpResult {

@@ -9,7 +9,7 @@ import type { Option } from '../src/options/option.ts';
 import { choicesOf } from '../src/options/values.ts';
 
 /** A word that can come next, and what it means. */
-export interface Candidate {
+interface Candidate {
   word: string;
   meaning: string;
 }

@@ -18,7 +18,7 @@ import {
 } from './keys.ts';
 
 /** The options of the connection to a sandbox, except its URL and its key. */
-export interface ConnectionFlags extends CertificateFlags {
+interface ConnectionFlags extends CertificateFlags {
   headers?: string | undefined;
   allowHttp?: boolean | undefined;
 }
@@ -45,14 +45,14 @@ export function readConnection(
 }
 
 /** The options of the connection to a sandbox or a service. */
-export interface AccessFlags extends ConnectionFlags, TargetKeyFlags {
+interface AccessFlags extends ConnectionFlags, TargetKeyFlags {
   url: string;
   ca?: string | undefined;
   voice?: { url?: string | undefined } | undefined;
 }
 
 /** How to reach a sandbox or a service. */
-export interface Access extends TargetKey, Connection {
+interface Access extends TargetKey, Connection {
   ca: string | undefined;
 }
 
@@ -67,7 +67,7 @@ export function readAccess(flags: AccessFlags, env: Variables): Access {
 }
 
 /** The options of a command that tests only sandboxes. */
-export interface SandboxFlags extends ConnectionFlags, KeyFlags {
+interface SandboxFlags extends ConnectionFlags, KeyFlags {
   url: string;
   voice?: { url?: string | undefined } | undefined;
 }

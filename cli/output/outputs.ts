@@ -68,7 +68,7 @@ function rejectSameFile(outputs: readonly (readonly [flag: string, path: string]
 }
 
 /** The views of a report, each made only if it is written. */
-export interface ReportViews {
+interface ReportViews {
   json: object;
   junit: () => string;
   markdown: () => string;

@@ -4,7 +4,7 @@ import { didYouMean, UsageError } from '../errors.ts';
 const commandOf = { sandbox: 'agent', service: 'serve' } as const;
 
 /** Starts the mutant in front of a server. */
-export type StartMutant = (targetUrl: string) => Promise<RunningMutant | undefined>;
+type StartMutant = (targetUrl: string) => Promise<RunningMutant | undefined>;
 
 /**
  * Checks `--mutant`, and returns the function that starts the mutant; undefined without `--mutant`.

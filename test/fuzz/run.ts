@@ -15,7 +15,7 @@ import type { FuzzOptions, FuzzResult } from './engine/fuzz.ts';
 import { TARGET_NAMES } from './targets.ts';
 
 /** What came of a target; `failure` if its process ended early. */
-export interface TargetOutcome {
+interface TargetOutcome {
   result: FuzzResult | undefined;
   failure?: string;
 }

@@ -1,7 +1,7 @@
 import type { Outcome } from './measurement.ts';
 
 /** A defect that no failed requirement names, and why. */
-export interface Exception {
+interface Exception {
   outcome: Outcome;
   reason: string;
 }

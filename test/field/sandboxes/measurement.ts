@@ -12,7 +12,7 @@ import { API_KEY, startSandbox } from './run-sandbox.ts';
 export const UNRELATED_MAX = 3;
 
 /** One failed or warned requirement of a measurement. */
-export interface Finding {
+interface Finding {
   id: string;
   section: string;
   rule: string;

@@ -17,7 +17,7 @@ export interface ReceivedChat {
 }
 
 /** A sandbox whose chat responses a test controls. */
-export interface LoadTargetServer {
+interface LoadTargetServer {
   url: string;
   /** The number of chat requests received. */
   readonly chats: number;

@@ -3,7 +3,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { Test } from 'tap';
 
 /** A proxy that opens tunnels. */
-export interface ConnectProxy {
+interface ConnectProxy {
   /** Its URL, with the user name and password if it requires them. */
   url: string;
   host: string;

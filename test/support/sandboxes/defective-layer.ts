@@ -15,7 +15,7 @@ export interface Message {
 }
 
 /** Forwards a request, perhaps to another path. */
-export type Forward = (path?: string) => Promise<Message>;
+type Forward = (path?: string) => Promise<Message>;
 
 /** Changes what a client gets. Each run creates its own, because it may keep state. */
 export type Defect = () => (

@@ -5,7 +5,7 @@ import { WebSocketServer } from 'ws';
 import { startLocally } from '../network/local-server.ts';
 
 /** A request that the sandbox received. */
-export interface ReceivedRequest {
+interface ReceivedRequest {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;

@@ -6,7 +6,7 @@ import { startLocally } from '../network/local-server.ts';
 import { parseJson } from '../network/send.ts';
 
 /** A request that the sandbox received. */
-export interface ReceivedRequest {
+interface ReceivedRequest {
   route: 'health' | 'create' | 'chat' | 'delete';
   /** The parsed body; undefined if it is not JSON. */
   body: unknown;

@@ -21,11 +21,11 @@ import { withServicesAsOne } from './round-robin.ts';
 import { makeTraceRequest } from '../traces/otlp.ts';
 
 /** A request to the service: a null `key` sends no key. */
-export interface ServiceSendOptions extends SendOptions {
+interface ServiceSendOptions extends SendOptions {
   key?: string | null;
 }
 
-export type ServiceSend = (route: string, options?: ServiceSendOptions) => Promise<HttpResponse>;
+type ServiceSend = (route: string, options?: ServiceSendOptions) => Promise<HttpResponse>;
 
 /** A service under test, and functions that send requests to it over HTTP. */
 export interface ServiceUnderTest {

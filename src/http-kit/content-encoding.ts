@@ -8,9 +8,9 @@ const decoders: Partial<Record<string, (bytes: Uint8Array, options: ZlibOptions)
 };
 
 /**
- * Decodes a body by its Content-Encoding. A body with another encoding stays as it is.
- * @throws if the body does not have the encoding, or `ERR_BUFFER_TOO_LARGE` if it has more bytes than
- * `bytesMax` without it.
+ * Decodes a body by its Content-Encoding. A body with an unknown encoding stays as it is.
+ * @throws Error if the bytes don't have the encoding. If there are more than `bytesMax` decoded bytes,
+ * its code is `ERR_BUFFER_TOO_LARGE`.
  */
 export function decodeContent(bytes: Uint8Array, encoding: string, bytesMax: number): Buffer {
   const decode = decoders[encoding.trim().toLowerCase()];

@@ -23,7 +23,7 @@ interface Replica {
 }
 
 /** The place where the services store spans. */
-export type HttpTarget = { dataDir: string } | { databaseUrl: string; serverPid?: number };
+type HttpTarget = { dataDir: string } | { databaseUrl: string; serverPid?: number };
 
 /** The cost of accepting spans over HTTP. CPU times are in microseconds per span. */
 export interface HttpResult {

@@ -8,7 +8,7 @@ import { post } from './post.ts';
 const BATCH = 5_000;
 
 /** The data directory of the sessions, and the time to store them there. */
-export interface ResultData {
+interface ResultData {
   dataDir: string;
   /** Milliseconds per session; undefined if they were there already. */
   addMs: number | undefined;

@@ -34,7 +34,6 @@ interface CallerResult {
   durationMs: number;
   /** Round trip of the echo; libwebrtc doesn't report it. */
   echoMs?: { p50: number; p99: number; max: number };
-  lateP99Ms?: number;
 }
 
 /** Opens a call in echo mode; `createAnswer` returns the answer to an offer. */
@@ -59,7 +58,6 @@ async function openCall(
 /** Places calls with the kit's peer, which sends and receives packets. */
 async function callWithKit(url: string, calls: number, seconds: number): Promise<CallerResult> {
   const echoMs: number[] = [];
-  const lateMs: number[] = [];
   let [sent, received] = [0, 0];
   const peers: Peer[] = [];
   for (let nth = 0; nth < calls; nth += 1) {
@@ -86,8 +84,7 @@ async function callWithKit(url: string, calls: number, seconds: number): Promise
       get dueMs() {
         return firstMs + frame * FRAME_MS;
       },
-      runDue(nowMs: number) {
-        lateMs.push(nowMs - this.dueMs);
+      runDue() {
         const payload = Buffer.alloc(PAYLOAD_BYTES, 0xf8);
         payload.writeDoubleLE(systemClock.monotonicMs(), 1);
         if (peer.send(payload, frame * FRAME_TICKS)) sent += 1;
@@ -110,7 +107,6 @@ async function callWithKit(url: string, calls: number, seconds: number): Promise
       p99: percentile(echoMs, 99),
       max: percentile(echoMs, 100),
     },
-    lateP99Ms: percentile(lateMs, 99),
   };
 }
 

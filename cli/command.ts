@@ -9,7 +9,7 @@ import type { CommandProcess } from './process.ts';
 z.config({ jitless: true });
 
 /** A positional argument of a command. Help and errors show its name in capitals. */
-export interface Argument<Schema extends z.ZodType = z.ZodType> {
+interface Argument<Schema extends z.ZodType = z.ZodType> {
   schema: Schema;
   help: string;
   isRequired: boolean;

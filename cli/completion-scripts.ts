@@ -5,7 +5,7 @@ export const COMPLETION_OPTION = '--get-yargs-completions';
 
 /** The shells that have a script. */
 export const completionShells = ['bash', 'zsh'] as const;
-export type CompletionShell = (typeof completionShells)[number];
+type CompletionShell = (typeof completionShells)[number];
 
 /** Returns the script for a shell. */
 export const completionScript = (shell: CompletionShell): string => scripts[shell];

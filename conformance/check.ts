@@ -25,7 +25,7 @@ export const serviceArea = areaNamesOf(serviceSuite);
 export const clientArea = areaNamesOf(clientSuite);
 
 /** Messages that make many support agents call a tool. `--prompt` replaces them. */
-export const defaultPrompts: readonly string[] = [
+const defaultPrompts: readonly string[] = [
   'Where is my order A-1001?',
   'What are your opening hours?',
   'I would like a refund for order A-1001, please.',

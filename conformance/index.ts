@@ -6,16 +6,14 @@ export {
   SelectionError,
   suggestRequirement,
   type Selection,
-  type SelectionOptions,
 } from './selection.ts';
-export { newestRequirementSet, requirementSets, sinceOf } from './requirement-sets.ts';
+export { sinceOf } from './requirement-sets.ts';
 export type { RequirementSet } from './engine/requirement.ts';
 export {
   areas,
   findBrokenMusts,
   checkOneCall,
   check,
-  defaultPrompts,
   diagnose,
   planCheck,
   reportOf,
@@ -33,22 +31,11 @@ export type {
 } from './generated/options.ts';
 export type { Plan } from './engine/drive/run.ts';
 export { createTimeLeft, type TimeLeft } from './engine/drive/time-left.ts';
-export {
-  judgeClient,
-  retryFaults,
-  type ClientRecording,
-  type ClientJudgmentOptions,
-} from './judge-client.ts';
+export { judgeClient, retryFaults } from './judge-client.ts';
 export { dryRun, explanation, listing } from './explain.ts';
-export type { SelftestOptions, SelftestResult } from './proof/selftest.ts';
-export {
-  judgedRoutes,
-  judgeExchange,
-  type ExchangeFinding,
-  type ForeignExchange,
-} from './judge-exchange.ts';
+export type { SelftestResult } from './proof/selftest.ts';
+export { judgedRoutes, judgeExchange, type ExchangeFinding } from './judge-exchange.ts';
 export type { StartRecordingService } from './proof/client/client-runs.ts';
-export type { BrokenMust } from './engine/judge/exchange-validator.ts';
 export {
   countUnkilled,
   selftest,
@@ -88,7 +75,6 @@ export {
   idsOfRun,
   requirementIds,
   serviceRequirementIds,
-  clientRequirementIds,
   allRequirementIds,
   untestable,
   type Requirement,

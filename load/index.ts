@@ -4,15 +4,10 @@ export { CALLS_MAX } from './options.ts';
 export { MergeError } from './merge/merge-error.ts';
 export { mergeReports } from './merge/merge-reports.ts';
 export type { LoadOptions, MergeLoadOptions } from './generated/options.ts';
-export type { LoadInput, LoadRun, LoadSettings, Preflight, ShardOptions } from './load-run.ts';
+export type { LoadRun, LoadSettings, Preflight, ShardOptions } from './load-run.ts';
 export { isMeasuring, type LoadProgress } from './progress.ts';
 export type { LoadShardOptions } from './schedule/shard-option.ts';
-export {
-  checkThresholds,
-  parseThresholds,
-  ThresholdError,
-  type Threshold,
-} from './thresholds/threshold.ts';
+export { checkThresholds, parseThresholds, ThresholdError } from './thresholds/threshold.ts';
 export { sizeOfRun, type LoadSize } from './find-max/search-size.ts';
 export { planLoad } from './phases/plan.ts';
 export { withComparison } from './report/comparison.ts';

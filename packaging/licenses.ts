@@ -3,7 +3,7 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 /** A library whose code the build has put into `dist/bundle/`. */
-export interface BundledLibrary {
+interface BundledLibrary {
   name: string;
   version: string;
   /** SPDX expression; undefined if only the text states the license. */

@@ -11,7 +11,7 @@ import {
   optionWithDefault,
   switchOption,
 } from '../src/options/option.ts';
-import { host, logLevel } from '../src/options/shared.ts';
+import { host, log, logLevel, portOption } from '../src/options/shared.ts';
 import { optionsSchema } from '../src/options/table.ts';
 import * as values from '../src/options/values.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../src/platform/clock.ts';
@@ -20,7 +20,6 @@ import {
   clockOption,
   enumOption,
   integerOption,
-  logOption,
   nonEmptyStringOption,
   objectOption,
   optionsObject,
@@ -108,10 +107,7 @@ export const voiceOptions = {
 
 /** Options of the reference agent. Faults and scripts are validated separately. */
 export const agentOptions = {
-  port: option(values.port, 'PORT', 'Port to listen on; 0 selects a free one', {
-    default: String(PORT),
-    inCode: 'Port to listen on; 0, the default, picks a free port.',
-  }),
+  port: portOption(PORT),
   host,
   ...flagOnly({ json: switchOption('Print the URLs and the key as one line of JSON') }),
   apiKey: {
@@ -200,9 +196,5 @@ export const agentOptions = {
     type: 'Clock',
     about: 'The clock of the agent (default: the system clock).',
   }),
-  log: codeOption({
-    schema: logOption,
-    type: 'Log',
-    about: 'Receives log lines (default: no log).',
-  }),
+  log,
 };

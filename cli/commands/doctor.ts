@@ -44,7 +44,7 @@ export const doctor = defineCommand({
       ),
     );
     if (json !== undefined) {
-      writeJsonOutput(json, conformance.diagnosisJson(diagnosis), '--json', process.stdout);
+      writeJsonOutput(json, conformance.diagnosisJson(diagnosis), process.stdout);
     }
     return diagnosis.blockedBy ? exitCodes.notJudged : exitCodes.ok;
   },

@@ -33,7 +33,7 @@ export const lintTraces = defineCommand({
     const diagnosis = service.lintTraces(bytes, { conversationId });
     const out = createTerminal(json === '-' ? stderr : stdout, env);
     out.write(formatDiagnosis(diagnosis, out));
-    if (json !== undefined) writeJsonOutput(json, diagnosis, '--json', stdout);
+    if (json !== undefined) writeJsonOutput(json, diagnosis, stdout);
     const { spans, notes } = diagnosis;
     const isClean = spans > 0 && notes.every(({ level }) => level === 'info');
     return isClean ? exitCodes.ok : exitCodes.findings;

@@ -98,7 +98,7 @@ async function sendAgain(
   const report = await runResend(source, target, options, credentialNames);
   out.write(conformance.resendText(report, out));
   if (values.json !== undefined) {
-    writeJsonOutput(values.json, report, '--json', process.stdout);
+    writeJsonOutput(values.json, report, process.stdout);
   }
   return report.exitCode;
 }

@@ -71,7 +71,7 @@ export const selftest = defineCommand({
       await servers.stop();
     });
     out.write(conformance.selftestText(result, out));
-    if (json !== undefined) writeJsonOutput(json, result, '--json', process.stdout);
+    if (json !== undefined) writeJsonOutput(json, result, process.stdout);
     return result.ok ? exitCodes.ok : exitCodes.findings;
   },
 });

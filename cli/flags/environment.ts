@@ -37,7 +37,7 @@ const environment = z.object({
 });
 
 /** The environment variables of sandbox-kit. */
-export type Environment = z.infer<typeof environment>;
+type Environment = z.infer<typeof environment>;
 
 /** Reads the environment variables. An empty variable counts as unset, except for the database. */
 export function readEnvironment(env: Variables): Environment {

@@ -106,7 +106,7 @@ export async function createAudioDirectory(
 }
 
 /** Saves the audio of the calls of a conformance run. */
-export interface CallRecorder extends Pick<AudioDirectory, 'summarize'> {
+interface CallRecorder extends Pick<AudioDirectory, 'summarize'> {
   /** Takes the audio of a call, which comes before its exchange. */
   onAudio: (step: string, audio: CallAudio) => void;
   /** Saves the audio under the number of the exchange. */

@@ -19,14 +19,9 @@ export function writeOutput(
   else writeTextFile(path, text, option);
 }
 
-/** Writes a value as indented JSON, as `writeOutput` does. */
-export function writeJsonOutput(
-  path: string,
-  value: object,
-  option: string,
-  stdout: OutputStream,
-): void {
-  writeOutput(path, formatJson(value), option, stdout);
+/** Writes a value as indented JSON for the option `--json`, as `writeOutput` does. */
+export function writeJsonOutput(path: string, value: object, stdout: OutputStream): void {
+  writeOutput(path, formatJson(value), '--json', stdout);
 }
 
 /** Formats a value as indented JSON with a line end. */

@@ -68,7 +68,7 @@ function rejectSameFile(outputs: readonly (readonly [flag: string, path: string]
 }
 
 /** The views of a report, each made only if it is written. */
-export interface ReportViews {
+interface ReportViews {
   json: object;
   junit: () => string;
   markdown: () => string;
@@ -86,7 +86,7 @@ export function writeViews(
   { out, stdout }: { out: Terminal; stdout: OutputStream },
 ): void {
   const { json, junit, markdown, html } = outputs;
-  if (json !== undefined) writeJsonOutput(json, views.json, '--json', stdout);
+  if (json !== undefined) writeJsonOutput(json, views.json, stdout);
   if (junit !== undefined) writeOutput(junit, views.junit(), '--junit', stdout);
   if (markdown !== undefined) writeOutput(markdown, views.markdown(), '--markdown', stdout);
   if (html === undefined) return;

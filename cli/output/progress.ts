@@ -19,7 +19,7 @@ export function createPlainTimer({ isLive }: Terminal, clock: Clock): () => bool
 }
 
 /** The remaining time of a run. */
-export interface Remaining {
+interface Remaining {
   ms: number;
   /** Whether it takes longer, because calls already take longer than expected. */
   isMinimum: boolean;
@@ -106,7 +106,7 @@ async function repeatEverySecond(clock: Clock, over: AbortSignal, show: () => vo
 const formatSeconds = (ms: number): string => `${Math.max(1, Math.ceil(ms / 1000))} s`;
 
 /** Shows the sessions of a simulation run. */
-export interface SessionProgress {
+interface SessionProgress {
   /** Writes the line of a session that ended, and updates the live line. */
   write: (line: string) => void;
   end: () => void;

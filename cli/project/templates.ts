@@ -33,7 +33,7 @@ const TEMPLATES = {
 } as const satisfies Record<string, Template>;
 
 /** The name of a template. */
-export type TemplateName = keyof typeof TEMPLATES;
+type TemplateName = keyof typeof TEMPLATES;
 
 export const templateNames = Object.keys(TEMPLATES) as [TemplateName, ...TemplateName[]];
 

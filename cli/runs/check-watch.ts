@@ -22,7 +22,7 @@ export interface WatchedRun {
 }
 
 /** Options of `watchCheck`. */
-export interface WatchParts {
+interface WatchParts {
   process: CommandProcess;
   conformance: Conformance;
   out: Terminal;

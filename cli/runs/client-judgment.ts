@@ -36,7 +36,7 @@ export const clientJudgmentOptions = {
 type JudgmentValues = FlagValues<typeof clientJudgmentOptions>;
 
 /** The judgment of a command that is about to run. */
-export interface ClientJudgment {
+interface ClientJudgment {
   /** Makes the service respond to some requests with an error, if the user asked for it. */
   injectFaults(service: Pick<RunningService, 'setFaults'>): void;
   /** Judges what the service recorded, writes the reports, and returns the exit code. */

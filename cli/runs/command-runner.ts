@@ -6,7 +6,7 @@ import type { CommandProcess } from '../process.ts';
 import { onStopSignal } from '../signals.ts';
 
 /** Runs one command, and passes stop signals on to it. */
-export interface CommandRunner extends Disposable {
+interface CommandRunner extends Disposable {
   /** Whether a stop signal was received. */
   readonly isInterrupted: boolean;
   /**

@@ -7,7 +7,7 @@ import { findPortInUse } from './port-in-use.ts';
 const commandOf = { sandbox: 'agent', service: 'serve' } as const;
 
 /** Starts the mutant in front of a server, and throws a UsageError if the port is in use. */
-export type StartMutant = (targetUrl: string) => Promise<RunningMutant | undefined>;
+type StartMutant = (targetUrl: string) => Promise<RunningMutant | undefined>;
 
 /** The address of a mutant. Its calls use loopback, too, so no other machine could call it. */
 const HOST = '127.0.0.1';

@@ -11,16 +11,15 @@ export const SURVIVAL_REASON =
 /** Longer than a check waits for a response, in milliseconds. */
 export const HANG_MS = 60_000;
 
-/** Responds in place of the sandbox after an endpoint received a body that was not JSON. */
+/** Responds in place of the sandbox after its chat endpoint received a body that was not JSON. */
 export function breakAfterMalformedJson(
-  endpoint: Endpoint,
   when: When,
   respond: () => ProxyResponse,
 ): TransformFactory {
   return () => {
     let isBroken = false;
     return async (request, forward) => {
-      if (request.endpoint === endpoint && request.json === undefined) isBroken = true;
+      if (request.endpoint === 'chat' && request.json === undefined) isBroken = true;
       return isBroken && when(request) ? respond() : forward(request);
     };
   };

@@ -7,13 +7,13 @@ import type { SelftestOptions, SelftestResult } from './selftest.ts';
 // The self-test and its proxies are loaded on demand, because `check` doesn't need them.
 
 /** Returns how many rows a self-test has. */
-export async function selftestSize(choice: PeerChoice = {}): Promise<number> {
+export async function selftestSize(choice: PeerChoice): Promise<number> {
   const { selftestSize: sizeOf } = await import('./selftest.ts');
   return sizeOf(choice);
 }
 
 /** Returns the ids of the rows of a self-test. */
-export async function selftestIds(choice: PeerChoice = {}): Promise<string[]> {
+export async function selftestIds(choice: PeerChoice): Promise<string[]> {
   const { choosePeers } = await import('./peer-runs.ts');
   const { mutants, variants, deadPeers } = choosePeers(choice);
   return [...mutants, ...variants, ...deadPeers].map(({ id }) => id);
@@ -27,7 +27,7 @@ export async function countUnkilled(choice: PeerChoice): Promise<number> {
 
 /** Returns which conforming peers a self-test needs as the base of its mutants and variants. */
 export async function selftestNeeds(
-  choice: PeerChoice = {},
+  choice: PeerChoice,
 ): Promise<{ sandbox: boolean; service: boolean }> {
   const { choosePeers } = await import('./peer-runs.ts');
   const { mutants, variants } = choosePeers(choice);

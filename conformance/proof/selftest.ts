@@ -309,7 +309,7 @@ function sortLike(runs: readonly PeerRun[], rows: readonly SelftestRow[]): Selft
 }
 
 /** Returns how many rows a self-test has. */
-export function selftestSize(choice: PeerChoice = {}): number {
+export function selftestSize(choice: PeerChoice): number {
   const { mutants, variants, deadPeers } = choosePeers(choice);
   return mutants.length + variants.length + deadPeers.length;
 }

@@ -54,7 +54,7 @@ export function renderFindings({ requirements }: CheckReport, links: FindingLink
   ${FOLDED.map((verdict) => {
     const rows = withVerdict(verdict);
     if (rows.length === 0) return html``;
-    return html`<details class="fold r-verdict-${verdict}">
+    return html`<details class="fold">
       <summary>
         <span class="mark ${verdict}">${verdict.replaceAll('_', ' ')}</span>
         ${formatCount(rows.length, 'requirement')}

@@ -107,7 +107,7 @@ export function timelineSections(
             `Cut: ${formatCount(cutCount, 'more exchange')}. --record writes all of them.`,
           )
         }
-        <details class="exchanges">
+        <details>
           <summary>${formatCount(others.length, 'exchange')} without a finding</summary>
           ${renderRows(others, false)}
         </details>`,
@@ -130,7 +130,7 @@ function entry(exchange: Exchange, blame: readonly RequirementVerdict[], drawing
     <details ${drawing.open ? 'open' : ''}>
       <summary>
         <b>#${id}</b>
-        <span class="request"
+        <span
           >${method} ${cutText(path, NAME_LENGTH_MAX)} &rarr;
           <b class="${kind}">${describeOutcome(exchange)}</b></span
         >
@@ -183,7 +183,7 @@ function message(
     .slice(0, HEADERS_MAX)
     .map(([name, value]) => `${cutText(name, 100)}: ${cutText(value, HEADER_LENGTH_MAX)}`);
   if (all.length > HEADERS_MAX) lines.push(`[cut: ${all.length - HEADERS_MAX} more headers]`);
-  return html`<pre class="headers">${lines.join('\n')}</pre>
+  return html`<pre>${lines.join('\n')}</pre>
     ${body === undefined || body === '' ? html`<p class="soft">No body.</p>` : html`<pre>${bodyText(body, budget)}</pre>`}`;
 }
 

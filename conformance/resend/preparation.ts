@@ -1,6 +1,6 @@
 /** What a request of a run depends on: the users, the session, and the connection of earlier requests. */
 import type { Exchange } from '../engine/transcript/transcript.ts';
-import { isAccepted, RECOVERY } from '../engine/transcript/reading.ts';
+import { decodePathSegment, isAccepted, RECOVERY } from '../engine/transcript/reading.ts';
 import { isObject } from '../../src/platform/json.ts';
 
 /** An earlier request to send again first. */
@@ -11,18 +11,10 @@ export interface Preparation {
 
 /** Returns the user that a request creates, deletes, or talks as; undefined if it names none. */
 export function userIdOf({ endpoint, request, sent }: Exchange): string | undefined {
-  if (endpoint === 'delete') return decodePath(request.path.replace(/^\/users\//, ''));
+  if (endpoint === 'delete') return decodePathSegment(request.path.replace(/^\/users\//, ''));
   if (endpoint !== 'create' && endpoint !== 'chat') return undefined;
   const id = isObject(sent) ? sent['user_id'] : undefined;
   return typeof id === 'string' && id !== '' ? id : undefined;
-}
-
-function decodePath(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const sessionIdOf = ({ endpoint, sent }: Exchange): unknown =>

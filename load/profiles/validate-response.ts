@@ -1,5 +1,5 @@
-import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { resolvePointer, type ExchangeRecord, type FaultKind } from '../../src/contract/index.ts';
+import { decodeContent } from '../../src/http-kit/content-encoding.ts';
 import { parseJson } from '../../src/platform/json.ts';
 import { BODY_BYTES_MAX, type ExchangeResult } from '../engines/transport.ts';
 import type { Markers } from './markers.ts';
@@ -121,20 +121,10 @@ function headerOf({ headers = {} }: ExchangeResult, name: string): string | unde
   return Array.isArray(value) ? value[0] : value;
 }
 
-const decoders: Partial<Record<string, (bytes: Uint8Array, bounds: ZlibOptions) => Buffer>> = {
-  gzip: gunzipSync,
-  'x-gzip': gunzipSync,
-  deflate: inflateSync,
-  br: brotliDecompressSync,
-};
-
 /** Decodes a body by its Content-Encoding; returns undefined if the body does not match the header. */
 function decodeBody(bytes: Uint8Array, encoding: string): string | undefined {
-  const decode = decoders[encoding.trim().toLowerCase()];
   try {
-    const plain =
-      decode && bytes.length > 0 ? decode(bytes, { maxOutputLength: BODY_BYTES_MAX }) : bytes;
-    return Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength).toString('utf8');
+    return decodeContent(bytes, encoding, BODY_BYTES_MAX).toString('utf8');
   } catch {
     return undefined;
   }

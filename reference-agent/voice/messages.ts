@@ -1,4 +1,5 @@
 import {
+  callerMessageNames,
   describeViolations,
   isMessage,
   findViolations,
@@ -43,13 +44,6 @@ export type ReadMessage =
   | { kind: 'unknown' }
   | { kind: 'invalid'; problem: string };
 
-const SCHEMA_BY_TYPE: Readonly<Record<string, MessageName>> = {
-  start_call: 'StartCall',
-  webrtc_answer: 'WebrtcAnswer',
-  ice_candidate: 'IceCandidate',
-  end_call: 'EndCall',
-};
-
 /** An extension, known only if the agent supports captions. */
 const CAPTION_TYPE = 'caption';
 
@@ -74,8 +68,8 @@ export function readMessage(text: string, supportsCaptions: boolean): ReadMessag
   const isCaption = supportsCaptions && type === CAPTION_TYPE;
   const name = isCaption
     ? 'Caption'
-    : Object.hasOwn(SCHEMA_BY_TYPE, type)
-      ? SCHEMA_BY_TYPE[type]
+    : Object.hasOwn(callerMessageNames, type)
+      ? callerMessageNames[type]
       : undefined;
   if (name === undefined) return { kind: 'unknown' };
   if (isMessage(name, value)) return { kind: 'message', message: value as CallerMessage };

@@ -14,7 +14,7 @@ export { ISO_8601, parseIsoTime } from './iso8601.ts';
 export { createOpenApi } from './openapi.ts';
 export { sandboxRoutes } from './routes/sandbox-routes.ts';
 export { serviceRoutes } from './routes/service-routes.ts';
-export { voiceChannel } from './routes/voice-channel.ts';
+export { callerMessageNames, voiceChannel } from './routes/voice-channel.ts';
 export { listSummaries, pathPattern, type Route, type Routes } from './routes/route.ts';
 export { readTraceRequest } from './otlp-json.ts';
 export {

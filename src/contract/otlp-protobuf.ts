@@ -57,8 +57,8 @@ export interface PartialSuccess {
   errorMessage: string;
 }
 
-/** Encodes the response to an accepted request: an empty message if all of its spans were accepted. */
-export function encodeTraceResponse(partialSuccess?: PartialSuccess): Uint8Array {
+/** Encodes the response to an accepted request some of whose spans were not stored. */
+export function encodeTraceResponse(partialSuccess: PartialSuccess): Uint8Array {
   const { response } = loadTypes();
   return response.encode(response.create({ ...(partialSuccess && { partialSuccess }) })).finish();
 }

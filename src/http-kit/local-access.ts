@@ -2,13 +2,15 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isLoopbackHost } from '../platform/loopback.ts';
 
+const WRONG_HOST = 'Host must be localhost or a loopback address.';
+
 /**
  * Returns why a request to a loopback-only route may come from a foreign web page; undefined if it
  * can't. Such a page reaches a server on this machine through its own DNS name, which `Host` shows,
  * or from another origin, which `Origin` shows.
  */
 export function findCrossSiteProblem({ host, origin }: IncomingHttpHeaders): string | undefined {
-  if (!isLoopbackAuthority(host)) return 'Host must be localhost or a loopback address.';
+  if (!isLoopbackAuthority(host)) return WRONG_HOST;
   if (origin !== undefined && authorityOf(origin) !== host?.toLowerCase()) {
     return 'Pages of another origin must not use this route.';
   }
@@ -20,7 +22,7 @@ export function findCrossSiteProblem({ host, origin }: IncomingHttpHeaders): str
  * other servers on this machine are allowed.
  */
 export function findForeignPageProblem({ host, origin }: IncomingHttpHeaders): string | undefined {
-  if (!isLoopbackAuthority(host)) return 'Host must be localhost or a loopback address.';
+  if (!isLoopbackAuthority(host)) return WRONG_HOST;
   if (origin !== undefined && !isLoopbackAuthority(authorityOf(origin))) {
     return 'Pages of other machines must not use this agent.';
   }

@@ -139,7 +139,7 @@ export function switchOption(
 export function optionalSwitch(
   help: string,
   defaultText: string,
-  details: Details = {},
+  details: Details,
 ): Option<z.ZodOptional<z.ZodBoolean>> {
   return {
     ...describe(booleanOption, '', help, { ...details, default: defaultText }),
@@ -155,7 +155,7 @@ export function secretOption<Value extends z.ZodType>(
   value: Value,
   placeholder: string,
   help: string,
-  details: Details = {},
+  details: Details,
 ): Option<z.ZodOptional<Value>> {
   return { ...option(value, placeholder, help, details), isSecret: true };
 }

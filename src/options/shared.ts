@@ -1,7 +1,12 @@
 /** Options that several jobs have. */
 import * as z from 'zod';
 import { isMessage, type Messages } from '../contract/index.ts';
-import { functionOption, nonEmptyStringOption, optionsObject } from '../platform/options.ts';
+import {
+  functionOption,
+  logOption,
+  nonEmptyStringOption,
+  optionsObject,
+} from '../platform/options.ts';
 import {
   codeOption,
   fileOption,
@@ -38,12 +43,25 @@ export const compareWith = (
     inCode: { schema, type, about: 'An earlier report. The new report then has a `comparison`.' },
   });
 
+/** The port of a server. */
+export const portOption = (port: number) =>
+  option(values.port, 'PORT', 'Port to listen on; 0 selects a free one', {
+    default: String(port),
+    inCode: 'Port to listen on; 0, the default, picks a free port.',
+  });
+
 export const host = optionWithDefault(
   values.hostName,
   'HOST',
   'Host name or IP address to listen on',
   '127.0.0.1',
 );
+
+export const log = codeOption({
+  schema: logOption,
+  type: 'Log',
+  about: 'Receives log lines (default: no log).',
+});
 
 export const logLevel = optionWithDefault(
   values.logLevel,

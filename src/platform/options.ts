@@ -72,7 +72,7 @@ const VALUE_LENGTH_MAX = 60;
  *
  * @param path The path of the option, which shows whether it is a key or a header.
  */
-export function describeValue(value: unknown, path: readonly PropertyKey[] = []): string {
+function describeValue(value: unknown, path: readonly PropertyKey[] = []): string {
   const isSecret = path.some((key) => isSecretOption(String(key)));
   if (typeof value === 'object' && value) return describeObject(value);
   if (typeof value === 'number' && isSecret) return 'a number';

@@ -47,7 +47,7 @@ const HALF_LANE = 0.9;
 const LEVEL_MIN = 0.01;
 
 /** Renders the levels of the user above those of the agent, with a mark for each turn and event. */
-export function renderWaveform(call: Waveform): Html {
+function renderWaveform(call: Waveform): Html {
   const label =
     `Waveform of a call of ${formatDuration(call.durationMs)}: the user above, the agent below, ` +
     `${formatCount(call.turns.length, 'turn')}. The turns are listed below.`;
@@ -131,7 +131,7 @@ function renderEventKeys(events: readonly WaveformEvent[]): Html {
     </figcaption>
     <details>
       <summary>${formatCount(events.length, 'event')}</summary>
-      <ol class="events">
+      <ol>
         ${events
           .slice(0, EVENTS_MAX)
           .map(

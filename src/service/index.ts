@@ -17,15 +17,14 @@ export type {
   AgentTest,
   AgentTestPlan,
   AgentTestRun,
-  ConnectionReport,
   KitFunctions,
   ReadDocument,
   TextPlace,
 } from './domain/kit-functions.ts';
 export { InvalidDocumentError, InvalidSeedError } from './domain/errors.ts';
 export { findRunProblems, resolveScenarios } from './domain/resolved-scenario.ts';
-export { lintTraces, type LintOptions, type TraceDiagnosis } from './ingest/lint-traces.ts';
-export { scoreReply, type ResentTurn } from './app/score-reply.ts';
+export { lintTraces, type TraceDiagnosis } from './ingest/lint-traces.ts';
+export { scoreReply } from './app/score-reply.ts';
 export { simulate, type SimulationSettings } from './app/simulate.ts';
 export { describeCost, estimateCost } from './simulator/cost.ts';
 export { countSessions } from './simulator/session-plan.ts';

@@ -6,7 +6,6 @@ import {
   booleanOption,
   clockOption,
   functionOption,
-  logOption,
   nonEmptyStringOption,
   objectOption,
   optionsObject,
@@ -21,7 +20,7 @@ import {
   type Variables,
 } from '../options/option.ts';
 import { apiKey, apiKeyFile, apiKeyHeader } from '../options/keys.ts';
-import { host, logLevel } from '../options/shared.ts';
+import { host, log, logLevel, portOption } from '../options/shared.ts';
 import * as values from '../options/values.ts';
 import { isKey } from './domain/authentication.ts';
 import { judge, speech, transcription, userModel } from './model/options.ts';
@@ -90,10 +89,7 @@ export const dataOptions = {
 
 /** Options of the service. */
 export const serviceOptions = {
-  port: option(values.port, 'PORT', 'Port to listen on; 0 selects a free one', {
-    default: String(PORT),
-    inCode: 'Port to listen on; 0, the default, picks a free port.',
-  }),
+  port: portOption(PORT),
   host,
   ...flagOnly({
     json: switchOption('Print the URLs and the key as one line of JSON'),
@@ -156,11 +152,7 @@ export const serviceOptions = {
     about:
       'Reports how many sessions of the seed data are stored, out of how many. The last call comes before the start completes. Seed data loaded later is not reported.',
   }),
-  log: codeOption({
-    schema: logOption,
-    type: 'Log',
-    about: 'Receives log lines (default: no log).',
-  }),
+  log,
   keys: codeOption({
     schema: arrayOption(key),
     type: 'readonly ServiceKey[]',

@@ -77,9 +77,8 @@ async function checkSandbox(
 async function resendJson(
   t: Test,
   args: string[],
-  env: Record<string, string> = {},
 ): Promise<{ code: number | null; text: string; report: ResendReport }> {
-  const { code, stdout, stderr } = await run(['resend', ...args, '--json', '-'], { env });
+  const { code, stdout, stderr } = await run(['resend', ...args, '--json', '-']);
   const report = JSON.parse(stdout) as ResendReport;
   t.same(findViolations('ResendReport', report), []);
   t.equal(report.exitCode, code);

@@ -34,7 +34,7 @@ const judge = (transcript: Transcript): Judgment =>
   judgeTranscript(suiteOf(transcript.run), transcript);
 
 /** Cuts a recording at each exchange, or at every nth exchange from a random start. */
-function testCuts(t: Test, transcript: Transcript, every = 1): void {
+function testCuts(t: Test, transcript: Transcript, every: number): void {
   const { exchanges } = transcript;
   const seed = randomSeed();
   t.comment(`seed ${seed}`);

@@ -11,7 +11,7 @@ import { isNightly } from '../support/nightly.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Returns the report of a step in which `held` of the calls were held. */
-function createStep(calls: number, held: number, isValid = true): StepRun {
+function createStep(calls: number, held: number, isValid: boolean): StepRun {
   const voice = { ...createTwoCallVoice('no path'), held, unansweredTurns: 0 };
   const report = {
     plan: { calls, windowMs: 20_000 },
@@ -22,10 +22,10 @@ function createStep(calls: number, held: number, isValid = true): StepRun {
 }
 
 /** Searches with a sandbox that holds `capacity` calls, and callers that keep up with `callerMax`. */
-async function searchCapacity(capacity: number, callerMax = Infinity, callsMax = 1_000) {
+async function searchCapacity(capacity: number, callerMax = Infinity) {
   const tried: number[] = [];
   const { maxCalls } = await findMaxCalls({
-    callsMax,
+    callsMax: 1_000,
     runWith: (calls) => {
       tried.push(calls);
       return Promise.resolve(createStep(calls, Math.min(calls, capacity), calls <= callerMax));

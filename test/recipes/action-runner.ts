@@ -18,7 +18,7 @@ interface Step {
 }
 
 /** The parts of a composite action that the tests read. */
-export interface Action {
+interface Action {
   inputs: Record<string, { description: string; default?: string }>;
   outputs: Record<string, { description: string; value: string }>;
   runs: { using: string; steps: Step[] };
@@ -29,7 +29,7 @@ export function readAction(): Action {
 }
 
 /** Options of a job that runs the action. */
-export interface ActionCall {
+interface ActionCall {
   inputs: Record<string, string>;
   /** The checkout of the user's repository. */
   workspace: string;

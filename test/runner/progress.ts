@@ -8,7 +8,7 @@ export interface Counts {
 }
 
 /** What a run of tap printed so far. */
-export interface Progress {
+interface Progress {
   /** Takes the next line of TAP. */
   read: (line: string) => void;
   /** Returns the numbers of assertions. */

@@ -1,6 +1,5 @@
 /** Calls to the reference agent over real sockets (spec 2.11, 6). */
 import t, { type Test } from 'tap';
-import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations } from '../../src/contract/index.ts';
 import { countPacketTicks } from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
@@ -21,8 +20,8 @@ import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { until } from '../support/until.ts';
 
 /** Starts an agent with voice. */
-async function withVoice(t: Test, options: Partial<AgentOptions> = {}) {
-  const { agent, send } = await withReferenceAgent(t, options);
+async function withVoice(t: Test) {
+  const { agent, send } = await withReferenceAgent(t);
   const url = agent.voiceUrl ?? '';
   return { agent, url, send, calls: () => fetchCalls(agent.url) };
 }

@@ -17,7 +17,7 @@ const sizeOf = ({ request: { body = '', bodyBytes } }: Exchange): number =>
   bodyBytes ?? Buffer.byteLength(body);
 
 /** Returns the size of the largest accepted body, in bytes. */
-export function largestAcceptedBytes(
+function largestAcceptedBytes(
   { exchanges }: Transcript,
   endpoint: Exchange['endpoint'],
 ): number | undefined {

@@ -74,7 +74,7 @@ const accepted = defineAccepted(
       mutants: {
         'dies-of-malformed-json': {
           description: 'Responds with 500 to every valid request after one that was not JSON.',
-          transform: breakAfterMalformedJson('chat', to('chat', isValid), () =>
+          transform: breakAfterMalformedJson(to('chat', isValid), () =>
             errorResponse(500, 'server_error'),
           ),
           alsoKills: ['CHAT-016'],

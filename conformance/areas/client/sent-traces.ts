@@ -19,7 +19,7 @@ import { errorCode } from '../../../src/platform/error-origin.ts';
 export type TraceFormat = 'application/json' | 'application/x-protobuf';
 
 /** What a trace request contains. */
-export type SentTraces =
+type SentTraces =
   | {
       kind: 'read';
       format: TraceFormat;

@@ -13,7 +13,7 @@ import { PREFLIGHT, toPrintable, type Exchange } from '../../engine/transcript/r
 export const isToService = ({ endpoint }: Exchange): boolean => isServiceEndpoint(endpoint);
 
 /** Names the routes of exchanges: "POST /users and DELETE /users/{user_id}". */
-export function describeRoutes(seen: readonly Exchange[]): string {
+function describeRoutes(seen: readonly Exchange[]): string {
   const endpoints: readonly Endpoint[] = seen.some(isToService)
     ? serviceEndpoints
     : ['chat', 'health', 'create', 'delete'];

@@ -8,7 +8,7 @@ import { responses } from './responses.ts';
 import { times } from './times.ts';
 
 /** Returns the health status that a sandbox reports. */
-export const observeHealth = observeEach([
+const observeHealth = observeEach([
   {
     name: 'health',
     of: isAcceptedAt('health'),

@@ -208,7 +208,7 @@ export const responses: Subject = {
       mutants: {
         'dies-of-malformed-json': {
           description: 'Responds with 502 after a request that was not JSON.',
-          transform: breakAfterMalformedJson('chat', health, () => ({
+          transform: breakAfterMalformedJson(health, () => ({
             status: 502,
             headers: {},
             body: '',

@@ -29,7 +29,7 @@ const isTraces =
     isStep(exchange, 'traces', step);
 
 /** Returns how the service responds to unspecified trace requests. */
-export const observeIngest = observeEach([
+const observeIngest = observeEach([
   { name: 'POST /v1/traces with no spans', of: isTraces('no spans') },
   { name: 'messages that are not JSON', of: isTraces('messages not JSON') },
   { name: 'messages as structured values', of: isTraces('messages as values') },
@@ -45,7 +45,7 @@ export const observeIngest = observeEach([
 ]);
 
 /** Returns how the service refuses keys. */
-export const observeAuthentication = observeEach([
+const observeAuthentication = observeEach([
   {
     name: 'a trace request without a key',
     of: (exchange) => isStep(exchange, 'traces', 'none key'),
@@ -55,7 +55,7 @@ export const observeAuthentication = observeEach([
 ]);
 
 /** Returns how the service responds to unspecified end calls. */
-export const observeClose = observeEach([
+const observeClose = observeEach([
   {
     name: 'an end call with a content type alone',
     of: (exchange) => isStep(exchange, 'end', 'content type alone'),
@@ -79,7 +79,7 @@ const observeRequests = observeEach([
 ]);
 
 /** Returns what the service does with late spans. */
-export function observeLateSpans(transcript: Transcript): ObservedBehaviors {
+function observeLateSpans(transcript: Transcript): ObservedBehaviors {
   const page = lastAccepted(transcript, 'production', 'after late spans');
   if (!page) return observeRequests(transcript);
   const request = transcript.exchanges.find((exchange) => isStep(exchange, 'traces', 'late again'));
@@ -138,7 +138,7 @@ function observeWords({ exchanges }: Transcript): ObservedBehaviors {
 }
 
 /** Returns what the service does where the results are unspecified. */
-export function observeResults(transcript: Transcript): ObservedBehaviors {
+function observeResults(transcript: Transcript): ObservedBehaviors {
   const wrapped = findSession(transcript, 'wrapper');
   return {
     ...observeReads(transcript),

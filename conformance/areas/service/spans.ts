@@ -78,9 +78,9 @@ export function createConversation<Name extends ConversationName>(
 }
 
 /** Returns the texts of a turn. No other turn has the same texts. */
-export function turnTexts(
+function turnTexts(
   { id, passesSecondEval, subject = 'parcel', isUnanswered = false }: Conversation<string>,
-  turn = 1,
+  turn: number,
 ): TurnTexts {
   const status = passesSecondEval ? `is ${PASSING_PHRASE}` : 'is late';
   return {
@@ -120,7 +120,7 @@ function createSpanIds(
 const ADDRESS = ' It goes to Görlitzer Straße 7, 東京, in a 📦.';
 
 /** A letter and its accent as two characters, which normalization makes one. */
-export const DECOMPOSED_LETTER = 'e\u0301';
+const DECOMPOSED_LETTER = 'e\u0301';
 /** The control character that begins an escape sequence of a terminal. */
 export const ESCAPE_CHARACTER = '\u001b';
 

@@ -13,6 +13,7 @@ import { instantMs } from '../../../src/platform/clock.ts';
 import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import {
+  decodePathSegment,
   type Exchange,
   isAccepted,
   isRateLimited,

@@ -49,7 +49,7 @@ export const createUserId = ({ random }: SandboxContext): string => `sim_user_${
 const FAMILY_NAME = /\bsk(?:[aeiou][bcdfghjklmnpqrstvwxyz]){5}\b/g;
 
 /** Returns the family name of a user, which no other user has. */
-export function familyNameOf(userId: string): string {
+function familyNameOf(userId: string): string {
   const random = seededRandom(userId);
   const draw = (letters: string): string => letters.charAt(random.integer(0, letters.length - 1));
   const syllables = Array.from({ length: 5 }, () => draw('aeiou') + draw('bcdfghjklmnpqrstvwxyz'));

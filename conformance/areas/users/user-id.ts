@@ -6,7 +6,7 @@ import { countCommonStart } from '../../engine/checks/common-start.ts';
 import { describeEcho } from '../../engine/checks/echo.ts';
 import { createOverlap, editAccepted, set } from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
-import type { Exchange } from '../../engine/transcript/reading.ts';
+import { decodePathSegment, type Exchange } from '../../engine/transcript/reading.ts';
 import { closestTo } from '../../engine/transcript/repetitions.ts';
 
 /** Returns the user id of a create request. */
@@ -15,11 +15,7 @@ export const sentUserId = ({ sent }: Exchange): unknown => resolvePointer(sent, 
 /** Returns the user id of a path. A recording may have a path that can't be decoded; it stays as is. */
 export function pathUserId({ request: { path } }: Exchange): string {
   const last = path.slice(path.lastIndexOf('/') + 1);
-  try {
-    return decodeURIComponent(last);
-  } catch {
-    return last;
-  }
+  return decodePathSegment(last) ?? last;
 }
 
 /** Returns the length of the common start of two user ids, in any case. */

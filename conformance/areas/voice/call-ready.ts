@@ -163,9 +163,7 @@ export const callReady: Subject = {
 
 function checkUniqueCallIds(): Check {
   const withId = (exchanges: readonly Exchange[]): Exchange[] =>
-    exchanges.filter(
-      (exchange) => isVoice(exchange) && callReadyIdOf(exchange, 'call_id') !== undefined,
-    );
+    exchanges.filter((exchange) => isVoice(exchange) && callReadyIdOf(exchange) !== undefined);
   return {
     evidence({ exchanges }) {
       const calls = withId(exchanges);
@@ -174,7 +172,7 @@ function checkUniqueCallIds(): Check {
     judge(calls) {
       const firstOf = new Map<string | undefined, Exchange>();
       return calls.flatMap((exchange): Finding[] => {
-        const id = callReadyIdOf(exchange, 'call_id');
+        const id = callReadyIdOf(exchange);
         const first = firstOf.get(id);
         if (!first) {
           firstOf.set(id, exchange);

@@ -128,9 +128,10 @@ export function requestsOtherCodec(message: CallMessage): boolean {
   return isStart(message) && codec !== undefined && codec !== 'opus';
 }
 
-/** Sends an `error` message and closes the WebSocket. */
-export function failCall(ends: CallEnds, code: string, closeCode: number): void {
-  ends.toKit(JSON.stringify({ type: 'error', error: { code, message: 'No.', details: 'None.' } }));
+/** Sends an `error` message with the code `connection_failed`, and closes the WebSocket. */
+export function failCall(ends: CallEnds, closeCode: number): void {
+  const error = { code: 'connection_failed', message: 'No.', details: 'None.' };
+  ends.toKit(JSON.stringify({ type: 'error', error }));
   ends.closeKit(closeCode);
   ends.closeSandbox();
 }

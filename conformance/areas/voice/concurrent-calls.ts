@@ -87,9 +87,7 @@ function checkSeparateCalls(): Check {
 
 /** Returns the call id and the session id of a call. */
 function idsOf(exchange: Exchange): string[] {
-  return [callReadyIdOf(exchange, 'call_id'), sentSessionId(exchange)].filter(
-    (id) => typeof id === 'string',
-  );
+  return [callReadyIdOf(exchange), sentSessionId(exchange)].filter((id) => typeof id === 'string');
 }
 
 /** After the shorter of two concurrent calls hangs up, the kit speaks in the longer one again. */

@@ -132,9 +132,7 @@ export const errors: Subject = {
       mutants: {
         'codec-connection-failed': distortCalls(
           'Sends `connection_failed` for an unknown codec.',
-          interceptMessages(requestsOtherCodec, (ends) =>
-            failCall(ends, 'connection_failed', 4406),
-          ),
+          interceptMessages(requestsOtherCodec, (ends) => failCall(ends, 4406)),
         ),
       },
     },

@@ -39,10 +39,7 @@ const refuseStart = (
   description: string,
   isRefused: (message: CallMessage) => boolean,
 ): DistortionEntry =>
-  distortCalls(
-    description,
-    interceptMessages(isRefused, (ends) => failCall(ends, 'connection_failed', 1007)),
-  );
+  distortCalls(description, interceptMessages(isRefused, (ends) => failCall(ends, 1007)));
 
 const refuseFullWithout = (key: string): DistortionEntry =>
   refuseStart(
@@ -236,8 +233,7 @@ function dieOfBinaryFrames(): ReturnType<VoiceTransformFactory> {
     handleCall: (ends) => ({
       fromKit(text, isBinary) {
         hasSeenBinary ||= isBinary;
-        if (hasSeenBinary && isFullStart(parseMessage(text) ?? {}))
-          failCall(ends, 'connection_failed', 1011);
+        if (hasSeenBinary && isFullStart(parseMessage(text) ?? {})) failCall(ends, 1011);
         else ends.toSandbox(text);
       },
     }),

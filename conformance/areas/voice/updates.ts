@@ -77,12 +77,7 @@ export const updates: Subject = {
       rule: '`call_id` of `conversation_update` equals the one in `call_ready`.',
       statements: ['6.23'],
       reason: IDS_REASON,
-      check: checkSameId(
-        UPDATE,
-        '/call_id',
-        (exchange) => callReadyIdOf(exchange, 'call_id'),
-        explainNoUpdate,
-      ),
+      check: checkSameId(UPDATE, '/call_id', callReadyIdOf, explainNoUpdate),
       mutants: {
         'update-other-call': sends(
           'Replaces `call_id` of updates with its own.',

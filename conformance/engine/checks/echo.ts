@@ -1,5 +1,6 @@
 import { formatValue } from '../../../src/contract/index.ts';
 import { unescapeHtml } from '../transcript/html-page.ts';
+import { decodePathSegment } from '../transcript/reading.ts';
 import type { Finding } from './check.ts';
 import { countCommonStart } from './common-start.ts';
 
@@ -49,13 +50,7 @@ function encodeUrl(id: string): string {
   return id.isWellFormed() ? encodeURIComponent(id) : id;
 }
 
-function decodeUrl(id: string): string {
-  try {
-    return decodeURIComponent(id);
-  } catch {
-    return id;
-  }
-}
+const decodeUrl = (id: string): string => decodePathSegment(id) ?? id;
 
 /** Returns whether characters outside ASCII became question marks or replacement characters, one or several each. */
 function isReplaced(sent: string, received: string): boolean {

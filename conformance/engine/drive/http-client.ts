@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
-import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { Agent, buildConnector, request } from 'undici';
 import type { ExchangeRecord, FailureKind } from '../../../src/contract/index.ts';
 import { DeadlinePassed, type Clock } from '../../../src/platform/clock.ts';
 import { limitSignal } from '../../../src/platform/abort.ts';
 import { keepTlsAlert, throughProxy } from '../../../src/http-kit/connect.ts';
+import { decodeContent } from '../../../src/http-kit/content-encoding.ts';
 import { tlsOptionsOf, type Connection } from '../../../src/platform/connection.ts';
 import { toRecordedBody } from '../transcript/body-encoding.ts';
 import { describeShorterBody, isFramed } from '../transcript/body-length.ts';
@@ -262,19 +262,10 @@ async function readToEnd(
   }
 }
 
-const decoders: Partial<Record<string, (bytes: Buffer, options: ZlibOptions) => Buffer>> = {
-  gzip: gunzipSync,
-  'x-gzip': gunzipSync,
-  deflate: inflateSync,
-  br: brotliDecompressSync,
-};
-
 /** Decodes a body. The requests accept no encoding, but some servers encode anyway. */
 function decodeBody(bytes: Buffer, encoding: string): Buffer {
-  const decode = decoders[encoding.trim().toLowerCase()];
-  if (!decode || bytes.length === 0) return bytes;
   try {
-    return decode(bytes, { maxOutputLength: BODY_BYTES_MAX });
+    return decodeContent(bytes, encoding, BODY_BYTES_MAX);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ERR_BUFFER_TOO_LARGE') throw new ResponseTooLargeError();

@@ -81,7 +81,7 @@ export function judgeRequirements(
   suite: Suite,
   transcript: Transcript,
   ids: readonly RequirementId[],
-  options: JudgeOptions = {},
+  options: JudgeOptions,
 ): Map<RequirementId, RequirementResult> {
   const blockedBy = findBlockingCause(suite, transcript);
   const judge = createRequirementJudge(suite, transcript, blockedBy, options);

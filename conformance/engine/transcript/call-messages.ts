@@ -69,13 +69,10 @@ export function callReadyOf(exchange: Exchange): ParsedMessage | undefined {
   return sandboxMessagesOf(exchange, 'call_ready')[0];
 }
 
-/** Returns an id in the first `call_ready`. */
-export function callReadyIdOf(
-  exchange: Exchange,
-  key: 'call_id' | 'session_id',
-): string | undefined {
+/** Returns the `call_id` of the first `call_ready`. */
+export function callReadyIdOf(exchange: Exchange): string | undefined {
   const ready = callReadyOf(exchange);
-  const value = isObject(ready?.json) ? ready.json[key] : undefined;
+  const value = isObject(ready?.json) ? ready.json['call_id'] : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 

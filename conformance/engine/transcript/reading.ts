@@ -70,6 +70,15 @@ export function isNotFound(exchange: Exchange): boolean {
   return ABSENT_ENDPOINT_STATUSES.includes(exchange.response?.status ?? 0);
 }
 
+/** Decodes an id in a path; returns undefined if its percent-encoding is invalid. */
+export function decodePathSegment(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns the milliseconds from the start of the request to the end of the response. */
 export function durationMs(exchange: Exchange): number {
   return exchange.endedMs - exchange.startedMs;

@@ -72,3 +72,11 @@ export const voiceChannel = {
     },
   ],
 } as const satisfies { path: string; protocol: string; messages: readonly VoiceMessage[] };
+
+/** What a caller may send, by its type; an agent with captions also knows `caption`. */
+export const callerMessageNames: Readonly<Record<string, MessageName>> = {
+  start_call: 'StartCall',
+  webrtc_answer: 'WebrtcAnswer',
+  ice_candidate: 'IceCandidate',
+  end_call: 'EndCall',
+};

@@ -3,7 +3,7 @@ import { formatValue, type SessionVerdict } from '../../contract/index.ts';
 import { makeScenarioFromConversation } from '../domain/conversation-scenario.ts';
 import { RequestError } from '../domain/errors.ts';
 import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
-import { storeScenarioOf } from '../operations/conversation-scenarios.ts';
+import { createNoLinesError, storeScenarioOf } from '../operations/conversation-scenarios.ts';
 import type { Session, Store } from '../store/store.ts';
 import type { RequestOwners } from './request-owners.ts';
 
@@ -44,8 +44,7 @@ export function addSessionRoutes(
     const { id } = request.params;
     const scenario = await makeScenarioFromConversation(store, await owners.find(request), id);
     if (scenario) return scenario;
-    const message = `There is no conversation ${formatValue(id)} with user messages.`;
-    throw new RequestError('not_found', message);
+    throw createNoLinesError(id);
   });
   app.post<WithId>('/conversations/:id/scenario', async (request) => {
     const { id } = request.params;

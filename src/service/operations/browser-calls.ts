@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import { isMessage, type MessageName } from '../../contract/index.ts';
+import { callerMessageNames, isMessage } from '../../contract/index.ts';
 import { limitSignal } from '../../platform/abort.ts';
 import { findUrlProblem } from '../../platform/base-url.ts';
 import { systemClock, MINUTE_MS } from '../../platform/clock.ts';
@@ -30,14 +30,6 @@ const REASON_BYTES_MAX = 123;
 const CALL_ENDED = 4000;
 /** The close code for a message that no browser of ours sends. */
 const UNKNOWN_MESSAGE = 1008;
-
-/** What a browser may send to an agent, by its type. */
-const messageNames: Readonly<Record<string, MessageName>> = {
-  start_call: 'StartCall',
-  webrtc_answer: 'WebrtcAnswer',
-  ice_candidate: 'IceCandidate',
-  end_call: 'EndCall',
-};
 
 /** Relays the signaling of calls that people place from their browsers. */
 export interface BrowserCalls {
@@ -152,7 +144,7 @@ function explainFailure(error: unknown, log: Log): string {
 function readMessage(text: string): Record<string, unknown> | undefined {
   const message = parseObject(text);
   const type = message?.['type'];
-  if (typeof type !== 'string' || !Object.hasOwn(messageNames, type)) return undefined;
-  const name = messageNames[type];
+  if (typeof type !== 'string' || !Object.hasOwn(callerMessageNames, type)) return undefined;
+  const name = callerMessageNames[type];
   return name !== undefined && isMessage(name, message) ? { ...message } : undefined;
 }

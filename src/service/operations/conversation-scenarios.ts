@@ -13,6 +13,12 @@ export interface MadeScenario {
   isNew: boolean;
 }
 
+/** Returns the error about a conversation that can't become a scenario. */
+export function createNoLinesError(id: string): RequestError {
+  const message = `There is no conversation ${formatValue(id)} with user messages.`;
+  return new RequestError('not_found', message);
+}
+
 /** Scenarios whose ids differ only by a number at the end. */
 const SAME_IDS_MAX = 100;
 
@@ -31,10 +37,7 @@ export async function storeScenarioOf(
   const made =
     (session && (await findSimulatedScenario(store, session))) ??
     (await makeScenarioFromConversation(store, ownerId, id));
-  if (!made) {
-    const message = `There is no conversation ${formatValue(id)} with user messages.`;
-    throw new RequestError('not_found', message);
-  }
+  if (!made) throw createNoLinesError(id);
   for (let nth = 1; nth <= SAME_IDS_MAX; nth += 1) {
     const scenario = { ...made.scenario, id: addNumber(made.scenario.id, nth) };
     const stored = await store.documents.find(ownerId, 'scenario', scenario.id);

@@ -45,9 +45,9 @@ export interface PlaygroundDeps {
 }
 
 /** Begins a conversation. */
-export const beginConversation = (userId: string): PlaygroundConversation => ({
+export const beginConversation = (): PlaygroundConversation => ({
   sessionId: `playground-${randomUuid()}`,
-  userId,
+  userId: '',
   turns: [],
 });
 

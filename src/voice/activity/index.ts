@@ -10,4 +10,4 @@ export {
   type LevelWindow,
 } from './level-meter.ts';
 export { findOnsets, PAUSE_MS_MIN, speechThresholdDb } from './speech-onsets.ts';
-export { VoiceActivityDetector, type VoiceActivityOptions } from './voice-activity-detector.ts';
+export { VoiceActivityDetector } from './voice-activity-detector.ts';

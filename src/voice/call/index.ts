@@ -11,19 +11,8 @@ export {
   type CallMessage,
 } from './messages.ts';
 export { Microphone } from './microphone.ts';
-export {
-  openSocket,
-  type SocketOutcome,
-  type SocketListener,
-  type SocketRequest,
-  type UpgradeResponse,
-} from './open-socket.ts';
+export { openSocket, type SocketListener, type SocketRequest } from './open-socket.ts';
 export { createAddressFilter } from './media-addresses.ts';
 export { findLocalAddress } from './local-address.ts';
 export { OutgoingCall, type OutgoingCallOptions } from './outgoing-call.ts';
-export {
-  defaultAnswerForm,
-  deriveVoiceUrl,
-  type AnswerForm,
-  type VoiceTarget,
-} from './voice-target.ts';
+export { defaultAnswerForm, type AnswerForm, type VoiceTarget } from './voice-target.ts';

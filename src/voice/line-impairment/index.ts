@@ -5,9 +5,4 @@ export {
   type LineConditions,
   type LineImpairment,
 } from './line-impairment.ts';
-export {
-  describeNetwork,
-  NETWORK_PRESET_NAMES,
-  networkPresets,
-  type NetworkPresetName,
-} from './network-presets.ts';
+export { networkPresets, type NetworkPresetName } from './network-presets.ts';

@@ -10,6 +10,6 @@ export {
   type SpeechSynthesizer,
   type SynthesizerOptions,
 } from './synthesizer.ts';
-export { joinClips, trimStart, type PausedClip } from './join-clips.ts';
-export { SpeechError, type SpeechStyle } from './spoken-line.ts';
+export { joinClips, trimStart } from './join-clips.ts';
+export { SpeechError } from './spoken-line.ts';
 export type { SpeechModel } from './speech-endpoint.ts';

@@ -1,10 +1,8 @@
 import type { Outcome } from './measurement.ts';
 
-/** A defect that no failed requirement names, or that fails many others, and why. */
-export interface Exception {
+/** A defect that no failed requirement names, and why. */
+interface Exception {
   outcome: Outcome;
-  /** More failures than the test allows don't name the defect. */
-  smears?: true;
   reason: string;
 }
 

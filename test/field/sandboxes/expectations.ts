@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export interface Sandbox {
+interface Sandbox {
   file: string;
   stack: string;
   /** A message that makes the agent use its tool, for `--prompt`. */
@@ -25,7 +25,7 @@ export interface Defect {
   restarts?: true;
 }
 
-export interface Oddity {
+interface Oddity {
   sandbox: string;
   name: string;
   section: string;

@@ -12,7 +12,7 @@ import { API_KEY, startSandbox } from './run-sandbox.ts';
 export const UNRELATED_MAX = 3;
 
 /** One failed or warned requirement of a measurement. */
-export interface Finding {
+interface Finding {
   id: string;
   section: string;
   rule: string;
@@ -91,7 +91,7 @@ function toFinding({ id, section, rule, received, evidence }: Row): Finding {
 }
 
 /** Tells whether a finding names the fault that the table describes. */
-export function isExpected({ areas, rule }: Defect, { id, rule: text }: Finding): boolean {
+function isExpected({ areas, rule }: Defect, { id, rule: text }: Finding): boolean {
   const area = id.slice(0, id.indexOf('-')).toLowerCase();
   return areas.includes(area) && rule.test(text);
 }

@@ -9,7 +9,7 @@ export const API_KEY = 'sk-field-0123456789';
 
 const RESTARTS_MAX = 200;
 
-export interface SandboxOptions {
+interface SandboxOptions {
   file: string;
   defect?: string | undefined;
   oddity?: string | undefined;
@@ -17,7 +17,7 @@ export interface SandboxOptions {
   restarts?: boolean | undefined;
 }
 
-export interface RunningSandbox {
+interface RunningSandbox {
   url: string;
   /** How often it ended by itself. */
   exits: () => number;

@@ -18,11 +18,8 @@ export interface FuzzOptions {
   path?: string | undefined;
   /** Called every few seconds. */
   onProgress?: (result: FuzzResult) => void;
-  /** How long an input may take, and how much time of the processor. */
+  /** How long an input may take. */
   inputMsMax?: number;
-  cpuMsMax?: number;
-  /** By how much the memory after garbage collection may grow. */
-  growthBytesMax?: number;
   /** How long a smaller input is searched for. */
   shrinkMsMax?: number;
 }
@@ -180,14 +177,14 @@ class Run {
 
   /** Sends an input, and waits for the errors that it causes. Returns its processor time. */
   async #send(session: Session<unknown>, input: unknown): Promise<number> {
-    const { inputMsMax = INPUT_MS_MAX, cpuMsMax = CPU_MS_MAX } = this.#options;
+    const { inputMsMax = INPUT_MS_MAX } = this.#options;
     this.#cpu.read();
     await limit(inputMsMax, session.send(input));
     // An unhandled rejection is reported after the promises of this turn.
     await nextTurn();
     this.#errors.throwFirst();
     const usedMs = this.#cpu.read();
-    if (usedMs > cpuMsMax) {
+    if (usedMs > CPU_MS_MAX) {
       throw new Violation(`An input took ${Math.round(usedMs)} ms of the processor.`);
     }
     return usedMs;
@@ -266,9 +263,8 @@ class Run {
   }
 
   #checkGrowth(seed: number): void {
-    const { growthBytesMax = GROWTH_BYTES_MAX } = this.#options;
     const { growthBytes, bytesPerInput } = this.result.heap;
-    if (this.result.find || growthBytes <= growthBytesMax) return;
+    if (this.result.find || growthBytes <= GROWTH_BYTES_MAX) return;
     const [mib, slope] = [Math.round(growthBytes / 1_048_576), Math.round(bytesPerInput)];
     this.result.find = {
       message: `The memory after garbage collection grew by ${mib} MiB, ${slope} bytes per input.`,

@@ -20,7 +20,7 @@ export interface HeapUse {
 }
 
 /** Measures the memory of this thread over the course of a run. */
-export interface HeapMeter {
+interface HeapMeter {
   /** Collects garbage, and measures what is left after so many inputs. */
   measure(inputs: number): void;
   use(): HeapUse;

@@ -19,7 +19,7 @@ export interface Response {
 }
 
 /** Sends requests over one connection, which it opens again if the server closed it. */
-export interface Connection {
+interface Connection {
   /**
    * Sends requests without waiting in between, and returns the responses in order; undefined for a
    * request that the server did not respond to before it closed the connection.

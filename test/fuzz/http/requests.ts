@@ -113,7 +113,7 @@ export function encodeBody(
   return isGzip ? editBytes(gzipSync(plain), edits) : editBytes(plain, edits);
 }
 
-export const encodeJson = (value: unknown): Buffer => Buffer.from(writeJson(value));
+const encodeJson = (value: unknown): Buffer => Buffer.from(writeJson(value));
 
 /** Writes a request with the length of its body. */
 export function encodeRequest(

@@ -55,7 +55,7 @@ const BYTES = [
   ...[[0x1f, 0x8b], [0x0a], [0x12, 0x00], [0x00, 0x00, 0x00, 0x00], [0x7f, 0xff, 0xff, 0xff]],
 ].map((bytes) => Buffer.from(bytes));
 
-export const byteEdit: Arbitrary<ByteEdit> = fc.record({
+const byteEdit: Arbitrary<ByteEdit> = fc.record({
   at: fc.nat(1_000_000),
   remove: fc.oneof(
     { weight: 4, arbitrary: fc.nat(4) },

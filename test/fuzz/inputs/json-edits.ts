@@ -33,7 +33,7 @@ export type JsonEdit = { at: number } & (
 
 const place = fc.nat(65_535);
 
-export const jsonEdit: Arbitrary<JsonEdit> = fc.oneof(
+const jsonEdit: Arbitrary<JsonEdit> = fc.oneof(
   fc.record({ at: place, change: fc.constant('set' as const), value: anyJson }),
   fc.record({ at: place, change: fc.constant('drop' as const) }),
   fc.record({

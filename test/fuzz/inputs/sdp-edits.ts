@@ -88,7 +88,7 @@ const LINES: readonly string[] = [
   ],
 ];
 
-export const sdpEdit: Arbitrary<SdpEdit> = fc.oneof(
+const sdpEdit: Arbitrary<SdpEdit> = fc.oneof(
   fc.record({ line, change: fc.constant('drop' as const) }),
   fc.record({
     ...{ line, change: fc.constant('repeat' as const) },

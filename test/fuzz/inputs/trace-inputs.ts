@@ -5,7 +5,9 @@ import {
   INPUT_KEY,
   OPERATION_KEY,
   OUTPUT_KEY,
+  type TraceExportRequest,
 } from '../../../src/contract/index.ts';
+import { encodeProtobuf } from '../../support/traces/otlp-wire.ts';
 import { editJson, jsonEdits, smallJson } from './json-edits.ts';
 import { messageInputs } from './schema-inputs.ts';
 import { IDS, NUMBERS, WORDS } from './words.ts';
@@ -158,3 +160,12 @@ export const traceInputs: Arbitrary<unknown> = fc.oneof(
   },
   { weight: 1, arbitrary: messageInputs('TraceExportRequest') },
 );
+
+/** Encodes a request as protobuf, without a library; returns undefined if it has no such form. */
+export function toProtobuf(value: unknown): Buffer | undefined {
+  try {
+    return encodeProtobuf(value as TraceExportRequest);
+  } catch {
+    return undefined;
+  }
+}

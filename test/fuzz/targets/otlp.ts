@@ -2,13 +2,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import fc, { type Arbitrary } from 'fast-check';
-import type { TraceExportRequest } from '../../../src/contract/index.ts';
 import { lintTraces } from '../../../src/service/index.ts';
 import { decodeBody, type Decoded } from '../../../src/service/ingest/decode-body.ts';
-import { encodeProtobuf } from '../../support/traces/otlp-wire.ts';
 import { defineTarget, Violation } from '../engine/target.ts';
 import { byteEdits, editBytes, type ByteEdit } from '../inputs/byte-edits.ts';
-import { traceInputs, traces } from '../inputs/trace-inputs.ts';
+import { toProtobuf, traceInputs, traces } from '../inputs/trace-inputs.ts';
 
 /** A body in each of its forms, and requests that mean the same in both formats. */
 type Input =
@@ -28,15 +26,6 @@ const input: Arbitrary<Input> = fc.oneof(
 );
 
 const encodeJson = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
-
-/** Encodes a request as protobuf; undefined if its times have no such form. */
-function toProtobuf(value: unknown): Buffer | undefined {
-  try {
-    return encodeProtobuf(value as TraceExportRequest);
-  } catch {
-    return undefined;
-  }
-}
 
 function encode({ kind, value, ...more }: Input): Buffer {
   const edits = 'edits' in more ? more.edits : [];

@@ -1,7 +1,5 @@
 /** Requests to the endpoints of the interface that the service serves (spec 4.1 to 4.4). */
 import fc, { type Arbitrary } from 'fast-check';
-import type { TraceExportRequest } from '../../../src/contract/index.ts';
-import { encodeProtobuf } from '../../support/traces/otlp-wire.ts';
 import { defineTarget } from '../engine/target.ts';
 import {
   encodeBody,
@@ -15,7 +13,7 @@ import {
 } from '../http/requests.ts';
 import { openService } from '../http/servers.ts';
 import { createHttpSession } from '../http/session.ts';
-import { traceInputs } from '../inputs/trace-inputs.ts';
+import { toProtobuf, traceInputs } from '../inputs/trace-inputs.ts';
 import { IDS, NUMBERS } from '../inputs/words.ts';
 
 const KEYS = ['the-key-of-the-first-owner', 'the-key-of-another-owner'];
@@ -28,15 +26,6 @@ const key: Arbitrary<Header[]> = fc.oneof(
   { weight: 1, arbitrary: headerValue.map((each): Header[] => [['x-service-api-key', each]]) },
   { weight: 1, arbitrary: fc.constant<Header[]>([]) },
 );
-
-/** Encodes spans without their library; undefined for what has no protobuf. */
-function toProtobuf(value: unknown): Uint8Array | undefined {
-  try {
-    return encodeProtobuf(value as TraceExportRequest);
-  } catch {
-    return undefined;
-  }
-}
 
 const [JSON_TYPE, PROTOBUF_TYPE] = ['application/json', 'application/x-protobuf'];
 

@@ -77,11 +77,10 @@ void t.test(
 async function sendChunked(
   { service }: ServiceUnderTest,
   body: Buffer,
-  headers: Record<string, string> = json,
 ): Promise<{ status: number | undefined; text: string }> {
   const request = httpRequest(`${service.url}/v1/traces`, {
     method: 'POST',
-    headers: { ...headers, 'x-service-api-key': service.apiKey, 'transfer-encoding': 'chunked' },
+    headers: { ...json, 'x-service-api-key': service.apiKey, 'transfer-encoding': 'chunked' },
   });
   const responding = once(request, 'response') as Promise<[IncomingMessage]>;
   for (let at = 0; at < body.length; at += 65_536) {

@@ -14,7 +14,8 @@ import {
 } from '../../support/services/service.ts';
 
 /** Two scored conversations, one of which failed, an open one, and a request without an id. */
-async function fillService(tested: ServiceUnderTest, text = 'Hello.'): Promise<void> {
+async function fillService(tested: ServiceUnderTest): Promise<void> {
+  const text = 'Hello.';
   const { admin, drain } = tested;
   const name = toName(text);
   await admin('POST /evals', makeContainsEval('polite', 'please'));

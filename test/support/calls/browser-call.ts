@@ -6,9 +6,8 @@ export interface InboundAudioStats {
   packetsReceived: number;
   packetsLost: number;
   jitter: number;
-  /** Samples that replaced missing audio, and how many of them are silence. */
+  /** Samples that replaced missing audio. */
   concealedSamples: number;
-  silentConcealedSamples: number;
   totalSamplesReceived: number;
   totalAudioEnergy: number;
 }

@@ -15,7 +15,7 @@ export interface LibwebrtcAgentOptions {
   habits?: TurnTakingHabits;
 }
 
-export interface LibwebrtcAgent {
+interface LibwebrtcAgent {
   /** Base URL; it has /health, and no users. */
   url: string;
   voiceUrl: string;

@@ -25,20 +25,20 @@ export interface PeerCommands {
 }
 
 /** When the peer spoke, in milliseconds of the system's monotonic clock. */
-export interface SpeechReport {
+interface SpeechReport {
   spoken: SpokenSpan[];
   /** The longest delay of a frame. */
   lateMs: number;
 }
 
 /** A session description that contains all candidates, and the list of them. */
-export interface DescriptionWithCandidates {
+interface DescriptionWithCandidates {
   sdp: string;
   candidates: string[];
 }
 
 /** Received frames of 10 ms, and how many of them were loud. */
-export interface FrameCounts {
+interface FrameCounts {
   frames: number;
   loud: number;
 }

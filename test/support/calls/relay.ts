@@ -8,7 +8,7 @@ const ADDRESS = '127.0.0.1';
 const candidate = /^(a=candidate:\S+ 1 udp \d+ 127\.0\.0\.1) (\d+) /m;
 
 /** Rewrites the offer and the answer, so that both peers send to the relay. */
-export interface Relay {
+interface Relay {
   rewriteOffer: (sdp: string) => string;
   rewriteAnswer: (sdp: string) => string;
   /** Returns the number of relayed packets. */

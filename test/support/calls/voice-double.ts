@@ -42,7 +42,7 @@ export interface DoubleCall {
 }
 
 /** A sandbox that accepts calls. */
-export interface VoiceDouble {
+interface VoiceDouble {
   url: string;
   /** The messages received in all calls, in order. */
   messages: CallMessage[];

@@ -15,7 +15,7 @@ export interface ClientSetup {
 }
 
 /** A judged client. */
-export interface JudgedClient extends CheckResult {
+interface JudgedClient extends CheckResult {
   /** Ids of the requirements with the verdict `fail`. */
   failed: string[];
   /** Ids of the requirements with the verdict `warn`. */

@@ -44,7 +44,7 @@ export function findFlickering(failures: FailuresBySeed): string[] {
 }
 
 /** Which mutants and variants to judge, and how thoroughly. */
-export interface StabilityOptions {
+interface StabilityOptions {
   seeds: readonly string[];
   /** Judge every nth peer. */
   every: number;

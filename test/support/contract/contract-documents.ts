@@ -4,20 +4,20 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import { ROOT } from '../repository.ts';
 
 /** A media type of an OpenAPI document. */
-export interface MediaType {
+interface MediaType {
   schema: object;
   examples?: Record<string, { value: unknown }>;
 }
 
 /** A response of an OpenAPI document. */
-export interface ResponseObject {
+interface ResponseObject {
   description: string;
   headers?: Record<string, { required?: boolean; schema: object }>;
   content: Record<string, MediaType>;
 }
 
 /** An operation of an OpenAPI document. */
-export interface Operation {
+interface Operation {
   operationId: string;
   description: string;
   parameters?: { name: string; in: string; schema: object; example?: unknown }[];
@@ -56,7 +56,7 @@ export function listOperations(
 export const escapeKey = (key: string): string =>
   encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
 
-export type FindProblems = (pointer: string, value: unknown) => string[];
+type FindProblems = (pointer: string, value: unknown) => string[];
 
 /**
  * Returns a function that validates a value with the schema at a pointer of a document, as a

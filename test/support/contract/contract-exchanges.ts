@@ -7,7 +7,7 @@ import {
 } from './contract-documents.ts';
 
 /** A response of a server. */
-export interface ReceivedResponse {
+interface ReceivedResponse {
   status: number;
   headers: { get: (name: string) => string | null };
   text: string;
@@ -15,7 +15,7 @@ export interface ReceivedResponse {
 }
 
 /** Compares responses with a document, and records which of its statuses were seen. */
-export interface ExchangeChecker {
+interface ExchangeChecker {
   /** Returns why an operation may not respond like this; nothing if it may. */
   findProblems: (operationId: string, response: ReceivedResponse) => string[];
   /** Asserts that an operation may respond like this. */

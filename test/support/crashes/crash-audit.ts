@@ -147,7 +147,7 @@ export async function countRuns(databaseUrl: string): Promise<Record<string, unk
 }
 
 /** The rows that belong to conversations, by the number that each should have. */
-export interface StoredCounts {
+interface StoredCounts {
   sessions: number;
   jobs: number;
   finished: number;

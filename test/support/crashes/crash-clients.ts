@@ -7,7 +7,7 @@ import type { Random } from '../../../src/platform/random.ts';
 import { makeTraceRequest, makeSpan } from '../traces/otlp.ts';
 
 /** A request, and whether a complete 200 response has arrived. */
-export interface PlannedRequest {
+interface PlannedRequest {
   path: string;
   body?: string;
   acknowledged: boolean;

@@ -44,7 +44,7 @@ export async function startCluster(
 }
 
 /** Kills or disturbs something. Returns a function that repairs it. */
-export type Disturb = (cluster: Cluster, chance: Random) => Promise<() => Promise<void>>;
+type Disturb = (cluster: Cluster, chance: Random) => Promise<() => Promise<void>>;
 
 /** What can be killed or disturbed. */
 export const disturbances: Readonly<Record<string, Disturb>> = {

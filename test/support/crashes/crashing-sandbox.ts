@@ -82,7 +82,7 @@ if (import.meta.main) {
 }
 
 /** A sandbox that is started again after each crash, at the same address. */
-export interface SupervisedSandbox {
+interface SupervisedSandbox {
   url: string;
   /** How often its process ended so far. */
   crashes: () => number;

@@ -32,7 +32,7 @@ export interface PostgresServer extends TestDatabase {
 }
 
 /** What a new database contains: nothing, or the tables of the service, in partitions by owner or not. */
-export type Schema = 'empty' | 'migrated' | 'partitioned';
+type Schema = 'empty' | 'migrated' | 'partitioned';
 
 /** The variable that names the server of the tests, by the URL of a superuser. */
 const URL_VARIABLE = 'SANDBOX_KIT_TEST_DATABASE_URL';

@@ -144,13 +144,10 @@ export function newSimulatedSession(
 }
 
 /** Returns a report of a check about an agent. */
-export function newAgentReport(
-  agentId: string,
-  changes: Partial<NewAgentReport> = {},
-): NewAgentReport {
+export function newAgentReport(agentId: string): NewAgentReport {
   const summary = {
     ...{ standing: 'pass' as const, verdict: 'Conforming', detail: '9 pass', kitVersion: '0.2.0' },
     ...{ target: `https://${agentId}.example/agent`, endedAt: '2026-11-20T09:30:00Z' },
   };
-  return { agentId, kind: 'check', atMs: NOON_MS, summary, report: { of: agentId }, ...changes };
+  return { agentId, kind: 'check', atMs: NOON_MS, summary, report: { of: agentId } };
 }

@@ -43,7 +43,7 @@ export function testStore(
 }
 
 /** A store in a temporary file or database, with a span writer and an owner. */
-export interface OpenStore {
+interface OpenStore {
   location: StoreLocation;
   store: Store;
   sink: SpanWriter;

@@ -6,7 +6,7 @@ import { runLoad } from './run-load.ts';
 import { until } from '../until.ts';
 
 /** Limits that no machine exceeds, so that the verdict depends on the sandbox only. */
-export const ANY_CALLERS = { sendLateP99MsMax: 1e9, loopLateP99MsMax: 1e9, cpuPercentMax: 1e9 };
+const ANY_CALLERS = { sendLateP99MsMax: 1e9, loopLateP99MsMax: 1e9, cpuPercentMax: 1e9 };
 
 /** Runs a short load test with three calls. */
 export async function runVoiceLoad(

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { startScriptedServer, type Responder } from './scripted-server.ts';
 
 /** A request that the server received. */
-export interface ModelRequest {
+interface ModelRequest {
   path: string | undefined;
   authorization: string | undefined;
   body: {

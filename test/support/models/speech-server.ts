@@ -7,7 +7,7 @@ import {
   type ScriptedServer,
 } from './scripted-server.ts';
 
-export interface SpeechRequest {
+interface SpeechRequest {
   path: string | undefined;
   authorization: string | undefined;
   body: Record<string, unknown>;

@@ -9,7 +9,7 @@ import {
 } from './scripted-server.ts';
 
 /** A request to transcribe a file. */
-export interface TranscriptionRequest {
+interface TranscriptionRequest {
   path: string | undefined;
   authorization: string | undefined;
   model: FormDataEntryValue | null;

@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { startLocally } from './local-server.ts';
 
 /** A proxy that opens tunnels. */
-export interface ConnectProxy {
+interface ConnectProxy {
   /** Its URL, with the user name and password if it requires them. */
   url: string;
   host: string;

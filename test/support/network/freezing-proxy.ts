@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { withTcpServer } from './tcp-server.ts';
 
 /** A TCP proxy in front of a server that can stop to pass on bytes. */
-export interface FreezingProxy {
+interface FreezingProxy {
   port: number;
   /** Keeps all connections open, but passes on nothing, as a network that drops all packets. */
   freeze: () => void;

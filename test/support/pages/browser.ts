@@ -111,7 +111,7 @@ export async function openPage(
 }
 
 /** The size and the colors in which a page is shown. */
-export interface View {
+interface View {
   width: number;
   colorScheme: 'light' | 'dark';
 }

@@ -61,16 +61,11 @@ export function writeUpload(t: Test, name: string, content: string | Uint8Array)
  * report no error, run no foreign script, and request only its stylesheet and live updates. `act` may
  * use the page first. At night, the page is opened in all views, and each must be accessible.
  */
-export async function inspectPage(
-  t: Test,
-  url: string,
-  act?: (page: Page) => Promise<void>,
-): Promise<void> {
+export async function inspectPage(t: Test, url: string): Promise<void> {
   await visitViews(t, url, async ({ page, requests, errors }) => {
     const others = requests.filter((request) => !isLive(request) && !isStylesheet(request));
     t.same(others, [url], 'the page makes no other request');
     t.same(errors, [], url);
-    await act?.(page);
     await assertShown(t, page, requests);
     t.same(errors.filter(isUnexpected), [], url);
     await assertAccessibleAtNight(t, page);

@@ -1,5 +1,5 @@
 /** The content of a session page. */
-export interface ShownSession {
+interface ShownSession {
   turns: { marks: string; tools: { name: string; arguments: unknown; result: unknown }[] }[];
   tags: Record<string, string>;
 }

@@ -6,11 +6,11 @@ import { startLocally } from '../network/local-server.ts';
 /** A response of the plain sandbox. */
 type Plain = [status: number, body: unknown];
 
-const refusal = (status: number, type: string, code: string): Plain => [
-  status,
+const refusal = (type: string, code: string): Plain => [
+  400,
   { error: { message: 'The request is invalid.', type, code } },
 ];
-const badRequest = refusal(400, 'invalid_request_error', 'bad_request');
+const badRequest = refusal('invalid_request_error', 'bad_request');
 
 /**
  * Starts a sandbox with minimal legal responses, and stops it after the test. It shares no code with
@@ -54,7 +54,7 @@ function respondTo(users: Set<string>, method: string, path: string, text: strin
 function create(users: Set<string>, body: { user_id?: unknown }): Plain {
   const { user_id: id } = body;
   if (typeof id !== 'string' || !/^[a-z0-9_]{1,64}$/i.test(id)) return badRequest;
-  if (users.has(id)) return refusal(400, 'duplicate_user_error', 'user_exists');
+  if (users.has(id)) return refusal('duplicate_user_error', 'user_exists');
   users.add(id);
   return [200, { user_id: id, created_at: '20261120T093000Z', status: 'pending' }];
 }

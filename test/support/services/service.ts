@@ -21,11 +21,11 @@ import { withServicesAsOne } from './round-robin.ts';
 import { makeTraceRequest } from '../traces/otlp.ts';
 
 /** A request to the service: a null `key` sends no key. */
-export interface ServiceSendOptions extends SendOptions {
+interface ServiceSendOptions extends SendOptions {
   key?: string | null;
 }
 
-export type ServiceSend = (route: string, options?: ServiceSendOptions) => Promise<HttpResponse>;
+type ServiceSend = (route: string, options?: ServiceSendOptions) => Promise<HttpResponse>;
 
 /** An entry of the ingest log. */
 export interface LogEntry {

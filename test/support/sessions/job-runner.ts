@@ -12,7 +12,7 @@ import { createMemoryJobs, type MemoryJobs } from './memory-jobs.ts';
 import { makeEval, makeSession } from './scoring.ts';
 
 /** A job queue, a manual clock, and a function that starts runners with them. */
-export interface RunnerSetup {
+interface RunnerSetup {
   jobs: MemoryJobs;
   clock: ManualClock;
   /** Every log line as JSON. */

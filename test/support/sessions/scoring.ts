@@ -3,7 +3,7 @@ import type { ScoredSession } from '../../../src/service/domain/scored-session.t
 import type { ScoredTurn } from '../../../src/service/turns/turn-types.ts';
 
 /** Fields of a turn; its position in the session sets its sequence. */
-export type TurnParts = Partial<Omit<ScoredTurn, 'sequence'>>;
+type TurnParts = Partial<Omit<ScoredTurn, 'sequence'>>;
 
 /** Returns a session with these turns; omitted fields are valid. */
 export function makeSession(...turns: TurnParts[]): ScoredSession {

@@ -1,5 +1,5 @@
 /** A session with one outcome of the eval Polite. */
-export interface SeededSession {
+interface SeededSession {
   id: string;
   outcome: 'pass' | 'fail' | 'error';
   text?: string;

@@ -16,7 +16,7 @@ export function toAnyValue(value: unknown): AnyValue {
 }
 
 /** Converts attributes to OTLP/JSON. */
-export function toAttributes(attributes: object): KeyValue[] {
+function toAttributes(attributes: object): KeyValue[] {
   return Object.entries(attributes).map(([key, value]) => ({ key, value: toAnyValue(value) }));
 }
 

@@ -8,7 +8,7 @@ import {
 } from './stored-span.ts';
 
 /** A generated conversation: its spans, and one line per turn that they contain. */
-export interface GeneratedConversation {
+interface GeneratedConversation {
   spans: StoredSpanSketch[];
   /** `question > tools > answer`. */
   turns: string[];

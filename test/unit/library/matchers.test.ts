@@ -15,7 +15,7 @@ import { failed, report, row } from '../../support/conformance/check-report.ts';
 const [reply] = schemas.ChatResponse.examples;
 const path = '/v1/chat/completions';
 const request = { method: 'POST', path, body: { messages: [{ role: 'user', content: 'Hi.' }] } };
-const exchangeOf = (body: unknown, status = 200) => ({ request, response: { status, body } });
+const exchangeOf = (body: unknown) => ({ request, response: { status: 200, body } });
 
 void t.test('toConform takes reports and exchanges', (t) => {
   t.ok(toConform(report([row('CHAT-024')])).pass);

@@ -27,8 +27,8 @@ const read = (text: string, format?: TranscriptFormat): Promise<Read> =>
   readTranscripts(text, format, identify);
 
 /** Reads a CSV text, and returns its problems as "row, place: problem". */
-const listProblems = async (text: string, format?: TranscriptFormat): Promise<string[]> => {
-  const { problems } = await read(text, format);
+const listProblems = async (text: string): Promise<string[]> => {
+  const { problems } = await read(text);
   return problems.map(({ row, place, problem }) => `${row}, ${place}: ${problem}`);
 };
 

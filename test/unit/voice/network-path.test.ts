@@ -12,14 +12,9 @@ import {
 } from '../../../src/voice/line-impairment/network-path.ts';
 
 /** Sends packets of 60 bytes every 20 ms. */
-function deliver(
-  conditions: CallNetwork,
-  packets: number,
-  seed = 'test',
-  bytes = 60,
-): PacketDelivery[] {
+function deliver(conditions: CallNetwork, packets: number, seed = 'test'): PacketDelivery[] {
   const path = new NetworkPath(conditions, seededRandom(seed));
-  return Array.from({ length: packets }, (_, nth) => path.deliver(nth * 20, bytes));
+  return Array.from({ length: packets }, (_, nth) => path.deliver(nth * 20, 60));
 }
 
 const delaysOf = (deliveries: readonly PacketDelivery[]): number[] =>

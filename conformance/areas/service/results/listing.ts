@@ -11,7 +11,7 @@ export const listPages = ({ exchanges }: Transcript): Exchange[] =>
   );
 
 /** Returns whether a page lists every session that matches its filters. */
-export const isComplete = (page: Exchange): boolean =>
+const isComplete = (page: Exchange): boolean =>
   skipOf(page) === 0 && sessionsOf(page).length < limitOf(page);
 
 /** Returns the owner of the key and the filters of a page as one text. */

@@ -11,7 +11,7 @@ export interface Differences {
 }
 
 /** The share of the 5% of false alarms for the test of all samples; the tests of the parts have the rest. */
-export const WHOLE_SHARE = 0.5;
+const WHOLE_SHARE = 0.5;
 
 /**
  * Decides which differences are more than chance. If nothing changed, fewer than 5% of comparisons show any

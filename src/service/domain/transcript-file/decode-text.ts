@@ -7,6 +7,8 @@ export const FILE_BYTES_MAX = 32_000_000;
 
 const LINE_FEED = 0x0a;
 
+const UTF_16 = 'The file is UTF-16. Save it as UTF-8 (in Excel: "CSV UTF-8").';
+
 /** What the first bytes of a file that is not text say about it. */
 const SIGNATURES: readonly [bytes: string, problem: string][] = [
   [
@@ -14,8 +16,8 @@ const SIGNATURES: readonly [bytes: string, problem: string][] = [
     'The file is a ZIP archive or an Excel workbook. Save the table as "CSV UTF-8", and upload that file.',
   ],
   ['\u001f\u008b', 'The file is compressed with gzip. Decompress it, and upload the result.'],
-  ['\u00ff\u00fe', 'The file is UTF-16. Save it as UTF-8 (in Excel: "CSV UTF-8").'],
-  ['\u00fe\u00ff', 'The file is UTF-16. Save it as UTF-8 (in Excel: "CSV UTF-8").'],
+  ['\u00ff\u00fe', UTF_16],
+  ['\u00fe\u00ff', UTF_16],
 ];
 
 /** Returns the text of a file without its byte order mark. @throws RequestError if it is not UTF-8 text. */

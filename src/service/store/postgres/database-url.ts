@@ -26,7 +26,7 @@ export class DatabaseUrlError extends Error {
 }
 
 const FORM = 'postgres://USER:PASSWORD@HOST:5432/DATABASE';
-const ENCODING_HINT = `Write ${FORM}, and percent-encode special characters of the password: %40 for @.`;
+const INVALID_URL = `The URL of the database is invalid. Write ${FORM}, and percent-encode special characters of the password: %40 for @.`;
 const DEFAULT_PORT = 5432;
 
 const TLS_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
@@ -103,7 +103,7 @@ function describeInvalidUrl(url: string): string {
   }
   const hosts = authority.replace(/^.*@/s, '');
   if (rest.includes('@') || rest.includes('#')) {
-    return `The URL of the database is invalid. ${ENCODING_HINT}`;
+    return INVALID_URL;
   }
   if (hosts.includes(',')) {
     return 'The URL of the database has several hosts. Name one of them, such as the address of the primary server or of a proxy.';
@@ -114,7 +114,7 @@ function describeInvalidUrl(url: string): string {
   if (/:[^\]]*$/.test(hosts) && !hasValidPort(hosts)) {
     return `The port in the URL of the database is invalid. It must be a number from 1 to 65535: ${FORM}.`;
   }
-  return `The URL of the database is invalid. ${ENCODING_HINT}`;
+  return INVALID_URL;
 }
 
 function hasValidPort(host: string): boolean {
@@ -127,7 +127,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new DatabaseUrlError(`The URL of the database is invalid. ${ENCODING_HINT}`);
+    throw new DatabaseUrlError(INVALID_URL);
   }
 }
 

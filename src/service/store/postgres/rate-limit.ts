@@ -59,15 +59,14 @@ const DATABASE_NOW_US = '(extract(epoch from clock_timestamp()) * 1000000)::bigi
 const WINDOW_US = RATE_WINDOW_MS * 1000;
 
 /** Keeps only requests of the last minute. A replica whose clock was just advanced is ahead of others. */
-const isRecent = (hit: string, now: string): string =>
-  `${hit} > ${now} - ${WINDOW_US} and ${hit} <= ${now} + ${WINDOW_US}`;
+const IS_RECENT = `hit > now_us - ${WINDOW_US} and hit <= now_us + ${WINDOW_US}`;
 
 /** Reads the requests of a key. Parameters: owner, time in milliseconds, key. */
 const createCheck = (nowUs: string): string => `
   with at as materialized (select ${nowUs} as now_us)
   select count(hit) as hits
   from at, rate_limits, unnest(hits_us) as hit
-  where owner_id = $1 and key_digest = $3 and ${isRecent('hit', 'now_us')}`;
+  where owner_id = $1 and key_digest = $3 and ${IS_RECENT}`;
 
 /**
  * Judges a request, and counts it if it is admitted. The row is locked meanwhile, so that replicas judge
@@ -90,7 +89,7 @@ const createJudge = (nowUs: string): string => `
         lateral (
           select coalesce(array_agg(hit order by hit), '{}') as recent_us
           from unnest(stored.hits_us) as hit
-          where ${isRecent('hit', 'now_us')}
+          where ${IS_RECENT}
         ) as recent
     ) as judged
   )

@@ -67,7 +67,7 @@ export function assertSameDatabase(db: Database, file: string, wasMissing: boole
 export const CHANGED_FILE_HINT = 'Stop the service, and restore the file from a backup.';
 
 /** Thrown if an open database file was emptied, replaced, or deleted: what it stores will be lost. */
-export class FileChangedError extends Error {
+class FileChangedError extends Error {
   override name = 'FileChangedError';
   readonly code = 'file_changed';
 

@@ -49,7 +49,7 @@ function prepareTransactions(db: Database): TransactionStatements {
 }
 
 /** A stored conversation. */
-export interface ConversationState {
+interface ConversationState {
   key: number;
   state: 'open' | 'closed';
   tag_count: number;

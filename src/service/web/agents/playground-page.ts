@@ -169,7 +169,7 @@ function findProblem({ turns }: PlaygroundConversation, line: string): string | 
 
 /** Reads the conversation that a page has kept; a damaged one is a new one. */
 function readConversation(text: string): PlaygroundConversation {
-  const fresh = beginConversation('');
+  const fresh = beginConversation();
   if (text.length > CONVERSATION_CHARS_MAX) return fresh;
   try {
     const value = JSON.parse(text) as unknown;

@@ -21,7 +21,7 @@ export function addPlaygroundRoutes({ page, form }: Pages, options: PlaygroundOp
   const { store, stopping: signal } = options;
   page('/agents/:id/chat', async ({ ownerId, context, params }) => {
     const agent = await findDocument(store, ownerId, 'agent', params.id);
-    return renderPlaygroundPage({ agent, conversation: beginConversation('') }, context);
+    return renderPlaygroundPage({ agent, conversation: beginConversation() }, context);
   });
   form('/agents/:id/chat', async ({ ownerId, context, params, form: sent }) => {
     const agent = await findDocument(store, ownerId, 'agent', params.id);

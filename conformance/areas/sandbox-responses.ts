@@ -17,9 +17,12 @@ import {
 import type { ProxyResponse, TransformFactory } from '../engine/mutants/mutant.ts';
 
 /** Creates a response in the error shape of a sandbox (spec 7). */
-export function errorResponse(status: number, code: SandboxErrorCode): ProxyResponse {
-  const { type } = sandboxErrors[code];
-  return jsonResponse(status, { error: { message: 'No.', type, code } });
+export function errorResponse(
+  status: number,
+  code: SandboxErrorCode,
+  message = 'No.',
+): ProxyResponse {
+  return jsonResponse(status, { error: { message, type: sandboxErrors[code].type, code } });
 }
 
 /** The HTTP endpoints of a sandbox. */

@@ -60,7 +60,7 @@ export interface PartialSuccess {
 /** Encodes the response to an accepted request some of whose spans were not stored. */
 export function encodeTraceResponse(partialSuccess: PartialSuccess): Uint8Array {
   const { response } = loadTypes();
-  return response.encode(response.create({ ...(partialSuccess && { partialSuccess }) })).finish();
+  return response.encode(response.create({ partialSuccess })).finish();
 }
 
 /** Visits all messages without building objects, so a small hostile body can't exhaust memory. */

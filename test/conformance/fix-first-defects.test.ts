@@ -207,10 +207,7 @@ const cases: readonly FixFirstCase[] = [
   },
   {
     title: 'names in kebab case',
-    defect: changeBody(
-      (body) => renameKeys(body, (key) => key.replaceAll('_', '-')),
-      isUsers,
-    ),
+    defect: changeBody((body) => renameKeys(body, (key) => key.replaceAll('_', '-')), isUsers),
     says: /found `user-id`, the name is `user_id`.*Send the names as the specification writes them$/,
   },
   {
@@ -289,17 +286,13 @@ void t.test('a page in front of everything is the cause, not the key', async (t)
     ],
   ];
   for (const [page, message, cure] of pages) {
-    const { blockedBy } = await reportOnDefect(
-      t,
-      showInstead(isNotHealth, 403, page),
-    );
+    const { blockedBy } = await reportOnDefect(t, showInstead(isNotHealth, 403, page));
     t.match(blockedBy, { id: 'refusal_page', message, cure });
   }
   const { blockedBy } = await reportOnDefect(
     t,
-    respondInstead(
-      isNotHealth,
-      () => createErrorResponse(401, 'The key has expired.', 'authentication_error', 'expired'),
+    respondInstead(isNotHealth, () =>
+      createErrorResponse(401, 'The key has expired.', 'authentication_error', 'expired'),
     ),
   );
   t.match(blockedBy, { id: 'key_refused', message: /\(401: "The key has expired\."\)/ });

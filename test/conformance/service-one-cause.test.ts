@@ -191,7 +191,10 @@ const storeLate: TransformFactory = () => {
 
 void t.test('spans that are stored only after the response are the first cause', async (t) => {
   const { causes: found } = await reportWith(storeLate);
-  t.match(found[0]?.description, /: the spans of a conversation are accepted, but are not stored yet/);
+  t.match(
+    found[0]?.description,
+    /: the spans of a conversation are accepted, but are not stored yet/,
+  );
   for (const id of ['SERVICE-040', 'SERVICE-045']) t.ok(found[0]?.clears.includes(id), id);
 });
 

@@ -1,11 +1,6 @@
 /** The conversations that a client sent and ended. */
 import { computeOnce } from '../../../src/platform/compute-once.ts';
-import {
-  decodePathSegment,
-  type Exchange,
-  isAccepted,
-  type Transcript,
-} from '../../engine/transcript/reading.ts';
+import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
 import {
   conversationsOf,
   conversationSpansOf,

@@ -103,11 +103,7 @@ export function conversationIdOf(exchange: Exchange): string | undefined {
 /** Returns the conversation id in the path of an end call; undefined if its encoding is invalid. */
 export function endedConversationOf({ request }: Exchange): string | undefined {
   const [, id] = /^\/v1\/sessions\/([^/?]*)\/end/.exec(request.path) ?? [];
-  try {
-    return id === undefined ? undefined : decodeURIComponent(id);
-  } catch {
-    return undefined;
-  }
+  return id === undefined ? undefined : decodePathSegment(id);
 }
 
 /** Returns whether the service accepted every trace request of a conversation. */

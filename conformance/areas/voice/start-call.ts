@@ -39,7 +39,10 @@ const refuseStart = (
   description: string,
   isRefused: (message: CallMessage) => boolean,
 ): DistortionEntry =>
-  distortCalls(description, interceptMessages(isRefused, (ends) => failCall(ends, 1007)));
+  distortCalls(
+    description,
+    interceptMessages(isRefused, (ends) => failCall(ends, 1007)),
+  );
 
 const refuseFullWithout = (key: string): DistortionEntry =>
   refuseStart(

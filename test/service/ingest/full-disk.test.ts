@@ -45,7 +45,11 @@ async function fillRemainingSpace(t: Test, service: ServiceAddress): Promise<voi
   t.fail('the disk did not become full');
 }
 
-async function assertOtherWritesRejected(t: Test, service: ServiceAddress, id: string): Promise<void> {
+async function assertOtherWritesRejected(
+  t: Test,
+  service: ServiceAddress,
+  id: string,
+): Promise<void> {
   const definition = { id: 'x', name: 'x'.repeat(200), kind: 'contains', params: { text: SECRET } };
   for (const [route, body] of [
     [`POST /v1/sessions/${id}/end`],

@@ -100,8 +100,8 @@ void t.test(
     ];
     t.same(first?.body, { messages: begin, ...about }, 'no tool definitions');
     t.same(second?.body, { messages: [...begin, ...end], ...about });
-    for (const { route, authorization } of double.requests) {
-      t.equal(authorization, route === 'health' ? undefined : 'Bearer secret-key', route);
+    for (const { route, headers } of double.requests) {
+      t.equal(headers.authorization, route === 'health' ? undefined : 'Bearer secret-key', route);
     }
   },
 );

@@ -255,5 +255,9 @@ void t.test('after a restart, sessions that the stop interrupted run again once'
   const chats = double.chats().map((chat) => chat.session_id);
   t.equal(chats.length, 4, 'only the interrupted session ran again');
   t.equal(chats[0], chats[1], 'with the same id');
-  t.equal(double.requests.at(-2)?.headers.authorization, 'Bearer the-sandbox-key', 'with the stored key');
+  t.equal(
+    double.requests.at(-2)?.headers.authorization,
+    'Bearer the-sandbox-key',
+    'with the stored key',
+  );
 });

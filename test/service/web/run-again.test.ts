@@ -27,7 +27,7 @@ void t.test('a finished simulation runs again with the key of its agent', async 
   t.match(await page.innerText('dl'), /Seed\s+a/);
   const chats = sandbox.requests.slice(before).filter(({ route }) => route === 'chat');
   t.same(
-    chats.map(({ authorization }) => authorization),
+    chats.map(({ headers }) => headers.authorization),
     ['Bearer secret-key', 'Bearer secret-key'],
   );
   t.same(errors, []);

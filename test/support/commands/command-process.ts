@@ -12,7 +12,7 @@ import type { CommandResult, RunningCommand, RunOptions } from './command.ts';
 const MAIN = join(ROOT, 'cli/main.ts');
 
 /** How to run a command in a separate process. */
-interface ProcessOptions extends RunOptions {
+export interface ProcessOptions extends RunOptions {
   /** The input on stdin. */
   input?: string | Uint8Array;
   /** Ends a command that hangs (default: 5 minutes, so that a slow machine fails no test). */

@@ -161,7 +161,7 @@ export async function runInBackground(
 export const unwrap = (text: string): string => text.replaceAll(/\n\s*(?=\S)/g, ' ');
 
 /** Asserts that a message fits a terminal. Only a word that is longer than a line may be wider. */
-function assertWidth(t: Test, text: string): void {
+export function assertWidth(t: Test, text: string): void {
   const wide = text.split('\n').filter((line) => line.length > 80 && line.includes(' '));
   t.same(wide, [], 'fits 80 columns');
 }

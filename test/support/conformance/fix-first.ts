@@ -28,7 +28,13 @@ export async function reportOnDefect(
 ): Promise<CheckReport> {
   const target = await withDistortion(t, upstream ?? (await startTextAgent(t)), defect);
   const areas = ['chat', 'health', 'users'] as const;
-  const { report } = await check({ target, kitVersion: 'test', seed: 'advice', areas, ...settings });
+  const { report } = await check({
+    target,
+    kitVersion: 'test',
+    seed: 'advice',
+    areas,
+    ...settings,
+  });
   t.same(findViolations('CheckReport', report), []);
   return report;
 }

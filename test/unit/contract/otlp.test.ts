@@ -225,8 +225,7 @@ void t.test('a field with an unexpected wire type is skipped', (t) => {
   t.end();
 });
 
-void t.test('the response to an accepted request is empty, or counts the rejected spans', (t) => {
-  t.equal(encodeTraceResponse().length, 0);
+void t.test('the response counts the rejected spans', (t) => {
   const partial = Buffer.concat([varint((1 << 3) | 0), varint(3), field(2, 'full')]);
   t.same(
     Buffer.from(encodeTraceResponse({ rejectedSpans: 3, errorMessage: 'full' })),

@@ -176,7 +176,7 @@ void t.test('a request without a response is a timeout', async (t) => {
   const parts = {
     ...{ target: url, clock: systemClock, connections: 1 },
     next: () => ({
-      outgoing: { method: 'POST' as const, path: '/chat', headers: {}, body: '{}' },
+      outgoing: { method: 'POST' as const, path: '/v1/chat/completions', headers: {}, body: '{}' },
       onEnd: ended.resolve,
     }),
     onUnreadable: () => ended.reject(new Error('unreadable')),

@@ -61,7 +61,7 @@ export const textKinds: readonly TextKind[] = [
   {
     name: 'quotes and backslashes',
     group: 'escaped',
-    text: `"Double" and 'single' \\ C:\\new\\table {{braces}} %s %d $1 \${x}`,
+    text: `"Double" and 'single' \\ C:\\new\\table {{braces}} %s %d $1 \${x} a lone { and "`,
   },
   { name: 'line breaks', group: 'escaped', text: 'One line\nand another.\r\n\r\nA last one.' },
   { name: 'a tab', group: 'escaped', text: 'A tab\tin a sentence.' },

@@ -116,6 +116,18 @@ export const requestMessages: AcceptedEntries = {
         'markup',
         hasContent((content) => content.includes('<b>')),
       ),
+      'lone-brace-500': {
+        description: 'Responds with 500 if `content` has a brace without its pair.',
+        transform: refuseInstead(
+          to(
+            'chat',
+            hasContent((content) => content.split('{').length !== content.split('}').length),
+          ),
+          500,
+          'server_error',
+        ),
+        alsoKills: ['CHAT-016'],
+      },
       'latin-1': {
         description: 'Sends a reply in Latin-1 if `content` has accented letters.',
         transform: respondInstead(

@@ -26,7 +26,7 @@ const ownRoutes = [
   /^GET \/assets\//,
   /^(GET|POST) \/(agents|evals|keys|personas|scenarios|settings|transcripts)(\/.*)?$/,
   /^(GET|POST) \/(compare|conversation|overview|recordings|runs|sessions|sign-in|sign-out)(\/.*)?$/,
-  /^(GET|POST) \/(dismiss-problems|restore-problems|search)$/,
+  /^(GET|POST) \/(dismiss-problems|exporters|restore-problems|search)$/,
   /^GET \/openapi\.json$/,
   /^GET \/asyncapi\.json$/,
   /^(GET|POST) \/(simulation|production-eval)\/\{id\}(\/.*)?$/,

@@ -24,7 +24,7 @@ void t.test('a starter scenario is added with its persona and its evals', async 
   t.match(text, 'first add an agent');
   t.match(await admin('GET /evals'), { evals: [{ id: 'looks-it-up' }] });
   await follow(page, 'text=Regular');
-  t.match(await page.innerText('main'), /Friendly.*Asks after two orders at once/s);
+  t.match(await page.innerText('main'), /Friendly.*Asks about two orders in one message/s);
   await inspectPage(t, `${service.url}/scenarios/two-orders`);
   await inspectPage(t, `${service.url}/personas/regular`);
   await page.goto(`${service.url}/scenarios`);

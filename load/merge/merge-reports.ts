@@ -2,7 +2,7 @@ import type { LoadReport, MergedShard, WarmUp } from '../../src/contract/index.t
 import { formatCount, formatDuration } from '../../src/report-kit/format.ts';
 import { createRecorder, type Recorder } from '../record/recorder.ts';
 import { mergeRecord } from '../record/shard-record.ts';
-import { buildBlockedReport, judgeMeasurements } from '../report/report.ts';
+import { buildBlockedReport, judgeMeasurements, reportHead } from '../report/report.ts';
 import { describeShard } from '../schedule/shard.ts';
 import { mergeShardChecks } from '../self-check/self-check.ts';
 import { createBreachTests } from '../thresholds/stream-thresholds.ts';
@@ -22,20 +22,21 @@ export function mergeReports(
 ): LoadReport {
   const shards = checkShards(reports);
   const [{ report: first }] = shards;
-  const { plan, seed, sandbox, kitVersion } = first;
+  const { plan, seed } = first;
   const thresholds = parseThresholds(thresholdsOf(first));
   const starts = shards.map(({ report }) => Date.parse(report.startedAt));
   const ends = shards.map(({ report }) => Date.parse(report.endedAt));
-  const startedAtMs = Math.min(...starts);
+  const run = { plan, startedAtMs: Math.min(...starts) };
   const clock = { nowMs: () => Math.max(...ends) };
+  const options = { ...first, thresholds, clock, shard: undefined };
   const blocker = findBlocker(shards);
-  const blocked = buildBlockedReport(
-    { kitVersion, sandbox, seed, thresholds, clock },
-    { plan, startedAtMs },
-    blocker ?? { message: '', cure: '' },
-  );
   const mergedFrom = shards.map(({ report }) => toMergedShard(report));
-  if (shards.some(({ report }) => !report.shard.measurements)) return { ...blocked, mergedFrom };
+  if (shards.some(({ report }) => !report.shard.measurements)) {
+    return {
+      ...buildBlockedReport(options, run, blocker ?? { message: '', cure: '' }),
+      mergedFrom,
+    };
+  }
   const record = mergeRecords(shards, createBreachTests(thresholds));
   const check = mergeShardChecks(
     shards.map(({ report }) => ({ name: nameOf(report), check: report.selfCheck })),
@@ -49,12 +50,12 @@ export function mergeReports(
     blocker,
   );
   const { verdict, exitCode, sentence } = judged;
-  const { startedAt, endedAt } = blocked;
   const aborted = shards.flatMap(({ report }) =>
     report.aborted === undefined ? [] : [`${nameOf(report)}: ${report.aborted}`],
   );
   return {
-    ...{ verdict, exitCode, sentence, kitVersion, sandbox, seed, startedAt, endedAt },
+    ...{ verdict, exitCode, sentence },
+    ...reportHead(options, run),
     ...(blocker && { blockedBy: blocker }),
     ...(aborted.length > 0 && { aborted: aborted.join(' ') }),
     plan,

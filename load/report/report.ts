@@ -241,7 +241,8 @@ function isTargetOf({ id }: TargetRow, { profile }: LoadPlan): boolean {
   return sourcesOf[profile].some((source) => id.startsWith(`${source}-`));
 }
 
-function reportHead(
+/** Returns the fields of a report that say what ran and when. */
+export function reportHead(
   { kitVersion, sandbox, seed, clock }: ReportOptions,
   { startedAtMs }: PlannedRun,
 ): Pick<LoadReport, 'kitVersion' | 'sandbox' | 'seed' | 'startedAt' | 'endedAt'> {

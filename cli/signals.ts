@@ -42,8 +42,8 @@ export function onStopSignal(
 }
 
 /**
- * Aborts its signal at the first stop signal, after writing the message and what a second one does
- * to stderr, unless the message is undefined. A second stop signal ends the process.
+ * Aborts its signal at the first stop signal. If there is a message, it is written to stderr first, with
+ * a note that a second Ctrl-C exits immediately. A second stop signal ends the process.
  */
 export function abortOnStopSignal(
   process: CommandProcess,

@@ -6,7 +6,7 @@ import { PORT } from '../../src/service/options.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { quoteArgument } from '../../src/platform/shell.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
-import { exitCodes, UsageError } from '../errors.ts';
+import { exitCodes, UnavailableError, UsageError } from '../errors.ts';
 import { apiKey, apiKeyFile, apiKeyHeader, serviceKey } from '../../src/options/keys.ts';
 import { readServiceKey } from '../input/keys.ts';
 import {
@@ -55,6 +55,11 @@ export const scenario = defineCommand({
     { command: 'sandbox-kit scenario from-conversation conv-1 --out conv-1.scenario.yaml' },
     { command: 'sandbox-kit scenario from-conversation conv-1 --data ./service' },
   ],
+  exitCodes: {
+    0: 'the scenario is written',
+    2: 'wrong options, an unknown conversation, or a file that cannot be read or written',
+    3: 'the service was unreachable, or its response was not a scenario',
+  },
   async run(flags, { process: { stdout, stderr, env } }) {
     const { id, data, service, out, force } = flags;
     if (data !== undefined && service !== undefined) {
@@ -126,14 +131,14 @@ async function readFromService(
     response = await fetch(service + path, { headers, signal: deadline.signal });
     body = await response.json();
   } catch {
-    throw new UsageError(
+    throw new UnavailableError(
       `Can't read the conversation from ${service} (--service). Is sandbox-kit serve running there?`,
     );
   }
   const { scenario, notes = [] } = body as Partial<ConversationScenario>;
   if (response.ok && isMessage('Scenario', scenario)) return { scenario, notes };
   if (response.status === 404) throw unknownConversation(id, service);
-  throw new UsageError(
+  throw new UnavailableError(
     `${service} (--service) responded to GET ${path} with HTTP ${response.status}.`,
   );
 }

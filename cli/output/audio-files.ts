@@ -30,8 +30,8 @@ export interface AudioLinks {
 /** The directory that the audio of calls is saved to. */
 export interface AudioDirectory {
   /**
-   * Writes the audio of the agent and of the user, `NAME-sandbox.opus` and `NAME-kit.opus`. If the page
-   * plays it, and one of both together: `NAME-both.opus`, with the user on the left channel.
+   * Writes the audio of the agent and of the user, `NAME-sandbox.opus` and `NAME-kit.opus`. If a
+   * page plays the audio, also writes `NAME-both.opus`, with the user on the left channel.
    */
   save: (name: string, audio: CallAudio) => void;
   /** Returns relative links from a directory to the saved audio of a call. */

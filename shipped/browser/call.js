@@ -167,7 +167,7 @@ class BrowserCall {
     const hasStarted = this.#theirs.measure(nowMs);
     drawLevels(this.#view.lanes, this.#mine, this.#theirs);
     const { loudMs, silentSteps } = this.#mine;
-    // Who speaks while the other speaks does not reply.
+    // Speech that overlaps the other side is not a reply.
     if (!hasStarted || loudMs === undefined || silentSteps < SPEECH_STEPS) return;
     if (this.#repliedToMs === loudMs) return;
     this.#repliedToMs = loudMs;

@@ -1,6 +1,6 @@
 /**
- * Keys of the main ways, except where the reader types. `g` waits for the key of a page. Readers can turn
- * them off, because speech input and shaking hands press single keys (WCAG 2.1.4).
+ * Keyboard shortcuts, except where the reader types. After `g`, the next key selects a page. Readers can
+ * turn them off, because speech input and shaking hands press single keys (WCAG 2.1.4).
  */
 const hasKeys = () => {
   // Reading fails where the browser blocks storage.

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readYamlFile } from '../../library/input/documents.ts';
-import { assertUsageError, run } from '../support/commands/command.ts';
+import { assertUsageError, run, unwrap } from '../support/commands/command.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { makeContainsEval, assertError, withService } from '../support/services/service.ts';
 import { makeSpan } from '../support/traces/otlp.ts';
@@ -124,10 +124,6 @@ void t.test('an uploaded, an open, and an unknown conversation', async (t) => {
   for (const [args, message] of [
     [['none', '--service', url], /Unknown conversation "none" at http/],
     [
-      ['none', '--service', 'http://127.0.0.1:1'],
-      /Can't read the conversation from .* \(--service\)\. Is sandbox-kit serve running/,
-    ],
-    [
       ['none', '--data', '/nowhere'],
       /--data must be a data directory of sandbox-kit serve, got \/nowhere/,
     ],
@@ -137,6 +133,13 @@ void t.test('an uploaded, an open, and an unknown conversation', async (t) => {
     const ran = await run(['scenario', 'from-conversation', ...args]);
     assertUsageError(t, ran, message);
   }
+  const unreachable = ['none', '--service', 'http://127.0.0.1:1'];
+  const ran = await run(['scenario', 'from-conversation', ...unreachable]);
+  t.equal(ran.code, 3, 'the command line is right, and the service is not there');
+  t.match(
+    unwrap(ran.stderr),
+    /Can't read the conversation from .* \(--service\)\. Is sandbox-kit serve running/,
+  );
   const other = await run(['scenario', 'from-thin-air', 'x']);
   assertUsageError(t, other, /ACTION must be from-conversation, got "from-thin-air"/);
 });

@@ -8,8 +8,8 @@
  * the first of three parts, so that three machines can share a run. Ends with the failures and the
  * counts; the complete output of tap is in `.tap/run.tap`.
  *
- * At a push, up to three processes that failed run again, one at a time: what passes alone failed
- * because the machine was busy, which is named and does not fail the push. At night it fails.
+ * At a push, up to three processes that failed run again, one at a time. What then passes is listed as
+ * sensitive to a busy machine, and does not fail the push. At night it does.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { TurnBuilder } from '../turns/turn-builder.ts';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { createConversationReads } from './conversation-reads.ts';
-import { findConversation, type Conversation } from './find-conversation.ts';
+import { findConversation, isUnscored, type Conversation } from './find-conversation.ts';
 import { closeAndQueueScoring, queueScoring } from './queue-scoring.ts';
 import type { CloseRequest, CloseResult, Page } from './records.ts';
 import { endOfPrefix } from './text-search.ts';
@@ -113,9 +113,7 @@ async function listUnscored(db: Reader, ownerId: string, limit: number): Promise
     .selectFrom('conversations')
     .select('conversation_id')
     .where('owner_id', '=', ownerId)
-    .where('state', '=', sql.lit('closed'))
-    .where('session_key', 'is', null)
-    .where('spans_removed_at_ms', 'is', null)
+    .where(isUnscored)
     .orderBy('closed_at_ms')
     .orderBy('key')
     .limit(limit)
@@ -185,14 +183,11 @@ async function listWaiting(
   db: Reader,
   { ownerId, state, skip, limit }: WaitingQuery,
 ): Promise<{ conversations: WaitingConversation[]; total: number }> {
-  // States are literals, because SQLite uses a partial index only if the query repeats its condition.
   const all = db
     .selectFrom('conversations')
     .where('owner_id', '=', ownerId)
     .$if(state === 'open', (query) => query.where('state', '=', sql.lit('open')))
-    .$if(state === 'unscored', (query) =>
-      query.where('state', '=', sql.lit('closed')).where('session_key', 'is', null),
-    );
+    .$if(state === 'unscored', (query) => query.where(isUnscored));
   const { total } = await all
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();

@@ -1,5 +1,7 @@
+import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kysely';
 import { toDay } from '../../platform/clock.ts';
 import { selectExact, type Reader } from './connections.ts';
+import type { Tables } from './schema/tables.ts';
 
 /** A conversation built from live traces (spec 3.1). */
 export interface Conversation {
@@ -20,6 +22,18 @@ export interface Conversation {
   /** When its spans were removed because of their age, and how many days after the first one. */
   spansRemoved: { atMs: number; afterDays: number } | undefined;
 }
+
+/**
+ * Selects conversations that are closed, that no session scores, and whose spans are still there, so
+ * that they can be scored. States are literals, because SQLite uses a partial index only if the query
+ * repeats its condition.
+ */
+export const isUnscored = (eb: ExpressionBuilder<Tables, 'conversations'>): Expression<SqlBool> =>
+  eb.and([
+    eb('state', '=', sql.lit('closed')),
+    eb('session_key', 'is', null),
+    eb('spans_removed_at_ms', 'is', null),
+  ]);
 
 /** Finds a conversation with its run and its session. */
 export async function findConversation(

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Connections, Reader } from './connections.ts';
+import { isUnscored } from './find-conversation.ts';
 import type { SessionKind } from './records.ts';
 
 /** Counts of the data of an owner. */
@@ -29,10 +30,7 @@ export function createOverviewStore({ reader }: Connections) {
         .where('owner_id', '=', ownerId);
       const [open, unscored, evaluating, production, simulation] = await Promise.all([
         conversations.where('state', '=', sql.lit('open')).executeTakeFirstOrThrow(),
-        conversations
-          .where('state', '=', sql.lit('closed'))
-          .where('session_key', 'is', null)
-          .executeTakeFirstOrThrow(),
+        conversations.where(isUnscored).executeTakeFirstOrThrow(),
         reader(ownerId)
           .selectFrom('jobs')
           .select(({ fn }) => fn.count<number>('session_key').distinct().as('count'))

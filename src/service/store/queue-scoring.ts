@@ -4,7 +4,7 @@ import { addSession, toSearchText } from './add-sessions.ts';
 import { selectExact, type Reader, type WriteTransaction } from './connections.ts';
 import { SEARCHED_SPANS_MAX, toPlace, type Partitioned } from './conversation-reads.ts';
 import { listLinks, listSpans, type SpanPlace } from './conversation-spans.ts';
-import { findConversation } from './find-conversation.ts';
+import { findConversation, isUnscored } from './find-conversation.ts';
 import { findOrInsertRun } from './names.ts';
 import type { CloseRequest, CloseResult } from './records.ts';
 
@@ -68,9 +68,7 @@ export async function queueScoring(
     .set((eb) => ({ state: eb.ref('state') }))
     .where('owner_id', '=', request.ownerId)
     .where('conversation_id', '=', request.conversationId)
-    .where('state', '=', 'closed')
-    .where('session_key', 'is', null)
-    .where('spans_removed_at_ms', 'is', null)
+    .where(isUnscored)
     .where('run_key', 'is not', null)
     .returning(['key', 'received_day', 'run_key'])
     .returning([selectExact('first_start_ns'), selectExact('last_end_ns')])

@@ -91,6 +91,9 @@ export const requestMessages: AcceptedEntries = {
     plain: 'full',
     mutants: {
       'refuses-non-ascii': refuses('non-ASCII `content`', hasText(/[^\x20-\x7e]/)),
+      'refuses-escapes': refuses('letters that are escaped', ({ body }) =>
+        body.includes('\\ud83d'),
+      ),
       'refuses-line-breaks': refuses('`content` with line breaks', hasText(/\\n/)),
       'refuses-empty-content': refuses(
         'empty `content`',

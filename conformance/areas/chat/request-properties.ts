@@ -194,6 +194,17 @@ const body: ChatProperty = {
   },
 };
 
+/** Many HTTP clients send JSON as ASCII. */
+export const ESCAPED = 'letters beyond ASCII written as `\\uXXXX`';
+
+const escapes: ChatProperty = {
+  name: ESCAPED,
+  requirement: 'CHAT-011',
+  place: 'escapes',
+  // It changes how the request is written, not what it says.
+  apply() {},
+};
+
 const OTHER_NAME = 'another key';
 const OTHER_KEY = `${OTHER_NAME} in \`metadata\``;
 
@@ -364,6 +375,7 @@ export const chatProperties: readonly ChatProperty[] = [
   ...contents,
   ...metadata,
   body,
+  escapes,
   ...sessions,
 ];
 
@@ -394,6 +406,8 @@ export function isExclusive(place: string, other: string): boolean {
 function excludes(place: string, other: string): boolean {
   if (place === 'only') return MESSAGE_PLACES.test(other);
   if (place === 'metadata') return isMetadata(other);
+  // Escapes would make the largest body larger, and long texts as large.
+  if (place === 'escapes') return other === 'metadata body' || other.endsWith(' length');
   if (place.startsWith('session')) return other.startsWith('session');
   if (place === 'last') return other === 'last' || LAST_TEXT.test(other);
   if (place.startsWith('first')) {
@@ -410,9 +424,11 @@ function excludes(place: string, other: string): boolean {
 
 /**
  * Returns whether a defect may depend on both: the last user message and the conversation around it, or
- * letters that take several bytes and a limit of the length.
+ * letters that take several bytes and a limit of the length. A decoder of escapes may know no pairs of
+ * surrogates.
  */
 export function arePaired(place: string, other: string): boolean {
+  if (place === 'escapes') return other === 'last: four bytes';
   if (place.startsWith('last: ')) {
     if (other === 'part') return true;
     if (other === 'history') return ['accents', EMPTY].includes(groupOf(place));

@@ -4,11 +4,12 @@ import { applyProperties, createLookup, type SizedProperty } from '../../engine/
 import { sweep } from '../../engine/sweep/sweep.ts';
 import { GENERATED } from '../accepted.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
-import { createChatDraft, toChatRequest, type ChatDraft } from './request-draft.ts';
+import { createChatDraft, toChatRequest, writeEscaped, type ChatDraft } from './request-draft.ts';
 import {
   arePaired,
   ASSISTANT,
   chatProperties,
+  ESCAPED,
   HISTORY,
   isExclusive,
   KEYS,
@@ -78,8 +79,10 @@ export async function sweepChats(context: SandboxContext): Promise<void> {
     ...chatCombination,
     send(sized, properties) {
       const names = { userId: users.chatAs, sessionId: createSessionId(context) };
-      const step = valid(GENERATED, generateChat(sized, values, names));
-      return context.send({ ...step, properties });
+      const request = generateChat(sized, values, names);
+      const isEscaped = sized.some(({ property }) => property.name === ESCAPED);
+      const body = isEscaped ? { text: writeEscaped(request) } : { json: request };
+      return context.send({ ...valid(GENERATED, request), body, properties });
     },
   });
 }

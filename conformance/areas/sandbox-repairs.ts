@@ -15,14 +15,9 @@ import {
   type Exchange,
   type Transcript,
 } from '../engine/transcript/reading.ts';
-import {
-  acceptedBody,
-  isDuplicate,
-  respond,
-  respondWithError,
-} from './diagnoses/conforming-response.ts';
+import { acceptedBody, respond, respondWithError } from './diagnoses/conforming-response.ts';
 import { describeSeen, nonEmpty, quoteBody } from './diagnoses/seen.ts';
-import { AT_ONCE, isCreateStep } from './users/requests.ts';
+import { AT_ONCE, isCreateStep, isDuplicate } from './users/requests.ts';
 
 /** Some routes with a change in common, and their name in a sentence. */
 type Routes = readonly [endpoints: readonly Endpoint[], name: string];

@@ -7,7 +7,7 @@ import {
 import { instantMs, isoTime } from '../../../src/platform/clock.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
-import { isCreateStep } from '../users/requests.ts';
+import { isDuplicate } from '../users/requests.ts';
 
 /** A recorded response. */
 export type Response = NonNullable<Exchange['response']>;
@@ -31,9 +31,6 @@ export function replaceKeys(
 /** Creates an error response with the type of the error table (spec 7). */
 export const respondWithError = (status: number, code: SandboxErrorCode): Response =>
   respond(status, { error: { message: '', type: sandboxErrors[code].type, code } });
-
-/** Returns whether the request creates a user that exists. */
-export const isDuplicate = isCreateStep('duplicate');
 
 const ANY_TIME = '2026-01-01T00:00:00Z';
 

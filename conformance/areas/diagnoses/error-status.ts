@@ -14,7 +14,8 @@ import {
   type Exchange,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
-import { conformingResponse, isDuplicate, respondWithError } from './conforming-response.ts';
+import { isDuplicate } from '../users/requests.ts';
+import { conformingResponse, respondWithError } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
 
 /** Recognizes errors that are sent with a 2xx status. */

@@ -15,7 +15,8 @@ import {
 import { findDeletedLater, PROCESSES_HINT } from '../users/processes.ts';
 import { countAlike, pathUserId, sentUserId } from '../users/user-id.ts';
 import { findOwnMessage } from '../../engine/transcript/own-message.ts';
-import { conformingResponse, isDuplicate } from './conforming-response.ts';
+import { isDuplicate } from '../users/requests.ts';
+import { conformingResponse } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
 import { isUnknownInChat } from './unknown-user.ts';
 import { findWrongDeletions } from './wrong-deletions.ts';

@@ -9,7 +9,8 @@ import {
   type Exchange,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
-import { conformingResponse, isDuplicate } from './conforming-response.ts';
+import { isDuplicate } from '../users/requests.ts';
+import { conformingResponse } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
 
 /** How parsers and validators say that they do not know a field. */

@@ -9,9 +9,9 @@ import {
 import { countCommonStart } from '../../engine/checks/common-start.ts';
 import { findDeletions, isCreated, wasCreatedBefore } from '../users/lifecycle.ts';
 import { findDeletedLater } from '../users/processes.ts';
-import { AT_ONCE, LEFT_OVER } from '../users/requests.ts';
+import { AT_ONCE, LEFT_OVER, isDuplicate } from '../users/requests.ts';
 import { pathUserId, sentUserId } from '../users/user-id.ts';
-import { conformingResponse, isDuplicate } from './conforming-response.ts';
+import { conformingResponse } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
 import { isUnknownInChat } from './unknown-user.ts';
 

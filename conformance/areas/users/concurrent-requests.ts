@@ -16,7 +16,7 @@ import {
 } from '../../engine/transcript/reading.ts';
 import { onTwins } from '../twins.ts';
 import { unlessAbsent } from './absence.ts';
-import { AT_ONCE, isCreateStep, isDeleteStep, REFUSE_DUPLICATE } from './requests.ts';
+import { AT_ONCE, isCreateStep, isDeleteStep, isDuplicate, REFUSE_DUPLICATE } from './requests.ts';
 
 /** Returns the exchange of the same request that ran at the same time. */
 function twinOf(exchange: Exchange, { exchanges }: Transcript): Exchange | undefined {
@@ -66,9 +66,7 @@ function checkTwins(
       (exchange, transcript) => {
         const twin = twinOf(exchange, transcript);
         if (!twin || twin.id < exchange.id) return [];
-        const usual = transcript.exchanges.filter(
-          (other) => isUsual(other) || (endpoint === 'create' && isCreateStep('duplicate')(other)),
-        );
+        const usual = transcript.exchanges.filter((other) => isUsual(other) || isDuplicate(other));
         const ids = [exchange, twin, ...usual.slice(0, USUAL_MAX)].map(({ id }) => id);
         return find(exchange, twin, transcript).map((finding) => ({
           ...finding,

@@ -10,12 +10,10 @@ import { errorsOf } from '../errors.ts';
 import { unlessAbsent } from './absence.ts';
 import { onDuplicate } from './known-users.ts';
 import { malformed } from './refusals.ts';
-import { isAboutUsers, isCreateStep, REFUSE_DUPLICATE } from './requests.ts';
+import { isAboutUsers, isDuplicate, REFUSE_DUPLICATE } from './requests.ts';
 
 const isErrorOfDuplicate = (exchange: Exchange): boolean =>
-  isCreateStep('duplicate')(exchange) &&
-  (exchange.response?.status ?? 0) >= 400 &&
-  !isRateLimited(exchange);
+  isDuplicate(exchange) && (exchange.response?.status ?? 0) >= 400 && !isRateLimited(exchange);
 
 const { shape, strings, badRequest, rateLimit, serverError } = errorsOf({
   endpoint: 'create',

@@ -16,6 +16,7 @@ import {
   createFullUser,
   createUserId,
   deleteUsers,
+  FIRST_AGAIN,
   LEADING_ZERO,
   LONG_IDS,
   OTHER_CASE,
@@ -219,10 +220,15 @@ const after: UsersProbe = {
   id: 'users/after',
   area: 'users',
   phase: 'after',
-  cost: cost(1, 0, 1),
+  cost: cost(2, 0, 1),
   async run(context) {
     if (context.users.isUnsupported) return;
-    await create(context, 'after refusals', createFullUser(createUserId(context)));
+    const control = await create(context, 'after refusals', createFullUser(createUserId(context)));
+    const { chatAs: first } = context.users;
+    if (!control || first === undefined) return;
+    // A sandbox may remember only the newest users.
+    const body = { json: createFullUser(first) };
+    await context.send({ endpoint: 'create', step: FIRST_AGAIN, intent: 'refuse', control, body });
   },
 };
 

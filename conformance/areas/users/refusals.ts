@@ -19,7 +19,7 @@ import type { Subject } from '../../engine/requirement.ts';
 import { defineRefusals } from '../refusals.ts';
 import { unlessAbsent } from './absence.ts';
 import { onDuplicate, onDuplicates } from './known-users.ts';
-import { REFUSE_DUPLICATE } from './requests.ts';
+import { FIRST_AGAIN, REFUSE_DUPLICATE } from './requests.ts';
 
 const isCreation = to('create');
 const isDeletion = to('delete');
@@ -126,6 +126,8 @@ export const malformed = defineRefusals(
   },
 );
 
+const DUPLICATE_CRASHED = `Catch the conflict of ids, and ${REFUSE_DUPLICATE}.`;
+
 /** Create requests for a user that exists. */
 export const duplicates: Subject = {
   requirements: {
@@ -135,15 +137,25 @@ export const duplicates: Subject = {
       statements: ['4.7.6', '7.b8'],
       reason: 'Two simulations would share one user.',
       observability: 'provoked',
-      probes: ['users/refusals'],
+      probes: ['users/refusals', 'users/after'],
       check: unlessAbsent(
         'create',
-        checkRefused('create', ['duplicate'], undefined, explainNoValidResponse('create'), {
-          duplicate: {
-            accepted: `Look up the id before you create the user, in a store that all processes share, and delete no user because of a part of its id. If the user exists, ${REFUSE_DUPLICATE}.`,
-            crashed: `Catch the conflict of ids, and ${REFUSE_DUPLICATE}.`,
+        checkRefused(
+          'create',
+          ['duplicate', FIRST_AGAIN],
+          undefined,
+          explainNoValidResponse('create'),
+          {
+            duplicate: {
+              accepted: `Look up the id before you create the user, in a store that all processes share, and delete no user because of a part of its id. If the user exists, ${REFUSE_DUPLICATE}.`,
+              crashed: DUPLICATE_CRASHED,
+            },
+            [FIRST_AGAIN]: {
+              accepted: `Remember every user until it is deleted, however many there are. If the user exists, ${REFUSE_DUPLICATE}.`,
+              crashed: DUPLICATE_CRASHED,
+            },
           },
-        }),
+        ),
       ),
       mutants: {
         'accepts-duplicates': {
@@ -153,6 +165,10 @@ export const duplicates: Subject = {
         'deletes-by-the-end-of-an-id': {
           description: 'Also deletes every user whose id ends with the one in the path.',
           transform: deleteByEnd,
+        },
+        'forgets-older-users': {
+          description: 'Creates a user again if 16 others were created after it.',
+          transform: forgetOlder,
         },
         'duplicate-500': {
           description: 'Responds with 500 if the user exists.',
@@ -203,6 +219,19 @@ export const duplicates: Subject = {
     },
   },
 };
+
+/** Remembers only the newest 16 users. */
+function forgetOlder(): ReturnType<TransformFactory> {
+  const created: string[] = [];
+  return async (request, forward, clock) => {
+    const response = await forward(request);
+    const id = stringAt('user_id', request);
+    if (!isCreation(request) || id === undefined) return response;
+    if (isSuccess(response)) created.push(id);
+    else if (created.slice(0, -16).includes(id)) return createAcceptedResponse(request, clock);
+    return response;
+  };
+}
 
 /** Forgets users whose id ends with a deleted one, so that they can be created again. */
 function deleteByEnd(): ReturnType<TransformFactory> {

@@ -13,6 +13,12 @@ import type { SandboxContext } from '../sandbox-state.ts';
 /** Creates a predicate for the create requests of some steps: `isCreateStep('full')(exchange)`. */
 export const isCreateStep = stepsOf('create');
 
+/** The step that creates the first user of a run again, after many others. */
+export const FIRST_AGAIN = 'duplicate of the first user';
+
+/** Returns whether the request creates a user that exists, while no other request does. */
+export const isDuplicate = isCreateStep('duplicate', FIRST_AGAIN);
+
 /** Creates a predicate for the delete requests of some steps. */
 export const isDeleteStep = stepsOf('delete');
 

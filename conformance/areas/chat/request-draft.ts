@@ -58,7 +58,7 @@ export function createChatDraft(metadata: Record<string, unknown>): ChatDraft {
 /** Writes a request as JSON in ASCII. */
 export const writeEscaped = (request: ChatRequest): string =>
   JSON.stringify(request).replaceAll(
-    /[^\x00-\x7f]/g,
+    /[\u0080-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 

@@ -46,7 +46,7 @@ void t.test('spans are removed after the given time; results stay', async (t) =>
   await advanceDays(tested, 30);
   t.match(await openPage(t, tested, page), 'My parcel?', 'kept for 30 days');
   const offered = '1 closed conversation';
-  t.match(await openPage(t, tested, '/overview'), offered);
+  t.match(await openPage(t, tested, '/'), offered);
   await trace(makeSpan({ conversationId: 'young', traceId: '3'.repeat(32), user: 'Hello?' }));
   await advanceDays(tested, 1);
   // The conversation that has become idle is scored before it is listed.
@@ -65,7 +65,7 @@ void t.test('spans are removed after the given time; results stay', async (t) =>
   const unscored = await openPage(t, tested, '/conversation?id=unscored');
   t.match(unscored, 'were removed');
   t.notMatch(unscored, 'score the backlog', 'it cannot be scored anymore');
-  t.notMatch(await openPage(t, tested, '/overview'), offered);
+  t.notMatch(await openPage(t, tested, '/'), offered);
   t.match(await openPage(t, tested, '/conversation?id=young'), 'Hello?');
   t.match(await admin('POST /score-backlog'), { conversations: 0 });
 });

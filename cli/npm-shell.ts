@@ -14,9 +14,9 @@ export const isRunByNpm = (env: Variables): boolean =>
   OWN_SCRIPT.test(readVariable('npm_lifecycle_script', env) ?? '');
 
 /**
- * Waits for the end of the shell in which npx or `npm run` runs the program. Both end their shell at
- * SIGTERM, and shells such as dash don't pass the signal on, so the program would keep its port, or
- * continue a run that nobody waits for. Returns false if the signal aborts first, or if npm did not
+ * Waits until the shell that npx or `npm run` started the program in has ended. At SIGTERM, both end
+ * their shell, and shells such as dash don't pass the signal on. Without this, the program would keep
+ * its port or go on with an abandoned run. Returns false if the signal aborts first, or if npm did not
  * start the program.
  */
 export async function waitForEndOfNpmShell(

@@ -57,7 +57,10 @@ export function shareChunk(root: string, entryPoints: readonly string[]): Plugin
   };
 }
 
-/** Returns the files to share. Those that the same targets need would be one chunk of their own. */
+/**
+ * Returns the files to share. Otherwise, each set of files that the same targets need would become a
+ * separate chunk.
+ */
 function listSharedFiles(
   sources: ReadonlyMap<string, Source>,
   targets: ReadonlySet<string>,

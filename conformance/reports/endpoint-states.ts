@@ -11,7 +11,7 @@ export interface EndpointState {
   name: string;
   /** `absent`: the sandbox does not have it, which is optional. `not_tried`: no request was sent. */
   state: 'responds' | 'fails' | 'absent' | 'not_tried';
-  /** How the last request ended, such as `200` or `timeout`, or that there was none. */
+  /** How the last request ended, such as `200` or `timeout`, or a note that no request was sent. */
   outcome: string;
 }
 

@@ -8,7 +8,7 @@ const decoders: Partial<Record<string, (bytes: Uint8Array, options: ZlibOptions)
 };
 
 /**
- * Decodes a body by its Content-Encoding. A body with an unknown encoding stays as it is.
+ * Decodes a body by its Content-Encoding. A body with an unknown encoding is returned unchanged.
  * @throws Error if the bytes don't have the encoding. If there are more than `bytesMax` decoded bytes,
  * its code is `ERR_BUFFER_TOO_LARGE`.
  */

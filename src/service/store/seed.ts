@@ -27,7 +27,7 @@ export interface SeedData {
   /** Settings to change; the others keep their values. */
   settings: LiveSettings;
   documents: readonly NewDocument[];
-  /** A session that exists with the same digest is left as it is, with its outcomes. */
+  /** A stored session with the same digest is kept unchanged, with its outcomes. */
   sessions: readonly NewSession[];
   /** When their evals are due. */
   dueAtMs: number;

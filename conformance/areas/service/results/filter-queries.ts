@@ -77,7 +77,7 @@ export function createFilterQueries(
   ];
 }
 
-/** Returns the text at a pointer of a session; an empty string if there is none. */
+/** Returns the text at a pointer of a session, or an empty string without a text there. */
 export function textAt(session: ResultsObject | undefined, pointer: string): string {
   const value = resolvePointer(session, pointer);
   return typeof value === 'string' ? value : '';

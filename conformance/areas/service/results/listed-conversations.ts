@@ -35,7 +35,7 @@ export const listedConversations: Subject = {
   requirements: {
     'SERVICE-087': {
       level: 'should',
-      rule: 'The production results list a closed conversation by its id within 10 seconds.',
+      rule: 'The production results include a closed conversation by its id within 10 seconds.',
       section: '4.2',
       statements: ['1.2', '1.8', '1.10', '2.5.5', '4.2.8', '4.4.17'],
       reason: 'A build that waits for the results fails or takes too long.',
@@ -50,10 +50,10 @@ export const listedConversations: Subject = {
       },
     },
     'SERVICE-219': {
-      rule: 'The production results list a closed conversation by its id once its evals have run.',
+      rule: 'The production results include a closed conversation by its id as soon as its evals have run.',
       section: '4.4',
       statements: ['1.2', '1.8', '1.10', '2.5.4', '2.5.5', '4.4.17'],
-      reason: 'Nobody would see how the conversation was scored.',
+      reason: 'Otherwise, the scores of the conversation are invisible.',
       observability: 'provoked',
       probes: ['service/production'],
       check: listsAfterScoring(),

@@ -54,11 +54,14 @@ const serviceParts = [
 const servicePartRules = serviceParts.map((part) =>
   forbid(
     `service-${part}-imports-no-sibling`,
-    'The parts of the service meet in operations, store, domain, turns and model; app puts them together.',
+    'The parts of the service meet in operations and in the subjects below; app puts them together.',
     `^src/service/${part}/`,
     `^src/service/(${serviceParts.filter((other) => other !== part).join('|')}|app)/`,
   ),
 );
+
+/** The directories of the service that import the others, its subjects. */
+const serviceUsers = [...serviceParts, 'operations', 'app'];
 
 export default {
   forbidden: [
@@ -138,10 +141,10 @@ export default {
     ...peerRules,
     ...servicePartRules,
     forbid(
-      'service-domain-imports-no-part',
-      'The parts of the service import domain, store, turns and model, never the other way round.',
-      '^src/service/(domain|store|turns|model)/',
-      `^src/service/(${[...serviceParts, 'operations', 'app'].join('|')})/`,
+      'service-subjects-import-no-part',
+      'The parts of the service import the subjects, such as scenarios and store, never the other way round.',
+      `^src/service/(?!(${serviceUsers.join('|')})/)[^/]+/`,
+      `^src/service/(${serviceUsers.join('|')})/`,
     ),
     forbid(
       'service-operations-import-no-part',

@@ -3,7 +3,7 @@ export { StartError } from '../http-kit/errors.ts';
 export type { ServiceOptions, SimulateOptions } from './generated/options.ts';
 export { KEY_FORM, type ServiceKey } from './options.ts';
 export type { ModelEndpoint } from './model/endpoint.ts';
-export { isKey } from './domain/authentication.ts';
+export { isKey } from './requests/authentication.ts';
 export type { IngestLogLine, ServiceControls } from './admin/controls.ts';
 export type { CallerRecording } from './app/caller-recorder.ts';
 export { startService, type RunningService, type ServiceEnvironment } from './app/start-service.ts';
@@ -12,7 +12,7 @@ export { DatabaseUnavailableError, migrateDatabase } from './app/open-data.ts';
 export { MoveInterruptedError, moveDataDir, type DirectoryMove } from './app/move-data-dir.ts';
 export type { MoveProgress } from './store/move/move-data.ts';
 export { makeScenarioFromDataDir } from './app/stored-conversation.ts';
-export type { ConversationScenario } from './domain/conversation-scenario.ts';
+export type { ConversationScenario } from './scenarios/conversation-scenario.ts';
 export type {
   AgentTest,
   AgentTestPlan,
@@ -20,9 +20,9 @@ export type {
   KitFunctions,
   ReadDocument,
   TextPlace,
-} from './domain/kit-functions.ts';
-export { InvalidDocumentError, InvalidSeedError } from './domain/errors.ts';
-export { findRunProblems, resolveScenarios } from './domain/resolved-scenario.ts';
+} from './operations/kit-functions.ts';
+export { InvalidDocumentError, InvalidSeedError } from './requests/errors.ts';
+export { findRunProblems, resolveScenarios } from './scenarios/resolved-scenario.ts';
 export { lintTraces, type TraceDiagnosis } from './ingest/lint-traces.ts';
 export { scoreReply } from './app/score-reply.ts';
 export { simulate, type SimulationSettings } from './app/simulate.ts';

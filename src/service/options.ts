@@ -22,7 +22,7 @@ import {
 import { apiKey, apiKeyFile, apiKeyHeader } from '../options/keys.ts';
 import { host, log, logLevel, portOption } from '../options/shared.ts';
 import * as values from '../options/values.ts';
-import { isKey } from './domain/authentication.ts';
+import { isKey } from './requests/authentication.ts';
 import { judge, speech, transcription, userModel } from './model/options.ts';
 
 /** The port of `sandbox-kit serve`. */

@@ -8,7 +8,7 @@ import {
   optionsObject,
 } from '../../platform/options.ts';
 import { SandboxKitError } from '../../platform/sandbox-kit-error.ts';
-import { RequestError } from '../domain/errors.ts';
+import { RequestError } from '../requests/errors.ts';
 import { changeClock } from './clock.ts';
 import type { ServiceControls } from './controls.ts';
 import { listIngestLog } from './logs.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { parseEval } from '../domain/evals.ts';
+import { parseEval } from '../evals/definitions.ts';
 import { deleteEval, findEval, saveEval } from '../operations/evals.ts';
 import type { EvalStore } from '../store/store.ts';
 import type { RequestOwners } from './request-owners.ts';

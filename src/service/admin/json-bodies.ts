@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { parseBoundedJson } from '../domain/bounded-json.ts';
-import { RequestError } from '../domain/errors.ts';
+import { parseBoundedJson } from '../requests/bounded-json.ts';
+import { RequestError } from '../requests/errors.ts';
 
 const BODY_BYTES_MAX = 33_554_432;
 

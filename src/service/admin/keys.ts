@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { KeyGrant } from '../../contract/index.ts';
 import { isoTime } from '../../platform/clock.ts';
-import { parseMessage } from '../domain/document-checks.ts';
-import { RequestError } from '../domain/errors.ts';
+import { parseMessage } from '../requests/document-checks.ts';
+import { RequestError } from '../requests/errors.ts';
 import { grantKey, revokeAddedKey, revokeKey, type KeyOptions } from '../operations/keys.ts';
 import type { StoredKey } from '../store/store.ts';
 import type { RequestOwners } from './request-owners.ts';

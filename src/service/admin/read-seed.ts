@@ -3,10 +3,10 @@ import type { SeedDocument, TranscriptUpload } from '../../contract/index.ts';
 import { digestKey } from '../../http-kit/local-access.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { yieldPeriodically } from '../../platform/event-loop.ts';
-import { checkUnique } from '../domain/document-checks.ts';
-import { InvalidDocumentError } from '../domain/errors.ts';
-import { checkEvalIds, parseEval } from '../domain/evals.ts';
-import { makeDocumentId } from '../domain/ids.ts';
+import { checkUnique } from '../requests/document-checks.ts';
+import { InvalidDocumentError } from '../requests/errors.ts';
+import { checkEvalIds, parseEval } from '../evals/definitions.ts';
+import { makeDocumentId } from '../store/ids.ts';
 import {
   checkCount,
   findKnownDocuments,

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { formatValue } from '../../contract/index.ts';
 import { readQuery } from '../../http-kit/query.ts';
-import { RequestError } from '../domain/errors.ts';
+import { RequestError } from '../requests/errors.ts';
 import type { OwnerStore } from '../store/store.ts';
 
 /** Finds the owner that a request to `/__admin` or for a page is about. */

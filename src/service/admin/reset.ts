@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { parseMessage } from '../domain/document-checks.ts';
+import { parseMessage } from '../requests/document-checks.ts';
 import type { AgentTests } from '../operations/agent-tests.ts';
 import type { Simulations } from '../operations/simulations.ts';
 import type { Store } from '../store/store.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { rejectOtherMethods, sendPrettyJson } from '../../http-kit/server.ts';
-import { createMethodError } from '../domain/errors.ts';
+import { createMethodError } from '../requests/errors.ts';
 
 /** The purpose of each route of `/__admin`. */
 const PURPOSES: Partial<Record<string, string>> = {

@@ -5,12 +5,12 @@ import type {
   SeedSimulation,
   SeedTurn,
 } from '../../contract/index.ts';
-import { InvalidDocumentError } from '../domain/errors.ts';
-import { makeDocumentId } from '../domain/ids.ts';
+import { InvalidDocumentError } from '../requests/errors.ts';
+import { makeDocumentId } from '../store/ids.ts';
 import type { NewSession, Outcome } from '../store/store.ts';
 import type { StoredTurn } from '../turns/turn-types.ts';
-import { checkEvalIds } from '../domain/evals.ts';
-import { parseInstant } from '../domain/document-checks.ts';
+import { checkEvalIds } from '../evals/definitions.ts';
+import { parseInstant } from '../requests/document-checks.ts';
 
 /** What the sessions of seed data may refer to. */
 interface SeedContext {

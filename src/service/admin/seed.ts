@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { SeedDocument } from '../../contract/index.ts';
-import { parseMessage } from '../domain/document-checks.ts';
-import { RequestError } from '../domain/errors.ts';
+import { parseMessage } from '../requests/document-checks.ts';
+import { RequestError } from '../requests/errors.ts';
 import type { FindSettingsWarnings } from '../operations/settings.ts';
 import type { TranscriptOptions } from '../operations/transcripts.ts';
 import type { OnSeedProgress } from '../store/store.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { parseMessage } from '../domain/document-checks.ts';
+import { parseMessage } from '../requests/document-checks.ts';
 import {
   cancelSimulation,
   findSimulation,

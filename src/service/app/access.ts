@@ -1,6 +1,6 @@
 import { systemClock } from '../../platform/clock.ts';
 import { createRequestOwners, type RequestOwners } from '../admin/request-owners.ts';
-import type { Authentication, PageAuthentication } from '../domain/authentication.ts';
+import type { Authentication, PageAuthentication } from '../requests/authentication.ts';
 import { createAuthentication } from './authentication.ts';
 import type { Base } from './base.ts';
 import { createCallerRecorder, type CallerRecorder } from './caller-recorder.ts';

@@ -1,11 +1,11 @@
 import { closeConversation, type ConversationRef } from '../close/close-conversation.ts';
 import { startIdleCloser } from '../close/idle-closer.ts';
 import { createMissingEvals } from '../close/missing-evals.ts';
-import { createDatabaseRetry } from '../domain/database-retry.ts';
-import { createIdMaker } from '../domain/ids.ts';
-import type { ServiceCounters } from '../domain/metrics.ts';
-import type { ReportedProblems } from '../domain/reported-problems.ts';
-import type { Sweeper } from '../domain/sweeper.ts';
+import { createDatabaseRetry } from '../background/database-retry.ts';
+import { createIdMaker } from '../store/ids.ts';
+import type { ServiceCounters } from '../background/metrics.ts';
+import type { ReportedProblems } from '../background/reported-problems.ts';
+import type { Sweeper } from '../background/sweeper.ts';
 import type { CloseResult } from '../store/store.ts';
 import type { Base } from './base.ts';
 

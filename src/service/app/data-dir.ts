@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { StartError } from '../../http-kit/errors.ts';
 import { randomSeed } from '../../platform/random.ts';
-import { isKey } from '../domain/authentication.ts';
+import { isKey } from '../requests/authentication.ts';
 import { watchFile } from '../store/sqlite/file-identity.ts';
 import { StoreFileError } from '../store/sqlite/migrate.ts';
 import { isError, errorCode } from '../../platform/error-origin.ts';

@@ -5,13 +5,13 @@ import { findConnectionsPerAddressMax } from '../../http-kit/connection-limits.t
 import { createHttpServer, logRequestFailure } from '../../http-kit/server.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { createDatabaseProblemLog, type DatabaseProblemLog } from '../domain/database-retry.ts';
+import { createDatabaseProblemLog, type DatabaseProblemLog } from '../background/database-retry.ts';
 import {
   RequestError,
   SERVICE_ERROR_STATUS,
   toRequestError,
   type ServiceErrorCode,
-} from '../domain/errors.ts';
+} from '../requests/errors.ts';
 import { findDatabaseProblem } from '../store/database-problem.ts';
 import { sendErrorPage } from '../web/frame/errors.ts';
 import { discardBody } from './discard-body.ts';

@@ -4,8 +4,8 @@ import { createEntry, journalRequests, type RequestJournal } from '../../http-ki
 import { describeUnknownRoute, rejectOtherMethods, toRoutePattern } from '../../http-kit/server.ts';
 import type { FaultInjector, FaultRoute } from '../admin/faults.ts';
 import { addCloseRoute, type CloseRouteDeps } from '../close/route.ts';
-import { createMethodError, RequestError } from '../domain/errors.ts';
-import { readExporter } from '../domain/exporters.ts';
+import { createMethodError, RequestError } from '../requests/errors.ts';
+import { readExporter } from '../exporters/exporter-name.ts';
 import { addOtherSignalRoutes } from '../ingest/other-signals.ts';
 import { BYTES_IN_FLIGHT_MAX, createByteBudget } from '../ingest/read-body.ts';
 import { addIngestRoute, type IngestDeps } from '../ingest/route.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { DatabaseProblemLog } from '../domain/database-retry.ts';
+import type { DatabaseProblemLog } from '../background/database-retry.ts';
 import type { Store } from '../store/store.ts';
 import { limitDatabaseWaits, type WaitLimit } from '../store/wait-limit.ts';
 import { EVENT_STREAM_TYPE } from '../web/frame/live.ts';

@@ -6,7 +6,7 @@ import {
   type LabeledMetric,
   type Metric,
   type ServiceCounters,
-} from '../domain/metrics.ts';
+} from '../background/metrics.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
 import type { SimulationRunner } from '../simulator/simulations/runner.ts';
 import { findDatabaseProblem } from '../store/database-problem.ts';

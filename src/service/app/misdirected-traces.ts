@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { aboutExporter } from '../domain/exporters.ts';
-import type { ReportedProblems } from '../domain/reported-problems.ts';
+import { aboutExporter } from '../exporters/exporter-name.ts';
+import type { ReportedProblems } from '../background/reported-problems.ts';
 import type { Store } from '../store/store.ts';
 
 /** Reports traces that were sent to an unknown path in the ingest log, for users who miss them. */

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { rejectOtherMethods } from '../../http-kit/server.ts';
 import { sendReadiness } from '../admin/readiness.ts';
-import type { Authentication } from '../domain/authentication.ts';
-import { createMethodError } from '../domain/errors.ts';
+import type { Authentication } from '../requests/authentication.ts';
+import { createMethodError } from '../requests/errors.ts';
 import type { FindUnreadyReason } from '../operations/service-readiness.ts';
 
 export interface MonitoringOptions {

@@ -1,7 +1,7 @@
 import { codeOption } from '../../options/option.ts';
 import { optionsSchema } from '../../options/table.ts';
 import { objectOption } from '../../platform/options.ts';
-import type { KitFunctions } from '../domain/kit-functions.ts';
+import type { KitFunctions } from '../operations/kit-functions.ts';
 import type { ServiceOptions } from '../generated/options.ts';
 import { serviceOptions } from '../options.ts';
 

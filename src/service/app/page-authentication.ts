@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { authorityOf, digestKey, isSameDigest } from '../../http-kit/local-access.ts';
-import type { Caller, PageAuthentication } from '../domain/authentication.ts';
-import { RequestError } from '../domain/errors.ts';
+import type { Caller, PageAuthentication } from '../requests/authentication.ts';
+import { RequestError } from '../requests/errors.ts';
 import { SIGN_OUT_COOKIE, type PageSessions } from './page-sessions.ts';
 
 export interface PageAuthenticationOptions {

@@ -4,7 +4,7 @@ import { digestKey, isSameDigest } from '../../http-kit/local-access.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { forgetOldest } from '../../platform/forget-oldest.ts';
 import { randomHex } from '../../platform/random.ts';
-import type { StateSharing } from '../domain/shared-state.ts';
+import type { StateSharing } from '../background/shared-state.ts';
 
 /**
  * The sessions of browsers that use the pages of a service. They end when the service stops: with several

@@ -1,7 +1,7 @@
-import { createAcceptedTraces, type AcceptedTraces } from '../domain/accepted-traces.ts';
-import { createDatabaseProblemLog, type DatabaseProblemLog } from '../domain/database-retry.ts';
-import { createRejectedRequests, type RejectedRequests } from '../domain/rejected-requests.ts';
-import type { ReportedProblems } from '../domain/reported-problems.ts';
+import { createAcceptedTraces, type AcceptedTraces } from '../exporters/accepted-traces.ts';
+import { createDatabaseProblemLog, type DatabaseProblemLog } from '../background/database-retry.ts';
+import { createRejectedRequests, type RejectedRequests } from '../exporters/rejected-requests.ts';
+import type { ReportedProblems } from '../background/reported-problems.ts';
 import type { Base } from './base.ts';
 import { createMisdirectedTraces, type MisdirectedTraces } from './misdirected-traces.ts';
 import { createUnauthorizedCallers, type UnauthorizedCallers } from './unauthorized-callers.ts';

@@ -3,8 +3,8 @@ import { systemClock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import { randomHex } from '../../platform/random.ts';
-import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retry.ts';
-import type { SharedState, StateSharing } from '../domain/shared-state.ts';
+import { createDatabaseRetry, type DatabaseRetry } from '../background/database-retry.ts';
+import type { SharedState, StateSharing } from '../background/shared-state.ts';
 import type {
   ConfiguredKey,
   JoinedReplicas,

@@ -1,7 +1,7 @@
 import type { ResentEval, SimulatedSessionReport } from '../../contract/index.ts';
 import { limitSignal } from '../../platform/abort.ts';
 import { systemClock } from '../../platform/clock.ts';
-import type { ScoredSession } from '../domain/scored-session.ts';
+import type { ScoredSession } from '../sessions/scored-session.ts';
 import { scoreNewReply, type ReplyScore } from '../scoring/reply-decides.ts';
 import { SCORING_MS_MAX } from '../scoring/score.ts';
 import { readReply } from '../simulator/sandbox/read-reply.ts';

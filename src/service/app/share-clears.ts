@@ -1,5 +1,5 @@
 import type { AdminOptions } from '../admin/routes.ts';
-import type { StateSharing } from '../domain/shared-state.ts';
+import type { StateSharing } from '../background/shared-state.ts';
 
 /** The newest clears that replicas remember. */
 const CLEARS_MAX = 100;

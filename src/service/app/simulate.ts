@@ -13,10 +13,10 @@ import type { Connection } from '../../platform/connection.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import { silentLog } from '../../platform/log.ts';
-import { resolveScenarios } from '../domain/resolved-scenario.ts';
+import { resolveScenarios } from '../scenarios/resolved-scenario.ts';
 import type { SimulateOptions } from '../generated/options.ts';
 import { CHAT_CONCURRENCY } from '../simulator/options.ts';
-import { NO_JUDGE_IN_RUN } from '../domain/missing-models.ts';
+import { NO_JUDGE_IN_RUN } from '../model/missing-models.ts';
 import { createJudge } from '../scoring/judge.ts';
 import { scoreSession } from '../scoring/eval-kinds.ts';
 import {
@@ -26,7 +26,7 @@ import {
   type Judge,
   type Score,
 } from '../scoring/score.ts';
-import type { ScoredSession } from '../domain/scored-session.ts';
+import type { ScoredSession } from '../sessions/scored-session.ts';
 import { forEachConcurrently } from '../../platform/concurrency.ts';
 import { buildReport } from '../simulator/report/report.ts';
 import { buildSessionReport } from '../simulator/report/session-report.ts';
@@ -37,7 +37,7 @@ import type { SimulatedSession } from '../simulator/simulated-session.ts';
 import { createVoiceCaller, type CallOptions } from '../simulator/calls/caller.ts';
 import { openUserModel } from '../simulator/users/user-model.ts';
 import type { Outcome } from '../store/store.ts';
-import { decideVerdict } from '../domain/sessions.ts';
+import { decideVerdict } from '../sessions/verdict.ts';
 
 /** The options that a run gets in other forms, and those of the report. */
 type OptionOfLibrary =

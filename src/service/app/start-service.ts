@@ -4,7 +4,7 @@ import { listen } from '../../http-kit/listen.ts';
 import { isLoopbackHost } from '../../platform/loopback.ts';
 import { validateOptions } from '../../platform/options.ts';
 import type { ServiceControls } from '../admin/controls.ts';
-import { InvalidDocumentError, InvalidSeedError, RequestError } from '../domain/errors.ts';
+import { InvalidDocumentError, InvalidSeedError, RequestError } from '../requests/errors.ts';
 import type { ServiceKey } from '../options.ts';
 import type { CallerRecording } from './caller-recorder.ts';
 import { composeService, type ComposedService } from './compose-service.ts';

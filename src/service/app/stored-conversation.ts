@@ -2,7 +2,7 @@ import { StartError } from '../../http-kit/errors.ts';
 import {
   makeScenarioFromConversation,
   type ConversationScenario,
-} from '../domain/conversation-scenario.ts';
+} from '../scenarios/conversation-scenario.ts';
 import { openStore } from '../store/open-store.ts';
 import { databaseFileOf, withDataFile } from './data-dir.ts';
 import { OWNER_NAME_DEFAULT } from './keys.ts';

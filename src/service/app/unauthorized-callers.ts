@@ -1,8 +1,8 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { aboutExporter } from '../domain/exporters.ts';
-import type { RejectedRequests } from '../domain/rejected-requests.ts';
-import type { ReportedProblems } from '../domain/reported-problems.ts';
+import { aboutExporter } from '../exporters/exporter-name.ts';
+import type { RejectedRequests } from '../exporters/rejected-requests.ts';
+import type { ReportedProblems } from '../background/reported-problems.ts';
 import type { Store } from '../store/store.ts';
 
 /** Counts and reports requests without a valid API key, for users who wonder where their data is. */

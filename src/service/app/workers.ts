@@ -1,8 +1,8 @@
 import { systemClock } from '../../platform/clock.ts';
 import { randomSeed, seededRandom } from '../../platform/random.ts';
-import type { Counter } from '../domain/metrics.ts';
-import type { ReportedProblems } from '../domain/reported-problems.ts';
-import { findScoredSession, holdScorable } from '../domain/transcripts.ts';
+import type { Counter } from '../background/metrics.ts';
+import type { ReportedProblems } from '../background/reported-problems.ts';
+import { findScoredSession, holdScorable } from '../sessions/transcripts.ts';
 import type { ModelEndpoint } from '../model/endpoint.ts';
 import type { ScoreEval } from '../operations/dry-run.ts';
 import { createErroredEvals } from '../scoring/errored-evals.ts';

@@ -1,10 +1,10 @@
 import type { Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
-import type { DatabaseRetry } from '../domain/database-retry.ts';
-import { findLiveEvals } from '../domain/evals.ts';
-import type { Counter } from '../domain/metrics.ts';
-import { buildConversationTurns } from '../domain/transcripts.ts';
+import type { DatabaseRetry } from '../background/database-retry.ts';
+import { findLiveEvals } from '../evals/definitions.ts';
+import type { Counter } from '../background/metrics.ts';
+import { buildConversationTurns } from '../sessions/transcripts.ts';
 import type { CloseResult, Store } from '../store/store.ts';
 import { describeTurnLosses, findTurnLosses } from '../turns/turn-losses.ts';
 import type { MissingEvals } from './missing-evals.ts';

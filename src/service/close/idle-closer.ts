@@ -1,7 +1,7 @@
 import { CONVERSATION_IDLE_MS_MAX } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { startSweeper, type Sweeper } from '../domain/sweeper.ts';
+import { startSweeper, type Sweeper } from '../background/sweeper.ts';
 import type { ConversationStore } from '../store/store.ts';
 import type { ConversationRef } from './close-conversation.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
-import type { ReportedProblems } from '../domain/reported-problems.ts';
+import type { ReportedProblems } from '../background/reported-problems.ts';
 import type { IngestLogStore } from '../store/store.ts';
 
 /** Reports in the ingest log that conversations are closed without evals, for users without results. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { formatValue, type ClosedConversation } from '../../contract/index.ts';
-import { RequestError } from '../domain/errors.ts';
-import type { Authentication } from '../domain/authentication.ts';
+import { RequestError } from '../requests/errors.ts';
+import type { Authentication } from '../requests/authentication.ts';
 import type { CloseResult, IngestLogStore } from '../store/store.ts';
 import type { ConversationRef } from './close-conversation.ts';
 

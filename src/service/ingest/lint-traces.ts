@@ -4,7 +4,7 @@ import { isObject, parseJson } from '../../platform/json.ts';
 import { formatList } from '../../report-kit/format.ts';
 import { toPrintable } from '../../report-kit/printable.ts';
 import { systemClock } from '../../platform/clock.ts';
-import type { ServiceErrorCode } from '../domain/errors.ts';
+import type { ServiceErrorCode } from '../requests/errors.ts';
 import { decodeBody } from './decode-body.ts';
 import type { IngestLogEntry, NewSpan, SpanLink } from '../store/store.ts';
 import { describeTurnLosses, findTurnLosses } from '../turns/turn-losses.ts';

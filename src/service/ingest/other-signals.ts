@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { RequestError } from '../domain/errors.ts';
+import { RequestError } from '../requests/errors.ts';
 
 /** Advice about each signal of OpenTelemetry that the service does not take. */
 const REASONS = {

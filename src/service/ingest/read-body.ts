@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { formatValue } from '../../contract/index.ts';
 import { REQUEST_TIMEOUT_MS } from '../../http-kit/server.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { RequestError } from '../domain/errors.ts';
+import { RequestError } from '../requests/errors.ts';
 
 /** The format of a request body. */
 export interface BodyFormat {

@@ -7,14 +7,14 @@ import {
 import { encodeTraceResponse } from '../../contract/otlp-protobuf.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { databaseError, RequestError, type ServiceErrorCode } from '../domain/errors.ts';
-import type { DatabaseProblemLog } from '../domain/database-retry.ts';
-import type { Authentication, Caller } from '../domain/authentication.ts';
-import type { RateLimiter, RateLimitResult } from '../domain/rate-limiter.ts';
-import type { ServiceCounters } from '../domain/metrics.ts';
-import type { AcceptedTraces } from '../domain/accepted-traces.ts';
-import { aboutExporter, readExporter } from '../domain/exporters.ts';
-import type { RejectedRequests } from '../domain/rejected-requests.ts';
+import { databaseError, RequestError, type ServiceErrorCode } from '../requests/errors.ts';
+import type { DatabaseProblemLog } from '../background/database-retry.ts';
+import type { Authentication, Caller } from '../requests/authentication.ts';
+import type { RateLimiter, RateLimitResult } from '../requests/rate-limiter.ts';
+import type { ServiceCounters } from '../background/metrics.ts';
+import type { AcceptedTraces } from '../exporters/accepted-traces.ts';
+import { aboutExporter, readExporter } from '../exporters/exporter-name.ts';
+import type { RejectedRequests } from '../exporters/rejected-requests.ts';
 import { CONVERSATION_FULL_MESSAGE } from '../store/conversation-limits.ts';
 import type { InsertResult, IngestLogStore, IngestLogEntry } from '../store/store.ts';
 import {

@@ -1,5 +1,5 @@
 import { isSameUrl } from '../../platform/base-url.ts';
-import { reportKindNames, summarizeFor } from '../domain/agent-reports.ts';
+import { reportKindNames, summarizeFor } from './read-agent-report.ts';
 import type {
   AgentReport,
   AgentReportKind,

@@ -2,14 +2,14 @@ import { formatValue } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
-import { RequestError } from '../domain/errors.ts';
+import { RequestError } from '../requests/errors.ts';
 import type {
   AgentTest,
   AgentTestPlan,
   AgentTestProgress,
   KitFunctions,
   SandboxAddress,
-} from '../domain/kit-functions.ts';
+} from './kit-functions.ts';
 import type { Store } from '../store/store.ts';
 import { attachReport } from './agent-reports.ts';
 import { findDocument } from './documents.ts';

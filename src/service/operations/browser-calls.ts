@@ -11,7 +11,7 @@ import { CallError } from '../../voice/call/call-error.ts';
 // Imported directly, because the entry point of calls loads WebRTC.
 import { CallSignaling } from '../../voice/call/call-signaling.ts';
 import { defaultAnswerForm, deriveVoiceUrl } from '../../voice/call/voice-target.ts';
-import { RequestError } from '../domain/errors.ts';
+import { RequestError } from '../requests/errors.ts';
 import type { Store } from '../store/store.ts';
 import { findDocument } from './documents.ts';
 

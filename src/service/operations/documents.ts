@@ -5,10 +5,10 @@ import {
   type TestedAgent,
 } from '../../contract/index.ts';
 import { findUrlProblem } from '../../platform/base-url.ts';
-import { checkScenario } from '../domain/check-scenario.ts';
-import { parseMessage } from '../domain/document-checks.ts';
-import { InvalidDocumentError, RequestError } from '../domain/errors.ts';
-import { makeDocumentId } from '../domain/ids.ts';
+import { checkScenario } from '../scenarios/check-scenario.ts';
+import { parseMessage } from '../requests/document-checks.ts';
+import { InvalidDocumentError, RequestError } from '../requests/errors.ts';
+import { makeDocumentId } from '../store/ids.ts';
 import type { DocumentKind, Documents, NewDocument, Store, StoredAgent } from '../store/store.ts';
 
 /** The stores that documents are checked against and written to. */

@@ -2,9 +2,9 @@ import { formatValue, type EvalDefinition } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
-import { RequestError } from '../domain/errors.ts';
-import type { ScoredSession } from '../domain/scored-session.ts';
-import { findScorable, holdScorable } from '../domain/transcripts.ts';
+import { RequestError } from '../requests/errors.ts';
+import type { ScoredSession } from '../sessions/scored-session.ts';
+import { findScorable, holdScorable } from '../sessions/transcripts.ts';
 import type { Outcome, Store } from '../store/store.ts';
 
 /** The score of an eval, before it is stored with a session. */

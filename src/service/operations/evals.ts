@@ -1,5 +1,5 @@
 import { formatValue, type EvalDefinition } from '../../contract/index.ts';
-import { RequestError } from '../domain/errors.ts';
+import { RequestError } from '../requests/errors.ts';
 import type { EvalStore } from '../store/store.ts';
 import { checkCount } from './documents.ts';
 

@@ -1,7 +1,7 @@
 import { digestKey } from '../../http-kit/local-access.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { randomSeed } from '../../platform/random.ts';
-import { RequestError } from '../domain/errors.ts';
+import { RequestError } from '../requests/errors.ts';
 import type { OwnerStore } from '../store/store.ts';
 
 export interface KeyOptions {

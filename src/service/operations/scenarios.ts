@@ -1,6 +1,6 @@
 import type { MessageName, Messages } from '../../contract/index.ts';
-import { InvalidDocumentError, RequestError } from '../domain/errors.ts';
-import type { KitFunctions, Starters, TextPlace } from '../domain/kit-functions.ts';
+import { InvalidDocumentError, RequestError } from '../requests/errors.ts';
+import type { KitFunctions, Starters, TextPlace } from './kit-functions.ts';
 import type { Documents } from '../store/store.ts';
 import { findDocument, listDocuments, saveDocument, type DocumentStores } from './documents.ts';
 import { saveEval } from './evals.ts';

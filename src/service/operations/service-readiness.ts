@@ -1,5 +1,5 @@
-import type { DatabaseProblemLog } from '../domain/database-retry.ts';
-import { databaseError } from '../domain/errors.ts';
+import type { DatabaseProblemLog } from '../background/database-retry.ts';
+import { databaseError } from '../requests/errors.ts';
 import { findDatabaseProblem } from '../store/database-problem.ts';
 import { findPostgresProblem } from '../store/postgres/database-problem.ts';
 import type { Store } from '../store/store.ts';

@@ -1,7 +1,7 @@
 import type { LiveSettings } from '../../contract/index.ts';
 import type { Log } from '../../platform/log.ts';
-import { findLiveEvals, parseSettings } from '../domain/evals.ts';
-import { missingJudgeWarnings } from '../domain/missing-models.ts';
+import { findLiveEvals, parseSettings } from '../evals/definitions.ts';
+import { missingJudgeWarnings } from '../model/missing-models.ts';
 import type { Store } from '../store/store.ts';
 
 /** Returns the warnings about an owner's live settings, and logs each of them. */

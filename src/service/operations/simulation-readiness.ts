@@ -1,8 +1,8 @@
 import type { ScenarioResult } from '../../contract/index.ts';
 import { formatCount } from '../../report-kit/format.ts';
 import { isSameUrl } from '../../platform/base-url.ts';
-import { explainSession } from '../domain/simulation-results/reasons.ts';
-import { summarizeCounts } from '../domain/simulation-results/scenario-results.ts';
+import { explainSession } from '../runs/reasons.ts';
+import { summarizeCounts } from '../runs/scenario-results.ts';
 import type { SimulationOfAgent, StoredAgent } from '../store/store.ts';
 import type { ReadinessDeps, ReadinessPart } from './readiness-part.ts';
 

@@ -4,7 +4,7 @@ import {
   type Simulation,
   type SimulationRequest,
 } from '../../contract/index.ts';
-import { RequestError } from '../domain/errors.ts';
+import { RequestError } from '../requests/errors.ts';
 import type { ShownTurn } from '../../report-kit/transcript.ts';
 import type { RunDetails, ScenarioCounts, SimulationPlan, Store } from '../store/store.ts';
 

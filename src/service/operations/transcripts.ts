@@ -1,14 +1,14 @@
 import type { EvalDefinition, TranscriptUpload } from '../../contract/index.ts';
 import { isoDate, type Clock } from '../../platform/clock.ts';
-import { parseInstant } from '../domain/document-checks.ts';
-import { checkEvalIds, findLiveEvals } from '../domain/evals.ts';
-import { makeDocumentId } from '../domain/ids.ts';
-import { decodeText } from '../domain/transcript-file/decode-text.ts';
+import { parseInstant } from '../requests/document-checks.ts';
+import { checkEvalIds, findLiveEvals } from '../evals/definitions.ts';
+import { makeDocumentId } from '../store/ids.ts';
+import { decodeText } from './transcript-file/decode-text.ts';
 import {
   readTranscripts,
   type TranscriptFile,
   type TranscriptFormat,
-} from '../domain/transcript-file/read-transcripts.ts';
+} from './transcript-file/read-transcripts.ts';
 import type { NewSession, Store } from '../store/store.ts';
 import { pauseForWriter } from './writer-pause.ts';
 

@@ -8,10 +8,10 @@ import {
 import { readQuery } from '../../http-kit/query.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { yieldPeriodically } from '../../platform/event-loop.ts';
-import type { Authentication } from '../domain/authentication.ts';
-import { holdTurns, loadTurns } from '../domain/transcripts.ts';
+import type { Authentication } from '../requests/authentication.ts';
+import { holdTurns, loadTurns } from '../sessions/transcripts.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
-import { readResultsQuery } from '../domain/results-query.ts';
+import { readResultsQuery } from '../requests/results-query.ts';
 import { UnreadableConversationError } from '../turns/turn-builder.ts';
 import type { SessionTurn } from '../turns/turn-types.ts';
 import { writePage } from './write-page.ts';

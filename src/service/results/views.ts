@@ -5,7 +5,7 @@ import type {
   SimulationSession,
 } from '../../contract/index.ts';
 import { isoTime } from '../../platform/clock.ts';
-import { makeDeepLink } from '../domain/sessions.ts';
+import { makeDeepLink } from '../sessions/deep-link.ts';
 import type { SessionTurn } from '../turns/turn-types.ts';
 import type { Outcome, Session } from '../store/store.ts';
 

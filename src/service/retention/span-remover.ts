@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { startSweeper, type Sweeper, type SweeperOptions } from '../domain/sweeper.ts';
+import { startSweeper, type Sweeper, type SweeperOptions } from '../background/sweeper.ts';
 import { pauseForWriter } from '../operations/writer-pause.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import type { ReportedProblems } from '../domain/reported-problems.ts';
+import type { ReportedProblems } from '../background/reported-problems.ts';
 import type { IngestLogStore, Job } from '../store/store.ts';
 
 /** Reports evals that errored, because results do not show them. */

@@ -1,5 +1,5 @@
 import type { EvalDefinition } from '../../contract/index.ts';
-import type { ScoredSession } from '../domain/scored-session.ts';
+import type { ScoredSession } from '../sessions/scored-session.ts';
 import { scoreHeardWordErrorRateMax } from './heard-evals.ts';
 import { scoreJudge } from './judge.ts';
 import { scoreMaxLatency, scoreMaxTurns } from './limit-evals.ts';

@@ -1,5 +1,5 @@
 import { formatCount, formatShare } from '../../report-kit/format.ts';
-import { NOTHING_TRANSCRIBED } from '../domain/missing-models.ts';
+import { NOTHING_TRANSCRIBED } from '../model/missing-models.ts';
 import { formatSome, quote } from './quoting.ts';
 import { createErrorScore, createScore, type Score, type ScorerInput } from './score.ts';
 

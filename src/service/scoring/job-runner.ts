@@ -17,7 +17,7 @@ import { systemClock, type Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import { yieldPeriodically } from '../../platform/event-loop.ts';
 import type { Log } from '../../platform/log.ts';
-import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retry.ts';
+import { createDatabaseRetry, type DatabaseRetry } from '../background/database-retry.ts';
 import type { Store } from '../store/store.ts';
 import { UnreadableConversationError } from '../turns/turn-builder.ts';
 import type { ErroredEvals } from './errored-evals.ts';
@@ -26,7 +26,7 @@ import { LeasedJobs, type LeasedJob } from './leased-jobs.ts';
 import { SharedSessions, type HoldMemory, type ReadSession } from './shared-sessions.ts';
 import { createOutcomeWriter, type WriteOutcome } from './outcome-writer.ts';
 import { createErrorScore, SCORING_MS_MAX, toOutcome, type Judge, type Score } from './score.ts';
-import type { Counter } from '../domain/metrics.ts';
+import type { Counter } from '../background/metrics.ts';
 
 /** How long a lease lasts unless it is renewed. */
 const LEASE_MS = 60_000;

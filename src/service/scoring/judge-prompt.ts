@@ -1,7 +1,7 @@
 import type { Random } from '../../platform/random.ts';
 import type { Prompt, ResponseSchema } from '../model/endpoint.ts';
 import type { JudgeRequest } from './score.ts';
-import { parseToolCalls, type ScoredSession } from '../domain/scored-session.ts';
+import { parseToolCalls, type ScoredSession } from '../sessions/scored-session.ts';
 import type { ScoredTurn } from '../turns/turn-types.ts';
 import { drawFence } from '../model/draw-fence.ts';
 

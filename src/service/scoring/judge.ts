@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Random } from '../../platform/random.ts';
-import { findCitedEvidence } from '../domain/cited-evidence.ts';
-import { NO_JUDGE_IN_SERVICE } from '../domain/missing-models.ts';
+import { findCitedEvidence } from '../evals/cited-evidence.ts';
+import { NO_JUDGE_IN_SERVICE } from '../model/missing-models.ts';
 import type { ReplyObject } from '../model/completion.ts';
 import type { ModelEndpoint } from '../model/endpoint.ts';
 import { openModel, type ModelTask } from '../model/language-model.ts';

@@ -1,6 +1,6 @@
 /** The evals that limit the turns of a session: `max_turns` and `max_latency`. */
 import { formatCount } from '../../report-kit/format.ts';
-import { listCountedTurns } from '../domain/scored-session.ts';
+import { listCountedTurns } from '../sessions/scored-session.ts';
 import { formatSome } from './quoting.ts';
 import { createErrorScore, createScore, type Score, type ScorerInput } from './score.ts';
 

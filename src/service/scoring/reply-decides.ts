@@ -1,7 +1,7 @@
 /** Which evals one reply of a session decides, when a turn is sent again. */
 import type { EvalDefinition } from '../../contract/index.ts';
-import { parsePath } from '../domain/json-path.ts';
-import { findTurns, type ScoredSession } from '../domain/scored-session.ts';
+import { parsePath } from '../evals/json-path.ts';
+import { findTurns, type ScoredSession } from '../sessions/scored-session.ts';
 import type { ScoredTurn } from '../turns/turn-types.ts';
 import { scoreSession } from './eval-kinds.ts';
 import type { Score } from './score.ts';

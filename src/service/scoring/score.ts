@@ -2,9 +2,9 @@ import type { EvalDefinition, OutcomeEvidence } from '../../contract/index.ts';
 import { endOnce } from '../../platform/sandbox-kit-error.ts';
 import type { Outcome } from '../store/store.ts';
 import type { Params } from './params.ts';
-import { EVIDENCE_MAX } from '../domain/cited-evidence.ts';
-import { versionOf } from '../domain/eval-version.ts';
-import type { ScoredSession } from '../domain/scored-session.ts';
+import { EVIDENCE_MAX } from '../evals/cited-evidence.ts';
+import { versionOf } from '../evals/eval-version.ts';
+import type { ScoredSession } from '../sessions/scored-session.ts';
 
 /** Time limit of one scoring: longer than the limits of the judge and of a pattern. */
 export const SCORING_MS_MAX = 120_000;

@@ -1,4 +1,4 @@
-import { parseToolCalls, type ScoredSession } from '../domain/scored-session.ts';
+import { parseToolCalls, type ScoredSession } from '../sessions/scored-session.ts';
 
 /**
  * Returns a session in the form that `json_path` evals read: wire names, unknown fields absent, and

@@ -1,4 +1,4 @@
-import type { ScoredSession } from '../domain/scored-session.ts';
+import type { ScoredSession } from '../sessions/scored-session.ts';
 
 /** Reads a session; undefined if it or its spans no longer exist. */
 export type ReadSession = (

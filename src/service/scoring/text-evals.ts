@@ -3,7 +3,7 @@ import type { OutcomeEvidence } from '../../contract/index.ts';
 import { foldCase } from '../../platform/fold-case.ts';
 import { findFirstMatch } from '../../platform/pattern-match.ts';
 import { formatCount } from '../../report-kit/format.ts';
-import { findTurns, type ScoredSession } from '../domain/scored-session.ts';
+import { findTurns, type ScoredSession } from '../sessions/scored-session.ts';
 import type { ScoredTurn } from '../turns/turn-types.ts';
 import type { Params } from './params.ts';
 import { formatSome, quote, quoteExcerpt, quotePattern, shorten } from './quoting.ts';

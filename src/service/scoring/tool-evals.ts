@@ -2,7 +2,7 @@
 import type { OutcomeEvidence } from '../../contract/index.ts';
 import { containsJson, isObject } from '../../platform/json.ts';
 import { formatCount } from '../../report-kit/format.ts';
-import { listToolCalls, type PlacedToolCall } from '../domain/scored-session.ts';
+import { listToolCalls, type PlacedToolCall } from '../sessions/scored-session.ts';
 import { UnreadableParams } from './params.ts';
 import { formatSome, quote } from './quoting.ts';
 import { createScore, type Score, type ScorerInput } from './score.ts';

@@ -1,8 +1,8 @@
 /** The evals about values in a session: `json_path` and `evaluation_metadata`. */
 import type { OutcomeEvidence } from '../../contract/index.ts';
 import { isSameJson } from '../../platform/json.ts';
-import { findValues, parsePath, type PathStep } from '../domain/json-path.ts';
-import type { ScoredSession } from '../domain/scored-session.ts';
+import { findValues, parsePath, type PathStep } from '../evals/json-path.ts';
+import type { ScoredSession } from '../sessions/scored-session.ts';
 import { formatSome, quote } from './quoting.ts';
 import { createErrorScore, createScore, type Score, type ScorerInput } from './score.ts';
 import { viewSession } from './session-view.ts';

@@ -1,6 +1,6 @@
 import type { EndReason, Deviation, Scenario, UserAdherence } from '../../contract/index.ts';
 import { formatCount } from '../../report-kit/format.ts';
-import { listCountedTurns } from '../domain/scored-session.ts';
+import { listCountedTurns } from '../sessions/scored-session.ts';
 import { asksForFact, containsText, meetsCondition, stateFact } from './users/reply-conditions.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
 import { toAgentMessage } from './users/simulated-user.ts';

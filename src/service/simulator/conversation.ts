@@ -1,6 +1,6 @@
 import type { EndReason } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { listCountedTurns } from '../domain/scored-session.ts';
+import { listCountedTurns } from '../sessions/scored-session.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
 import type { AgentReply } from './agent-reply.ts';
 import type { Channel } from './channel.ts';

@@ -1,5 +1,5 @@
 import { formatCount } from '../../report-kit/format.ts';
-import type { ResolvedScenario } from '../domain/resolved-scenario.ts';
+import type { ResolvedScenario } from '../scenarios/resolved-scenario.ts';
 import {
   channelOf,
   countSessions,

@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import { traceIdOf } from '../../platform/trace-context.ts';
-import { NO_USER_MODEL } from '../domain/missing-models.ts';
+import { NO_USER_MODEL } from '../model/missing-models.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
 import { checkAdherence } from './adherence.ts';
 import type { Channel, ClosedChannel, OpenChannel } from './channel.ts';

@@ -1,7 +1,7 @@
 import type { Scenario } from '../../contract/index.ts';
 import { createTraceparents } from '../../platform/trace-context.ts';
-import { createIdMaker } from '../domain/ids.ts';
-import { TURNS_MAX_DEFAULT, type ResolvedScenario } from '../domain/resolved-scenario.ts';
+import { createIdMaker } from '../store/ids.ts';
+import { TURNS_MAX_DEFAULT, type ResolvedScenario } from '../scenarios/resolved-scenario.ts';
 
 /** How the simulated user talks to the sandbox. */
 export type ChannelName = 'chat' | 'voice';

@@ -1,5 +1,5 @@
 import type { OutcomeEvidence } from '../../contract/index.ts';
-import { decideVerdict } from '../domain/sessions.ts';
+import { decideVerdict } from '../sessions/verdict.ts';
 import type { Reader, WriteTransaction } from './connections.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
 import { findOrInsertEvalName } from './names.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { PageAuthentication } from '../domain/authentication.ts';
+import type { PageAuthentication } from '../requests/authentication.ts';
 import type { BrowserCalls } from '../operations/browser-calls.ts';
 import type { TranscriptOptions } from '../operations/transcripts.ts';
 import type { Store } from '../store/store.ts';

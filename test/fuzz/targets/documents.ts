@@ -3,9 +3,11 @@ import fc, { type Arbitrary } from 'fast-check';
 import { stringify } from 'yaml';
 import { isMessage } from '../../../src/contract/index.ts';
 import { readDocumentText } from '../../../library/input/documents.ts';
-import { RequestError } from '../../../src/service/domain/errors.ts';
-import { decodeText } from '../../../src/service/domain/transcript-file/decode-text.ts';
-import { readTranscripts } from '../../../src/service/domain/transcript-file/read-transcripts.ts';
+import { RequestError } from '../../../src/service/requests/errors.ts';
+import { decodeText } from '../../../src/service/operations/transcript-file/decode-text.ts';
+import {
+  readTranscripts,
+} from '../../../src/service/operations/transcript-file/read-transcripts.ts';
 import { defineTarget, Violation } from '../engine/target.ts';
 import { byteEdits, editBytes, rareByteEdits, type ByteEdit } from '../inputs/byte-edits.ts';
 import { writeJson } from '../inputs/json-edits.ts';

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import { createHttpServer } from '../../../src/http-kit/server.ts';
-import { RequestError } from '../../../src/service/domain/errors.ts';
+import { RequestError } from '../../../src/service/requests/errors.ts';
 import { withOneReplica } from '../../support/services/service.ts';
 import { until } from '../../support/until.ts';
 

@@ -1,7 +1,7 @@
 /** Spans go from requests through the store to the same turns, however an exporter sends them. */
 import t from 'tap';
 import { seededRandom, type Random } from '../../../src/platform/random.ts';
-import { buildConversationTurns } from '../../../src/service/domain/transcripts.ts';
+import { buildConversationTurns } from '../../../src/service/sessions/transcripts.ts';
 import type { SpanWriter } from '../../../src/service/store/span-writer.ts';
 import type { Store } from '../../../src/service/store/store.ts';
 import { withStore } from '../../support/database/store.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { createJudge, type LlmJudgeOptions } from '../../../src/service/scoring/judge.ts';
 import { scoreSession } from '../../../src/service/scoring/eval-kinds.ts';
-import type { ScoredSession } from '../../../src/service/domain/scored-session.ts';
+import type { ScoredSession } from '../../../src/service/sessions/scored-session.ts';
 import type { Judge, Score } from '../../../src/service/scoring/score.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { manualClock, type ManualClock } from '../../../src/platform/manual-clock.ts';

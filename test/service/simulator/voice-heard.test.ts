@@ -8,7 +8,7 @@ import {
   terminalReport,
 } from '../../../src/service/index.ts';
 import { plainStyle } from '../../../src/report-kit/terminal.ts';
-import { summarizeHeard } from '../../../src/service/domain/heard-facts.ts';
+import { summarizeHeard } from '../../../src/service/runs/heard-facts.ts';
 import { withVoiceDouble } from '../../support/calls/voice-double.ts';
 import {
   startTranscriptionServer,

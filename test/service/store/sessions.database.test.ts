@@ -1,5 +1,5 @@
 import t from 'tap';
-import { findScoredSession } from '../../../src/service/domain/transcripts.ts';
+import { findScoredSession } from '../../../src/service/sessions/transcripts.ts';
 import type { SessionFilter } from '../../../src/service/store/store.ts';
 import {
   newCloseRequest,

@@ -4,7 +4,7 @@ import {
   type JobRunner,
   type JobRunnerOptions,
 } from '../../../src/service/scoring/job-runner.ts';
-import type { ScoredSession } from '../../../src/service/domain/scored-session.ts';
+import type { ScoredSession } from '../../../src/service/sessions/scored-session.ts';
 import type { Judge, Score } from '../../../src/service/scoring/score.ts';
 import { manualClock, type ManualClock } from '../../../src/platform/manual-clock.ts';
 import { createLineLog } from '../services/log-lines.ts';

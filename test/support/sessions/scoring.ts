@@ -1,5 +1,5 @@
 import type { EvalDefinition } from '../../../src/contract/index.ts';
-import type { ScoredSession } from '../../../src/service/domain/scored-session.ts';
+import type { ScoredSession } from '../../../src/service/sessions/scored-session.ts';
 import type { ScoredTurn } from '../../../src/service/turns/turn-types.ts';
 
 /** Fields of a turn; its position in the session sets its sequence. */

@@ -4,7 +4,7 @@ import {
   computeKappa,
   measureAgreement,
   REVIEWS_MIN,
-} from '../../../src/service/domain/agreement.ts';
+} from '../../../src/service/evals/agreement.ts';
 
 const round = (value: number | undefined): number | undefined =>
   value === undefined ? undefined : Math.round(value * 1e4) / 1e4;

@@ -1,7 +1,10 @@
 /** Who reads a page, and whose data it shows. */
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
-import type { PageAccess, PageAuthentication } from '../../../src/service/domain/authentication.ts';
+import type {
+  PageAccess,
+  PageAuthentication,
+} from '../../../src/service/requests/authentication.ts';
 import { createViewers, type Viewers } from '../../../src/service/web/frame/viewer.ts';
 
 /** Returns what `find` finds out about a request, and how often the request was authenticated. */

@@ -1,6 +1,6 @@
 /** The memory of problems that were reported to users. */
 import t from 'tap';
-import { createReportedProblems } from '../../../src/service/domain/reported-problems.ts';
+import { createReportedProblems } from '../../../src/service/background/reported-problems.ts';
 
 void t.test('the oldest of more than 1,000 problems is forgotten and reported again', async (t) => {
   const problems = createReportedProblems({ runningMs: () => 0 });

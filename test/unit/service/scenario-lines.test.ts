@@ -6,7 +6,7 @@ import { assignPersona, readShippedPersonas } from '../../../library/input/perso
 import { systemClock } from '../../../src/platform/clock.ts';
 import { silentLog } from '../../../src/platform/log.ts';
 import { plainStyle } from '../../../src/report-kit/terminal.ts';
-import { decideVerdict } from '../../../src/service/domain/sessions.ts';
+import { decideVerdict } from '../../../src/service/sessions/verdict.ts';
 import { resolveScenarios } from '../../../src/service/index.ts';
 import { scoreSession } from '../../../src/service/scoring/eval-kinds.ts';
 import { toOutcome } from '../../../src/service/scoring/score.ts';

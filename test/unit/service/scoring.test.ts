@@ -2,8 +2,8 @@ import t from 'tap';
 import { findViolations, type EvalDefinition } from '../../../src/contract/index.ts';
 import { scoreSession } from '../../../src/service/scoring/eval-kinds.ts';
 import type { Score } from '../../../src/service/scoring/score.ts';
-import { findCitedEvidence } from '../../../src/service/domain/cited-evidence.ts';
-import type { ScoredSession } from '../../../src/service/domain/scored-session.ts';
+import { findCitedEvidence } from '../../../src/service/evals/cited-evidence.ts';
+import type { ScoredSession } from '../../../src/service/sessions/scored-session.ts';
 import { makeToolCall, makeEval, makeSession } from '../../support/sessions/scoring.ts';
 
 type Row = [

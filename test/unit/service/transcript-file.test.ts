@@ -1,17 +1,17 @@
 /** Reading transcripts from JSON, JSONL, and CSV. */
 import t from 'tap';
-import { InvalidDocumentError } from '../../../src/service/domain/errors.ts';
-import { checkEvalIds } from '../../../src/service/domain/evals.ts';
-import { readCsv } from '../../../src/service/domain/transcript-file/csv.ts';
+import { InvalidDocumentError } from '../../../src/service/requests/errors.ts';
+import { checkEvalIds } from '../../../src/service/evals/definitions.ts';
+import { readCsv } from '../../../src/service/operations/transcript-file/csv.ts';
 import {
   decodeText,
   FILE_BYTES_MAX,
-} from '../../../src/service/domain/transcript-file/decode-text.ts';
+} from '../../../src/service/operations/transcript-file/decode-text.ts';
 import {
   readTranscripts,
   type TranscriptFile,
   type TranscriptFormat,
-} from '../../../src/service/domain/transcript-file/read-transcripts.ts';
+} from '../../../src/service/operations/transcript-file/read-transcripts.ts';
 import type { TranscriptUpload } from '../../../src/contract/index.ts';
 import { samples } from '../../../src/service/web/transcripts/samples.ts';
 import { atNight } from '../../support/nightly.ts';

@@ -1,4 +1,4 @@
-import type { SdkSettings } from '../../domain/sdk-settings.ts';
+import type { SdkSettings } from '../../exporters/sdk-settings.ts';
 import { dialects } from './table.ts';
 
 const TOPICS = [

@@ -1,6 +1,6 @@
 import type { ReplyCondition, ScenarioStep } from '../../../contract/index.ts';
 import { seededRandom, type Random } from '../../../platform/random.ts';
-import { canPause, countWords, splitAtPauses } from '../../domain/line-pauses.ts';
+import { canPause, countWords, splitAtPauses } from '../../scenarios/line-pauses.ts';
 import type { SessionPlan } from '../session-plan.ts';
 
 /** How a scenario says that a line is spoken. */

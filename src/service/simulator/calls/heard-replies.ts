@@ -4,7 +4,7 @@ import type { Clock } from '../../../platform/clock.ts';
 import { forEachConcurrently } from '../../../platform/concurrency.ts';
 import { formatCount } from '../../../report-kit/format.ts';
 import { compareHeard, type Transcriber } from '../../../voice/transcription/index.ts';
-import { wordErrorRate } from '../../domain/heard-facts.ts';
+import { wordErrorRate } from '../../runs/heard-facts.ts';
 import type { SimulatedTurn } from '../../turns/turn-types.ts';
 import type { ReplyAudio } from './reply-audio.ts';
 

@@ -1,7 +1,7 @@
 import type { SimulatedSessionReport } from '../../../contract/index.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderTimeline } from '../../../report-kit/waveform.ts';
-import { listEvents } from '../../domain/turn-taking-facts.ts';
+import { listEvents } from '../../runs/turn-taking-facts.ts';
 import type { CallSummary } from '../../store/store.ts';
 
 /** The audio files of a session: links relative to the page. */

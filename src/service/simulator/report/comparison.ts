@@ -1,7 +1,7 @@
 import type { SimulationComparison, SimulationReport } from '../../../contract/index.ts';
 import { describeDifferences } from '../../../report-kit/comparison.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
-import { compareRuns, runChangeNames } from '../../domain/comparison/run-comparison.ts';
+import { compareRuns, runChangeNames } from '../../runs/comparison/run-comparison.ts';
 
 /** Adds a comparison with an earlier run to a report: its verdict, then scenarios, regressions first. */
 export function withComparison(

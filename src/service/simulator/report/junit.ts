@@ -10,11 +10,11 @@ import {
   changeNames,
   describeEvidence,
   describeStanding,
-} from '../../domain/comparison/scenario-changes.ts';
+} from '../../runs/comparison/scenario-changes.ts';
 import { summarizeTurnTaking } from '../../../voice/turn-taking/summarize.ts';
-import { listRunHeard, summarizeHeard } from '../../domain/heard-facts.ts';
-import { listRunTurnTaking, measuredCalls } from '../../domain/turn-taking-facts.ts';
-import { groupAlike, listSharedReasons } from '../../domain/simulation-results/reasons.ts';
+import { listRunHeard, summarizeHeard } from '../../runs/heard-facts.ts';
+import { listRunTurnTaking, measuredCalls } from '../../runs/turn-taking-facts.ts';
+import { groupAlike, listSharedReasons } from '../../runs/reasons.ts';
 import { listChanges, shortHeading } from './comparison.ts';
 import { formatTranscript } from './transcript.ts';
 

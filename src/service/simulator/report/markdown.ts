@@ -13,17 +13,12 @@ import {
   changeNames,
   describeEvidence,
   describeStanding,
-} from '../../domain/comparison/scenario-changes.ts';
-import {
-  describeEnd,
-  groupUnpassed,
-  listSharedReasons,
-  nameOf,
-} from '../../domain/simulation-results/reasons.ts';
+} from '../../runs/comparison/scenario-changes.ts';
+import { describeEnd, groupUnpassed, listSharedReasons, nameOf } from '../../runs/reasons.ts';
 import { listChanges, shortHeading } from './comparison.ts';
 import { formatTranscript } from './transcript.ts';
-import { listRunHeard } from '../../domain/heard-facts.ts';
-import { listRunTurnTaking } from '../../domain/turn-taking-facts.ts';
+import { listRunHeard } from '../../runs/heard-facts.ts';
+import { listRunTurnTaking } from '../../runs/turn-taking-facts.ts';
 
 /** Maximum numbers of groups and transcripts; the JSON report has all sessions. */
 const GROUPS_MAX = 20;

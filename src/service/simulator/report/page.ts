@@ -24,20 +24,12 @@ import {
   changeNames,
   describeEvidence,
   describeStanding,
-} from '../../domain/comparison/scenario-changes.ts';
-import {
-  sortByUrgency,
-  VERDICTS_BY_URGENCY,
-} from '../../domain/simulation-results/scenario-results.ts';
-import {
-  describeEnd,
-  groupUnpassed,
-  listSharedReasons,
-  nameOf,
-} from '../../domain/simulation-results/reasons.ts';
+} from '../../runs/comparison/scenario-changes.ts';
+import { sortByUrgency, VERDICTS_BY_URGENCY } from '../../runs/scenario-results.ts';
+import { describeEnd, groupUnpassed, listSharedReasons, nameOf } from '../../runs/reasons.ts';
 import type { CallSummary } from '../../store/store.ts';
-import { listRunHeard } from '../../domain/heard-facts.ts';
-import { listRunTurnTaking } from '../../domain/turn-taking-facts.ts';
+import { listRunHeard } from '../../runs/heard-facts.ts';
+import { listRunTurnTaking } from '../../runs/turn-taking-facts.ts';
 import type { SessionAudio } from './call.ts';
 import { listChanges, shortHeading } from './comparison.ts';
 import { putExampleFirst } from './failed-turn.ts';

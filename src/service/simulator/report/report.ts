@@ -8,15 +8,15 @@ import type {
 import { isoTime } from '../../../platform/clock.ts';
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { summarizeTurnTaking } from '../../../voice/turn-taking/summarize.ts';
-import type { ResolvedScenario } from '../../domain/resolved-scenario.ts';
-import { isStopped } from '../../domain/simulation-results/reasons.ts';
+import type { ResolvedScenario } from '../../scenarios/resolved-scenario.ts';
+import { isStopped } from '../../runs/reasons.ts';
 import {
   decideRunVerdict,
   describeScenarios,
   summarizeScenarios,
-} from '../../domain/simulation-results/scenario-results.ts';
-import { summarizeHeard } from '../../domain/heard-facts.ts';
-import { measuredCalls } from '../../domain/turn-taking-facts.ts';
+} from '../../runs/scenario-results.ts';
+import { summarizeHeard } from '../../runs/heard-facts.ts';
+import { measuredCalls } from '../../runs/turn-taking-facts.ts';
 
 /** The results of a simulation. */
 export interface RunResults {

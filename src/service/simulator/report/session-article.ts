@@ -7,10 +7,10 @@ import { cutText, formatCount, formatDuration } from '../../../report-kit/format
 import { html, type Html } from '../../../report-kit/html.ts';
 import { SEARCHABLE } from '../../../report-kit/run-report.ts';
 import { renderTranscript, type ShownTurn } from '../../../report-kit/transcript.ts';
-import { listHeard } from '../../domain/heard-facts.ts';
-import { describeEnd, listOtherReasons, nameOf } from '../../domain/simulation-results/reasons.ts';
-import { VERDICTS_BY_URGENCY } from '../../domain/simulation-results/scenario-results.ts';
-import { listTurnTaking } from '../../domain/turn-taking-facts.ts';
+import { listHeard } from '../../runs/heard-facts.ts';
+import { describeEnd, listOtherReasons, nameOf } from '../../runs/reasons.ts';
+import { VERDICTS_BY_URGENCY } from '../../runs/scenario-results.ts';
+import { listTurnTaking } from '../../runs/turn-taking-facts.ts';
 import type { CallSummary } from '../../store/store.ts';
 import { renderCall, type SessionAudio } from './call.ts';
 

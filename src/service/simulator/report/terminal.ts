@@ -25,12 +25,12 @@ import {
   type Style,
   type TextLayout,
 } from '../../../report-kit/terminal.ts';
-import { runChangeNames } from '../../domain/comparison/run-comparison.ts';
+import { runChangeNames } from '../../runs/comparison/run-comparison.ts';
 import {
   changeNames,
   describeEvidence,
   describeStanding,
-} from '../../domain/comparison/scenario-changes.ts';
+} from '../../runs/comparison/scenario-changes.ts';
 import {
   describeEnd,
   groupAlike,
@@ -39,13 +39,13 @@ import {
   listSharedReasons,
   nameEnd,
   nameOf,
-} from '../../domain/simulation-results/reasons.ts';
+} from '../../runs/reasons.ts';
 import { listChanges } from './comparison.ts';
 import { findFailedTurn, putExampleFirst } from './failed-turn.ts';
 import { describeTurnResend, formatTurnCommand } from './send-again.ts';
 import { formatTranscriptLines, formatTurnLines, nameTurn } from './transcript.ts';
-import { listRunHeard } from '../../domain/heard-facts.ts';
-import { listRunTurnTaking } from '../../domain/turn-taking-facts.ts';
+import { listRunHeard } from '../../runs/heard-facts.ts';
+import { listRunTurnTaking } from '../../runs/turn-taking-facts.ts';
 
 const STYLE_BY_VERDICT: Record<SimulationVerdict, Style> = {
   passed: 'green',

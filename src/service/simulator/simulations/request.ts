@@ -5,14 +5,14 @@ import {
   type SimulationRequest,
   type TestedAgent,
 } from '../../../contract/index.ts';
-import { unknownIdError } from '../../domain/document-checks.ts';
-import { InvalidDocumentError } from '../../domain/errors.ts';
-import { missingJudgeWarnings, missingUserModelWarnings } from '../../domain/missing-models.ts';
+import { unknownIdError } from '../../requests/document-checks.ts';
+import { InvalidDocumentError } from '../../requests/errors.ts';
+import { missingJudgeWarnings, missingUserModelWarnings } from '../../model/missing-models.ts';
 import {
   resolveScenario,
   type ResolvedScenario,
   type ScenarioReferences,
-} from '../../domain/resolved-scenario.ts';
+} from '../../scenarios/resolved-scenario.ts';
 import { checkAgentUrls, listDocuments } from '../../operations/documents.ts';
 import type { Store } from '../../store/store.ts';
 import { countSessions } from '../session-plan.ts';

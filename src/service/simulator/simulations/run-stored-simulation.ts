@@ -4,7 +4,7 @@ import { errorOrigin } from '../../../platform/error-origin.ts';
 import type { Log } from '../../../platform/log.ts';
 import type { SpeechModel } from '../../../voice/speech/index.ts';
 import type { TranscriptionModel } from '../../../voice/transcription/index.ts';
-import type { DatabaseRetry } from '../../domain/database-retry.ts';
+import type { DatabaseRetry } from '../../background/database-retry.ts';
 import type { LiveSession } from '../../operations/simulations.ts';
 import type { NewSession, SimulationLease, SimulationPlan, Store } from '../../store/store.ts';
 import type { RecordedCall } from '../calls/build-recording.ts';

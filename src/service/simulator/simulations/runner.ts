@@ -10,7 +10,7 @@
  */
 import { systemClock } from '../../../platform/clock.ts';
 import { errorOrigin } from '../../../platform/error-origin.ts';
-import { createDatabaseRetry, type DatabaseRetry } from '../../domain/database-retry.ts';
+import { createDatabaseRetry, type DatabaseRetry } from '../../background/database-retry.ts';
 import type { ModelEndpoint } from '../../model/endpoint.ts';
 import type { LiveSession } from '../../operations/simulations.ts';
 import type { SimulationLease, SimulationLeases, SimulationPlan } from '../../store/store.ts';

@@ -5,13 +5,14 @@ import type {
   SimulationSessionState,
 } from '../../../contract/index.ts';
 import { isoTime, type Clock } from '../../../platform/clock.ts';
-import { decideVerdict, makeDeepLink } from '../../domain/sessions.ts';
+import { makeDeepLink } from '../../sessions/deep-link.ts';
+import { decideVerdict } from '../../sessions/verdict.ts';
 import {
   decideRunVerdict,
   summarizeScenario,
   summarizeScenarios,
   toJudgedScenario,
-} from '../../domain/simulation-results/scenario-results.ts';
+} from '../../runs/scenario-results.ts';
 import type { LiveSession, WatchedSimulation } from '../../operations/simulations.ts';
 import type { RunDetails, ScenarioCounts, Session, SimulationPlan } from '../../store/store.ts';
 import { countSessions, planSessions } from '../session-plan.ts';

@@ -4,14 +4,14 @@ import type { AdjustableClock } from '../../../platform/adjustable-clock.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { errorOrigin } from '../../../platform/error-origin.ts';
 import type { Log } from '../../../platform/log.ts';
-import type { Caller } from '../../domain/authentication.ts';
+import type { Caller } from '../../requests/authentication.ts';
 import {
   createRateLimiter,
   RATE_WINDOW_MS,
   retryAfterS,
   type RateLimiter,
   type RateLimitResult,
-} from '../../domain/rate-limiter.ts';
+} from '../../requests/rate-limiter.ts';
 import { findPostgresProblem } from './database-problem.ts';
 
 /**

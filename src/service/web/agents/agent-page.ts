@@ -4,7 +4,7 @@ import { quoteArgument } from '../../../platform/shell.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
-import { reportKindNames } from '../../domain/agent-reports.ts';
+import { reportKindNames } from '../../operations/read-agent-report.ts';
 import type { AgentReadiness } from '../../operations/agent-readiness.ts';
 import type { WatchedTest } from '../../operations/agent-tests.ts';
 import type { ReadinessPart } from '../../operations/readiness-part.ts';

@@ -1,5 +1,5 @@
-import { RequestError } from '../../domain/errors.ts';
-import type { ConnectionReport } from '../../domain/kit-functions.ts';
+import { RequestError } from '../../requests/errors.ts';
+import type { ConnectionReport } from '../../operations/kit-functions.ts';
 import { findReadiness } from '../../operations/agent-readiness.ts';
 import { listReports } from '../../operations/agent-reports.ts';
 import type { AgentTests } from '../../operations/agent-tests.ts';

@@ -1,7 +1,7 @@
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import { renderTranscript, type ShownTurn } from '../../../report-kit/transcript.ts';
 import { isObject } from '../../../platform/json.ts';
-import { formatChatCommand } from '../../domain/chat-command.ts';
+import { formatChatCommand } from '../../../report-kit/chat-command.ts';
 import {
   beginConversation,
   makeChatRequest,

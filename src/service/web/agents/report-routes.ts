@@ -1,5 +1,5 @@
-import { parseBoundedJson } from '../../domain/bounded-json.ts';
-import { RequestError } from '../../domain/errors.ts';
+import { parseBoundedJson } from '../../requests/bounded-json.ts';
+import { RequestError } from '../../requests/errors.ts';
 import { attachReport, findReport, REPORT_CHARACTERS_MAX } from '../../operations/agent-reports.ts';
 import { findDocument } from '../../operations/documents.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';

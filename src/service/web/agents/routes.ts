@@ -1,5 +1,5 @@
 import type { TestedAgent } from '../../../contract/index.ts';
-import { InvalidDocumentError } from '../../domain/errors.ts';
+import { InvalidDocumentError } from '../../requests/errors.ts';
 import { findReadiness } from '../../operations/agent-readiness.ts';
 import { changeAgent, checkConnection, type AgentDeps } from '../../operations/agents.ts';
 import { listDocuments, removeDocument, saveDocument } from '../../operations/documents.ts';

@@ -1,6 +1,6 @@
 import { formatCount, formatDuration, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { AgentTest, AgentTestPlan } from '../../domain/kit-functions.ts';
+import type { AgentTest, AgentTestPlan } from '../../operations/kit-functions.ts';
 import type { WatchedTest } from '../../operations/agent-tests.ts';
 import type { StoredAgent } from '../../store/store.ts';
 import { isFlawless, type FieldProblems } from '../frame/field-problems.ts';

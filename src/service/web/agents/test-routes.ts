@@ -1,4 +1,4 @@
-import type { AgentTest } from '../../domain/kit-functions.ts';
+import type { AgentTest } from '../../operations/kit-functions.ts';
 import { findDocument } from '../../operations/documents.ts';
 import { readText } from '../frame/forms.ts';
 import { goTo, type Answer, type Pages, type SentForm, type Visit } from '../frame/pages.ts';

@@ -2,15 +2,15 @@ import type { ComparedScenario, RunChange, ScenarioChange } from '../../../contr
 import { cutText, formatCount, formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
-import type { ComparedEval } from '../../domain/comparison/eval-changes.ts';
-import { CHANCE_P_MAX } from '../../domain/comparison/exact-test.ts';
-import { formatPoints, runChangeNames } from '../../domain/comparison/run-comparison.ts';
+import type { ComparedEval } from '../../runs/comparison/eval-changes.ts';
+import { CHANCE_P_MAX } from '../../runs/comparison/exact-test.ts';
+import { formatPoints, runChangeNames } from '../../runs/comparison/run-comparison.ts';
 import {
   changeNames,
   describeEvidence,
   describeStanding,
   type JudgedChange,
-} from '../../domain/comparison/scenario-changes.ts';
+} from '../../runs/comparison/scenario-changes.ts';
 import type { EvalCounts } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { createEvalNames } from '../runs/eval-names.ts';

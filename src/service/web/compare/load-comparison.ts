@@ -3,11 +3,11 @@ import {
   compareEvals,
   type ComparedEvals,
   type EvaluatedRun,
-} from '../../domain/comparison/eval-changes.ts';
-import { compareRuns, type ComparedRuns } from '../../domain/comparison/run-comparison.ts';
-import { riseOf } from '../../domain/comparison/scenario-changes.ts';
-import { decideVerdict } from '../../domain/sessions.ts';
-import { loadTurns } from '../../domain/transcripts.ts';
+} from '../../runs/comparison/eval-changes.ts';
+import { compareRuns, type ComparedRuns } from '../../runs/comparison/run-comparison.ts';
+import { riseOf } from '../../runs/comparison/scenario-changes.ts';
+import { decideVerdict } from '../../sessions/verdict.ts';
+import { loadTurns } from '../../sessions/transcripts.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import type { Simulations } from '../../operations/simulations.ts';
 import type {

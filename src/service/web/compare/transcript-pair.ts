@@ -1,9 +1,9 @@
 import { cutText, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderTranscript, type TextRange } from '../../../report-kit/transcript.ts';
-import { decideVerdict } from '../../domain/sessions.ts';
+import { decideVerdict } from '../../sessions/verdict.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
-import { explainSession, listReasons } from '../../domain/simulation-results/reasons.ts';
+import { explainSession, listReasons } from '../../runs/reasons.ts';
 import type { PageContext } from '../frame/page-frame.ts';
 import { linkToSession } from '../sessions/session-links.ts';
 import { findChangedWords } from './changed-words.ts';

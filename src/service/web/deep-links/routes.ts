@@ -1,5 +1,5 @@
 import { readQuery } from '../../../http-kit/query.ts';
-import { holdTurns } from '../../domain/transcripts.ts';
+import { holdTurns } from '../../sessions/transcripts.ts';
 import type { Session, SessionKind, Store } from '../../store/store.ts';
 import { renderMissingSessionPage } from '../frame/page-frame.ts';
 import { sendAnswer, type Answer, type Pages } from '../frame/pages.ts';

@@ -1,6 +1,6 @@
-import { versionOf } from '../../domain/eval-version.ts';
-import { decideVerdict } from '../../domain/sessions.ts';
-import { STATUS_WORDS } from '../../domain/simulation-results/reasons.ts';
+import { versionOf } from '../../evals/eval-version.ts';
+import { decideVerdict } from '../../sessions/verdict.ts';
+import { STATUS_WORDS } from '../../runs/reasons.ts';
 import { listDocuments } from '../../operations/documents.ts';
 import type { Store } from '../../store/store.ts';
 import { readPage } from '../frame/list-filter.ts';

@@ -6,7 +6,7 @@ import {
   formatShare,
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { REVIEWS_MIN, type Agreement } from '../../domain/agreement.ts';
+import { REVIEWS_MIN, type Agreement } from '../../evals/agreement.ts';
 import type { ReviewedOutcome } from '../../store/store.ts';
 import { linkTo, type PageContext } from '../frame/page-frame.ts';
 import { OUTCOME_LOOKS } from '../sessions/outcome-looks.ts';

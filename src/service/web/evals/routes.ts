@@ -1,5 +1,5 @@
 import type { EvalDefinition } from '../../../contract/index.ts';
-import { RequestError } from '../../domain/errors.ts';
+import { RequestError } from '../../requests/errors.ts';
 import type { RunDry } from '../../operations/dry-run.ts';
 import { deleteEval, findEval, saveEval } from '../../operations/evals.ts';
 import { readText } from '../frame/forms.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { prefersHtml } from '../../../http-kit/pages.ts';
 import { html } from '../../../report-kit/html.ts';
-import { RequestError, toRequestError } from '../../domain/errors.ts';
+import { RequestError, toRequestError } from '../../requests/errors.ts';
 import { FORM_BYTES_MAX } from './forms.ts';
 import { EVENT_STREAM_TYPE, formatEnd } from './live.ts';
 import { renderServicePage, sendPage, servicePageHeaders, UNKNOWN_READER } from './page-frame.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { PageAuthentication } from '../../domain/authentication.ts';
-import { RequestError } from '../../domain/errors.ts';
+import type { PageAuthentication } from '../../requests/authentication.ts';
+import { RequestError } from '../../requests/errors.ts';
 import { linkTo, type PageContext } from './page-frame.ts';
 
 /** The largest form, with its files. */

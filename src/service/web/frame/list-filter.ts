@@ -1,6 +1,6 @@
 import { formatValue } from '../../../contract/index.ts';
-import { RequestError } from '../../domain/errors.ts';
-import { readResultsQuery } from '../../domain/results-query.ts';
+import { RequestError } from '../../requests/errors.ts';
+import { readResultsQuery } from '../../requests/results-query.ts';
 import type { Page, SessionFilter, Store } from '../../store/store.ts';
 
 /** Replaces the field at the start of a problem by its label on the page. */

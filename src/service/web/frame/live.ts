@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { systemClock, type Clock } from '../../../platform/clock.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { RequestError, toRequestError } from '../../domain/errors.ts';
+import { RequestError, toRequestError } from '../../requests/errors.ts';
 
 /** The media type of server-sent events. */
 export const EVENT_STREAM_TYPE = 'text/event-stream';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readQuery } from '../../../http-kit/query.ts';
-import { RequestError } from '../../domain/errors.ts';
+import { RequestError } from '../../requests/errors.ts';
 import type { LiveContent, LiveUpdates } from './live.ts';
 import { linkTo, sendPage, type PageContext } from './page-frame.ts';
 import type { Viewer, Viewers } from './viewer.ts';

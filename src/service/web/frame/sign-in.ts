@@ -3,7 +3,7 @@ import type { Clock } from '../../../platform/clock.ts';
 import { formatCount } from '../../../report-kit/format.ts';
 import { readQuery } from '../../../http-kit/query.ts';
 import { html } from '../../../report-kit/html.ts';
-import type { PageAuthentication } from '../../domain/authentication.ts';
+import type { PageAuthentication } from '../../requests/authentication.ts';
 import { createSignInAttempts } from './sign-in-attempts.ts';
 import { renderField } from './fields.ts';
 import { readForm, readText } from './forms.ts';

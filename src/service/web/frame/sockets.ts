@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { handleUpgrades, isWebSocketRequest, type Upgrade } from '../../../http-kit/upgrade.ts';
-import { RequestError } from '../../domain/errors.ts';
+import { RequestError } from '../../requests/errors.ts';
 import type { Viewer, Viewers } from './viewer.ts';
 
 /** The largest message of a page. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { readQuery } from '../../../http-kit/query.ts';
-import type { PageAccess, PageAuthentication } from '../../domain/authentication.ts';
+import type { PageAccess, PageAuthentication } from '../../requests/authentication.ts';
 import type { Store } from '../../store/store.ts';
 import type { PageContext } from './page-frame.ts';
 import { readForm, readToken } from './forms.ts';

@@ -1,13 +1,13 @@
-import type { AcceptedTraces, TracesByExporter } from '../../domain/accepted-traces.ts';
-import { findLiveEvals } from '../../domain/evals.ts';
-import { exporterOf } from '../../domain/exporters.ts';
-import type { Rejections, RejectedRequests } from '../../domain/rejected-requests.ts';
+import type { AcceptedTraces, TracesByExporter } from '../../exporters/accepted-traces.ts';
+import { findLiveEvals } from '../../evals/definitions.ts';
+import { exporterOf } from '../../exporters/exporter-name.ts';
+import type { Rejections, RejectedRequests } from '../../exporters/rejected-requests.ts';
 import {
   isFollowedByTraces,
   omitSolved,
   type LoggedProblem,
   type SolvingEvidence,
-} from '../../domain/solved-problems.ts';
+} from '../../exporters/solved-problems.ts';
 import type { Store } from '../../store/store.ts';
 import type { News } from './overview-page.ts';
 

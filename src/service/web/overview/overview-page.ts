@@ -9,7 +9,7 @@ import {
 import { renderRoutes, type FrontPage } from '../../../report-kit/front-page.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import type { IngestLogEntry, OwnerCounts, RunSummary, SessionKind } from '../../store/store.ts';
-import type { Rejections } from '../../domain/rejected-requests.ts';
+import type { Rejections } from '../../exporters/rejected-requests.ts';
 import { renderForm } from '../frame/forms.ts';
 import { renderLive, type LiveContent } from '../frame/live.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';

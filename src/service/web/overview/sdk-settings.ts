@@ -1,5 +1,5 @@
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { SdkSettings } from '../../domain/sdk-settings.ts';
+import type { SdkSettings } from '../../exporters/sdk-settings.ts';
 import type { IngestLogEntry } from '../../store/store.ts';
 
 /**

@@ -8,7 +8,7 @@ import {
   isStopped,
   listSharedReasons,
   type ExplainedSession,
-} from '../../domain/simulation-results/reasons.ts';
+} from '../../runs/reasons.ts';
 import type { Session } from '../../store/store.ts';
 import type { PageContext } from '../frame/page-frame.ts';
 import { linkToSession } from '../sessions/session-links.ts';

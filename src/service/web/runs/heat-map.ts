@@ -2,7 +2,7 @@ import type { ScenarioResult } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { cutText, formatCount, formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { VERDICTS_BY_URGENCY } from '../../domain/simulation-results/scenario-results.ts';
+import { VERDICTS_BY_URGENCY } from '../../runs/scenario-results.ts';
 import type { RunSummary } from '../../store/store.ts';
 import { linkTo, type PageContext } from '../frame/page-frame.ts';
 import type { JudgedRun } from './judge-runs.ts';

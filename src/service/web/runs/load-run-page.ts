@@ -1,8 +1,5 @@
-import { RequestError } from '../../domain/errors.ts';
-import {
-  sortByUrgency,
-  summarizeCounts,
-} from '../../domain/simulation-results/scenario-results.ts';
+import { RequestError } from '../../requests/errors.ts';
+import { sortByUrgency, summarizeCounts } from '../../runs/scenario-results.ts';
 import { listDocuments } from '../../operations/documents.ts';
 import type { Simulations } from '../../operations/simulations.ts';
 import type { RunDetails, RunRef, SessionKind, Store } from '../../store/store.ts';

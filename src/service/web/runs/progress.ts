@@ -1,7 +1,7 @@
 import { cutText, formatCount, formatDuration } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderTranscript } from '../../../report-kit/transcript.ts';
-import { describeScenarios } from '../../domain/simulation-results/scenario-results.ts';
+import { describeScenarios } from '../../runs/scenario-results.ts';
 import type { WatchedSimulation } from '../../operations/simulations.ts';
 import { renderForm } from '../frame/forms.ts';
 import type { PageContext } from '../frame/page-frame.ts';

@@ -1,5 +1,5 @@
 import { html } from '../../../report-kit/html.ts';
-import type { RequestError } from '../../domain/errors.ts';
+import type { RequestError } from '../../requests/errors.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { listDocuments } from '../../operations/documents.ts';
 import { cancelSimulation, type Simulations } from '../../operations/simulations.ts';

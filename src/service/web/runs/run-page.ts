@@ -9,10 +9,7 @@ import {
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
-import {
-  decideRunVerdict,
-  describeScenarios,
-} from '../../domain/simulation-results/scenario-results.ts';
+import { decideRunVerdict, describeScenarios } from '../../runs/scenario-results.ts';
 import type { WatchedSimulation } from '../../operations/simulations.ts';
 import type {
   EvalCounts,

@@ -3,7 +3,7 @@ import { formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { RELIABILITY_COLUMNS } from '../../../report-kit/scenario-columns.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
-import { sortByUrgency } from '../../domain/simulation-results/scenario-results.ts';
+import { sortByUrgency } from '../../runs/scenario-results.ts';
 
 /** What a table of scenarios links to. */
 export interface ScenarioTableOptions {

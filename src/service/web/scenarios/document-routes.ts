@@ -1,5 +1,5 @@
-import { RequestError } from '../../domain/errors.ts';
-import type { KitFunctions } from '../../domain/kit-functions.ts';
+import { RequestError } from '../../requests/errors.ts';
+import type { KitFunctions } from '../../operations/kit-functions.ts';
 import { findDocument, removeDocument } from '../../operations/documents.ts';
 import { duplicateDocument, saveText, type TextKind } from '../../operations/scenarios.ts';
 import type { Documents, Store } from '../../store/store.ts';

@@ -1,8 +1,8 @@
 import type { Persona, Scenario } from '../../../contract/index.ts';
 import { awaitValues } from '../../../platform/concurrency.ts';
 import { foldCase } from '../../../platform/fold-case.ts';
-import { makeScenarioFromConversation } from '../../domain/conversation-scenario.ts';
-import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
+import { makeScenarioFromConversation } from '../../scenarios/conversation-scenario.ts';
+import { InvalidDocumentError, RequestError } from '../../requests/errors.ts';
 import { sortByConnection } from '../../operations/agents.ts';
 import { findDocument, listDocuments, saveDocument } from '../../operations/documents.ts';
 import { addStarters } from '../../operations/scenarios.ts';

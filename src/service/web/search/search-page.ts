@@ -1,7 +1,7 @@
 import { isoTime } from '../../../platform/clock.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { decideVerdict } from '../../domain/sessions.ts';
+import { decideVerdict } from '../../sessions/verdict.ts';
 import type { Found, SearchResults } from '../../operations/search.ts';
 import type { RunSummary, Session, SessionKind } from '../../store/store.ts';
 import { renderProblem } from '../frame/fields.ts';

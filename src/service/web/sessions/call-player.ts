@@ -4,8 +4,8 @@ import { formatDuration } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import { renderTimeline, WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
-import { listHeard } from '../../domain/heard-facts.ts';
-import { listEvents, listTurnTaking } from '../../domain/turn-taking-facts.ts';
+import { listHeard } from '../../runs/heard-facts.ts';
+import { listEvents, listTurnTaking } from '../../runs/turn-taking-facts.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import type { Recording, Session } from '../../store/store.ts';
 

@@ -2,7 +2,7 @@ import { isoTime } from '../../../platform/clock.ts';
 import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
 import { formatCount, formatInstant, formatList } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { Transcript } from '../../domain/transcripts.ts';
+import type { Transcript } from '../../sessions/transcripts.ts';
 import type { Conversation, StoredSpan } from '../../store/store.ts';
 import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';

@@ -3,8 +3,8 @@ import type { OutcomeEvidence } from '../../../contract/index.ts';
 import { cutText } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { ShownTurn, TurnMark } from '../../../report-kit/transcript.ts';
-import { findCitedEvidence } from '../../domain/cited-evidence.ts';
-import type { Transcript } from '../../domain/transcripts.ts';
+import { findCitedEvidence } from '../../evals/cited-evidence.ts';
+import type { Transcript } from '../../sessions/transcripts.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import type { Outcome } from '../../store/store.ts';
 

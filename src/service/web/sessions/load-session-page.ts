@@ -1,5 +1,5 @@
 import { awaitValues } from '../../../platform/concurrency.ts';
-import { loadTranscript } from '../../domain/transcripts.ts';
+import { loadTranscript } from '../../sessions/transcripts.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import { listDocuments } from '../../operations/documents.ts';
 import { findSimulatedScenario } from '../../operations/conversation-scenarios.ts';

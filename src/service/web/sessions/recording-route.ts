@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RequestError } from '../../domain/errors.ts';
+import { RequestError } from '../../requests/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { Pages } from '../frame/pages.ts';
 import { RECORDING_PATH } from './call-player.ts';

@@ -1,7 +1,7 @@
 import { isoTime, type Clock } from '../../../platform/clock.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { RequestError } from '../../domain/errors.ts';
+import { RequestError } from '../../requests/errors.ts';
 import type { Review, Session, Store } from '../../store/store.ts';
 import { renderField } from '../frame/fields.ts';
 import { readText, renderForm } from '../frame/forms.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../platform/clock.ts';
-import { RequestError } from '../../domain/errors.ts';
-import { findLiveEvals } from '../../domain/evals.ts';
-import { buildConversationTranscript } from '../../domain/transcripts.ts';
+import { RequestError } from '../../requests/errors.ts';
+import { findLiveEvals } from '../../evals/definitions.ts';
+import { buildConversationTranscript } from '../../sessions/transcripts.ts';
 import { storeScenarioOf } from '../../operations/conversation-scenarios.ts';
 import type { CloseResult, Store } from '../../store/store.ts';
 import { readText } from '../frame/forms.ts';

@@ -1,5 +1,5 @@
 import { formatValue } from '../../../contract/index.ts';
-import { RequestError } from '../../domain/errors.ts';
+import { RequestError } from '../../requests/errors.ts';
 import type { SessionFilter } from '../../store/store.ts';
 import { readListFilter } from '../frame/list-filter.ts';
 import { SEARCH_CHARS_MAX } from '../frame/page-frame.ts';

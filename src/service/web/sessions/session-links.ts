@@ -1,4 +1,4 @@
-import { makeDeepLink } from '../../domain/sessions.ts';
+import { makeDeepLink } from '../../sessions/deep-link.ts';
 import type { Session } from '../../store/store.ts';
 import type { PageContext } from '../frame/page-frame.ts';
 

@@ -2,9 +2,9 @@ import { isoTime } from '../../../platform/clock.ts';
 import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
 import { cutText, formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { decideVerdict } from '../../domain/sessions.ts';
-import type { Transcript } from '../../domain/transcripts.ts';
-import { nameEnd, STATUS_WORDS } from '../../domain/simulation-results/reasons.ts';
+import { decideVerdict } from '../../sessions/verdict.ts';
+import type { Transcript } from '../../sessions/transcripts.ts';
+import { nameEnd, STATUS_WORDS } from '../../runs/reasons.ts';
 import type {
   Conversation,
   Neighbors,

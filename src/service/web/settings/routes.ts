@@ -1,9 +1,9 @@
 import { schemas, type LiveSettings } from '../../../contract/index.ts';
 import { isoDate, type Clock } from '../../../platform/clock.ts';
 import { awaitValues } from '../../../platform/concurrency.ts';
-import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
-import { findLiveEvals } from '../../domain/evals.ts';
-import { missingJudgeWarnings } from '../../domain/missing-models.ts';
+import { InvalidDocumentError, RequestError } from '../../requests/errors.ts';
+import { findLiveEvals } from '../../evals/definitions.ts';
+import { missingJudgeWarnings } from '../../model/missing-models.ts';
 import type { Backlog } from '../../operations/backlog.ts';
 import { changeSettings, type FindSettingsWarnings } from '../../operations/settings.ts';
 import type { Store } from '../../store/store.ts';

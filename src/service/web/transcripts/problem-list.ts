@@ -2,7 +2,10 @@ import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
-import { rowNouns, type TranscriptFile } from '../../domain/transcript-file/read-transcripts.ts';
+import {
+  rowNouns,
+  type TranscriptFile,
+} from '../../operations/transcript-file/read-transcripts.ts';
 
 /** What the pages show of a file, without its conversations. */
 export type FileReport = Omit<TranscriptFile<unknown>, 'items'>;

@@ -1,8 +1,8 @@
 import { forgetOldest } from '../../../platform/forget-oldest.ts';
 import { randomUuid } from '../../../platform/random.ts';
-import { RequestError } from '../../domain/errors.ts';
-import { findLiveEvals } from '../../domain/evals.ts';
-import { transcriptFormats } from '../../domain/transcript-file/read-transcripts.ts';
+import { RequestError } from '../../requests/errors.ts';
+import { findLiveEvals } from '../../evals/definitions.ts';
+import { transcriptFormats } from '../../operations/transcript-file/read-transcripts.ts';
 import {
   readUploadedFile,
   storeSessions,

@@ -1,5 +1,5 @@
 import type { TranscriptUpload } from '../../../contract/index.ts';
-import type { TranscriptFormat } from '../../domain/transcript-file/read-transcripts.ts';
+import type { TranscriptFormat } from '../../operations/transcript-file/read-transcripts.ts';
 
 const transcripts: readonly TranscriptUpload[] = [
   {

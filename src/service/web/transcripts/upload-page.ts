@@ -1,13 +1,13 @@
 import type { EvalDefinition } from '../../../contract/index.ts';
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { csvColumns } from '../../domain/transcript-file/csv-rows.ts';
-import { FILE_BYTES_MAX } from '../../domain/transcript-file/decode-text.ts';
-import { FILE_LIMITS } from '../../domain/transcript-file/problems.ts';
+import { csvColumns } from '../../operations/transcript-file/csv-rows.ts';
+import { FILE_BYTES_MAX } from '../../operations/transcript-file/decode-text.ts';
+import { FILE_LIMITS } from '../../operations/transcript-file/problems.ts';
 import {
   transcriptFormats,
   type TranscriptFormat,
-} from '../../domain/transcript-file/read-transcripts.ts';
+} from '../../operations/transcript-file/read-transcripts.ts';
 import type { FieldProblems } from '../frame/field-problems.ts';
 import {
   renderCheckbox,

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/platform/adjustable-clock.ts';
 import { systemClock, type Clock } from '../../../../src/platform/clock.ts';
 import { manualClock, type ManualClock } from '../../../../src/platform/manual-clock.ts';
-import type { RateLimitResult } from '../../../../src/service/domain/rate-limiter.ts';
+import type { RateLimitResult } from '../../../../src/service/requests/rate-limiter.ts';
 import { openPool } from '../../../../src/service/store/postgres/pool.ts';
 import {
   CREATE_RATE_LIMITS,

@@ -1,9 +1,6 @@
 /** The exact test: values of R's `fisher.test`, the sign test, and full enumeration. */
 import t from 'tap';
-import {
-  testDifference,
-  type Counts,
-} from '../../../../src/service/domain/comparison/exact-test.ts';
+import { testDifference, type Counts } from '../../../../src/service/runs/comparison/exact-test.ts';
 import { atNight } from '../../../support/nightly.ts';
 
 const computeChance = (before: Counts, after: Counts): number =>

@@ -5,9 +5,9 @@ import { seededRandom, type Random } from '../../../../src/platform/random.ts';
 import {
   compareRuns,
   type ComparedRuns,
-} from '../../../../src/service/domain/comparison/run-comparison.ts';
-import { samplesToShow } from '../../../../src/service/domain/comparison/sample-size.ts';
-import { summarizeScenario } from '../../../../src/service/domain/simulation-results/scenario-results.ts';
+} from '../../../../src/service/runs/comparison/run-comparison.ts';
+import { samplesToShow } from '../../../../src/service/runs/comparison/sample-size.ts';
+import { summarizeScenario } from '../../../../src/service/runs/scenario-results.ts';
 import { atNight } from '../../../support/nightly.ts';
 
 type Samples = readonly [passed: number, failed: number, undecided?: number];

@@ -1,5 +1,5 @@
 import { formatNumber } from '../../../report-kit/format.ts';
-import { RequestError } from '../errors.ts';
+import { RequestError } from '../../requests/errors.ts';
 
 /** A problem in a file of transcripts. */
 export interface FileProblem {

@@ -1,5 +1,5 @@
-import type { ChatRequest } from '../../contract/index.ts';
-import { quoteText } from '../../platform/shell.ts';
+import type { ChatRequest } from '../contract/index.ts';
+import { quoteText } from '../platform/shell.ts';
 
 /** Longer commands are not printed. */
 const COMMAND_CHARS_MAX = 1_000;

@@ -1,7 +1,7 @@
 import { isTurnLoss } from '../turns/turn-losses.ts';
 import type { IngestLogEntry, ProblemSolution } from '../store/store.ts';
 import type { TracesByExporter, TraceTimes } from './accepted-traces.ts';
-import { exporterOf } from './exporters.ts';
+import { exporterOf } from './exporter-name.ts';
 
 /** An entry of the ingest log with its time. */
 export type LoggedProblem = IngestLogEntry & { atMs: number };

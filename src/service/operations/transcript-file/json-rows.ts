@@ -1,6 +1,6 @@
 import { errorMessage } from '../../../platform/error-origin.ts';
-import { parseBoundedJson } from '../bounded-json.ts';
-import { RequestError } from '../errors.ts';
+import { parseBoundedJson } from '../../requests/bounded-json.ts';
+import { RequestError } from '../../requests/errors.ts';
 import type { Candidate } from './candidate.ts';
 import { addProblem, checkSize, type FileProblems } from './problems.ts';
 

@@ -1,8 +1,8 @@
 import { formatValue } from '../../../contract/index.ts';
 import { formatList } from '../../../report-kit/format.ts';
 import { didYouMean } from '../../../platform/suggest.ts';
-import { parseBoundedJson } from '../bounded-json.ts';
-import { RequestError } from '../errors.ts';
+import { parseBoundedJson } from '../../requests/bounded-json.ts';
+import { RequestError } from '../../requests/errors.ts';
 import type { Candidate } from './candidate.ts';
 import { readCsv, type CsvRow } from './csv.ts';
 import { addProblem, checkSize, type FileProblems } from './problems.ts';

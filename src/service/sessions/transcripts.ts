@@ -3,7 +3,7 @@ import type { ShownTurn } from '../../report-kit/transcript.ts';
 import type { Conversation, JsonObject, Session, Store } from '../store/store.ts';
 import { UnreadableConversationError } from '../turns/turn-builder.ts';
 import type { ScoredTurn, SessionTurn, TracedTurn } from '../turns/turn-types.ts';
-import { RequestError } from './errors.ts';
+import { RequestError } from '../requests/errors.ts';
 import type { ScoredSession } from './scored-session.ts';
 
 /**

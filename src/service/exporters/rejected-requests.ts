@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import { forgetOldest } from '../../platform/forget-oldest.ts';
-import type { RequestError } from './errors.ts';
+import type { RequestError } from '../requests/errors.ts';
 
 /** The requests of programs that were rejected since the service started, or was reset. */
 export interface Rejections {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { formatNumber } from '../../../report-kit/format.ts';
-import { RequestError } from '../errors.ts';
+import { RequestError } from '../../requests/errors.ts';
 
 /** The largest file that is read, in bytes. A form may be a little larger. */
 export const FILE_BYTES_MAX = 32_000_000;

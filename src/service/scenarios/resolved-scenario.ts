@@ -1,7 +1,7 @@
 import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
 import { catchProblem, checkScenario, findScenarioProblems } from './check-scenario.ts';
-import { InvalidDocumentError } from './errors.ts';
-import { parseEval } from './evals.ts';
+import { InvalidDocumentError } from '../requests/errors.ts';
+import { parseEval } from '../evals/definitions.ts';
 
 /** A scenario with its persona and evals. */
 export interface ResolvedScenario {

@@ -1,7 +1,7 @@
-import type { ScenarioResult, SimulationVerdict } from '../../../contract/index.ts';
-import { versionOf } from '../eval-version.ts';
-import type { ResolvedScenario } from '../resolved-scenario.ts';
-import { roundTo } from '../../../platform/round.ts';
+import type { ScenarioResult, SimulationVerdict } from '../../contract/index.ts';
+import { versionOf } from '../evals/eval-version.ts';
+import type { ResolvedScenario } from '../scenarios/resolved-scenario.ts';
+import { roundTo } from '../../platform/round.ts';
 
 /** The part of a session that the result of its scenario needs. */
 export interface JudgedSession {

@@ -1,7 +1,7 @@
 import type { HeardReplies, RunHeard, SimulatedSessionReport } from '../../contract/index.ts';
 import { roundTo } from '../../platform/round.ts';
 import { cutText, formatCount, formatList, formatShare } from '../../report-kit/format.ts';
-import { NOTHING_TRANSCRIBED } from './missing-models.ts';
+import { NOTHING_TRANSCRIBED } from '../model/missing-models.ts';
 
 /** The transcribed speech of agents, as facts for people. */
 export type HeardFact = readonly [name: string, figure: string];

@@ -1,7 +1,7 @@
 import type { TranscriptUpload } from '../../../contract/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { yieldPeriodically } from '../../../platform/event-loop.ts';
-import { RequestError } from '../errors.ts';
+import { RequestError } from '../../requests/errors.ts';
 import { checkCandidate, convertCandidate, type Candidate } from './candidate.ts';
 import { readTable } from './csv-rows.ts';
 import { readJson, readJsonLines } from './json-rows.ts';

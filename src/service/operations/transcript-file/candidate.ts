@@ -1,6 +1,6 @@
 import { findViolations, schemas, type TranscriptUpload } from '../../../contract/index.ts';
 import { formatNumber } from '../../../report-kit/format.ts';
-import { InvalidDocumentError } from '../errors.ts';
+import { InvalidDocumentError } from '../../requests/errors.ts';
 import { TEXT_LENGTH_MAX } from './csv.ts';
 import type { FileProblem } from './problems.ts';
 

@@ -1,9 +1,9 @@
 import { formatValue, type ReplyCondition, type Scenario } from '../../contract/index.ts';
 import { errorMessage } from '../../platform/error-origin.ts';
 import { suggestion } from '../../platform/suggest.ts';
-import { InvalidDocumentError } from './errors.ts';
-import { checkUnique, unknownIdError } from './document-checks.ts';
-import { checkEvalIds, parseEval } from './evals.ts';
+import { InvalidDocumentError } from '../requests/errors.ts';
+import { checkUnique, unknownIdError } from '../requests/document-checks.ts';
+import { checkEvalIds, parseEval } from '../evals/definitions.ts';
 import { canPause } from './line-pauses.ts';
 
 /** The ids that a scenario may refer to. */

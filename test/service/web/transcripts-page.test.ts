@@ -213,7 +213,7 @@ void t.test('files that cannot be read are refused with the reason', async (t) =
     ['a.jsonl', Buffer.alloc(32_000_001, 'x'), /The file has 32,000,001 bytes/],
   ];
   // Large files take seconds. A push has the limits of turns and of nesting in
-  // test/unit/service/transcript-file.test.ts; only the night has the limit in bytes.
+  // test/unit/service/operations/transcript-file.test.ts; only the night has the limit in bytes.
   const tried = atNight(
     cases,
     cases.filter(([, { length }]) => length < 100_000),

@@ -14,7 +14,8 @@ interface KnownIds {
   channel?: ChannelName | undefined;
 }
 
-type ChannelName = Scenario['channel'];
+/** How a simulated user talks to the sandbox. */
+export type ChannelName = NonNullable<Scenario['channel']>;
 
 /** The most places that a message names. */
 const PLACES_MAX = 10;
@@ -71,7 +72,11 @@ function listSpokenFields({
 }
 
 /** Rejects ways to say a line that chat does not have. The message names all of them. */
-function checkChannel({ channel, user }: Scenario, runChannel: ChannelName, at: string): void {
+function checkChannel(
+  { channel, user }: Scenario,
+  runChannel: ChannelName | undefined,
+  at: string,
+): void {
   if (channel === 'voice' && runChannel !== 'chat') return;
   const [first, ...others] = listSpokenFields(user);
   if (first === undefined) return;

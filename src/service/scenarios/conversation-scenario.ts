@@ -2,7 +2,7 @@ import type { EvalDefinition, Scenario } from '../../contract/index.ts';
 import { findInterruptionTimes, readLines, type ConversationLine } from './conversation-lines.ts';
 import { findLiveEvals } from '../evals/definitions.ts';
 import { renumberEvals } from './renumber-evals.ts';
-import { TURNS_MAX_DEFAULT } from './resolved-scenario.ts';
+import { TURNS_MAX_DEFAULT } from './complete-scenario.ts';
 import { buildConversationTurns, holdScorable, loadTurns } from '../sessions/transcripts.ts';
 import type { SessionTurn } from '../turns/turn-types.ts';
 import type { Session, Store } from '../store/store.ts';

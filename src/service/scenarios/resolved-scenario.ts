@@ -18,9 +18,6 @@ export interface ScenarioReferences {
   channel?: Scenario['channel'] | undefined;
 }
 
-/** The most turns of a session whose scenario has no `max_turns`. */
-export const TURNS_MAX_DEFAULT = 10;
-
 /** The persona of a scenario that names none. */
 const plainPersona: Persona = { id: 'plain', name: 'plain' };
 

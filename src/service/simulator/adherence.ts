@@ -1,13 +1,14 @@
-import type { EndReason, Deviation, Scenario, UserAdherence } from '../../contract/index.ts';
+import type { EndReason, Deviation, UserAdherence } from '../../contract/index.ts';
 import { formatCount } from '../../report-kit/format.ts';
 import { listCountedTurns } from '../sessions/scored-session.ts';
+import type { CompleteScenario } from '../scenarios/complete-scenario.ts';
 import { asksForFact, containsText, meetsCondition, stateFact } from './users/reply-conditions.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
 import { toAgentMessage } from './users/simulated-user.ts';
 
 /** A session: its scenario, what was said, and how it ended. */
 export interface PlayedSession {
-  scenario: Scenario;
+  scenario: CompleteScenario;
   turns: readonly SimulatedTurn[];
   endReason: EndReason;
 }
@@ -31,8 +32,8 @@ export async function checkAdherence(session: PlayedSession): Promise<UserAdhere
 }
 
 function findUnaskedFacts({ scenario, turns }: PlayedSession): Deviation[] {
-  const initial = (scenario.initial_messages ?? []).map(({ content }) => content);
-  return (scenario.user.facts ?? []).flatMap((fact) => {
+  const initial = scenario.initial_messages.map(({ content }) => content);
+  return scenario.user.facts.flatMap((fact) => {
     const turn = turns.find(({ userInput }) => containsText(userInput, fact.value));
     if (!turn) return [];
     const earlier = turns.filter(({ sequence }) => sequence < turn.sequence);
@@ -55,7 +56,7 @@ async function findLateStop({ scenario, turns }: PlayedSession): Promise<Deviati
     if (next?.interrupts) continue;
     const number = listCountedTurns(turns.slice(0, index + 1)).length;
     const message = toAgentMessage(number, turn.agentResponse, turn.toolCalls);
-    for (const condition of scenario.user.stop_when ?? []) {
+    for (const condition of scenario.user.stop_when) {
       const isDone = await meetsCondition(condition, message, neverAborted).catch(() => false);
       if (next && isDone) return [toFinding('went_on', next, 'continues after stop_when was met')];
     }
@@ -65,7 +66,7 @@ async function findLateStop({ scenario, turns }: PlayedSession): Promise<Deviati
 
 /** A user with lines left, and without a reply that ends the conversation, is not done. */
 function findEarlyStop({ scenario, turns, endReason }: PlayedSession): Deviation[] {
-  const { mode, steps = [], stop_when: stopConditions = [] } = scenario.user;
+  const { mode, steps, stop_when: stopConditions } = scenario.user;
   const last = turns.at(-1);
   if (endReason !== 'goal_achieved' || !last || stopConditions.length > 0) return [];
   const hasJumps = steps.some(({ next }) => next !== undefined);
@@ -79,8 +80,7 @@ function findEarlyStop({ scenario, turns, endReason }: PlayedSession): Deviation
 
 /** A user that no model plays says only the lines of its scenario. */
 function findOffScriptLine({ scenario, turns }: PlayedSession): Deviation[] {
-  const { mode, opening = '', steps = [], reactions = [], facts = [] } = scenario.user;
-  const { opening_delivery: opened = {} } = scenario.user;
+  const { mode, opening = '', opening_delivery: opened, steps, reactions, facts } = scenario.user;
   if (mode === 'llm') return [];
   const factLines = facts.map(stateFact);
   const lines = new Set([

@@ -6,8 +6,6 @@ import type { Sandbox } from './sandbox/sandbox.ts';
 import type { SessionPlan } from './session-plan.ts';
 import type { TurnEnd } from './turn-end.ts';
 
-const TURN_TIMEOUT_MS_DEFAULT = 30_000;
-
 /**
  * Opens a conversation by `POST /v1/chat/completions` (spec 2.7). Every request contains the whole conversation,
  * the session id, the user id if a user was created, the scenario, and the persona. It never contains tools: the
@@ -19,9 +17,8 @@ export function openChatChannel(
   userId: string | undefined,
 ): Channel {
   const { scenario } = plan;
-  const initial = scenario.initial_messages ?? [];
-  const messages: ChatMessage[] = initial.map((message) => ({ ...message }));
-  const timeoutMs = scenario.limits?.turn_timeout_ms ?? TURN_TIMEOUT_MS_DEFAULT;
+  const messages: ChatMessage[] = scenario.initial_messages.map((message) => ({ ...message }));
+  const timeoutMs = scenario.limits.turn_timeout_ms;
   let lineSentAtMs: number | undefined;
   const requestReply = async (signal: AbortSignal): Promise<TurnEnd> => {
     const request = createChatRequest(plan, userId, messages);

@@ -37,7 +37,7 @@ export async function converse(
   let agentMessage: AgentMessage | undefined;
   let isOver = false;
   let linesSaid = 0;
-  if (plan.scenario.user.speaks_first === false) {
+  if (!plan.scenario.user.speaks_first) {
     const greeting = { line: '', reason: 'the agent speaks first', scenarioLine: linesBefore };
     const first = isGreeted
       ? await takeTurn(conversation, greeting, () => channel.listen(signal))
@@ -107,7 +107,7 @@ function joinReplies(first: AgentMessage, after: AgentMessage, spoken?: string):
 }
 
 const lastInitialMessage = ({ scenario }: SessionPlan): string =>
-  scenario.initial_messages?.at(-1)?.content ?? '';
+  scenario.initial_messages.at(-1)?.content ?? '';
 
 interface TurnResult<End extends TurnEnd = TurnEnd> {
   end: End;

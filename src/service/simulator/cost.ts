@@ -1,12 +1,6 @@
 import { formatCount } from '../../report-kit/format.ts';
-import type { ResolvedScenario } from '../scenarios/resolved-scenario.ts';
-import {
-  channelOf,
-  countSessions,
-  maxTurnsOf,
-  otherTurnsOf,
-  type PlanInput,
-} from './session-plan.ts';
+import { completeScenario, type PlayedScenario } from '../scenarios/complete-scenario.ts';
+import { maxTurnsOf, otherTurnsOf, type PlanInput } from './session-plan.ts';
 
 /** The most that a simulation sends. */
 export interface SimulationCost {
@@ -22,22 +16,19 @@ export interface SimulationCost {
 
 /** Estimates the most that a simulation sends. Sessions often end earlier. */
 export function estimateCost(input: Omit<PlanInput, 'seed'>): SimulationCost {
-  const { scenarios, samples, channel } = input;
+  const scenarios = input.scenarios.map((resolved) => completeScenario(resolved, input));
   // Sessions of a scenario cost the same, so a simulation of a million sessions needs no plan of each.
-  const sum = (count: (resolved: ResolvedScenario) => number): number =>
-    scenarios.reduce(
-      (total, resolved) => total + count(resolved) * countSessions([resolved], samples),
-      0,
-    );
+  const sum = (count: (played: PlayedScenario) => number): number =>
+    scenarios.reduce((total, played) => total + count(played) * played.scenario.samples, 0);
   return {
-    calls: sum((resolved) => {
-      const isCall = channelOf(resolved.scenario, channel) === 'voice';
-      return Number(isCall) + Number(isCall && otherTurnsOf(resolved) > 0);
+    calls: sum((played) => {
+      const isCall = played.scenario.channel === 'voice';
+      return Number(isCall) + Number(isCall && otherTurnsOf(played) > 0);
     }),
-    turns: sum((resolved) => maxTurnsOf(resolved) + otherTurnsOf(resolved)),
+    turns: sum((played) => maxTurnsOf(played) + otherTurnsOf(played)),
     // After its last line, the user decides once more.
-    userModelRequests: sum((resolved) =>
-      resolved.scenario.user.mode === 'llm' ? maxTurnsOf(resolved) + 1 : 0,
+    userModelRequests: sum((played) =>
+      played.scenario.user.mode === 'llm' ? maxTurnsOf(played) + 1 : 0,
     ),
     judgeRequests: sum(({ evals }) => evals.filter(({ kind }) => kind === 'judge').length),
   };

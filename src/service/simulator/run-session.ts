@@ -38,8 +38,6 @@ export interface SessionDeps {
   turns?: SimulatedTurn[];
 }
 
-const DURATION_MS_MAX_DEFAULT = 600_000;
-
 /**
  * Runs one session: checks that the sandbox is healthy, creates the simulated user, talks, and deletes the user
  * in any case (spec 3.2, 4.6). Never rejects. If the signal aborts, the session is canceled.
@@ -51,7 +49,7 @@ export async function runSession(
 ): Promise<SimulatedSession> {
   const { clock, machineClock } = deps;
   const startedAtMs = clock.nowMs();
-  const durationMsMax = plan.scenario.limits?.max_duration_ms ?? DURATION_MS_MAX_DEFAULT;
+  const durationMsMax = plan.scenario.limits.max_duration_ms;
   using limit = limitSignal(machineClock, durationMsMax, signal);
   const sandbox = deps.connections.inSession(plan.sessionId);
   const { turns = [] } = deps;
@@ -195,7 +193,7 @@ async function openChannel(
   // Without the endpoint, there is no user to delete.
   if (!user.isCreated) progress.users.pop();
   const userId = user.isCreated ? plan.userId : undefined;
-  if (plan.channel === 'chat') return openChatChannel({ sandbox, clock }, plan, userId);
+  if (plan.scenario.channel === 'chat') return openChatChannel({ sandbox, clock }, plan, userId);
   progress.callTraceId = traceIdOf(createCallTraceparent(plan.sessionId));
   return openCall(plan, userId, signal);
 }
@@ -213,7 +211,7 @@ async function deleteUsers(users: readonly SandboxUser[], signal: AbortSignal): 
 /** Creates the user that talks; `openChannel` creates the user that the sandbox stores. */
 function createSimulatedUser(plan: SessionPlan, model: UserModel | undefined): SimulatedUser {
   const { scenario, persona } = plan;
-  const { mode = 'graph' } = scenario.user;
+  const { mode } = scenario.user;
   if (mode === 'scripted') return createScriptedUser(scenario);
   if (mode === 'graph') return createGraphUser(scenario, persona);
   if (!model) throw new SessionError('simulator_error', NO_USER_MODEL);

@@ -1,57 +1,49 @@
-import type { Scenario } from '../../contract/index.ts';
 import { createTraceparents } from '../../platform/trace-context.ts';
 import { createIdMaker } from '../store/ids.ts';
-import { TURNS_MAX_DEFAULT, type ResolvedScenario } from '../scenarios/resolved-scenario.ts';
-
-/** How the simulated user talks to the sandbox. */
-export type ChannelName = 'chat' | 'voice';
+import {
+  completeScenario,
+  type CompleteScenario,
+  type PlayedScenario,
+  type RunOverrides,
+} from '../scenarios/complete-scenario.ts';
+import type { ResolvedScenario } from '../scenarios/resolved-scenario.ts';
 
 /** A session to run. Everything in it derives from the input of the plan. */
-export interface SessionPlan extends ResolvedScenario {
+export interface SessionPlan extends PlayedScenario {
   sessionId: string;
   /** In the form `sim_user_<random>` (spec 2.9). */
   userId: string;
-  channel: ChannelName;
   /** Number of the session within its scenario, starting at 1. */
   sample: number;
 }
 
 /** The input of a plan. */
-export interface PlanInput {
+export interface PlanInput extends RunOverrides {
   scenarios: readonly ResolvedScenario[];
-  /** Sessions per scenario. Default: the value of each scenario. */
-  samples?: number | undefined;
   /** Random seed. */
   seed: string;
   /** Number of earlier simulations with this random seed in the same store. */
   repeat?: number;
-  /** Replaces the channel of the scenarios. */
-  channel?: ChannelName | undefined;
 }
 
 /** Returns the number of turns of the other user of a scenario. */
-export const otherTurnsOf = ({ scenario }: Pick<SessionPlan, 'scenario'>): number =>
+export const otherTurnsOf = ({ scenario }: PlayedScenario): number =>
   scenario.other_session?.length ?? 0;
 
 /** Returns whether the agent speaks first: it greets the user before the user's opening line. */
-export const expectsGreeting = ({ user, initial_messages: initial = [] }: Scenario): boolean =>
-  user.speaks_first === false && initial.at(-1)?.role !== 'assistant';
+export const expectsGreeting = ({ user, initial_messages: initial }: CompleteScenario): boolean =>
+  !user.speaks_first && initial.at(-1)?.role !== 'assistant';
 
 /** Returns the most turns that a session can have. */
-export function maxTurnsOf({
-  scenario,
-  persona,
-}: Pick<SessionPlan, 'scenario' | 'persona'>): number {
+export function maxTurnsOf({ scenario, persona }: PlayedScenario): number {
   const { limits, user } = scenario;
-  const turnsMax = limits?.max_turns ?? TURNS_MAX_DEFAULT;
-  if (user.mode !== 'scripted') return turnsMax;
+  if (user.mode !== 'scripted') return limits.max_turns;
   const greetings = Number(expectsGreeting(scenario));
-  const deliveries = [user.opening_delivery ?? {}, ...(user.steps ?? [])];
-  const { interruptions = 'never' } = persona.voice ?? {};
+  const deliveries = [user.opening_delivery, ...user.steps];
   const interrupted = deliveries.filter(
-    ({ interrupt }) => interrupt !== undefined || interruptions !== 'never',
+    ({ interrupt }) => interrupt !== undefined || persona.voice.interruptions !== 'never',
   );
-  return Math.min(turnsMax, greetings + deliveries.length + interrupted.length);
+  return Math.min(limits.max_turns, greetings + deliveries.length + interrupted.length);
 }
 
 /** Returns the id of a simulation. */
@@ -65,18 +57,11 @@ export function planSessions(input: PlanInput): SessionPlan[] {
   const simulationId = makeSimulationId(seed, repeat);
   const makeId = createIdMaker(seed);
   return scenarios.flatMap((resolved) => {
-    const { scenario } = resolved;
-    const samples = countSamples(scenario, input.samples);
+    const played = completeScenario(resolved, input);
+    const { id, seed: ownSeed = '', samples } = played.scenario;
     return Array.from({ length: samples }, (_, index): SessionPlan => {
-      const parts = [simulationId, scenario.id, scenario.seed ?? '', String(index + 1)];
-      const sessionId = makeId('ses', parts);
-      return {
-        ...resolved,
-        sessionId,
-        userId: userIdOf(sessionId),
-        channel: channelOf(scenario, input.channel),
-        sample: index + 1,
-      };
+      const sessionId = makeId('ses', [simulationId, id, ownSeed, String(index + 1)]);
+      return { ...played, sessionId, userId: userIdOf(sessionId), sample: index + 1 };
     });
   });
 }
@@ -84,26 +69,21 @@ export function planSessions(input: PlanInput): SessionPlan[] {
 /** Every session has its own user. The ids share the random part so that both are easy to find in logs. */
 const userIdOf = (sessionId: string): string => sessionId.replace('ses_', 'sim_user_');
 
-/** Returns how a user talks. `channel` is that of the run, if it has one. */
-export const channelOf = (scenario: Scenario, channel: ChannelName | undefined): ChannelName =>
-  channel ?? scenario.channel ?? 'chat';
-
 /** Returns the plan of the session that another user has at the same time as a session. */
 export function planOtherSession(plan: SessionPlan): SessionPlan {
   const sessionId = createIdMaker(plan.sessionId)('ses', ['other']);
   return { ...plan, sessionId, userId: userIdOf(sessionId) };
 }
 
-/** Returns the sessions of a scenario. `samples` is that of the run, if it has one. */
-const countSamples = (scenario: Scenario, samples: number | undefined): number =>
-  samples ?? scenario.samples ?? 1;
-
-/** Counts the sessions that a plan would have. */
+/** Counts the sessions that a plan would have. `samples` is that of the run, if it has one. */
 export function countSessions(
   scenarios: readonly ResolvedScenario[],
   samples: number | undefined,
 ): number {
-  return scenarios.reduce((sum, { scenario }) => sum + countSamples(scenario, samples), 0);
+  return scenarios.reduce(
+    (sum, resolved) => sum + completeScenario(resolved, { samples }).scenario.samples,
+    0,
+  );
 }
 
 /** Returns the `traceparent` of the request that opens the call of a session. */

@@ -2,6 +2,7 @@
 import t from 'tap';
 import type { Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { completePersona } from '../../../src/service/scenarios/complete-scenario.ts';
 import {
   planDelivery,
   type PlannedInterruption,
@@ -176,11 +177,10 @@ void t.test('by chat, ways to say a line are refused', async (t) => {
 });
 
 void t.test('how a line is said depends only on the session and the line', (t) => {
-  const persona = {
-    id: 'p',
-    name: 'P',
+  const persona = completePersona({
+    ...{ id: 'p', name: 'P' },
     voice: { interruptions: 'often', pauses: 'many' },
-  } as const;
+  });
   const plan = (sessionId: string, countedTurn: number) =>
     planDelivery({ sessionId, persona }, { countedTurn, text: LONG_LINE, canBeInterrupted: true });
   t.same(plan('one', 1), plan('one', 1));

@@ -49,7 +49,7 @@ export function createVoiceCaller(options: VoiceCallerOptions): VoiceCaller {
   return {
     async open(plan, userId, signal) {
       const loaded = await (loading ??= loadAudio(options));
-      const { name } = plan.persona.voice ?? {};
+      const { name } = plan.persona.voice;
       // A speech endpoint has its own voices.
       const problem = options.speech ? undefined : loaded.findVoiceProblem(name);
       if (problem !== undefined) throw createSpeechError(problem);
@@ -87,9 +87,9 @@ async function loadAudio(options: VoiceCallerOptions) {
     clock,
     pacer: createPacer(clock),
     target: { url, apiKey, ca, connection, answerForm, mediaAddress },
-    async speak(line, { voice }, signal) {
+    async speak(line, { name, speed }, signal) {
       try {
-        return await synthesizer.speak(line, signal, { voice: voice?.name, speed: voice?.speed });
+        return await synthesizer.speak(line, signal, { voice: name, speed });
       } catch (error) {
         if (!(error instanceof SpeechError)) throw error;
         throw createSpeechError(error.message);

@@ -1,4 +1,4 @@
-import type { Persona } from '../../../contract/index.ts';
+import type { PersonaVoice } from '../../../contract/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Pacer } from '../../../platform/pacer.ts';
 import { TRACEPARENT } from '../../../platform/trace-context.ts';
@@ -26,8 +26,8 @@ export interface VoiceChannelOptions extends CallHistoryOptions {
   /** Shared by all calls of the simulation. */
   pacer: Pacer;
   target: VoiceTarget;
-  /** Synthesizes a line of a persona. @throws SessionError. */
-  speak: (line: string, persona: Persona, signal: AbortSignal) => Promise<Clip>;
+  /** Synthesizes a line in the voice of a persona. @throws SessionError. */
+  speak: (line: string, voice: PersonaVoice, signal: AbortSignal) => Promise<Clip>;
 }
 
 /**
@@ -42,7 +42,7 @@ export async function openVoiceChannel(
 ): Promise<Channel> {
   // Loaded before the call, so that loading does not count as latency of the sandbox.
   const activity = new VoiceActivityDetector({ decoder: await createDecoder(), mode: 'full' });
-  const impairment = await createLineImpairment(plan.persona.voice ?? {}, plan.sessionId);
+  const impairment = await createLineImpairment(plan.persona.voice, plan.sessionId);
   const channel = new VoiceChannel(options, plan, activity, impairment);
   try {
     await channel.open(createStartCall(plan, userId), signal);
@@ -110,7 +110,7 @@ class VoiceChannel implements Channel {
       onMessage: (message) => this.#hearing.updates.handle(message),
       onSent: (payload, lateMs) => this.#history.addSent(payload, lateMs),
     });
-    const timeouts = resolveTurnTimeouts(plan.scenario.limits?.turn_timeout_ms);
+    const timeouts = resolveTurnTimeouts(plan.scenario.limits.turn_timeout_ms);
     this.#hearing = new Hearing({ clock, activity, timeouts, connection: this.#connection });
   }
 
@@ -134,7 +134,7 @@ class VoiceChannel implements Channel {
     this.#lineSentAtMs = atMs;
     this.#history.beginReply(this.#turns, atMs);
     const turn = this.#hearing.beginTurn();
-    const helloMs = (this.#plan.scenario.user.hello_after_s ?? Infinity) * 1_000;
+    const helloMs = this.#plan.scenario.user.hello_after_s * 1_000;
     const stopsWaiting = (): Promise<boolean> =>
       Promise.resolve(!this.#hearing.hasHeardAgent && this.#nowMs() - atMs >= helloMs);
     const end = await turn.reply({ startMs: atMs, endMs: atMs }, signal, stopsWaiting);
@@ -148,9 +148,9 @@ class VoiceChannel implements Channel {
   async say(line: SaidLine, signal: AbortSignal): Promise<TurnEnd | undefined> {
     this.#lineSentAtMs = undefined;
     const planned = planDelivery(this.#plan, line, line.delivery);
-    const { persona } = this.#plan;
+    const { voice } = this.#plan.persona;
     const clips = await this.#history.prepare(this.#repliedAtMs, () =>
-      makeDeliveryClips(planned, (text) => this.#options.speak(text, persona, signal)),
+      makeDeliveryClips(planned, (text) => this.#options.speak(text, voice, signal)),
     );
     await this.#waitToSpeak(planned, signal);
     if (this.#hearing.hasHungUp()) return undefined;

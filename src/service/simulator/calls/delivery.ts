@@ -66,7 +66,7 @@ export function planDelivery(
   delivery: Delivery = {},
 ): PlannedDelivery {
   const random = seededRandom(sessionId).fork('delivery').fork(String(line.countedTurn));
-  const { interruptions = 'never', pauses = 'none' } = persona.voice ?? {};
+  const { interruptions, pauses } = persona.voice;
   const { interrupt, pause_ms: pauseMs, backchannel, silence_s: silenceS = 0 } = delivery;
   const interruption = interrupt
     ? toPlanned(interrupt)

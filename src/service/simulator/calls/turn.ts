@@ -21,10 +21,8 @@ export interface TurnTimeouts {
   pollMs: number;
 }
 
-const REPLY_MS_MAX_DEFAULT = 60_000;
-
 /** Returns the timeouts for the turn timeout of a scenario. */
-export function resolveTurnTimeouts(turnTimeoutMs = REPLY_MS_MAX_DEFAULT): TurnTimeouts {
+export function resolveTurnTimeouts(turnTimeoutMs: number): TurnTimeouts {
   return {
     quietMs: 700,
     greetMs: 1_500,

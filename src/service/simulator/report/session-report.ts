@@ -28,7 +28,7 @@ export function buildSessionReport(
     scenario_id: plan.scenario.id,
     scenario: plan.scenario.name,
     persona: plan.persona.name,
-    channel: plan.channel,
+    channel: plan.scenario.channel,
     sample: plan.sample,
     status: session.status,
     end_reason: session.endReason,
@@ -42,7 +42,7 @@ export function buildSessionReport(
     user_id: session.userId ?? null,
     ...(session.traceIds.length > 0 && { trace_ids: [...session.traceIds] }),
     ...(verdict !== 'passed' &&
-      plan.channel === 'chat' &&
+      plan.scenario.channel === 'chat' &&
       describeRequests(plan, session.userId, outcomes)),
     traces: session.turns.map(toTurnReport),
     ...(failedTurn && { failed_turn: failedTurn }),
@@ -97,7 +97,7 @@ function findFailedTurn(
   { turns, status, userId }: SimulatedSession,
   { outcomes, verdict }: SessionScore,
 ): SimulatedSessionReport['failed_turn'] {
-  const { scenario, channel } = plan;
+  const { channel, initial_messages: initial } = plan.scenario;
   const last = turns.at(-1);
   if (channel !== 'chat' || verdict === 'passed' || status === 'canceled' || !last) return;
   const failed = outcomes.find(({ outcome, required }) => outcome === 'fail' && required);
@@ -111,7 +111,7 @@ function findFailedTurn(
   return {
     session_sequence: sequence,
     request: createChatRequest(plan, userId, [
-      ...(scenario.initial_messages ?? []).map((each) => ({ ...each })),
+      ...initial.map((each) => ({ ...each })),
       ...messages,
     ]),
   };
@@ -125,13 +125,13 @@ function describeRequests(
 ): Pick<SimulatedSessionReport, 'resendable'> {
   const open = outcomes.filter(({ outcome }) => outcome !== 'pass').map(({ evalId }) => evalId);
   const evals = plan.evals.filter(({ id }) => open.includes(id));
-  const { initial_messages: initial = [], user } = plan.scenario;
+  const { initial_messages: initial, user } = plan.scenario;
   const messages = initial.map((message) => ({ ...message }));
   return {
     resendable: {
       ...(userId !== undefined && { user: createUserRequest(plan) }),
       chat_request: createChatRequest(plan, userId, messages),
-      ...(user.speaks_first === false && { agent_speaks_first: true }),
+      ...(!user.speaks_first && { agent_speaks_first: true }),
       ...(evals.length > 0 && { evals: evals.map((definition) => ({ ...definition })) }),
     },
   };

@@ -4,19 +4,14 @@ import type { CallMessage } from '../../../voice/call/index.ts';
 import type { SessionPlan } from '../session-plan.ts';
 
 /** Returns the body of `POST /users`, which creates the simulated user (spec 4.7). */
-export function createUserRequest({
-  scenario,
-  persona,
-  userId,
-  channel,
-}: SessionPlan): UserCreateRequest {
+export function createUserRequest({ scenario, persona, userId }: SessionPlan): UserCreateRequest {
   const { preferences, history, profile } = scenario;
   return {
     user_id: userId,
     metadata: {
       scenario_id: scenario.id,
       persona: persona.name,
-      session_type: channel,
+      session_type: scenario.channel,
       ...(preferences && { preferences }),
       ...(history && { history }),
     },

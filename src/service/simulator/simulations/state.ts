@@ -85,13 +85,13 @@ export function toSimulation(
 ): Simulation {
   const storedById = new Map(stored.map((session) => [session.id, session]));
   const sessions = planSessions(plan).map((planned): SimulationSessionState => {
-    const { sessionId: id, scenario, persona, channel, sample } = planned;
+    const { sessionId: id, scenario, persona, sample } = planned;
     const session = storedById.get(id);
     const notStarted = plan.state === 'canceled' ? 'canceled' : 'pending';
     return {
       id,
       ...{ scenario_id: scenario.id, scenario: scenario.name, persona: persona.name },
-      ...{ channel, sample },
+      ...{ channel: scenario.channel, sample },
       ...(session
         ? toStoredState(session, appUrl)
         : { status: runningIds.has(id) ? 'running' : notStarted }),

@@ -8,7 +8,7 @@ export function toStoredSession(
   session: SessionPlan,
   result: SimulatedSession,
 ): NewSession {
-  const { scenario, persona, channel, sample } = session;
+  const { scenario, persona, sample } = session;
   const { userId, error, adherence, notes, traceIds, turnTaking, heard } = result;
   return {
     id: session.sessionId,
@@ -24,7 +24,8 @@ export function toStoredSession(
     endReason: result.endReason,
     metadata: scenario.metadata,
     simulated: {
-      ...{ scenario_id: scenario.id, channel, sample, review: adherence, notes },
+      ...{ scenario_id: scenario.id, channel: scenario.channel, sample },
+      ...{ review: adherence, notes },
       ...(userId !== undefined && { user_id: userId }),
       ...(error !== undefined && { error }),
       ...(traceIds.length > 0 && { trace_ids: traceIds }),

@@ -1,4 +1,9 @@
-import type { Persona, Scenario, ScenarioFact, ScenarioStep } from '../../../contract/index.ts';
+import type { Persona, ScenarioStep } from '../../../contract/index.ts';
+import type {
+  CompleteFact,
+  CompleteScenario,
+  CompleteUser,
+} from '../../scenarios/complete-scenario.ts';
 import { deliveryOf } from '../calls/delivery.ts';
 import {
   asksForFact,
@@ -31,15 +36,15 @@ import {
  * the agent has ended the conversation (agent_ended). There is no randomness: the same replies lead to the
  * same lines.
  */
-export function createGraphUser(scenario: Scenario, persona: Persona): SimulatedUser {
+export function createGraphUser(scenario: CompleteScenario, persona: Persona): SimulatedUser {
   return new GraphUser(scenario, persona);
 }
 
 class GraphUser implements SimulatedUser {
-  readonly #user: Scenario['user'];
+  readonly #user: CompleteUser;
   readonly #steps: readonly ScenarioStep[];
   readonly #patienceTurns: number;
-  readonly #statedFacts = new Set<ScenarioFact>();
+  readonly #statedFacts = new Set<CompleteFact>();
   readonly #reactionCounts = new Map<number, number>();
   #position = 0;
   /** The line of the scenario that the user said last: 1 for the opening, 2 for the first step. */
@@ -48,18 +53,18 @@ class GraphUser implements SimulatedUser {
   #farewells = 0;
   #lastLine: string | undefined;
 
-  constructor({ user }: Scenario, persona: Persona) {
+  constructor({ user }: CompleteScenario, persona: Persona) {
     this.#user = user;
-    this.#steps = user.steps ?? [];
+    this.#steps = user.steps;
     this.#patienceTurns = patienceOf(persona);
   }
 
   async next(agentMessage: AgentMessage | undefined, signal: AbortSignal): Promise<Move> {
     if (this.#lastLine === undefined || agentMessage === undefined) {
-      const { opening = '', opening_delivery: delivery = {} } = this.#user;
+      const { opening = '', opening_delivery: delivery } = this.#user;
       return { ...this.#say(opening, 'opens the conversation'), delivery };
     }
-    if (await meetsAny(this.#user.stop_when ?? [], agentMessage, signal)) {
+    if (await meetsAny(this.#user.stop_when, agentMessage, signal)) {
       return { does: 'end', reason: 'goal_achieved' };
     }
     const move = (await this.#react(agentMessage, signal)) ?? this.#stateFacts(agentMessage, 'new');
@@ -101,23 +106,21 @@ class GraphUser implements SimulatedUser {
   }
 
   async #react(agentMessage: AgentMessage, signal: AbortSignal): Promise<Move | undefined> {
-    for (const [index, reaction] of (this.#user.reactions ?? []).entries()) {
+    for (const [index, reaction] of this.#user.reactions.entries()) {
       const count = this.#reactionCounts.get(index) ?? 0;
-      if (count >= (reaction.times ?? 1)) continue;
+      if (count >= reaction.times) continue;
       if (!(await meetsCondition(reaction.when, agentMessage, signal))) continue;
       this.#reactionCounts.set(index, count + 1);
       const reason = reaction.reason ?? `reacts to the reply (reaction ${index + 1})`;
       const move = this.#say(reaction.say, reason);
-      return reaction.stop === true ? { ...move, thenEnds: 'user_stop' } : move;
+      return reaction.stop ? { ...move, thenEnds: 'user_stop' } : move;
     }
     return undefined;
   }
 
   /** States the facts that the reply asks for, and no others. */
   #stateFacts(agentMessage: AgentMessage, which: 'new' | 'repeated'): SayMove | undefined {
-    const requested = (this.#user.facts ?? []).filter((fact) =>
-      asksForFact(fact, agentMessage.content),
-    );
+    const requested = this.#user.facts.filter((fact) => asksForFact(fact, agentMessage.content));
     const facts = requested.filter(
       (fact) => this.#statedFacts.has(fact) === (which === 'repeated'),
     );

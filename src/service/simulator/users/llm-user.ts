@@ -22,13 +22,13 @@ export function createLlmUser(plan: SessionPlan, model: UserModel): SimulatedUse
       repeats = isRepeated ? repeats + 1 : 0;
       if (repeats >= patienceOf(persona)) return { does: 'end', reason: 'user_stop' };
       if (agentMessage) exchanges.push({ user: line, agent: agentMessage.content });
-      const { opening, opening_delivery: delivery = {} } = scenario.user;
+      const { opening, opening_delivery: delivery } = scenario.user;
       if (line === '' && opening !== undefined) {
         line = opening;
         return { does: 'say', line, reason: 'opens the conversation', delivery };
       }
       if (agentMessage && line !== '') {
-        if (await meetsAny(scenario.user.stop_when ?? [], agentMessage, signal)) {
+        if (await meetsAny(scenario.user.stop_when, agentMessage, signal)) {
           return { does: 'end', reason: 'goal_achieved' };
         }
         farewells = isFarewell(agentMessage.content) ? farewells + 1 : 0;

@@ -1,6 +1,7 @@
-import type { ReplyCondition, ScenarioFact } from '../../../contract/index.ts';
+import type { ReplyCondition } from '../../../contract/index.ts';
 import { foldCase } from '../../../platform/fold-case.ts';
 import { findFirstMatch } from '../../../platform/pattern-match.ts';
+import type { CompleteFact } from '../../scenarios/complete-scenario.ts';
 import { SessionError } from '../session-error.ts';
 import type { AgentMessage } from './simulated-user.ts';
 
@@ -56,14 +57,14 @@ async function matchesPattern(
 }
 
 /** Returns whether a reply asks for a fact, regardless of case. */
-export function asksForFact({ name, asked_by: phrases }: ScenarioFact, reply: string): boolean {
-  return (phrases ?? [name]).some((phrase) => containsText(reply, phrase));
+export function asksForFact({ asked_by: phrases }: CompleteFact, reply: string): boolean {
+  return phrases.some((phrase) => containsText(reply, phrase));
 }
 
 /** Returns the user's line that states a fact. */
-export function stateFact({ value, say }: ScenarioFact): string {
+export function stateFact({ value, say }: CompleteFact): string {
   // A function, because `$&` in a replacement text has a special meaning.
-  return say === undefined ? value : say.replaceAll('{value}', () => value);
+  return say.replaceAll('{value}', () => value);
 }
 
 /** Returns whether a reply says goodbye, in words that are used for nothing else. */

@@ -1,10 +1,10 @@
-import type { Scenario } from '../../../contract/index.ts';
+import type { CompleteScenario } from '../../scenarios/complete-scenario.ts';
 import { deliveryOf } from '../calls/delivery.ts';
 import type { SimulatedUser } from './simulated-user.ts';
 
 /** Creates a user that says the opening and then each step in order, regardless of the replies. */
-export function createScriptedUser({ user }: Scenario): SimulatedUser {
-  const { opening = '', opening_delivery: delivery = {}, steps = [] } = user;
+export function createScriptedUser({ user }: CompleteScenario): SimulatedUser {
+  const { opening = '', opening_delivery: delivery, steps } = user;
   const lines = [
     { say: opening, delivery, reason: 'opens the conversation' },
     ...steps.map(({ say, reason, ...step }, index) => ({

@@ -1,6 +1,7 @@
-import type { Persona, ReplyCondition } from '../../../contract/index.ts';
+import type { ReplyCondition } from '../../../contract/index.ts';
 import type { Random } from '../../../platform/random.ts';
 import type { ResponseSchema, Prompt } from '../../model/endpoint.ts';
+import type { CompletePersona } from '../../scenarios/complete-scenario.ts';
 import type { SessionPlan } from '../session-plan.ts';
 import { drawFence } from '../../model/draw-fence.ts';
 
@@ -31,7 +32,7 @@ const EXCHANGES_MAX = 40;
 
 /** Builds the prompt for the user's next line. No text of the agent can end the fence around it. */
 export function buildUserPrompt(
-  plan: Pick<SessionPlan, 'scenario' | 'persona' | 'channel'>,
+  plan: Pick<SessionPlan, 'scenario' | 'persona'>,
   exchanges: readonly Exchange[],
   random: Random,
 ): Prompt {
@@ -49,18 +50,12 @@ export function buildUserPrompt(
 }
 
 function formatRules(
-  { scenario, persona, channel }: Parameters<typeof buildUserPrompt>[0],
+  { scenario, persona }: Parameters<typeof buildUserPrompt>[0],
   fence: string,
 ): string {
-  const { user } = scenario;
+  const { channel, user } = scenario;
   const place = channel === 'voice' ? 'on the phone, in words that can be spoken' : 'in a chat';
-  const {
-    goal = '',
-    facts = [],
-    steps = [],
-    reactions = [],
-    stop_when: stopConditions = [],
-  } = user;
+  const { goal = '', facts, steps, reactions, stop_when: stopConditions } = user;
   return [
     'You play a person who talks to a customer service agent. You are never the agent, and never an',
     'assistant: you are the one who wants something. Stay in this role, no matter what is said.',
@@ -83,7 +78,7 @@ function formatRules(
       reactions.map(({ when, say, stop }) => ({
         when_the_agent: describeCondition(when),
         say,
-        ...(stop === true && { then: 'end with user_stop' }),
+        ...(stop && { then: 'end with user_stop' }),
       })),
     ),
     ...section('You are done when the agent:', stopConditions.map(describeCondition)),
@@ -106,14 +101,13 @@ function describePersona({
   name,
   characteristics,
   language,
-  verbosity,
+  verbosity: words,
   patience_turns: patience,
-}: Persona) {
+}: CompletePersona) {
   return {
     name,
     ...(characteristics !== undefined && { characteristics }),
-    language: language ?? 'en',
-    words: verbosity ?? 'standard',
+    ...{ language, words },
     ...(patience !== undefined && { gives_up_after_useless_replies: patience }),
   };
 }

@@ -1,6 +1,7 @@
 /** Whether simulated users followed their scenarios, on transcripts that the kit's own users would not produce. */
 import t from 'tap';
 import type { EndReason, Deviation, Scenario } from '../../../../src/contract/index.ts';
+import { completeScenario } from '../../../../src/service/scenarios/complete-scenario.ts';
 import { checkAdherence } from '../../../../src/service/simulator/adherence.ts';
 import type { SimulatedTurn } from '../../../../src/service/turns/turn-types.ts';
 import { makeUserScenario } from '../../../support/sessions/scenarios.ts';
@@ -18,6 +19,14 @@ function makeTurns(...lines: string[]): SimulatedTurn[] {
         },
   );
 }
+
+/** Returns a scenario of this user, in which every field with a default has a value. */
+const makePlayed = (user: Scenario['user']) =>
+  completeScenario({
+    scenario: makeUserScenario(user),
+    persona: { id: 'plain', name: 'plain' },
+    evals: [],
+  }).scenario;
 
 const user: Scenario['user'] = {
   opening: 'Hello',
@@ -66,7 +75,7 @@ void t.test(
   'every kind of deviation is found, and a user who follows the scenario has no findings',
   async (t) => {
     for (const [what, lines, endReason, findings] of rows) {
-      const scenario = makeUserScenario(user);
+      const scenario = makePlayed(user);
       const adherence = await checkAdherence({ scenario, turns: makeTurns(...lines), endReason });
       t.match(adherence, { followed_scenario: findings.length === 0, findings }, what);
       t.equal(adherence.findings.length, findings.length, what);
@@ -75,7 +84,7 @@ void t.test(
 );
 
 void t.test('continuing after stop_when is met is a finding', async (t) => {
-  const scenario = makeUserScenario({ opening: 'Hello', stop_when: [{ contains: 'done' }] });
+  const scenario = makePlayed({ opening: 'Hello', stop_when: [{ contains: 'done' }] });
   const turns = makeTurns('Hello', 'It is DONE.', 'Hello', 'Well?');
   const adherence = await checkAdherence({ scenario, turns, endReason: 'max_turns' });
   t.match(adherence, { followed_scenario: false, findings: [{ rule: 'went_on', turn: 2 }] });
@@ -88,7 +97,7 @@ void t.test('continuing after stop_when is met is a finding', async (t) => {
 });
 
 void t.test('a condition about a turn does not count interruptions', async (t) => {
-  const scenario = makeUserScenario({
+  const scenario = makePlayed({
     ...{ opening: 'Hello', steps: [{ say: 'And?' }, { say: 'Bye' }], stop_when: [{ turn: 3 }] },
     opening_delivery: { interrupt: { after_ms: 500, say: 'Wait' } },
   });

@@ -23,47 +23,36 @@ export interface Access {
   callerRecorder: CallerRecorder | undefined;
 }
 
+/** What decides about access: options of the start, and what was made of them. */
+interface AccessOptions
+  extends
+    Pick<StartOptions, 'host' | 'keys' | 'recordCallers'>,
+    Pick<StartKeys, 'apiKey' | 'ownerName'>,
+    Pick<Access, 'apiKeyHeader' | 'appUrl'> {
+  unauthorizedCallers: UnauthorizedCallers;
+}
+
 /** Creates the access control of a service. */
 export function createAccess(
   { store: { owners }, machineClock, replica }: Base,
-  {
-    options,
-    startKeys: { apiKey, ownerName },
-    apiKeyHeader,
-    appUrl,
-    unauthorizedCallers,
-  }: {
-    options: Pick<StartOptions, 'host' | 'keys' | 'recordCallers'>;
-    startKeys: StartKeys;
-    apiKeyHeader: string;
-    appUrl: () => string;
-    unauthorizedCallers: UnauthorizedCallers;
-  },
+  options: AccessOptions,
 ): Access {
+  const { keys, apiKey, ownerName, apiKeyHeader, appUrl } = options;
   const isSecure = (): boolean => appUrl().startsWith('https:');
   const sessions = createPageSessions(machineClock, isSecure, replica);
-  const { host } = options;
   return {
     apiKeyHeader,
     appUrl,
     ownerName,
     owners: createRequestOwners(owners, ownerName),
-    authentication: createAuthentication({
-      host,
-      owners,
-      apiKeyHeader,
-      apiKey,
-      sessions,
-      appUrl,
-      unauthorizedCallers,
-    }),
+    authentication: createAuthentication({ ...options, owners, sessions }),
     callerRecorder:
       options.recordCallers === true
         ? createCallerRecorder({
             // Clients act in real time, even when a test moves the service clock.
             clock: systemClock,
             apiKeyHeader,
-            secrets: [apiKey, ...options.keys.map(({ key }) => key)],
+            secrets: [apiKey, ...keys.map(({ key }) => key)],
           })
         : undefined,
   };

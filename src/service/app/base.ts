@@ -1,6 +1,8 @@
 import type { AdjustableClock } from '../../platform/adjustable-clock.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import type { ServiceCounters } from '../background/metrics.ts';
+import type { ReportedProblems } from '../background/reported-problems.ts';
 import type { Store } from '../store/store.ts';
 import type { Replica } from './replicas.ts';
 
@@ -14,4 +16,7 @@ export interface Base {
   log: Log;
   /** This process as one of the replicas; undefined if it works alone. */
   replica: Replica | undefined;
+  counters: ServiceCounters;
+  /** Remembers which problems were reported to users. */
+  reportedProblems: ReportedProblems;
 }

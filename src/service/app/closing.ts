@@ -3,11 +3,10 @@ import { startIdleCloser } from '../close/idle-closer.ts';
 import { createMissingEvals } from '../close/missing-evals.ts';
 import { createDatabaseRetry } from '../background/database-retry.ts';
 import { createIdMaker } from '../store/ids.ts';
-import type { ServiceCounters } from '../background/metrics.ts';
-import type { ReportedProblems } from '../background/reported-problems.ts';
 import type { Sweeper } from '../background/sweeper.ts';
 import type { CloseResult } from '../store/store.ts';
 import type { Base } from './base.ts';
+import type { Scoring } from './workers.ts';
 
 /** What closes conversations, by request or after a time without activity. */
 export interface Closing {
@@ -19,21 +18,10 @@ export interface Closing {
 
 /** Starts what closes conversations, by request or after a time without activity. */
 export function startClosing(
-  { store, clock, log }: Base,
-  {
-    seed,
-    counters: { idleCloses },
-    reportedProblems,
-    wake,
-  }: {
-    seed: string;
-    counters: Pick<ServiceCounters, 'idleCloses'>;
-    reportedProblems: ReportedProblems;
-    /** Starts scoring what was queued. */
-    wake: () => void;
-  },
+  { store, clock, log, counters, reportedProblems }: Base,
+  { randomSeed, wake }: { randomSeed: string; wake: Scoring['wake'] },
 ): Closing {
-  const makeId = createIdMaker(seed);
+  const makeId = createIdMaker(randomSeed);
   const makeSessionId = (ownerId: string, conversationId: string): string =>
     makeId('ses', ['conversation', ownerId, conversationId]);
   const { ingestLog, conversations } = store;
@@ -42,7 +30,7 @@ export function startClosing(
     clock,
     log,
     makeSessionId,
-    idleCloses,
+    idleCloses: counters.idleCloses,
     wake,
     missingEvals: createMissingEvals({ ingestLog, reportedProblems, clock, log }),
     turnChecks: createDatabaseRetry({ log, clock }, 'turn_check'),

@@ -12,7 +12,7 @@ import { startSpanRemover } from '../retention/span-remover.ts';
 import { createAccess } from './access.ts';
 import type { Base } from './base.ts';
 import { startClosing } from './closing.ts';
-import { createServer } from './create-server.ts';
+import { createServer, type ServerParts } from './create-server.ts';
 import { configureKeys, resolveKeys } from './keys.ts';
 import { openData, type Cleanups } from './open-data.ts';
 import type { StartOptions } from './options.ts';
@@ -35,12 +35,14 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
   // The data, and the other processes that work on it.
   const { store, location, guard, loadDevelopmentKey } = await openData(options, log, cleanups);
   const startKeys = await guard(() => resolveKeys(store.owners, options.keys, loadDevelopmentKey));
-  const { keys, ownerName } = startKeys;
+  const { keys, apiKey, ownerName } = startKeys;
   const settings = listReplicaSettings(options);
   const replica = await guard(() => configureKeys({ store, keys, settings, clock, log }));
   if (replica) cleanups.push(() => replica.stop());
   await guard(() => store.conversations.capReceivedAt(clock.nowMs()));
-  const base: Base = { store, clock, machineClock, log, replica };
+  const counters = createServiceCounters();
+  const reportedProblems = createReportedProblems(clock, replica);
+  const base: Base = { store, clock, machineClock, log, replica, counters, reportedProblems };
 
   // What works in the background.
   const spanRemover = await guard(() => startSpanRemover({ store, clock, log, retentionMs }));
@@ -48,51 +50,36 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
   const writer = await guard(() => startIngestThread({ store: location }));
   cleanups.push(() => writer.close());
   const seed = options.randomSeed ?? randomSeed();
-  const counters = createServiceCounters();
-  const reportedProblems = createReportedProblems(clock, replica);
-  const scoring = startScoring(base, {
-    judge: options.judge,
-    randomSeed: seed,
-    reportedProblems,
-    finished: counters.jobs,
-  });
-  cleanups.push(() => scoring.runner.stop());
-  const onStored = scoring.wake;
-  const simulator = startSimulations(base, { userModel, speech, transcription, onStored });
+  const scoring = startScoring(base, { judge: options.judge, randomSeed: seed });
+  cleanups.push(() => scoring.jobRunner.stop());
+  const { wake } = scoring;
+  const simulator = startSimulations(base, { userModel, speech, transcription, onStored: wake });
   cleanups.push(() => simulator.stop());
 
   // Who may call, and what is remembered about calls.
   const address = { url: '' };
   const appUrl = (): string => options.appUrl?.replace(/\/+$/, '') ?? address.url;
   const apiKeyHeader = (options.apiKeyHeader ?? SERVICE_API_KEY_HEADER).toLowerCase();
-  const problems = createProblemReports(base, { reportedProblems, ownerName, apiKeyHeader });
-  const { unauthorizedCallers } = problems;
+  const problems = createProblemReports(base, { ownerName, apiKeyHeader });
+  const { databaseProblems, unauthorizedCallers } = problems;
   const access = createAccess(base, {
-    options,
-    startKeys,
-    apiKeyHeader,
-    appUrl,
-    unauthorizedCallers,
+    ...options,
+    ...{ apiKey, ownerName, apiKeyHeader, appUrl, unauthorizedCallers },
   });
 
   // The server.
   const stopping = new AbortController();
   const draining = new AbortController();
-  const lifecycle = {
+  const closing = startClosing(base, { randomSeed: seed, wake });
+  const parts: ServerParts = {
+    ...{ ...base, ...access, ...problems, ...scoring, ...closing },
+    ...{ writer, spanRemover, simulator },
     stopping: stopping.signal,
-    findUnreadyReason: createReadiness(store, draining.signal, problems.database),
-  };
-  const closing = startClosing(base, { seed, counters, reportedProblems, wake: scoring.wake });
-  const workers = { writer, spanRemover, scoring, simulator, closing };
-  const server = createServer(base, {
-    workers,
-    access,
-    problems,
-    counters,
-    lifecycle,
+    findUnreadyReason: createReadiness(store, draining.signal, databaseProblems),
     hasUserModel: userModel !== undefined,
     kit: options.kit,
-  });
+  };
+  const server = createServer(parts);
   cleanups.push(async () => {
     // Load balancers need time to see that the service is not ready anymore.
     draining.abort();
@@ -102,8 +89,8 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
     // Connections close in real time, even if the service clock was changed.
     await closeServer(server.app, systemClock);
     await closing.idleCloser.stop();
-    await server.operations.agentTests.stop();
-    await server.operations.backlog.drain();
+    await server.agentTests.stop();
+    await server.backlog.drain();
   });
   return { ...server, ...access, ...startKeys, store, log, guard, address };
 }

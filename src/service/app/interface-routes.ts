@@ -10,7 +10,6 @@ import { addOtherSignalRoutes } from '../ingest/other-signals.ts';
 import { BYTES_IN_FLIGHT_MAX, createByteBudget } from '../ingest/read-body.ts';
 import { addIngestRoute, type IngestDeps } from '../ingest/route.ts';
 import { addResultsRoutes, type ResultsDeps } from '../results/routes.ts';
-import type { Store } from '../store/store.ts';
 import { sendErrorPage } from '../web/frame/errors.ts';
 import { OPENAPI_PATH } from '../web/openapi.ts';
 import type { CallerRecorder } from './caller-recorder.ts';
@@ -18,12 +17,11 @@ import { finishRequestFirst, leaveBodiesUnread } from './http-server.ts';
 import { looksLikeTraces, type MisdirectedTraces } from './misdirected-traces.ts';
 
 /** What the routes of the interface need. */
-export interface InterfaceOptions {
-  store: Store;
-  authentication: IngestDeps['authentication'];
-  ingest: Omit<IngestDeps, 'authentication' | 'ingestLog' | 'budget' | 'injectFault'>;
-  close: CloseRouteDeps['close'];
-  appUrl: ResultsDeps['appUrl'];
+export interface InterfaceOptions
+  extends
+    Omit<IngestDeps, 'ingestLog' | 'budget' | 'injectFault'>,
+    Pick<CloseRouteDeps, 'close'>,
+    Pick<ResultsDeps, 'store' | 'appUrl'> {
   faults: Pick<FaultInjector, 'inject'>;
   journal: RequestJournal;
   /** Records what callers send; undefined to record nothing. */
@@ -35,10 +33,9 @@ const TRACES_HINT = ' Send traces to /v1/traces.';
 
 /** Adds the routes of the interface (spec 4.1 to 4.4), and the responses to unknown ones. */
 export function addInterfaceRoutes(api: FastifyInstance, options: InterfaceOptions): void {
-  const { store, authentication, close, appUrl, faults, misdirectedTraces } = options;
-  const { ingestLog } = store;
+  const { clock, faults, misdirectedTraces } = options;
+  const { ingestLog } = options.store;
   const injectInto = (route: FaultRoute) => () => faults.inject(route);
-  const { clock } = options.ingest;
   options.callerRecorder?.observe(api);
   leaveBodiesUnread(api);
   journalRequests(api, clock, (request, reply) =>
@@ -46,14 +43,13 @@ export function addInterfaceRoutes(api: FastifyInstance, options: InterfaceOptio
   );
   finishRequestFirst(api);
   addIngestRoute(api, {
-    ...options.ingest,
-    authentication,
+    ...options,
     ingestLog,
     injectFault: injectInto('traces'),
     budget: createByteBudget(BYTES_IN_FLIGHT_MAX),
   });
-  addCloseRoute(api, { authentication, close, ingestLog, injectFault: injectInto('end') });
-  addResultsRoutes(api, { store, authentication, appUrl, injectFault: injectInto('results') });
+  addCloseRoute(api, { ...options, ingestLog, injectFault: injectInto('end') });
+  addResultsRoutes(api, { ...options, injectFault: injectInto('results') });
   rejectMethods(api);
   addOtherSignalRoutes(api);
   api.setNotFoundHandler(async (request, reply) => {

@@ -100,10 +100,9 @@ async function start(
 
 /** Loads the seed data, and logs the warnings about every owner's settings. */
 async function loadSeed(
-  { store: { owners }, operations, ownerName }: ComposedService,
+  { store: { owners }, seeder, findWarnings, ownerName }: ComposedService,
   { seed, onSeedProgress }: Pick<StartOptions, 'seed' | 'onSeedProgress'>,
 ): Promise<void> {
-  const { seeder, findWarnings } = operations;
   if (seed) await seeder.load(await owners.ensure(ownerName), seed, onSeedProgress);
   for (const ownerId of await owners.listIds()) await findWarnings(ownerId);
 }

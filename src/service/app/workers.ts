@@ -1,7 +1,5 @@
 import { systemClock } from '../../platform/clock.ts';
 import { randomSeed, seededRandom } from '../../platform/random.ts';
-import type { Counter } from '../background/metrics.ts';
-import type { ReportedProblems } from '../background/reported-problems.ts';
 import { findScoredSession, holdScorable } from '../sessions/transcripts.ts';
 import type { ModelEndpoint } from '../model/endpoint.ts';
 import type { ScoreEval } from '../operations/dry-run.ts';
@@ -19,7 +17,7 @@ import type { Replica } from './replicas.ts';
 
 /** What scores sessions. */
 export interface Scoring {
-  runner: JobRunner;
+  jobRunner: JobRunner;
   /** Starts scoring what was queued, on all replicas. */
   wake: () => void;
   /** Scores a session with an eval, for dry runs. */
@@ -30,24 +28,17 @@ export interface Scoring {
 
 /** Starts the worker that scores sessions. */
 export function startScoring(
-  { store, clock, log, replica }: Base,
-  options: {
-    judge: ModelEndpoint | undefined;
-    randomSeed: string;
-    reportedProblems: ReportedProblems;
-    /** Counts the finished jobs. */
-    finished: Pick<Counter, 'add'>;
-  },
+  { store, clock, log, replica, counters, reportedProblems }: Base,
+  options: { judge: ModelEndpoint | undefined; randomSeed: string },
 ): Scoring {
-  const { reportedProblems, finished } = options;
   const random = seededRandom(options.randomSeed).fork('judge');
   // The LLM judge responds in real time, even if the service clock was changed.
   const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, random });
   const { ingestLog } = store;
-  const runner = startJobRunner({
+  const jobRunner = startJobRunner({
     store,
     judge,
-    finished,
+    finished: counters.jobs,
     clock,
     log,
     erroredEvals: createErroredEvals({ ingestLog, reportedProblems, clock, log }),
@@ -56,11 +47,11 @@ export function startScoring(
     worker: `service-${randomSeed()}`,
     isShared: replica !== undefined,
   });
-  listen(replica, 'jobs', runner);
+  listen(replica, 'jobs', jobRunner);
   return {
-    runner,
+    jobRunner,
     wake() {
-      runner.wake();
+      jobRunner.wake();
       replica?.publish('jobs');
     },
     scoreEval: (definition, session, signal) => scoreSession(definition, session, judge, signal),

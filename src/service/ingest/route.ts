@@ -37,7 +37,7 @@ export interface IngestDeps {
   log: Log;
   databaseProblems: DatabaseProblemLog;
   authentication: Authentication;
-  rate: RateLimiter;
+  rateLimiter: RateLimiter;
   budget: ByteBudget;
   writer: IngestThread;
   ingestLog: IngestLogStore;
@@ -69,7 +69,7 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
     const exporter = readExporter(request.raw.headers);
     try {
       await deps.injectFault();
-      admit(await deps.rate.checkRequest(caller));
+      admit(await deps.rateLimiter.checkRequest(caller));
       using share = createShare(deps.budget);
       const received = await receive(deps, caller, request, share);
       if (received === undefined) return await reply.hijack();
@@ -147,7 +147,7 @@ function admit(admission: RateLimitResult): void {
  * @throws RequestError
  */
 async function receive(
-  { rate, machineClock }: IngestDeps,
+  { rateLimiter, machineClock }: IngestDeps,
   caller: Caller,
   request: FastifyRequest,
   share: Share,
@@ -156,11 +156,11 @@ async function receive(
     const format = readBodyFormat(request.raw.headers);
     const body = await readWholeBody(request, share, machineClock);
     if (body === undefined) return undefined;
-    admit(await rate.countRequest(caller));
+    admit(await rateLimiter.countRequest(caller));
     return { format, body };
   } catch (error) {
     if (error instanceof RequestError && COUNTED_CODES.includes(error.code)) {
-      await rate.countRequest(caller);
+      await rateLimiter.countRequest(caller);
     }
     throw error;
   }

@@ -19,7 +19,7 @@ import { countScenarios, describeProgress, summarizeSimulation, toSimulation } f
 export interface SimulationsOptions extends ConfiguredModels {
   store: Store;
   clock: Clock;
-  runner: Pick<SimulationRunner, 'wake' | 'listRunningSessions' | 'cancel' | 'cancelAll'>;
+  simulator: Pick<SimulationRunner, 'wake' | 'listRunningSessions' | 'cancel' | 'cancelAll'>;
   /** Returns the base URL of the deep links; it is known once the service listens. */
   appUrl: () => string;
 }
@@ -28,7 +28,7 @@ const SIMULATIONS_LISTED_MAX = 100;
 
 /** Creates what starts, watches, judges, and cancels simulations, for `/__admin` and the pages. */
 export function createSimulations(options: SimulationsOptions): Simulations {
-  const { store, runner } = options;
+  const { store, simulator } = options;
   return {
     async start(ownerId, request) {
       const { agent, secret } = await findAgent(store, ownerId, request);
@@ -43,7 +43,7 @@ export function createSimulations(options: SimulationsOptions): Simulations {
         ...(channel !== undefined && { channel }),
         makeId: (repeat) => makeSimulationId(seed, repeat),
       });
-      runner.wake();
+      simulator.wake();
       return { id, warnings: findWarnings(scenarios, options) };
     },
     async find(ownerId, id) {
@@ -52,7 +52,7 @@ export function createSimulations(options: SimulationsOptions): Simulations {
         plan &&
         toSimulation(plan, {
           stored: await store.simulations.listSessions(ownerId, id),
-          runningIds: await runner.listRunningSessions(ownerId, id),
+          runningIds: await simulator.listRunningSessions(ownerId, id),
           appUrl: options.appUrl(),
         })
       );
@@ -63,7 +63,7 @@ export function createSimulations(options: SimulationsOptions): Simulations {
       const [details] = await store.runs.load([{ ownerId, kind: 'simulation', id }]);
       return describeProgress(plan, {
         details,
-        running: await runner.listRunningSessions(ownerId, id),
+        running: await simulator.listRunningSessions(ownerId, id),
         clock: options.clock,
       });
     },
@@ -79,8 +79,8 @@ export function createSimulations(options: SimulationsOptions): Simulations {
       };
     },
     list: (ownerId) => listSimulations(store, ownerId),
-    cancel: (ownerId, id) => runner.cancel(ownerId, id),
-    cancelAll: (ownerId) => runner.cancelAll(ownerId),
+    cancel: (ownerId, id) => simulator.cancel(ownerId, id),
+    cancelAll: (ownerId) => simulator.cancelAll(ownerId),
   };
 }
 

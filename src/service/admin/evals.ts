@@ -1,19 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { parseEval } from '../evals/definitions.ts';
 import { deleteEval, findEval, saveEval } from '../operations/evals.ts';
-import type { EvalStore } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import type { RequestOwners } from './request-owners.ts';
-
-interface EvalRoutesOptions {
-  owners: RequestOwners;
-  evalStore: EvalStore;
-}
 
 /** `/evals`: one scoring criterion each. */
 export function addEvalRoutes(
   app: FastifyInstance,
-  { owners, evalStore }: EvalRoutesOptions,
+  { owners, store }: { owners: RequestOwners; store: Pick<Store, 'evals'> },
 ): void {
+  const evalStore = store.evals;
   app.post('/evals', async (request) => {
     const definition = parseEval(request.body);
     await saveEval(evalStore, await owners.findOrCreate(request), definition);

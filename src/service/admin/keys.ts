@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { KeyGrant } from '../../contract/index.ts';
-import { isoTime } from '../../platform/clock.ts';
+import { isoTime, type Clock } from '../../platform/clock.ts';
 import { parseMessage } from '../requests/document-checks.ts';
 import { RequestError } from '../requests/errors.ts';
-import { grantKey, revokeAddedKey, revokeKey, type KeyOptions } from '../operations/keys.ts';
-import type { StoredKey } from '../store/store.ts';
+import { grantKey, revokeAddedKey, revokeKey } from '../operations/keys.ts';
+import type { Store, StoredKey } from '../store/store.ts';
 import type { RequestOwners } from './request-owners.ts';
 
 const KEYS_MAX = 1000;
@@ -12,8 +12,9 @@ const KEYS_MAX = 1000;
 /** `/keys`: grants, lists, and revokes keys. A list contains no key, because only digests are stored. */
 export function addKeyRoutes(
   app: FastifyInstance,
-  { owners, keys }: { owners: RequestOwners; keys: KeyOptions },
+  { owners, store, clock }: { owners: RequestOwners; store: Pick<Store, 'owners'>; clock: Clock },
 ): void {
+  const keys = { owners: store.owners, clock };
   app.post('/keys', async (request): Promise<KeyGrant> => {
     const grant = parseMessage('KeyGrant', request.body ?? {});
     const { owner = owners.readName(request), label } = grant;

@@ -45,7 +45,7 @@ export interface AdminOptions extends WorkOptions, ClockOptions, ResetOptions, L
  * not record them.
  */
 export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): void {
-  const { authentication, owners, findUnreadyReason } = options;
+  const { authentication, findUnreadyReason } = options;
   app.addHook('onRequest', (request, _reply, done) => {
     authentication.checkAdmin(request.headers);
     done();
@@ -59,16 +59,15 @@ export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): voi
   const routes = collectRoutes(app);
   app.get('/health', () => ({ status: 'healthy' }));
   app.get('/ready', async (_request, reply) => sendReadiness(reply, await findUnreadyReason()));
-  const { store, clock, kit, wake, findWarnings, seeder, appUrl, simulations } = options;
-  addKeyRoutes(app, { owners, keys: { owners: store.owners, clock } });
-  addEvalRoutes(app, { owners, evalStore: store.evals });
-  addSettingsRoutes(app, { owners, store, findWarnings });
-  addDocumentRoutes(app, { owners, store });
-  addAgentRoutes(app, { owners, store, clock, kit });
-  addTranscriptRoutes(app, { owners, store, clock, wake });
-  addSeedRoutes(app, { owners, seeder, findWarnings });
-  addSessionRoutes(app, { owners, store, appUrl });
-  addSimulationRoutes(app, { owners, store, simulations });
+  addKeyRoutes(app, options);
+  addEvalRoutes(app, options);
+  addSettingsRoutes(app, options);
+  addDocumentRoutes(app, options);
+  addAgentRoutes(app, options);
+  addTranscriptRoutes(app, options);
+  addSeedRoutes(app, options);
+  addSessionRoutes(app, options);
+  addSimulationRoutes(app, options);
   addWorkRoutes(app, options);
   addClockRoutes(app, options);
   addResetRoute(app, options);

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { isoTime, systemClock, type Clock } from '../../platform/clock.ts';
+import { isoTime, type Clock } from '../../platform/clock.ts';
 import { formatCount } from '../../report-kit/format.ts';
 import { RequestError } from '../requests/errors.ts';
 import type { Backlog } from '../operations/backlog.ts';
@@ -12,8 +12,8 @@ export interface WorkOptions {
   /** Starts scoring what was queued. */
   wake: () => void;
   backlog: Backlog;
-  /** Clock for the drain timeout (default: the system clock). */
-  machineClock?: Clock;
+  /** Limits how long a drain may take in real time, even if the service clock was moved. */
+  machineClock: Clock;
   owners: RequestOwners;
   /** Resolves when nothing is queued or running. */
   drain: () => Promise<void>;
@@ -37,9 +37,8 @@ export async function drain(
     store: { jobs: Pick<Store['jobs'], 'getBacklog'> };
   },
 ): Promise<{ drained: true }> {
-  const { store, clock, machineClock = systemClock } = options;
+  const { store, clock, machineClock } = options;
   options.wake();
-  // Callers wait in real time, not by the service clock.
   using deadline = machineClock.deadline(DRAIN_TIMEOUT_MS);
   await Promise.race([options.drain(), untilAborted(deadline.signal)]);
   const { count, nextDueAtMs = 0 } = await store.jobs.getBacklog();

@@ -147,7 +147,6 @@ function createPageParts(running: ServerParts) {
 function createAdminParts(parts: ServerParts & Operations & TestTools) {
   const { replica, simulator, agentTests, backlog, jobRunner, idleCloser, spanRemover } = parts;
   return {
-    // Callers wait in real time, even if a test injects a clock.
     machineClock: systemClock,
     sharing: replica,
     isSimulating: () => !simulator.isIdle(),

@@ -7,7 +7,7 @@ import { checkEvalIds, parseEval } from '../evals/definitions.ts';
 import { canPause } from './line-pauses.ts';
 
 /** The ids that a scenario may refer to. */
-interface KnownIds {
+export interface KnownIds {
   evalIds: readonly string[];
   personaIds: readonly string[];
   /** The channel of the run, if it replaces that of the scenario. */

@@ -1,5 +1,10 @@
 import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
-import { catchProblem, checkScenario, findScenarioProblems } from './check-scenario.ts';
+import {
+  catchProblem,
+  checkScenario,
+  findScenarioProblems,
+  type KnownIds,
+} from './check-scenario.ts';
 import { InvalidDocumentError } from '../requests/errors.ts';
 import { parseEval } from '../evals/definitions.ts';
 
@@ -17,6 +22,12 @@ export interface ScenarioReferences {
   /** The channel of the run, if it replaces that of the scenarios. */
   channel?: Scenario['channel'] | undefined;
 }
+
+const listKnownIds = ({ evals, personas, channel }: ScenarioReferences): KnownIds => ({
+  evalIds: evals.map(({ id }) => id),
+  personaIds: personas.map(({ id }) => id),
+  channel,
+});
 
 /** The persona of a scenario that names none. */
 const plainPersona: Persona = { id: 'plain', name: 'plain' };
@@ -44,19 +55,14 @@ export function findRunProblems(
   scenarios: readonly Scenario[],
   references: ScenarioReferences,
 ): InvalidDocumentError[] {
-  const evalIds = references.evals.map(({ id }) => id);
-  const personaIds = references.personas.map(({ id }) => id);
+  const known = listKnownIds(references);
   return [
     ...references.evals.flatMap((definition, index) =>
       catchProblem(() => void parseEval(definition, `/evals/${index}`)),
     ),
     ...scenarios.flatMap((scenario, index) => [
       ...((scenario.evals ?? []).length > 0 ? [] : [createNoEvalsError(scenario, `/${index}`)]),
-      ...findScenarioProblems(
-        scenario,
-        { evalIds, personaIds, channel: references.channel },
-        `/${index}`,
-      ),
+      ...findScenarioProblems(scenario, known, `/${index}`),
     ]),
   ];
 }
@@ -77,9 +83,7 @@ export function resolveScenario(
   references: ScenarioReferences,
   at = '',
 ): ResolvedScenario {
-  const evalIds = references.evals.map(({ id }) => id);
-  const personaIds = references.personas.map(({ id }) => id);
-  checkScenario(scenario, { evalIds, personaIds, channel: references.channel }, at);
+  checkScenario(scenario, listKnownIds(references), at);
   const { persona = plainPersona, evals = [] } = scenario;
   const referenced = references.personas.find(({ id }) => id === persona);
   return {

@@ -17,7 +17,7 @@ export interface StoredSimulationRequest {
   samples?: number;
   /** Sessions that run concurrently. */
   concurrency: number;
-  scenarios: { scenario: Scenario; persona: Persona; evals: EvalDefinition[] }[];
+  scenarios: { scenario: Scenario; persona: Persona; evals: readonly EvalDefinition[] }[];
 }
 
 /** A simulation. */

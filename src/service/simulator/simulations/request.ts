@@ -83,8 +83,7 @@ export async function resolveRequestedScenarios(
       throw new InvalidDocumentError(pointer, `repeats ${formatValue(scenario.id)}`);
     }
     ids.add(scenario.id);
-    const { evals: scenarioEvals, ...others } = resolveScenario(scenario, references, pointer);
-    return { ...others, evals: [...scenarioEvals] };
+    return resolveScenario(scenario, references, pointer);
   });
   const count = countSessions(resolved, request.samples);
   if (count <= SESSIONS_MAX) return resolved;

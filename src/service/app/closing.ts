@@ -1,4 +1,8 @@
-import { closeConversation, type ConversationRef } from '../close/close-conversation.ts';
+import {
+  closeConversation,
+  type CloseDeps,
+  type ConversationRef,
+} from '../close/close-conversation.ts';
 import { startIdleCloser } from '../close/idle-closer.ts';
 import { createMissingEvals } from '../close/missing-evals.ts';
 import { createDatabaseRetry } from '../background/database-retry.ts';
@@ -18,25 +22,19 @@ export interface Closing {
 
 /** Starts what closes conversations, by request or after a time without activity. */
 export function startClosing(
-  { store, clock, log, counters, reportedProblems }: Base,
+  base: Base,
   { randomSeed, wake }: { randomSeed: string; wake: Scoring['wake'] },
 ): Closing {
   const makeId = createIdMaker(randomSeed);
   const makeSessionId = (ownerId: string, conversationId: string): string =>
     makeId('ses', ['conversation', ownerId, conversationId]);
-  const { ingestLog, conversations } = store;
-  const deps = {
-    store,
-    clock,
-    log,
-    makeSessionId,
-    idleCloses: counters.idleCloses,
-    wake,
-    missingEvals: createMissingEvals({ ingestLog, reportedProblems, clock, log }),
-    turnChecks: createDatabaseRetry({ log, clock }, 'turn_check'),
+  const deps: CloseDeps = {
+    ...base,
+    ...{ makeSessionId, wake },
+    missingEvals: createMissingEvals(base),
+    turnChecks: createDatabaseRetry(base, 'turn_check'),
   };
   const close = (conversation: ConversationRef, idleBeforeMs?: number) =>
     closeConversation(deps, conversation, idleBeforeMs);
-  const idleCloser = startIdleCloser({ conversations, clock, log, close });
-  return { makeSessionId, close, idleCloser };
+  return { makeSessionId, close, idleCloser: startIdleCloser({ ...base, close }) };
 }

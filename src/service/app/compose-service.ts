@@ -45,7 +45,7 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
   const base: Base = { store, clock, machineClock, log, replica, counters, reportedProblems };
 
   // What works in the background.
-  const spanRemover = await guard(() => startSpanRemover({ store, clock, log, retentionMs }));
+  const spanRemover = await guard(() => startSpanRemover({ ...base, retentionMs }));
   cleanups.push(() => spanRemover.stop());
   const writer = await guard(() => startIngestThread({ store: location }));
   cleanups.push(() => writer.close());

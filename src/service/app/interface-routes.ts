@@ -19,7 +19,7 @@ import { looksLikeTraces, type MisdirectedTraces } from './misdirected-traces.ts
 /** What the routes of the interface need. */
 export interface InterfaceOptions
   extends
-    Omit<IngestDeps, 'ingestLog' | 'budget' | 'injectFault'>,
+    Omit<IngestDeps, 'store' | 'budget' | 'injectFault'>,
     Pick<CloseRouteDeps, 'close'>,
     Pick<ResultsDeps, 'store' | 'appUrl'> {
   faults: Pick<FaultInjector, 'inject'>;
@@ -34,7 +34,6 @@ const TRACES_HINT = ' Send traces to /v1/traces.';
 /** Adds the routes of the interface (spec 4.1 to 4.4), and the responses to unknown ones. */
 export function addInterfaceRoutes(api: FastifyInstance, options: InterfaceOptions): void {
   const { clock, faults, misdirectedTraces } = options;
-  const { ingestLog } = options.store;
   const injectInto = (route: FaultRoute) => () => faults.inject(route);
   options.callerRecorder?.observe(api);
   leaveBodiesUnread(api);
@@ -44,11 +43,10 @@ export function addInterfaceRoutes(api: FastifyInstance, options: InterfaceOptio
   finishRequestFirst(api);
   addIngestRoute(api, {
     ...options,
-    ingestLog,
     injectFault: injectInto('traces'),
     budget: createByteBudget(BYTES_IN_FLIGHT_MAX),
   });
-  addCloseRoute(api, { ...options, ingestLog, injectFault: injectInto('end') });
+  addCloseRoute(api, { ...options, injectFault: injectInto('end') });
   addResultsRoutes(api, { ...options, injectFault: injectInto('results') });
   rejectMethods(api);
   addOtherSignalRoutes(api);

@@ -1,9 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
 import { aboutExporter } from '../exporters/exporter-name.ts';
-import type { ReportedProblems } from '../background/reported-problems.ts';
-import type { Store } from '../store/store.ts';
+import type { ProblemReporting } from '../background/reported-problems.ts';
 
 /** Reports traces that were sent to an unknown path in the ingest log, for users who miss them. */
 export interface MisdirectedTraces {
@@ -17,16 +14,11 @@ export interface MisdirectedTraces {
 
 const REPORT_INTERVAL_MS = 60_000;
 
-/** Creates the reporter of misdirected traces. */
-export function createMisdirectedTraces(options: {
-  store: Pick<Store, 'ingestLog' | 'owners'>;
-  reportedProblems: Pick<ReportedProblems, 'claim'>;
-  clock: Clock;
-  log: Log;
-  /** Name of the service's own owner. */
-  ownerName: string;
-}): MisdirectedTraces {
-  const { store, reportedProblems, clock, log, ownerName } = options;
+/** Creates the reporter of misdirected traces. @param ownerName Name of the service's own owner. */
+export function createMisdirectedTraces(
+  { store, reportedProblems, clock, log }: ProblemReporting,
+  ownerName: string,
+): MisdirectedTraces {
   return {
     async record(problem, exporter) {
       const message =

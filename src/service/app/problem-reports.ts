@@ -23,18 +23,15 @@ export function createProblemReports(
   base: Base,
   { ownerName, apiKeyHeader }: { ownerName: string; apiKeyHeader: string },
 ): ProblemReports {
-  const { clock } = base;
-  const rejectedRequests = createRejectedRequests(clock);
-  const reporting = { ...base, ownerName };
+  const rejectedRequests = createRejectedRequests(base.clock);
   return {
     rejectedRequests,
     acceptedTraces: createAcceptedTraces(),
     unauthorizedCallers: createUnauthorizedCallers({
-      ...reporting,
-      rejectedRequests,
-      apiKeyHeader,
+      ...base,
+      ...{ rejectedRequests, ownerName, apiKeyHeader },
     }),
-    misdirectedTraces: createMisdirectedTraces(reporting),
+    misdirectedTraces: createMisdirectedTraces(base, ownerName),
     databaseProblems: createDatabaseProblemLog(base, 'requests', PROBLEM_REPEAT_MS),
   };
 }

@@ -1,9 +1,6 @@
-import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
 import { aboutExporter } from '../exporters/exporter-name.ts';
 import type { RejectedRequests } from '../exporters/rejected-requests.ts';
-import type { ReportedProblems } from '../background/reported-problems.ts';
-import type { Store } from '../store/store.ts';
+import type { ProblemReporting } from '../background/reported-problems.ts';
 
 /** Counts and reports requests without a valid API key, for users who wonder where their data is. */
 export interface UnauthorizedCallers {
@@ -20,12 +17,8 @@ export interface UnauthorizedCallers {
   clear(): void;
 }
 
-export interface UnauthorizedCallersOptions {
-  store: Pick<Store, 'ingestLog' | 'owners'>;
+export interface UnauthorizedCallersOptions extends ProblemReporting {
   rejectedRequests: Pick<RejectedRequests, 'count'>;
-  reportedProblems: Pick<ReportedProblems, 'claim'>;
-  clock: Clock;
-  log: Log;
   /** Name of the service's own owner. */
   ownerName: string;
   /** Lowercase name of the header with the API key. */

@@ -28,20 +28,20 @@ export interface Scoring {
 
 /** Starts the worker that scores sessions. */
 export function startScoring(
-  { store, clock, log, replica, counters, reportedProblems }: Base,
+  base: Base,
   options: { judge: ModelEndpoint | undefined; randomSeed: string },
 ): Scoring {
+  const { store, clock, log, replica, counters } = base;
   const random = seededRandom(options.randomSeed).fork('judge');
   // The LLM judge responds in real time, even if the service clock was changed.
   const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, random });
-  const { ingestLog } = store;
   const jobRunner = startJobRunner({
     store,
     judge,
     finished: counters.jobs,
     clock,
     log,
-    erroredEvals: createErroredEvals({ ingestLog, reportedProblems, clock, log }),
+    erroredEvals: createErroredEvals(base),
     readSession: (ownerId, sessionId) => findScoredSession(store, ownerId, sessionId),
     holdMemory: (ownerId, sessionId) => holdScorable(store, ownerId, sessionId),
     worker: `service-${randomSeed()}`,

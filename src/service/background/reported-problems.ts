@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { AdjustableClock } from '../../platform/adjustable-clock.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Store } from '../store/store.ts';
 import type { SharedProblem, StateSharing } from './shared-state.ts';
 
 /** Remembers which problems were reported to users, so that all replicas together report each once. */
@@ -14,6 +17,14 @@ export interface ReportedProblems {
   /** Lets the problem be reported again. Does nothing if it was not reported. */
   forget(problem: readonly string[]): Promise<void>;
   clear(): Promise<void>;
+}
+
+/** What is needed to report a problem to users, in the ingest log, and not each time it occurs. */
+export interface ProblemReporting {
+  store: Pick<Store, 'ingestLog' | 'owners'>;
+  reportedProblems: ReportedProblems;
+  clock: Clock;
+  log: Log;
 }
 
 /** With more problems than this, the oldest are forgotten and reported again. */

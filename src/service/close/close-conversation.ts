@@ -3,7 +3,7 @@ import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import type { DatabaseRetry } from '../background/database-retry.ts';
 import { findLiveEvals } from '../evals/definitions.ts';
-import type { Counter } from '../background/metrics.ts';
+import type { ServiceCounters } from '../background/metrics.ts';
 import { buildConversationTurns } from '../sessions/transcripts.ts';
 import type { CloseResult, Store } from '../store/store.ts';
 import { describeTurnLosses, findTurnLosses } from '../turns/turn-losses.ts';
@@ -17,8 +17,7 @@ export interface CloseDeps {
   /** Returns the id of the session that scores a conversation; deterministic. */
   makeSessionId: (ownerId: string, conversationId: string) => string;
   missingEvals: MissingEvals;
-  /** Counts the conversations that were closed because they were idle. */
-  idleCloses: Pick<Counter, 'add'>;
+  counters: Pick<ServiceCounters, 'idleCloses'>;
   /** Logs problems of the database while turns are checked. */
   turnChecks: Pick<DatabaseRetry, 'report' | 'reportSuccess'>;
   /** Called when there is something to score. */
@@ -58,7 +57,7 @@ export async function closeConversation(
     ...(idleBeforeMs !== undefined && { idleBeforeMs }),
   });
   if (closed && !closed.alreadyClosed) {
-    if (idleBeforeMs !== undefined) deps.idleCloses.add('');
+    if (idleBeforeMs !== undefined) deps.counters.idleCloses.add('');
     const isScored = closed.evaluationsQueued > 0;
     try {
       await logDeletedEvals(deps, { ownerId, conversationId }, deletedIds);

@@ -2,12 +2,12 @@ import { CONVERSATION_IDLE_MS_MAX } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { startSweeper, type Sweeper } from '../background/sweeper.ts';
-import type { ConversationStore } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import type { ConversationRef } from './close-conversation.ts';
 
 /** Dependencies of the idle closer. */
 export interface IdleCloserDeps {
-  conversations: ConversationStore;
+  store: Pick<Store, 'conversations'>;
   clock: Clock;
   log: Log;
   /** Closes a conversation unless its last span was received at or after `idleBeforeMs`. */
@@ -24,10 +24,10 @@ const BATCHES_PER_SWEEP_MAX = 50_000;
  * Starts to close conversations that have been idle for 24 hours (spec 3.1), once a minute. The idle
  * time counts from when spans were received.
  */
-export function startIdleCloser({ conversations, clock, log, close }: IdleCloserDeps): Sweeper {
+export function startIdleCloser({ store, clock, log, close }: IdleCloserDeps): Sweeper {
   const closeBatch = async (): Promise<boolean> => {
     const beforeMs = clock.nowMs() - CONVERSATION_IDLE_MS_MAX + 1;
-    const idle = await conversations.listIdle(beforeMs, BATCH_SIZE);
+    const idle = await store.conversations.listIdle(beforeMs, BATCH_SIZE);
     for (const conversation of idle) await close(conversation, beforeMs);
     return idle.length === BATCH_SIZE;
   };

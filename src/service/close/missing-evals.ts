@@ -1,8 +1,5 @@
-import type { Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
-import type { Log } from '../../platform/log.ts';
-import type { ReportedProblems } from '../background/reported-problems.ts';
-import type { IngestLogStore } from '../store/store.ts';
+import type { ProblemReporting } from '../background/reported-problems.ts';
 
 /** Reports in the ingest log that conversations are closed without evals, for users without results. */
 export interface MissingEvals {
@@ -20,13 +17,12 @@ const MESSAGE =
 const problemOf = (ownerId: string): string[] => ['no_live_evals', ownerId];
 
 /** Creates the reporter of missing evals. */
-export function createMissingEvals(options: {
-  ingestLog: Pick<IngestLogStore, 'add'>;
-  reportedProblems: Pick<ReportedProblems, 'claim' | 'forget'>;
-  clock: Clock;
-  log: Log;
-}): MissingEvals {
-  const { ingestLog, reportedProblems, clock, log } = options;
+export function createMissingEvals({
+  store,
+  reportedProblems,
+  clock,
+  log,
+}: ProblemReporting): MissingEvals {
   const forget = (ownerId: string): Promise<void> =>
     // The conversation is closed in any case.
     reportedProblems.forget(problemOf(ownerId)).catch(() => undefined);
@@ -36,7 +32,7 @@ export function createMissingEvals(options: {
       const entry = { level: 'info', code: 'no_live_evals', message: MESSAGE, about } as const;
       try {
         if (!(await reportedProblems.claim(problemOf(ownerId), Infinity))) return;
-        await ingestLog.add(ownerId, clock.nowMs(), [entry]);
+        await store.ingestLog.add(ownerId, clock.nowMs(), [entry]);
       } catch (error) {
         // The conversation is closed in any case.
         await forget(ownerId);

@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import { formatValue, type ClosedConversation } from '../../contract/index.ts';
 import { RequestError } from '../requests/errors.ts';
 import type { Authentication } from '../requests/authentication.ts';
-import type { CloseResult, IngestLogStore } from '../store/store.ts';
+import type { CloseResult, Store } from '../store/store.ts';
 import type { ConversationRef } from './close-conversation.ts';
 
 /** Dependencies of the close endpoint. */
 export interface CloseRouteDeps {
   authentication: Authentication;
-  ingestLog: Pick<IngestLogStore, 'findNewestDropCode'>;
+  store: Pick<Store, 'ingestLog'>;
   close: (conversation: ConversationRef) => Promise<CloseResult | undefined>;
   /** Injects the faults set for this endpoint; throws the error to respond with. */
   injectFault: () => Promise<void>;
@@ -34,13 +34,13 @@ export function addCloseRoute(app: FastifyInstance, deps: CloseRouteDeps): void 
 }
 
 async function unknownConversationError(
-  { ingestLog }: CloseRouteDeps,
+  { store }: CloseRouteDeps,
   { ownerId, conversationId }: ConversationRef,
 ): Promise<RequestError> {
   const message =
     `There is no conversation ${formatValue(conversationId)}. Use the gen_ai.conversation.id of spans ` +
     'that were sent with the same API key.';
-  const code = await ingestLog.findNewestDropCode(ownerId);
+  const code = await store.ingestLog.findNewestDropCode(ownerId);
   const hint = ` Some spans were dropped or ignored (${code}); for details, see GET /__admin/ingest-log.`;
   return new RequestError('unknown_conversation', code === undefined ? message : message + hint);
 }

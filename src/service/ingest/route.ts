@@ -16,7 +16,7 @@ import type { AcceptedTraces } from '../exporters/accepted-traces.ts';
 import { aboutExporter, readExporter } from '../exporters/exporter-name.ts';
 import type { RejectedRequests } from '../exporters/rejected-requests.ts';
 import { CONVERSATION_FULL_MESSAGE } from '../store/conversation-limits.ts';
-import type { InsertResult, IngestLogStore, IngestLogEntry } from '../store/store.ts';
+import type { InsertResult, IngestLogEntry, Store } from '../store/store.ts';
 import {
   BODY_MS_MAX,
   createShare,
@@ -40,7 +40,7 @@ export interface IngestDeps {
   rateLimiter: RateLimiter;
   budget: ByteBudget;
   writer: IngestThread;
-  ingestLog: IngestLogStore;
+  store: Pick<Store, 'ingestLog'>;
   rejectedRequests: Pick<RejectedRequests, 'count'>;
   acceptedTraces: Pick<AcceptedTraces, 'record'>;
   counters: Pick<ServiceCounters, 'traceRequests' | 'spans'>;
@@ -284,7 +284,7 @@ async function logRejection(
     message: rejection.message,
     about: { status: rejection.status, ...aboutExporter(exporter) },
   };
-  await deps.ingestLog
+  await deps.store.ingestLog
     .add(ownerId, deps.clock.nowMs(), [entry])
     // The client still gets the error response.
     .catch(() => deps.log.error('ingest_log_failed', { refused: rejection.code }));

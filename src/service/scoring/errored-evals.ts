@@ -1,7 +1,5 @@
-import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
-import type { ReportedProblems } from '../background/reported-problems.ts';
-import type { IngestLogStore, Job } from '../store/store.ts';
+import type { ProblemReporting } from '../background/reported-problems.ts';
+import type { Job } from '../store/store.ts';
 
 /** Reports evals that errored, because results do not show them. */
 export interface ErroredEvals {
@@ -12,14 +10,6 @@ export interface ErroredEvals {
   report(job: Job, reason: string): Promise<void>;
 }
 
-/** What reporting needs. */
-export interface ErroredEvalsOptions {
-  ingestLog: Pick<IngestLogStore, 'add'>;
-  reportedProblems: Pick<ReportedProblems, 'count'>;
-  clock: Clock;
-  log: Log;
-}
-
 const REPORT_INTERVAL_MS = 60_000;
 
 const EXPLANATION =
@@ -28,11 +18,11 @@ const EXPLANATION =
 
 /** Creates a reporter. Errors are of one kind if owner, eval, and reason (except for numbers) are equal. */
 export function createErroredEvals({
-  ingestLog,
+  store,
   reportedProblems,
   clock,
   log,
-}: ErroredEvalsOptions): ErroredEvals {
+}: ProblemReporting): ErroredEvals {
   return {
     async report({ ownerId, sessionId, definition }, reason) {
       const kind = ['eval_errored', ownerId, definition.id, reason.replaceAll(/\d+/g, '0')];
@@ -48,7 +38,7 @@ export function createErroredEvals({
       });
       const about = { eval: definition.id, session_id: sessionId, count };
       const message = `${EXPLANATION} ${reason}`;
-      await ingestLog
+      await store.ingestLog
         .add(ownerId, clock.nowMs(), [{ level: 'error', code: 'eval_errored', message, about }])
         // The outcome is already stored; only this entry is lost.
         .catch(() => log.error('ingest_log_failed', { eval: definition.id }));

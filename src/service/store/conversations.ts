@@ -106,8 +106,6 @@ export function createConversationStore(
   };
 }
 
-export type ConversationStore = ReturnType<typeof createConversationStore>;
-
 async function listUnscored(db: Reader, ownerId: string, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('conversations')

@@ -71,8 +71,6 @@ export function createIngestLogStore({ dialect, reader, write }: Connections) {
   };
 }
 
-export type IngestLogStore = ReturnType<typeof createIngestLogStore>;
-
 const nextNumber = (db: WriteTransaction, ownerId: string) =>
   db
     .selectFrom('ingest_log')

@@ -29,11 +29,10 @@ export type {
   CountingReport,
   NewAgentReport,
 } from './agent-reports.ts';
-export type { ConversationStore, WaitingConversation } from './conversations.ts';
+export type { WaitingConversation } from './conversations.ts';
 export type { DocumentKind, Documents, NewDocument, StoredAgent } from './documents.ts';
 export type { EvalStore, RecentOutcomes } from './evals.ts';
 export type { Conversation } from './find-conversation.ts';
-export type { IngestLogStore } from './ingest-log.ts';
 export type { FinishedJob, Job, JobStore } from './jobs.ts';
 export type { OwnerCounts } from './overview.ts';
 export type { OwnerStore, StoredKey } from './owners.ts';

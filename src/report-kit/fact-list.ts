@@ -7,6 +7,9 @@ export type Fact = readonly [
   className?: string,
 ];
 
+/** A fact of plain text, for reports of every format. */
+export type TextFact = readonly [name: string, value: string];
+
 /** Renders names with their values. */
 export function renderFactList(facts: readonly Fact[]): Html {
   const known = facts.filter(([, value]) => value !== undefined);

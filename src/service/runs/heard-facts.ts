@@ -1,10 +1,8 @@
 import type { HeardReplies, RunHeard, SimulatedSessionReport } from '../../contract/index.ts';
 import { roundTo } from '../../platform/round.ts';
+import type { TextFact } from '../../report-kit/fact-list.ts';
 import { cutText, formatCount, formatList, formatShare } from '../../report-kit/format.ts';
 import { NOTHING_TRANSCRIBED } from '../model/missing-models.ts';
-
-/** The transcribed speech of agents, as facts for people. */
-export type HeardFact = readonly [name: string, figure: string];
 
 const NAMED_MAX = 5;
 const REPLIES_MAX = 5;
@@ -41,7 +39,7 @@ const heardCalls = (sessions: readonly SimulatedSessionReport[]): HeardReplies[]
 export function listRunHeard(
   heard: RunHeard | undefined,
   sessions: readonly SimulatedSessionReport[],
-): HeardFact[] {
+): TextFact[] {
   if (!heard) return [];
   if (heard.skipped !== undefined) return [['skipped', heard.skipped]];
   const missed = heardCalls(sessions).flatMap((call) => call.missed);
@@ -53,7 +51,7 @@ export function listRunHeard(
 }
 
 /** Returns facts for people about the transcribed speech of a call. */
-export function listHeard(heard: HeardReplies): HeardFact[] {
+export function listHeard(heard: HeardReplies): TextFact[] {
   const { missed, replies, not_compared: others } = heard;
   const interrupted = others.filter(({ reason }) => reason === 'interrupted');
   return [
@@ -62,7 +60,7 @@ export function listHeard(heard: HeardReplies): HeardFact[] {
     ...replies
       .filter(({ errors }) => errors > 0)
       .slice(0, REPLIES_MAX)
-      .map(({ turn, heard: text }): HeardFact => {
+      .map(({ turn, heard: text }): TextFact => {
         const figure = text === '' ? 'nothing' : cutText(text, REPLY_CHARS_MAX);
         return [`heard in turn ${turn}`, figure];
       }),
@@ -79,14 +77,14 @@ export function listHeard(heard: HeardReplies): HeardFact[] {
 
 type Missed = HeardReplies['missed'][number];
 
-const listMissed = (missed: readonly Missed[], describe: (each: Missed) => string): HeardFact[] =>
+const listMissed = (missed: readonly Missed[], describe: (each: Missed) => string): TextFact[] =>
   missed.length === 0 ? [] : [['said but not heard', formatList(missed.map(describe), NAMED_MAX)]];
 
 const listRate = ({
   words,
   errors,
   word_error_rate: rate,
-}: Pick<RunHeard, 'words' | 'errors' | 'word_error_rate'>): HeardFact[] =>
+}: Pick<RunHeard, 'words' | 'errors' | 'word_error_rate'>): TextFact[] =>
   rate === null
     ? []
     : [['word error rate', `${formatShare(rate, 1)} (${errors} of ${formatCount(words, 'word')})`]];

@@ -1,4 +1,5 @@
 import type { RunTurnTaking, SimulatedSessionReport, TurnTaking } from '../../contract/index.ts';
+import type { TextFact } from '../../report-kit/fact-list.ts';
 import { formatCount, formatDuration, formatNumber } from '../../report-kit/format.ts';
 import type { WaveformEvent } from '../../report-kit/waveform.ts';
 import { DEAD_AIR_MS_MIN } from '../../voice/turn-taking/measure.ts';
@@ -6,11 +7,8 @@ import { summarizeTurnTaking } from '../../voice/turn-taking/summarize.ts';
 
 type Figures = Omit<RunTurnTaking, 'calls' | 'not_proven'>;
 
-/** A property of how calls took turns, with its figure for people. */
-export type TurnTakingFact = readonly [name: string, figure: string];
-
 /** Returns how the calls of a run took turns, as facts for people; none without a call. */
-export function listRunTurnTaking(measured: RunTurnTaking | undefined): TurnTakingFact[] {
+export function listRunTurnTaking(measured: RunTurnTaking | undefined): TextFact[] {
   if (!measured) return [];
   const { calls, not_proven: notProven } = measured;
   return [
@@ -24,7 +22,7 @@ const describeUnproven = (notProven: number, calls: number): string =>
   `in ${formatNumber(notProven)} of ${formatCount(calls, 'call')}, because this machine was busy`;
 
 /** Returns how a call took turns, as facts for people. */
-export function listTurnTaking(measured: TurnTaking): TurnTakingFact[] {
+export function listTurnTaking(measured: TurnTaking): TextFact[] {
   const { not_proven: notProven } = measured;
   const figures = summarizeTurnTaking([measured]);
   return [
@@ -41,9 +39,9 @@ const COUNTED = [
   ['gaps', "gaps in the agent's audio", undefined],
 ] as const;
 
-function listFigures(figures: Figures): TurnTakingFact[] {
+function listFigures(figures: Figures): TextFact[] {
   const { response_ms: response, yield_ms: yielding, interruptions, yielded } = figures;
-  const facts: TurnTakingFact[] = [];
+  const facts: TextFact[] = [];
   if (response) {
     const { p50, p95, max } = response;
     facts.push([

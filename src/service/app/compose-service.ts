@@ -12,7 +12,7 @@ import { startSpanRemover } from '../retention/span-remover.ts';
 import { createAccess } from './access.ts';
 import type { Base } from './base.ts';
 import { startClosing } from './closing.ts';
-import { createServer, type ServerParts } from './create-server.ts';
+import { createServer } from './create-server.ts';
 import { configureKeys, resolveKeys } from './keys.ts';
 import { openData, type Cleanups } from './open-data.ts';
 import type { StartOptions } from './options.ts';
@@ -71,15 +71,13 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
   const stopping = new AbortController();
   const draining = new AbortController();
   const closing = startClosing(base, { randomSeed: seed, wake });
-  const parts: ServerParts = {
-    ...{ ...base, ...access, ...problems, ...scoring, ...closing },
-    ...{ writer, spanRemover, simulator },
+  const server = createServer({
+    ...{ ...base, ...access, ...problems, ...scoring, ...closing, writer, spanRemover, simulator },
     stopping: stopping.signal,
     findUnreadyReason: createReadiness(store, draining.signal, databaseProblems),
     hasUserModel: userModel !== undefined,
     kit: options.kit,
-  };
-  const server = createServer(parts);
+  });
   cleanups.push(async () => {
     // Load balancers need time to see that the service is not ready anymore.
     draining.abort();

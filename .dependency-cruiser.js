@@ -60,8 +60,8 @@ const servicePartRules = serviceParts.map((part) =>
   ),
 );
 
-/** The directories of the service that import the others, its subjects. */
-const serviceUsers = [...serviceParts, 'operations', 'app'];
+/** The directories of the service that import the others, which are its subjects. */
+const subjectUsers = [...serviceParts, 'operations', 'app'];
 
 export default {
   forbidden: [
@@ -143,8 +143,8 @@ export default {
     forbid(
       'service-subjects-import-no-part',
       'The parts of the service import the subjects, such as scenarios and store, never the other way round.',
-      `^src/service/(?!(${serviceUsers.join('|')})/)[^/]+/`,
-      `^src/service/(${serviceUsers.join('|')})/`,
+      `^src/service/(?!(${subjectUsers.join('|')})/)[^/]+/`,
+      `^src/service/(${subjectUsers.join('|')})/`,
     ),
     forbid(
       'service-operations-import-no-part',

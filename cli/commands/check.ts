@@ -232,7 +232,7 @@ function rejectReports(values: CheckValues, origin: ValueOrigin): void {
   const flag = findSetFlag(checkOptions, reportFiles, values, origin);
   if (flag === undefined) return;
   throw new UsageError(
-    `--${flag} and --${values.list ? 'list' : 'dry-run'} can't be combined: nothing is sent, so there is no report.`,
+    `${flag} and --${values.list ? 'list' : 'dry-run'} can't be combined: nothing is sent, so there is no report.`,
   );
 }
 

@@ -6,6 +6,7 @@ import {
   type ResendReport,
   type ResentEval,
 } from '../../src/contract/index.ts';
+import type { SpellOption } from '../../src/options/table.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { secretsOf } from '../../src/platform/connection.ts';
 import { createTraceparents } from '../../src/platform/trace-context.ts';
@@ -25,7 +26,7 @@ import { sendTogether } from './companions.ts';
 import { concludeEvals } from './conclude-evals.ts';
 import { companionsOf, describePrefix, describeUnsent, judgeAgain } from './judge-again.ts';
 import { findPreparations, userIdOf, type Preparation } from './preparation.ts';
-import { findGap, rebuildRequest, type CredentialNames, type Credentials } from './rebuild.ts';
+import { findGap, rebuildRequest, type Credentials } from './rebuild.ts';
 import type { ResendSource } from './source.ts';
 
 /** How to send a request again. */
@@ -41,7 +42,8 @@ export interface ResendSettings extends Credentials {
   ca: string | undefined;
   /** Gives the requests up. */
   signal: AbortSignal | undefined;
-  names: CredentialNames;
+  /** Names options in messages. */
+  spell: SpellOption;
   /** Scores the evals of a simulated session with a new reply. */
   scoreReply: ScoreReply | undefined;
 }
@@ -196,7 +198,7 @@ async function scoreEvals(
  */
 export function rejectMissingCredentials(
   source: ResendSource,
-  settings: Credentials & { names: CredentialNames },
+  settings: Credentials & { spell: SpellOption },
 ): void {
   const steps = findSteps(source).map(({ exchange }) => exchange);
   for (const exchange of [...steps, ...companionsOf(source), source.before]) {

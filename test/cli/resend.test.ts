@@ -201,13 +201,13 @@ void t.test('the key comes from the environment, and appears nowhere', async (t)
   assertUsageError(
     t,
     await run(['resend', reportPath, id]),
-    /Exchange \d+ was sent with the API key\. Set SANDBOX_KIT_API_KEY, or pass --api-key-file FILE\./,
+    /Exchange \d+ was sent with the API key\. Set it in SANDBOX_KIT_API_KEY or --api-key-file\./,
   );
   const elsewhere = ['resend', reportPath, id, '--url', 'https://other.example.com'];
   assertUsageError(
     t,
     await run(elsewhere, { env }),
-    /The API key would be sent to other\.example\.com, but the run was about http:\/\/127\.0\.0\.1:\d+\. Add --allow-other-host/,
+    /The API key would be sent to other\.example\.com, but the run was about http:\/\/127\.0\.0\.1:\d+\. Use --allow-other-host/,
   );
   assertUsageError(
     t,

@@ -140,7 +140,8 @@ async function readFromService(
   const message = isMessage('ServiceError', body) ? body.message : '';
   // Other servers, and other URLs of the service, also respond with 404.
   if (status === 404 && message.startsWith('There is no ')) throw unknownConversation(id, service);
-  await rejectUnusableService();
+  // A service that fails says why. Without a key, the diagnosis would say only that the key is missing.
+  if (message === '' || status === 401 || status === 404) await rejectUnusableService();
   const outcome = status === undefined ? 'no valid response' : `HTTP ${status}`;
   throw new UnavailableError(
     `GET ${path} of ${service} (--service) returned ${outcome}${message === '' ? '. Is it sandbox-kit serve?' : `: ${message}`}`,

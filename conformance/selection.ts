@@ -1,7 +1,9 @@
 import type { Area } from '../src/contract/index.ts';
 import { areaOf, idsOf, requirements, type RequirementId } from './areas/index.ts';
 import type { RequirementSet } from './engine/requirement.ts';
+import { checkOptions } from './options.ts';
 import { requirementSets } from './requirement-sets.ts';
+import { spellAsFlag, type SpellOption } from '../src/options/table.ts';
 import { didYouMean } from '../src/platform/suggest.ts';
 
 /** The requirements that a run judges. */
@@ -22,7 +24,7 @@ export interface SelectionOptions {
   /** The requirement set of a release; other requirements are only notes (default: all count). */
   requirementSet?: RequirementSet | undefined;
   /** Spells the options in messages (default: as on the command line). */
-  spell?: ((option: 'only' | 'skip' | 'area') => string) | undefined;
+  spell?: SpellOption | undefined;
   /** For a recording: the requirements that the recorded run selected. */
   recording?: { selected: readonly string[] | undefined } | undefined;
 }
@@ -83,7 +85,7 @@ const toExpression = (pattern: string): RegExp =>
 function describeMismatch(
   option: 'only' | 'skip',
   pattern: string,
-  { areas, spell = (name) => `--${name}`, recording }: SelectionOptions,
+  { areas, spell = spellAsFlag(checkOptions), recording }: SelectionOptions,
 ): string {
   const all = Object.keys(requirements) as RequirementId[];
   const where = `${JSON.stringify(pattern)} (${spell(option)})`;
@@ -108,7 +110,7 @@ function describeMismatch(
   }
   const isPossible = (area === 'service') === areas.includes('service');
   const wanted = isPossible ? [...areas, area] : [area];
-  return `${subject} this run checks only ${areas.join(', ')}. Did you mean ${spell('area')} ${wanted.join(',')}?`;
+  return `${subject} this run checks only ${areas.join(', ')}. Did you mean ${spell('areas')} ${wanted.join(',')}?`;
 }
 
 /**
@@ -132,13 +134,13 @@ export function suggestRequirement(id: string, known: readonly string[]): string
  */
 export function findRequirementSet(
   name: string | undefined,
-  option = '--requirements',
+  spell = spellAsFlag(checkOptions),
 ): RequirementSet | undefined {
   if (name === undefined) return undefined;
   const set = requirementSets.find((each) => each.name === name);
   if (set) return set;
   const known = requirementSets.map((each) => each.name).join(', ');
   throw new SelectionError(
-    `Unknown requirement set ${JSON.stringify(name)} (${option}). Known sets: ${known}.`,
+    `Unknown requirement set ${JSON.stringify(name)} (${spell('requirements')}). Known sets: ${known}.`,
   );
 }

@@ -2,10 +2,11 @@ import * as conformance from '../conformance/index.ts';
 import * as loadPackage from '../load/index.ts';
 import type { LoadProgress } from '../load/index.ts';
 import type { Area, LoadPlan } from '../src/contract/index.ts';
+import { spellInCode } from '../src/options/table.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { formatCount, formatNumber } from '../src/report-kit/format.ts';
 import type { AgentTest, AgentTestPlan, AgentTestRun, KitFunctions } from '../src/service/index.ts';
-import { describeLoadPlan, prepareOrReject, showInCode, type PreparedLoad } from './load-plan.ts';
+import { describeLoadPlan, prepareOrReject, type PreparedLoad } from './load-plan.ts';
 import { rejectCall } from './rejection.ts';
 import { runCheck, selectionOf, type CheckSelection } from './run-check.ts';
 import { runLoad } from './run-load.ts';
@@ -74,7 +75,7 @@ const toLoadOptions = ({ profile, ratePerSecond: rate, durationMs }: LoadTest) =
 
 const prepare = (test: LoadTest): PreparedLoad =>
   prepareOrReject(toLoadOptions(test), loadPackage, {
-    show: showInCode,
+    spell: spellInCode,
     reject: rejectCall('load'),
   });
 

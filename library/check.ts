@@ -3,7 +3,7 @@ import type { CheckOptions } from '../conformance/index.ts';
 import * as tables from '../conformance/options.ts';
 import type { CheckReport } from '../src/contract/index.ts';
 import { normalizeBaseUrl } from '../src/options/run.ts';
-import { optionsSchema } from '../src/options/table.ts';
+import { optionsSchema, spellInCode } from '../src/options/table.ts';
 import { validateOptions } from '../src/platform/options.ts';
 import { SandboxKitError } from '../src/platform/sandbox-kit-error.ts';
 import { rejectExposure } from './exposure.ts';
@@ -11,7 +11,7 @@ import { describeWriteError, reserve } from './input/files.ts';
 import { rejectKnownFailures } from './known-failures.ts';
 import { runCheck, selectionOf } from './run-check.ts';
 import { rejectCall } from './rejection.ts';
-import { selectOrReject, spellInCode } from './selection.ts';
+import { selectOrReject } from './selection.ts';
 
 const schema = optionsSchema(tables.checkOptions);
 

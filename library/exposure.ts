@@ -1,3 +1,4 @@
+import { spellInCode, type SpellOption } from '../src/options/table.ts';
 import { isLoopbackUrl } from '../src/platform/loopback.ts';
 
 /** Where a run sends its requests, and what it sends with them. */
@@ -8,20 +9,13 @@ export interface Exposure {
   allowHttp: boolean | undefined;
 }
 
-/** What the message calls the key, the headers, and the option that allows plain HTTP. */
-export interface ExposureNames {
-  key: string;
-  headers: string;
-  allowHttp: string;
-}
-
 /**
  * Describes that a key or additional headers would be sent to another machine over plain HTTP;
  * undefined if they would not, or if it is allowed.
  */
 export function describeExposure(
   { urls, hasKey, hasHeaders, allowHttp }: Exposure,
-  names: ExposureNames,
+  spell: SpellOption,
 ): string | undefined {
   if (allowHttp || (!hasKey && !hasHeaders)) return undefined;
   const exposed = urls.find(
@@ -30,8 +24,8 @@ export function describeExposure(
   if (exposed === undefined) return undefined;
   const { protocol, host } = new URL(exposed);
   const secure = protocol === 'ws:' ? 'wss://' : 'https://';
-  const secret = hasKey ? names.key : names.headers;
-  return `${secret} would be sent unencrypted to ${host}, because the URL starts with ${protocol}//. Use ${secure}, or ${names.allowHttp} in a network that you trust.`;
+  const secret = hasKey ? 'The API key' : `The values of ${spell('headers')}`;
+  return `${secret} would be sent unencrypted to ${host}, because the URL starts with ${protocol}//. Use ${secure}, or ${spell('allowHttp')} in a network that you trust.`;
 }
 
 /** Rejects options that would expose a secret. @throws {TypeError} */
@@ -52,7 +46,7 @@ export function rejectExposure(
       hasHeaders: Object.keys(options.headers ?? {}).length > 0,
       allowHttp: options.allowHttp,
     },
-    { key: 'apiKey', headers: 'The headers', allowHttp: 'set allowHttp' },
+    spellInCode,
   );
   if (problem !== undefined) throw new TypeError(`${caller}: ${problem}`);
 }

@@ -1,12 +1,12 @@
 import type { GradeOptions } from '../conformance/index.ts';
 import { gradeOptions } from '../conformance/options.ts';
 import type { CheckReport } from '../src/contract/index.ts';
-import { optionsSchema } from '../src/options/table.ts';
+import { optionsSchema, spellInCode } from '../src/options/table.ts';
 import { validateOptions } from '../src/platform/options.ts';
 import { rejectKnownFailures } from './known-failures.ts';
 import { gradeTranscript, readRecording, recordedSelection } from './recording.ts';
 import { rejectCall } from './rejection.ts';
-import { selectOrReject, spellInCode } from './selection.ts';
+import { selectOrReject } from './selection.ts';
 
 const schema = optionsSchema(gradeOptions);
 

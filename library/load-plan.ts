@@ -10,7 +10,7 @@ import {
   REQUESTS_MAX,
 } from '../load/options.ts';
 import type { LoadPlan } from '../src/contract/index.ts';
-import { withDefaults } from '../src/options/table.ts';
+import { withDefaults, type SpellOption } from '../src/options/table.ts';
 import { findProxy, proxyHostOf } from '../src/platform/proxy.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import {
@@ -46,20 +46,17 @@ export interface PreparedLoad {
   size: LoadSize;
 }
 
-/** Returns the name of an option as the user writes it: `stepMs` or `--step`. */
-export type ShowOption = (name: keyof LoadOptions) => string;
-
-/** Names options in messages as code does. */
-export const showInCode: ShowOption = (name) => name;
+/** Names the options of a load test. */
+type Spell = SpellOption<keyof LoadOptions>;
 
 /** Returns why options can't be combined, as a sentence; undefined if they can. */
-export function findLoadConflict(options: LoadChoices, show: ShowOption): string | undefined {
+export function findLoadConflict(options: LoadChoices, spell: Spell): string | undefined {
   const { profile, rate, findMax: isSearch = false } = options;
-  const [profileName, rateName, findMaxName] = [show('profile'), show('rate'), show('findMax')];
+  const [profileName, rateName, findMaxName] = [spell('profile'), spell('rate'), spell('findMax')];
   if (options.users !== undefined && profile !== 'conversation') {
-    return `${show('users')} needs ${profileName} conversation.`;
+    return `${spell('users')} needs ${profileName} conversation.`;
   }
-  if (options.stepMs !== undefined && !isSearch) return `${show('stepMs')} needs ${findMaxName}.`;
+  if (options.stepMs !== undefined && !isSearch) return `${spell('stepMs')} needs ${findMaxName}.`;
   if (isSearch && rate !== undefined) {
     return `${findMaxName} and ${rateName} can't be combined: ${findMaxName} chooses the rates.`;
   }
@@ -67,25 +64,25 @@ export function findLoadConflict(options: LoadChoices, show: ShowOption): string
     return `${findMaxName} needs ${profileName} chat or ${profileName} voice, got ${profile}.`;
   }
   if (isSearch && options.thresholds && options.thresholds.length > 0) {
-    return `${findMaxName} and ${show('thresholds')} can't be combined: the search uses the targets of the specification.`;
+    return `${findMaxName} and ${spell('thresholds')} can't be combined: the search uses the targets of the specification.`;
   }
   return (
-    findEngineConflict(options, show) ??
-    findCallConflict(options, show) ??
-    findShardConflict(options, show, systemClock.nowMs())
+    findEngineConflict(options, spell) ??
+    findCallConflict(options, spell) ??
+    findShardConflict(options, spell, systemClock.nowMs())
   );
 }
 
 /** Returns why options can't be combined with the engine, as a sentence; undefined if they can. */
-function findEngineConflict(options: LoadChoices, show: ShowOption): string | undefined {
-  const engine = `${show('engine')} autocannon`;
+function findEngineConflict(options: LoadChoices, spell: Spell): string | undefined {
+  const engine = `${spell('engine')} autocannon`;
   if (options.engine !== 'autocannon') {
     return options.connections === undefined
       ? undefined
-      : `${show('connections')} needs ${engine}.`;
+      : `${spell('connections')} needs ${engine}.`;
   }
   const { profile = 'chat', arrivals, thresholds = [] } = options;
-  if (profile !== 'chat') return `${engine} needs ${show('profile')} chat, got ${profile}.`;
+  if (profile !== 'chat') return `${engine} needs ${spell('profile')} chat, got ${profile}.`;
   const unused = [
     ...(['rate', 'findMax', 'shard'] as const).filter((name) => options[name]),
     ...(arrivals === 'poisson' ? (['arrivals'] as const) : []),
@@ -94,40 +91,40 @@ function findEngineConflict(options: LoadChoices, show: ShowOption): string | un
   const [name] = unused;
   return (
     name &&
-    `${show(name)} can't be combined with ${engine}, which sends as many requests as the sandbox answers. Use ${show('engine')} open.`
+    `${spell(name)} can't be combined with ${engine}, which sends as many requests as the sandbox answers. Use ${spell('engine')} open.`
   );
 }
 
-function findCallConflict(options: LoadChoices, show: ShowOption): string | undefined {
+function findCallConflict(options: LoadChoices, spell: Spell): string | undefined {
   const { profile, calls = CALLS, durationMs = SHORT_WINDOW_MS } = options;
   if (!placesCalls(profile)) {
     const names = ['calls', 'callsPerSecond', 'network', 'voice'] as const;
     const unused = names.find((name) => options[name] !== undefined);
-    return unused && `${show(unused)} needs ${show('profile')} voice or ${show('profile')} all.`;
+    return unused && `${spell(unused)} needs ${spell('profile')} voice or ${spell('profile')} all.`;
   }
   if (profile === 'voice' && options.rate !== undefined) {
-    return `${show('rate')} can't be combined with ${show('profile')} voice. Use ${show('calls')}.`;
+    return `${spell('rate')} can't be combined with ${spell('profile')} voice. Use ${spell('calls')}.`;
   }
   if (options.findMax) {
     return options.calls === undefined
       ? undefined
-      : `${show('findMax')} and ${show('calls')} can't be combined: ${show('findMax')} chooses the number of calls.`;
+      : `${spell('findMax')} and ${spell('calls')} can't be combined: ${spell('findMax')} chooses the number of calls.`;
   }
   const callSeconds = (calls * durationMs) / 1_000;
   if (callSeconds <= CALL_SECONDS_MAX) return undefined;
-  return `${show('calls')} times ${show('durationMs')} must be at most ${CALL_SECONDS_MAX} s, got ${callSeconds} s.`;
+  return `${spell('calls')} times ${spell('durationMs')} must be at most ${CALL_SECONDS_MAX} s, got ${callSeconds} s.`;
 }
 
 /** Returns why autocannon can't reach the sandbox, as a sentence; undefined if it can. */
 export function findProxyConflict(
   { url, engine, proxies }: Pick<LoadOptions, 'url' | 'engine' | 'proxies'>,
-  show: ShowOption,
+  spell: Spell,
   exceptions: string,
 ): string | undefined {
   const proxy = engine === 'autocannon' ? findProxy(url, proxies) : undefined;
   return (
     proxy &&
-    `${show('engine')} autocannon can't go through the proxy ${proxyHostOf(proxy)}. Use ${show('engine')} open, or add ${new URL(url).hostname} to ${exceptions}.`
+    `${spell('engine')} autocannon can't go through the proxy ${proxyHostOf(proxy)}. Use ${spell('engine')} open, or add ${new URL(url).hostname} to ${exceptions}.`
   );
 }
 
@@ -138,13 +135,13 @@ export function findProxyConflict(
 export function prepareOrReject(
   options: LoadChoices,
   loadPackage: Load,
-  { show, reject }: { show: ShowOption; reject: Reject },
+  { spell, reject }: { spell: Spell; reject: Reject },
 ): PreparedLoad {
   try {
     return prepareLoad(options, loadPackage);
   } catch (error) {
     if (!(error instanceof loadPackage.ThresholdError)) throw error;
-    throw reject(`${show('thresholds')}: ${error.message}`, error);
+    throw reject(`${spell('thresholds')}: ${error.message}`, error);
   }
 }
 
@@ -184,9 +181,9 @@ const countCallsOfSearch = (windowMs: number, callsMax: number): number =>
   Math.max(1, Math.min(callsMax, Math.floor((CALL_SECONDS_MAX * 1_000) / windowMs)));
 
 /** Returns why a run is too large, as a sentence; undefined if it is not. */
-export function findSizeProblem({ requests }: LoadSize, show: ShowOption): string | undefined {
+export function findSizeProblem({ requests }: LoadSize, spell: Spell): string | undefined {
   if (requests <= REQUESTS_MAX) return undefined;
-  return `A run can send at most ${REQUESTS_MAX} requests, but this one would send ${requests}. Reduce ${show('rate')} or ${show('durationMs')}.`;
+  return `A run can send at most ${REQUESTS_MAX} requests, but this one would send ${requests}. Reduce ${spell('rate')} or ${spell('durationMs')}.`;
 }
 
 /** Returns what a run will send, in one sentence. */

@@ -1,6 +1,7 @@
 /** How the shard of a load test fits its other options. */
 import type { LoadOptions, LoadShardOptions, ShardOptions } from '../load/index.ts';
 import { placesCalls, SHARD_SEED } from '../load/options.ts';
+import type { SpellOption } from '../src/options/table.ts';
 import { instantMs } from '../src/platform/clock.ts';
 import { randomSeed } from '../src/platform/random.ts';
 
@@ -27,20 +28,20 @@ interface ShardedOptions {
 /** Returns why a run can't be sharded, as a sentence; undefined if it can, or is not sharded. */
 export function findShardConflict(
   options: ShardedOptions,
-  show: (name: keyof ShardedOptions) => string,
+  spell: SpellOption<keyof ShardedOptions>,
   nowMs: number,
 ): string | undefined {
   const { shard, profile, findMax, compareWith } = options;
   if (!shard) return undefined;
-  const name = show('shard');
+  const name = spell('shard');
   if (findMax) {
-    return `${show('findMax')} and ${name} can't be combined: the search chooses each rate from the results of all requests. Search from one machine.`;
+    return `${spell('findMax')} and ${name} can't be combined: the search chooses each rate from the results of all requests. Search from one machine.`;
   }
   if (placesCalls(profile)) {
-    return `${name} can't be combined with ${show('profile')} ${profile}: shards send requests, not calls. Place all calls from one machine, and use ${show('profile')} chat, conversation, health, or mixed for the shards.`;
+    return `${name} can't be combined with ${spell('profile')} ${profile}: shards send requests, not calls. Place all calls from one machine, and use ${spell('profile')} chat, conversation, health, or mixed for the shards.`;
   }
   if (compareWith) {
-    return `${name} and ${show('compareWith')} can't be combined: only the merged report has verdicts. Compare it instead.`;
+    return `${name} and ${spell('compareWith')} can't be combined: only the merged report has verdicts. Compare it instead.`;
   }
   // A start time that has passed is not a conflict: the report says that the shard was late.
   const { startAtMs = nowMs } = resolveShard(shard);

@@ -2,7 +2,7 @@ import type { LoadOptions } from '../load/index.ts';
 import { loadOptions } from '../load/options.ts';
 import type { LoadReport } from '../src/contract/index.ts';
 import { normalizeBaseUrl } from '../src/options/run.ts';
-import { optionsSchema } from '../src/options/table.ts';
+import { optionsSchema, spellInCode } from '../src/options/table.ts';
 import { validateOptions } from '../src/platform/options.ts';
 import { rejectExposure } from './exposure.ts';
 import {
@@ -10,7 +10,6 @@ import {
   findProxyConflict,
   findSizeProblem,
   prepareOrReject,
-  showInCode,
 } from './load-plan.ts';
 import { rejectCall } from './rejection.ts';
 import { runLoad } from './run-load.ts';
@@ -31,12 +30,12 @@ export async function load(options: LoadOptions): Promise<LoadReport> {
   rejectExposure('load', options);
   const reject = rejectCall('load');
   const conflict =
-    findLoadConflict(options, showInCode) ??
-    findProxyConflict(options, showInCode, 'proxies.noProxy');
+    findLoadConflict(options, spellInCode) ??
+    findProxyConflict(options, spellInCode, 'proxies.noProxy');
   if (conflict !== undefined) throw reject(conflict);
   const loadPackage = await import('../load/index.ts');
-  const prepared = prepareOrReject(options, loadPackage, { show: showInCode, reject });
-  const sizeProblem = findSizeProblem(prepared.size, showInCode);
+  const prepared = prepareOrReject(options, loadPackage, { spell: spellInCode, reject });
+  const sizeProblem = findSizeProblem(prepared.size, spellInCode);
   if (sizeProblem !== undefined) throw reject(sizeProblem);
   return runLoad({ ...options, url: normalizeBaseUrl(options.url) }, prepared);
 }

@@ -2,14 +2,12 @@ import type { ResendOptions } from '../conformance/index.ts';
 import { resendOptions } from '../conformance/options.ts';
 import type { ResendReport } from '../src/contract/index.ts';
 import { normalizeBaseUrl } from '../src/options/run.ts';
-import { optionsSchema } from '../src/options/table.ts';
+import { optionsSchema, spellInCode } from '../src/options/table.ts';
 import { validateOptions } from '../src/platform/options.ts';
 import { rejectExposure } from './exposure.ts';
 import { findRequest, findTarget, readResendInput, runResend } from './run-resend.ts';
 
 const schema = optionsSchema(resendOptions);
-
-const names = { report: 'report', exchange: 'exchange' };
 
 /**
  * Sends a request of an earlier run again, with the requests that its failure depends on, and judges
@@ -29,21 +27,18 @@ export async function resend(options: ResendOptions): Promise<ResendReport> {
   const { report, url, headers } = options;
   try {
     const input =
-      typeof report === 'string' ? readResendInput(report, names, conformance) : { report };
-    const source = findRequest(input, options, names, conformance);
+      typeof report === 'string' ? readResendInput(report, spellInCode, conformance) : { report };
+    const source = findRequest(input, options, spellInCode, conformance);
     const normalized = url === undefined ? undefined : normalizeBaseUrl(url);
-    const target = findTarget(source, { ...options, url: normalized }, conformance);
-    if (target.otherHost !== undefined) {
-      throw new TypeError(
-        `resend: The key would be sent to ${target.otherHost}, but the run was about ${source.run.target}. Set allowOtherHost if that is what you want.`,
-      );
-    }
-    const apiKey = target.hasSecret ? options.apiKey : undefined;
-    rejectExposure('resend', { ...options, url: target.target, apiKey, headers });
-    return await runResend(source, target.target, options, {
-      key: 'Set apiKey.',
-      headers: 'Set headers.',
-    });
+    const { target, hasSecret } = findTarget(
+      source,
+      { ...options, url: normalized },
+      spellInCode,
+      conformance,
+    );
+    const apiKey = hasSecret ? options.apiKey : undefined;
+    rejectExposure('resend', { ...options, url: target, apiKey, headers });
+    return await runResend(source, target, options, spellInCode);
   } catch (error) {
     if (!(error instanceof conformance.ResendError)) throw error;
     throw new TypeError(`resend: ${error.message}`, { cause: error });

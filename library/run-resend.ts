@@ -5,7 +5,7 @@ import {
   type ResendReport,
   type SimulationReport,
 } from '../src/contract/index.ts';
-import { withDefaults } from '../src/options/table.ts';
+import { withDefaults, type SpellOption } from '../src/options/table.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { describeType, isObject, parseJson } from '../src/platform/json.ts';
 import { formatList } from '../src/report-kit/format.ts';
@@ -26,12 +26,6 @@ export interface ResendInput {
   transcript?: ReturnType<Conformance['readTranscript']>;
 }
 
-/** The names of the report and of the request in it, as messages use them. */
-export interface ResendNames {
-  report: string;
-  exchange: string;
-}
-
 /**
  * Reads a JSON report of `check` or `simulate`, or a recording.
  *
@@ -39,9 +33,10 @@ export interface ResendNames {
  */
 export function readResendInput(
   path: string,
-  { report: option }: Pick<ResendNames, 'report'>,
+  spell: SpellOption,
   conformance: Conformance,
 ): ResendInput {
+  const option = spell('report');
   const text = readFilledFile(path, option, EXPECTED);
   const value = parseJson(text);
   if (isMessage('CheckReport', value) || isMessage('SimulationReport', value)) {
@@ -84,7 +79,7 @@ const LISTED_MAX = 4;
 export function findRequest(
   { path, report, transcript }: ResendInput,
   { exchange, apiKey }: Pick<ResendOptions, 'exchange' | 'apiKey'>,
-  names: Pick<ResendNames, 'exchange'>,
+  spell: SpellOption,
   conformance: Conformance,
 ): ResendSource {
   const { findInRecording, findInReport, findInSimulation, isTurnAddress, ResendError } =
@@ -101,7 +96,7 @@ export function findRequest(
       ? transcript.exchanges.map((each) => each.id)
       : (report?.resendable?.exchanges ?? []).map((row) => row.exchange.id);
     const sentences = [
-      `${names.exchange} must be the number of an exchange of ${path ?? 'the report'}, got ${JSON.stringify(text)}.`,
+      `${spell('exchange')} must be the number of an exchange of ${path ?? 'the report'}, got ${JSON.stringify(text)}.`,
       ...(isTurnAddress(text)
         ? ['It names a turn, and only reports of sandbox-kit simulate have turns.']
         : []),
@@ -117,7 +112,11 @@ export function findRequest(
   return findInReport(report as CheckReport, id, name);
 }
 
-/** Returns the URL to send to, and whether a secret would go to a host other than that of the run. */
+/**
+ * Returns the URL to send to, and whether a secret goes there.
+ *
+ * @throws {ResendError} if the host is not that of the run and the options do not allow it.
+ */
 export function findTarget(
   { run, before }: ResendSource,
   {
@@ -127,12 +126,17 @@ export function findTarget(
   }: Pick<ResendOptions, 'url' | 'allowOtherHost'> & {
     headers?: unknown;
   },
-  { needsCredentials }: Conformance,
-): { target: string; otherHost: string | undefined; hasSecret: boolean } {
+  spell: SpellOption,
+  { needsCredentials, ResendError }: Conformance,
+): { target: string; hasSecret: boolean } {
   const hasSecret = needsCredentials(before.request) || headers !== undefined;
   const isOther = new URL(url).host !== new URL(run.target).host && !isLoopbackUrl(url);
-  const otherHost = isOther && hasSecret && !allowOtherHost ? new URL(url).host : undefined;
-  return { target: url, otherHost, hasSecret };
+  if (isOther && hasSecret && !allowOtherHost) {
+    throw new ResendError(
+      `The API key would be sent to ${new URL(url).host}, but the run was about ${run.target}. Use ${spell('allowOtherHost')} if that is what you want.`,
+    );
+  }
+  return { target: url, hasSecret };
 }
 
 /** Sends a request of a run again with valid options. */
@@ -140,12 +144,12 @@ export async function runResend(
   source: ResendSource,
   target: string,
   options: Omit<ResendOptions, 'report' | 'exchange'>,
-  names: Parameters<Conformance['resendExchange']>[0]['names'],
+  spell: SpellOption,
 ): Promise<ResendReport> {
   const { resendExchange } = await import('../conformance/index.ts');
   const { timeoutMs } = withDefaults(resendOptions, options);
   return resendExchange({
-    ...{ source, target, names, timeoutMs },
+    ...{ source, target, spell, timeoutMs },
     apiKey: options.apiKey,
     ca: options.ca,
     signal: options.signal,

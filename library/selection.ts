@@ -1,5 +1,6 @@
 import type { CheckOptions, RequirementSet, Selection } from '../conformance/index.ts';
 import type { Area } from '../src/contract/index.ts';
+import type { SpellOption } from '../src/options/table.ts';
 import type { Reject } from './rejection.ts';
 import type { Conformance } from './packages.ts';
 
@@ -15,7 +16,7 @@ export interface SelectionSource {
   /** The recording that is judged again. */
   recording?: { selected: readonly string[] | undefined };
   /** Spells options in messages (default: as on the command line). */
-  spell?: ((option: 'only' | 'skip' | 'area' | 'requirements') => string) | undefined;
+  spell?: SpellOption | undefined;
 }
 
 /**
@@ -28,12 +29,9 @@ export function resolveSelection(
   source: SelectionSource,
   { findRequirementSet, selectRequirements }: Conformance,
 ): ResolvedSelection {
-  const requirementSet = findRequirementSet(requirements, source.spell?.('requirements'));
+  const requirementSet = findRequirementSet(requirements, source.spell);
   return { ...selectRequirements({ ...source, only, skip, requirementSet }), requirementSet };
 }
-
-/** Spells an option in messages as code does. */
-export const spellInCode = (name: string): string => (name === 'area' ? 'areas' : name);
 
 /**
  * Returns what the options select. The error of `reject` says why they select nothing, or which

@@ -1,8 +1,9 @@
-import { readTextFile } from '../../library/input/files.ts';
+import { readTextFile, reasonOf } from '../../library/input/files.ts';
 import type * as agentModule from '../../reference-agent/index.ts';
 import type { AgentOptions, RunningAgent } from '../../reference-agent/index.ts';
 import { agentOptions, PORT } from '../../reference-agent/options.ts';
 import { dropUndefined, libraryValues, type FlagValues } from '../../src/options/table.ts';
+import { errorCode } from '../../src/platform/error-origin.ts';
 import { isLoopbackHost } from '../../src/platform/loopback.ts';
 import { quoteArgument } from '../../src/platform/shell.ts';
 import { createLog } from '../../src/platform/log.ts';
@@ -107,6 +108,10 @@ function introduce(
   }
   const out = createTerminal(stdout, env);
   const fact = (label: string, text: string): string[] => formatFact(label, text, out.width);
+  const files = [
+    ['--ca', caPem === null ? undefined : caFile],
+    ['--api-key-file', values.apiKeyFile],
+  ].flatMap(([flag = '', file]) => (file === undefined ? [] : [flag, quoteArgument(file)]));
   const lines = [
     `The ${breaks === undefined ? 'agent' : 'mutant'} listens at ${out.style('bold', url)}`,
     ...(breaks === undefined ? [] : fact('mutation', breaks)),
@@ -114,7 +119,7 @@ function introduce(
     ...(voiceUrl === null ? [] : fact('voice', voiceUrl)),
     ...fact('faults', `${url}/__admin/faults`),
     // One line, to be copied.
-    `  check     ${out.program} check ${url}${caPem === null ? '' : ` --ca ${quoteArgument(caFile)}`}`,
+    `  check     ${[out.program, 'check', url, ...files].join(' ')}`,
     'Press Ctrl-C to stop.',
   ];
   out.write(`${lines.join('\n')}\n`);
@@ -134,9 +139,7 @@ async function start(
       `Other machines can reach ${host} (--host). Set a key in SANDBOX_KIT_API_KEY, or use --open.`,
     );
   }
-  // Report an unreadable file as for all other options.
   const { scriptFile } = values;
-  if (scriptFile !== undefined) readTextFile(scriptFile, '--script');
   try {
     return await reference.startAgent({
       ...libraryValues(agentOptions, values),
@@ -145,12 +148,27 @@ async function start(
       log: createLog(values.logLevel, stderr),
       tls: tlsOptionsOf(values),
       faults: (values.fault ?? []).map((fault) => reference.readFault(fault)),
-      script: scriptFile === undefined ? null : reference.readScript(scriptFile),
+      script: scriptFile === undefined ? null : readScript(scriptFile, reference),
       voice: values.acceptsCalls ? dropUndefined(values.voice ?? {}) : null,
     });
   } catch (error) {
     if (!(error instanceof reference.StartError)) throw error;
     throw findPortInUse(error, { host, port }) ?? new UsageError(error.message);
+  }
+}
+
+/**
+ * Reads a script once, because it may be a pipe.
+ *
+ * @throws {UsageError} if the file can't be read. @throws {StartError} if it contains no script.
+ */
+function readScript(path: string, reference: ReferenceAgent): AgentOptions['script'] {
+  try {
+    return reference.readScript(path);
+  } catch (error) {
+    const cause = error instanceof reference.StartError ? error.cause : undefined;
+    if (errorCode(cause) === '') throw error;
+    throw new UsageError(`Can't read ${path} (--script): ${reasonOf(cause)}.`);
   }
 }
 

@@ -200,12 +200,14 @@ async function runOnce(
 
 /** Prints the plan of a run, and returns its progress with the estimate of the remaining time. */
 function announceRun(
-  { conformance, process, options: { url }, out }: Settings,
+  { conformance, process, options: { url, areas }, access, out }: Settings,
   selection: CheckSelection,
   seed: string,
 ): { progress: StepProgress; timeLeft: TimeLeft } {
   const plan = conformance.planCheck(selection);
-  const planText = `${conformance.planSentence(plan)}${describeSelected(selection)} Seed ${seed}.`;
+  const isKeyMissing =
+    areas.includes('service') && access.apiKey === undefined && access.headers === undefined;
+  const planText = `${conformance.planSentence(plan)}${describeSelected(selection)} Seed ${seed}.${isKeyMissing ? KEY_MISSING : ''}`;
   out.write(`${out.style('bold', `sandbox-kit check ${url}`)}\n`);
   out.write(`${wrap(planText, out.width).join('\n')}\n\n`);
   const timeLeft = conformance.createTimeLeft(plan, systemClock);
@@ -217,6 +219,10 @@ function announceRun(
   return { progress, timeLeft };
 }
 
+/** A service that accepts requests without a key is not blocked, but fails many requirements. */
+const KEY_MISSING =
+  ' Requests are sent without an API key. Set it in SANDBOX_KIT_SERVICE_API_KEY, or pass --api-key-file FILE.';
+
 /** The files of a report, in the order of messages. */
 const reportFiles = ['json', 'junit', 'markdown', 'html', 'recordFile'];
 
@@ -226,7 +232,7 @@ function rejectReports(values: CheckValues, origin: ValueOrigin): void {
   const flag = findSetFlag(checkOptions, reportFiles, values, origin);
   if (flag === undefined) return;
   throw new UsageError(
-    `--${flag} and --${values.list ? 'list' : 'dry-run'} can't be combined: nothing is sent, so there is no report.`,
+    `${flag} and --${values.list ? 'list' : 'dry-run'} can't be combined: nothing is sent, so there is no report.`,
   );
 }
 

@@ -11,11 +11,10 @@ import {
   type LoadChoices,
   type LoadSize,
   type PreparedLoad,
-  type ShowOption,
 } from '../../library/load-plan.ts';
 import { defaultLoadSeed } from '../../library/load-shard.ts';
 import { runLoad } from '../../library/run-load.ts';
-import { flagNameOf, libraryValues } from '../../src/options/table.ts';
+import { libraryValues, spellAsFlag, type SpellOption } from '../../src/options/table.ts';
 import { sandboxUrl } from '../../src/options/values.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { isLoopbackUrl } from '../../src/platform/loopback.ts';
@@ -90,8 +89,8 @@ export const load = defineCommand({
     const choices = choicesOf(values, origin);
     rejectConflicts(values, choices, origin);
     const loadPackage = await import('../../load/index.ts');
-    const show = createShowOption(values, origin);
-    const prepared = prepareOrReject(choices, loadPackage, { show, reject: rejectFlags });
+    const spell = createSpelling(values, origin);
+    const prepared = prepareOrReject(choices, loadPackage, { spell, reject: rejectFlags });
     // A report in the configuration file is for whole runs and for --merge.
     const earlier = readEarlierReport(values.shard ? undefined : values.compareWith, 'LoadReport');
     const lines = values.scenario && readUserLines(values.scenario);
@@ -168,11 +167,11 @@ function choicesOf(values: LoadValues, origin: ValueOrigin): LoadChoices {
   };
 }
 
-/** Returns how the command line shows an option of the library. */
-const createShowOption =
-  (values: LoadValues, origin: ValueOrigin): ShowOption =>
+/** Names options as the command line does: of nested ones, such as `voice`, the one that is set. */
+const createSpelling =
+  (values: LoadValues, origin: ValueOrigin): SpellOption =>
   (name) =>
-    `--${findSetFlag(loadOptions, [name], values, origin) ?? flagNameOf(loadOptions, name)}`;
+    findSetFlag(loadOptions, [name], values, origin) ?? spellAsFlag(loadOptions)(name);
 
 /** @throws {UsageError} if options can't be combined. */
 function rejectConflicts(values: LoadValues, choices: LoadChoices, origin: ValueOrigin): void {
@@ -193,7 +192,7 @@ function rejectConflicts(values: LoadValues, choices: LoadChoices, origin: Value
       `--threshold can be given at most ${THRESHOLDS_MAX} times, got ${thresholds.length}.`,
     );
   }
-  const conflict = findLoadConflict(choices, createShowOption(values, origin));
+  const conflict = findLoadConflict(choices, createSpelling(values, origin));
   if (conflict !== undefined) throw new UsageError(conflict);
   if (values.shard && values.json === undefined) {
     throw new UsageError('--shard needs --json FILE: --merge judges the reports of all shards.');
@@ -206,7 +205,7 @@ function rejectConflicts(values: LoadValues, choices: LoadChoices, origin: Value
  * @throws {UsageError} with the number of requests.
  */
 function rejectLargeRun(values: LoadValues, size: LoadSize, origin: ValueOrigin): void {
-  const problem = findSizeProblem(size, createShowOption(values, origin));
+  const problem = findSizeProblem(size, createSpelling(values, origin));
   if (problem !== undefined) throw new UsageError(problem);
   const { yes, url } = values;
   const { requests, modelCalls } = size;

@@ -2,7 +2,7 @@ import type * as conformanceModule from '../../conformance/index.ts';
 import { resendOptions } from '../../conformance/options.ts';
 import { connectionOf } from '../../library/connection.ts';
 import { findRequest, findTarget, readResendInput, runResend } from '../../library/run-resend.ts';
-import { libraryValues } from '../../src/options/table.ts';
+import { libraryValues, spellAsFlag } from '../../src/options/table.ts';
 import { filePath, text } from '../../src/options/values.ts';
 import { typeCommandsIn } from '../../src/report-kit/program-name.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
@@ -58,12 +58,7 @@ export const resend = defineCommand({
   },
 });
 
-const names = { report: 'REPORT', exchange: 'EXCHANGE' };
-
-const credentialNames = {
-  key: 'Set SANDBOX_KIT_API_KEY, or pass --api-key-file FILE.',
-  headers: 'Pass it with --header-file FILE.',
-};
+const spell = spellAsFlag(resendOptions);
 
 /** @throws {ResendError} if the request can't be sent. */
 async function sendAgain(
@@ -71,17 +66,12 @@ async function sendAgain(
   process: CommandProcess,
   conformance: typeof conformanceModule,
 ): Promise<number> {
-  const input = readResendInput(values.report, names, conformance);
+  const input = readResendInput(values.report, spell, conformance);
   const outputs = { json: values.json };
-  rejectOverwriting(outputs, names.report, [values.report]);
+  rejectOverwriting(outputs, spell('report'), [values.report]);
   const apiKey = readSandboxKey(values, process.env);
-  const source = findRequest(input, { exchange: values.exchange, apiKey }, names, conformance);
-  const { target, otherHost, hasSecret } = findTarget(source, values, conformance);
-  if (otherHost !== undefined) {
-    throw new UsageError(
-      `The API key would be sent to ${otherHost}, but the run was about ${source.run.target}. Add --allow-other-host if that is what you want.`,
-    );
-  }
+  const source = findRequest(input, { exchange: values.exchange, apiKey }, spell, conformance);
+  const { target, hasSecret } = findTarget(source, values, spell, conformance);
   const keyHeader = hasSecret && apiKey !== undefined ? 'authorization' : undefined;
   const access = {
     apiKey,
@@ -89,13 +79,13 @@ async function sendAgain(
     ...readConnection(values, { urls: [target], keyHeader }, process.env),
   };
   const connection = connectionOf(access);
-  conformance.rejectMissingCredentials(source, { apiKey, connection, names: credentialNames });
+  conformance.rejectMissingCredentials(source, { apiKey, connection, spell });
   const out = openOutputs(outputs, process);
   out.write(`${out.style('bold', `sandbox-kit resend ${values.report} ${values.exchange}`)}\n`);
   out.write(`To ${target}\n\n`);
   using interrupt = abortOnStopSignal(process, 'Stopping.');
   const options = { ...libraryValues(resendOptions, values), ...access, signal: interrupt.signal };
-  const report = await runResend(source, target, options, credentialNames);
+  const report = await runResend(source, target, options, spell);
   out.write(conformance.resendText(report, out));
   if (values.json !== undefined) {
     writeJsonOutput(values.json, report, process.stdout);

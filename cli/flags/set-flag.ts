@@ -1,10 +1,10 @@
 import type { OptionTable } from '../../src/options/option.ts';
-import { flagNameOf } from '../../src/options/table.ts';
+import { flagNameOf, spellAsFlag } from '../../src/options/table.ts';
 import type { ValueOrigin } from './config-option.ts';
 
 /**
- * Returns the flag of the first of these options that the command line sets to another value than the
- * default. A configuration file may set options that not every run uses.
+ * Returns the first of these options, such as `--step`, that the command line sets to another value
+ * than the default. A configuration file may set options that not every run uses.
  */
 export function findSetFlag(
   table: OptionTable,
@@ -22,9 +22,9 @@ export function findSetFlag(
       const flag = findSetFlag(options, Object.keys(options), value as object, origin);
       if (flag !== undefined) return flag;
     } else if ('schema' in entry) {
-      const flag = flagNameOf(table, name);
       const isDefault = value === entry.schema.safeParse(undefined).data;
-      if (!isDefault && !origin.isFromFile(flag)) return flag;
+      if (isDefault || origin.isFromFile(flagNameOf(table, name))) continue;
+      return spellAsFlag(table)(name);
     }
   }
   return undefined;

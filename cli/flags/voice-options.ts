@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import type { ValueOrigin } from './config-option.ts';
 import { findSetFlag } from './set-flag.ts';
 
-/** Returns the first flag for calls that the command line sets. */
+/** Returns the first option for calls that the command line sets, such as `--voice-url`. */
 export function findVoiceFlag(values: object, origin: ValueOrigin): string | undefined {
   return findSetFlag(voiceOptions, Object.keys(voiceOptions), values, origin);
 }
@@ -17,6 +17,6 @@ export function rejectVoiceOptions(
   const unused = findVoiceFlag(values, origin);
   if (unused === undefined || !values.areas || values.areas.includes('voice')) return;
   throw new UsageError(
-    `--${unused} needs the voice area, but --area is ${values.areas.join(',')}. Add voice to --area, or remove --area.`,
+    `${unused} needs the voice area, but --area is ${values.areas.join(',')}. Add voice to --area, or remove --area.`,
   );
 }

@@ -1,7 +1,10 @@
+import { loadOptions } from '../../load/options.ts';
 import type { LoadEngineName } from '../../src/contract/index.ts';
 import { describeExposure } from '../../library/exposure.ts';
 import { findProxyConflict } from '../../library/load-plan.ts';
 import { readTextFile } from '../../library/input/files.ts';
+import { sandboxAccess } from '../../src/options/run.ts';
+import { spellAsFlag } from '../../src/options/table.ts';
 import { isCertificate, type Connection } from '../../src/platform/connection.ts';
 import { findProxy, parseProxy, type ProxySettings } from '../../src/platform/proxy.ts';
 import { UsageError } from '../errors.ts';
@@ -91,7 +94,7 @@ export function readLoadAccess(
 ): Access {
   const access = readSandboxAccess(flags, env);
   const { proxies } = access;
-  const conflict = findProxyConflict({ ...flags, proxies }, (name) => `--${name}`, 'NO_PROXY');
+  const conflict = findProxyConflict({ ...flags, proxies }, spellAsFlag(loadOptions), 'NO_PROXY');
   if (conflict !== undefined) throw new UsageError(conflict);
   return access;
 }
@@ -135,11 +138,7 @@ function rejectExposure(
       hasHeaders: flags.headers !== undefined,
       allowHttp: flags.allowHttp,
     },
-    {
-      key: 'The API key',
-      headers: 'The headers in --header-file',
-      allowHttp: 'add --allow-http',
-    },
+    spellAsFlag(sandboxAccess),
   );
   if (problem !== undefined) throw new UsageError(problem);
 }

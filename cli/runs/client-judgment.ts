@@ -3,7 +3,7 @@ import type * as conformanceModule from '../../conformance/index.ts';
 import type { CheckResult } from '../../conformance/index.ts';
 import type { RunningService } from '../../src/service/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
-import { flagNameOf, type FlagValues } from '../../src/options/table.ts';
+import { spellAsFlag, type FlagValues } from '../../src/options/table.ts';
 import { UsageError } from '../errors.ts';
 import { group, option, switchOption } from '../../src/options/option.ts';
 import { conformanceReports } from '../../src/options/shared.ts';
@@ -93,7 +93,7 @@ function rejectJudgmentOptions(values: JudgmentValues): void {
   for (const name of Object.keys(judgmentOptions)) {
     const value = values[name as keyof JudgmentValues];
     if (value !== undefined && value !== false) {
-      throw new UsageError(`--${flagNameOf(judgmentOptions, name)} needs --judge-client.`);
+      throw new UsageError(`${spellAsFlag(judgmentOptions)(name)} needs --judge-client.`);
     }
   }
 }

@@ -59,5 +59,5 @@ function rejectRunOptions(values: MergeValues, origin: ValueOrigin): void {
   const names = Object.keys(loadOptions).filter((name) => !MERGE_OPTIONS.includes(name));
   const used = findSetFlag(loadOptions, names, values, origin);
   if (used === undefined) return;
-  throw new UsageError(`--merge and --${used} can't be combined: the reports determine the run.`);
+  throw new UsageError(`--merge and ${used} can't be combined: the reports determine the run.`);
 }

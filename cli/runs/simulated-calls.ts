@@ -41,7 +41,7 @@ export async function prepareCalls(
   if (!placesCalls(scenarios, channel)) {
     const unused = findVoiceFlag(values, origin);
     if (unused === undefined) return {};
-    throw new UsageError(`--${unused} needs --voice, or a scenario with channel: voice.`);
+    throw new UsageError(`${unused} needs --voice, or a scenario with channel: voice.`);
   }
   const { saveAudio: directory } = values;
   const audio =

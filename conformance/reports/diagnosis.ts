@@ -10,7 +10,7 @@ import {
   type Style,
   type TextLayout,
 } from '../../src/report-kit/terminal.ts';
-import { isVoice } from '../engine/transcript/call-messages.ts';
+import { isVoice, UNKNOWN_PATH } from '../engine/transcript/call-messages.ts';
 import { type Exchange, describeOutcome, durationMs } from '../engine/transcript/reading.ts';
 import { findEndpointStates, type EndpointState } from './endpoint-states.ts';
 
@@ -46,14 +46,18 @@ export function diagnosisText(
   const outcomeWidth =
     2 + Math.max(10, ...exchanges.map((exchange) => describeOutcome(exchange).length));
   const requestWidth = width - outcomeWidth - TIME_WIDTH;
-  const lines = exchanges.map((exchange) => {
+  const lines = exchanges.flatMap((exchange) => {
     const request = shorten(describeRequest(exchange, target), requestWidth - 2).padEnd(
       Math.min(42, requestWidth),
     );
     const isExpected =
       exchange.response && (exchange.response.status < 400 || exchange.intent === 'open');
     const color = isExpected ? 'green' : 'yellow';
-    return `  ${request}${style(color, describeOutcome(exchange).padEnd(outcomeWidth))}${Math.round(durationMs(exchange))} ms`;
+    const purpose = describePurpose(exchange);
+    return [
+      `  ${request}${style(color, describeOutcome(exchange).padEnd(outcomeWidth))}${Math.round(durationMs(exchange))} ms`,
+      ...(purpose === undefined ? [] : [style('dim', `    ${purpose}`)]),
+    ];
   });
   const ending = blockedBy
     ? [
@@ -114,6 +118,13 @@ function describeState({ area, name, state, outcome }: EndpointState): string {
   if (state === 'fails') return `${name} (${toPrintable(outcome)})`;
   const hint = area === 'voice' ? '; --voice-url sets another address' : '';
   return `${name} (${outcome}; optional${hint})`;
+}
+
+/** Explains a request that is not a usual one to an endpoint of the peer; undefined for others. */
+function describePurpose({ endpoint, intent, step }: Exchange): string | undefined {
+  if (step === UNKNOWN_PATH) return 'a path that does not exist, to compare the response';
+  if (endpoint === 'end') return 'a conversation that does not exist';
+  return intent === 'valid' || step === 'plain' ? undefined : step;
 }
 
 /** Returns the method and the path that was sent. A voice address has its own path. */

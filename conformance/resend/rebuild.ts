@@ -1,4 +1,5 @@
 /** Restores a recorded request. */
+import type { SpellOption } from '../../src/options/table.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import { REDACTED } from '../../src/platform/redaction.ts';
 import { TRACEPARENT } from '../../src/platform/trace-context.ts';
@@ -10,12 +11,6 @@ import { ResendError } from './source.ts';
 export interface Credentials {
   apiKey: string | undefined;
   connection: Connection | undefined;
-}
-
-/** How messages name the options with the credentials. */
-export interface CredentialNames {
-  key: string;
-  headers: string;
 }
 
 /** Returns why a recorded request is incomplete; undefined if it can be sent again. */
@@ -51,11 +46,11 @@ export const needsCredentials = (request: ExchangeRecord['request']): boolean =>
 export function rebuildRequest(
   { id, request }: Pick<ExchangeRecord, 'id' | 'request'>,
   { apiKey, connection }: Credentials,
-  { names, traceparent }: { names: CredentialNames; traceparent: string },
+  { spell, traceparent }: { spell: SpellOption; traceparent: string },
 ): Outgoing {
   const { method, path, headers, body, bodyBase64 } = request;
   if (needsKey(request) && apiKey === undefined) {
-    throw new ResendError(`Exchange ${id} was sent with the API key. ${names.key}`);
+    throw new ResendError(`Exchange ${id} was sent with the API key. Set it in ${spell('apiKey')}.`);
   }
   const fill = (text: string): string => text.replaceAll(REDACTED, apiKey ?? REDACTED);
   const given = connection?.headers ?? {};
@@ -63,7 +58,7 @@ export function rebuildRequest(
     if (value !== REDACTED) return [name, fill(value)] as const;
     const own = given[name];
     if (own !== undefined) return [name, own] as const;
-    throw new ResendError(`Exchange ${id} was sent with the header ${name}. ${names.headers}`);
+    throw new ResendError(`Exchange ${id} was sent with the header ${name}. Set it in ${spell('headers')}.`);
   });
   const content =
     bodyBase64 === undefined

@@ -6,6 +6,7 @@ import {
   type ResendReport,
   type ResentEval,
 } from '../../src/contract/index.ts';
+import type { SpellOption } from '../../src/options/table.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { secretsOf } from '../../src/platform/connection.ts';
 import { createTraceparents } from '../../src/platform/trace-context.ts';
@@ -23,9 +24,9 @@ import {
 import type { Exchange } from '../engine/transcript/transcript.ts';
 import { sendTogether } from './companions.ts';
 import { concludeEvals } from './conclude-evals.ts';
-import { companionsOf, describeUnsent, judgeAgain } from './judge-again.ts';
+import { companionsOf, describePrefix, describeUnsent, judgeAgain } from './judge-again.ts';
 import { findPreparations, userIdOf, type Preparation } from './preparation.ts';
-import { findGap, rebuildRequest, type CredentialNames, type Credentials } from './rebuild.ts';
+import { findGap, rebuildRequest, type Credentials } from './rebuild.ts';
 import type { ResendSource } from './source.ts';
 
 /** How to send a request again. */
@@ -41,7 +42,8 @@ export interface ResendSettings extends Credentials {
   ca: string | undefined;
   /** Gives the requests up. */
   signal: AbortSignal | undefined;
-  names: CredentialNames;
+  /** Names options in messages. */
+  spell: SpellOption;
   /** Scores the evals of a simulated session with a new reply. */
   scoreReply: ScoreReply | undefined;
 }
@@ -81,7 +83,7 @@ export async function resendExchange(settings: ResendSettings): Promise<ResendRe
   using interruption = createInterruption(settings.signal);
   rejectMissingCredentials(source, settings);
   const sender = createResender(settings, interruption.signal);
-  const state = createState(source, steps, sender);
+  const state = createState(settings, steps, sender);
   try {
     const failed = await state.prepare();
     if (failed !== undefined) {
@@ -101,6 +103,7 @@ export async function resendExchange(settings: ResendSettings): Promise<ResendRe
     const judged = isInterrupted(sent)
       ? INTERRUPTED_VERDICT
       : judgeAgain(suiteOf(run), source, {
+          target,
           now: sent,
           others,
           hasStopped: stillResponds === false,
@@ -195,7 +198,7 @@ async function scoreEvals(
  */
 export function rejectMissingCredentials(
   source: ResendSource,
-  settings: Credentials & { names: CredentialNames },
+  settings: Credentials & { spell: SpellOption },
 ): void {
   const steps = findSteps(source).map(({ exchange }) => exchange);
   for (const exchange of [...steps, ...companionsOf(source), source.before]) {
@@ -246,7 +249,11 @@ interface State {
   cleanUp(): Promise<SideRequest[]>;
 }
 
-function createState(source: ResendSource, steps: readonly Preparation[], sender: Sender): State {
+function createState(
+  { source, target }: Pick<ResendSettings, 'source' | 'target'>,
+  steps: readonly Preparation[],
+  sender: Sender,
+): State {
   const { before, simulated } = source;
   const group = [before, ...companionsOf(source)];
   const isNumbered = simulated === undefined;
@@ -282,8 +289,9 @@ function createState(source: ResendSource, steps: readonly Preparation[], sender
         note(sent);
         prepared.push({ ...(isNumbered && { exchange: exchange.id }), ...toSide(sent, purpose) });
         if (isAccepted(sent) || isDuplicate(sent)) continue;
-        const unsent = describeUnsent(sent);
-        if (unsent !== undefined) return unsent;
+        const problem =
+          describeUnsent(sent) ?? describePrefix(source, target, { before: exchange, now: sent });
+        if (problem !== undefined) return problem;
         const outcome = sent.failure?.message ?? describeOutcome(sent);
         const { method, path } = exchange.request;
         return `The request depends on ${method} ${path}, which ${purpose} and failed now: ${outcome}.`;

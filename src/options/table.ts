@@ -53,6 +53,26 @@ export function flagNameOf(table: OptionTable, key: string): string {
   return (entry && 'schema' in entry ? entry.flag : undefined) ?? toFlagName(key);
 }
 
+/** Returns how messages name an option, by its name in code. */
+export type SpellOption<Name extends string = string> = (name: Name) => string;
+
+/** Names options as code does. */
+export const spellInCode: SpellOption = (name) => name;
+
+/**
+ * Names the options of a table as a command line does: `--step`, or `REPORT` for an argument. A secret
+ * is named by its variables and the option of its file.
+ */
+export const spellAsFlag =
+  (table: OptionTable): SpellOption =>
+  (name) => {
+    const entry = table[name];
+    if (entry && 'isRequired' in entry && entry.isRequired) return name.toUpperCase();
+    if (!entry || !('isSecret' in entry)) return `--${flagNameOf(table, name)}`;
+    const { variables = {}, replaces = [] } = entry;
+    return [...Object.keys(variables), ...replaces.map((flag) => `--${flag}`)].join(' or ');
+  };
+
 /** Turns values by flag into values by name in code. A nested option without any value is undefined. */
 export function nameValues(
   table: OptionTable,

@@ -40,6 +40,7 @@ void t.test('doctor says what responds, what fails, and how to try the rest', as
   const whole = await diagnose();
   t.match(whole, 'Responds GET /health, POST /v1/chat/completions, POST /users Fails');
   t.match(whole, 'Fails DELETE /users/{user_id} (500) Absent WebSocket /voice (');
+  t.match(whole, /GET \/sandbox-kit-\S+ .* ms a path that does not exist, to compare/);
   t.match(whole, 'reachable, but DELETE /users/{user_id} fails. To check it, run:');
   const withoutVoice = await diagnose('--area', 'chat,health');
   t.match(

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { serviceDeadPeers } from '../../conformance/proof/dead-peers.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { assertUsageError, run, runInBackground } from '../support/commands/command.ts';
+import { assertUsageError, run, runInBackground, unwrap } from '../support/commands/command.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { withStartedService } from '../support/services/started-service.ts';
 
@@ -21,6 +21,7 @@ void t.test(
     );
     t.match(reachable.stdout, /\n {2}(?:npx )?sandbox-kit check http:\S+ --area service\n$/);
     t.notMatch(reachable.stdout, /[Tt]he sandbox/);
+    t.match(reachable.stdout, /\/end *404 +\d+ ms\n {4}a conversation that does not exist\n/);
     const keys = await fetch(`${service.url}/__admin/keys`);
     t.notMatch(await keys.text(), /check-/, 'it creates nothing');
 
@@ -41,6 +42,12 @@ void t.test(
       t.match(locked.stdout, message);
       t.notMatch(locked.stdout, /sandbox (rejects|refuses|requires|wants)/);
     }
+    const keyless = await run(['check', service.url, ...SERVICE]);
+    t.equal(keyless.code, 3, keyless.stderr);
+    t.match(
+      unwrap(keyless.stdout),
+      /Requests are sent without an API key\. Set it in SANDBOX_KIT_SERVICE_API_KEY, or pass/,
+    );
     const args = ['doctor', service.url, ...SERVICE, '--api-key-header', 'X-Other'];
     const other = await run(args, { env });
     t.equal(other.code, 3, 'the key was sent in another header');

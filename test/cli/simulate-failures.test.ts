@@ -8,7 +8,7 @@ import type { SimulationReport } from '../../src/contract/index.ts';
 import { assertUsageError, run, unwrap } from '../support/commands/command.ts';
 import { createFolder, writeFileIn } from '../support/commands/folder.ts';
 import { assertPlain, HELLO, readSimulationReport } from '../support/commands/simulate-command.ts';
-import { reply, respondWith, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
+import { hangUp, reply, respondWith, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
 
 const FOLDER = createFolder(t);
 const file = (name: string, text: string): string => writeFileIn(FOLDER, name, text);
@@ -121,6 +121,17 @@ void t.test('an error of the agent in every session is named once, with check', 
     /Every session stopped because of an error of the agent\. Run (npx )?sandbox-kit check http:\S+ to find its cause\./;
   t.match(text, advice);
   t.match(read(json).sentence, advice);
+});
+
+void t.test('a sandbox that stops sessions in other ways is named once, too', async (t) => {
+  const path = file('stops/a.scenario.yaml', HELLO);
+  for (const behavior of [{ create: respondWith(500, {}) }, { chat: hangUp }]) {
+    const { url } = await withSandboxDouble(t, behavior);
+    const ran = await run(['simulate', url, '--scenario', path, '--samples', '3']);
+    t.equal(ran.code, 3, ran.stderr);
+    const sentence = 'Every session stopped because of an unavailable sandbox. Run';
+    t.equal(unwrap(ran.stdout).split(sentence).length, 2, ran.stdout);
+  }
 });
 
 void t.test('a reply that is not one shows what the user said, and how to repeat it', async (t) => {

@@ -8,7 +8,7 @@ const URL = 'http://127.0.0.1:1';
 const KEY = { SANDBOX_KIT_API_KEY: 'a-key' };
 const FAR = 'http://sandbox.example.com:8080';
 const UNENCRYPTED =
-  /The API key would be sent unencrypted to sandbox\.example\.com:8080, because the URL starts with http:\/\/\. Use https:\/\/, or add --allow-http /;
+  /The API key would be sent unencrypted to sandbox\.example\.com:8080, because the URL starts with http:\/\/\. Use https:\/\/, or --allow-http /;
 const HEADERS = writeFileIn(FOLDER, 'headers.txt', 'X-Tenant: acme\n');
 
 const secrets: UsageRow[] = [
@@ -17,7 +17,7 @@ const secrets: UsageRow[] = [
   [['load', FAR, '--quick', '--yes'], UNENCRYPTED, KEY],
   [['simulate', FAR], UNENCRYPTED, KEY],
   [['check', FAR, '--area', 'service'], UNENCRYPTED, { SANDBOX_KIT_SERVICE_API_KEY: 'a-key' }],
-  [['check', FAR, '--header-file', HEADERS], /The headers in --header-file would be sent unenc/],
+  [['check', FAR, '--header-file', HEADERS], /The values of --header-file would be sent unenc/],
   [
     ['check', URL, '--voice-url', 'ws://calls.example.com/voice'],
     /The API key .* to calls\.example\.com, because the URL starts with ws:\/\/\. Use wss:/,

@@ -60,10 +60,10 @@ void t.test('a key or headers are not sent over plain HTTP to another machine', 
   const url = 'http://sandbox.localdomain.test:1';
   for (const [name, run] of Object.entries({ check, load, simulate, diagnose })) {
     for (const [secret, options] of [
-      ['apiKey', { apiKey: SECRET }],
-      ['The headers', { headers }],
+      ['The API key', { apiKey: SECRET }],
+      ['The values of headers', { headers }],
     ] as const) {
-      const message = `${name}: ${secret} would be sent unencrypted to sandbox.localdomain.test:1, because the URL starts with http://. Use https://, or set allowHttp in a network that you trust.`;
+      const message = `${name}: ${secret} would be sent unencrypted to sandbox.localdomain.test:1, because the URL starts with http://. Use https://, or allowHttp in a network that you trust.`;
       const call = async (): Promise<unknown> => run({ url, ...options });
       await t.rejects(call, { name: 'TypeError', message });
     }

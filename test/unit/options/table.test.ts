@@ -1,6 +1,11 @@
 /** Tables of options: the flags, the values, and the defaults that are made from them. */
 import t from 'tap';
-import { checkOptions, diagnoseOptions, gradeOptions } from '../../../conformance/options.ts';
+import {
+  checkOptions,
+  diagnoseOptions,
+  gradeOptions,
+  resendOptions,
+} from '../../../conformance/options.ts';
 import { loadOptions } from '../../../load/options.ts';
 import { agentOptions } from '../../../reference-agent/options.ts';
 import type { OptionTable } from '../../../src/options/option.ts';
@@ -10,6 +15,7 @@ import {
   libraryValues,
   nameValues,
   optionsSchema,
+  spellAsFlag,
   variablesOf,
   withDefaults,
 } from '../../../src/options/table.ts';
@@ -28,6 +34,15 @@ void t.test('a flag is the name in code in kebab case, unless the table names it
   t.ok(flags.includes('voice-url'), 'a nested option has a separate flag');
   t.notOk(flags.includes('on-progress'), 'an option of the library alone has none');
   t.equal(new Set(flags).size, flags.length);
+  t.end();
+});
+
+void t.test('messages name flags, arguments, and the ways to set a secret', (t) => {
+  const spell = spellAsFlag(resendOptions);
+  t.equal(spell('allowOtherHost'), '--allow-other-host');
+  t.equal(spell('report'), 'REPORT');
+  t.equal(spell('apiKey'), 'SANDBOX_KIT_API_KEY or --api-key-file');
+  t.equal(spellAsFlag(checkOptions)('areas'), '--area');
   t.end();
 });
 

@@ -1,4 +1,5 @@
 import type {
+  EndReason,
   ScenarioResult,
   SimulatedSessionReport,
   SimulationBlocker,
@@ -6,7 +7,7 @@ import type {
   SimulationVerdict,
 } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import { formatCount, formatNumber } from '../../../report-kit/format.ts';
+import { formatCount, formatList, formatNumber } from '../../../report-kit/format.ts';
 import { summarizeTurnTaking } from '../../../voice/turn-taking/summarize.ts';
 import type { ResolvedScenario } from '../../scenarios/resolved-scenario.ts';
 import { isStopped } from '../../runs/reasons.ts';
@@ -78,20 +79,28 @@ function summarize(
     canceled === 0
       ? ''
       : ` Judged ${formatNumber(judged)} of ${formatCount(sessions.length, 'session')}; ${formatNumber(canceled)} canceled.`;
-  return `${describeScenarios(scenarios)}.${share}${describeAgentErrors(sessions, sandbox)}`;
+  return `${describeScenarios(scenarios)}.${share}${describeSandboxErrors(sessions, sandbox)}`;
 }
 
-/** Points to `check` if errors of the agent stopped sessions: it says what is wrong with each response. */
-function describeAgentErrors(sessions: readonly SimulatedSessionReport[], sandbox: string): string {
+/** What of a sandbox stops sessions, as the sentence about them says it. */
+const sandboxErrors: Partial<Record<EndReason, string>> = {
+  agent_error: 'an error of the agent',
+  timeout: 'a timeout',
+  infrastructure_error: 'an unavailable sandbox',
+};
+
+/** Points to `check` if the sandbox stopped sessions: it says what is wrong with each response. */
+function describeSandboxErrors(sessions: readonly SimulatedSessionReport[], sandbox: string): string {
   const ran = sessions.filter(({ status }) => status !== 'canceled');
   const stopped = ran.filter(
-    (session) => session.end_reason === 'agent_error' && isStopped(session),
+    (session) => sandboxErrors[session.end_reason] !== undefined && isStopped(session),
   );
   if (stopped.length === 0) return '';
+  const causes = new Set(stopped.map(({ end_reason: reason }) => sandboxErrors[reason] ?? ''));
   const all = ran.length === 1 ? 'The session' : 'Every session';
   const subject =
     stopped.length === ran.length
       ? all
       : `${formatNumber(stopped.length)} of ${formatCount(ran.length, 'session')}`;
-  return ` ${subject} stopped because of an error of the agent. Run sandbox-kit check ${sandbox} to find its cause.`;
+  return ` ${subject} stopped because of ${formatList([...causes])}. Run sandbox-kit check ${sandbox} to find its cause.`;
 }

@@ -18,7 +18,7 @@ import {
   type CaptionServices,
   type CaptionDialogue,
 } from './caption-dialogue.ts';
-import type { Media, SendPacket, MediaModules } from './media.ts';
+import type { Media, MediaModules } from './media.ts';
 import {
   createCallReady,
   createTurnUpdate,
@@ -239,26 +239,24 @@ export class Call {
 
   /** Creates the media that the caller requested: a conversation, or an echo. */
   async #createMedia(peer: Peer, { createDecoder, repertoire }: MediaModules): Promise<Media> {
-    const [captions, request, faults, record] = [
-      this.#captions,
-      this.#request,
-      this.#faults,
-      this.record,
-    ];
-    const send: SendPacket = (payload, timestamp) => {
-      if (peer.send(payload, timestamp)) record.packetsSent += 1;
-    };
-    if (request?.isEcho) return new Echo(faults.media === 'none' ? () => {} : send, faults);
+    const { limits, clock } = this.#parts;
+    const [captions, request, record] = [this.#captions, this.#request, this.record];
+    const send = this.#faults.corruptMedia((payload, timestamp) => {
+      const isSent = peer.send(payload, timestamp);
+      if (isSent) record.packetsSent += 1;
+      return isSent;
+    });
+    if (request?.isEcho) return new Echo(send, this.#faults.drawEchoDelayMs);
     const sendUpdate = (update: ConversationUpdate): void => this.#send(JSON.stringify(update));
     return new Conversation({
-      clock: this.#parts.clock,
+      clock,
       decoder: await createDecoder(),
-      faults,
+      faults: this.#faults.conversation,
       repertoire,
       record,
       scenarioId: request?.scenarioId ?? '',
-      hangOverMs: faults.hangOverMs ?? this.#parts.limits.hangOverMs,
-      yieldMs: faults.yieldMs ?? this.#parts.limits.yieldMs,
+      hangOverMs: limits.hangOverMs,
+      yieldMs: limits.yieldMs,
       send,
       captions,
       onTurn: (turn) => {

@@ -69,7 +69,7 @@ export class CaptionDialogue {
     this.#captions.length = 0;
   }
 
-  /** Drops these captions and everything that was said before: a fault. */
+  /** Drops these captions and everything that was said before. */
   forget(): void {
     this.drop();
     this.#history.length = 0;

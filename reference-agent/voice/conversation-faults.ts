@@ -1,0 +1,129 @@
+import type { AgentFault } from '../../src/contract/index.ts';
+import { FRAME_MS, silentFrame } from '../../src/voice/opus/index.ts';
+import type { ConversationFault, Frame } from './conversation-behavior.ts';
+import { NoiseFloor } from './noise-floor.ts';
+import type { HeardTurn } from './turn-listener.ts';
+
+/** The time of a fault. */
+export interface FaultTime {
+  /** Drawn once for the call, in milliseconds; 0 if the fault has no such time. */
+  ms: number;
+  /** Draws another time within the bounds of the fault, in milliseconds. */
+  drawMs: () => number;
+}
+
+/** Creates a fault for one call. */
+export type CreateConversationFault = (time: FaultTime) => ConversationFault;
+
+/** The faults of a conversation. Each wraps the behavior that those above it leave. */
+export const conversationFaults = {
+  jitter:
+    ({ drawMs }) =>
+    ({ frameDueMs }) => ({ frameDueMs: () => frameDueMs() + drawMs() }),
+
+  late_reply:
+    ({ drawMs }) =>
+    ({ speakReply }) => ({
+      speakReply: (reply, fromMs) => speakReply(reply, fromMs + drawMs()),
+    }),
+
+  /** The agent does not know of the buffer, so it reports replies before they are audible. */
+  buffered_audio:
+    ({ ms }) =>
+    ({ sendFrame }) => {
+      const buffer = Array.from(
+        { length: countBufferedFrames(ms) },
+        (): Frame => ({ payload: silentFrame }),
+      );
+      return {
+        sendFrame(frame, atMs) {
+          buffer.push(frame);
+          const due = buffer.shift();
+          if (due) sendFrame(due, atMs);
+        },
+      };
+    },
+
+  slow_yield:
+    ({ ms }) =>
+    () => ({ yieldMs: ms }),
+
+  eager_endpoint:
+    ({ ms }) =>
+    () => ({ hangOverMs: ms }),
+
+  talks_over:
+    ({ ms }) =>
+    ({ onSpeaking, onTurn, actOnTime }, { output, repertoire, isHearing, answer }) => {
+      let talkOverAtMs = Infinity;
+      let isTalkingOver = false;
+      return {
+        onSpeaking(startMs) {
+          if (!output.isSpeaking) talkOverAtMs = startMs + ms;
+          onSpeaking(startMs);
+        },
+        actOnTime(nowMs) {
+          actOnTime(nowMs);
+          if (nowMs < talkOverAtMs) return;
+          talkOverAtMs = Infinity;
+          isTalkingOver = isHearing();
+          if (isTalkingOver) output.speak(repertoire.filler, nowMs);
+        },
+        onTurn(heard) {
+          talkOverAtMs = Infinity;
+          // The caller has not interrupted a reply: the agent has interrupted the caller.
+          if (isTalkingOver) answer(heard);
+          else onTurn(heard);
+          isTalkingOver = false;
+        },
+      };
+    },
+
+  deaf_after_noise:
+    () =>
+    ({ isLoud }) => {
+      const noise = new NoiseFloor();
+      let isDeaf = false;
+      return {
+        isLoud(levelDb) {
+          noise.add(levelDb);
+          isDeaf ||= noise.isNoisy;
+          return isLoud(levelDb) && !isDeaf;
+        },
+      };
+    },
+
+  /** Greets the caller again, as if the call had just begun. */
+  forgets_after_barge_in:
+    () =>
+    (_behavior, { repertoire, endInterruptedReply, forget, reply }) => ({
+      onInterruption(heard) {
+        endInterruptedReply();
+        forget();
+        reply(heard, repertoire.greeting);
+      },
+    }),
+
+  /** Speaks to the end, and answers after that. */
+  never_yields:
+    () =>
+    ({ actOnTime }, { output, answer }) => {
+      let unanswered: HeardTurn | undefined;
+      return {
+        yieldMs: Infinity,
+        onInterruption(heard) {
+          unanswered = heard;
+        },
+        actOnTime(nowMs) {
+          actOnTime(nowMs);
+          if (!unanswered || output.isSpeaking) return;
+          const heard = unanswered;
+          unanswered = undefined;
+          answer(heard);
+        },
+      };
+    },
+} satisfies Partial<Record<AgentFault['kind'], CreateConversationFault>>;
+
+/** Returns how many frames are buffered for a delay in milliseconds. */
+export const countBufferedFrames = (ms: number): number => Math.round(ms / FRAME_MS);

@@ -3,10 +3,10 @@ import type {
   ChatRequest,
   ChatResponse,
   EvaluationHints,
+  ScriptReply,
   ToolCall,
 } from '../src/contract/index.ts';
 import { replyTo, type AgentReply, type Conversation } from './dialogue.ts';
-import type { ScriptedReply } from './script.ts';
 import type { ScriptPlayer } from './script-player.ts';
 import type { ToolUse } from './tools.ts';
 
@@ -147,11 +147,7 @@ function fromDialogue(reply: AgentReply, { turn }: Conversation): ComposedReply 
   return { content, tools, confidence, hints };
 }
 
-function fromScript(scripted: ScriptedReply): ComposedReply {
-  return {
-    content: scripted.content,
-    tools: scripted.tool_calls,
-    confidence: 1,
-    hints: scripted.evaluation_metadata,
-  };
+function fromScript(scripted: ScriptReply): ComposedReply {
+  const { content, tool_calls: tools = [], evaluation_metadata: hints = {} } = scripted;
+  return { content, tools, confidence: 1, hints };
 }

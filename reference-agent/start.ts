@@ -27,7 +27,7 @@ import { createHealthCheck } from './health.ts';
 import { createAgentJournal } from './journal.ts';
 import type { AgentOptions } from './generated/options.ts';
 import { agentOptions, JOURNAL_ENTRIES } from './options.ts';
-import { resolveScript } from './script.ts';
+import { rejectScript } from './script.ts';
 import { createScriptPlayer } from './script-player.ts';
 import { loadKeyPair } from './tls.ts';
 import { createUsers } from './users.ts';
@@ -72,6 +72,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   checkAccess(host, apiKey, open);
   const optionFaults = settings.faults ?? [];
   rejectFaults('startAgent', optionFaults, findFaultProblem);
+  if (settings.script) rejectScript('startAgent', settings.script);
   const random = seededRandom(seed);
   const keyPair = tls ? await loadKeyPair(tls) : undefined;
   const journal = createAgentJournal(settings.journalEntriesMax ?? JOURNAL_ENTRIES);
@@ -84,9 +85,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   const authentication = createAuthentication({ host, apiKey, open });
   const shared = { clock, log, authentication, faults, journal };
   const users = createUsers(clock);
-  const script = settings.script
-    ? createScriptPlayer(resolveScript('startAgent', settings.script))
-    : undefined;
+  const script = settings.script ? createScriptPlayer(settings.script) : undefined;
   const chatOptions = { seed, customerName: users.nameOf, script };
   const chat: Chat = (request) => replyToChat(chatOptions, request);
   const voice = createVoice(settings, { ...shared, random: random.fork('voice'), chat });

@@ -9,6 +9,7 @@ import { createLog } from '../../src/platform/log.ts';
 import { deriveVoiceUrl } from '../../src/voice/call/voice-target.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
+import { readAgentScript } from '../input/agent-script.ts';
 import { readSandboxKey } from '../input/keys.ts';
 import { announceStop } from '../output/announce-stop.ts';
 import { formatFact } from '../output/facts.ts';
@@ -134,9 +135,7 @@ async function start(
       `Other machines can reach ${host} (--host). Set a key in SANDBOX_KIT_API_KEY, or use --open.`,
     );
   }
-  // Report an unreadable file as for all other options.
-  const { scriptFile } = values;
-  if (scriptFile !== undefined) readTextFile(scriptFile, '--script');
+  const script = readAgentScript(values.scriptFile, reference);
   try {
     return await reference.startAgent({
       ...libraryValues(agentOptions, values),
@@ -145,7 +144,7 @@ async function start(
       log: createLog(values.logLevel, stderr),
       tls: tlsOptionsOf(values),
       faults: (values.fault ?? []).map((fault) => reference.readFault(fault)),
-      script: scriptFile === undefined ? null : reference.readScript(scriptFile),
+      script,
       voice: values.acceptsCalls ? dropUndefined(values.voice ?? {}) : null,
     });
   } catch (error) {

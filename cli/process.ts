@@ -23,6 +23,7 @@ export interface CommandProcess {
   readonly stdin: Pick<NodeJS.ReadStream, 'isTTY' | 'on' | 'off' | 'pause'>;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
+  readonly pid: number;
   /** The id of the parent process. It changes if the parent ends first. */
   readonly ppid: number;
   /** What a list of processes shows; initially the command line. */

@@ -5,21 +5,22 @@ import { fill } from './output/message.ts';
 import { STOP_SIGNALS, type CommandProcess } from './process.ts';
 
 /**
- * How long a second signal counts as the first one. A terminal sends Ctrl-C to all its programs, and
- * npm then also passes it on to the program that it runs.
+ * How long a second signal counts as the first one under npm. A terminal sends Ctrl-C to all its
+ * programs, and npm then also passes it on to the program that it runs.
  */
-const repetitionMsOf = ({ env }: CommandProcess): number => (isRunByNpm(env) ? 300 : 0);
+const REPETITION_MS = 300;
 
 /**
  * Calls a function for each stop signal, and with SIGTERM if one ended only the shell of npx or
- * `npm run`. Until it is disposed of, the signals do not end the process.
+ * `npm run`. Until it is disposed of, the signals do not end the process; a repetition of the last
+ * signal does not end it even then.
  */
 export function onStopSignal(
   process: CommandProcess,
   listener: (signal: NodeJS.Signals) => void,
 ): Disposable {
   const waiting = new AbortController();
-  const repetitionMs = repetitionMsOf(process);
+  const repetitionMs = isRunByNpm(process.env) ? REPETITION_MS : 0;
   let receivedMs = -Infinity;
   const receive = (signal: NodeJS.Signals): void => {
     const nowMs = systemClock.monotonicMs();
@@ -33,31 +34,45 @@ export function onStopSignal(
   void waitForEndOfNpmShell(process, waiting.signal).then((hasEnded) => {
     if (hasEnded) receive('SIGTERM');
   });
+  const stopListening = (): void => {
+    for (const signal of STOP_SIGNALS) process.off(signal, receive);
+  };
   return {
     [Symbol.dispose]() {
       waiting.abort();
-      for (const signal of STOP_SIGNALS) process.off(signal, receive);
+      const restMs = receivedMs + repetitionMs - systemClock.monotonicMs();
+      if (restMs > 0) void systemClock.sleep(restMs).then(stopListening);
+      else stopListening();
     },
   };
 }
 
 /**
+ * Says how to end a command that stops after a signal immediately. After a signal that a program sent,
+ * it names the process: npx ends with SIGTERM and leaves the process behind.
+ */
+export function describeExit(signal: NodeJS.Signals, { pid }: CommandProcess): string {
+  const action = signal === 'SIGINT' ? 'Press Ctrl-C again' : `Send ${signal} to process ${pid}`;
+  return `${action} to exit immediately.`;
+}
+
+/**
  * Aborts its signal at the first stop signal. If there is a message, it is written to stderr first, with
- * a note that a second Ctrl-C exits immediately. A second stop signal ends the process.
+ * a note that a second signal exits immediately. A second stop signal ends the process.
  */
 export function abortOnStopSignal(
   process: CommandProcess,
   message: string | (() => string | undefined),
 ): Disposable & { signal: AbortSignal } {
   const controller = new AbortController();
-  const listening = onStopSignal(process, () => {
+  const listening = onStopSignal(process, (signal) => {
     if (controller.signal.aborted) {
       process.exit(exitCodes.notJudged);
       return;
     }
     const text = typeof message === 'string' ? message : message();
     if (text !== undefined) {
-      process.stderr.write(`\n${fill(`${text} Press Ctrl-C again to exit immediately.`)}\n`);
+      process.stderr.write(`\n${fill(`${text} ${describeExit(signal, process)}`)}\n`);
     }
     controller.abort();
   });
@@ -70,13 +85,11 @@ export function abortOnStopSignal(
  */
 export function listenForStop(
   process: CommandProcess,
-): Disposable & { received: Promise<undefined> } {
-  const { promise: received, resolve } = Promise.withResolvers<undefined>();
-  const repetitionMs = repetitionMsOf(process);
-  const listening = onStopSignal(process, () => {
-    resolve(undefined);
-    if (repetitionMs === 0) listening[Symbol.dispose]();
-    else void systemClock.sleep(repetitionMs).then(() => listening[Symbol.dispose]());
+): Disposable & { received: Promise<NodeJS.Signals> } {
+  const { promise: received, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  const listening = onStopSignal(process, (signal) => {
+    resolve(signal);
+    listening[Symbol.dispose]();
   });
   return { received, [Symbol.dispose]: listening[Symbol.dispose] };
 }

@@ -30,6 +30,7 @@ export type {
   ResendOptions,
 } from './generated/options.ts';
 export type { Plan } from './engine/drive/run.ts';
+export { endsInPrefix } from './engine/preflight/missing-interface.ts';
 export { createTimeLeft, type TimeLeft } from './engine/drive/time-left.ts';
 export { judgeClient, retryFaults } from './judge-client.ts';
 export { dryRun, explanation, listing } from './explain.ts';

@@ -21,7 +21,7 @@ export async function runSimulationPreflight(
   const { blockedBy, exchanges } = await diagnose(['health', 'users']);
   const isRefused = exchanges.every(({ response }) => (response?.status ?? 0) >= 400);
   // With /v1 too much, /health may exist, but not the route of chat.
-  if (blockedBy || isRefused || /\/v1\/*$/.test(access.target)) {
+  if (blockedBy || isRefused || conformance.endsInPrefix(access.target)) {
     const blocker = await findBlocker(['chat', 'health', 'users']);
     if (blocker) return blocker;
   }

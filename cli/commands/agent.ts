@@ -108,6 +108,10 @@ function introduce(
   }
   const out = createTerminal(stdout, env);
   const fact = (label: string, text: string): string[] => formatFact(label, text, out.width);
+  const files = [
+    ['--ca', caPem === null ? undefined : caFile],
+    ['--api-key-file', values.apiKeyFile],
+  ].flatMap(([flag = '', file]) => (file === undefined ? [] : [flag, quoteArgument(file)]));
   const lines = [
     `The ${breaks === undefined ? 'agent' : 'mutant'} listens at ${out.style('bold', url)}`,
     ...(breaks === undefined ? [] : fact('mutation', breaks)),
@@ -115,7 +119,7 @@ function introduce(
     ...(voiceUrl === null ? [] : fact('voice', voiceUrl)),
     ...fact('faults', `${url}/__admin/faults`),
     // One line, to be copied.
-    `  check     ${out.program} check ${url}${caPem === null ? '' : ` --ca ${quoteArgument(caFile)}`}`,
+    `  check     ${[out.program, 'check', url, ...files].join(' ')}`,
     'Press Ctrl-C to stop.',
   ];
   out.write(`${lines.join('\n')}\n`);
@@ -135,7 +139,6 @@ async function start(
       `Other machines can reach ${host} (--host). Set a key in SANDBOX_KIT_API_KEY, or use --open.`,
     );
   }
-  const script = readAgentScript(values.scriptFile, reference);
   try {
     return await reference.startAgent({
       ...libraryValues(agentOptions, values),
@@ -144,7 +147,7 @@ async function start(
       log: createLog(values.logLevel, stderr),
       tls: tlsOptionsOf(values),
       faults: (values.fault ?? []).map((fault) => reference.readFault(fault)),
-      script,
+      script: readAgentScript(values.scriptFile, reference),
       voice: values.acceptsCalls ? dropUndefined(values.voice ?? {}) : null,
     });
   } catch (error) {

@@ -1,9 +1,11 @@
 import type { ConversationScenario } from '../../src/service/index.ts';
 import { statSync } from 'node:fs';
 import * as z from 'zod';
+import { runDiagnosis } from '../../library/run-diagnosis.ts';
 import { isMessage } from '../../src/contract/index.ts';
 import { PORT } from '../../src/service/options.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import { isObject } from '../../src/platform/json.ts';
 import { quoteArgument } from '../../src/platform/shell.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { exitCodes, UnavailableError, UsageError } from '../errors.ts';
@@ -22,7 +24,8 @@ import { findProgramName } from '../output/program-name.ts';
 import type { Variables } from '../process.ts';
 
 const SERVICE_URL = `http://127.0.0.1:${PORT}`;
-const RESPONSE_TIMEOUT_MS = 30_000;
+const RESPONSE_TIMEOUT_MS = 10_000;
+const DIAGNOSIS_TIMEOUT_MS = 5_000;
 
 const positionals = {
   action: argument(
@@ -58,7 +61,7 @@ export const scenario = defineCommand({
   exitCodes: {
     0: 'the scenario is written',
     2: 'wrong options, an unknown conversation, or a file that cannot be read or written',
-    3: 'the service was unreachable, or its response was not a scenario',
+    3: 'the service was unreachable or refused the key, or its response was not a scenario',
   },
   async run(flags, { process: { stdout, stderr, env } }) {
     const { id, data, service, out, force } = flags;
@@ -120,28 +123,63 @@ async function readFromService(
   env: Variables,
 ): Promise<ConversationScenario> {
   const { id, owner, service = SERVICE_URL } = flags;
-  const key = readServiceKey(flags, env);
+  const apiKey = readServiceKey(flags, env);
+  const apiKeyHeader = flags.apiKeyHeader.toLowerCase();
+  const rejectUnusableService = (): Promise<void> =>
+    rejectUnusable({ url: service, apiKey, apiKeyHeader });
+  // On loopback, /__admin ignores the key, even a wrong one.
+  if (apiKey !== undefined) await rejectUnusableService();
   const query = owner === undefined ? '' : `?owner=${encodeURIComponent(owner)}`;
   const path = `/__admin/conversations/${encodeURIComponent(id)}/scenario${query}`;
-  const headers = key === undefined ? {} : { [flags.apiKeyHeader]: key };
-  using deadline = systemClock.deadline(RESPONSE_TIMEOUT_MS);
-  let response: Response;
-  let body: unknown;
-  try {
-    response = await fetch(service + path, { headers, signal: deadline.signal });
-    body = await response.json();
-  } catch {
-    throw new UnavailableError(
-      `Can't read the conversation from ${service} (--service). Is sandbox-kit serve running there?`,
-    );
+  const headers = apiKey === undefined ? {} : { [apiKeyHeader]: apiKey };
+  const { status, body } = await readJson(service + path, headers);
+  const { scenario, notes } = isObject(body) ? body : {};
+  if (status === 200 && isMessage('Scenario', scenario)) {
+    return { scenario, notes: Array.isArray(notes) ? notes.map(String) : [] };
   }
-  const { scenario, notes = [] } = body as Partial<ConversationScenario>;
-  if (response.ok && isMessage('Scenario', scenario)) return { scenario, notes };
-  if (response.status === 404) throw unknownConversation(id, service);
+  const message = isMessage('ServiceError', body) ? body.message : '';
+  // Other servers, and other URLs of the service, also respond with 404.
+  if (status === 404 && message.startsWith('There is no ')) throw unknownConversation(id, service);
+  await rejectUnusableService();
+  const outcome = status === undefined ? 'no valid response' : `HTTP ${status}`;
   throw new UnavailableError(
-    `${service} (--service) responded to GET ${path} with HTTP ${response.status}.`,
+    `GET ${path} of ${service} (--service) returned ${outcome}${message === '' ? '. Is it sandbox-kit serve?' : `: ${message}`}`,
   );
 }
+
+/** Returns the status and the JSON of a response; nothing without a response or without JSON. */
+async function readJson(
+  url: string,
+  headers: Record<string, string>,
+): Promise<{ status?: number; body?: unknown }> {
+  using deadline = systemClock.deadline(RESPONSE_TIMEOUT_MS);
+  try {
+    const response = await fetch(url, { headers, signal: deadline.signal });
+    return { status: response.status, body: await response.json() };
+  } catch {
+    return {};
+  }
+}
+
+/** @throws {UnavailableError} if no service is at the address, or it refuses the key. */
+async function rejectUnusable(access: {
+  url: string;
+  apiKey: string | undefined;
+  apiKeyHeader: string;
+}): Promise<void> {
+  const { blockedBy } = await runDiagnosis({
+    ...access,
+    areas: ['service'],
+    timeoutMs: DIAGNOSIS_TIMEOUT_MS,
+  });
+  if (!blockedBy) return;
+  const { id, message, cure } = blockedBy;
+  throw new UnavailableError(`${message} ${id === 'tls' ? TRUST_CA : cure}`);
+}
+
+/** This command has no --ca. */
+const TRUST_CA =
+  'If your own CA issued the certificate, set NODE_EXTRA_CA_CERTS to the file of that CA.';
 
 const unknownConversation = (id: string, place: string): UsageError =>
   new UsageError(`Unknown conversation ${JSON.stringify(id)} at ${place}.`);

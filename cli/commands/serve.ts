@@ -11,7 +11,7 @@ import { announceStop } from '../output/announce-stop.ts';
 import { formatFact } from '../output/facts.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
-import { listenForStop } from '../signals.ts';
+import { describeExit, listenForStop } from '../signals.ts';
 import { prepareMutant } from '../runs/mutant.ts';
 import { createRunningServers } from '../runs/running-servers.ts';
 import { startServiceFor } from '../runs/start-service.ts';
@@ -59,11 +59,10 @@ export const serve = defineCommand({
       const mutant = servers.add(await startMutant?.(service.url));
       const replaced = mutant && { url: mutant.url, breaks: mutant.description };
       introduce({ ...service, ...replaced }, values, process);
-      await stop.received;
+      const signal = await stop.received;
       if (values.drainMs) {
-        const drain = formatDuration(values.drainMs);
-        const text = `Draining for ${drain}. Press Ctrl-C again to stop immediately.`;
-        announceStop(values, text, process.stderr);
+        const text = `Draining for ${formatDuration(values.drainMs)}.`;
+        announceStop(values, `${text} ${describeExit(signal, process)}`, process.stderr);
       }
     } finally {
       // Closing an emptied file fills it again.

@@ -3,11 +3,13 @@ import type { ResendReport, RunRecord } from '../../src/contract/index.ts';
 import { requirementOf, type Suite } from '../engine/area.ts';
 import type { Finding } from '../engine/checks/check.ts';
 import { routeNames } from '../engine/checks/route-names.ts';
+import { endsInPrefix, REMOVE_PREFIX } from '../engine/preflight/missing-interface.ts';
 import { areaOf, type RequirementId } from '../engine/requirement.ts';
 import { isTransient } from '../engine/transcript/repetitions.ts';
 import {
   describeOutcome,
   isConnectionFailure,
+  isNotFound,
   isRateLimited,
   isUnsent,
   type Exchange,
@@ -31,11 +33,16 @@ const OTHER_KIND = 'It does not apply to this kind of response.';
 export function judgeAgain(
   suite: Suite,
   source: ResendSource,
-  { now, others, hasStopped }: { now: Exchange; others: readonly Exchange[]; hasStopped: boolean },
+  {
+    target,
+    now,
+    others,
+    hasStopped,
+  }: { target: string; now: Exchange; others: readonly Exchange[]; hasStopped: boolean },
 ): Rejudgment {
   const { before, breaks, judgedBy } = source;
   const reason = [now, ...others]
-    .map((exchange) => findUnjudgeable(source, exchange))
+    .map((exchange) => findUnjudgeable(source, target, exchange))
     .find((each) => each !== undefined);
   if (reason !== undefined) return { verdict: 'not-judged', sentence: reason, requirements: [] };
   const applyNow = applyChecks(suite, source, { exchange: now, others, hasStopped });
@@ -154,11 +161,30 @@ export function describeUnsent(exchange: Exchange): string | undefined {
     : `The request could not be sent: ${failure.message}.`;
 }
 
+/**
+ * Says that a URL other than that of the run ends in /v1 and that the route is unknown there, although
+ * it was known in the run; undefined otherwise.
+ */
+export function describePrefix(
+  { run }: Pick<ResendSource, 'run'>,
+  target: string,
+  { before, now }: { before: Exchange; now: Exchange },
+): string | undefined {
+  const isSuspect = target !== run.target && endsInPrefix(target);
+  if (!isSuspect || !isNotFound(now) || isNotFound(before)) return undefined;
+  const { request, response } = now;
+  return `${request.method} ${target}${request.path} responds with ${response?.status}. ${REMOVE_PREFIX}`;
+}
+
 /** Returns why a response says nothing about the request; undefined if it can be judged. */
-function findUnjudgeable({ before }: ResendSource, now: Exchange): string | undefined {
+function findUnjudgeable(
+  { run, before }: ResendSource,
+  target: string,
+  now: Exchange,
+): string | undefined {
   const { response } = now;
-  const unsent = describeUnsent(now);
-  if (unsent !== undefined) return unsent;
+  const problem = describeUnsent(now) ?? describePrefix({ run }, target, { before, now });
+  if (problem !== undefined) return problem;
   if (isRateLimited(now)) return 'The sandbox limits the rate (429). Try again later.';
   const isRefused = ({ response }: Exchange): boolean => response?.status === 401;
   const isKeyed = now.intent === 'valid' && !isRefused(before);

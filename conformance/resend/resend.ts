@@ -23,7 +23,7 @@ import {
 import type { Exchange } from '../engine/transcript/transcript.ts';
 import { sendTogether } from './companions.ts';
 import { concludeEvals } from './conclude-evals.ts';
-import { companionsOf, describeUnsent, judgeAgain } from './judge-again.ts';
+import { companionsOf, describePrefix, describeUnsent, judgeAgain } from './judge-again.ts';
 import { findPreparations, userIdOf, type Preparation } from './preparation.ts';
 import { findGap, rebuildRequest, type CredentialNames, type Credentials } from './rebuild.ts';
 import type { ResendSource } from './source.ts';
@@ -81,7 +81,7 @@ export async function resendExchange(settings: ResendSettings): Promise<ResendRe
   using interruption = createInterruption(settings.signal);
   rejectMissingCredentials(source, settings);
   const sender = createResender(settings, interruption.signal);
-  const state = createState(source, steps, sender);
+  const state = createState(settings, steps, sender);
   try {
     const failed = await state.prepare();
     if (failed !== undefined) {
@@ -101,6 +101,7 @@ export async function resendExchange(settings: ResendSettings): Promise<ResendRe
     const judged = isInterrupted(sent)
       ? INTERRUPTED_VERDICT
       : judgeAgain(suiteOf(run), source, {
+          target,
           now: sent,
           others,
           hasStopped: stillResponds === false,
@@ -246,7 +247,11 @@ interface State {
   cleanUp(): Promise<SideRequest[]>;
 }
 
-function createState(source: ResendSource, steps: readonly Preparation[], sender: Sender): State {
+function createState(
+  { source, target }: Pick<ResendSettings, 'source' | 'target'>,
+  steps: readonly Preparation[],
+  sender: Sender,
+): State {
   const { before, simulated } = source;
   const group = [before, ...companionsOf(source)];
   const isNumbered = simulated === undefined;
@@ -282,8 +287,9 @@ function createState(source: ResendSource, steps: readonly Preparation[], sender
         note(sent);
         prepared.push({ ...(isNumbered && { exchange: exchange.id }), ...toSide(sent, purpose) });
         if (isAccepted(sent) || isDuplicate(sent)) continue;
-        const unsent = describeUnsent(sent);
-        if (unsent !== undefined) return unsent;
+        const problem =
+          describeUnsent(sent) ?? describePrefix(source, target, { before: exchange, now: sent });
+        if (problem !== undefined) return problem;
         const outcome = sent.failure?.message ?? describeOutcome(sent);
         const { method, path } = exchange.request;
         return `The request depends on ${method} ${path}, which ${purpose} and failed now: ${outcome}.`;

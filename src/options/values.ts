@@ -167,10 +167,16 @@ function durationUpTo(maxMs: number, maxText: string, minMs: 0 | 1_000 = 0) {
   const written = z
     .string()
     .transform((value, context) => {
-      const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(value) ?? [];
-      const ms = Math.round(Number(number) * (durationUnitsMs[unit] ?? NaN));
-      if (ms >= minMs && ms <= maxMs) return ms;
-      const hint = /^\d+(\.\d+)?$/.test(value) ? ` Did you mean ${value}s?` : '';
+      const [, number = 'none', unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(value) ?? [];
+      // A hint takes a number without a unit as seconds.
+      const ms = Math.round(Number(number) * (durationUnitsMs[unit ?? 's'] ?? NaN));
+      const isInRange = ms >= minMs && ms <= maxMs;
+      if (isInRange && unit !== undefined) return ms;
+      const hint = isInRange
+        ? ` Did you mean ${value}s?`
+        : ms < minMs
+          ? ` The shortest is ${minMs / 1_000}s.`
+          : '';
       const message = `must be ${description}, got ${JSON.stringify(value)}.${hint}`;
       context.addIssue({ code: 'custom', message });
       return z.NEVER;

@@ -166,6 +166,15 @@ void t.test('after Ctrl-C in the warm-up, the report says so and has no tables',
   );
 });
 
+void t.test('after SIGTERM, the process to end is named, not Ctrl-C', async (t) => {
+  const target = await withTarget(t);
+  const args = ['load', target.url, '--rate', '50', '--duration', '5m', '--warm-up', '60s'];
+  const { end, stderr } = await runInBackground(t, args);
+  await until('some requests', () => target.chats > 5);
+  t.equal(await end('SIGTERM'), 3);
+  t.match(await stderr, /Stopping\. Send SIGTERM to process \d+ to exit immediately\./);
+});
+
 void t.test('a terminal shows a progress line, and colors by default', needsTerminal, async (t) => {
   const { url } = await withTarget(t);
   const args = ['load', url, '--rate', '10', '--duration', '3s', '--profile', 'chat'];

@@ -11,6 +11,7 @@ import {
 } from '../../src/contract/index.ts';
 import { assertUsageError, run, unwrap, type CommandResult } from '../support/commands/command.ts';
 import { createFolder } from '../support/commands/folder.ts';
+import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import {
   hangUp,
   refusal,
@@ -244,6 +245,20 @@ void t.test('what one response does not decide is not judged', async (t) => {
     unwrap(away.stdout),
     /Nothing accepts connections \(.*\)\. Start the sandbox, or check the URL/,
   );
+});
+
+void t.test('a URL with a superfluous /v1 is named, and nothing is judged', async (t) => {
+  const { reportPath, exchangeOf } = await checkSandbox(t, { chat: nullContent });
+  const { agent } = await withReferenceAgent(t, { voice: null });
+  const again = ['resend', reportPath, String(exchangeOf('CHAT-024')), '--url'];
+  const wrong = await run([...again, `${agent.url}/v1`]);
+  t.equal(wrong.code, 3, wrong.stdout);
+  t.match(
+    unwrap(wrong.stdout),
+    /POST http:\S+\/v1\/\S+ responds with 404\. Remove \/v1 from the end of the URL\./,
+  );
+  t.notMatch(wrong.stdout, 'FAIL');
+  t.equal((await run([...again, agent.url])).code, 0, 'without /v1');
 });
 
 void t.test('a request is not judged by requirements that the run did not select', async (t) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { readYamlFile } from '../../library/input/documents.ts';
 import { assertUsageError, run, unwrap } from '../support/commands/command.ts';
+import { withTcpServer } from '../support/network/tcp-server.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { makeContainsEval, assertError, withService } from '../support/services/service.ts';
 import { makeSpan } from '../support/traces/otlp.ts';
@@ -133,13 +134,44 @@ void t.test('an uploaded, an open, and an unknown conversation', async (t) => {
     const ran = await run(['scenario', 'from-conversation', ...args]);
     assertUsageError(t, ran, message);
   }
-  const unreachable = ['none', '--service', 'http://127.0.0.1:1'];
-  const ran = await run(['scenario', 'from-conversation', ...unreachable]);
-  t.equal(ran.code, 3, 'the command line is right, and the service is not there');
-  t.match(
-    unwrap(ran.stderr),
-    /Can't read the conversation from .* \(--service\)\. Is sandbox-kit serve running/,
-  );
   const other = await run(['scenario', 'from-thin-air', 'x']);
   assertUsageError(t, other, /ACTION must be from-conversation, got "from-thin-air"/);
+});
+
+void t.test('a key that is passed must be right, also for a service on loopback', async (t) => {
+  const { service, trace } = await withService(t);
+  await trace(makeSpan({ user: 'Where is my order?' }));
+  const make = (key: string, id = 'conv-1'): ReturnType<typeof run> =>
+    run(['scenario', 'from-conversation', id, '--service', service.url], {
+      env: { SANDBOX_KIT_SERVICE_API_KEY: key },
+    });
+  const wrong = await make('not-the-key');
+  t.equal(wrong.code, 3);
+  t.equal(wrong.stdout, '', 'the conversation is not shown');
+  t.match(unwrap(wrong.stderr), /The service refuses the key with 401: .* SANDBOX_KIT_SERVICE/);
+  for (const key of [service.apiKey, '']) {
+    const made = await make(key);
+    t.equal(made.code, 0, made.stderr);
+    t.match(made.stdout, /opening: Where is my order\?/);
+    assertUsageError(t, await make(key, 'none'), /Unknown conversation "none" at http/);
+  }
+});
+
+void t.test('a URL that is not that of a service is explained as by doctor', async (t) => {
+  const { service } = await withService(t);
+  const { agent } = await withReferenceAgent(t, { voice: null });
+  const silentPort = await withTcpServer(t, () => undefined);
+  const key = { SANDBOX_KIT_SERVICE_API_KEY: service.apiKey };
+  for (const [url, message, env] of [
+    [agent.url, /The server at \S+ is an agent, not an evaluation service/, {}],
+    [`${service.url}/v1`, /No service found at \S+ every .* Remove \/v1 from the end/, {}],
+    [`${service.url}/v1`, /Remove \/v1 from the end of the URL\./, key],
+    ['http://127.0.0.1:1', /Nothing accepts connections at \S+ Start the service, or check/, {}],
+    [`http://127.0.0.1:${silentPort}`, /Every request timed out after its connection was/, key],
+  ] as const) {
+    const ran = await run(['scenario', 'from-conversation', 'conv-1', '--service', url], { env });
+    t.equal(ran.code, 3, `${url}: the command line is right`);
+    t.equal(ran.stdout, '');
+    t.match(unwrap(ran.stderr), message);
+  }
 });

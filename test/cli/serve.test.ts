@@ -227,7 +227,8 @@ void t.test('serve --drain: says how long it drains, and a second signal ends it
   const { child, end, stderrSoFar } = await start(t, ['serve', '--port', '0', '--drain', '10m']);
   child.kill('SIGTERM');
   await until('it drains', () => stderrSoFar() !== '');
-  t.equal(stderrSoFar(), 'Draining for 600 s. Press Ctrl-C again to stop immediately.\n');
+  const advice = `Send SIGTERM to process ${child.pid} to exit immediately.`;
+  t.equal(stderrSoFar(), `Draining for 600 s. ${advice}\n`);
   t.equal(await end('SIGINT'), null, 'the signal ended it');
   t.equal(child.signalCode, 'SIGINT', 'which a shell reports as 130');
   const { stdout } = await run(['serve', '--help']);

@@ -26,7 +26,7 @@ export function findMissingInterface(
   const isUnknown = chatElsewhere ? isMissingOrRefused : isMissing;
   const isHealthOnly = exchanges.every(({ endpoint }) => endpoint === 'health');
   const isAbsent = !isHealthOnly && exchanges.every(isUnknown) && exchanges.some(isNotFound);
-  const isDoubled = chatElsewhere !== undefined && ENDS_IN_PREFIX.test(run.target);
+  const isDoubled = chatElsewhere !== undefined && endsInPrefix(run.target);
   // Some servers have `/health` and `/users` both with and without the prefix.
   const evidence = isAbsent ? exchanges[0] : isDoubled ? chat : undefined;
   if (!evidence) return undefined;
@@ -58,8 +58,14 @@ export function findMissingInterface(
   };
 }
 
-/** Base URLs of OpenAI-compatible servers end in it. */
-const ENDS_IN_PREFIX = /\/v1\/*$/;
+/**
+ * Returns whether a base URL already contains the prefix of the chat route, as those of
+ * OpenAI-compatible servers do.
+ */
+export const endsInPrefix = (url: string): boolean => /\/v1\/*$/.test(url);
+
+/** The advice about such a URL. */
+export const REMOVE_PREFIX = 'Remove /v1 from the end of the URL.';
 
 /** Says which chat route responds, with the URLs that were sent; otherwise, that no endpoint does. */
 function describeUnknown(
@@ -100,7 +106,7 @@ function isOfService({ json }: Exchange): boolean {
 
 /** Explains a prefix that is missing or doubled. */
 function describePrefix(target: string, elsewhere: Exchange | undefined): string {
-  if (ENDS_IN_PREFIX.test(target)) return 'Remove /v1 from the end of the URL. ';
+  if (endsInPrefix(target)) return `${REMOVE_PREFIX} `;
   if (!elsewhere?.response || isNotFound(elsewhere)) return '';
   const { method, path } = elsewhere.request;
   return `${method} ${path} responds with ${elsewhere.response.status}: add the prefix /v1 to this route. `;

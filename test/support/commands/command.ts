@@ -62,6 +62,7 @@ function createCommandProcess(variables: Record<string, string> = {}): FakeProce
       stdin: stdin as unknown as CommandProcess['stdin'],
       stdout,
       stderr,
+      pid: process.pid,
       ppid: process.ppid,
       title: 'node',
       on: (signal, listener) => signals.on(signal, listener),

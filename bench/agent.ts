@@ -12,7 +12,7 @@ import { createRequire } from 'node:module';
 import { fastify } from 'fastify';
 import { replyToChat } from '../reference-agent/chat.ts';
 import { startAgent } from '../reference-agent/index.ts';
-import { createAgentServer } from '../reference-agent/wire.ts';
+import { createAgentServer } from '../reference-agent/server.ts';
 import { schemas, type ChatRequest } from '../src/contract/index.ts';
 import { silentLog } from '../src/platform/log.ts';
 import { readChildCpuMicros, reportCpuTime } from './cpu-time.ts';

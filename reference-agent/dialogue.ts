@@ -178,13 +178,13 @@ function talkAboutName(
   userText: string,
 ): string | undefined {
   if (!NAME_QUESTION.test(userText)) {
-    const said = NAME.exec(userText)?.[1];
-    return said && `Thank you, ${said}. How can I help you?`;
+    const name = NAME.exec(userText)?.[1];
+    return name && `Thank you, ${name}. How can I help you?`;
   }
-  const said = messages
+  const introduction = messages
     .slice(-MESSAGES_READ_MAX)
     .findLast(({ role, content }) => role === 'user' && NAME.test(truncate(content)));
-  const name = NAME.exec(truncate(said?.content ?? ''))?.[1] ?? customerName;
+  const name = NAME.exec(truncate(introduction?.content ?? ''))?.[1] ?? customerName;
   return name === undefined ? 'You have not told me your name yet.' : `Your name is ${name}.`;
 }
 

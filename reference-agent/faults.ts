@@ -8,7 +8,7 @@ import {
 } from '../src/contract/index.ts';
 import { FAULTS_MAX } from '../src/http-kit/faults.ts';
 import { didYouMean } from '../src/platform/suggest.ts';
-import { RequestError } from './errors.ts';
+import { RequestError, withStartError } from './errors.ts';
 
 /** Part of the agent that faults are injected into. */
 export type FaultRoute = NonNullable<AgentFault['route']>;
@@ -111,6 +111,14 @@ export function parseFaultList(value: unknown): AgentFault[] {
     throw new RequestError('bad_request', message);
   }
   return value.map(toFault);
+}
+
+/**
+ * Reads a fault from text, such as an option or a file, in a form of `parseFault`.
+ * @throws StartError when the text is not a valid fault.
+ */
+export function readFault(text: string): AgentFault {
+  return withStartError(() => parseFault(text));
 }
 
 /**

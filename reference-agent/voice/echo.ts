@@ -18,7 +18,7 @@ export class Echo implements Media {
   readonly #send: SendPacket;
   readonly #drawDelayMs: (() => number) | undefined;
   readonly #delayed: DelayedPacket[] = [];
-  #first: number | undefined;
+  #firstTimestamp: number | undefined;
   #lastDueMs = 0;
   #nextPollMs = 0;
 
@@ -32,9 +32,9 @@ export class Echo implements Media {
     return this.#delayed[0]?.dueMs ?? (this.#drawDelayMs ? this.#nextPollMs : Infinity);
   }
 
-  hear({ payload, timestamp: at, arrivedAtMs }: AudioPacket): void {
-    this.#first ??= at;
-    const timestamp = (at - this.#first) >>> 0;
+  hear({ payload, timestamp: received, arrivedAtMs }: AudioPacket): void {
+    this.#firstTimestamp ??= received;
+    const timestamp = (received - this.#firstTimestamp) >>> 0;
     const delayMs = this.#drawDelayMs?.() ?? 0;
     if (delayMs === 0) {
       this.#send(payload, timestamp);

@@ -94,7 +94,7 @@ const ORDERS_PER_MESSAGE_MAX = 5;
 
 /** Returns the agent's reply, which depends on the conversation only. */
 export function replyTo(conversation: Conversation): AgentReply {
-  const userText = conversation.userText.slice(0, CHARACTERS_READ_MAX);
+  const userText = truncate(conversation.userText);
   const topics = topicsOf(userText);
   const named = orderIdsIn(userText);
   if (topics.length === 0 && named.length > 0) topics.push(findOpenTopic(conversation.messages));
@@ -155,21 +155,25 @@ function truncate(text: string): string {
 }
 
 function smallTalk(conversation: Conversation, userText: string): Omit<AgentReply, 'tone'> {
-  const reply = { tools: [], tellsStatus: false };
-  const name = talkAboutName(conversation, userText);
-  if (name !== undefined) {
-    return { ...reply, content: name, confidence: 0.9, understood: true, informs: true };
-  }
-  const courtesy = COURTESIES.find(({ pattern }) => pattern.test(userText));
-  if (courtesy) {
-    return { ...reply, content: courtesy.text, confidence: 0.9, understood: true, informs: true };
-  }
-  if (userText.trim() === '' || GREETING.test(userText)) {
-    const content = `${greet(conversation)}, welcome to the mug shop. ${OFFER}`;
-    return { ...reply, content, confidence: 0.9, understood: true, informs: true };
-  }
-  const content = `I am not sure that I understand. ${OFFER}`;
-  return { ...reply, content, confidence: 0.3, understood: false, informs: false };
+  const content =
+    talkAboutName(conversation, userText) ??
+    COURTESIES.find(({ pattern }) => pattern.test(userText))?.text ??
+    welcome(conversation, userText);
+  const understood = content !== undefined;
+  return {
+    content: content ?? `I am not sure that I understand. ${OFFER}`,
+    tools: [],
+    confidence: understood ? 0.9 : 0.3,
+    understood,
+    tellsStatus: false,
+    informs: understood,
+  };
+}
+
+/** Replies to a greeting, and to a customer who says nothing. */
+function welcome(conversation: Conversation, userText: string): string | undefined {
+  const isWelcome = userText.trim() === '' || GREETING.test(userText);
+  return isWelcome ? `${greet(conversation)}, welcome to the mug shop. ${OFFER}` : undefined;
 }
 
 /** Replies to a message that says a name or asks for it. The name that was said last applies. */

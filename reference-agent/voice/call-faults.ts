@@ -23,7 +23,7 @@ export interface CallFaults {
   dropAfterMs: number | undefined;
   /** Changes how the call sends packets. */
   corruptMedia: (send: SendPacket) => SendPacket;
-  /** The faults of a conversation, each of which wraps those before it. */
+  /** For `applyFaults`. */
   conversation: readonly ConversationFault[];
   /** Draws the delay of the next packet of an echo, in milliseconds; undefined without a delay. */
   drawEchoDelayMs: (() => number) | undefined;

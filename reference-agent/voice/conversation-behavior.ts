@@ -4,11 +4,11 @@ import type { Repertoire } from './replies.ts';
 import type { SpeechOutput, SpokenFrame } from './speech-output.ts';
 import type { HeardTurn } from './turn-listener.ts';
 
-/** How the agent behaves in a conversation: its times and its steps. A fault changes some of them. */
+/** How the agent behaves in a conversation: times and steps. A fault changes some of them. */
 export interface ConversationBehavior {
   /** Silence that ends a turn of the caller, in milliseconds. */
   hangOverMs: number;
-  /** Time until the agent stops when the caller speaks over it, in milliseconds; Infinity: never. */
+  /** Time to stop speaking when the caller speaks over the agent, in milliseconds. */
   yieldMs: number;
   /** Returns whether the next 10 ms of the caller's audio are loud enough for speech. */
   isLoud: (levelDb: number) => boolean;
@@ -53,3 +53,12 @@ export type ConversationFault = (
   behavior: Readonly<ConversationBehavior>,
   controls: ConversationControls,
 ) => Partial<ConversationBehavior>;
+
+/** Returns a behavior with faults, each of which wraps those before it. */
+export function applyFaults(
+  behavior: ConversationBehavior,
+  faults: readonly ConversationFault[],
+  controls: ConversationControls,
+): ConversationBehavior {
+  return faults.reduce((changed, fault) => ({ ...changed, ...fault(changed, controls) }), behavior);
+}

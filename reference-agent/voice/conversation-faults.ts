@@ -15,7 +15,7 @@ export interface FaultTime {
 /** Creates a fault for one call. */
 export type CreateConversationFault = (time: FaultTime) => ConversationFault;
 
-/** The faults of a conversation. Each wraps the behavior that those above it leave. */
+/** The faults of a conversation. Each wraps those above it. */
 export const conversationFaults = {
   jitter:
     ({ drawMs }) =>

@@ -4,11 +4,12 @@ import type { AudioPacket } from '../../src/voice/peer/index.ts';
 import { BACKCHANNEL_MS_MAX, isBackchannelText } from './backchannel.ts';
 import type { CallRecord, TurnRecord } from './call-record.ts';
 import type { CaptionDialogue } from './caption-dialogue.ts';
-import type {
-  ConversationBehavior,
-  ConversationControls,
-  ConversationFault,
-  Frame,
+import {
+  applyFaults,
+  type ConversationBehavior,
+  type ConversationControls,
+  type ConversationFault,
+  type Frame,
 } from './conversation-behavior.ts';
 import type { Media, SendPacket } from './media.ts';
 import type { CaptionedReply, TurnReport } from './messages.ts';
@@ -146,10 +147,7 @@ export class Conversation implements Media {
       endInterruptedReply: () => this.#endInterruptedReply(),
       forget: () => this.#forget(),
     };
-    return faults.reduce(
-      (changed, fault) => ({ ...changed, ...fault(changed, controls) }),
-      behavior,
-    );
+    return applyFaults(behavior, faults, controls);
   }
 
   #sendFrame({ payload, audibleFromMs = 0, answers }: Frame, atMs: number): void {

@@ -22,7 +22,7 @@ export class Echo implements Media {
   #lastDueMs = 0;
   #nextPollMs = 0;
 
-  /** `drawDelayMs` returns the delay of the next packet; it is undefined if no packet is delayed. */
+  /** `drawDelayMs` draws the delay of the next packet; undefined if no packet is delayed. */
   constructor(send: SendPacket, drawDelayMs: (() => number) | undefined) {
     this.#send = send;
     this.#drawDelayMs = drawDelayMs;

@@ -10,8 +10,8 @@ export interface Media extends PacedTask {
 }
 
 /**
- * Sends one packet of the call; `timestamp` is in ticks of 1/48000 s. Returns whether the caller gets
- * this payload.
+ * Sends one packet of the call; `timestamp` is in ticks of 1/48000 s. Returns whether this payload
+ * was sent.
  */
 export type SendPacket = (payload: Buffer, timestamp: number) => boolean;
 

@@ -43,7 +43,7 @@ const request: ChatRequest = {
   ],
   metadata: { scenario_id: 'late-parcel', persona: 'patient' },
 };
-const chatOptions = { seed: 'reference', customerName: () => undefined, script: undefined };
+const chatOptions = { seed: 'reference', findCustomerName: () => undefined, script: undefined };
 const responseText = JSON.stringify(replyToChat(chatOptions, request).createResponse(0));
 
 /** The servers to compare. All of them respond with the same bytes. */

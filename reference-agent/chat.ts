@@ -14,7 +14,7 @@ import type { ToolUse } from './tools.ts';
 export interface ChatOptions {
   seed: string;
   /** Returns the name in a user's profile; undefined when the user is unknown or has no name. */
-  customerName: (userId: string) => string | undefined;
+  findCustomerName: (userId: string) => string | undefined;
   script: ScriptPlayer | undefined;
 }
 
@@ -86,7 +86,7 @@ function readConversation(options: ChatOptions, request: ChatRequest): Conversat
     turn += 1;
     userText = content;
   }
-  const customerName = userId === undefined ? undefined : options.customerName(userId);
+  const customerName = userId === undefined ? undefined : options.findCustomerName(userId);
   return { messages, userText, turn, customerName, metadata };
 }
 

@@ -81,7 +81,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   const shared = { clock, log, authentication, faults, journal };
   const users = createUsers(clock);
   const script = settings.script ? createScriptPlayer(settings.script) : undefined;
-  const chatOptions = { seed, customerName: users.nameOf, script };
+  const chatOptions = { seed, findCustomerName: users.nameOf, script };
   const chat: Chat = (request) => replyToChat(chatOptions, request);
   const voice = createVoice(settings, { ...shared, random: random.fork('voice'), chat });
   const { app, controls } = createApp({

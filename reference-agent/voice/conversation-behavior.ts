@@ -51,7 +51,7 @@ export interface ConversationControls {
 /** Returns what a fault changes in the behavior that the agent has without it. */
 export type ConversationFault = (
   behavior: Readonly<ConversationBehavior>,
-  controls: ConversationControls,
+  agent: ConversationControls,
 ) => Partial<ConversationBehavior>;
 
 /** Returns a behavior with faults, each of which wraps those before it. */

@@ -19,18 +19,18 @@ export type CreateConversationFault = (time: FaultTime) => ConversationFault;
 export const conversationFaults = {
   jitter:
     ({ drawMs }) =>
-    ({ frameDueMs }) => ({ frameDueMs: () => frameDueMs() + drawMs() }),
+    (behavior) => ({ frameDueMs: () => behavior.frameDueMs() + drawMs() }),
 
   late_reply:
     ({ drawMs }) =>
-    ({ speakReply }) => ({
-      speakReply: (reply, fromMs) => speakReply(reply, fromMs + drawMs()),
+    (behavior) => ({
+      speakReply: (reply, fromMs) => behavior.speakReply(reply, fromMs + drawMs()),
     }),
 
   /** The agent does not know of the buffer, so it reports replies before they are audible. */
   buffered_audio:
     ({ ms }) =>
-    ({ sendFrame }) => {
+    (behavior) => {
       const buffer = Array.from(
         { length: countBufferedFrames(ms) },
         (): Frame => ({ payload: silentFrame }),
@@ -39,7 +39,7 @@ export const conversationFaults = {
         sendFrame(frame, atMs) {
           buffer.push(frame);
           const due = buffer.shift();
-          if (due) sendFrame(due, atMs);
+          if (due) behavior.sendFrame(due, atMs);
         },
       };
     },
@@ -54,75 +54,69 @@ export const conversationFaults = {
 
   talks_over:
     ({ ms }) =>
-    ({ onSpeaking, onTurn, actOnTime }, { output, repertoire, isHearing, answer }) => {
+    (behavior, agent) => {
       let talkOverAtMs = Infinity;
       let isTalkingOver = false;
       return {
         onSpeaking(startMs) {
-          if (!output.isSpeaking) talkOverAtMs = startMs + ms;
-          onSpeaking(startMs);
+          if (!agent.output.isSpeaking) talkOverAtMs = startMs + ms;
+          behavior.onSpeaking(startMs);
         },
         actOnTime(nowMs) {
-          actOnTime(nowMs);
+          behavior.actOnTime(nowMs);
           if (nowMs < talkOverAtMs) return;
           talkOverAtMs = Infinity;
-          isTalkingOver = isHearing();
-          if (isTalkingOver) output.speak(repertoire.filler, nowMs);
+          isTalkingOver = agent.isHearing();
+          if (isTalkingOver) agent.output.speak(agent.repertoire.filler, nowMs);
         },
         onTurn(heard) {
           talkOverAtMs = Infinity;
           // The caller has not interrupted a reply: the agent has interrupted the caller.
-          if (isTalkingOver) answer(heard);
-          else onTurn(heard);
+          if (isTalkingOver) agent.answer(heard);
+          else behavior.onTurn(heard);
           isTalkingOver = false;
         },
       };
     },
 
-  deaf_after_noise:
-    () =>
-    ({ isLoud }) => {
-      const noise = new NoiseFloor();
-      let isDeaf = false;
-      return {
-        isLoud(levelDb) {
-          noise.add(levelDb);
-          isDeaf ||= noise.isNoisy;
-          return isLoud(levelDb) && !isDeaf;
-        },
-      };
-    },
+  deaf_after_noise: () => (behavior) => {
+    const noise = new NoiseFloor();
+    let isDeaf = false;
+    return {
+      isLoud(levelDb) {
+        noise.add(levelDb);
+        isDeaf ||= noise.isNoisy;
+        return behavior.isLoud(levelDb) && !isDeaf;
+      },
+    };
+  },
 
   /** Greets the caller again, as if the call had just begun. */
-  forgets_after_barge_in:
-    () =>
-    (_behavior, { repertoire, endInterruptedReply, forget, reply }) => ({
-      onInterruption(heard) {
-        endInterruptedReply();
-        forget();
-        reply(heard, repertoire.greeting);
-      },
-    }),
+  forgets_after_barge_in: () => (_behavior, agent) => ({
+    onInterruption(heard) {
+      agent.endInterruptedReply();
+      agent.forget();
+      agent.reply(heard, agent.repertoire.greeting);
+    },
+  }),
 
   /** Speaks to the end, and answers after that. */
-  never_yields:
-    () =>
-    ({ actOnTime }, { output, answer }) => {
-      let unanswered: HeardTurn | undefined;
-      return {
-        yieldMs: Infinity,
-        onInterruption(heard) {
-          unanswered = heard;
-        },
-        actOnTime(nowMs) {
-          actOnTime(nowMs);
-          if (!unanswered || output.isSpeaking) return;
-          const heard = unanswered;
-          unanswered = undefined;
-          answer(heard);
-        },
-      };
-    },
+  never_yields: () => (behavior, agent) => {
+    let unanswered: HeardTurn | undefined;
+    return {
+      yieldMs: Infinity,
+      onInterruption(heard) {
+        unanswered = heard;
+      },
+      actOnTime(nowMs) {
+        behavior.actOnTime(nowMs);
+        if (!unanswered || agent.output.isSpeaking) return;
+        const heard = unanswered;
+        unanswered = undefined;
+        agent.answer(heard);
+      },
+    };
+  },
 } satisfies Partial<Record<AgentFault['kind'], CreateConversationFault>>;
 
 /** Returns how many frames are buffered for a delay in milliseconds. */

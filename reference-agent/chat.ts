@@ -43,7 +43,7 @@ export function replyToChat(options: ChatOptions, request: ChatRequest): ReadyRe
       toResponse(reply, request, {
         durationMs,
         turn: conversation.turn,
-        key: conversationKey(options.seed, request),
+        key: keyOf(options.seed, request),
       }),
   };
 }
@@ -94,7 +94,7 @@ function readConversation(options: ChatOptions, request: ChatRequest): Conversat
  * Returns a key of 16 hexadecimal digits that is the same in all turns of a conversation. It depends
  * on the session id, or without one on the first user message.
  */
-function conversationKey(seed: string, { session_id, messages }: ChatRequest): string {
+function keyOf(seed: string, { session_id, messages }: ChatRequest): string {
   return session_id === undefined
     ? fingerprint(`${seed}\nfirst ${messages.find(({ role }) => role === 'user')?.content ?? ''}`)
     : fingerprint(`${seed}\nsession ${session_id}`);

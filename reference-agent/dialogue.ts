@@ -100,7 +100,7 @@ export function replyTo(conversation: Conversation): AgentReply {
   if (topics.length === 0 && named.length > 0) topics.push(findOpenTopic(conversation.messages));
   const isUpset = UPSET.test(userText) || UPSET_PERSONA.test(conversation.metadata?.persona ?? '');
   const tone = isUpset ? 'empathetic' : 'friendly';
-  if (topics.length === 0) return { ...smallTalk(conversation, userText), tone };
+  if (topics.length === 0) return { ...makeSmallTalk(conversation, userText), tone };
 
   const orderIds = named.length > 0 ? named : findRecentOrderIds(conversation.messages);
   const replies = topics.map((topic) => topic.reply(orderIds));
@@ -154,7 +154,7 @@ function truncate(text: string): string {
   return text.length > CHARACTERS_READ_MAX ? text.slice(0, CHARACTERS_READ_MAX) : text;
 }
 
-function smallTalk(conversation: Conversation, userText: string): Omit<AgentReply, 'tone'> {
+function makeSmallTalk(conversation: Conversation, userText: string): Omit<AgentReply, 'tone'> {
   const content =
     talkAboutName(conversation, userText) ??
     COURTESIES.find(({ pattern }) => pattern.test(userText))?.text ??
@@ -200,12 +200,8 @@ function greet({ customerName, metadata }: Conversation): string {
 
 function tellStatus(orderIds: string[]): TopicReply {
   if (orderIds.length === 0) return askForOrder('Which order is it about?');
-  const parts = orderIds.map((orderId) => {
-    const order = orders.get(orderId);
-    return order ? `Order ${orderId} is ${order.status}. ${order.note}` : notFound(orderId);
-  });
   return {
-    content: parts.join(' '),
+    content: orderIds.map(describeOrder).join(' '),
     tools: orderIds.map(lookUpOrder),
     tellsStatus: orderIds.some((orderId) => orders.has(orderId)),
     informs: true,
@@ -219,16 +215,12 @@ function refund(orderIds: string[]): TopicReply {
   for (const orderId of orderIds) {
     tools.push(lookUpOrder(orderId));
     const order = orders.get(orderId);
-    if (!order) {
-      parts.push(notFound(orderId));
-      continue;
-    }
-    const use = refundOrder(orderId, order);
-    tools.push(use);
+    const use = order && refundOrder(orderId, order);
+    if (use) tools.push(use);
     parts.push(
-      use.succeeded
+      order && use?.succeeded
         ? `I refunded ${order.price.toFixed(2)} euros for order ${orderId}.`
-        : `Order ${orderId} is ${order.status}. ${order.note}`,
+        : describeOrder(orderId),
     );
   }
   const tellsStatus = orderIds.some((orderId) => orders.get(orderId)?.status === 'canceled');
@@ -252,6 +244,9 @@ function askForOrder(question: string): TopicReply {
   return { content, tools: [], tellsStatus: false, informs: false };
 }
 
-function notFound(orderId: string): string {
-  return `I can't find an order ${orderId}.`;
+function describeOrder(orderId: string): string {
+  const order = orders.get(orderId);
+  return order
+    ? `Order ${orderId} is ${order.status}. ${order.note}`
+    : `I can't find an order ${orderId}.`;
 }

@@ -205,10 +205,7 @@ export default {
       'undici',
       '^(conformance/(engine/drive|proof)|load/engines|src/http-kit|src/service/simulator|src/voice)/',
     ),
-    ownedBy(
-      'zod',
-      '^(cli|library|src/(options|platform)|reference-agent)/|/(options|shard-option)\\.ts$',
-    ),
+    ownedBy('zod', '^(cli|library|src/(options|platform))/|/(options|shard-option)\\.ts$'),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

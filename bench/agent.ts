@@ -12,7 +12,7 @@ import { createRequire } from 'node:module';
 import { fastify } from 'fastify';
 import { replyToChat } from '../reference-agent/chat.ts';
 import { startAgent } from '../reference-agent/index.ts';
-import { createAgentServer } from '../reference-agent/wire.ts';
+import { createAgentServer } from '../reference-agent/server.ts';
 import { schemas, type ChatRequest } from '../src/contract/index.ts';
 import { silentLog } from '../src/platform/log.ts';
 import { readChildCpuMicros, reportCpuTime } from './cpu-time.ts';
@@ -43,7 +43,7 @@ const request: ChatRequest = {
   ],
   metadata: { scenario_id: 'late-parcel', persona: 'patient' },
 };
-const chatOptions = { seed: 'reference', customerName: () => undefined, script: undefined };
+const chatOptions = { seed: 'reference', findCustomerName: () => undefined, script: undefined };
 const responseText = JSON.stringify(replyToChat(chatOptions, request).createResponse(0));
 
 /** The servers to compare. All of them respond with the same bytes. */

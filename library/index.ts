@@ -20,11 +20,6 @@ export type {
   AgentOptions,
   AgentRequest,
   RunningAgent,
-  Script,
-  ScriptConditions,
-  ScriptReply,
-  ScriptRule,
-  ScriptToolCall,
   TlsOptions,
   VoiceOptions,
 } from '../reference-agent/index.ts';

@@ -101,7 +101,6 @@ const modules: Readonly<Record<string, readonly string[]>> = {
   'src/platform/proxy.ts': ['ProxySettings'],
   'load/progress.ts': ['LoadProgress'],
   'load/schedule/shard-option.ts': ['LoadShardOptions'],
-  'reference-agent/script.ts': ['Script'],
   'reference-agent/tls.ts': ['TlsOptions'],
   'src/service/model/endpoint.ts': ['ModelEndpoint'],
   'src/service/options.ts': ['ServiceKey'],

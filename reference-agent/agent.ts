@@ -22,11 +22,11 @@ import type { FaultRoute } from './faults.ts';
 import type { HealthCheck } from './health.ts';
 import { truncateBody, type AgentJournal } from './journal.ts';
 import type { ScriptPlayer } from './script-player.ts';
+import { allowOnly, createAgentServer } from './server.ts';
 import type { KeyPair } from '../src/http-kit/self-signed.ts';
 import type { Users } from './users.ts';
 import { VOICE_PATH } from './voice/upgrade.ts';
 import type { VoiceServer } from './voice/voice-server.ts';
-import { allowOnly, createAgentServer } from './wire.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

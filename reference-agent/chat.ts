@@ -3,10 +3,10 @@ import type {
   ChatRequest,
   ChatResponse,
   EvaluationHints,
+  ScriptReply,
   ToolCall,
 } from '../src/contract/index.ts';
 import { replyTo, type AgentReply, type Conversation } from './dialogue.ts';
-import type { ScriptedReply } from './script.ts';
 import type { ScriptPlayer } from './script-player.ts';
 import type { ToolUse } from './tools.ts';
 
@@ -14,7 +14,7 @@ import type { ToolUse } from './tools.ts';
 export interface ChatOptions {
   seed: string;
   /** Returns the name in a user's profile; undefined when the user is unknown or has no name. */
-  customerName: (userId: string) => string | undefined;
+  findCustomerName: (userId: string) => string | undefined;
   script: ScriptPlayer | undefined;
 }
 
@@ -43,7 +43,7 @@ export function replyToChat(options: ChatOptions, request: ChatRequest): ReadyRe
       toResponse(reply, request, {
         durationMs,
         turn: conversation.turn,
-        key: conversationKey(options.seed, request),
+        key: keyOf(options.seed, request),
       }),
   };
 }
@@ -86,7 +86,7 @@ function readConversation(options: ChatOptions, request: ChatRequest): Conversat
     turn += 1;
     userText = content;
   }
-  const customerName = userId === undefined ? undefined : options.customerName(userId);
+  const customerName = userId === undefined ? undefined : options.findCustomerName(userId);
   return { messages, userText, turn, customerName, metadata };
 }
 
@@ -94,7 +94,7 @@ function readConversation(options: ChatOptions, request: ChatRequest): Conversat
  * Returns a key of 16 hexadecimal digits that is the same in all turns of a conversation. It depends
  * on the session id, or without one on the first user message.
  */
-function conversationKey(seed: string, { session_id, messages }: ChatRequest): string {
+function keyOf(seed: string, { session_id, messages }: ChatRequest): string {
   return session_id === undefined
     ? fingerprint(`${seed}\nfirst ${messages.find(({ role }) => role === 'user')?.content ?? ''}`)
     : fingerprint(`${seed}\nsession ${session_id}`);
@@ -147,11 +147,7 @@ function fromDialogue(reply: AgentReply, { turn }: Conversation): ComposedReply 
   return { content, tools, confidence, hints };
 }
 
-function fromScript(scripted: ScriptedReply): ComposedReply {
-  return {
-    content: scripted.content,
-    tools: scripted.tool_calls,
-    confidence: 1,
-    hints: scripted.evaluation_metadata,
-  };
+function fromScript(scripted: ScriptReply): ComposedReply {
+  const { content, tool_calls: tools = [], evaluation_metadata: hints = {} } = scripted;
+  return { content, tools, confidence: 1, hints };
 }

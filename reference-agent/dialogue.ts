@@ -94,13 +94,13 @@ const ORDERS_PER_MESSAGE_MAX = 5;
 
 /** Returns the agent's reply, which depends on the conversation only. */
 export function replyTo(conversation: Conversation): AgentReply {
-  const userText = conversation.userText.slice(0, CHARACTERS_READ_MAX);
+  const userText = truncate(conversation.userText);
   const topics = topicsOf(userText);
   const named = orderIdsIn(userText);
   if (topics.length === 0 && named.length > 0) topics.push(findOpenTopic(conversation.messages));
   const isUpset = UPSET.test(userText) || UPSET_PERSONA.test(conversation.metadata?.persona ?? '');
   const tone = isUpset ? 'empathetic' : 'friendly';
-  if (topics.length === 0) return { ...smallTalk(conversation, userText), tone };
+  if (topics.length === 0) return { ...makeSmallTalk(conversation, userText), tone };
 
   const orderIds = named.length > 0 ? named : findRecentOrderIds(conversation.messages);
   const replies = topics.map((topic) => topic.reply(orderIds));
@@ -154,22 +154,26 @@ function truncate(text: string): string {
   return text.length > CHARACTERS_READ_MAX ? text.slice(0, CHARACTERS_READ_MAX) : text;
 }
 
-function smallTalk(conversation: Conversation, userText: string): Omit<AgentReply, 'tone'> {
-  const reply = { tools: [], tellsStatus: false };
-  const name = talkAboutName(conversation, userText);
-  if (name !== undefined) {
-    return { ...reply, content: name, confidence: 0.9, understood: true, informs: true };
-  }
-  const courtesy = COURTESIES.find(({ pattern }) => pattern.test(userText));
-  if (courtesy) {
-    return { ...reply, content: courtesy.text, confidence: 0.9, understood: true, informs: true };
-  }
-  if (userText.trim() === '' || GREETING.test(userText)) {
-    const content = `${greet(conversation)}, welcome to the mug shop. ${OFFER}`;
-    return { ...reply, content, confidence: 0.9, understood: true, informs: true };
-  }
-  const content = `I am not sure that I understand. ${OFFER}`;
-  return { ...reply, content, confidence: 0.3, understood: false, informs: false };
+function makeSmallTalk(conversation: Conversation, userText: string): Omit<AgentReply, 'tone'> {
+  const content =
+    talkAboutName(conversation, userText) ??
+    COURTESIES.find(({ pattern }) => pattern.test(userText))?.text ??
+    welcome(conversation, userText);
+  const understood = content !== undefined;
+  return {
+    content: content ?? `I am not sure that I understand. ${OFFER}`,
+    tools: [],
+    confidence: understood ? 0.9 : 0.3,
+    understood,
+    tellsStatus: false,
+    informs: understood,
+  };
+}
+
+/** Replies to a greeting, and to a customer who says nothing. */
+function welcome(conversation: Conversation, userText: string): string | undefined {
+  const isWelcome = userText.trim() === '' || GREETING.test(userText);
+  return isWelcome ? `${greet(conversation)}, welcome to the mug shop. ${OFFER}` : undefined;
 }
 
 /** Replies to a message that says a name or asks for it. The name that was said last applies. */
@@ -178,13 +182,13 @@ function talkAboutName(
   userText: string,
 ): string | undefined {
   if (!NAME_QUESTION.test(userText)) {
-    const said = NAME.exec(userText)?.[1];
-    return said && `Thank you, ${said}. How can I help you?`;
+    const name = NAME.exec(userText)?.[1];
+    return name && `Thank you, ${name}. How can I help you?`;
   }
-  const said = messages
+  const introduction = messages
     .slice(-MESSAGES_READ_MAX)
     .findLast(({ role, content }) => role === 'user' && NAME.test(truncate(content)));
-  const name = NAME.exec(truncate(said?.content ?? ''))?.[1] ?? customerName;
+  const name = NAME.exec(truncate(introduction?.content ?? ''))?.[1] ?? customerName;
   return name === undefined ? 'You have not told me your name yet.' : `Your name is ${name}.`;
 }
 
@@ -196,12 +200,8 @@ function greet({ customerName, metadata }: Conversation): string {
 
 function tellStatus(orderIds: string[]): TopicReply {
   if (orderIds.length === 0) return askForOrder('Which order is it about?');
-  const parts = orderIds.map((orderId) => {
-    const order = orders.get(orderId);
-    return order ? `Order ${orderId} is ${order.status}. ${order.note}` : notFound(orderId);
-  });
   return {
-    content: parts.join(' '),
+    content: orderIds.map(describeOrder).join(' '),
     tools: orderIds.map(lookUpOrder),
     tellsStatus: orderIds.some((orderId) => orders.has(orderId)),
     informs: true,
@@ -215,16 +215,12 @@ function refund(orderIds: string[]): TopicReply {
   for (const orderId of orderIds) {
     tools.push(lookUpOrder(orderId));
     const order = orders.get(orderId);
-    if (!order) {
-      parts.push(notFound(orderId));
-      continue;
-    }
-    const use = refundOrder(orderId, order);
-    tools.push(use);
+    const use = order && refundOrder(orderId, order);
+    if (use) tools.push(use);
     parts.push(
-      use.succeeded
+      order && use?.succeeded
         ? `I refunded ${order.price.toFixed(2)} euros for order ${orderId}.`
-        : `Order ${orderId} is ${order.status}. ${order.note}`,
+        : describeOrder(orderId),
     );
   }
   const tellsStatus = orderIds.some((orderId) => orders.get(orderId)?.status === 'canceled');
@@ -248,6 +244,9 @@ function askForOrder(question: string): TopicReply {
   return { content, tools: [], tellsStatus: false, informs: false };
 }
 
-function notFound(orderId: string): string {
-  return `I can't find an order ${orderId}.`;
+function describeOrder(orderId: string): string {
+  const order = orders.get(orderId);
+  return order
+    ? `Order ${orderId} is ${order.status}. ${order.note}`
+    : `I can't find an order ${orderId}.`;
 }

@@ -12,8 +12,8 @@ import { renderFrontPage } from '../src/report-kit/front-page.ts';
 import { html } from '../src/report-kit/html.ts';
 import { renderPage } from '../src/report-kit/page.ts';
 import type { Authentication } from './authentication.ts';
+import { allowOnly } from './server.ts';
 import { VOICE_PATH } from './voice/upgrade.ts';
-import { allowOnly } from './wire.ts';
 
 /** What the documents of an agent depend on. */
 export interface DocumentOptions {

@@ -5,7 +5,7 @@ import type { Authentication } from './authentication.ts';
 import { RequestError } from './errors.ts';
 import type { FaultInjector } from './fault-injector.ts';
 import { parseFault, type FaultRoute } from './faults.ts';
-import { JSON_CONTENT_TYPE } from './wire.ts';
+import { JSON_CONTENT_TYPE } from './server.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

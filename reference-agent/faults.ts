@@ -8,7 +8,7 @@ import {
 } from '../src/contract/index.ts';
 import { FAULTS_MAX } from '../src/http-kit/faults.ts';
 import { didYouMean } from '../src/platform/suggest.ts';
-import { RequestError } from './errors.ts';
+import { RequestError, withStartError } from './errors.ts';
 
 /** Part of the agent that faults are injected into. */
 export type FaultRoute = NonNullable<AgentFault['route']>;
@@ -61,43 +61,39 @@ export function appliesTo(fault: AgentFault, route: FaultRoute): boolean {
  * bounds, or a fault on a route where it has no meaning.
  */
 export function toFault(value: unknown): AgentFault {
-  const problem = findProblem(value, {
-    schema: () => describeViolations(findViolations('AgentFault', value)),
-    bounds: (kind) =>
-      `${kind} needs /latency with min_ms not greater than max_ms, for example ` +
-      `${kind};min_ms=100;max_ms=300`,
-    route: (misplacement) => misplacement,
-  });
-  if (problem !== undefined) throw invalidFault(problem);
-  return value as AgentFault;
+  if (!isMessage('AgentFault', value)) {
+    throw invalidFault(describeViolations(findViolations('AgentFault', value)));
+  }
+  if (!hasValidBounds(value)) {
+    throw invalidFault(
+      `${value.kind} needs /latency with min_ms not greater than max_ms, for example ` +
+        `${value.kind};min_ms=100;max_ms=300`,
+    );
+  }
+  const misplacement = findMisplacement(value);
+  if (misplacement !== undefined) throw invalidFault(misplacement);
+  return value;
 }
 
 /** Returns the problem of a fault that code passes, as a sentence; undefined if it is valid. */
 export function findFaultProblem(argument: string, value: unknown): string | undefined {
-  return findProblem(value, {
-    schema: () => describeArgument(argument, 'AgentFault', value),
-    bounds: () =>
-      `${argument}.latency must have a min_ms not greater than max_ms, for example { min_ms: 100, max_ms: 300 }.`,
-    route: (misplacement) => `${argument}: ${misplacement}.`,
-  });
+  if (!isMessage('AgentFault', value)) return describeArgument(argument, 'AgentFault', value);
+  if (!hasValidBounds(value)) {
+    return `${argument}.latency must have a min_ms not greater than max_ms, for example { min_ms: 100, max_ms: 300 }.`;
+  }
+  const misplacement = findMisplacement(value);
+  return misplacement && `${argument}: ${misplacement}.`;
 }
 
-/** How the rules that a fault can break are worded. */
-interface FaultWording {
-  schema: () => string | undefined;
-  bounds: (kind: AgentFault['kind']) => string;
-  route: (misplacement: string) => string;
+function hasValidBounds({ kind, latency }: AgentFault): boolean {
+  return latency ? latency.min_ms <= latency.max_ms : !KINDS_WITH_BOUNDS.has(kind);
 }
 
-/** Words the first rule that a value breaks; undefined if it is a valid fault. */
-function findProblem(value: unknown, wording: FaultWording): string | undefined {
-  if (!isMessage('AgentFault', value)) return wording.schema();
-  const { kind, latency, route } = value;
-  const hasBounds = latency ? latency.min_ms <= latency.max_ms : !KINDS_WITH_BOUNDS.has(kind);
-  if (!hasBounds) return wording.bounds(kind);
+/** Returns why a fault has no meaning on its route, as a clause; undefined if it has one. */
+function findMisplacement({ kind, route }: AgentFault): string | undefined {
   const onlyRoute = ONLY_ROUTE_BY_KIND[kind];
   return onlyRoute !== undefined && route !== undefined && route !== onlyRoute
-    ? wording.route(`${kind} applies to the route ${onlyRoute} only, not to ${route}`)
+    ? `${kind} applies to the route ${onlyRoute} only, not to ${route}`
     : undefined;
 }
 
@@ -111,6 +107,14 @@ export function parseFaultList(value: unknown): AgentFault[] {
     throw new RequestError('bad_request', message);
   }
   return value.map(toFault);
+}
+
+/**
+ * Reads a fault from text, such as an option or a file, in a form of `parseFault`.
+ * @throws StartError when the text is not a valid fault.
+ */
+export function readFault(text: string): AgentFault {
+  return withStartError(() => parseFault(text));
 }
 
 /**

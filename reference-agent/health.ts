@@ -36,10 +36,10 @@ export function createHealthCheck(options: {
         external_apis: status === 'degraded' ? 'unhealthy' : 'healthy',
       },
       metrics: {
-        response_time_avg: ratio(durationMs, requests),
-        error_rate: percentage(failed, requests),
-        memory_usage: percentage(memoryUsage.rss(), totalmem()),
-        cpu_usage: percentage((user + system) / 1000, uptimeMs),
+        response_time_avg: divide(durationMs, requests),
+        error_rate: toPercentage(failed, requests),
+        memory_usage: toPercentage(memoryUsage.rss(), totalmem()),
+        cpu_usage: toPercentage((user + system) / 1000, uptimeMs),
       },
       ...(status === 'unhealthy' && {
         error: {
@@ -51,10 +51,10 @@ export function createHealthCheck(options: {
   };
 }
 
-function ratio(part: number, whole: number): number {
+function divide(part: number, whole: number): number {
   return whole > 0 ? roundTo(part / whole, 3) : 0;
 }
 
-function percentage(part: number, whole: number): number {
-  return Math.min(100, roundTo(ratio(part, whole) * 100, 2));
+function toPercentage(part: number, whole: number): number {
+  return Math.min(100, roundTo(divide(part, whole) * 100, 2));
 }

@@ -2,13 +2,7 @@
 export { StartError } from '../src/http-kit/errors.ts';
 export type { AgentCalls, AgentControls, AgentFaultStatus, AgentRequest } from './controls.ts';
 export type { AgentOptions, VoiceOptions } from './generated/options.ts';
-export {
-  readScript,
-  type Script,
-  type ScriptConditions,
-  type ScriptReply,
-  type ScriptRule,
-  type ScriptToolCall,
-} from './script.ts';
-export { readFault, startAgent, type RunningAgent } from './start.ts';
+export { readFault } from './faults.ts';
+export { findScriptProblem } from './script.ts';
+export { startAgent, type RunningAgent } from './start.ts';
 export type { TlsOptions } from './tls.ts';

@@ -1,9 +1,4 @@
-import {
-  createJournal,
-  formatEntry,
-  type JournalEntry,
-  type RequestJournal,
-} from '../src/http-kit/journal.ts';
+import { formatEntry, type JournalEntry, type RequestJournal } from '../src/http-kit/journal.ts';
 import type { AgentRequest } from './controls.ts';
 
 /** A request to the agent and its response. */
@@ -19,11 +14,6 @@ export interface AgentJournalEntry extends JournalEntry {
 export type AgentJournal = RequestJournal<AgentJournalEntry>;
 
 const BODY_LENGTH_MAX = 16_384;
-
-/** Creates a journal of the latest `entriesMax` requests to the agent. */
-export function createAgentJournal(entriesMax: number): AgentJournal {
-  return createJournal<AgentJournalEntry>(entriesMax);
-}
 
 /** Returns an entry as `/__admin/requests` shows it. */
 export function formatAgentEntry(entry: AgentJournalEntry): AgentRequest {

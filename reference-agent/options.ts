@@ -165,7 +165,7 @@ export const agentOptions = {
     ),
     script: codeOption({
       schema: objectOption.nullable(),
-      type: 'Script | null',
+      type: 'AgentScript | null',
       about:
         "Scripted replies, which take precedence over the agent's own (default: null, no script).",
     }),

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { AgentScript, ScriptReply } from '../src/contract/index.ts';
 import { matchWithin } from '../src/platform/pattern-match.ts';
 import type { Conversation } from './dialogue.ts';
 import { RequestError } from './errors.ts';
-import type { ResolvedScript, ScriptedReply } from './script.ts';
 
 /** Further characters of a message are not compared with the rules. */
 const CHARACTERS_MATCHED_MAX = 2_000;
@@ -16,17 +16,17 @@ export interface ScriptPlayer {
    * Returns the reply of the first rule that applies; undefined if no rule applies.
    * @throws {RequestError} when the pattern of a rule takes too long.
    */
-  replyTo(conversation: Conversation): ScriptedReply | undefined;
+  replyTo(conversation: Conversation): ScriptReply | undefined;
   /** Resets the `times` of every rule. */
   reset(): void;
 }
 
 /** Creates a player. Apart from `times`, a reply depends on the conversation only. */
-export function createScriptPlayer(script: ResolvedScript): ScriptPlayer {
+export function createScriptPlayer(script: AgentScript): ScriptPlayer {
   const rules = script.rules.map((rule, index) => ({
     ...rule,
     index,
-    contains: rule.when.contains?.toLowerCase(),
+    contains: rule.when?.contains?.toLowerCase(),
     replyCount: 0,
   }));
   return {
@@ -34,7 +34,7 @@ export function createScriptPlayer(script: ResolvedScript): ScriptPlayer {
       const userText = conversation.userText.slice(0, CHARACTERS_MATCHED_MAX);
       const lowerCaseText = userText.toLowerCase();
       const rule = rules.find(
-        ({ when, index, contains, times = Infinity, replyCount }) =>
+        ({ when = {}, index, contains, times = Infinity, replyCount }) =>
           replyCount < times &&
           (contains === undefined || lowerCaseText.includes(contains)) &&
           (when.turn === undefined || when.turn === conversation.turn) &&

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import type { AgentFault } from '../src/contract/index.ts';
 import { StartError } from '../src/http-kit/errors.ts';
 import { rejectFaults } from '../src/http-kit/faults.ts';
+import { createJournal } from '../src/http-kit/journal.ts';
 import {
   closeServer,
   isWildcardHost,
@@ -20,23 +20,18 @@ import { buildAgent, type Agent, type AgentParts } from './agent.ts';
 import { createAuthentication } from './authentication.ts';
 import { replyToChat, type Chat } from './chat.ts';
 import type { AgentControls } from './controls.ts';
-import { withStartError } from './errors.ts';
 import { createFaultInjector } from './fault-injector.ts';
-import { findFaultProblem, parseFault } from './faults.ts';
+import { findFaultProblem } from './faults.ts';
 import { createHealthCheck } from './health.ts';
-import { createAgentJournal } from './journal.ts';
+import type { AgentJournalEntry } from './journal.ts';
 import type { AgentOptions } from './generated/options.ts';
 import { agentOptions, JOURNAL_ENTRIES } from './options.ts';
-import { resolveScript } from './script.ts';
+import { rejectScript } from './script.ts';
 import { createScriptPlayer } from './script-player.ts';
 import { loadKeyPair } from './tls.ts';
 import { createUsers } from './users.ts';
 import { VOICE_PATH } from './voice/upgrade.ts';
-import {
-  createVoiceServer,
-  type VoiceServer,
-  type VoiceServerOptions,
-} from './voice/voice-server.ts';
+import { VoiceServer, type VoiceServerOptions } from './voice/voice-server.ts';
 
 /** An agent that is listening, and its test controls. */
 export interface RunningAgent extends AgentControls {
@@ -72,9 +67,10 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   checkAccess(host, apiKey, open);
   const optionFaults = settings.faults ?? [];
   rejectFaults('startAgent', optionFaults, findFaultProblem);
+  if (settings.script) rejectScript('startAgent', settings.script);
   const random = seededRandom(seed);
   const keyPair = tls ? await loadKeyPair(tls) : undefined;
-  const journal = createAgentJournal(settings.journalEntriesMax ?? JOURNAL_ENTRIES);
+  const journal = createJournal<AgentJournalEntry>(settings.journalEntriesMax ?? JOURNAL_ENTRIES);
   const stopping = new AbortController();
   const faults = createFaultInjector({
     clock,
@@ -84,10 +80,8 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   const authentication = createAuthentication({ host, apiKey, open });
   const shared = { clock, log, authentication, faults, journal };
   const users = createUsers(clock);
-  const script = settings.script
-    ? createScriptPlayer(resolveScript('startAgent', settings.script))
-    : undefined;
-  const chatOptions = { seed, customerName: users.nameOf, script };
+  const script = settings.script ? createScriptPlayer(settings.script) : undefined;
+  const chatOptions = { seed, findCustomerName: users.nameOf, script };
   const chat: Chat = (request) => replyToChat(chatOptions, request);
   const voice = createVoice(settings, { ...shared, random: random.fork('voice'), chat });
   const { app, controls } = createApp({
@@ -136,7 +130,7 @@ function createVoice(
   const hostAddress = isIP(host) > 0 && !isWildcardHost(host) ? host : undefined;
   const { address = hostAddress, ports } = settings;
   const network = { ...(address !== undefined && { address }), ...(ports && { ports }) };
-  return createVoiceServer({ ...parts, settings, network });
+  return new VoiceServer({ ...parts, settings, network });
 }
 
 /** Node rejects an unusable certificate when the server is created. */
@@ -160,13 +154,4 @@ async function listenOrClose(
     await app.close();
     throw error;
   }
-}
-
-/**
- * Reads a fault from text, such as an option or a file: JSON of an AgentFault, or its short form
- * such as `rate_limit;route=chat;retry_after_s=1` or `latency;min_ms=100;max_ms=300`.
- * @throws StartError when the text is not a valid fault.
- */
-export function readFault(text: string): AgentFault {
-  return withStartError(() => parseFault(text));
 }

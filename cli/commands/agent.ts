@@ -1,15 +1,15 @@
-import { readTextFile, reasonOf } from '../../library/input/files.ts';
+import { readTextFile } from '../../library/input/files.ts';
 import type * as agentModule from '../../reference-agent/index.ts';
 import type { AgentOptions, RunningAgent } from '../../reference-agent/index.ts';
 import { agentOptions, PORT } from '../../reference-agent/options.ts';
 import { dropUndefined, libraryValues, type FlagValues } from '../../src/options/table.ts';
-import { errorCode } from '../../src/platform/error-origin.ts';
 import { isLoopbackHost } from '../../src/platform/loopback.ts';
 import { quoteArgument } from '../../src/platform/shell.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { deriveVoiceUrl } from '../../src/voice/call/voice-target.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
+import { readAgentScript } from '../input/agent-script.ts';
 import { readSandboxKey } from '../input/keys.ts';
 import { announceStop } from '../output/announce-stop.ts';
 import { formatFact } from '../output/facts.ts';
@@ -139,7 +139,6 @@ async function start(
       `Other machines can reach ${host} (--host). Set a key in SANDBOX_KIT_API_KEY, or use --open.`,
     );
   }
-  const { scriptFile } = values;
   try {
     return await reference.startAgent({
       ...libraryValues(agentOptions, values),
@@ -148,27 +147,12 @@ async function start(
       log: createLog(values.logLevel, stderr),
       tls: tlsOptionsOf(values),
       faults: (values.fault ?? []).map((fault) => reference.readFault(fault)),
-      script: scriptFile === undefined ? null : readScript(scriptFile, reference),
+      script: readAgentScript(values.scriptFile, reference),
       voice: values.acceptsCalls ? dropUndefined(values.voice ?? {}) : null,
     });
   } catch (error) {
     if (!(error instanceof reference.StartError)) throw error;
     throw findPortInUse(error, { host, port }) ?? new UsageError(error.message);
-  }
-}
-
-/**
- * Reads a script once, because it may be a pipe.
- *
- * @throws {UsageError} if the file can't be read. @throws {StartError} if it contains no script.
- */
-function readScript(path: string, reference: ReferenceAgent): AgentOptions['script'] {
-  try {
-    return reference.readScript(path);
-  } catch (error) {
-    const cause = error instanceof reference.StartError ? error.cause : undefined;
-    if (errorCode(cause) === '') throw error;
-    throw new UsageError(`Can't read ${path} (--script): ${reasonOf(cause)}.`);
   }
 }
 

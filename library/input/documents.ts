@@ -23,6 +23,7 @@ export interface YamlDocument<Name extends MessageName> {
 
 /** The name of a document in messages, with its article. */
 const nouns: Partial<Record<MessageName, string>> = {
+  AgentScript: 'a script',
   CheckReport: 'a report of check',
   EvalDefinition: 'an eval',
   LoadReport: 'a report of load',

@@ -1,6 +1,15 @@
 import type { AgentFault } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { FRAME_TICKS, TICKS_PER_MS } from '../../src/voice/opus/index.ts';
+import { FRAME_MS, silentFrame } from '../../src/voice/opus/index.ts';
+import type { ConversationFault } from './conversation-behavior.ts';
+import {
+  conversationFaults,
+  countBufferedFrames,
+  type CreateConversationFault,
+} from './conversation-faults.ts';
+import type { SendPacket } from './media.ts';
+
+type FaultKind = AgentFault['kind'];
 
 /** The faults of one call. */
 export interface CallFaults {
@@ -10,72 +19,72 @@ export interface CallFaults {
   corruptOffer: (sdp: string) => string;
   /** Whether only the first half of `call_ready` is sent. */
   truncatesReady: boolean;
-  media: 'good' | 'none' | 'silent';
-  /** Draws the lateness of the next packet, in milliseconds. */
-  drawJitterMs: () => number;
-  /** Draws an extra delay for the next reply, or for each packet in echo mode, in milliseconds. */
-  drawReplyDelayMs: () => number;
-  /** Number of 20 ms frames that are buffered without the agent knowing. */
-  bufferedFrames: number;
-  /** Whether jitter, a late reply or buffering makes packets late. */
-  isLate: boolean;
   /** Milliseconds until the call is dropped; undefined if it is not. */
   dropAfterMs: number | undefined;
-  /** Whether the agent goes on when the caller speaks over it. */
-  neverYields: boolean;
-  /** Milliseconds until the agent stops then, and of silence that ends a turn; undefined for those of the limits. */
-  yieldMs: number | undefined;
-  hangOverMs: number | undefined;
-  /** Milliseconds of the caller's speech after which the agent speaks over it; undefined if it does not. */
-  talkOverAfterMs: number | undefined;
-  isDeafAfterNoise: boolean;
-  /** Whether an interruption makes the agent forget the conversation. */
-  forgetsAfterBargeIn: boolean;
+  /** Changes how the call sends packets. */
+  corruptMedia: (send: SendPacket) => SendPacket;
+  /** For `applyFaults`. */
+  conversation: readonly ConversationFault[];
+  /** Draws the delay of the next packet of an echo, in milliseconds; undefined without a delay. */
+  drawEchoDelayMs: (() => number) | undefined;
 }
 
-const BUFFERED_MS_DEFAULT = { min_ms: 600, max_ms: 600 };
-const DROP_AFTER_MS_DEFAULT = { min_ms: 1_000, max_ms: 1_000 };
-const SLOW_YIELD_MS_DEFAULT = { min_ms: 800, max_ms: 800 };
-const EAGER_ENDPOINT_MS_DEFAULT = { min_ms: 50, max_ms: 50 };
-const TALK_OVER_MS_DEFAULT = { min_ms: 600, max_ms: 600 };
+/** The faults whose time is drawn once for each call, with the default, in milliseconds. */
+const DEFAULT_MS = {
+  buffered_audio: 600,
+  latency: 0,
+  dropped_call: 1_000,
+  slow_yield: 800,
+  eager_endpoint: 50,
+  talks_over: 600,
+} satisfies Partial<Record<FaultKind, number>>;
 
 /** Translates injected faults into the faults of one call. All random values come from `random`. */
 export function drawCallFaults(faults: readonly AgentFault[], random: Random): CallFaults {
-  const find = (kind: AgentFault['kind']): AgentFault | undefined =>
+  const find = (kind: FaultKind): AgentFault | undefined =>
     faults.find((fault) => fault.kind === kind);
   const draw = (bounds: AgentFault['latency']): number =>
     bounds ? random.integer(bounds.min_ms, bounds.max_ms) : 0;
-  /** Draws the time of a fault that has a default; undefined without the fault. */
-  const drawOr = (
-    kind: AgentFault['kind'],
-    bounds: NonNullable<AgentFault['latency']>,
-  ): number | undefined => {
-    const fault = find(kind);
-    return fault && draw(fault.latency ?? bounds);
-  };
-  const bufferedMs = drawOr('buffered_audio', BUFFERED_MS_DEFAULT);
+  const drawMs = (kind: FaultKind): number => draw(find(kind)?.latency);
+  const timesMs = new Map<string, number>();
+  for (const [kind, ms] of Object.entries(DEFAULT_MS)) {
+    const fault = find(kind as FaultKind);
+    if (fault) timesMs.set(kind, draw(fault.latency ?? { min_ms: ms, max_ms: ms }));
+  }
+  const bufferedMs = countBufferedFrames(timesMs.get('buffered_audio') ?? 0) * FRAME_MS;
+  const delaysEcho = (['jitter', 'late_reply', 'buffered_audio'] as const).some(find);
   return {
-    offerDelayMs: draw(find('latency')?.latency),
+    offerDelayMs: timesMs.get('latency') ?? 0,
     corruptOffer: find('wrong_codec')
       ? replaceOpus
       : find('bad_sdp')
         ? removeFingerprint
         : keepOffer,
     truncatesReady: find('malformed_body') !== undefined,
-    media: find('no_media') ? 'none' : find('silent_media') ? 'silent' : 'good',
-    drawJitterMs: () => draw(find('jitter')?.latency),
-    drawReplyDelayMs: () => draw(find('late_reply')?.latency),
-    bufferedFrames: Math.round(((bufferedMs ?? 0) * TICKS_PER_MS) / FRAME_TICKS),
-    isLate: (['jitter', 'late_reply', 'buffered_audio'] as const).some(find),
-    dropAfterMs: drawOr('dropped_call', DROP_AFTER_MS_DEFAULT),
-    neverYields: find('never_yields') !== undefined,
-    yieldMs: drawOr('slow_yield', SLOW_YIELD_MS_DEFAULT),
-    hangOverMs: drawOr('eager_endpoint', EAGER_ENDPOINT_MS_DEFAULT),
-    talkOverAfterMs: drawOr('talks_over', TALK_OVER_MS_DEFAULT),
-    isDeafAfterNoise: find('deaf_after_noise') !== undefined,
-    forgetsAfterBargeIn: find('forgets_after_barge_in') !== undefined,
+    dropAfterMs: timesMs.get('dropped_call'),
+    corruptMedia: find('no_media') ? sendNothing : find('silent_media') ? sendSilence : sendAll,
+    conversation: Object.entries<CreateConversationFault>(conversationFaults)
+      .filter(([kind]) => find(kind as FaultKind))
+      .map(([kind, create]) =>
+        create({ ms: timesMs.get(kind) ?? 0, drawMs: () => drawMs(kind as FaultKind) }),
+      ),
+    drawEchoDelayMs: delaysEcho
+      ? () => drawMs('late_reply') + drawMs('jitter') + bufferedMs
+      : undefined,
   };
 }
+
+const sendAll = (send: SendPacket): SendPacket => send;
+
+const sendNothing = (): SendPacket => () => false;
+
+/** Sends silence instead of every packet. */
+const sendSilence =
+  (send: SendPacket): SendPacket =>
+  (_payload, timestamp) => {
+    send(silentFrame, timestamp);
+    return false;
+  };
 
 const keepOffer = (sdp: string): string => sdp;
 

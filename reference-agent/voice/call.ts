@@ -13,12 +13,8 @@ import {
   type CallState,
   type Ending,
 } from './call-states.ts';
-import {
-  createCaptionDialogue,
-  type CaptionServices,
-  type CaptionDialogue,
-} from './caption-dialogue.ts';
-import type { Media, SendPacket, MediaModules } from './media.ts';
+import { CaptionDialogue, type CaptionServices } from './caption-dialogue.ts';
+import { loadMediaModules, type Media, type MediaModules } from './media.ts';
 import {
   createCallReady,
   createTurnUpdate,
@@ -48,7 +44,6 @@ export interface CallParts {
   pacer: Pacer;
   /** Whether another call may start. */
   hasRoom: () => boolean;
-  loadMediaModules: () => Promise<MediaModules>;
   /** Undefined if the agent does not support captions. */
   captions: CaptionServices | undefined;
 }
@@ -148,26 +143,10 @@ export class Call {
 
   #handleMessage(message: CallerMessage): void {
     switch (message.type) {
-      case 'start_call': {
-        if (this.#state !== 'waiting') {
-          this.#step('start_requested');
-          return;
-        }
-        this.#request = readStart(message);
-        this.record.sessionId = this.#request.sessionId;
-        this.record.isEcho = this.#request.isEcho;
-        this.#captions = createCaptionDialogue(
-          this.#parts.captions,
-          this.#request,
-          this.#life.signal,
-        );
-        const { rejection } = this.#request;
-        if (rejection !== undefined) this.#step('codec_refused', { problem: rejection });
-        else if (!this.#parts.hasRoom())
-          this.#step('too_many_calls', { problem: 'try again when a call has ended' });
+      case 'start_call':
+        if (this.#state === 'waiting') this.#start(readStart(message));
         else this.#step('start_requested');
         return;
-      }
       case 'webrtc_answer': {
         const mismatch = findIdMismatch(message, this.#ids);
         const { sdp } = message.webrtc_answer;
@@ -194,8 +173,27 @@ export class Call {
     }
   }
 
+  /** Starts the call that the caller requests, or rejects it. */
+  #start(request: CallRequest): void {
+    const { captions, hasRoom } = this.#parts;
+    const { sessionId, isEcho, rejection } = request;
+    this.#request = request;
+    this.record.sessionId = sessionId;
+    this.record.isEcho = isEcho;
+    if (captions && !isEcho) {
+      this.#captions = new CaptionDialogue(captions, request, this.#life.signal);
+    }
+    if (rejection !== undefined) {
+      this.#step('codec_refused', { problem: rejection });
+    } else if (!hasRoom()) {
+      this.#step('too_many_calls', { problem: 'try again when a call has ended' });
+    } else {
+      this.#step('start_requested');
+    }
+  }
+
   async #createOffer(): Promise<void> {
-    const { clock, network, loadMediaModules } = this.#parts;
+    const { clock, network } = this.#parts;
     if (this.#faults.offerDelayMs > 0) {
       await clock.sleep(this.#faults.offerDelayMs, this.#life.signal);
     }
@@ -239,26 +237,24 @@ export class Call {
 
   /** Creates the media that the caller requested: a conversation, or an echo. */
   async #createMedia(peer: Peer, { createDecoder, repertoire }: MediaModules): Promise<Media> {
-    const [captions, request, faults, record] = [
-      this.#captions,
-      this.#request,
-      this.#faults,
-      this.record,
-    ];
-    const send: SendPacket = (payload, timestamp) => {
-      if (peer.send(payload, timestamp)) record.packetsSent += 1;
-    };
-    if (request?.isEcho) return new Echo(faults.media === 'none' ? () => {} : send, faults);
+    const { limits, clock } = this.#parts;
+    const [captions, request, record] = [this.#captions, this.#request, this.record];
+    const send = this.#faults.corruptMedia((payload, timestamp) => {
+      const isSent = peer.send(payload, timestamp);
+      if (isSent) record.packetsSent += 1;
+      return isSent;
+    });
+    if (request?.isEcho) return new Echo(send, this.#faults.drawEchoDelayMs);
     const sendUpdate = (update: ConversationUpdate): void => this.#send(JSON.stringify(update));
     return new Conversation({
-      clock: this.#parts.clock,
+      clock,
       decoder: await createDecoder(),
-      faults,
+      faults: this.#faults.conversation,
       repertoire,
       record,
       scenarioId: request?.scenarioId ?? '',
-      hangOverMs: faults.hangOverMs ?? this.#parts.limits.hangOverMs,
-      yieldMs: faults.yieldMs ?? this.#parts.limits.yieldMs,
+      hangOverMs: limits.hangOverMs,
+      yieldMs: limits.yieldMs,
       send,
       captions,
       onTurn: (turn) => {

@@ -25,18 +25,6 @@ const CAPTIONS_PER_TURN_MAX = 20;
 const HISTORY_CHARACTERS_MAX = 100_000;
 
 /**
- * Creates the dialogue of a call; undefined if the agent does not support captions, or the caller
- * requested an echo. `signal` aborts when the call ends.
- */
-export function createCaptionDialogue(
-  parts: CaptionServices | undefined,
-  request: CallRequest,
-  signal: AbortSignal,
-): CaptionDialogue | undefined {
-  return parts && !request.isEcho ? new CaptionDialogue(parts, request, signal) : undefined;
-}
-
-/**
  * The dialogue of one call: captions in, replies out. The replies are those that chat would give in
  * a session with the same messages, including tool calls.
  */
@@ -48,6 +36,7 @@ export class CaptionDialogue {
   readonly #history: ChatMessage[] = [];
   #characters = 0;
 
+  /** `signal` aborts when the call ends. */
   constructor(parts: CaptionServices, request: CallRequest, signal: AbortSignal) {
     this.#parts = parts;
     this.#request = request;
@@ -69,7 +58,7 @@ export class CaptionDialogue {
     this.#captions.length = 0;
   }
 
-  /** Drops these captions and everything that was said before: a fault. */
+  /** Drops these captions and everything that was said before. */
   forget(): void {
     this.drop();
     this.#history.length = 0;

@@ -1,28 +1,30 @@
 import type { Clock } from '../../src/platform/clock.ts';
-import {
-  silentFrame,
-  FRAME_TICKS,
-  type Clip,
-  type Decoder,
-  FRAME_MS,
-} from '../../src/voice/opus/index.ts';
+import { FRAME_MS, FRAME_TICKS, type Clip, type Decoder } from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
 import { BACKCHANNEL_MS_MAX, isBackchannelText } from './backchannel.ts';
-import type { CallFaults } from './call-faults.ts';
 import type { CallRecord, TurnRecord } from './call-record.ts';
 import type { CaptionDialogue } from './caption-dialogue.ts';
-import type { CaptionedReply, TurnReport } from './messages.ts';
-import { TurnListener, type HeardTurn } from './turn-listener.ts';
+import {
+  applyFaults,
+  type ConversationBehavior,
+  type ConversationControls,
+  type ConversationFault,
+  type Frame,
+} from './conversation-behavior.ts';
 import type { Media, SendPacket } from './media.ts';
-import { SpeechOutput, type SpokenFrame } from './speech-output.ts';
+import type { CaptionedReply, TurnReport } from './messages.ts';
+import { NoiseFloor } from './noise-floor.ts';
 import type { Repertoire } from './replies.ts';
+import { SpeechOutput } from './speech-output.ts';
 import { cutToSpokenPart } from './spoken-part.ts';
+import { TurnListener, type HeardTurn } from './turn-listener.ts';
 
 /** Dependencies and callbacks of a conversation. */
 export interface ConversationOptions {
   clock: Clock;
   decoder: Decoder;
-  faults: CallFaults;
+  /** What the agent does wrong; empty for an agent that takes turns as it should. */
+  faults: readonly ConversationFault[];
   repertoire: Repertoire;
   record: CallRecord;
   scenarioId: string;
@@ -58,49 +60,39 @@ interface PendingReply {
   report: TurnReport | undefined;
 }
 
-/** A frame to send, and the turn whose reply becomes audible in it. */
-type Frame = SpokenFrame & { answers?: TurnRecord };
-
 /** A voice conversation: greets, listens, replies, and sends silence in between. */
 export class Conversation implements Media {
   readonly #options: ConversationOptions;
+  readonly #behavior: ConversationBehavior;
   readonly #output = new SpeechOutput();
   readonly #listener: TurnListener;
-  /** Frames that the fault `buffered_audio` holds back; its length is constant. */
-  readonly #buffer: Frame[];
   readonly #startMs: number;
   #frameIndex = 0;
-  #jitterMs = 0;
+  #dueMs: number;
   #turns = 0;
   #pendingReply: PendingReply | undefined;
   /** The reply to a caption that the caller interrupted. */
   #interruptedReply: CaptionedReply | undefined;
   #isGreeted = false;
-  /** When the agent stops for the caller who speaks over it, or speaks over the caller (a fault). */
+  /** When the agent stops for the caller, who speaks over it. */
   #yieldAtMs = Infinity;
-  #talkOverAtMs = Infinity;
-  #isTalkingOver = false;
-  /** What the caller said while the agent did not yield (a fault). */
-  #unanswered: HeardTurn | undefined;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
-    const { decoder, hangOverMs, repertoire, faults, clock } = options;
+    const { decoder, repertoire, clock } = options;
+    this.#behavior = this.#createBehavior();
+    const { hangOverMs, isLoud, onSpeaking, onTurn } = this.#behavior;
     this.#listener = new TurnListener({
-      decoder,
-      hangOverMs,
+      ...{ decoder, hangOverMs, isLoud, onSpeaking, onTurn },
       clipOf: (packet) => repertoire.clipOf(packet),
-      isDeafAfterNoise: faults.isDeafAfterNoise,
-      onSpeaking: (startMs) => this.#onSpeaking(startMs),
-      onTurn: (turn) => this.#onTurn(turn),
     });
-    this.#buffer = Array.from({ length: faults.bufferedFrames }, () => ({ payload: silentFrame }));
     this.#startMs = clock.monotonicMs();
+    this.#dueMs = this.#startMs;
     this.#output.speak(repertoire.greeting, this.#startMs);
   }
 
   get dueMs(): number {
-    return this.#startMs + this.#frameIndex * FRAME_MS + this.#jitterMs;
+    return this.#dueMs;
   }
 
   hear(packet: AudioPacket): void {
@@ -109,78 +101,83 @@ export class Conversation implements Media {
 
   runDue(nowMs: number): void {
     this.#listener.checkIdle(nowMs);
-    this.#actOnTime(nowMs);
-    const lateMs = nowMs - this.dueMs;
+    this.#behavior.actOnTime(nowMs);
+    const lateMs = nowMs - this.#dueMs;
     if (lateMs > LATE_MS_MAX) this.#frameIndex += Math.floor(lateMs / FRAME_MS);
-    const frame: Frame = this.#output.nextFrame(nowMs);
+    const frame = this.#output.nextFrame(nowMs);
     const atMs = this.#options.clock.monotonicMs();
-    if (frame.audibleFromMs !== undefined) this.#reportAudible(frame, atMs + frame.audibleFromMs);
-    this.#buffer.push(frame);
-    const due = this.#buffer.shift();
-    if (due) this.#sendFrame(due, atMs);
+    const answers =
+      frame.audibleFromMs === undefined
+        ? undefined
+        : this.#reportAudible(atMs + frame.audibleFromMs);
+    this.#behavior.sendFrame({ ...frame, answers }, atMs);
     this.#frameIndex += 1;
-    this.#jitterMs = this.#options.faults.drawJitterMs();
+    this.#dueMs = this.#behavior.frameDueMs();
   }
 
   close(): void {
     this.#listener.close();
   }
 
-  /** Sends a frame, as far as the faults of the call allow. */
+  /** Returns how the agent behaves, with what its faults change. */
+  #createBehavior(): ConversationBehavior {
+    const { hangOverMs, yieldMs, repertoire, faults } = this.#options;
+    const noise = new NoiseFloor();
+    const behavior: ConversationBehavior = {
+      hangOverMs,
+      yieldMs,
+      isLoud: (levelDb) => noise.add(levelDb),
+      onSpeaking: (startMs) => this.#onSpeaking(startMs),
+      onTurn: (heard) => this.#onTurn(heard),
+      onInterruption: (heard) => {
+        this.#endInterruptedReply();
+        this.#answer(heard);
+      },
+      actOnTime: (nowMs) => this.#yieldOnTime(nowMs),
+      speakReply: (reply, fromMs) => this.#output.speak(reply, fromMs),
+      frameDueMs: () => this.#startMs + this.#frameIndex * FRAME_MS,
+      sendFrame: (frame, atMs) => this.#sendFrame(frame, atMs),
+    };
+    const controls: ConversationControls = {
+      output: this.#output,
+      repertoire,
+      isHearing: () => this.#listener.isHearing,
+      answer: (heard) => this.#answer(heard),
+      reply: (heard, clip) => this.#say(this.#beginReply(heard, undefined), clip),
+      endInterruptedReply: () => this.#endInterruptedReply(),
+      forget: () => this.#forget(),
+    };
+    return applyFaults(behavior, faults, controls);
+  }
+
   #sendFrame({ payload, audibleFromMs = 0, answers }: Frame, atMs: number): void {
-    const { media } = this.#options.faults;
-    if (media === 'none') return;
-    this.#options.send(media === 'silent' ? silentFrame : payload, this.#frameIndex * FRAME_TICKS);
-    if (answers && media === 'good') answers.firstAudibleMs = atMs + audibleFromMs;
+    const isSent = this.#options.send(payload, this.#frameIndex * FRAME_TICKS);
+    if (answers && isSent) answers.firstAudibleMs = atMs + audibleFromMs;
   }
 
   /** The caller has certainly started to speak. */
   #onSpeaking(startMs: number): void {
-    const { faults, yieldMs, captions } = this.#options;
-    if (!this.#output.isSpeaking) {
-      this.#dropReply();
-      this.#talkOverAtMs = startMs + (faults.talkOverAfterMs ?? Infinity);
-    } else if (!faults.neverYields && !isBackchannelText(captions?.pendingText ?? '')) {
-      this.#yieldAtMs = startMs + yieldMs;
-    }
+    if (!this.#output.isSpeaking) this.#dropReply();
+    else if (!isBackchannelText(this.#options.captions?.pendingText ?? ''))
+      this.#yieldAtMs = startMs + this.#behavior.yieldMs;
   }
 
-  /** Yields, speaks over the caller, or replies late, when it is time to. */
-  #actOnTime(nowMs: number): void {
-    const { repertoire } = this.#options;
-    if (nowMs >= this.#yieldAtMs) {
-      this.#yieldAtMs = Infinity;
-      this.#output.pause();
-    }
-    if (nowMs >= this.#talkOverAtMs) {
-      this.#talkOverAtMs = Infinity;
-      this.#isTalkingOver = this.#listener.isHearing;
-      if (this.#isTalkingOver) this.#output.speak(repertoire.filler, nowMs);
-    }
-    const unanswered = this.#unanswered;
-    if (!unanswered || this.#output.isSpeaking) return;
-    this.#unanswered = undefined;
-    this.#answer(unanswered);
+  #yieldOnTime(nowMs: number): void {
+    if (nowMs < this.#yieldAtMs) return;
+    this.#yieldAtMs = Infinity;
+    this.#output.pause();
   }
 
   /** The caller has stopped speaking. */
   #onTurn(heard: HeardTurn): void {
-    const { faults, captions } = this.#options;
     this.#yieldAtMs = Infinity;
-    this.#talkOverAtMs = Infinity;
-    const isOverReply = this.#output.isSpeaking && !this.#isTalkingOver;
-    this.#isTalkingOver = false;
-    if (!isOverReply) {
+    if (!this.#output.isSpeaking) {
       this.#answer(heard);
     } else if (this.#isBackchannel(heard)) {
-      captions?.drop();
+      this.#options.captions?.drop();
       this.#output.resume();
-    } else if (faults.neverYields) {
-      this.#unanswered = heard;
     } else {
-      this.#endInterruptedReply();
-      if (faults.forgetsAfterBargeIn) this.#startOver(heard);
-      else this.#answer(heard);
+      this.#behavior.onInterruption(heard);
     }
   }
 
@@ -218,14 +215,10 @@ export class Conversation implements Media {
     this.#pendingReply = undefined;
   }
 
-  /** Greets the caller again, as if the call had just begun: a fault. */
-  #startOver(heard: HeardTurn): void {
-    const { captions, repertoire } = this.#options;
-    captions?.forget();
+  #forget(): void {
+    this.#options.captions?.forget();
     this.#interruptedReply = undefined;
     this.#turns = 0;
-    const pending = this.#beginReply(heard, undefined);
-    this.#say(pending, repertoire.greeting);
   }
 
   /**
@@ -265,31 +258,32 @@ export class Conversation implements Media {
   #say(pending: PendingReply, reply: Clip): void {
     // The caller spoke again before the reply was ready.
     if (pending !== this.#pendingReply) return;
-    const { clock, faults } = this.#options;
     pending.reply = reply;
     pending.record.replyClip = reply.id;
-    const waitMs = faults.drawReplyDelayMs() + (pending.captioned?.delayMs ?? 0);
-    this.#output.speak(reply, clock.monotonicMs() + waitMs);
+    const waitMs = pending.captioned?.delayMs ?? 0;
+    this.#behavior.speakReply(reply, this.#options.clock.monotonicMs() + waitMs);
   }
 
-  /** Reports a reply, or the greeting, when it becomes audible. */
-  #reportAudible(frame: Frame, audibleMs: number): void {
-    if (this.#isTalkingOver) return;
+  /**
+   * Reports a reply, or the greeting, when it becomes audible. Returns the turn that it replies to;
+   * undefined for the greeting.
+   */
+  #reportAudible(audibleMs: number): TurnRecord | undefined {
     const pending = this.#pendingReply;
     if (!pending?.reply) {
       if (!this.#isGreeted) this.#options.onGreeting(this.#options.repertoire.greeting);
       this.#isGreeted = true;
-      return;
+      return undefined;
     }
     const { heard, reply, record, captioned } = pending;
     const responseMs = audibleMs - heard.endMs;
-    frame.answers = record;
     record.responseMs = responseMs;
     const { clipId } = heard;
     const text = captioned?.caption ?? (clipId && this.#options.repertoire.textOf(clipId));
     pending.report = { heard, text, reply, responseMs, captioned };
-    if (captioned?.isReported) return;
+    if (captioned?.isReported) return record;
     if (captioned) captioned.isReported = true;
     this.#options.onTurn(pending.report);
+    return record;
   }
 }

@@ -1,6 +1,4 @@
-import { silentFrame, FRAME_TICKS, TICKS_PER_MS } from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
-import type { CallFaults } from './call-faults.ts';
 import type { Media, SendPacket } from './media.ts';
 
 interface DelayedPacket {
@@ -15,35 +13,33 @@ const DELAYED_PACKETS_MAX = 5_000;
 /** How often the echo checks for due packets, so that none is sent later than its fault says. */
 const POLL_MS = 2;
 
-/** Sends every packet back unchanged: immediately, or delayed by the faults of the call. */
+/** Sends every packet back unchanged: immediately, or after the delay of a fault. */
 export class Echo implements Media {
   readonly #send: SendPacket;
-  readonly #faults: CallFaults;
+  readonly #drawDelayMs: (() => number) | undefined;
   readonly #delayed: DelayedPacket[] = [];
-  #first: number | undefined;
+  #firstTimestamp: number | undefined;
   #lastDueMs = 0;
   #nextPollMs = 0;
 
-  constructor(send: SendPacket, faults: CallFaults) {
+  /** `drawDelayMs` draws the delay of the next packet; undefined if no packet is delayed. */
+  constructor(send: SendPacket, drawDelayMs: (() => number) | undefined) {
     this.#send = send;
-    this.#faults = faults;
+    this.#drawDelayMs = drawDelayMs;
   }
 
   get dueMs(): number {
-    return this.#delayed[0]?.dueMs ?? (this.#faults.isLate ? this.#nextPollMs : Infinity);
+    return this.#delayed[0]?.dueMs ?? (this.#drawDelayMs ? this.#nextPollMs : Infinity);
   }
 
-  hear({ payload: received, timestamp: at, arrivedAtMs }: AudioPacket): void {
-    const { media, bufferedFrames, drawJitterMs, drawReplyDelayMs } = this.#faults;
-    this.#first ??= at;
-    const timestamp = (at - this.#first) >>> 0;
-    const payload = media === 'silent' ? silentFrame : received;
-    const waitMs =
-      drawReplyDelayMs() + drawJitterMs() + (bufferedFrames * FRAME_TICKS) / TICKS_PER_MS;
-    if (waitMs === 0) {
+  hear({ payload, timestamp: received, arrivedAtMs }: AudioPacket): void {
+    this.#firstTimestamp ??= received;
+    const timestamp = (received - this.#firstTimestamp) >>> 0;
+    const delayMs = this.#drawDelayMs?.() ?? 0;
+    if (delayMs === 0) {
       this.#send(payload, timestamp);
     } else if (this.#delayed.length < DELAYED_PACKETS_MAX) {
-      this.#lastDueMs = Math.max(this.#lastDueMs, arrivedAtMs + waitMs);
+      this.#lastDueMs = Math.max(this.#lastDueMs, arrivedAtMs + delayMs);
       this.#delayed.push({ dueMs: this.#lastDueMs, payload, timestamp });
     }
   }

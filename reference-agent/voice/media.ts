@@ -9,8 +9,11 @@ export interface Media extends PacedTask {
   close(): void;
 }
 
-/** Sends one packet of the call; `timestamp` is in ticks of 1/48000 s. */
-export type SendPacket = (payload: Buffer, timestamp: number) => void;
+/**
+ * Sends one packet of the call; `timestamp` is in ticks of 1/48000 s. Returns whether this payload
+ * was sent.
+ */
+export type SendPacket = (payload: Buffer, timestamp: number) => boolean;
 
 /** Modules that only a call needs, because they take a moment to load. */
 export interface MediaModules {

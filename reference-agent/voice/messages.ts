@@ -11,7 +11,6 @@ import {
   type ChatResponse,
   type EvaluationHints,
   type IceCandidate,
-  type MessageName,
   type StartCall,
   type TurnHints,
   type VoiceError,
@@ -73,15 +72,8 @@ export function readMessage(text: string, supportsCaptions: boolean): ReadMessag
       : undefined;
   if (name === undefined) return { kind: 'unknown' };
   if (isMessage(name, value)) return { kind: 'message', message: value as CallerMessage };
-  return { kind: 'invalid', problem: `not a ${type}: ${explainViolations(name, value)}` };
-}
-
-function explainViolations(name: MessageName, value: unknown): string {
-  try {
-    return describeViolations(findViolations(name, value));
-  } catch {
-    return 'it is nested too deeply to be shown';
-  }
+  const problem = describeViolations(findViolations(name, value));
+  return { kind: 'invalid', problem: `not a ${type}: ${problem}` };
 }
 
 /** The ids of a call. */

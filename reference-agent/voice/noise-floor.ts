@@ -29,7 +29,7 @@ export class NoiseFloor {
   #windows = 0;
   #thresholdDb = SPEECH_LEVEL_DB;
   #isNoisy = false;
-  #held = 0;
+  #heldWindows = 0;
 
   /** Whether there is noise that can be heard in the pauses of speech. */
   get isNoisy(): boolean {
@@ -43,9 +43,9 @@ export class NoiseFloor {
     if (this.#recent.length > SMOOTHED_WINDOWS) this.#recent.shift();
     this.#followNoise(energy);
     if (!this.#isNoisy) return levelDb > this.#thresholdDb;
-    if (meanDb(this.#recent) > this.#thresholdDb) this.#held = HELD_WINDOWS;
-    else this.#held -= 1;
-    return this.#held > 0;
+    if (meanDb(this.#recent) > this.#thresholdDb) this.#heldWindows = HELD_WINDOWS;
+    else this.#heldWindows -= 1;
+    return this.#heldWindows > 0;
   }
 
   #followNoise(energy: number): void {

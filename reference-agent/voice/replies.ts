@@ -33,7 +33,7 @@ export interface Repertoire {
 /** Creates the repertoire from the recorded clips. @throws if a clip is missing. */
 export function createRepertoire(clips: readonly Clip[]): Repertoire {
   const byId = new Map(clips.map((clip) => [clip.id, clip]));
-  const clip = (id: string): Clip => {
+  const findClip = (id: string): Clip => {
     const result = byId.get(id);
     if (!result) throw new Error(`Unknown clip ${id}.`);
     return result;
@@ -44,13 +44,13 @@ export function createRepertoire(clips: readonly Clip[]): Repertoire {
     for (const packet of packets) clipByPacket.set(packet.toString('latin1'), id);
   }
   return {
-    greeting: clip(GREETING_ID),
-    filler: clip(FILLER_ID),
+    greeting: findClip(GREETING_ID),
+    filler: findClip(FILLER_ID),
     replyTo(heardClipId, scenarioId, turn) {
       const replyId = heardClipId === undefined ? undefined : REPLY_BY_CLIP[heardClipId];
-      if (replyId !== undefined) return clip(replyId);
+      if (replyId !== undefined) return findClip(replyId);
       const first = Buffer.from(scenarioId).reduce((sum, byte) => sum + byte, 0);
-      return clip(DEFAULT_REPLIES[(first + turn - 1) % DEFAULT_REPLIES.length] ?? GREETING_ID);
+      return findClip(DEFAULT_REPLIES[(first + turn - 1) % DEFAULT_REPLIES.length] ?? GREETING_ID);
     },
     clipOf: (packet) => clipByPacket.get(packet.toString('latin1')),
     textOf: (clipId) => byId.get(clipId)?.text,

@@ -12,7 +12,6 @@ import {
   TIMESTAMP_JUMP_TICKS_MAX,
 } from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
-import { NoiseFloor } from './noise-floor.ts';
 
 /** A turn of the caller, and what the agent recognized of it. */
 export interface HeardTurn extends EndedSpeech {
@@ -31,8 +30,8 @@ export interface TurnListenerOptions {
   hangOverMs: number;
   /** Returns the clip that contains a packet. */
   clipOf: (packet: Buffer) => string | undefined;
-  /** Whether the listener hears nothing after it has heard noise: a fault. */
-  isDeafAfterNoise: boolean;
+  /** Returns whether the next 10 ms are loud enough for speech. */
+  isLoud: (levelDb: number) => boolean;
   /** Called once the caller is certainly speaking, with the time when the speech began. */
   onSpeaking: (startMs: number) => void;
   onTurn: (turn: HeardTurn) => void;
@@ -44,13 +43,11 @@ const RECOGNIZED_SHARE_MIN = 0.5;
 /** Packets per second that are decoded; a sender of the shortest frames sends 400. */
 const PACKETS_PER_SECOND_MAX = 500;
 
-/** Turns the caller's packets into turns. The speech level follows the noise of the line. */
+/** Turns the caller's packets into turns. */
 export class TurnListener {
   readonly #options: TurnListenerOptions;
   readonly #meter: LevelMeter;
   readonly #detector: EndOfTurnDetector;
-  readonly #noise = new NoiseFloor();
-  #isDeaf = false;
   #last: Pick<AudioPacket, 'sequence' | 'timestamp' | 'ssrc'> | undefined;
   #ticks = 0;
   #second = { startMs: 0, packets: 0 };
@@ -67,9 +64,7 @@ export class TurnListener {
     if (!isOpus || this.#isFlooded(packet.arrivedAtMs) || !this.#advance(packet)) return;
     for (const [index, { atMs, levelDb }] of this.#meter.measure(packet).entries()) {
       const atTicks = this.#ticks + index * LEVEL_WINDOW_TICKS;
-      const isAboveNoise = this.#noise.add(levelDb);
-      this.#isDeaf ||= this.#options.isDeafAfterNoise && this.#noise.isNoisy;
-      const isLoud = !this.#isDeaf && isAboveNoise;
+      const isLoud = this.#options.isLoud(levelDb);
       this.#handle(this.#detector.addWindow({ isLoud, atTicks, atMs }));
     }
     if (this.#detector.isOpen) this.#count(packet);

@@ -4,7 +4,7 @@ import { voiceChannel } from '../../src/contract/index.ts';
 import { RequestError } from '../errors.ts';
 import { formatRawError } from '../../src/http-kit/server.ts';
 import { isWebSocketRequest } from '../../src/http-kit/upgrade.ts';
-import { JSON_CONTENT_TYPE } from '../wire.ts';
+import { JSON_CONTENT_TYPE } from '../server.ts';
 
 /** The path of the voice WebSocket (spec 4.9). */
 export const VOICE_PATH: string = voiceChannel.path;

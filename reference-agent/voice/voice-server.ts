@@ -26,7 +26,6 @@ import { createCallHistory, createCallRecord } from './call-record.ts';
 import type { CaptionServices } from './caption-dialogue.ts';
 import { handleUpgrades, type Upgrade } from '../../src/http-kit/upgrade.ts';
 import { createPacer } from '../../src/platform/pacer.ts';
-import { loadMediaModules } from './media.ts';
 import { assertSubprotocol, isForVoice, rejectUpgrade, VOICE_PROTOCOL } from './upgrade.ts';
 import { resolveVoiceLimits, type VoiceSettings } from './voice-limits.ts';
 
@@ -47,24 +46,8 @@ export interface VoiceServerOptions {
   network: PeerNetwork;
 }
 
-/** The voice endpoint of an agent (spec 4.9). */
-export interface VoiceServer {
-  /** Accepts calls on a server. */
-  attach(server: Server): void;
-  /** Open and past calls, for `/__admin/calls`. */
-  calls(): AgentCalls;
-  /** Removes the past calls. */
-  clear(): void;
-  /** Ends all calls. */
-  stop(): Promise<void>;
-}
-
-/** Creates a voice endpoint; it accepts calls once it is attached to a server. */
-export function createVoiceServer(options: VoiceServerOptions): VoiceServer {
-  return new WebSocketVoiceServer(options);
-}
-
-class WebSocketVoiceServer implements VoiceServer {
+/** The voice endpoint of an agent (spec 4.9). It accepts calls once it is attached to a server. */
+export class VoiceServer {
   readonly #options: VoiceServerOptions;
   readonly #callParts: CallParts;
   readonly #history = createCallHistory();
@@ -84,23 +67,26 @@ class WebSocketVoiceServer implements VoiceServer {
       network,
       pacer: createPacer(clock),
       hasRoom: () => this.#countActiveCalls() < limits.callsMax,
-      loadMediaModules,
       captions: this.#createCaptionServices(),
     };
   }
 
+  /** Accepts calls on a server. */
   attach(server: Server): void {
     handleUpgrades(server, isForVoice, (upgrade) => this.#admit(upgrade));
   }
 
+  /** Returns open and past calls, for `/__admin/calls`. */
   calls(): AgentCalls {
     return this.#history.view();
   }
 
+  /** Removes the past calls. */
   clear(): void {
     this.#history.clear();
   }
 
+  /** Ends all calls. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     for (const call of this.#calls) call.end('stopping');

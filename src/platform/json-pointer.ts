@@ -1,9 +1,5 @@
 /** JSON pointers (RFC 6901), such as `/choices/0/message`. */
 
-/** Returns the pointer to a place in a document. */
-export const toPointer = (path: readonly PropertyKey[]): string =>
-  path.map((key) => `/${escapePointerKey(String(key))}`).join('');
-
 /** Returns a key as a pointer contains it. */
 export const escapePointerKey = (key: string): string =>
   key.replaceAll('~', '~0').replaceAll('/', '~1');

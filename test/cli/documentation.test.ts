@@ -184,6 +184,7 @@ void t.test('snippets match their schemas', (t) => {
     'yaml persona': 'Persona',
     'yaml seed': 'SeedDocument',
     'json fault': 'AgentFault',
+    'json script': 'AgentScript',
     'json eval': 'EvalDefinition',
   };
   const checkedKinds = new Set<string>();

@@ -210,6 +210,36 @@ void t.test(
   },
 );
 
+void t.test('faults in code get errors about the option, not about JSON', async (t) => {
+  const latency = { min_ms: 3, max_ms: 1 };
+  const example = 'for example { min_ms: 100, max_ms: 300 }';
+  for (const [faults, problem] of [
+    [{}, 'faults must be an array, got an object.'],
+    [[3], 'faults[0] must be an object, got 3.'],
+    [
+      [{ kind: 'unhealthy' }, { kind: 'x', rout: 'chat' }],
+      'Unknown key faults[1].rout. Did you mean route?',
+    ],
+    [[{ kind: 'jitter', latency: 9 }], 'faults[0].latency must be an object, got 9.'],
+    [
+      [{ kind: 'latency', latency }],
+      `faults[0].latency must have a min_ms not greater than max_ms, ${example}.`,
+    ],
+    [
+      [{ kind: 'jitter', route: 'chat', latency: { min_ms: 1, max_ms: 3 } }],
+      'faults[0]: jitter applies to the route voice only, not to chat.',
+    ],
+  ] as const) {
+    await t.rejects(startAgent({ faults: faults as never }), {
+      name: 'TypeError',
+      message: `startAgent: ${problem}`,
+    });
+  }
+  await t.rejects(startAgent({ faults: [{ kind: 'oops' }] as never }), {
+    message: /^startAgent: faults\[0\]\.kind must be one of "latency", .*, got "oops"\.$/,
+  });
+});
+
 void t.test('at most 100 faults can be set', async (t) => {
   const { send } = await withReferenceAgent(t);
   const body = Array.from({ length: 100 }, () => ({ kind: 'degraded' }));

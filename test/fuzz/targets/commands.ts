@@ -100,26 +100,6 @@ const changed = (value: Arbitrary<unknown>): Arbitrary<unknown> =>
 
 const message = (name: MessageName): Arbitrary<unknown> => messageInputs(name, PATTERNS);
 
-const script = fc.record({
-  rules: fc.array(
-    fc.record(
-      {
-        when: fc.dictionary(
-          fc.constantFrom('last_user_matches', 'user_id', 'turn', 'x'),
-          fc.constantFrom('a', '(a+)+$', '[', 1),
-        ),
-        times: fc.constantFrom(0, 1, -1, 1.5),
-        reply: fc.record(
-          { content: fc.constantFrom('Hello.', '', 'a'.repeat(9_000)) },
-          { requiredKeys: [] },
-        ),
-      },
-      { requiredKeys: ['reply'] },
-    ),
-    { maxLength: 3 },
-  ),
-});
-
 const knownFailures = fc.record({
   accepted: fc.array(
     fc.record({
@@ -145,7 +125,7 @@ const input: Arbitrary<Input> = fc.oneof(
   { weight: 5, arbitrary: document('scenario', message('Scenario')) },
   { weight: 3, arbitrary: document('persona', message('Persona')) },
   { weight: 2, arbitrary: document('seed', message('SeedDocument')) },
-  { weight: 3, arbitrary: document('script', changed(script)) },
+  { weight: 3, arbitrary: document('script', message('AgentScript')) },
   { weight: 2, arbitrary: document('known failures', changed(knownFailures)) },
   {
     weight: 2,

@@ -12,7 +12,7 @@ import {
 } from '../../../src/service/ingest/read-body.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { silentLog } from '../../../src/platform/log.ts';
-import { createAgentServer } from '../../../reference-agent/wire.ts';
+import { createAgentServer } from '../../../reference-agent/server.ts';
 import { withService } from '../../support/services/service.ts';
 import { makeTraceRequest } from '../../support/traces/otlp.ts';
 import { until } from '../../support/until.ts';

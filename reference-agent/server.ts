@@ -89,15 +89,9 @@ function parseJson(body: string, method: string): unknown {
 const compileValidator: FastifySchemaCompiler<{ title: MessageName }> = ({ schema: { title } }) => {
   return (value: unknown) =>
     isMessage(title, value) || {
-      error: new RequestError('bad_request', describeMismatch(title, value)),
+      error: new RequestError(
+        'bad_request',
+        `${describeViolations(findViolations(title, value))}.`,
+      ),
     };
 };
-
-function describeMismatch(title: MessageName, value: unknown): string {
-  try {
-    return `${describeViolations(findViolations(title, value))}.`;
-  } catch {
-    // The value is nested too deeply to be described, but it is invalid all the same.
-    return `The body is not a ${title}.`;
-  }
-}

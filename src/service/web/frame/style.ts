@@ -32,6 +32,7 @@ code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block;
   margin: 1rem 0; }
 .counts li { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem;
   padding: 0.5rem 0.75rem; }
+.counts a { display: block; }
 .counts b { display: block; font-size: 1.5rem; font-variant-numeric: tabular-nums;
   line-height: 1.3; }
 .remark, .notice { background: var(--box); border-left: 4px solid var(--warn);

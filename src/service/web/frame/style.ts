@@ -59,6 +59,7 @@ legend { font-weight: 550; padding: 0 0.3rem; }
 input, button, select, textarea { background: var(--page); border: 1px solid var(--soft-ink);
   border-radius: 0.375rem; color: inherit; font: inherit; max-width: 100%;
   padding: 0.25rem 0.5rem; }
+select { min-height: calc(1lh + 0.5rem + 2px); }
 button { background: var(--link); border-color: var(--link); color: var(--page); cursor: pointer;
   padding: 0.25rem 0.85rem; }
 button.quiet { background: var(--page); border-color: var(--soft-ink); color: var(--ink); }

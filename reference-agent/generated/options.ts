@@ -1,8 +1,7 @@
 // Generated from tables of options by packaging/generate-options.ts, do not edit.
-import type { AgentFault } from '../../src/contract/index.ts';
+import type { AgentFault, AgentScript } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { Log } from '../../src/platform/log.ts';
-import type { Script } from '../script.ts';
 import type { TlsOptions } from '../tls.ts';
 
 /** The options of `startAgent`. */
@@ -25,7 +24,7 @@ export interface AgentOptions {
    */
   mutant: string;
   /** Scripted replies, which take precedence over the agent's own (default: null, no script). */
-  script: Script | null;
+  script: AgentScript | null;
   /** Faults at the start (default: null, no faults). */
   faults: AgentFault[] | null;
   /** Whether `/__admin/requests` also stores bodies (default: false). */

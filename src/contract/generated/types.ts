@@ -281,6 +281,95 @@ export interface LatencyProfile {
   max_ms: number;
 }
 /**
+ * Replies of the reference agent by the conditions under which it gives them. If no rule applies, the agent replies as usual.
+ */
+export interface AgentScript {
+  /**
+   * The first rule that applies gives the reply.
+   *
+   * @maxItems 1000
+   */
+  rules: ScriptRule[];
+}
+/**
+ * A reply, and when to give it.
+ */
+export interface ScriptRule {
+  when?: ScriptConditions;
+  /**
+   * Number of requests that the rule replies to. Default: all.
+   */
+  times?: number;
+  reply: ScriptReply;
+}
+/**
+ * All of these conditions must hold. A rule without conditions always applies.
+ */
+export interface ScriptConditions {
+  /**
+   * Text that the latest user message contains (case-insensitive). Only the first 2000 characters of the message are searched.
+   */
+  contains?: string;
+  /**
+   * JavaScript regular expression that matches part of the latest user message (case-insensitive). Only the first 2000 characters of the message are searched, for at most 100 ms.
+   */
+  regex?: string;
+  /**
+   * Number of the user's turn, starting at 1.
+   */
+  turn?: number;
+  /**
+   * Keys and values that the metadata of the request contains.
+   */
+  metadata?: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * What the agent replies.
+ */
+export interface ScriptReply {
+  /**
+   * Text of the reply.
+   */
+  content: string;
+  /**
+   * Tool calls that the reply contains. Default: none.
+   */
+  tool_calls?: ScriptToolCall[];
+  /**
+   * Sent as evaluation_metadata of the response (spec 2.8). Default: empty.
+   */
+  evaluation_metadata?: {
+    [k: string]: unknown;
+  };
+  /**
+   * Milliseconds to wait before the reply. Default: 0.
+   */
+  delay_ms?: number;
+}
+/**
+ * A tool call with its result.
+ */
+export interface ScriptToolCall {
+  /**
+   * Name of the tool.
+   */
+  name: string;
+  /**
+   * Arguments of the call as an object. The response contains them as JSON-encoded text (spec 2.8).
+   */
+  arguments: {
+    [k: string]: unknown;
+  };
+  /**
+   * Result of the tool.
+   */
+  result: {
+    [k: string]: unknown;
+  };
+}
+/**
  * The audio format that the service offers.
  */
 export interface AudioConfig {
@@ -4439,6 +4528,7 @@ export interface WebrtcAnswerDescription {
 /** Every message by its name. */
 export interface Messages {
   AgentFault: AgentFault;
+  AgentScript: AgentScript;
   AudioConfig: AudioConfig;
   CallReady: CallReady;
   Caption: Caption;

@@ -142,7 +142,7 @@ void t.test('an error that stops several scenarios is shown once', async (t) => 
   t.equal(shared.split('500 server_error').length, 2, 'the reason is there once');
   t.match(await causes.last().innerText(), /^hours.*failed 2 sessions/s);
   const facts = (await page.innerText('dl')).replaceAll(/\s+/g, ' ');
-  t.match(facts, /State all sessions ended /);
+  t.match(await page.innerText('main'), /\b6 sessions ended\./);
   t.match(
     facts,
     /Not completed 4 sessions: an error or a cancellation stopped them, so no eval scored them/,

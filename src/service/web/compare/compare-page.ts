@@ -162,13 +162,21 @@ const VALUE_LENGTH_MAX = 300;
 
 function renderChanges({ before, after, result: { kind } }: RunComparison): Html {
   const changes = listChanges(before, after);
+  const sides = [before.traits, after.traits];
+  const [earlier, later] = sides.map(({ sessions }) => formatNumber(sessions));
   const source =
     kind === 'production'
-      ? `Models, tags, and evals are those of the newest sessions (${before.traits.sessions} before, ${after.traits.sessions} after).`
+      ? `Models, tags, and evals are those of the newest sessions (${earlier} before, ${later} after).`
       : 'Models and tags come from the traces of the agent, if it sends them to this service.';
   if (changes.length === 0) {
+    const areKnown = kind === 'simulation' || Math.min(...sides.map(({ sessions }) => sessions)) > 0;
     return html`<p>
-      Nothing that this service knows: the same agent, models, tags, scenarios, and evals. ${source}
+      ${
+        areKnown
+          ? 'Nothing that this service knows: the same agent, models, tags, scenarios, and evals.'
+          : 'A run without sessions has no agent, models, tags, and evals to compare.'
+      }
+      ${source}
     </p>`;
   }
   const value = (text: string): string => (text === '' ? '–' : cutText(text, VALUE_LENGTH_MAX));

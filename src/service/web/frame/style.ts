@@ -32,6 +32,7 @@ code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block;
   margin: 1rem 0; }
 .counts li { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem;
   padding: 0.5rem 0.75rem; }
+.counts a { display: block; }
 .counts b { display: block; font-size: 1.5rem; font-variant-numeric: tabular-nums;
   line-height: 1.3; }
 .remark, .notice { background: var(--box); border-left: 4px solid var(--warn);
@@ -58,6 +59,7 @@ legend { font-weight: 550; padding: 0 0.3rem; }
 input, button, select, textarea { background: var(--page); border: 1px solid var(--soft-ink);
   border-radius: 0.375rem; color: inherit; font: inherit; max-width: 100%;
   padding: 0.25rem 0.5rem; }
+select { min-height: calc(1lh + 0.5rem + 2px); }
 button { background: var(--link); border-color: var(--link); color: var(--page); cursor: pointer;
   padding: 0.25rem 0.85rem; }
 button.quiet { background: var(--page); border-color: var(--soft-ink); color: var(--ink); }

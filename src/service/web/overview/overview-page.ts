@@ -8,7 +8,7 @@ import {
 } from '../../../report-kit/format.ts';
 import { renderRoutes, type FrontPage } from '../../../report-kit/front-page.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
-import type { IngestLogEntry, OwnerCounts, RunSummary, SessionKind } from '../../store/store.ts';
+import type { IngestLogEntry, OwnerCounts, RunSummary } from '../../store/store.ts';
 import type { Rejections } from '../../exporters/rejected-requests.ts';
 import { renderForm } from '../frame/forms.ts';
 import { renderLive, type LiveContent } from '../frame/live.ts';
@@ -128,10 +128,14 @@ export function renderNews(news: News, context: PageContext): LiveContent {
 const renderCounts = (news: News, context: PageContext): Html =>
   html`<ul class="counts">
     ${listCounts(news, context).map(
-      ([count, label, link]) =>
+      ({ count, label, link, failed }) =>
         html`<li>
           <b>${formatNumber(count)}</b>
           ${link === undefined ? label : html`<a href="${link}">${label}</a>`}
+          ${
+            failed &&
+            html`<a href="${failed.link}">${formatNumber(failed.count)} with a failed eval</a>`
+          }
         </li>`,
     )}
   </ul>`;
@@ -155,31 +159,44 @@ function renderOpen({ counts, hasLiveEvals }: News, context: PageContext): Html 
   </p>`;
 }
 
-/** The figures at the top, each with a link to what it counts. */
-function listCounts(
-  { counts, rejections }: News,
-  context: PageContext,
-): [number, string, string?][] {
-  const { production, simulation } = counts;
-  const link = (kind: SessionKind, more = {}): string =>
-    linkTo(context, '/sessions', { kind, ...more });
-  const failed = { failed_only: 'true' };
+/** A figure at the top, with a link to what it counts. */
+interface Figure {
+  count: number;
+  label: string;
+  link?: string;
+  /** How many of the counted sessions have a failed eval. */
+  failed?: { count: number; link: string };
+}
+
+function listCounts({ counts, rejections }: News, context: PageContext): Figure[] {
   const plural = (count: number): string => (count === 1 ? '' : 's');
+  const countSessions = (kind: 'production' | 'simulation'): Figure => {
+    const { total, failed } = counts[kind];
+    return {
+      count: total,
+      label: `${kind} session${plural(total)}`,
+      link: linkTo(context, '/sessions', { kind }),
+      failed: {
+        count: failed,
+        link: linkTo(context, '/sessions', { kind, failed_only: 'true' }),
+      },
+    };
+  };
+  const { openConversations: open, evaluatingSessions: evaluating } = counts;
   const rejected = rejections ? countAll(rejections) : 0;
-  const figures: [number, string, string?][] = [
-    [
-      counts.openConversations,
-      `open conversation${plural(counts.openConversations)}`,
-      linkTo(context, '/sessions', { kind: 'open' }),
-    ],
-    [counts.evaluatingSessions, `session${plural(counts.evaluatingSessions)} being scored`],
-    [production.total, `production session${plural(production.total)}`, link('production')],
-    [production.failed, 'with a failed eval', link('production', failed)],
-    [simulation.total, `simulation session${plural(simulation.total)}`, link('simulation')],
-    [simulation.failed, 'with a failed eval', link('simulation', failed)],
+  return [
+    {
+      count: open,
+      label: `open conversation${plural(open)}`,
+      link: linkTo(context, '/sessions', { kind: 'open' }),
+    },
+    { count: evaluating, label: `session${plural(evaluating)} being scored` },
+    countSessions('production'),
+    countSessions('simulation'),
+    ...(rejected > 0
+      ? [{ count: rejected, label: `rejected request${plural(rejected)}`, link: '#rejected' }]
+      : []),
   ];
-  if (rejected > 0) figures.push([rejected, `rejected request${plural(rejected)}`, '#rejected']);
-  return figures;
 }
 
 function renderUnscored({ unscoredConversations: count }: OwnerCounts, context: PageContext): Html {

@@ -199,7 +199,6 @@ function renderFacts(
   const isEnded = watched === undefined || !isUnderWay(watched);
   const facts: Fact[] = [
     ['Agent', agent && renderAgent(agent, context)],
-    ['State', watched && STATES[watched.status]],
     ['Seed', watched?.plan.seed],
     ['Started', instant(watched?.plan.startedAtMs ?? run.oldestStartMs)],
     ['Ended', isEnded ? instant(run.newestEndMs) : undefined],
@@ -216,13 +215,6 @@ function renderAgent({ id, name, url }: NonNullable<RunPage['agent']>, context: 
     url === '' ? '' : ` at ${url}`
   }`;
 }
-
-const STATES = {
-  running: 'running',
-  evaluating: 'being scored',
-  completed: 'all sessions ended',
-  canceled: 'canceled',
-} as const;
 
 const countSessions = (count: number): string | undefined =>
   count === 0 ? undefined : formatCount(count, 'session');
@@ -285,5 +277,6 @@ function renderEvals(
 
 const CSS = `
 .verdict { font-size: 1.1rem; margin: 0.5rem 0; }
-ul.comparisons { display: flex; flex-wrap: wrap; gap: 0 1rem; list-style: none; padding: 0; }
+ul.comparisons { display: flex; flex-wrap: wrap; gap: 0 1rem; list-style: none; margin: 0.75rem 0;
+  padding: 0; }
 `;

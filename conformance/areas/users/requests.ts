@@ -1,12 +1,8 @@
 import { sandboxErrors, type UserCreateRequest } from '../../../src/contract/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { type Step, stepsOf } from '../../engine/probe.ts';
-import {
-  errorOf,
-  isAccepted,
-  isInterrupted,
-  type Exchange,
-} from '../../engine/transcript/reading.ts';
+import { isInterrupted } from '../../engine/transcript/failure-messages.ts';
+import { errorOf, isAccepted, type Exchange } from '../../engine/transcript/reading.ts';
 import { extendBody } from '../large-bodies.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
 

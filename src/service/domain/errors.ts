@@ -47,6 +47,19 @@ export class RequestError extends HttpError<ServiceErrorCode> {
   }
 }
 
+/** A parameter of a query is invalid. */
+export class ParameterError extends RequestError {
+  readonly parameter: string;
+  /** What is wrong: a sentence, to be read after the name of the parameter. */
+  readonly problem: string;
+
+  constructor(parameter: string, problem: string) {
+    super('bad_request', `${parameter} ${problem}`);
+    this.parameter = parameter;
+    this.problem = problem;
+  }
+}
+
 /** A part of a document is invalid although the document matches its schema. */
 export class InvalidDocumentError extends RequestError {
   /** JSON pointer (RFC 6901) to the invalid part. */

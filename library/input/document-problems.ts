@@ -73,8 +73,7 @@ function describeViolation(
   }
   const message = `${pointer || root} must be ${expected}, got ${received}`;
   const given = resolvePointer(value, pointer);
-  const isQuotable =
-    kind === 'string' && (typeof given === 'number' || typeof given === 'boolean');
+  const isQuotable = kind === 'string' && (typeof given === 'number' || typeof given === 'boolean');
   const source = isQuotable && sourceAt(document, pointer);
   const quoted = source ? `${message}. Put it in quotes: "${source}"` : message;
   return { pointer, isName: false, message: quoted };

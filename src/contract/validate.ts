@@ -8,10 +8,10 @@ import { isSecretField } from '../platform/secret-names.ts';
 /** Name of a message: the title of its schema. */
 export type MessageName = keyof Messages;
 
-/** What a schema expects: a JSON type, a listed value, a time (ISO 8601), an id, any value, or no field. */
-type ExpectedKind =
-  | ('string' | 'integer' | 'number' | 'boolean' | 'object' | 'array')
-  | ('literal' | 'time' | 'id' | 'any' | 'absent');
+type JsonType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array';
+
+/** What a schema expects: a type, one of its literals, a time (ISO 8601), an id, any value, or no field. */
+type ExpectedKind = JsonType | 'literal' | 'time' | 'id' | 'any' | 'absent';
 
 /** A place where a value does not match its schema. */
 export interface Violation {

@@ -5,13 +5,7 @@ import { sweep } from '../../engine/sweep/sweep.ts';
 import { errorOf, isAccepted, type Exchange } from '../../engine/transcript/reading.ts';
 import { GENERATED } from '../accepted.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
-import {
-  create,
-  createCreation,
-  createFullUser,
-  createUserId,
-  extendUserTo,
-} from './requests.ts';
+import { create, createCreation, createFullUser, createUserId, extendUserTo } from './requests.ts';
 import {
   arePaired,
   isExclusive,

@@ -11,6 +11,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import wrtc from '@roamhq/wrtc';
 import { WebSocket } from 'ws';
+import { voiceChannel } from '../src/contract/index.ts';
 import { createPacer } from '../src/platform/pacer.ts';
 import { startAgent } from '../reference-agent/index.ts';
 import { findPercentile } from '../src/platform/percentile.ts';
@@ -41,7 +42,7 @@ async function openCall(
   url: string,
   createAnswer: (offer: string) => Promise<string>,
 ): Promise<void> {
-  const socket = new WebSocket(url, ['voice-agent']);
+  const socket = new WebSocket(url, [voiceChannel.protocol]);
   await once(socket, 'open');
   socket.send(JSON.stringify({ type: 'start_call', metadata: { context: 'echo' } }));
   const [data] = (await once(socket, 'message')) as [Buffer];

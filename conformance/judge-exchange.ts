@@ -8,8 +8,10 @@ import {
   type Level,
 } from '../src/contract/index.ts';
 import { parseJson } from '../src/platform/json.ts';
+import type { ChatStep } from './areas/chat/requests.ts';
 import { requirement, sandboxSuite, serviceSuite } from './areas/index.ts';
 import { OVER_CAP } from './areas/service/results/evidence.ts';
+import type { CreateStep } from './areas/users/requests.ts';
 import { createExchangeJudge } from './engine/judge/exchange-validator.ts';
 import { isServiceEndpoint, routeNames } from './engine/checks/route-names.ts';
 import { toPrintable } from './engine/transcript/reading.ts';
@@ -117,7 +119,7 @@ function toRecord(
 function readPurpose(
   endpoint: Endpoint,
   { request, response: { status, body } }: Omit<ForeignExchange, 'durationMs'>,
-): { step: string; intent: Intent } {
+): { step: 'own' | typeof OVER_CAP | ChatStep | CreateStep; intent: Intent } {
   const isAccepted = status >= 200 && status < 300;
   if (isServiceEndpoint(endpoint)) {
     const limit = new URLSearchParams(request.path.replace(/^[^?]*/, '')).get('limit');

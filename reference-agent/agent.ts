@@ -25,7 +25,7 @@ import type { ScriptPlayer } from './script-player.ts';
 import { allowOnly, createAgentServer } from './server.ts';
 import type { KeyPair } from '../src/http-kit/self-signed.ts';
 import type { Users } from './users.ts';
-import { VOICE_PATH } from './voice/upgrade.ts';
+import { VOICE_PATH, VOICE_PROTOCOL } from './voice/upgrade.ts';
 import type { VoiceServer } from './voice/voice-server.ts';
 
 declare module 'fastify' {
@@ -174,7 +174,7 @@ function recordRequest(parts: AgentParts, request: FastifyRequest, reply: Fastif
 /** Rejects plain HTTP requests to a WebSocket. */
 function requireUpgrade(api: FastifyInstance, url: string): void {
   api.get(url, () => {
-    const message = 'This is a WebSocket. Request an upgrade with the subprotocol voice-agent.';
+    const message = `This is a WebSocket. Request an upgrade with the subprotocol ${VOICE_PROTOCOL}.`;
     const headers = { upgrade: 'websocket', connection: 'Upgrade' };
     throw new RequestError('upgrade_required', message, headers);
   });

@@ -16,43 +16,53 @@ import {
 } from '../engine/requirement.ts';
 import type { Property } from '../engine/sweep/property.ts';
 import type { Exchange } from '../engine/transcript/reading.ts';
+import type { ChatStep } from './chat/requests.ts';
+import type { CreateStep } from './users/requests.ts';
 
 /** The step of all generated requests. Their properties name the requirements for their success. */
 export const GENERATED = 'generated';
 
+/** The steps of the endpoints whose valid requests are generated, too. */
+interface Steps {
+  chat: ChatStep;
+  create: CreateStep;
+}
+
 /** The common properties of the valid requests to an endpoint. */
-interface AcceptedDefaults extends RequirementDefaults {
-  endpoint: Endpoint;
+interface AcceptedDefaults<Of extends keyof Steps> extends RequirementDefaults {
+  endpoint: Of;
   /** What is special about the generated requests, each with its requirement. */
   properties: readonly Property[];
 }
 
 /** A requirement that some valid requests succeed, besides the generated ones. */
-interface AcceptedEntry extends Omit<PartialEntry, 'check'> {
+interface AcceptedEntry<Name extends string = string> extends Omit<PartialEntry, 'check'> {
   /** The steps of the requests; `others`: all that no requirement names, even in other recordings. */
-  steps?: 'others' | readonly string[];
+  steps?: 'others' | readonly Name[];
   /**
-   * The step of the plain request that these requests vary, for all or by step: if it is refused, too,
+   * The step of the plain request that these requests vary, for all or for each: if it is refused, too,
    * they show nothing. The plain request of a generated one is always the step `full`.
    */
-  plain?: string | ((step: string) => string);
+  plain?: Name | ((exchange: Exchange) => Name);
   wrapCheck?: RequirementDefaults['wrapCheck'];
   isEvidence?: Parameters<typeof checkAccepted>[3];
 }
 
 /** The requirements about the success of some valid requests, by id. */
-export type AcceptedEntries = Readonly<Record<RequirementId, AcceptedEntry>>;
+export type AcceptedEntries<Of extends keyof Steps> = Readonly<
+  Record<RequirementId, AcceptedEntry<Steps[Of]>>
+>;
 
 /**
  * Derives the checks of valid requests from their steps.
  *
  * @throws {Error} if a property has a requirement that is not among the entries.
  */
-export function defineAccepted<Id extends RequirementId>(
-  { endpoint, properties, ...defaults }: AcceptedDefaults,
-  entries: Readonly<Record<Id, AcceptedEntry>>,
+export function defineAccepted<Of extends keyof Steps, Id extends RequirementId>(
+  { endpoint, properties, ...defaults }: AcceptedDefaults<Of>,
+  entries: Readonly<Record<Id, AcceptedEntry<Steps[Of]>>>,
 ): Record<Id, RequirementEntry> {
-  const all = Object.entries(entries) as [Id, AcceptedEntry][];
+  const all: [Id, AcceptedEntry][] = Object.entries(entries) as [Id, AcceptedEntry<Steps[Of]>][];
   const stray = properties.find(({ requirement }) => !Object.hasOwn(entries, requirement));
   if (stray) throw new Error(`${stray.name} has the requirement ${stray.requirement}.`);
   const named = [
@@ -68,8 +78,8 @@ export function defineAccepted<Id extends RequirementId>(
       id,
       checkAccepted(endpoint, isStep, explainNoValidResponse(endpoint), isEvidence),
     );
-    const plainStepOf = ({ step, properties: special }: Exchange): string | undefined =>
-      special ? 'full' : typeof plain === 'function' ? plain(step) : plain;
+    const plainStepOf = (exchange: Exchange): string | undefined =>
+      exchange.properties ? 'full' : typeof plain === 'function' ? plain(exchange) : plain;
     const check =
       plain === undefined
         ? accepted

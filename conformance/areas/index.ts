@@ -11,7 +11,6 @@ import { health } from './health/index.ts';
 import { diagnoseSandbox } from './diagnoses/index.ts';
 import { sandboxRepairs } from './sandbox-repairs.ts';
 import { createSandboxState } from './sandbox-state.ts';
-import { NEEDS_CONTROL_API } from './service/findings.ts';
 import { createServiceContext } from './service/context.ts';
 import { diagnoseService } from './service/diagnoses/index.ts';
 import { service } from './service/index.ts';
@@ -118,7 +117,7 @@ export function listNeedingControlApi(): RequirementId[] {
   const run = { areas: ['service'], intrusive: true } as Partial<RunRecord> as RunRecord;
   const nothingSent: Transcript = { run, exchanges: [] };
   return serviceRequirementIds.filter(
-    (id) => serviceSuite.checks[id]?.unjudged(nothingSent).reason === NEEDS_CONTROL_API,
+    (id) => serviceSuite.checks[id]?.unjudged(nothingSent).needs === 'control_api',
   );
 }
 

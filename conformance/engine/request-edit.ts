@@ -89,17 +89,17 @@ export const bodyEdits = {
     edit: (accepted) => ({ text: `${JSON.stringify(accepted)}${TEXT_AFTER_JSON}` }),
     isIn: hasTextAfterJson,
     hint: {
+      ...malformedBodyHint,
       accepted:
         'Refuse a body with anything after its JSON object. Decoders that read a stream, such as json.NewDecoder in Go, stop after the first value.',
-      crashed: malformedBodyHint.crashed,
     },
   },
   'body with single quotes': {
     edit: (accepted) => ({ text: JSON.stringify(accepted).replaceAll('"', "'") }),
     isIn: hasSingleQuotes,
     hint: {
+      ...malformedBodyHint,
       accepted: 'Use a strict JSON parser: JSON has only double quotes.',
-      crashed: malformedBodyHint.crashed,
     },
   },
   'body empty': { edit: () => ({ text: '' }), isIn: isEmptyBody },

@@ -161,17 +161,14 @@ export function describeChanges(
   earlierName: string,
 ): string {
   const { comparison } = compareReports(report, earlier);
-  const parts = [
-    ...listChanges(comparison)
-      .filter(({ change }) => RERUN_CHANGES.includes(change))
-      .map(({ name, ids }) => `${name} ${shortList(ids)}`),
-    ...describeOtherChanges(
-      [...comparison.firstJudged, ...comparison.otherChanges],
-      rowsOf(earlier),
-      rowsOf(report),
-    ),
-  ];
-  const isSame = parts.length === 0 || parts.every((part) => part.startsWith('still'));
+  const changes = listChanges(comparison).filter(({ change }) => RERUN_CHANGES.includes(change));
+  const others = describeOtherChanges(
+    [...comparison.firstJudged, ...comparison.otherChanges],
+    rowsOf(earlier),
+    rowsOf(report),
+  );
+  const isSame = others.length === 0 && changes.every(({ change }) => change === 'stillFailing');
+  const parts = [...changes.map(({ name, ids }) => `${name} ${shortList(ids)}`), ...others];
   const lead = isSame ? 'Nothing changed' : 'Changed';
   return `${lead} since ${earlierName}${parts.length === 0 ? '' : `: ${parts.join('; ')}`}.`;
 }

@@ -16,7 +16,6 @@ import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
 import {
   isAddedLater,
   judgeTranscript,
-  LEFT_OUT,
   type Judgment,
   type RequirementResult,
   type JudgeOptions,
@@ -58,7 +57,7 @@ export function createReport(
     ...(run.proxy === undefined ? [] : [`Requests went through the proxy ${run.proxy}.`]),
     ...describeCrashes(suite.peer, crashes, judgment.blockedBy),
     ...suite.areas.flatMap((area) => area.notices?.(transcript, { isBlocked }) ?? []),
-    ...describeSelection(suite, judgment),
+    ...describeSelection(suite, judgment, run),
     ...describeLater(judgment, options),
   ];
   const requirements = [...judgment.requirements].map(([id, result]) =>
@@ -100,11 +99,15 @@ export function createReport(
 }
 
 /** Says that the verdict is only about selected requirements, because it looks like any other. */
-function describeSelection({ requirementIds }: Suite, { requirements }: Judgment): string[] {
-  const leftOut = [...requirements.values()].filter(
-    (result) => result.verdict === 'not_selected' && result.reason === LEFT_OUT,
+function describeSelection(
+  { requirementIds }: Suite,
+  { requirements }: Judgment,
+  { areas }: RunRecord,
+): string[] {
+  const isComplete = [...requirements].every(
+    ([id, { verdict }]) => verdict !== 'not_selected' || !areas.includes(areaOf(id)),
   );
-  if (leftOut.length === 0) return [];
+  if (isComplete) return [];
   const judged = [...requirements.values()].filter(({ verdict }) => verdict !== 'not_selected');
   return [
     `The verdict covers ${judged.length} of ${formatCount(requirementIds.length, 'requirement')}. The others were not selected.`,

@@ -22,8 +22,13 @@ type Row = ResendReport['requirements'][number];
 /** The verdict on a request that was sent again. */
 export type Rejudgment = Pick<ResendReport, 'verdict' | 'sentence' | 'requirements'>;
 
-const COMPARED = 'It compares several requests of the run, so this response does not decide.';
-const OTHER_KIND = 'It does not apply to this kind of response.';
+/** Why a response does not decide about a requirement. */
+const openReasons = {
+  compared: 'It compares several requests of the run, so this response does not decide.',
+  other_kind: 'It does not apply to this kind of response.',
+};
+
+type JudgedRow = Row & { open?: keyof typeof openReasons };
 
 /**
  * Judges a new response. It is judged by the requirements that judged the exchange in the run, and by all
@@ -54,7 +59,7 @@ export function judgeAgain(
   });
   const isCut = before.response?.bodyBytes !== undefined;
   const ids = selectedIds(suite, source, now);
-  const rows = ids.flatMap((id): Row[] => {
+  const rows = ids.flatMap((id): JudgedRow[] => {
     const { level, section, rule } = requirementOf(suite, id);
     const wasBroken = breaks.includes(id);
     const row = { id, level, section, rule, wasBroken };
@@ -67,22 +72,25 @@ export function judgeAgain(
         : [{ ...row, verdict, pointer, expected, received, ...(hint !== undefined && { hint }) }];
     }
     const isShown = !isRecorded || isCut || applyBefore(id).finding !== undefined;
-    if (wasBroken && !isShown) return [{ ...row, verdict: 'not_judged', reason: COMPARED }];
+    if (wasBroken && !isShown) return [{ ...row, verdict: 'not_judged', open: 'compared' }];
     const isJudged = judgedBy.length === 0 || judgedBy.includes(id);
     // A request that got no response may be evidence only because of that.
     const isAnswered = wasBroken && before.failure && now.response;
     if (isEvidence || isAnswered) return isJudged ? [{ ...row, verdict: 'pass' }] : [];
-    const openReason = others.length > 0 ? COMPARED : OTHER_KIND;
-    return wasBroken ? [{ ...row, verdict: 'not_judged', reason: openReason }] : [];
+    const open = others.length > 0 ? 'compared' : 'other_kind';
+    return wasBroken ? [{ ...row, verdict: 'not_judged', open }] : [];
   });
   const order: readonly Row['verdict'][] = ['fail', 'warn', 'not_judged', 'pass'];
-  const requirements = rows.toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
-  return { ...conclude(suite, requirements, source, now), requirements };
+  const sorted = rows.toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
+  const requirements = sorted.map(
+    ({ open, ...row }): Row => ({ ...row, ...(open && { reason: openReasons[open] }) }),
+  );
+  return { ...conclude(suite, sorted, source, now), requirements };
 }
 
 function conclude(
   suite: Suite,
-  rows: readonly Row[],
+  rows: readonly JudgedRow[],
   { before, exchanges, breaks, companions = [], run }: ResendSource,
   now: Exchange,
 ): Pick<ResendReport, 'verdict' | 'sentence'> {
@@ -94,7 +102,7 @@ function conclude(
     const verb = failed.some((id) => breaks.includes(id)) ? 'still breaks' : 'breaks';
     return { verdict: 'not-conforming', sentence: `The response ${verb} ${failed.join(', ')}.` };
   }
-  const open = rows.filter(({ reason }) => reason === COMPARED);
+  const open = rows.filter((row) => row.open === 'compared');
   if (open.length > 0) {
     return {
       verdict: 'not-judged',

@@ -15,12 +15,8 @@ import { createHttpClient } from '../engine/drive/http-client.ts';
 import { createRecorder, toRecordedRequest } from '../engine/drive/recorder.ts';
 import { createInterruption, deadlineMsOf } from '../engine/drive/run.ts';
 import { isUp } from '../engine/transcript/crashes.ts';
-import {
-  describeOutcome,
-  isAccepted,
-  isInterrupted,
-  isUnsent,
-} from '../engine/transcript/reading.ts';
+import { isInterrupted } from '../engine/transcript/failure-messages.ts';
+import { describeOutcome, isAccepted, isUnsent } from '../engine/transcript/reading.ts';
 import type { Exchange } from '../engine/transcript/transcript.ts';
 import { sendTogether } from './companions.ts';
 import { concludeEvals } from './conclude-evals.ts';

@@ -61,7 +61,7 @@ function describeUnknownFields(unknown: readonly Violation[]): DocumentProblem {
 }
 
 function describeViolation(
-  { pointer, expected, received, fields }: Violation,
+  { pointer, kind, expected, received, fields }: Violation,
   document: Document,
   value: unknown,
   root: string,
@@ -72,14 +72,12 @@ function describeViolation(
     return { pointer, isName: true, message };
   }
   const message = `${pointer || root} must be ${expected}, got ${received}`;
-  const source =
-    isQuotable(resolvePointer(value, pointer), expected) && sourceAt(document, pointer);
+  const given = resolvePointer(value, pointer);
+  const isQuotable = kind === 'string' && (typeof given === 'number' || typeof given === 'boolean');
+  const source = isQuotable && sourceAt(document, pointer);
   const quoted = source ? `${message}. Put it in quotes: "${source}"` : message;
   return { pointer, isName: false, message: quoted };
 }
-
-const isQuotable = (value: unknown, expected: string): boolean =>
-  expected.startsWith('a string') && (typeof value === 'number' || typeof value === 'boolean');
 
 /** Returns the pointer to the object that has a field. */
 const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'));

@@ -41,14 +41,15 @@ export function describeJsonError(
   fallbackAt: number,
 ): SyntaxProblem {
   const [, position] = /at position (\d+)/.exec(nodeMessage) ?? [];
+  const isCut = nodeMessage === 'Unexpected end of JSON input';
   const reason = nodeMessage
     .replace(/ in JSON at position .*$/s, '')
     .replace(/, ?(\.\.\.)?".*is not valid JSON$/s, '')
-    .replace(/^Unexpected end of JSON input$/, 'unexpected end of file')
     .replace(/^[A-Z]/, (letter) => letter.toLowerCase());
   const end = text.trimEnd().length;
-  const at = reason === 'unexpected end of file' ? end : Number(position ?? fallbackAt);
-  return { at: Math.min(at, Math.max(0, end - 1)), message: `Invalid JSON: ${reason}` };
+  const at = isCut ? end : Number(position ?? fallbackAt);
+  const message = `Invalid JSON: ${isCut ? 'unexpected end of file' : reason}`;
+  return { at: Math.min(at, Math.max(0, end - 1)), message };
 }
 
 /** Describes why the aliases of a document can't be resolved. */

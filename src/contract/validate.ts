@@ -8,12 +8,20 @@ import { isSecretField } from '../platform/secret-names.ts';
 /** Name of a message: the title of its schema. */
 export type MessageName = keyof Messages;
 
+type JsonType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array';
+
+/** What a schema expects: a type, one of its literals, a time (ISO 8601), an id, any value, or no field. */
+type ExpectedKind = JsonType | 'literal' | 'time' | 'id' | 'any' | 'absent';
+
 /** A place where a value does not match its schema. */
 export interface Violation {
   /** JSON pointer (RFC 6901) to the place; for a missing property, where it belongs. */
   pointer: string;
-  /** What the schema expects, e.g. "an integer" or "one of active, inactive, pending". */
+  kind: ExpectedKind;
+  /** The kind in words, e.g. "an integer" or "one of active, inactive, pending". */
   expected: string;
+  /** The first value of a list, or the least number, if the schema has one. */
+  example?: unknown;
   /** The actual value, shortened; "nothing" if it is missing, and the misspelled name if there is one. */
   received: string;
   /** For a missing field: the name under which it seems to be. */
@@ -138,7 +146,7 @@ function toViolation(error: AjvError, name: MessageName, value: unknown): Violat
         );
   return {
     pointer,
-    expected: describeExpectation(error, name, pointer),
+    ...describeExpectation(findExpectedNode(error, name, pointer)),
     received:
       found !== undefined
         ? describeMisspelled(found, last)
@@ -211,21 +219,22 @@ function findRespelledFields(
   return [...own, ...inner];
 }
 
-function describeExpectation(
+/** Returns the schema node that an error is about; undefined if the schema has no such field. */
+function findExpectedNode(
   { keyword, schemaPath, params }: AjvError,
   name: MessageName,
   pointer: string,
-): string {
-  if (keyword === 'false schema' || keyword === 'additionalProperties') return 'absent';
+): SchemaNode | undefined {
+  if (keyword === 'false schema' || keyword === 'additionalProperties') return undefined;
   // Either "#/properties/..." in this schema or "other.schema.json/properties/..." in another one.
   const [, file, path = ''] = /^([^#/]*)#?(.*)$/.exec(schemaPath) ?? [];
   const parent = path.slice(0, path.lastIndexOf('/'));
   const node = resolvePointer(documents[file || schemas[name].$id], parent) as
     SchemaNode | undefined;
   const target = params.missingProperty ? node?.properties?.[params.missingProperty] : node;
-  const description = describeNode(target ?? {});
+  const expected = followRef(target ?? {});
   // In a referenced schema, the path starts at that schema without naming it.
-  return description === ANY_VALUE ? describeNode(findNode(name, pointer)) : description;
+  return kindOf(expected) === 'any' ? followRef(findNode(name, pointer)) : expected;
 }
 
 /** Returns the schema node for a place in a message; an empty node if there is none. */
@@ -251,8 +260,6 @@ export function findAllowedWords(name: MessageName, pointer: string): string[] {
   return (followRef(findNode(name, pointer)).enum ?? []).filter((word) => typeof word === 'string');
 }
 
-const ANY_VALUE = 'a value';
-
 const typeWords: Record<string, string> = {
   string: 'a string',
   integer: 'an integer',
@@ -262,15 +269,37 @@ const typeWords: Record<string, string> = {
   array: 'an array',
 };
 
+/** The pattern of ids, with their maximum length. */
+const ID_PATTERN = /^\^\(\?!\\\.\{1,2\}\$\)\[A-Za-z0-9_\.-\]\{1,(\d+)\}\$$/;
+
+function kindOf(node: SchemaNode): ExpectedKind {
+  if (node.const !== undefined || node.enum) return 'literal';
+  if (node['format'] === 'iso8601') return 'time';
+  if (ID_PATTERN.test(String(node['pattern']))) return 'id';
+  return typeWords[node.type ?? ''] === undefined ? 'any' : (node.type as ExpectedKind);
+}
+
+/** Describes what a schema node expects; without a node, the field must be absent. */
+function describeExpectation(
+  node: SchemaNode | undefined,
+): Pick<Violation, 'kind' | 'expected' | 'example'> {
+  if (!node) return { kind: 'absent', expected: 'absent' };
+  const example = node.const ?? node.enum?.[0] ?? node['minimum'];
+  return {
+    kind: kindOf(node),
+    expected: describeNode(node),
+    ...(example !== undefined && { example }),
+  };
+}
+
 /** Describes in words what a schema node expects. */
 function describeNode(node: SchemaNode): string {
-  const target = followRef(node);
-  if (target.const !== undefined) return JSON.stringify(target.const);
-  if (target.enum) return `one of ${target.enum.map((item) => JSON.stringify(item)).join(', ')}`;
-  if (target['format'] === 'iso8601') return 'an ISO 8601 time';
-  if (typeof target['pattern'] === 'string') return describePattern(target['pattern']);
-  const words = typeWords[target.type ?? ''] ?? ANY_VALUE;
-  const { minimum, maximum, minItems, maxItems } = target as Record<string, number | undefined>;
+  if (node.const !== undefined) return JSON.stringify(node.const);
+  if (node.enum) return `one of ${node.enum.map((item) => JSON.stringify(item)).join(', ')}`;
+  if (node['format'] === 'iso8601') return 'an ISO 8601 time';
+  if (typeof node['pattern'] === 'string') return describePattern(node['pattern']);
+  const words = typeWords[node.type ?? ''] ?? 'a value';
+  const { minimum, maximum, minItems, maxItems } = node as Record<string, number | undefined>;
   if (minimum !== undefined && maximum !== undefined)
     return `${words} from ${minimum} to ${maximum}`;
   if (minimum !== undefined) return `${words} of at least ${minimum}`;
@@ -283,7 +312,7 @@ function describeNode(node: SchemaNode): string {
 
 /** Describes a pattern. One that only limits the length is described by the limits, and ids in words. */
 function describePattern(pattern: string): string {
-  const [, length] = /^\^\(\?!\\\.\{1,2\}\$\)\[A-Za-z0-9_\.-\]\{1,(\d+)\}\$$/.exec(pattern) ?? [];
+  const [, length] = ID_PATTERN.exec(pattern) ?? [];
   if (length !== undefined) {
     return `1 to ${length} letters, digits, dots, hyphens, or underscores, and neither . nor ..`;
   }

@@ -2,6 +2,7 @@
 import type { ObservedBehaviors } from '../../../src/contract/index.ts';
 import { describeError } from '../../engine/judge/observed.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
+import { type ChatStep, isChatStep } from './requests.ts';
 
 /** Bodies around the usual limits of frameworks and proxies, above what every sandbox must accept. */
 export const OPEN_BODY_BYTES = [102_400, 131_072, 1_048_576] as const;
@@ -11,7 +12,7 @@ const formatBytes = (bytes: number): string =>
   bytes >= 1_048_576 ? `${bytes / 1_048_576} MB` : `${Math.round(bytes / 1024)} kB`;
 
 /** Returns the step of a body of this size. */
-export const bodyStep = (bytes: number): string => `body of ${formatBytes(bytes)}`;
+export const bodyStep = (bytes: number): ChatStep => `body of ${formatBytes(bytes)}`;
 
 const sizeOf = ({ request: { body = '', bodyBytes } }: Exchange): number =>
   bodyBytes ?? Buffer.byteLength(body);
@@ -29,10 +30,7 @@ function largestAcceptedBytes(
 
 /** Reports the largest accepted chat request, and what a larger one got. */
 export function observeBodySizes(transcript: Transcript): ObservedBehaviors {
-  const steps = OPEN_BODY_BYTES.map(bodyStep);
-  const shown = transcript.exchanges.filter(
-    ({ endpoint, step }) => endpoint === 'chat' && steps.includes(step),
-  );
+  const shown = transcript.exchanges.filter(isChatStep(...OPEN_BODY_BYTES.map(bodyStep)));
   const largest = largestAcceptedBytes(transcript, 'chat');
   if (shown.length === 0 || largest === undefined) return {};
   const [refused] = shown

@@ -4,7 +4,7 @@ import { isSuccess, replaceParts, to, type When } from '../../engine/mutants/com
 import { hasKeys, lacks, where } from '../../engine/mutants/requests.ts';
 import type { MutantEntry } from '../../engine/requirement.ts';
 import { type AcceptedEntries, createFalseRefusals } from '../accepted.ts';
-import { knownMetadata } from './requests.ts';
+import { isChatStep, knownMetadata } from './requests.ts';
 
 const refuses = createFalseRefusals('chat');
 
@@ -22,7 +22,7 @@ const responds = (description: string, parts: Parameters<typeof replaceParts>[1]
 });
 
 /** The requirements about the fields of valid chat requests. */
-export const requestFields: AcceptedEntries = {
+export const requestFields: AcceptedEntries<'chat'> = {
   'CHAT-001': {
     rule: 'A chat request with every optional field gets a 2xx response with a JSON object.',
     section: '4.5',
@@ -117,7 +117,7 @@ export const requestFields: AcceptedEntries = {
       'The service sends the id of the user it created with every turn; a refusal ends the simulation.',
     probes: ['chat/forms'],
     steps: ['only user_id', '64-character user_id'],
-    plain: (step) => (step === 'only user_id' ? 'minimal' : 'full'),
+    plain: (exchange) => (isChatStep('only user_id')(exchange) ? 'minimal' : 'full'),
     mutants: {
       'refuses-user-id-alone': refuses(
         'requests with only `messages` and `user_id`',
@@ -183,7 +183,7 @@ export const requestFields: AcceptedEntries = {
       'Scenarios add their own keys, such as `session_type` or `stress_level`; a refusal ends the simulation.',
     probes: ['chat/forms', 'chat/generated'],
     steps: ['other metadata', 'only other metadata'],
-    plain: (step) => (step === 'only other metadata' ? 'minimal' : 'full'),
+    plain: (exchange) => (isChatStep('only other metadata')(exchange) ? 'minimal' : 'full'),
     mutants: {
       'refuses-other-metadata': refuses(
         '`metadata` with other than the known keys',

@@ -47,7 +47,7 @@ const hasContent =
     );
 
 /** The requirements about the messages of valid chat requests. */
-export const requestMessages: AcceptedEntries = {
+export const requestMessages: AcceptedEntries<'chat'> = {
   'CHAT-010': {
     rule: 'A chat request succeeds with `system`, `user`, and `assistant` messages in any order.',
     statements: ['2.7.1', '2.7.2', '2.7.3', '2.7.4'],

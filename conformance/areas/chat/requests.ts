@@ -2,9 +2,6 @@ import type { ChatMessage, ChatRequest } from '../../../src/contract/index.ts';
 import { type Step, stepsOf } from '../../engine/probe.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
 
-/** Creates a predicate for the exchanges of some steps: `isChatStep('full')(exchange)`. */
-export const isChatStep = stepsOf('chat');
-
 /** Returns a user message. */
 export const user = (content: string): ChatMessage => ({ role: 'user', content });
 
@@ -16,6 +13,44 @@ export const REFERENCE_PHRASE = 'My reference number is';
 
 /** The step of two requests of one session at the same moment. */
 export const SAME_SESSION = 'same session';
+
+/** The steps of chat requests, except malformed ones and those that look for the form of the key. */
+export type ChatStep =
+  | 'minimal'
+  | 'full'
+  | 'without user_id'
+  | 'without session_id'
+  | 'without metadata'
+  | 'only session_id'
+  | 'only user_id'
+  | 'known metadata'
+  | 'only other metadata'
+  | 'generated'
+  | 'turn'
+  | 'first on a connection'
+  | 'second on a connection'
+  | 'overlap'
+  | typeof SAME_SESSION
+  | 'anonymous'
+  | 'next anonymous'
+  | 'prompt'
+  | 'control'
+  | 'after refusals'
+  | '64-character user_id'
+  // Requests whose response the specification leaves open.
+  | 'wrong key'
+  | 'no key'
+  | 'empty messages'
+  | 'content in parts'
+  | 'user_id a number'
+  | 'metadata a string'
+  | 'content type text/plain'
+  | `body of ${string}`
+  // Only in recordings of earlier versions.
+  | 'other metadata';
+
+/** Creates a predicate for the exchanges of some steps: `isChatStep('full')(exchange)`. */
+export const isChatStep = stepsOf<ChatStep>('chat');
 
 /** Returns a long session id with mixed case and hyphens, so that any change in the echo shows. */
 export const createSessionId = ({ random }: SandboxContext): string =>
@@ -47,7 +82,7 @@ export function fullRequest(context: SandboxContext): ChatRequest {
 }
 
 /** Returns a step whose request must succeed. */
-export const valid = (step: string, json: ChatRequest): Step => ({
+export const valid = (step: ChatStep, json: ChatRequest): Step<ChatStep> => ({
   endpoint: 'chat',
   step,
   intent: 'valid',
@@ -55,7 +90,11 @@ export const valid = (step: string, json: ChatRequest): Step => ({
 });
 
 /** Returns a step for whose request the specification defines no response. */
-export const open = (step: string, json: unknown, more: Partial<Step> = {}): Step => ({
+export const open = (
+  step: ChatStep,
+  json: unknown,
+  more: Partial<Step<ChatStep>> = {},
+): Step<ChatStep> => ({
   endpoint: 'chat',
   step,
   intent: 'open',

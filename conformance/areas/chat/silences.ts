@@ -7,6 +7,7 @@ import { acceptInstead, errorResponse, refuseInstead } from '../sandbox-response
 import type { ProxyResponse } from '../../engine/mutants/mutant.ts';
 import { hasWrongKey, where } from '../../engine/mutants/requests.ts';
 import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
+import { isChatStep } from './requests.ts';
 
 const hasNoMessages = to(
   'chat',
@@ -44,7 +45,7 @@ export const silences: Subject = {
         'Without a key check, anyone who knows the address can use the agent. A key is recommended, not required, so its absence is only reported.',
       observability: 'provoked',
       probes: ['chat/silences'],
-      check: checkWrongKey('chat'),
+      check: checkWrongKey(isChatStep('wrong key')),
       legal: {
         'wrong-key-taken': {
           description: 'Accepts any key.',

@@ -21,7 +21,7 @@ export function findErrorPages({ run, exchanges }: Transcript): Diagnosis[] {
       {
         seen,
         fault: `requests get ${status} with ${describePage(page)} (${describeSeen(seen)})`,
-        cure: page.cure.endsWith('as JSON') ? `${page.cure}: ${ERROR_SHAPE}` : page.cure,
+        cure: page.needsHandler ? `${page.cure}: ${ERROR_SHAPE}` : page.cure,
         repair: (exchange) =>
           isHandled(exchange, page)
             ? respondWithError(exchange.response?.status ?? 400, 'bad_request')

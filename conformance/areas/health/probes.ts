@@ -11,12 +11,15 @@ const anotherPath = {
   body: { json: { messages: [] } },
 } as const satisfies Step;
 
+/** The steps of health requests. */
+export type HealthStep = 'plain' | 'with Accept' | 'during chat' | 'after refusals';
+
 /** Creates a predicate for the exchanges of some steps: `isHealthStep('plain')(exchange)`. */
-export const isHealthStep = stepsOf('health');
+export const isHealthStep = stepsOf<HealthStep>('health');
 
 type HealthProbe = Omit<SandboxProbe, 'exercises'>;
 
-const get = (step: string, headers: Record<string, string> = {}): Step => ({
+const get = (step: HealthStep, headers: Record<string, string> = {}): Step<HealthStep> => ({
   endpoint: 'health',
   step,
   intent: 'valid',

@@ -34,7 +34,7 @@ import {
 } from '../../engine/transcript/reading.ts';
 import { isTransient } from '../../engine/transcript/repetitions.ts';
 import { breakAfterMalformedJson, SURVIVAL_REASON } from '../failures.ts';
-import { isHealthStep } from './probes.ts';
+import { isHealthStep, type HealthStep } from './probes.ts';
 import {
   error,
   hasAccept,
@@ -303,7 +303,7 @@ function hasLostConnection(exchange: Exchange, transcript: Transcript): boolean 
 }
 
 /** Checks the response of a step. Judged only where the plain request works; else HEALTH-001 fails. */
-function checkResponseIfPlainWorks(step: string, expected: string): Check {
+function checkResponseIfPlainWorks(step: HealthStep, expected: string): Check {
   return requirePlainAccepted(
     isHealthStep('plain'),
     isHealthResponse,

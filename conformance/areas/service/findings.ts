@@ -1,11 +1,7 @@
 import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
-import { unjudgedAs, type Check, type Finding } from '../../engine/checks/check.ts';
+import { unjudgedAs, type Check, type Finding, type Unjudged } from '../../engine/checks/check.ts';
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 import { hasControlApi } from './transcript.ts';
-
-/** Why requirements are not judged that the run has to set up. */
-export const NEEDS_CONTROL_API =
-  'The check needs a control API to set up the service, and the service has none.';
 
 /** Advice if nothing is scored because no evals are configured. */
 export const CONFIGURE_EVALS =
@@ -71,12 +67,13 @@ export function requirePlainRight(plainChecks: readonly Check[], check: Check): 
 
 /** Reports that a control API is required, unless the run has one. */
 export function requireControlApi(otherwise: Check['unjudged']): Check['unjudged'] {
-  const absent = unjudgedAs(
-    'not_observed',
-    NEEDS_CONTROL_API,
-    'Serve the control routes that docs/check.md lists under "Without a control API".',
-  );
-  return (transcript) => (hasControlApi(transcript) ? otherwise(transcript) : absent(transcript));
+  const absent: Unjudged = {
+    verdict: 'not_observed',
+    reason: 'The check needs a control API to set up the service, and the service has none.',
+    remedy: 'Serve the control routes that docs/check.md lists under "Without a control API".',
+    needs: 'control_api',
+  };
+  return (transcript) => (hasControlApi(transcript) ? otherwise(transcript) : absent);
 }
 
 /** Reports that an intrusive run is required, unless the run is intrusive. */

@@ -16,7 +16,14 @@ import {
 } from '../../engine/transcript/reading.ts';
 import { onTwins } from '../twins.ts';
 import { unlessAbsent } from './absence.ts';
-import { AT_ONCE, isCreateStep, isDeleteStep, isDuplicate, REFUSE_DUPLICATE } from './requests.ts';
+import {
+  AT_ONCE,
+  DUPLICATE,
+  isCreateStep,
+  isDeleteStep,
+  isDuplicate,
+  REFUSE_DUPLICATE,
+} from './requests.ts';
 
 /** Returns the exchange of the same request that ran at the same time. */
 function twinOf(exchange: Exchange, { exchanges }: Transcript): Exchange | undefined {
@@ -111,7 +118,7 @@ function judgeCreations(one: Exchange, other: Exchange, { exchanges }: Transcrip
     return [{ ...finding, hint: 'Let one of the two requests create the user.' }];
   }
   const refused = isCreated(one) ? other : one;
-  const usual = exchanges.find(isCreateStep('duplicate'));
+  const usual = exchanges.find(isCreateStep(DUPLICATE));
   // Another requirement judges the code if a usual duplicate has another one, too.
   const hasOwnCode = errorOf(refused)?.code !== 'user_exists';
   return hasOwnCode && usual && errorOf(usual)?.code === 'user_exists'

@@ -17,7 +17,13 @@ import {
   type Transcript,
 } from '../../engine/transcript/reading.ts';
 import { isAbsent, unlessAbsent } from './absence.ts';
-import { isCreateStep, isRefusedAsDuplicate, LEFT_OVER, OTHER_CASE } from './requests.ts';
+import {
+  isCreateStep,
+  isDeleteStep,
+  isRefusedAsDuplicate,
+  LEFT_OVER,
+  OTHER_CASE,
+} from './requests.ts';
 import { countAlike, pathUserId, sentUserId } from './user-id.ts';
 
 const isOtherCase = isCreateStep(OTHER_CASE);
@@ -34,8 +40,7 @@ function isRefusedAsNew(exchange: Exchange, transcript: Transcript): boolean {
   if (first && isRefusedAsDuplicate(first)) return false;
   const userId = sentUserId(exchange);
   const leftOver = transcript.exchanges.filter(
-    (other) =>
-      other.endpoint === 'delete' && other.step === LEFT_OVER && pathUserId(other) === userId,
+    (other) => isDeleteStep(LEFT_OVER)(other) && pathUserId(other) === userId,
   );
   const isGone = leftOver.some((other) => other.id < exchange.id && isAccepted(other));
   return isGone || leftOver.some((other) => isNotFound(other));

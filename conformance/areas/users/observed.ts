@@ -4,12 +4,12 @@ import {
   observeEach,
   type ObservedBehavior,
 } from '../../engine/judge/observed.ts';
-import { isCreateStep, isDeleteStep } from './requests.ts';
+import { DUPLICATE, isCreateStep, isDeleteStep } from './requests.ts';
 
 const behaviors: readonly ObservedBehavior[] = [
   { name: 'POST /users', of: isAcceptedAt('create') },
   { name: 'DELETE /users/{user_id}', of: isAcceptedAt('delete') },
-  { name: 'duplicate user', of: isCreateStep('duplicate'), describe: describeError },
+  { name: 'duplicate user', of: isCreateStep(DUPLICATE), describe: describeError },
   { name: 'non-ASCII user_id', of: isCreateStep('non-ASCII letters'), describe: describeError },
   {
     name: 'user metadata as a string',

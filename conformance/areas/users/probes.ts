@@ -12,10 +12,12 @@ import { malformed } from './refusals.ts';
 import {
   AT_ONCE,
   create,
+  createCreation,
   createDeletion,
   createFullUser,
   createUserId,
   deleteUsers,
+  DUPLICATE,
   FIRST_AGAIN,
   LEADING_ZERO,
   LONG_IDS,
@@ -76,12 +78,7 @@ async function deleteAndCreateAgain(context: SandboxContext): Promise<void> {
   const { existing } = context.users;
   await deleteUsers(context, [request.user_id]);
   await context.send(createDeletion('deleted again', 'open', request.user_id));
-  const exchange = await context.send({
-    endpoint: 'create',
-    step: 'created again',
-    intent: 'open',
-    body: { json: request },
-  });
+  const exchange = await context.send(createCreation('created again', 'open', request));
   if (exchange && isAccepted(exchange)) existing.add(request.user_id);
 }
 
@@ -93,12 +90,9 @@ async function createSimilar(context: SandboxContext, id: string): Promise<void>
   // An underscore matches any character in SQL LIKE.
   await create(context, common, createFullUser(`${longest.slice(0, -2)}_0`));
   await create(context, SHORTER_ID, { user_id: id.slice(0, -1) });
-  const otherCase = await context.send({
-    endpoint: 'create',
-    step: OTHER_CASE,
-    intent: 'open',
-    body: { json: { user_id: swapCase(id) } },
-  });
+  const otherCase = await context.send(
+    createCreation(OTHER_CASE, 'open', { user_id: swapCase(id) }),
+  );
   if (otherCase && isAccepted(otherCase)) context.users.existing.add(swapCase(id));
 }
 
@@ -135,12 +129,7 @@ const atOnce: UsersProbe = {
     for (let pair = 1; pair <= PAIRS; pair++) {
       const request = createFullUser(createUserId(context));
       const { user_id: userId } = request;
-      const created = await sendTwice({
-        endpoint: 'create',
-        step: AT_ONCE,
-        intent: 'open',
-        body: { json: request },
-      });
+      const created = await sendTwice(createCreation(AT_ONCE, 'open', request));
       if (!isAnyAccepted(created)) return;
       existing.add(userId);
       if (pair > 1) continue;
@@ -173,13 +162,13 @@ const refusals: UsersProbe = {
     const control = await create(context, 'control', request);
     await context.send(deletion);
     if (!control) return;
-    const refuse = (step: string, body: NonNullable<Step['body']>) =>
-      context.send({ endpoint: 'create', step, intent: 'refuse', control, body });
     await Promise.all([
       ...Object.entries(malformed.edits).map(async ([step, { edit }]) => {
-        remember(context, await refuse(step, edit(request)));
+        const body = edit(request);
+        const sent = { endpoint: 'create', step, intent: 'refuse', control, body } as const;
+        remember(context, await context.send(sent));
       }),
-      refuse('duplicate', { json: request }),
+      context.send(createCreation(DUPLICATE, 'refuse', request, { control })),
     ]);
   },
 };
@@ -199,19 +188,18 @@ const silences: UsersProbe = {
   cost: cost(3, 0, 2),
   async run(context) {
     if (context.users.isUnsupported) return;
-    const open = (step: string, json: unknown, key?: 'wrong') =>
-      context.send({
-        endpoint: 'create',
-        step,
-        intent: 'open',
-        body: { json },
-        ...(key ? { key } : {}),
-      });
-    const answers = await Promise.all([
-      open('wrong key', { user_id: createUserId(context) }, 'wrong'),
-      open('non-ASCII letters', { user_id: `müller_${context.random.id(12)}` }),
-      open('metadata a string', { user_id: createUserId(context), metadata: 'evening' }),
-    ]);
+    const answers = await Promise.all(
+      [
+        createCreation('wrong key', 'open', { user_id: createUserId(context) }, { key: 'wrong' }),
+        createCreation('non-ASCII letters', 'open', {
+          user_id: `müller_${context.random.id(12)}`,
+        }),
+        createCreation('metadata a string', 'open', {
+          user_id: createUserId(context),
+          metadata: 'evening',
+        }),
+      ].map((step) => context.send(step)),
+    );
     for (const exchange of answers) remember(context, exchange);
   },
 };
@@ -227,8 +215,7 @@ const after: UsersProbe = {
     const { chatAs: first } = context.users;
     if (!control || first === undefined) return;
     // A sandbox may remember only the newest users.
-    const body = { json: createFullUser(first) };
-    await context.send({ endpoint: 'create', step: FIRST_AGAIN, intent: 'refuse', control, body });
+    await context.send(createCreation(FIRST_AGAIN, 'refuse', createFullUser(first), { control }));
   },
 };
 

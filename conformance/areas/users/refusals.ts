@@ -19,7 +19,7 @@ import type { Subject } from '../../engine/requirement.ts';
 import { defineRefusals } from '../refusals.ts';
 import { unlessAbsent } from './absence.ts';
 import { onDuplicate, onDuplicates } from './known-users.ts';
-import { FIRST_AGAIN, REFUSE_DUPLICATE } from './requests.ts';
+import { DUPLICATE, FIRST_AGAIN, REFUSE_DUPLICATE } from './requests.ts';
 
 const isCreation = to('create');
 const isDeletion = to('delete');
@@ -142,11 +142,11 @@ export const duplicates: Subject = {
         'create',
         checkRefused(
           'create',
-          ['duplicate', FIRST_AGAIN],
+          [DUPLICATE, FIRST_AGAIN],
           undefined,
           explainNoValidResponse('create'),
           {
-            duplicate: {
+            [DUPLICATE]: {
               accepted: `Look up the id before you create the user, in a store that all processes share, and delete no user because of a part of its id. If the user exists, ${REFUSE_DUPLICATE}.`,
               crashed: DUPLICATE_CRASHED,
             },

@@ -1,31 +1,19 @@
 import { sandboxErrors, type UserCreateRequest } from '../../../src/contract/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { type Step, stepsOf } from '../../engine/probe.ts';
-import {
-  errorOf,
-  isAccepted,
-  isInterrupted,
-  type Exchange,
-} from '../../engine/transcript/reading.ts';
+import { isInterrupted } from '../../engine/transcript/failure-messages.ts';
+import { errorOf, isAccepted, type Exchange } from '../../engine/transcript/reading.ts';
 import { extendBody } from '../large-bodies.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
-
-/** Creates a predicate for the create requests of some steps: `isCreateStep('full')(exchange)`. */
-export const isCreateStep = stepsOf('create');
-
-/** The step that creates the first user of a run again, after many others. */
-export const FIRST_AGAIN = 'duplicate of the first user';
-
-/** Returns whether the request creates a user that exists, while no other request does. */
-export const isDuplicate = isCreateStep('duplicate', FIRST_AGAIN);
-
-/** Creates a predicate for the delete requests of some steps. */
-export const isDeleteStep = stepsOf('delete');
 
 /** Whether a request creates or deletes a user. */
 export const isAboutUsers = ({ endpoint }: { endpoint: unknown }): boolean =>
   endpoint === 'create' || endpoint === 'delete';
 
+/** The step that creates a user again. */
+export const DUPLICATE = 'duplicate';
+/** The step that creates the first user of a run again, after many others. */
+export const FIRST_AGAIN = 'duplicate of the first user';
 /** The steps whose ids start like that of an existing user: two of maximum length, and a shorter one. */
 export const LONG_IDS = ['longer id', 'id with a common prefix'] as const;
 export const SHORTER_ID = 'shorter id';
@@ -39,6 +27,49 @@ export const AT_ONCE = 'at the same moment';
 export const LEFT_OVER = 'left over';
 /** The step that sends a refused delete request again, on another connection. */
 export const SENT_AGAIN = 'deleted on another connection';
+
+/** The steps of create requests, except malformed ones. */
+export type CreateStep =
+  | 'full'
+  | 'minimal'
+  | 'with metadata'
+  | 'with profile'
+  | 'to be deleted'
+  | 'created again'
+  | (typeof LONG_IDS)[number]
+  | typeof SHORTER_ID
+  | typeof OTHER_CASE
+  | typeof LEADING_ZERO
+  | 'generated'
+  | typeof AT_ONCE
+  | 'for a session'
+  | 'control'
+  | typeof DUPLICATE
+  | typeof FIRST_AGAIN
+  | 'after refusals'
+  // Requests whose response the specification leaves open.
+  | 'wrong key'
+  | 'non-ASCII letters'
+  | 'metadata a string';
+
+/** The steps of delete requests. */
+export type DeleteStep =
+  | 'delete'
+  | 'deleted again'
+  | 'unknown user'
+  | 'stray'
+  | typeof AT_ONCE
+  | typeof LEFT_OVER
+  | typeof SENT_AGAIN;
+
+/** Creates a predicate for the create requests of some steps: `isCreateStep('full')(exchange)`. */
+export const isCreateStep = stepsOf<CreateStep>('create');
+
+/** Creates a predicate for the delete requests of some steps. */
+export const isDeleteStep = stepsOf<DeleteStep>('delete');
+
+/** Returns whether the request creates a user that exists, while no other request does. */
+export const isDuplicate = isCreateStep(DUPLICATE, FIRST_AGAIN);
 
 /** Whether a create request was refused because the user exists. */
 export function isRefusedAsDuplicate(exchange: Exchange): boolean {
@@ -97,17 +128,11 @@ export const extendUserTo = (bytes: number, request: UserCreateRequest): UserCre
 /** Creates a user; if it exists from an earlier run, deletes it first. The request must succeed. */
 export async function create(
   context: SandboxContext,
-  step: string,
+  step: CreateStep,
   request: UserCreateRequest,
   properties?: readonly string[],
 ): Promise<Exchange | undefined> {
-  const sent: Step = {
-    endpoint: 'create',
-    step,
-    intent: 'valid',
-    ...(properties && { properties }),
-    body: { json: request },
-  };
+  const sent = createCreation(step, 'valid', request, properties && { properties });
   let exchange = await context.send(sent);
   if (exchange && isRefusedAsDuplicate(exchange)) {
     await context.send(createDeletion(LEFT_OVER, 'open', request.user_id));
@@ -166,10 +191,20 @@ async function deleteElsewhere(context: SandboxContext, userId: string): Promise
   users.lost++;
 }
 
+/** Returns a step that creates a user. */
+export const createCreation = (
+  step: CreateStep,
+  intent: Step['intent'],
+  json: unknown,
+  more: Partial<Step<CreateStep>> = {},
+): Step<CreateStep> => ({ endpoint: 'create', step, intent, body: { json }, ...more });
+
 /** Returns a step that deletes a user. */
-export function createDeletion(step: string, intent: Step['intent'], userId: string): Step {
-  return { endpoint: 'delete', step, intent, userId };
-}
+export const createDeletion = (
+  step: DeleteStep,
+  intent: Step['intent'],
+  userId: string,
+): Step<DeleteStep> => ({ endpoint: 'delete', step, intent, userId });
 
 /**
  * Creates a user for one session, so that memory per user can't carry text into another session.

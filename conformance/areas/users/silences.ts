@@ -10,6 +10,7 @@ import { hasOtherKeys, hasWrongKey, where } from '../../engine/mutants/requests.
 import type { Subject } from '../../engine/requirement.ts';
 import { checkClockSkew, SKEW_REASON } from '../clock-skew.ts';
 import { unlessAbsent } from './absence.ts';
+import { isCreateStep } from './requests.ts';
 
 /** A create request whose response the specification leaves open. */
 const isOpen: When = (request) =>
@@ -29,7 +30,7 @@ export const silences: Subject = {
         'Without a key check, anyone who knows the address can create users. A key is recommended, not required, so its absence is only reported.',
       observability: 'provoked',
       probes: ['users/silences'],
-      check: unlessAbsent('create', checkWrongKey('create')),
+      check: unlessAbsent('create', checkWrongKey(isCreateStep('wrong key'))),
     },
     'USERS-084': {
       level: 'may',

@@ -5,7 +5,7 @@ import { sweep } from '../../engine/sweep/sweep.ts';
 import { errorOf, isAccepted, type Exchange } from '../../engine/transcript/reading.ts';
 import { GENERATED } from '../accepted.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
-import { create, createFullUser, createUserId, extendUserTo } from './requests.ts';
+import { create, createCreation, createFullUser, createUserId, extendUserTo } from './requests.ts';
 import {
   arePaired,
   isExclusive,
@@ -75,13 +75,7 @@ async function createUnlessExists(
   request: UserCreateRequest,
   properties: readonly string[],
 ): Promise<Exchange | undefined> {
-  const exchange = await context.send({
-    endpoint: 'create',
-    step: GENERATED,
-    intent: 'valid',
-    properties,
-    body: { json: request },
-  });
+  const exchange = await context.send(createCreation(GENERATED, 'valid', request, { properties }));
   if (exchange && isAccepted(exchange)) context.users.existing.add(request.user_id);
   return exchange;
 }

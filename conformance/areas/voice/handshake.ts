@@ -1,4 +1,5 @@
 /** The WebSocket request that opens a call (spec 4.9, 5). */
+import { voiceChannel } from '../../../src/contract/index.ts';
 import { type Check, checkEach, outcomeFinding, unjudgedAs } from '../../engine/checks/check.ts';
 import { findHttpWaiver } from '../../engine/checks/https.ts';
 import type { ProxyResponse, VoiceTransformFactory } from '../../engine/mutants/mutant.ts';
@@ -16,14 +17,15 @@ import { distortCalls } from './call-transforms.ts';
 import { callFinding, checkCalls, explainNoCall } from './evidence.ts';
 import { isVoiceStep } from './requests.ts';
 
-const SELECTS_PROTOCOL = 'Sec-WebSocket-Protocol: voice-agent';
-const PROTOCOL = 'sec-websocket-protocol';
+const { protocol } = voiceChannel;
+const SELECTS_PROTOCOL = `Sec-WebSocket-Protocol: ${protocol}`;
+const PROTOCOL_HEADER = 'sec-websocket-protocol';
 const selectedProtocolOf = ({ response }: Exchange): string | undefined =>
-  response?.headers[PROTOCOL];
+  response?.headers[PROTOCOL_HEADER];
 
-/** Returns whether a request for the subprotocol `voice-agent` opened a WebSocket. */
+/** Returns whether a request with the subprotocol opened a WebSocket. */
 const isOpenedWithProtocol = (exchange: Exchange): boolean =>
-  isOpened(exchange) && exchange.request.headers[PROTOCOL] === 'voice-agent';
+  isOpened(exchange) && exchange.request.headers[PROTOCOL_HEADER] === protocol;
 
 /** Responds to the WebSocket requests whose path matches. */
 const respondToUpgrades =
@@ -64,12 +66,12 @@ export const handshake: Subject = {
       probes: ['preflight'],
       check: checkCalls(isOpenedWithProtocol, (exchange) => {
         const name = selectedProtocolOf(exchange);
-        if (name === undefined || name === 'voice-agent') return undefined;
+        if (name === undefined || name === protocol) return undefined;
         return [SELECTS_PROTOCOL, JSON.stringify(name)];
       }),
       mutants: {
         'other-protocol': distortCalls('Selects its own subprotocol.', () => ({
-          selectProtocol: () => 'voice-agent.v2',
+          selectProtocol: () => `${protocol}.v2`,
         })),
       },
       legal: {
@@ -104,13 +106,13 @@ export const handshake: Subject = {
           'Accepts a WebSocket request without a subprotocol.',
           () => ({
             changeRequest: (request) =>
-              request.protocols.length > 0 ? request : { ...request, protocols: ['voice-agent'] },
+              request.protocols.length > 0 ? request : { ...request, protocols: [protocol] },
             selectProtocol: ({ protocols }) => protocols[0],
           }),
         ),
         'any-protocol': distortCalls('Accepts any subprotocol.', () => ({
           changeRequest: (request) =>
-            request.protocols.length > 0 ? { ...request, protocols: ['voice-agent'] } : request,
+            request.protocols.length > 0 ? { ...request, protocols: [protocol] } : request,
           selectProtocol: ({ protocols }) => protocols[0],
         })),
       },

@@ -43,6 +43,8 @@ export interface Unjudged {
   reason: string;
   /** What would let the requirement be judged: a sentence. */
   remedy?: string;
+  /** What the peer lacks. */
+  needs?: 'control_api';
 }
 
 /**

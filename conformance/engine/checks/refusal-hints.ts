@@ -7,6 +7,8 @@ export interface RefusalHint {
   accepted: string;
   /** The hint if the request caused a server error or a dropped connection. */
   crashed?: string;
+  /** The hint if the response is 415, although the content type is right. */
+  unsupported?: string;
 }
 
 /** The hints by step. A step without an entry gets a general hint. */
@@ -16,9 +18,11 @@ export type RefusalHints = Readonly<Partial<Record<string, RefusalHint>>>;
 export const malformedBodyHint: Required<RefusalHint> = {
   accepted: 'Check that the body is a JSON object before you use it.',
   crashed: 'Catch the error of the JSON parser and respond with 400.',
+  unsupported:
+    'Respond with 400: the content type is application/json, only the body is malformed.',
 };
 
-const generalHint: Required<RefusalHint> = {
+const generalHint = {
   accepted: 'Validate the body before you use it.',
   crashed: 'Validate the body before you use it, and respond with 400 if it is invalid.',
 };
@@ -30,7 +34,7 @@ export function refusalHint(
   expectedStatus: number | undefined,
 ): string | undefined {
   const status = exchange.response?.status ?? 0;
-  const hint = hints[exchange.step] ?? generalHint;
+  const hint: RefusalHint = hints[exchange.step] ?? generalHint;
   if (isAccepted(exchange)) {
     return isErrorBody(exchange)
       ? `The body is an error. Send it with status ${expectedStatus ?? '4xx'} instead of ${status}.`
@@ -42,10 +46,7 @@ export function refusalHint(
   if (status === 422 && expectedStatus !== undefined) {
     return `Many frameworks respond with 422 to invalid input; change it to ${expectedStatus}.`;
   }
-  if (status === 415 && expectedStatus === 400 && exchange.step.startsWith('body ')) {
-    return 'Respond with 400: the content type is application/json, only the body is malformed.';
-  }
-  return undefined;
+  return status === 415 && expectedStatus === 400 ? hint.unsupported : undefined;
 }
 
 const SUCCESS_KEYS = ['choices', 'user_id', 'items', 'conversation_id'];

@@ -299,12 +299,9 @@ export function checkErrorCode(
 }
 
 /** Notes whether a wrong key is refused. The specification only recommends a key (spec 5). */
-export function checkWrongKey(endpoint: Endpoint): Check {
+export function checkWrongKey(hasWrongKey: ExchangePredicate): Check {
   return checkEach(
-    (exchange) =>
-      exchange.endpoint === endpoint &&
-      exchange.step === 'wrong key' &&
-      exchange.response !== undefined,
+    (exchange) => hasWrongKey(exchange) && exchange.response !== undefined,
     (exchange) =>
       isAccepted(exchange)
         ? [

@@ -8,7 +8,8 @@ import { keepTlsAlert, throughProxy } from '../../../src/http-kit/connect.ts';
 import { decodeContent } from '../../../src/http-kit/content-encoding.ts';
 import { tlsOptionsOf, type Connection } from '../../../src/platform/connection.ts';
 import { toRecordedBody } from '../transcript/body-encoding.ts';
-import { describeShorterBody, isFramed } from '../transcript/body-length.ts';
+import { isFramed } from '../transcript/body-length.ts';
+import { describeShorterBody } from '../transcript/failure-messages.ts';
 import { describeFailure, firstError, isError } from '../../../src/platform/error-origin.ts';
 import { parseJson } from '../../../src/platform/json.ts';
 

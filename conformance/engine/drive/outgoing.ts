@@ -1,3 +1,4 @@
+import { voiceChannel } from '../../../src/contract/index.ts';
 import { TRACEPARENT } from '../../../src/platform/trace-context.ts';
 import type { BadKey, Step } from '../probe.ts';
 import type { Outgoing } from './http-client.ts';
@@ -15,9 +16,6 @@ export interface RequestSettings {
   voicePath: string;
 }
 
-/** The subprotocol of the voice WebSocket (spec 4.9, 5). */
-const VOICE_PROTOCOL = 'voice-agent';
-
 /** The key of requests that send a wrong one. */
 export const WRONG_KEY = 'sandbox-kit-wrong-key';
 
@@ -32,7 +30,7 @@ export function toOutgoing(step: Step, settings: RequestSettings, traceparent?: 
   const headers = {
     ...settings.headers,
     ...(content === undefined ? {} : { 'content-type': 'application/json' }),
-    ...(endpoint === 'voice' && { 'sec-websocket-protocol': VOICE_PROTOCOL }),
+    ...(endpoint === 'voice' && { 'sec-websocket-protocol': voiceChannel.protocol }),
     ...authHeaders(step, settings),
     ...(traceparent !== undefined && { [TRACEPARENT]: traceparent }),
     ...step.headers,

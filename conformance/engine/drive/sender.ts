@@ -10,7 +10,7 @@ import {
   RECOVERY,
   type Exchange,
 } from '../transcript/reading.ts';
-import { endedAfter, isEndedAfter } from '../transcript/crashes.ts';
+import { endedAfter, isEndedAfter } from '../transcript/failure-messages.ts';
 import type { HttpClient, Outcome } from './http-client.ts';
 import { toOutgoing, type RequestSettings } from './outgoing.ts';
 import { toRecordedRequest, type Recorder } from './recorder.ts';

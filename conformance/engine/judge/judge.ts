@@ -44,9 +44,6 @@ export interface JudgeOptions {
   selected?: readonly RequirementId[] | undefined;
 }
 
-/** Why a requirement of a checked area is not judged. */
-export const LEFT_OUT = 'The requirement was not selected.';
-
 /** Returns whether a requirement was added after a set. */
 export const isAddedLater = (id: string, { requirementSet }: JudgeOptions): boolean =>
   requirementSet !== undefined && !requirementSet.ids.has(id);
@@ -112,7 +109,7 @@ function createRequirementJudge(
       return { verdict: 'not_selected', reason: `The run checked only ${areas.join(', ')}.` };
     }
     if (!selections.every((ids) => ids.some((each) => each === id))) {
-      return { verdict: 'not_selected', reason: LEFT_OUT };
+      return { verdict: 'not_selected', reason: 'The requirement was not selected.' };
     }
     if (!blockedBy) return applyCheck(id, judged);
     const blocked = { verdict: 'blocked', reason: blockedBy.message } as const;

@@ -3,7 +3,7 @@ import { isObject } from '../../../src/platform/json.ts';
 import { endOnce } from '../../../src/platform/sandbox-kit-error.ts';
 import type { Suite } from '../area.ts';
 import { routeNames } from '../checks/route-names.ts';
-import { isShorterBody } from '../transcript/body-length.ts';
+import { isShorterBody } from '../transcript/failure-messages.ts';
 import { findBodyFault } from '../transcript/json-fault.ts';
 import { isOpened, isVoice } from '../transcript/call-messages.ts';
 import { findOwnMessage } from '../transcript/own-message.ts';

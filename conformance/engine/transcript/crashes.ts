@@ -2,6 +2,7 @@ import type { ExchangeRecord } from '../../../src/contract/index.ts';
 import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { isVoice } from './call-messages.ts';
+import { endedAfter, isEndedAfter, wasUnread } from './failure-messages.ts';
 import { isConnectionFailure, RECOVERY, RECREATION, type Exchange } from './reading.ts';
 import { isTransient, repetitionOf } from './repetitions.ts';
 import type { Crash, Transcript } from './transcript.ts';
@@ -13,19 +14,6 @@ export function isUp({ response }: { response?: ExchangeRecord['response'] | und
   if (!response) return false;
   return !GATEWAY_ERRORS.includes(response.status) || isObject(parseJson(response.body));
 }
-
-const ENDED_AFTER = 'it ended right after the response';
-
-/** Returns the failure of a request whose response was complete, but after which the peer ended. */
-export const endedAfter = (status: number): NonNullable<ExchangeRecord['failure']> => ({
-  kind: 'reset',
-  status,
-  message: ENDED_AFTER,
-});
-
-/** Returns whether the peer ended after its response. */
-export const isEndedAfter = ({ failure }: ExchangeRecord): boolean =>
-  failure?.message === ENDED_AFTER;
 
 /** The requests that waited for the peer once, and the failed exchanges that they follow. */
 interface Wait {
@@ -139,10 +127,6 @@ function orderSuspects(suspects: readonly Exchange[], exchanges: readonly Exchan
     a.doubts.map((doubt, index) => doubt - (b.doubts[index] ?? 0)).find((each) => each !== 0) ?? 0;
   return rows.toSorted(compare).map(({ suspect }) => suspect);
 }
-
-/** The system resets a connection, instead of closing it, if its process ends before it has read a request. */
-const wasUnread = ({ failure }: Exchange): boolean =>
-  failure?.message.includes('ECONNRESET') ?? false;
 
 /** Returns whether two requests have the same form. Generated ones differ in their properties. */
 function isAlike(other: Exchange, suspect: Exchange): boolean {

@@ -10,6 +10,8 @@ export interface HtmlPage {
   quote: string;
   /** The fix: a sentence without the full stop. */
   cure: string;
+  /** Whether the fix is a handler that sends errors as JSON. */
+  needsHandler: boolean;
   /** Who sends it: a check that no key satisfies, a proxy, or the sandbox. */
   sender: 'check' | 'proxy' | 'sandbox';
 }
@@ -42,8 +44,10 @@ const framework = (name: string, pattern: RegExp, detail?: RegExp): PageKind => 
   cure: describeHandlerCure,
 });
 
+const isUnknownRoute = (status: number): boolean => status === 404 || status === 405;
+
 function describeHandlerCure(status: number): string {
-  if (status === 404 || status === 405) return 'Check that the sandbox serves this route';
+  if (isUnknownRoute(status)) return 'Check that the sandbox serves this route';
   const log = status >= 500 ? 'Find this error in the log of the sandbox. ' : '';
   return `${log}Add an error handler that sends errors as JSON`;
 }
@@ -59,7 +63,7 @@ function describeProxyCure(status: number): string {
     return 'The proxy got no response from the sandbox: see the logs of both';
   }
   if (status === 401 || status === 403) return 'Let the requests of the service pass the proxy';
-  if (status === 404 || status === 405) return 'Let the proxy pass these paths on to the sandbox';
+  if (isUnknownRoute(status)) return 'Let the proxy pass these paths on to the sandbox';
   if (status === 429) return 'Raise the request limit of the proxy';
   return 'Look at the configuration of the proxy: this page does not come from the sandbox';
 }
@@ -170,10 +174,12 @@ function readPage({ response, json }: Exchange): HtmlPage | undefined {
   if (response && findBodyFault(response)?.value) return undefined;
   const kind = kinds.find(({ pattern }) => pattern.test(start));
   const { name = '', cure = describeOtherCure, sender = 'sandbox' } = kind ?? {};
+  const isOfSandbox = cure === describeHandlerCure || (!kind && status >= 400);
   return {
     name,
     quote: quotePage(start, kind?.detail),
     cure: typeof cure === 'function' ? cure(status) : cure,
+    needsHandler: isOfSandbox && !isUnknownRoute(status),
     sender,
   };
 }

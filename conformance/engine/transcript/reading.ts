@@ -18,13 +18,6 @@ export const RECOVERY = 'recovery';
 /** The step of a request that re-creates a user that the peer lost in a crash. */
 export const RECREATION = 'create again after a crash';
 
-/** The message of a request that was in flight when the run was interrupted. */
-export const INTERRUPTED = 'the run was interrupted';
-
-/** Returns whether the response is unknown because the run was interrupted. */
-export const isInterrupted = ({ failure }: ExchangeRecord): boolean =>
-  failure?.message === INTERRUPTED;
-
 /** Returns whether the connection failed: it was refused, or it broke before the response was complete. */
 export function isConnectionFailure({ failure }: ExchangeRecord): boolean {
   return failure?.kind === 'refused' || failure?.kind === 'reset';

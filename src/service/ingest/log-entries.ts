@@ -48,7 +48,7 @@ export class RequestLogEntries {
       level: 'warn',
       code,
       message: `${describe(dialect.name)} ${dialect[outcome]}`,
-      about: { scope: span.scope.slice(0, 100), ...about },
+      about: { sdk: dialect.name, scope: span.scope.slice(0, 100), ...about },
     }));
     return true;
   }

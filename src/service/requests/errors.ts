@@ -47,6 +47,19 @@ export class RequestError extends HttpError<ServiceErrorCode> {
   }
 }
 
+/** A parameter of a query is invalid. */
+export class ParameterError extends RequestError {
+  readonly parameter: string;
+  /** What is wrong: a sentence, to be read after the name of the parameter. */
+  readonly problem: string;
+
+  constructor(parameter: string, problem: string) {
+    super('bad_request', `${parameter} ${problem}`);
+    this.parameter = parameter;
+    this.problem = problem;
+  }
+}
+
 /** A part of a document is invalid although the document matches its schema. */
 export class InvalidDocumentError extends RequestError {
   /** JSON pointer (RFC 6901) to the invalid part. */
@@ -126,15 +139,18 @@ const LONG_PROBLEMS: readonly DatabaseProblem['kind'][] = [
   'file_changed',
   'disk_full',
   'read_only',
+  'tls_failed',
+  'authentication_failed',
+  'database_missing',
+  'permission_denied',
 ];
 
 /** Returns the error to respond with for a problem of the database. */
 export function databaseError({ kind }: Pick<DatabaseProblem, 'kind'>): RequestError {
-  const message = DATABASE_MESSAGES[kind];
-  const isLong = LONG_PROBLEMS.includes(kind) || message === UNUSABLE;
+  const isLong = LONG_PROBLEMS.includes(kind);
   const seconds = isLong ? LONG_RETRY_AFTER_SECONDS : SHORT_RETRY_AFTER_SECONDS;
   const code = kind === 'locked' || kind === 'unwritable' ? kind : 'database_failed';
-  return new RequestError(code, message, { 'retry-after': String(seconds) });
+  return new RequestError(code, DATABASE_MESSAGES[kind], { 'retry-after': String(seconds) });
 }
 
 /** Returns the error for a method that a path does not support. */

@@ -4,7 +4,7 @@ import {
   PAGE_LIMIT_MAX,
   parseIsoTime,
 } from '../../contract/index.ts';
-import { RequestError } from './errors.ts';
+import { ParameterError } from './errors.ts';
 import type { SessionFilter, SessionKind } from '../store/store.ts';
 
 /** The parsed query of a results endpoint. */
@@ -15,7 +15,7 @@ export interface ResultsQuery {
 
 /**
  * Reads the query of a results endpoint (spec 4.3, 4.4). Ignores unknown parameters and empty names.
- * @throws RequestError `bad_request` for an invalid value or a repeated parameter.
+ * @throws ParameterError for an invalid value or a repeated parameter.
  */
 export function readResultsQuery(
   kind: SessionKind,
@@ -45,7 +45,7 @@ export function readResultsQuery(
 function readText(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
   if (values.length > 1) {
-    throw new RequestError('bad_request', `${name} occurs ${values.length} times. Send it once.`);
+    throw new ParameterError(name, `occurs ${values.length} times. Send it once.`);
   }
   return values[0];
 }
@@ -57,17 +57,14 @@ function readBoolean(query: URLSearchParams, name: string): boolean {
   if (text === undefined) return false;
   const value = text.toLowerCase();
   if (Object.hasOwn(BOOLEANS, value)) return BOOLEANS[value] ?? false;
-  throw new RequestError('bad_request', `${name} must be true or false, got ${formatValue(text)}.`);
+  throw new ParameterError(name, `must be true or false, got ${formatValue(text)}.`);
 }
 
 function readCount(query: URLSearchParams, name: string, defaultValue: number): number {
   const text = readText(query, name);
   if (text === undefined) return defaultValue;
   if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
-  throw new RequestError(
-    'bad_request',
-    `${name} must be a whole number of 0 or more, got ${formatValue(text)}.`,
-  );
+  throw new ParameterError(name, `must be a whole number of 0 or more, got ${formatValue(text)}.`);
 }
 
 function readInstant(query: URLSearchParams, name: string): number | undefined {
@@ -77,9 +74,9 @@ function readInstant(query: URLSearchParams, name: string): number | undefined {
   const iso = text.replace(/ (?=\d\d(?::?\d\d)?$)/, '+');
   const ms = parseIsoTime(iso);
   if (ms !== undefined) return ms;
-  throw new RequestError(
-    'bad_request',
-    `${name} must be an ISO 8601 time such as 2026-11-20T09:30:00Z (UTC if it has no offset), ` +
+  throw new ParameterError(
+    name,
+    'must be an ISO 8601 time such as 2026-11-20T09:30:00Z (UTC if it has no offset), ' +
       `got ${formatValue(text)}.`,
   );
 }

@@ -89,7 +89,7 @@ export interface IngestLogEntry {
   /** Stable, for example `no_conversation_id`. */
   code: string;
   message: string;
-  /** Conversation, trace and span ids, attribute names, counts, and the exporter. Never conversation text. */
+  /** Conversation, trace and span ids, attribute names, counts, exporter, and SDK. Never conversation text. */
   about: Readonly<Record<string, string | number>>;
 }
 

@@ -372,7 +372,10 @@ void t.test('a dialect is one entry per request, with a count, ids, and no text'
     makeWireSpan({ id, wire: { attributes: [makeAttribute('openinference.span.kind')] } });
   const { logEntries } = readRequest(readTraceRequest(makeWireRequest([span('a1'), span('a2')])));
   t.match(logEntries, [
-    { code: 'unreadable_spans', about: { scope: 'test', span_id: /a1$/, count: 2 } },
+    {
+      code: 'unreadable_spans',
+      about: { sdk: 'OpenInference', scope: 'test', span_id: /a1$/, count: 2 },
+    },
   ]);
   t.equal(logEntries.length, 1);
   for (const [, sdkSpan] of ignored) t.notMatch(JSON.stringify(diagnose(sdkSpan)), 'SECRET');

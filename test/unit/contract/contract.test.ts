@@ -55,8 +55,13 @@ void t.test('every near-miss breaks the schema at the pointer that it names', (t
 void t.test('a violation has the pointer, the expected value, and the received value', (t) => {
   const reply = { choices: [{ message: { role: 'assistant', content: null } }], metadata: 7 };
   t.strictSame(findViolations('ChatResponse', reply), [
-    { pointer: '/choices/0/message/content', expected: 'a string', received: 'null' },
-    { pointer: '/metadata', expected: 'an object', received: '7' },
+    {
+      pointer: '/choices/0/message/content',
+      kind: 'string',
+      expected: 'a string',
+      received: 'null',
+    },
+    { pointer: '/metadata', kind: 'object', expected: 'an object', received: '7' },
   ]);
   t.equal(
     describeViolations(findViolations('ChatRequest', {})),
@@ -96,7 +101,8 @@ void t.test('a violation inside a referenced schema is described like any other'
   const call = { type: 'start_call', audio_config: 'opus' };
   t.equal(findViolations('StartCall', call)[0]?.expected, 'an object');
   const seed = findViolations('SeedDocument', { scenarios: [{ id: 'a', name: 'A' }] });
-  t.same(seed, [{ pointer: '/scenarios/0/user', expected: 'an object', received: 'nothing' }]);
+  const place = { pointer: '/scenarios/0/user', received: 'nothing' };
+  t.same(seed, [{ ...place, kind: 'object', expected: 'an object' }]);
   const health = { status: 'healthy', timestamp: '2026-01-01', metrics: { cpu_usage: 101 } };
   t.equal(findViolations('Health', health)[0]?.expected, 'a number from 0 to 100');
   t.end();

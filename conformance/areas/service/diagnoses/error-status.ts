@@ -4,6 +4,7 @@ import { isServiceEndpoint } from '../../../engine/checks/route-names.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { statedStatusOf } from '../../diagnoses/error-status.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
+import type { TracesStep } from '../steps.ts';
 import { isRateStep } from '../traces/bursts.ts';
 import { isLargeBodyStep } from '../traces/sizes.ts';
 import { otherTypes } from '../traces/refusals.ts';
@@ -44,12 +45,15 @@ function showsError(exchange: Exchange): boolean {
   );
 }
 
+/** The steps of requests without a valid key. */
+const keySteps: readonly TracesStep[] = ['none key', 'wrong key', 'longer key'];
+
 /** Returns the status that the error should have. */
 function statusOf(exchange: Exchange): number {
   const { endpoint, step } = exchange;
   const stated = statedStatusOf(exchange);
   if (stated !== undefined) return stated;
-  if (/^(none|wrong|longer) key$/.test(step)) return 401;
+  if (keySteps.some((name) => name === step)) return 401;
   if (endpoint === 'end') return 404;
   if (isRateStep(step)) return 429;
   if (isLargeBodyStep(step)) return 413;

@@ -3,6 +3,7 @@ import { SECOND_MS } from '../../../../src/platform/clock.ts';
 import type { Check } from '../../../engine/checks/check.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import type { NameFilter, ResultsEndpoint, ResultsObject, TimeFilter } from '../results-api.ts';
+import type { ResultsStep, Wildcard } from '../steps.ts';
 import { isStep, lastAccepted, queryOf, sessionsOf, startedAtMs } from '../transcript.ts';
 import { identify, NO_FRACTION_STEP } from './evidence.ts';
 import type { FilterRule } from './filtering.ts';
@@ -14,7 +15,9 @@ const otherFields: Readonly<Partial<Record<string, string>>> = {
   'agent by scenario': 'scenario',
   'eval by category': 'eval_category',
   'eval by reasoning': 'reasoning',
-};
+} satisfies Partial<Record<ResultsStep, string>>;
+
+const wildcards: readonly Wildcard[] = ['%', '_', '.'];
 
 const CASE_HINT =
   'Ignore the case of all letters, such as Ü and ü, not only of ASCII letters, and read + in a query as a space.';
@@ -59,7 +62,7 @@ function findNameHint(
     return isEmpty ? findEmptyHint(page, filter, endpoint, transcript) : undefined;
   }
   if (isEmpty) return undefined;
-  const [, wildcard] = / with ([%_.])$/.exec(page.step) ?? [];
+  const wildcard = wildcards.find((mark) => isStep(page, endpoint, `${filter} with ${mark}`));
   if (wildcard !== undefined) {
     return `Match ${wildcard} in \`${filter}\` literally: escape it if the query or the pattern gives it a special meaning.`;
   }

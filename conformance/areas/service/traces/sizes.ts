@@ -5,6 +5,7 @@ import { dropInstead, respondInstead, type When } from '../../../engine/mutants/
 import type { ProxyRequest, Transform } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type Subject } from '../../../engine/requirement.ts';
 import { requireIntrusiveRun } from '../findings.ts';
+import type { TracesStep } from '../steps.ts';
 import { emptyTraceResponse, intrusiveOnly } from '../transforms.ts';
 import {
   acceptsLike,
@@ -18,7 +19,10 @@ import {
 import { INGEST_BODY_BYTES_MAX } from '../../../../src/contract/index.ts';
 
 /** Returns whether a step sends a body over the limit, as it is or after it is inflated. */
-export const isLargeBodyStep = (step: string): boolean => step.endsWith('over 10 MB');
+export const isLargeBodyStep = (step: string): boolean =>
+  largeBodySteps.some((name) => name === step);
+
+const largeBodySteps: readonly TracesStep[] = ['over 10 MB', 'inflates to over 10 MB'];
 
 const isTooLarge: When = ({ body }) => body.length > INGEST_BODY_BYTES_MAX;
 

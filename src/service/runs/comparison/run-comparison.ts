@@ -13,6 +13,7 @@ import {
 import {
   describeChange,
   findObstacle,
+  isEdited,
   formatP,
   pairScenarios,
   sortChanges,
@@ -232,7 +233,7 @@ function describeAim(strata: readonly Stratum[]): string {
 
 function describeOmitted(omitted: readonly ScenarioPair[]): string[] {
   const inBoth = omitted.filter(({ before, now }) => before && now);
-  const edited = inBoth.filter((pair) => findObstacle(pair)?.startsWith('edited')).length;
+  const edited = inBoth.filter(isEdited).length;
   const counts = [
     [edited, 'whose evals were edited'],
     [inBoth.length - edited, 'without a passed or failed session in one of the runs'],

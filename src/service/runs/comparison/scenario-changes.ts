@@ -52,6 +52,10 @@ export function findObstacle({ before, now }: ScenarioPair): string | undefined 
   return now.passed + now.failed === 0 ? 'undecided now' : undefined;
 }
 
+/** Returns whether the evals of a scenario were edited between two runs that both have it. */
+export const isEdited = ({ before, now }: ScenarioPair): boolean =>
+  before !== undefined && now !== undefined && listEditedEvals(before, now).length > 0;
+
 /** The most evals that a reason names. */
 const EVALS_MAX = 3;
 

@@ -1,31 +1,31 @@
 import { formatValue } from '../../../contract/index.ts';
-import { RequestError } from '../../requests/errors.ts';
+import { ParameterError } from '../../requests/errors.ts';
 import { readResultsQuery } from '../../requests/results-query.ts';
 import type { Page, SessionFilter, Store } from '../../store/store.ts';
 
-/** Replaces the field at the start of a problem by its label on the page. */
-export function nameFields(problem: string, labels: Readonly<Record<string, string>>): string {
-  const [name = ''] = /^\w+/.exec(problem) ?? [];
-  return Object.hasOwn(labels, name) ? `${labels[name]}${problem.slice(name.length)}` : problem;
-}
+/** Describes an invalid parameter by the label of its field on the page. */
+export const describeField = (
+  { parameter, problem }: ParameterError,
+  labels: Readonly<Partial<Record<string, string>>>,
+): string => `${labels[parameter] ?? parameter} ${problem}`;
 
 /** Reads the filter of a list. An invalid query gives the filter without it, and the problem. */
 export function readListFilter(
   query: URLSearchParams,
   ownerId: string,
-): { filter: SessionFilter; problem?: RequestError } {
+): { filter: SessionFilter; problem?: ParameterError } {
   const name = query.get('kind') ?? 'production';
   const kind = name === 'simulation' ? 'simulation' : 'production';
   // A form sends its empty fields.
   const filled = new URLSearchParams([...query].filter(([, value]) => value !== ''));
   try {
     if (name !== kind) {
-      const message = `kind must be production, simulation, open, or unscored, got ${formatValue(name)}.`;
-      throw new RequestError('bad_request', message);
+      const problem = `must be production, simulation, open, or unscored, got ${formatValue(name)}.`;
+      throw new ParameterError('kind', problem);
     }
     return readResultsQuery(kind, ownerId, filled);
   } catch (error) {
-    if (!(error instanceof RequestError)) throw error;
+    if (!(error instanceof ParameterError)) throw error;
     return { ...readResultsQuery(kind, ownerId, new URLSearchParams()), problem: error };
   }
 }

@@ -14,7 +14,7 @@ export interface Exporters {
   /** What SDKs need so that the service can read their traces. */
   sdkSettings: readonly SdkSettings[];
   /** Entries of the ingest log, which name the SDKs that sent unreadable traces. */
-  log: readonly Pick<IngestLogEntry, 'message'>[];
+  log: readonly Pick<IngestLogEntry, 'about'>[];
 }
 
 /** Renders the page about exporters. A service without data has its content on the overview. */

@@ -8,11 +8,10 @@ import type { IngestLogEntry } from '../../store/store.ts';
  */
 export function renderSdkSettings(
   all: readonly SdkSettings[],
-  log: readonly Pick<IngestLogEntry, 'message'>[],
+  log: readonly Pick<IngestLogEntry, 'about'>[],
 ): Html {
-  const messages = [...new Set(log.map(({ message }) => message))];
-  const isSeen = ({ name }: SdkSettings): boolean =>
-    messages.some((message) => message.includes(` of ${name}. `));
+  const seenNames = new Set(log.map(({ about }) => about['sdk']));
+  const isSeen = ({ name }: SdkSettings): boolean => seenNames.has(name);
   const [others, seen] = [all.filter((each) => !isSeen(each)), all.filter(isSeen)];
   return html`<p>
       Some SDKs and instrumentations need further settings, so that the service can read their

@@ -1,5 +1,5 @@
 import { html } from '../../../report-kit/html.ts';
-import type { RequestError } from '../../requests/errors.ts';
+import type { ParameterError } from '../../requests/errors.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { listDocuments } from '../../operations/documents.ts';
 import { cancelSimulation, type Simulations } from '../../operations/simulations.ts';
@@ -31,7 +31,7 @@ export function addRunRoutes({ page, form, live }: Pages, options: RunRouteOptio
     const query = await chooseKind(store, ownerId, asked);
     const { filter, problem } = readRunFilter(query, ownerId);
     const found = problem
-      ? { runs: [], total: 0, problem: problem.message }
+      ? { runs: [], total: 0, problem }
       : await store.runs.list({ ...filter, judgedMax: JUDGED_RUNS_MAX });
     const judged =
       filter.kind === 'simulation' ? await judgeRuns(options, ownerId, found.runs) : [];
@@ -68,7 +68,7 @@ export function addRunRoutes({ page, form, live }: Pages, options: RunRouteOptio
 function readRunFilter(
   query: URLSearchParams,
   ownerId: string,
-): { filter: RunFilter; problem?: RequestError } {
+): { filter: RunFilter; problem?: ParameterError } {
   const { filter, problem } = readListFilter(query, ownerId);
   const { kind, skip, limit, startedAfterMs, startedBeforeMs } = filter;
   const name = query.get('name') ?? '';

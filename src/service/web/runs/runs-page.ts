@@ -8,6 +8,7 @@ import {
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
+import type { ParameterError } from '../../domain/errors.ts';
 import type { RunFilter, RunSummary, SessionKind } from '../../store/store.ts';
 import {
   linkTo,
@@ -23,7 +24,7 @@ import {
   renderScope,
   renderTimeFilters,
 } from '../frame/filter-form.ts';
-import { nameFields } from '../frame/list-filter.ts';
+import { describeField } from '../frame/list-filter.ts';
 import { pathOfRun } from './run-links.ts';
 import { HEAT_MAP_CSS, renderHeatMap } from './heat-map.ts';
 import type { JudgedRun } from './judge-runs.ts';
@@ -39,7 +40,7 @@ export interface RunList {
   total: number;
   nowMs: number;
   /** Why the query is invalid. The page then has no runs. */
-  problem?: string | undefined;
+  problem?: ParameterError | undefined;
 }
 
 /** Renders the production runs or the simulations, with their pass rates. */
@@ -57,7 +58,7 @@ export function renderRunsPage(list: RunList, context: PageContext): string {
         ${
           problem === undefined
             ? renderFound(list, context)
-            : renderProblem(nameFields(problem, LABELS))
+            : renderProblem(describeField(problem, LABELS))
         }`,
     },
     context,

@@ -82,9 +82,8 @@ async function renderSessions(
   if (!problem) {
     return renderSessionsPage({ filter, query, ...(await sessions.listPage(filter)) }, context);
   }
-  const { status, message } = problem;
-  const list = { filter, query, sessions: [], total: 0, problem: message };
-  return { status, page: renderSessionsPage(list, context) };
+  const list = { filter, query, sessions: [], total: 0, problem };
+  return { status: problem.status, page: renderSessionsPage(list, context) };
 }
 
 /** Renders the page of a conversation. One with a session leads to the page of the session. */

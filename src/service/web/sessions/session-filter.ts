@@ -1,5 +1,5 @@
 import { formatValue } from '../../../contract/index.ts';
-import { RequestError } from '../../requests/errors.ts';
+import { ParameterError } from '../../requests/errors.ts';
 import type { SessionFilter } from '../../store/store.ts';
 import { readListFilter } from '../frame/list-filter.ts';
 import { SEARCH_CHARS_MAX } from '../frame/page-frame.ts';
@@ -21,14 +21,14 @@ export const OUTCOME_FILTERS = {
 export function readSessionFilter(
   query: URLSearchParams,
   ownerId: string,
-): { filter: SessionFilter; problem?: RequestError } {
+): { filter: SessionFilter; problem?: ParameterError } {
   const { filter, problem } = readListFilter(query, ownerId);
   if (problem) return { filter, problem };
   try {
     const outcome = filter.failedOnly ? { outcome: 'failed' as const } : {};
     return { filter: { ...filter, ...outcome, ...readSearch(query) } };
   } catch (error) {
-    if (!(error instanceof RequestError)) throw error;
+    if (!(error instanceof ParameterError)) throw error;
     return { filter, problem: error };
   }
 }
@@ -42,7 +42,7 @@ function readSearch(
   const outcome = query.get('outcome') ?? '';
   if (outcome !== '' && !isOutcomeFilter(outcome)) {
     const names = Object.keys(OUTCOME_FILTERS).join(', ');
-    throw new RequestError('bad_request', `outcome must be ${names}, got ${formatValue(outcome)}.`);
+    throw new ParameterError('outcome', `must be ${names}, got ${formatValue(outcome)}.`);
   }
   const text = readShort(query, 'text');
   const tag = readShort(query, 'tag');
@@ -65,8 +65,8 @@ const isOutcomeFilter = (name: string): name is keyof typeof OUTCOME_FILTERS =>
 function readShort(query: URLSearchParams, name: string): string {
   const text = query.get(name)?.trim() ?? '';
   if (text.length <= SEARCH_CHARS_MAX) return text;
-  const message = `${name} must have at most ${SEARCH_CHARS_MAX} characters, got ${text.length}.`;
-  throw new RequestError('bad_request', message);
+  const problem = `must have at most ${SEARCH_CHARS_MAX} characters, got ${text.length}.`;
+  throw new ParameterError(name, problem);
 }
 
 /** A search reads the tags of each session. */
@@ -82,8 +82,8 @@ function parseTags(text: string): NonNullable<SessionFilter['tags']> {
     return { key: key.trim(), ...(rest.length > 0 && { value: rest.join('=').trim() }) };
   });
   if (tags.length <= TAGS_MAX && tags.every(({ key }) => key !== '')) return tags;
-  const message = `tag must be 1 to ${TAGS_MAX} tags as key or key=value, separated by commas, got ${formatValue(text)}. Example: model=mini, tier.`;
-  throw new RequestError('bad_request', message);
+  const problem = `must be 1 to ${TAGS_MAX} tags as key or key=value, separated by commas, got ${formatValue(text)}. Example: model=mini, tier.`;
+  throw new ParameterError('tag', problem);
 }
 
 /** Returns the query for sessions with a tag; undefined if the filter can't express it. */

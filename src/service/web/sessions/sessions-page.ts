@@ -1,10 +1,11 @@
 import { cutText, formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import type { ParameterError } from '../../domain/errors.ts';
 import type { Session, SessionFilter, SessionKind } from '../../store/store.ts';
 import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderProblem } from '../frame/fields.ts';
 import { renderFilterField, renderFilterForm, renderTimeFilters } from '../frame/filter-form.ts';
-import { nameFields } from '../frame/list-filter.ts';
+import { describeField } from '../frame/list-filter.ts';
 import { pathOfRun } from '../runs/run-links.ts';
 import { OUTCOME_FILTERS } from './session-filter.ts';
 import { renderSessionTable, SESSION_TABLE_CSS } from './session-table.ts';
@@ -20,7 +21,7 @@ export interface SessionList {
   /** Set if a search covered only this number of the newest sessions. */
   searched?: number;
   /** Why the query is invalid. The page then has no sessions. */
-  problem?: string | undefined;
+  problem?: ParameterError | undefined;
 }
 
 /** Renders the list of sessions of one kind, newest first, with the filters of the results endpoint. */
@@ -37,7 +38,7 @@ export function renderSessionsPage(list: SessionList, context: PageContext): str
         ${
           problem === undefined
             ? renderFound(list, context)
-            : renderProblem(nameFields(problem, LABELS))
+            : renderProblem(describeField(problem, LABELS))
         }`,
     },
     context,

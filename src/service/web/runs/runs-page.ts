@@ -8,7 +8,7 @@ import {
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
-import type { ParameterError } from '../../domain/errors.ts';
+import type { ParameterError } from '../../requests/errors.ts';
 import type { RunFilter, RunSummary, SessionKind } from '../../store/store.ts';
 import {
   linkTo,

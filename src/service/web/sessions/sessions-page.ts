@@ -1,6 +1,6 @@
 import { cutText, formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { ParameterError } from '../../domain/errors.ts';
+import type { ParameterError } from '../../requests/errors.ts';
 import type { Session, SessionFilter, SessionKind } from '../../store/store.ts';
 import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderProblem } from '../frame/fields.ts';

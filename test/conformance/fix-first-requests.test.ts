@@ -15,6 +15,7 @@ import { resolvePointer, type Endpoint } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import type { FixFirstCase } from '../support/conformance/fix-first.ts';
 import { withDistortion } from '../support/sandboxes/distortions.ts';
+import { refusal, reply, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
 import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 
 interface Case extends Pick<FixFirstCase, 'title' | 'says' | 'never' | 'example'> {
@@ -148,5 +149,25 @@ void t.test('a key that is accepted only after bearer, or without a word, is nam
       cure: /^Accept the key after the word Bearer/,
     });
     t.notMatch(JSON.stringify(transcript), apiKey);
+  }
+});
+
+void t.test('a header name that is compared in its case is named', async (t) => {
+  for (const name of ['Authorization', 'AUTHORIZATION']) {
+    const { url } = await withSandboxDouble(t, {
+      chat(response, request) {
+        const isKnown = response.req.rawHeaders.includes(name);
+        (isKnown ? reply('Done.') : refusal(401, 'unauthorized'))(response, request);
+      },
+    });
+    const { report } = await check({
+      ...{ target: url, apiKey: 'the-key-of-the-sandbox', kitVersion: 'test', seed: 'case' },
+      areas: ['chat', 'health', 'users'],
+    });
+    t.match(report.blockedBy, {
+      id: 'key_refused',
+      message: `The sandbox refuses the key in the header "authorization" with 401, and accepts it in "${name}".`,
+      cure: /^Ignore the case of header names/,
+    });
   }
 });

@@ -13,7 +13,7 @@ import { stringAt, userIdOf } from '../../conformance/engine/mutants/requests.ts
 import { check, type CheckResult } from '../../conformance/index.ts';
 import { resolvePointer, type Endpoint } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
-import type { FixFirstCase } from '../support/conformance/fix-first.ts';
+import { reportOnDefect, type FixFirstCase } from '../support/conformance/fix-first.ts';
 import { withDistortion } from '../support/sandboxes/distortions.ts';
 import { refusal, reply, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
 import { startTextAgent } from '../support/sandboxes/text-agent.ts';
@@ -170,4 +170,23 @@ void t.test('a header name that is compared in its case is named', async (t) => 
       cure: /^Ignore the case of header names/,
     });
   }
+});
+
+void t.test('Fix first: a key that expires during the run', async (t) => {
+  const apiKey = 'the-key-of-the-sandbox';
+  const expire: TransformFactory = () => {
+    let keyed = 0;
+    return async (request, forward) => {
+      const isKeyed = request.headers['authorization'] === `Bearer ${apiKey}`;
+      if (!isKeyed || ++keyed <= 30) return forward(request);
+      return errorResponse(401, 'bad_request', 'The token has expired.');
+    };
+  };
+  const { causes } = await reportOnDefect(t, expire, { apiKey });
+  const descriptions = causes.map(({ description }) => description);
+  t.match(
+    descriptions[0],
+    /^POST \/v1\/chat\/completions, POST \/users, and DELETE \/users\/\{user_id\}: the key is refused from exchange \d+ "[^"]+" on, after \d+ accepted requests: 401 with "The token has expired\." \(\d+ responses\)\. Accept the key for the whole run/,
+  );
+  t.notMatch(descriptions.join('\n'), /Accept every request|instead of 401/);
 });

@@ -4,6 +4,7 @@ import { findAcceptHeader } from './accept-header.ts';
 import { findFatalRequests } from './crash.ts';
 import { findAcceptedErrors } from './error-status.ts';
 import { findErrorPages } from './error-page.ts';
+import { findExpiredKey } from './expired-key.ts';
 import { findInvalidJson } from './invalid-json.ts';
 import { findMisspelledNames } from './misspelled-fields.ts';
 import { findMixedUpUsers } from './mixed-up-users.ts';
@@ -26,6 +27,7 @@ export function diagnoseSandbox(transcript: Transcript): Repair[] {
     findRedirects,
     findProxyFaults,
     findErrorPages,
+    findExpiredKey,
     findAcceptHeader,
     findUnknownFields,
     findInvalidJson,

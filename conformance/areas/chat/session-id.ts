@@ -1,10 +1,5 @@
 /** `session_id` of the reply (spec 2.8). */
-import {
-  describeMisspelled,
-  findMisspelled,
-  formatValue,
-  resolvePointer,
-} from '../../../src/contract/index.ts';
+import { describeMisspelled, findMisspelled, resolvePointer } from '../../../src/contract/index.ts';
 import { type Check, checkEach } from '../../engine/checks/check.ts';
 import { describeEcho } from '../../engine/checks/echo.ts';
 import { drop, editBody, set } from '../../engine/mutants/combinators.ts';
@@ -165,13 +160,7 @@ function checkEcho(): Check {
           exchange: exchange.id,
           pointer: '/session_id',
           others: others.map(({ id }) => id),
-          ...(source
-            ? {
-                expected: formatValue(expected),
-                received: `${formatValue(received)}, which exchange ${source.id} sent`,
-                hint: 'Look for a variable that requests share: this is the session of another request.',
-              }
-            : describeEcho(expected, received, 'session id')),
+          ...describeEcho(expected, received, 'session id', source),
         },
       ];
     },

@@ -13,6 +13,7 @@ import { findTransientFailures } from './overlap.ts';
 import { findProxyFaults } from './proxy.ts';
 import { findRedirects } from './redirect.ts';
 import { toRepair } from './seen.ts';
+import { findSharedState } from './shared-state.ts';
 import { findUnknownFields } from './unknown-fields.ts';
 import { findWrappedBodies } from './wrapped-body.ts';
 
@@ -25,6 +26,7 @@ export function diagnoseSandbox(transcript: Transcript): Repair[] {
     findFatalRequests,
     findUnknownChat,
     findRedirects,
+    findSharedState,
     findProxyFaults,
     findErrorPages,
     findExpiredKey,

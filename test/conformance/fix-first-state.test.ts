@@ -1,0 +1,59 @@
+/** What "Fix first" says about state that a sandbox keeps from one request to another. */
+import t from 'tap';
+import { mutants } from '../../conformance/areas/mutants.ts';
+import { withBody } from '../../conformance/engine/mutants/combinators.ts';
+import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
+import { TEXT_AFTER_JSON } from '../../conformance/engine/mutants/requests.ts';
+import { testFixFirst, type FixFirstCase } from '../support/conformance/fix-first.ts';
+
+/** Returns the defect of a mutant. */
+function defectOf(id: string): TransformFactory {
+  const mutant = mutants.find((one) => one.id === id);
+  if (!mutant) throw new Error(`Unknown mutant ${id}`);
+  return mutant.transform;
+}
+
+/** Never clears the buffer of a connection, and reads the first JSON object in it. */
+const keepBuffers: TransformFactory = () => {
+  const buffers = new WeakMap<object, string>();
+  return async (request, forward) => {
+    if (request.method !== 'POST') return forward(request);
+    const body = buffers.get(request.connection) ?? request.body.replace(TEXT_AFTER_JSON, '');
+    buffers.set(request.connection, body);
+    return forward(withBody(request, body));
+  };
+};
+
+const cases: readonly FixFirstCase[] = [
+  {
+    title: 'a buffer that a connection keeps',
+    defect: keepBuffers,
+    says: /^POST \/v1\/chat\/completions and POST \/users: a later request on a connection gets the session of an earlier one \(exchange \d+ "second on a connection"\), and text after the JSON of a body is ignored\. Clear the buffer before each request: /,
+    never: /also refuse/,
+    isOnly: true,
+  },
+  {
+    title: 'a session that a connection keeps',
+    defect: defectOf('chat/session-kept-by-connection'),
+    says: /^POST \/v1\/chat\/completions: a later request on a connection gets the session of an earlier one \(exchange \d+ "second on a connection"\)\. Keep no state in a connection/,
+    isOnly: true,
+    example: { received: /^"sk_[^"]+", which exchange \d+ sent$/ },
+  },
+  {
+    title: 'a session in a global variable',
+    defect: defectOf('chat/sessions-swapped-in-overlap'),
+    says: /^POST \/v1\/chat\/completions: requests that overlap get each other's session id: exchange \d+ "[^"]+" gets that of exchange \d+ \(\d+ responses\)\. Look for a variable that requests share/,
+    isOnly: true,
+  },
+  {
+    title: 'a user in a static buffer',
+    defect: defectOf('users/users-swapped-in-overlap'),
+    says: /^POST \/users: requests that overlap get each other's user id: /,
+    example: {
+      received: /^"\w+", which exchange \d+ sent$/,
+      hint: /^Look for a variable that requests share: this is the user id of another request\.$/,
+    },
+  },
+];
+
+for (const one of cases) testFixFirst(t, one);

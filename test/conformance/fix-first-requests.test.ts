@@ -88,6 +88,29 @@ const cases: readonly Case[] = [
     example: { requirement: 'HEALTH-006' },
   },
   {
+    title: 'a health check that sends a page to browsers',
+    defect: replaceParts(
+      to('health', (request) => acceptOf(request) === undefined),
+      { headers: { 'content-type': 'text/html' }, body: '<html><title>healthy</title></html>' },
+    ),
+    says: /^GET \/health: requests without the header Accept get 200 with an HTML page: "healthy" \(\d+ responses, e\.g\. exchange \d+ "plain"\), and 200 with Accept: application\/json \(exchange \d+\)\. Send JSON whether or not/,
+  },
+  {
+    title: 'a health check that requires a key',
+    defect: respondInstead(to('health'), () => errorResponse(401, 'bad_request', 'No key.')),
+    says: /^GET \/health: a key is demanded: 401 with "No key\." \(\d+ responses, e\.g\. exchange \d+ "plain"\)\. Exclude this route from authentication/,
+    example: { requirement: 'HEALTH-005' },
+  },
+  {
+    title: 'an unhealthy sandbox that sends an error',
+    defect: respondInstead(to('health'), () => ({
+      ...errorResponse(500, 'health_check_failed', 'No database.'),
+      status: 503,
+    })),
+    says: /^GET \/health: the body of a 503 is an error, not a health report \(\d+ responses, e\.g\. exchange \d+ "plain"\)\. Send \{"status": "unhealthy", /,
+    never: /make status|a value/,
+  },
+  {
     title: 'a chat route that requires the header Accept',
     defect: refuseAccept('chat', (accept) => accept === undefined),
     says: /^POST \/v1\/chat\/completions: requests without the header Accept get 406 \(\d+ responses, e\.g\. exchange \d+ "minimal"\)\. Send JSON whether or not/,

@@ -5,6 +5,7 @@ import { findFatalRequests } from './crash.ts';
 import { findAcceptedErrors } from './error-status.ts';
 import { findErrorPages } from './error-page.ts';
 import { findExpiredKey } from './expired-key.ts';
+import { findHealthFaults } from './health.ts';
 import { findInvalidJson } from './invalid-json.ts';
 import { findMisspelledNames } from './misspelled-fields.ts';
 import { findMixedUpUsers } from './mixed-up-users.ts';
@@ -28,9 +29,10 @@ export function diagnoseSandbox(transcript: Transcript): Repair[] {
     findRedirects,
     findSharedState,
     findProxyFaults,
-    findErrorPages,
-    findExpiredKey,
     findAcceptHeader,
+    findErrorPages,
+    findHealthFaults,
+    findExpiredKey,
     findUnknownFields,
     findInvalidJson,
     findWrappedBodies,

@@ -1,10 +1,11 @@
 /** What "Fix first" says about state that a sandbox keeps from one request to another. */
 import t from 'tap';
 import { mutants } from '../../conformance/areas/mutants.ts';
-import { withBody } from '../../conformance/engine/mutants/combinators.ts';
+import { respondInstead, withBody } from '../../conformance/engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
-import { TEXT_AFTER_JSON } from '../../conformance/engine/mutants/requests.ts';
+import { stringAt, TEXT_AFTER_JSON } from '../../conformance/engine/mutants/requests.ts';
 import { testFixFirst, type FixFirstCase } from '../support/conformance/fix-first.ts';
+import { createErrorResponse, isChat } from '../support/sandboxes/distortions.ts';
 
 /** Returns the defect of a mutant. */
 function defectOf(id: string): TransformFactory {
@@ -23,6 +24,12 @@ const keepBuffers: TransformFactory = () => {
     return forward(withBody(request, body));
   };
 };
+
+/** Refuses chat requests with a user, as if POST /users stored users elsewhere. */
+const refuseUsers = respondInstead(
+  (request) => isChat(request) && stringAt('user_id', request) !== undefined,
+  () => createErrorResponse(400, 'Unknown user.', 'invalid_request_error', 'bad_request'),
+);
 
 const cases: readonly FixFirstCase[] = [
   {
@@ -53,6 +60,12 @@ const cases: readonly FixFirstCase[] = [
       received: /^"\w+", which exchange \d+ sent$/,
       hint: /^Look for a variable that requests share: this is the user id of another request\.$/,
     },
+  },
+  {
+    title: 'users that only POST /users knows',
+    defect: refuseUsers,
+    says: /^POST \/v1\/chat\/completions: users that were created are unknown: 400 with "Unknown user\." \(\d+ responses, e\.g\. [^)]+\)\. Look users up where POST \/users stores them$/,
+    never: /Accept every request/,
   },
 ];
 

@@ -16,6 +16,7 @@ import { findRedirects } from './redirect.ts';
 import { toRepair } from './seen.ts';
 import { findSharedState } from './shared-state.ts';
 import { findUnknownFields } from './unknown-fields.ts';
+import { findUnreadBodies } from './unread-body.ts';
 import { findWrappedBodies } from './wrapped-body.ts';
 
 /**
@@ -34,6 +35,7 @@ export function diagnoseSandbox(transcript: Transcript): Repair[] {
     findHealthFaults,
     findExpiredKey,
     findUnknownFields,
+    findUnreadBodies,
     findInvalidJson,
     findWrappedBodies,
     findMisspelledNames,

@@ -1,0 +1,51 @@
+/** What "Fix first" says about a sandbox that reads requests, or writes responses, in a wrong way. */
+import t from 'tap';
+import {
+  respondInstead,
+  type When,
+} from '../../conformance/engine/mutants/combinators.ts';
+import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
+import { testFixFirst, type FixFirstCase } from '../support/conformance/fix-first.ts';
+import { createErrorResponse } from '../support/sandboxes/distortions.ts';
+
+/** Refuses some POST requests as if their body were not JSON. */
+const refuseAsInvalid = (when: When): TransformFactory =>
+  respondInstead(
+    (request) => request.method === 'POST' && when(request),
+    () =>
+      createErrorResponse(
+        400,
+        'The body is not valid JSON.',
+        'invalid_request_error',
+        'bad_request',
+      ),
+  );
+
+/** Returns how deeply arrays and objects are nested. */
+const depthOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? 1 + Math.max(0, ...Object.values(value).map(depthOf))
+    : 0;
+
+const cases: readonly FixFirstCase[] = [
+  {
+    title: 'bodies of which only the beginning is read',
+    defect: refuseAsInvalid(({ body }) => Buffer.byteLength(body) > 8_192),
+    says: /^POST \/v1\/chat\/completions and POST \/users: bodies of 8,\d+ bytes or more get 400 with "The body is not valid JSON\." \(\d+ responses, e\.g\. [^)]+\); [78],\d+ bytes are read\. Read the whole body/,
+    never: /Accept every request/,
+  },
+  {
+    title: 'a body that is read by characters',
+    defect: refuseAsInvalid(({ body }) => /[\u0080-\uffff]/.test(body)),
+    says: /^POST \/v1\/chat\/completions and POST \/users: requests with characters outside ASCII get 400 with "The body is not valid JSON\." .*\. Content-Length counts bytes: /,
+    never: /Accept every request/,
+  },
+  {
+    title: 'a parser with a limit of depth',
+    defect: refuseAsInvalid(({ json }) => depthOf(json) > 4),
+    says: /^POST \/v1\/chat\/completions and POST \/users: valid JSON gets 400 with "The body is not valid JSON\." .*\. Parse all of JSON: any depth/,
+    never: /Accept every request/,
+  },
+];
+
+for (const one of cases) testFixFirst(t, one);

@@ -1,12 +1,11 @@
 /** What "Fix first" says about a sandbox that reads requests, or writes responses, in a wrong way. */
 import t from 'tap';
-import {
-  respondInstead,
-  type When,
-} from '../../conformance/engine/mutants/combinators.ts';
+import { respondInstead, type When } from '../../conformance/engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
+import { check } from '../../conformance/index.ts';
 import { testFixFirst, type FixFirstCase } from '../support/conformance/fix-first.ts';
 import { createErrorResponse } from '../support/sandboxes/distortions.ts';
+import { withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
 
 /** Refuses some POST requests as if their body were not JSON. */
 const refuseAsInvalid = (when: When): TransformFactory =>
@@ -31,7 +30,7 @@ const cases: readonly FixFirstCase[] = [
   {
     title: 'bodies of which only the beginning is read',
     defect: refuseAsInvalid(({ body }) => Buffer.byteLength(body) > 8_192),
-    says: /^POST \/v1\/chat\/completions and POST \/users: bodies of 8,\d+ bytes or more get 400 with "The body is not valid JSON\." \(\d+ responses, e\.g\. [^)]+\); [78],\d+ bytes are read\. Read the whole body/,
+    says: /^POST \/v1\/chat\/completions and POST \/users: bodies of 8,\d+ bytes or more get 400 with "The body is not valid JSON\." \(\d+ responses, e\.g\. [^)]+\); \d+,\d+ bytes are read\. Read the whole body/,
     never: /Accept every request/,
   },
   {
@@ -49,3 +48,22 @@ const cases: readonly FixFirstCase[] = [
 ];
 
 for (const one of cases) testFixFirst(t, one);
+
+void t.test('Fix first: chunks whose size is not hexadecimal', async (t) => {
+  const { url: target } = await withSandboxDouble(t, {
+    chat(response) {
+      const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked';
+      response.socket?.end(`${head}\r\n\r\nsize\r\n{}\r\n0\r\n\r\n`);
+    },
+  });
+  const { report } = await check({
+    ...{ target, kitVersion: 'test', seed: 'chunks' },
+    areas: ['chat', 'health', 'users'],
+  });
+  const descriptions = report.causes.map(({ description }) => description);
+  t.match(
+    descriptions[0],
+    /^POST \/v1\/chat\/completions: the body of a 200 can't be read to its end: .+ \(\d+ responses, e\.g\. exchange \d+ "minimal"\)\. Let the HTTP library write the body: .* hexadecimal/,
+  );
+  t.notMatch(descriptions.join('\n'), /log of the sandbox|validate the body/);
+});

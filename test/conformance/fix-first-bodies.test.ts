@@ -1,10 +1,16 @@
 /** What "Fix first" says about a sandbox that reads requests, or writes responses, in a wrong way. */
 import t from 'tap';
-import { respondInstead, type When } from '../../conformance/engine/mutants/combinators.ts';
+import {
+  always,
+  isError,
+  replaceParts,
+  respondInstead,
+  type When,
+} from '../../conformance/engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
 import { check } from '../../conformance/index.ts';
 import { testFixFirst, type FixFirstCase } from '../support/conformance/fix-first.ts';
-import { createErrorResponse } from '../support/sandboxes/distortions.ts';
+import { changeText, createErrorResponse } from '../support/sandboxes/distortions.ts';
 import { withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
 
 /** Refuses some POST requests as if their body were not JSON. */
@@ -26,6 +32,16 @@ const depthOf = (value: unknown): number =>
     ? 1 + Math.max(0, ...Object.values(value).map(depthOf))
     : 0;
 
+/** Prints errors as Python prints a dictionary. */
+const printErrors = changeText(
+  (body) => {
+    const { error } = JSON.parse(body) as { error?: { type: string; code: string } };
+    return `{'error': {'message': 'No.', 'type': '${error?.type}', 'code': '${error?.code}'}}`;
+  },
+  always,
+  isError,
+);
+
 const cases: readonly FixFirstCase[] = [
   {
     title: 'bodies of which only the beginning is read',
@@ -44,6 +60,22 @@ const cases: readonly FixFirstCase[] = [
     defect: refuseAsInvalid(({ json }) => depthOf(json) > 4),
     says: /^POST \/v1\/chat\/completions and POST \/users: valid JSON gets 400 with "The body is not valid JSON\." .*\. Parse all of JSON: any depth/,
     never: /Accept every request/,
+  },
+  {
+    title: 'errors as pages',
+    defect: replaceParts(
+      always,
+      { headers: { 'content-type': 'text/html' }, body: '<html><h1>Error</h1></html>' },
+      isError,
+    ),
+    says: /^POST \/v1\/chat\/completions and POST \/users: requests get 400 with an HTML page: "Error" .*Add an error handler that sends errors as JSON/,
+    isOnly: true,
+  },
+  {
+    title: 'errors in the form of Python',
+    defect: printErrors,
+    says: /^POST \/v1\/chat\/completions and POST \/users: the body is not JSON: a string in single quotes at byte offset 1 .*Encode the body with json\.dumps/,
+    isOnly: true,
   },
 ];
 

@@ -3,6 +3,7 @@ import { isObject } from '../../../src/platform/json.ts';
 import { describeBody, isErrorResponse } from '../../engine/checks/responses.ts';
 import { findBodyFault } from '../../engine/transcript/json-fault.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../engine/transcript/reading.ts';
+import { isDuplicate } from '../users/requests.ts';
 import { conformingResponse } from './conforming-response.ts';
 import { diagnoseBodies, type BodyDefect, type Diagnosis } from './seen.ts';
 import { isWrapped } from './wrapped-body.ts';
@@ -21,7 +22,8 @@ const isReport = (exchange: Exchange): boolean =>
 
 function findAlmostJson(exchange: Exchange, run: RunRecord): BodyDefect | undefined {
   const { response } = exchange;
-  if (!response || !(isReport(exchange) || isErrorResponse(exchange))) return undefined;
+  const isError = isErrorResponse(exchange) || isDuplicate(exchange);
+  if (!response || !(isReport(exchange) || isError)) return undefined;
   const fault = findBodyFault(response);
   if (!fault) return undefined;
   const { cure, reason, value } = fault;

@@ -9,6 +9,7 @@ import {
   describeOutcome,
   errorOf,
   isAccepted,
+  isBroken,
   isRateLimited,
   isRefused,
   toPrintable,
@@ -64,12 +65,14 @@ function validateInput([endpoints, name]: Routes, exchanges: readonly Exchange[]
   if (wrong.length === 0) return [];
   const steps = [...new Set(wrong.map(({ step }) => `"${step}"`))];
   const change =
-    steps.length <= NAMED_MAX && wrong.length * 2 < malformed.length
-      ? `also refuse ${formatList(steps)}`
+    wrong.length * 2 < malformed.length
+      ? `also refuse ${formatList(steps, NAMED_MAX)}`
       : 'validate the body first, and refuse an invalid one';
+  const failures = wrong.every(isBroken) ? [...new Set(wrong.map(describeOutcome))].sort() : [];
+  const instead = failures.length === 0 ? '' : ` instead of ${formatList(failures)}`;
   return [
     {
-      description: `${name}: ${change} with 400, the type invalid_request_error, and the code bad_request`,
+      description: `${name}: ${change} with 400${instead}, the type invalid_request_error, and the code bad_request`,
       apply: (exchange) =>
         isConcerned(exchange) ? { response: respondWithError(400, 'bad_request') } : undefined,
     },

@@ -10,6 +10,7 @@ import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
 import { closestTo, overlapping } from '../../engine/transcript/repetitions.ts';
 import { isReply, noReply, noReplyHasField, optionalField, replies } from './replies.ts';
+import { hintForNumber } from '../value-hints.ts';
 import { inSession, sentSessionId, sessionOf, shareState } from './sessions.ts';
 
 const repliedSessionId = ({ json }: Exchange): unknown => resolvePointer(json, '/session_id');
@@ -32,6 +33,7 @@ export const sessionId: Subject = {
     'CHAT-029': optionalField('/session_id', {
       rule: '`session_id` of the reply is a string, if present.',
       statements: ['2.8.11'],
+      hint: hintForNumber,
       wrong: { 'session-id-a-number': ['Sends `session_id` as a number.', 7] },
       mutants: {
         'session-id-0-a-number': replies(

@@ -63,7 +63,7 @@ function validateInput([endpoints, name]: Routes, exchanges: readonly Exchange[]
   const wrong = malformed.filter((exchange) => !isRefused(exchange));
   // If every malformed request is refused, the sandbox validates already.
   if (wrong.length === 0) return [];
-  const steps = [...new Set(wrong.map(({ step }) => `"${step}"`))];
+  const steps = [...new Set(wrong.map(({ step }) => `"${step}"`))].sort();
   const change =
     wrong.length * 2 < malformed.length
       ? `also refuse ${formatList(steps, NAMED_MAX)}`

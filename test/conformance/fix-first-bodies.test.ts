@@ -9,7 +9,7 @@ import {
 } from '../../conformance/engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
 import { check } from '../../conformance/index.ts';
-import { testFixFirst, type FixFirstCase } from '../support/conformance/fix-first.ts';
+import { defectOf, testFixFirst, type FixFirstCase } from '../support/conformance/fix-first.ts';
 import { changeText, createErrorResponse } from '../support/sandboxes/distortions.ts';
 import { withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
 
@@ -75,6 +75,18 @@ const cases: readonly FixFirstCase[] = [
     title: 'errors in the form of Python',
     defect: printErrors,
     says: /^POST \/v1\/chat\/completions and POST \/users: the body is not JSON: a string in single quotes at byte offset 1 .*Encode the body with json\.dumps/,
+    isOnly: true,
+  },
+  {
+    title: 'deletions that get an empty 204',
+    defect: defectOf('users/delete-204'),
+    says: /^DELETE \/users\/\{user_id\}: a 204 has no body \(\d+ responses, e\.g\. exchange \d+ "[^"]+"\)\. Respond with 200 and one JSON object$/,
+    isOnly: true,
+  },
+  {
+    title: 'some malformed requests that get a server error',
+    defect: defectOf('users/no-object-500'),
+    says: /^POST \/users: also refuse "body an array", "body empty", and 3 more with 400 instead of 500, the type invalid_request_error, and the code bad_request$/,
     isOnly: true,
   },
 ];

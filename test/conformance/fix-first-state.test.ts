@@ -1,18 +1,10 @@
 /** What "Fix first" says about state that a sandbox keeps from one request to another. */
 import t from 'tap';
-import { mutants } from '../../conformance/areas/mutants.ts';
 import { respondInstead, withBody } from '../../conformance/engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
 import { stringAt, TEXT_AFTER_JSON } from '../../conformance/engine/mutants/requests.ts';
-import { testFixFirst, type FixFirstCase } from '../support/conformance/fix-first.ts';
+import { defectOf, testFixFirst, type FixFirstCase } from '../support/conformance/fix-first.ts';
 import { createErrorResponse, isChat } from '../support/sandboxes/distortions.ts';
-
-/** Returns the defect of a mutant. */
-function defectOf(id: string): TransformFactory {
-  const mutant = mutants.find((one) => one.id === id);
-  if (!mutant) throw new Error(`Unknown mutant ${id}`);
-  return mutant.transform;
-}
 
 /** Never clears the buffer of a connection, and reads the first JSON object in it. */
 const keepBuffers: TransformFactory = () => {

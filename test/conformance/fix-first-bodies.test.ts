@@ -46,7 +46,7 @@ const cases: readonly FixFirstCase[] = [
   {
     title: 'bodies of which only the beginning is read',
     defect: refuseAsInvalid(({ body }) => Buffer.byteLength(body) > 8_192),
-    says: /^POST \/v1\/chat\/completions and POST \/users: bodies of 8,\d+ bytes or more get 400 with "The body is not valid JSON\." \(\d+ responses, e\.g\. [^)]+\); \d+,\d+ bytes are read\. Read the whole body/,
+    says: /^POST \/v1\/chat\/completions and POST \/users: bodies of \d+,\d+ bytes or more get 400 with "The body is not valid JSON\." \(\d+ responses, e\.g\. [^)]+\); \d+,\d+ bytes are read\. Read the whole body/,
     never: /Accept every request/,
   },
   {

@@ -17,7 +17,7 @@ export function findExpiredKey({ run, exchanges }: Transcript): Diagnosis[] {
   const endpoints = new Set(refused.map(({ endpoint }) => endpoint));
   const keyed = exchanges.filter((one) => isKeyed(one) && endpoints.has(one.endpoint));
   const firstEndedMs = Math.min(...refused.map(({ endedMs }) => endedMs));
-  const before = keyed.filter((exchange) => exchange.endedMs < firstEndedMs && isAccepted(exchange));
+  const before = keyed.filter((one) => one.endedMs < firstEndedMs && isAccepted(one));
   const after = keyed.filter(({ startedMs }) => startedMs >= firstEndedMs);
   const seen = nonEmpty(refused);
   if (!seen || before.length === 0 || after.length < REFUSED_MIN) return [];

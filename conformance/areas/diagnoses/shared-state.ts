@@ -6,6 +6,7 @@ import {
   type Exchange,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
+import type { bodyEdits } from '../../engine/request-edit.ts';
 import { overlapping } from '../../engine/transcript/repetitions.ts';
 import { conformingResponse } from './conforming-response.ts';
 import { describeSeen, nonEmpty, type Diagnosis } from './seen.ts';
@@ -49,7 +50,7 @@ function findForeign({ exchanges }: Transcript, endpoint: Repeating): Foreign[] 
 }
 
 /** The step of a body that only a parser refuses that reads it to its end. */
-const TEXT_AFTER_JSON = 'body with text after the JSON';
+const TEXT_AFTER_JSON: keyof typeof bodyEdits = 'body with text after the JSON';
 
 /** Returns whether a body was read only to the end of its JSON. Its user exists already. */
 const isTextIgnored = (exchange: Exchange): boolean =>

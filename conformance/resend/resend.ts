@@ -282,6 +282,8 @@ function createState(source: ResendSource, steps: readonly Preparation[], sender
         note(sent);
         prepared.push({ ...(isNumbered && { exchange: exchange.id }), ...toSide(sent, purpose) });
         if (isAccepted(sent) || isDuplicate(sent)) continue;
+        // A refused request comes first only because of its connection.
+        if (sent.response && !isAccepted(exchange)) continue;
         const unsent = describeUnsent(sent);
         if (unsent !== undefined) return unsent;
         const outcome = sent.failure?.message ?? describeOutcome(sent);

@@ -1,8 +1,14 @@
 /** What "Fix first" says about state that a sandbox keeps from one request to another. */
 import t from 'tap';
-import { respondInstead, withBody } from '../../conformance/engine/mutants/combinators.ts';
+import { errorResponse } from '../../conformance/areas/sandbox-responses.ts';
+import {
+  chain,
+  respondInstead,
+  to,
+  withBody,
+} from '../../conformance/engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
-import { stringAt, TEXT_AFTER_JSON } from '../../conformance/engine/mutants/requests.ts';
+import { hasWrongKey, stringAt, TEXT_AFTER_JSON } from '../../conformance/engine/mutants/requests.ts';
 import { defectOf, testFixFirst, type FixFirstCase } from '../support/conformance/fix-first.ts';
 import { createErrorResponse, isChat } from '../support/sandboxes/distortions.ts';
 
@@ -27,16 +33,26 @@ const cases: readonly FixFirstCase[] = [
   {
     title: 'a buffer that a connection keeps',
     defect: keepBuffers,
-    says: /^POST \/v1\/chat\/completions and POST \/users: a later request on a connection gets the session of an earlier one \(exchange \d+ "second on a connection"\), and text after the JSON of a body is ignored\. Clear the buffer before each request: /,
+    says: /^POST \/v1\/chat\/completions and POST \/users: a later request on a connection gets the session of an earlier one \(\d+ responses, e\.g\. exchange \d+ "[^"]+"\), and text after the JSON of a body is ignored\. Clear the buffer before each request: /,
     never: /also refuse/,
     isOnly: true,
   },
   {
     title: 'a session that a connection keeps',
     defect: defectOf('chat/session-kept-by-connection'),
-    says: /^POST \/v1\/chat\/completions: a later request on a connection gets the session of an earlier one \(exchange \d+ "second on a connection"\)\. Keep no state in a connection/,
+    says: /^POST \/v1\/chat\/completions: a later request on a connection gets the session of an earlier one \(\d+ responses, e\.g\. exchange \d+ "[^"]+"\)\. Keep no state in a connection/,
     isOnly: true,
     example: { received: /^"sk_[^"]+", which exchange \d+ sent$/ },
+  },
+  {
+    title: 'the body of a refused request that is left on the connection',
+    defect: chain(
+      defectOf('chat/leaves-refused-bodies'),
+      respondInstead(to('chat', hasWrongKey), () => errorResponse(401, 'bad_request')),
+    ),
+    says: /^POST \/v1\/chat\/completions: a valid request gets 400 with "No\." after a refused one on its connection \(exchange \d+ "after refusals"\)\. Read the body of every request/,
+    isOnly: true,
+    example: { requirement: 'CHAT-013' },
   },
   {
     title: 'a session in a global variable',

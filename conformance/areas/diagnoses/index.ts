@@ -17,6 +17,7 @@ import { toRepair } from './seen.ts';
 import { findSharedState } from './shared-state.ts';
 import { findUnknownFields } from './unknown-fields.ts';
 import { findUnreadBodies } from './unread-body.ts';
+import { findUnreadRefusals } from './unread-refusal.ts';
 import { findUnreadableBodies } from './unreadable-body.ts';
 import { findWrappedBodies } from './wrapped-body.ts';
 
@@ -36,6 +37,7 @@ export function diagnoseSandbox(transcript: Transcript): Repair[] {
     findHealthFaults,
     findExpiredKey,
     findUnknownFields,
+    findUnreadRefusals,
     findUnreadBodies,
     findUnreadableBodies,
     findInvalidJson,

@@ -1,6 +1,11 @@
 /** What a request of a run depends on: the users, the session, and the connection of earlier requests. */
 import type { Exchange } from '../engine/transcript/transcript.ts';
-import { decodePathSegment, isAccepted, isRefused, RECOVERY } from '../engine/transcript/reading.ts';
+import {
+  decodePathSegment,
+  isAccepted,
+  isRefused,
+  RECOVERY,
+} from '../engine/transcript/reading.ts';
 import { isObject } from '../../src/platform/json.ts';
 
 /** An earlier request to send again first. */

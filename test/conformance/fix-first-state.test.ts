@@ -8,7 +8,11 @@ import {
   withBody,
 } from '../../conformance/engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
-import { hasWrongKey, stringAt, TEXT_AFTER_JSON } from '../../conformance/engine/mutants/requests.ts';
+import {
+  hasWrongKey,
+  stringAt,
+  TEXT_AFTER_JSON,
+} from '../../conformance/engine/mutants/requests.ts';
 import { defectOf, testFixFirst, type FixFirstCase } from '../support/conformance/fix-first.ts';
 import { createErrorResponse, isChat } from '../support/sandboxes/distortions.ts';
 

@@ -267,7 +267,6 @@ const after: ChatProbe = {
  */
 async function sendAfterWrongKey(context: SandboxContext): Promise<void> {
   const connection = 'keep-alive';
-  // A session that stays unknown can't be mixed up with that of the valid request.
   const request = omitField(fullRequest(context), 'session_id');
   await context.send(open('wrong key', request, { key: 'wrong', connection }));
   await context.send({ ...valid('after refusals', fullRequest(context)), connection });

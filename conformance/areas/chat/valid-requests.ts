@@ -7,7 +7,12 @@ import { checkNoServerError } from '../../engine/checks/responses.ts';
 import { to, type When } from '../../engine/mutants/combinators.ts';
 import { errorResponse, refuseInstead } from '../sandbox-responses.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
-import { hasOtherKeys, hasWrongKey, messagesTextOf, stringAt } from '../../engine/mutants/requests.ts';
+import {
+  hasOtherKeys,
+  hasWrongKey,
+  messagesTextOf,
+  stringAt,
+} from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import { type Exchange, isAccepted, isRateLimited } from '../../engine/transcript/reading.ts';
 import { showsOverlap } from '../../engine/transcript/repetitions.ts';

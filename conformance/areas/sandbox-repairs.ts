@@ -9,6 +9,7 @@ import {
   describeOutcome,
   errorOf,
   isAccepted,
+  isBroken,
   isRateLimited,
   isRefused,
   toPrintable,
@@ -54,6 +55,10 @@ function changeStatus([endpoints, name]: Routes, exchanges: readonly Exchange[])
   ];
 }
 
+/** Counts requests that differ in more than when they were sent: a failed one is sent again. */
+const countForms = (exchanges: readonly Exchange[]): number =>
+  new Set(exchanges.map(({ endpoint, step }) => `${endpoint} ${step}`)).size;
+
 /** Validates the requests of some routes before anything else is done with them. */
 function validateInput([endpoints, name]: Routes, exchanges: readonly Exchange[]): Repair[] {
   const isConcerned = (exchange: Exchange): boolean =>
@@ -62,14 +67,16 @@ function validateInput([endpoints, name]: Routes, exchanges: readonly Exchange[]
   const wrong = malformed.filter((exchange) => !isRefused(exchange));
   // If every malformed request is refused, the sandbox validates already.
   if (wrong.length === 0) return [];
-  const steps = [...new Set(wrong.map(({ step }) => `"${step}"`))];
+  const steps = [...new Set(wrong.map(({ step }) => `"${step}"`))].sort();
   const change =
-    steps.length <= NAMED_MAX && wrong.length * 2 < malformed.length
-      ? `also refuse ${formatList(steps)}`
+    countForms(wrong) * 2 < countForms(malformed)
+      ? `also refuse ${formatList(steps, NAMED_MAX)}`
       : 'validate the body first, and refuse an invalid one';
+  const failures = wrong.every(isBroken) ? [...new Set(wrong.map(describeOutcome))].sort() : [];
+  const instead = failures.length === 0 ? '' : ` instead of ${formatList(failures)}`;
   return [
     {
-      description: `${name}: ${change} with 400, the type invalid_request_error, and the code bad_request`,
+      description: `${name}: ${change} with 400${instead}, the type invalid_request_error, and the code bad_request`,
       apply: (exchange) =>
         isConcerned(exchange) ? { response: respondWithError(400, 'bad_request') } : undefined,
     },

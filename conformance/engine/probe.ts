@@ -34,8 +34,8 @@ export interface Step<Name extends string = string> {
   key?: BadKey | { own: string; owner: string };
   /** What precedes the key of a sandbox in its header (default: `Bearer ` with a space). */
   keyScheme?: 'bearer ' | '';
-  /** Writes the name of the header with the key in upper case. */
-  hasUpperCaseKeyHeader?: true;
+  /** How the name of the header with the key is written (default: in lower case). */
+  keyHeaderCase?: 'capitalized' | 'upper';
   /** `keep-alive` reuses one connection for all steps that set it. */
   connection?: 'keep-alive';
   /**

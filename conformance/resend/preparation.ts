@@ -1,6 +1,11 @@
 /** What a request of a run depends on: the users, the session, and the connection of earlier requests. */
 import type { Exchange } from '../engine/transcript/transcript.ts';
-import { decodePathSegment, isAccepted, RECOVERY } from '../engine/transcript/reading.ts';
+import {
+  decodePathSegment,
+  isAccepted,
+  isRefused,
+  RECOVERY,
+} from '../engine/transcript/reading.ts';
 import { isObject } from '../../src/platform/json.ts';
 
 /** An earlier request to send again first. */
@@ -21,8 +26,9 @@ const sessionIdOf = ({ endpoint, sent }: Exchange): unknown =>
   endpoint === 'chat' && isObject(sent) ? sent['session_id'] : undefined;
 
 /**
- * Returns the accepted requests of a run on whose effects a request depends, in order: those that created
- * or deleted its user, the earlier turns of its session, and those before it on the shared connection.
+ * Returns the requests of a run on whose effects a request depends, in order: those that created or
+ * deleted its user, the earlier turns of its session, and those before it on the shared connection, even
+ * if they were refused.
  */
 export function findPreparations(
   exchange: Exchange,
@@ -32,7 +38,13 @@ export function findPreparations(
   const sessionId = sessionIdOf(exchange);
   return exchanges.flatMap((earlier) => {
     const isEarlier = earlier.id < exchange.id && earlier.endedMs <= exchange.startedMs;
-    if (!isEarlier || !isAccepted(earlier) || earlier.probe === RECOVERY) return [];
+    if (!isEarlier || earlier.probe === RECOVERY) return [];
+    const isOnConnection =
+      exchange.connection !== undefined &&
+      earlier.connection === exchange.connection &&
+      earlier.probe === exchange.probe;
+    const onConnection = { exchange: earlier, purpose: 'comes first on the connection' };
+    if (!isAccepted(earlier)) return isOnConnection && isRefused(earlier) ? [onConnection] : [];
     const isOfUser = userId !== undefined && userIdOf(earlier) === userId;
     if (isOfUser && earlier.endpoint === 'create') {
       return [{ exchange: earlier, purpose: 'creates the user' }];
@@ -45,8 +57,6 @@ export function findPreparations(
     if (typeof sessionId === 'string' && sessionIdOf(earlier) === sessionId) {
       return [{ exchange: earlier, purpose: 'is an earlier turn of the session' }];
     }
-    return exchange.connection !== undefined && earlier.connection === exchange.connection
-      ? [{ exchange: earlier, purpose: 'comes first on the connection' }]
-      : [];
+    return isOnConnection ? [onConnection] : [];
   });
 }

@@ -285,6 +285,8 @@ function createState(
         note(sent);
         prepared.push({ ...(isNumbered && { exchange: exchange.id }), ...toSide(sent, purpose) });
         if (isAccepted(sent) || isDuplicate(sent)) continue;
+        // A refused request comes first only because of its connection.
+        if (sent.response && !isAccepted(exchange)) continue;
         const problem =
           describeUnsent(sent) ?? describePrefix(source, target, { before: exchange, now: sent });
         if (problem !== undefined) return problem;

@@ -13,8 +13,9 @@ import { stringAt, userIdOf } from '../../conformance/engine/mutants/requests.ts
 import { check, type CheckResult } from '../../conformance/index.ts';
 import { resolvePointer, type Endpoint } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
-import type { FixFirstCase } from '../support/conformance/fix-first.ts';
+import { reportOnDefect, type FixFirstCase } from '../support/conformance/fix-first.ts';
 import { withDistortion } from '../support/sandboxes/distortions.ts';
+import { refusal, reply, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
 import { startTextAgent } from '../support/sandboxes/text-agent.ts';
 
 interface Case extends Pick<FixFirstCase, 'title' | 'says' | 'never' | 'example'> {
@@ -87,6 +88,29 @@ const cases: readonly Case[] = [
     example: { requirement: 'HEALTH-006' },
   },
   {
+    title: 'a health check that sends a page to browsers',
+    defect: replaceParts(
+      to('health', (request) => acceptOf(request) === undefined),
+      { headers: { 'content-type': 'text/html' }, body: '<html><title>healthy</title></html>' },
+    ),
+    says: /^GET \/health: requests without the header Accept get 200 with an HTML page: "healthy" \(\d+ responses, e\.g\. exchange \d+ "plain"\), and 200 with Accept: application\/json \(exchange \d+\)\. Send JSON whether or not/,
+  },
+  {
+    title: 'a health check that requires a key',
+    defect: respondInstead(to('health'), () => errorResponse(401, 'bad_request', 'No key.')),
+    says: /^GET \/health: a key is demanded: 401 with "No key\." \(\d+ responses, e\.g\. exchange \d+ "plain"\)\. Exclude this route from authentication/,
+    example: { requirement: 'HEALTH-005' },
+  },
+  {
+    title: 'an unhealthy sandbox that sends an error',
+    defect: respondInstead(to('health'), () => ({
+      ...errorResponse(500, 'health_check_failed', 'No database.'),
+      status: 503,
+    })),
+    says: /^GET \/health: the body of a 503 is an error, not a health report \(\d+ responses, e\.g\. exchange \d+ "plain"\)\. Send \{"status": "unhealthy", /,
+    never: /make status|a value/,
+  },
+  {
     title: 'a chat route that requires the header Accept',
     defect: refuseAccept('chat', (accept) => accept === undefined),
     says: /^POST \/v1\/chat\/completions: requests without the header Accept get 406 \(\d+ responses, e\.g\. exchange \d+ "minimal"\)\. Send JSON whether or not/,
@@ -149,4 +173,43 @@ void t.test('a key that is accepted only after bearer, or without a word, is nam
     });
     t.notMatch(JSON.stringify(transcript), apiKey);
   }
+});
+
+void t.test('a header name that is compared in its case is named', async (t) => {
+  for (const name of ['Authorization', 'AUTHORIZATION']) {
+    const { url } = await withSandboxDouble(t, {
+      chat(response, request) {
+        const isKnown = response.req.rawHeaders.includes(name);
+        (isKnown ? reply('Done.') : refusal(401, 'unauthorized'))(response, request);
+      },
+    });
+    const { report } = await check({
+      ...{ target: url, apiKey: 'the-key-of-the-sandbox', kitVersion: 'test', seed: 'case' },
+      areas: ['chat', 'health', 'users'],
+    });
+    t.match(report.blockedBy, {
+      id: 'key_refused',
+      message: `The sandbox refuses the key in the header "authorization" with 401, and accepts it in "${name}".`,
+      cure: /^Ignore the case of header names/,
+    });
+  }
+});
+
+void t.test('Fix first: a key that expires during the run', async (t) => {
+  const apiKey = 'the-key-of-the-sandbox';
+  const expire: TransformFactory = () => {
+    let keyed = 0;
+    return async (request, forward) => {
+      const isKeyed = request.headers['authorization'] === `Bearer ${apiKey}`;
+      if (!isKeyed || ++keyed <= 30) return forward(request);
+      return errorResponse(401, 'bad_request', 'The token has expired.');
+    };
+  };
+  const { causes } = await reportOnDefect(t, expire, { apiKey });
+  const descriptions = causes.map(({ description }) => description);
+  t.match(
+    descriptions[0],
+    /^POST \/v1\/chat\/completions, POST \/users, and DELETE \/users\/\{user_id\}: the key is refused from exchange \d+ "[^"]+" on, after \d+ accepted requests: 401 with "The token has expired\." \(\d+ responses\)\. Accept the key for the whole run/,
+  );
+  t.notMatch(descriptions.join('\n'), /Accept every request|instead of 401/);
 });

@@ -2,10 +2,17 @@ import { isKeyRefused, type Exchange } from '../../engine/transcript/reading.ts'
 import type { Step } from '../../engine/probe.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
 
-/** What sandboxes expect before the key that do not expect the word Bearer. */
-const SCHEMES = ['bearer ', ''] as const;
+/** Other forms of the header with the key, which some sandboxes expect, by step. */
+const FORMS = {
+  'key after bearer': { keyScheme: 'bearer ' },
+  'key without Bearer': { keyScheme: '' },
+  'key in Authorization': { keyHeaderCase: 'capitalized' },
+  'key in AUTHORIZATION': { keyHeaderCase: 'upper' },
+} as const satisfies Record<string, Partial<Step>>;
 
-/** If the key is refused, sends it without `Bearer`, and with the word in lower case, to name the cause. */
+const steps = Object.keys(FORMS) as (keyof typeof FORMS)[];
+
+/** If the key is refused, sends it in other forms, to name the cause. */
 export async function lookForKeyScheme(
   context: SandboxContext,
   chat: Exchange | undefined,
@@ -13,8 +20,7 @@ export async function lookForKeyScheme(
 ): Promise<void> {
   if (!chat || !isKeyRefused(chat) || !body) return;
   if (chat.request.headers['authorization'] === undefined) return;
-  for (const keyScheme of SCHEMES) {
-    const step = keyScheme === '' ? 'key without Bearer' : 'key after bearer';
-    await context.send({ endpoint: 'chat', step, intent: 'open', keyScheme, body });
+  for (const step of steps) {
+    await context.send({ endpoint: 'chat', step, intent: 'open', body, ...FORMS[step] });
   }
 }

@@ -14,7 +14,7 @@ import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant
 import { messagesTextOf, stringAt } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
-import { closestTo } from '../../engine/transcript/repetitions.ts';
+import { closestTo, overlapping } from '../../engine/transcript/repetitions.ts';
 import { familyNamesIn } from '../users/requests.ts';
 import { sentUserId } from '../users/user-id.ts';
 import { CONTENT, isReply, noReply, noReplyHasField, replies } from './replies.ts';
@@ -188,9 +188,10 @@ function findForeignMarkers(exchange: Exchange, { exchanges }: Transcript): Find
         pointer: '',
         expected: 'nothing from another session',
         received: `"${marker}", which only exchange ${source.id} sent`,
-        hint: hasSession
-          ? 'Look for state that requests share, such as a global variable or a cache.'
-          : 'Start an empty conversation for every request without a session id.',
+        hint:
+          hasSession || overlapping(exchange, sources).length > 0
+            ? 'Look for state that requests share, such as a global variable or a cache.'
+            : 'Start an empty conversation for every request without a session id.',
         others: closestTo(exchange, sources).map(({ id }) => id),
       },
     ];

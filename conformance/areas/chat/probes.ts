@@ -206,13 +206,12 @@ const silences: ChatProbe = {
   id: 'chat/silences',
   area: 'chat',
   phase: 'refused',
-  cost: cost(7, 7),
+  cost: cost(6, 6),
   async run(context) {
     const request = fullRequest(context);
     const parts = [{ role: 'user', content: [{ type: 'text', text: GREETING }] }];
     await Promise.all(
       [
-        open('wrong key', request, { key: 'wrong' }),
         open('no key', request, { key: 'none' }),
         open('empty messages', { ...request, messages: [] }),
         open('content in parts', { ...request, messages: parts }),
@@ -246,11 +245,11 @@ const after: ChatProbe = {
   id: 'chat/after',
   area: 'chat',
   phase: 'after',
-  cost: cost(2, 2),
+  cost: cost(3, 3),
   async run(context) {
     const long = longId(context);
     await Promise.all([
-      context.send(valid('after refusals', fullRequest(context))),
+      sendAfterWrongKey(context),
       ...(long === undefined
         ? []
         : [
@@ -261,6 +260,17 @@ const after: ChatProbe = {
     ]);
   },
 };
+
+/**
+ * Sends a wrong key, and then a valid request on the same connection: if a server refuses a key without
+ * reading the body, it may take the body for the next request.
+ */
+async function sendAfterWrongKey(context: SandboxContext): Promise<void> {
+  const connection = 'keep-alive';
+  const request = omitField(fullRequest(context), 'session_id');
+  await context.send(open('wrong key', request, { key: 'wrong', connection }));
+  await context.send({ ...valid('after refusals', fullRequest(context)), connection });
+}
 
 /** Returns a user id of maximum length: of an existing user, or a random one if users can't be created. */
 function longId({ users, random }: SandboxContext): string | undefined {

@@ -85,10 +85,7 @@ export const reply: Subject = {
       statements: ['2.8.7'],
       reason:
         'The simulated user responds to this text; `null` or an array of parts leaves nothing to respond to.',
-      hint: (received) =>
-        Array.isArray(received)
-          ? "Join the parts into one string; `content` of a reply can't be an array."
-          : 'Send a string, even when the reply contains tool calls. Send "" if there is no text.',
+      hint: hintForContent,
       wrong: {
         'content-missing': ['Omits `content`.', missing],
         'content-null': ['Sends `content` as null.', null],
@@ -241,6 +238,16 @@ export const reply: Subject = {
     ),
   },
 };
+
+/** Returns what to do about a content that is not a string. */
+function hintForContent(received: unknown): string {
+  if (!Array.isArray(received)) {
+    return 'Send a string, even when the reply contains tool calls. Send "" if there is no text.';
+  }
+  return received.length > 0 && received.every((item) => typeof item === 'number')
+    ? 'Encode the text as a string: these numbers are the codes of its characters.'
+    : "Join the parts into one string; `content` of a reply can't be an array.";
+}
 
 /** Reports keys of `evaluation_metadata` whose types differ from the specification (spec 2.8). */
 function checkEvaluationMetadataTypes(): Check {

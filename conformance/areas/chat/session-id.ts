@@ -1,10 +1,5 @@
 /** `session_id` of the reply (spec 2.8). */
-import {
-  describeMisspelled,
-  findMisspelled,
-  formatValue,
-  resolvePointer,
-} from '../../../src/contract/index.ts';
+import { describeMisspelled, findMisspelled, resolvePointer } from '../../../src/contract/index.ts';
 import { type Check, checkEach } from '../../engine/checks/check.ts';
 import { describeEcho } from '../../engine/checks/echo.ts';
 import { drop, editBody, set } from '../../engine/mutants/combinators.ts';
@@ -15,6 +10,7 @@ import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
 import { closestTo, overlapping } from '../../engine/transcript/repetitions.ts';
 import { isReply, noReply, noReplyHasField, optionalField, replies } from './replies.ts';
+import { hintForNumber } from '../value-hints.ts';
 import { inSession, sentSessionId, sessionOf, shareState } from './sessions.ts';
 
 const repliedSessionId = ({ json }: Exchange): unknown => resolvePointer(json, '/session_id');
@@ -37,6 +33,7 @@ export const sessionId: Subject = {
     'CHAT-029': optionalField('/session_id', {
       rule: '`session_id` of the reply is a string, if present.',
       statements: ['2.8.11'],
+      hint: hintForNumber,
       wrong: { 'session-id-a-number': ['Sends `session_id` as a number.', 7] },
       mutants: {
         'session-id-0-a-number': replies(
@@ -165,13 +162,7 @@ function checkEcho(): Check {
           exchange: exchange.id,
           pointer: '/session_id',
           others: others.map(({ id }) => id),
-          ...(source
-            ? {
-                expected: formatValue(expected),
-                received: `${formatValue(received)}, which exchange ${source.id} sent`,
-                hint: 'Look for a variable that requests share: this is the session of another request.',
-              }
-            : describeEcho(expected, received, 'session id')),
+          ...describeEcho(expected, received, 'session id', source),
         },
       ];
     },

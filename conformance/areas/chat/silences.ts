@@ -44,7 +44,7 @@ export const silences: Subject = {
       reason:
         'Without a key check, anyone who knows the address can use the agent. A key is recommended, not required, so its absence is only reported.',
       observability: 'provoked',
-      probes: ['chat/silences'],
+      probes: ['chat/after'],
       check: checkWrongKey(isChatStep('wrong key')),
       legal: {
         'wrong-key-taken': {
@@ -60,6 +60,10 @@ export const silences: Subject = {
           'Refuses a wrong key with 403.',
           errorResponse(403, 'bad_request'),
         ),
+        'wrong-key-closes': refusesWrongKey('Closes the connection after a wrong key.', {
+          ...errorResponse(401, 'bad_request'),
+          framing: 'close',
+        }),
       },
     },
   },

@@ -69,6 +69,10 @@ export const toolCalls: Subject = {
       rule: '`metadata.tools_used` is an array of tool names, if present.',
       statements: ['2.8.17'],
       reason: TOOLS_REASON,
+      hint: (received) =>
+        isObject(received) && Object.keys(received).length === 0
+          ? 'Send [] if no tool ran: some encoders write an empty table as {}.'
+          : undefined,
       wrong: {
         'tools-used-a-string': ['Sends `tools_used` as a string.', 'look_up'],
         'tools-used-objects': ['Sends `tools_used` as an array of objects.', [{ name: 'look_up' }]],
@@ -151,10 +155,7 @@ export const toolCalls: Subject = {
     'CHAT-046': callField('/choices/*/message/tool_calls/*/function/result', {
       rule: 'Each tool call has a `function.result` object.',
       statements: ['2.8.25', '2.8.26'],
-      hint: (received) =>
-        received === undefined
-          ? 'Add the result of the tool to `function`, next to `arguments`, in the reply that uses it.'
-          : 'Wrap the result in an object.',
+      hint: hintForResult,
       wrong: {
         'call-result-missing': [
           'Omits the `result` of a tool call.',
@@ -236,6 +237,19 @@ export const toolCalls: Subject = {
     ),
   },
 };
+
+/** Returns what to do about a result that is not an object. */
+function hintForResult(received: unknown): string {
+  if (received === undefined) {
+    return 'Add the result of the tool to `function`, next to `arguments`, in the reply that uses it.';
+  }
+  if (typeof received === 'string' && isObject(parseJson(received))) {
+    return 'Send the result itself, not its JSON text: only `arguments` is encoded.';
+  }
+  return Array.isArray(received) && received.length === 0
+    ? 'Send {} for an empty result: some encoders write an empty map as [].'
+    : 'Wrap the result in an object.';
+}
 
 /** A tool call in a reply, well-formed or not. */
 export interface ToolCall {

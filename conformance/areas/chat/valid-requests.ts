@@ -7,7 +7,12 @@ import { checkNoServerError } from '../../engine/checks/responses.ts';
 import { to, type When } from '../../engine/mutants/combinators.ts';
 import { errorResponse, refuseInstead } from '../sandbox-responses.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
-import { hasOtherKeys, messagesTextOf, stringAt } from '../../engine/mutants/requests.ts';
+import {
+  hasOtherKeys,
+  hasWrongKey,
+  messagesTextOf,
+  stringAt,
+} from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import { type Exchange, isAccepted, isRateLimited } from '../../engine/transcript/reading.ts';
 import { showsOverlap } from '../../engine/transcript/repetitions.ts';
@@ -84,6 +89,11 @@ const accepted = defineAccepted(
           transform: hangAfterMalformedJson,
           clockFactor: 15,
           alsoKills: ['CHAT-016'],
+        },
+        'leaves-refused-bodies': {
+          description:
+            'Takes the body of a request with a wrong key for the next request on the connection.',
+          transform: leaveRefusedBodies,
         },
       },
     },
@@ -190,6 +200,16 @@ function hangAfterMalformedJson(): ReturnType<TransformFactory> {
     if (isHanging && session !== undefined && !sessions.has(session)) await clock.sleep(HANG_MS);
     sessions.add(session);
     return forward(request);
+  };
+}
+
+function leaveRefusedBodies(): ReturnType<TransformFactory> {
+  const spoiled = new WeakSet<object>();
+  return async (request, forward) => {
+    if (spoiled.delete(request.connection)) return errorResponse(400, 'bad_request');
+    const response = await forward(request);
+    if (hasWrongKey(request)) spoiled.add(request.connection);
+    return response;
   };
 }
 

@@ -1,4 +1,5 @@
 import type { RunRecord } from '../../../src/contract/index.ts';
+import { describePage, findHtmlPage } from '../../engine/transcript/html-page.ts';
 import {
   isAccepted,
   isRateLimited,
@@ -10,7 +11,10 @@ import {
 import { conformingResponse } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from './seen.ts';
 
-/** Recognizes a sandbox that requires the header Accept, or refuses it. It is optional (spec 4.6). */
+/**
+ * Recognizes a sandbox that requires the header Accept, or refuses it, perhaps with a page for browsers.
+ * The header is optional (spec 4.6).
+ */
 export function findAcceptHeader({ run, exchanges }: Transcript): Diagnosis[] {
   const requests = exchanges.filter(({ endpoint }) => endpoint !== 'voice');
   const withHeader = requests.filter((exchange) => acceptOf(exchange) !== undefined);
@@ -34,25 +38,27 @@ function explain(
   run: RunRecord,
 ): Diagnosis[] {
   const isDueToHeader = (exchange: Exchange): boolean => {
-    if (!isRefused(exchange) || isRateLimited(exchange)) return false;
-    if (listSame(alike, exchange).some(isAccepted)) return false;
+    if (!isTurnedAway(exchange)) return false;
+    if (listSame(alike, exchange).some(isServed)) return false;
     // Without the other form of the request, only the status shows what is wrong.
     const contrary = listSame(others, exchange);
     return contrary.length === 0
       ? exchange.response?.status === NOT_ACCEPTABLE
-      : contrary.some(isAccepted);
+      : contrary.some(isServed);
   };
   const seen = nonEmpty(alike.filter(isDueToHeader));
   if (!seen) return [];
   const example = findExample(seen);
-  const other = listSame(others, example).find(isAccepted);
+  const other = listSame(others, example).find(isServed);
+  const page = findHtmlPage(example);
+  const outcome = `${example.response?.status}${page ? ` with ${describePage(page)}` : ''}`;
   const contrast = other
     ? `, and ${other.response?.status} ${describeHeader(other)} (exchange ${other.id})`
     : '';
   return [
     {
       seen,
-      fault: `requests ${describeHeader(example)} get ${example.response?.status} (${describeSeen(seen)})${contrast}`,
+      fault: `requests ${describeHeader(example)} get ${outcome} (${describeSeen(seen)})${contrast}`,
       cure: 'Send JSON whether or not a request has the header Accept',
       repair: (exchange) => conformingResponse(exchange, run),
     },
@@ -60,6 +66,12 @@ function explain(
 }
 
 const NOT_ACCEPTABLE = 406;
+
+const isServed = (exchange: Exchange): boolean => isAccepted(exchange) && !findHtmlPage(exchange);
+
+/** Returns whether a request got a refusal, or a page. */
+const isTurnedAway = (exchange: Exchange): boolean =>
+  isAccepted(exchange) ? !isServed(exchange) : isRefused(exchange) && !isRateLimited(exchange);
 
 /** Returns the exchanges with the route of another one. */
 const listSame = (exchanges: readonly Exchange[], { endpoint }: Exchange): Exchange[] =>

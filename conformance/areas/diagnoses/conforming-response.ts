@@ -32,6 +32,12 @@ export function replaceKeys(
 export const respondWithError = (status: number, code: SandboxErrorCode): Response =>
   respond(status, { error: { message: '', type: sandboxErrors[code].type, code } });
 
+/** Returns the code that an error response to a request should have (spec 7). */
+export function expectedCodeOf(exchange: Exchange, status: number): SandboxErrorCode {
+  if (isDuplicate(exchange)) return 'user_exists';
+  return status >= 500 ? 'server_error' : 'bad_request';
+}
+
 const ANY_TIME = '2026-01-01T00:00:00Z';
 
 /** Returns the smallest valid body of a successful response. */

@@ -2,7 +2,7 @@ import { ERROR_SHAPE } from '../../engine/checks/responses.ts';
 import { describePage, findHtmlPage, type HtmlPage } from '../../engine/transcript/html-page.ts';
 import { isRefused, type Exchange, type Transcript } from '../../engine/transcript/reading.ts';
 import { isRedirect } from '../../engine/transcript/redirects.ts';
-import { conformingResponse, respondWithError } from './conforming-response.ts';
+import { conformingResponse, expectedCodeOf, respondWithError } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from './seen.ts';
 
 /** Recognizes HTML pages that come instead of JSON, for each sender. */
@@ -22,10 +22,11 @@ export function findErrorPages({ run, exchanges }: Transcript): Diagnosis[] {
         seen,
         fault: `requests get ${status} with ${describePage(page)} (${describeSeen(seen)})`,
         cure: page.needsHandler ? `${page.cure}: ${ERROR_SHAPE}` : page.cure,
-        repair: (exchange) =>
-          isHandled(exchange, page)
-            ? respondWithError(exchange.response?.status ?? 400, 'bad_request')
-            : conformingResponse(exchange, run),
+        repair(exchange) {
+          if (!isHandled(exchange, page)) return conformingResponse(exchange, run);
+          const status = exchange.response?.status ?? 400;
+          return respondWithError(status, expectedCodeOf(exchange, status));
+        },
       },
     ];
   });

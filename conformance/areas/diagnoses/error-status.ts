@@ -1,9 +1,4 @@
-import {
-  resolvePointer,
-  sandboxErrors,
-  type RunRecord,
-  type SandboxErrorCode,
-} from '../../../src/contract/index.ts';
+import { resolvePointer, sandboxErrors, type RunRecord } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { hasSuccessKey, isErrorBody } from '../../engine/checks/refusal-hints.ts';
 import { ERROR_SHAPE } from '../../engine/checks/responses.ts';
@@ -15,7 +10,7 @@ import {
   type Transcript,
 } from '../../engine/transcript/reading.ts';
 import { isDuplicate } from '../users/requests.ts';
-import { conformingResponse, respondWithError } from './conforming-response.ts';
+import { conformingResponse, expectedCodeOf, respondWithError } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
 
 /** Recognizes errors that are sent with a 2xx status. */
@@ -62,7 +57,7 @@ function explainRefusals(seen: Seen): Diagnosis[] {
         const status = statusOf(exchange);
         return errorOf(exchange) && exchange.response
           ? { ...exchange.response, status }
-          : respondWithError(status, codeOf(exchange, status));
+          : respondWithError(status, expectedCodeOf(exchange, status));
       },
     },
   ];
@@ -79,11 +74,6 @@ function showsAcceptedError(exchange: Exchange): boolean {
     statedStatusOf(exchange) !== undefined ||
     (intent === 'refuse' && isErrorBody(exchange))
   );
-}
-
-function codeOf(exchange: Exchange, status: number): SandboxErrorCode {
-  if (isDuplicate(exchange)) return 'user_exists';
-  return status >= 500 ? 'server_error' : 'bad_request';
 }
 
 /** Returns the status that the body names. */

@@ -4,6 +4,8 @@ import { findAcceptHeader } from './accept-header.ts';
 import { findFatalRequests } from './crash.ts';
 import { findAcceptedErrors } from './error-status.ts';
 import { findErrorPages } from './error-page.ts';
+import { findExpiredKey } from './expired-key.ts';
+import { findHealthFaults } from './health.ts';
 import { findInvalidJson } from './invalid-json.ts';
 import { findMisspelledNames } from './misspelled-fields.ts';
 import { findMixedUpUsers } from './mixed-up-users.ts';
@@ -12,7 +14,11 @@ import { findTransientFailures } from './overlap.ts';
 import { findProxyFaults } from './proxy.ts';
 import { findRedirects } from './redirect.ts';
 import { toRepair } from './seen.ts';
+import { findSharedState } from './shared-state.ts';
 import { findUnknownFields } from './unknown-fields.ts';
+import { findUnreadBodies } from './unread-body.ts';
+import { findUnreadRefusals } from './unread-refusal.ts';
+import { findUnreadableBodies } from './unreadable-body.ts';
 import { findWrappedBodies } from './wrapped-body.ts';
 
 /**
@@ -24,10 +30,16 @@ export function diagnoseSandbox(transcript: Transcript): Repair[] {
     findFatalRequests,
     findUnknownChat,
     findRedirects,
+    findSharedState,
     findProxyFaults,
-    findErrorPages,
     findAcceptHeader,
+    findErrorPages,
+    findHealthFaults,
+    findExpiredKey,
     findUnknownFields,
+    findUnreadRefusals,
+    findUnreadBodies,
+    findUnreadableBodies,
     findInvalidJson,
     findWrappedBodies,
     findMisspelledNames,

@@ -3,25 +3,39 @@ import { isObject } from '../../../src/platform/json.ts';
 import { describeBody, isErrorResponse } from '../../engine/checks/responses.ts';
 import { findBodyFault } from '../../engine/transcript/json-fault.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../engine/transcript/reading.ts';
+import { isDuplicate } from '../users/requests.ts';
 import { conformingResponse } from './conforming-response.ts';
 import { diagnoseBodies, type BodyDefect, type Diagnosis } from './seen.ts';
 import { isWrapped } from './wrapped-body.ts';
 
-/** Recognizes bodies that are almost JSON, for each mistake, and JSON other than an object. */
+/** Recognizes bodies that are almost JSON, for each mistake, JSON other than an object, and a 204. */
 export const findInvalidJson = ({ run, exchanges }: Transcript): Diagnosis[] =>
   diagnoseBodies(exchanges, (exchange) =>
     exchange.endpoint === 'voice'
       ? undefined
-      : (findAlmostJson(exchange, run) ?? findOtherValue(exchange, run)),
+      : (findNoContent(exchange, run) ??
+        findAlmostJson(exchange, run) ??
+        findOtherValue(exchange, run)),
   );
 
 /** Returns whether a response is a reply or a report, and not an error. */
 const isReport = (exchange: Exchange): boolean =>
   isAccepted(exchange) || (exchange.endpoint === 'health' && exchange.response?.status === 503);
 
+function findNoContent({ response, intent }: Exchange, run: RunRecord): BodyDefect | undefined {
+  if (response?.status !== 204 || intent !== 'valid') return undefined;
+  return {
+    kind: 'no content',
+    fault: 'a 204 has no body',
+    cure: 'Respond with 200 and one JSON object',
+    repair: (repaired) => conformingResponse(repaired, run),
+  };
+}
+
 function findAlmostJson(exchange: Exchange, run: RunRecord): BodyDefect | undefined {
   const { response } = exchange;
-  if (!response || !(isReport(exchange) || isErrorResponse(exchange))) return undefined;
+  const isError = isErrorResponse(exchange) || isDuplicate(exchange);
+  if (!response || !(isReport(exchange) || isError)) return undefined;
   const fault = findBodyFault(response);
   if (!fault) return undefined;
   const { cure, reason, value } = fault;

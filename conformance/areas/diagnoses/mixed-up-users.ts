@@ -52,12 +52,12 @@ export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
   const twice = transcript.exchanges.filter(
     (exchange) => isDuplicate(exchange) && isAccepted(exchange),
   );
+  const refusedChats = transcript.exchanges.filter(
+    (exchange) =>
+      isUnknownInChat(exchange) &&
+      wasCreatedBefore(String(sentUserId(exchange)), exchange, transcript),
+  );
   if (unknown.length > 0) {
-    const refusedChats = transcript.exchanges.filter(
-      (exchange) =>
-        isUnknownInChat(exchange) &&
-        wasCreatedBefore(String(sentUserId(exchange)), exchange, transcript),
-    );
     const shown = new Set([...unknown, ...refusedChats, ...duplicates, ...twice]);
     return diagnose(transcript, [...shown], {
       describe: (seen, quote) =>
@@ -71,6 +71,12 @@ export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
       describe: (seen) =>
         `the sandbox forgets users: it creates the same user twice, and deletions get ${quoteOutcome(forgotten)} (${seen})`,
       cure: 'State per request or per process? Keep users where all requests see them, for example in a database',
+    });
+  }
+  if (refusedChats.length > 0) {
+    return diagnose(transcript, refusedChats, {
+      describe: (seen, quote) => `users that were created are unknown: ${quote} (${seen})`,
+      cure: 'Look users up where POST /users stores them',
     });
   }
   return diagnose(transcript, duplicates, {

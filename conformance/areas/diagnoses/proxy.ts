@@ -1,6 +1,7 @@
 import { resolvePointer } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { ERROR_SHAPE } from '../../engine/checks/responses.ts';
+import { findHtmlPage } from '../../engine/transcript/html-page.ts';
 import {
   errorOf,
   isAccepted,
@@ -119,13 +120,16 @@ function findLimitedRequests({ run, exchanges }: Transcript): Diagnosis[] {
   const { response } = findExample(seen);
   const server = response?.headers['server'];
   const isOwn = seen.every((exchange) => errorOf(exchange) !== undefined);
+  const isByProxy = server !== undefined || findHtmlPage(findExample(seen)) !== undefined;
   return [
     {
       seen,
       fault: `requests are limited: ${response?.status} with ${quoteBody(findExample(seen))}${server === undefined ? '' : ` from ${toPrintable(server, 20)}`} (${describeSeen(seen)})`,
       cure: isOwn
         ? 'Raise the limit, or send fewer requests with --rate'
-        : `Raise the limit of the proxy, or send fewer requests with --rate; and let it send 429 with ${ERROR_SHAPE}`,
+        : isByProxy
+          ? `Raise the limit of the proxy, or send fewer requests with --rate; and let it send 429 with ${ERROR_SHAPE}`
+          : `Send 429 with ${ERROR_SHAPE}; and raise the limit, or send fewer requests with --rate`,
       repair: (exchange) =>
         isRateLimited(exchange) && isRepeatedLater(exchange)
           ? respondWithError(429, 'rate_limit_exceeded')

@@ -7,6 +7,7 @@ import { editHealth } from '../sandbox-responses.ts';
 import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
 import { fieldNames } from '../field-names.ts';
 import { fieldsOf, missing } from '../fields.ts';
+import { hintForTime } from '../value-hints.ts';
 import {
   error,
   hasStatus,
@@ -59,6 +60,7 @@ export const fields: Subject = {
     'HEALTH-011': field('/timestamp', {
       rule: '`timestamp` is an ISO 8601 string.',
       statements: ['2.10.3', '7.b10'],
+      hint: hintForTime,
       wrong: {
         'timestamp-missing': ['Omits `timestamp`.', missing],
         'timestamp-unix': ['Sends `timestamp` as Unix time.', 1_795_167_000],
@@ -84,6 +86,10 @@ export const fields: Subject = {
     'HEALTH-013': field('/uptime', {
       rule: '`uptime` is an integer number of seconds, if present.',
       statements: ['2.10.7', '2.10.8'],
+      hint: (received) =>
+        typeof received === 'number'
+          ? 'Round it to whole seconds.'
+          : 'Send a number of seconds, without quotes.',
       wrapCheck: requireSeconds,
       wrong: {
         'uptime-a-string': ['Sends `uptime` in words.', '3 days'],

@@ -1,10 +1,10 @@
 /** Health reports: which responses are one, and how a distortion sends one (spec 2.10, 4.6). */
 import { isoTime } from '../../../src/platform/clock.ts';
 import { isObject } from '../../../src/platform/json.ts';
-import { type Check, unjudgedAs } from '../../engine/checks/check.ts';
+import type { Check } from '../../engine/checks/check.ts';
 import { jsonResponse, respondInstead, to } from '../../engine/mutants/combinators.ts';
 import type { DistortionEntry } from '../../engine/requirement.ts';
-import { type Exchange, isAccepted } from '../../engine/transcript/reading.ts';
+import { type Exchange, isAccepted, isKeyRefused } from '../../engine/transcript/reading.ts';
 
 export const isHealth = (exchange: Exchange): boolean => exchange.endpoint === 'health';
 export const statusOf = (exchange: Exchange): number => exchange.response?.status ?? 0;
@@ -24,13 +24,25 @@ export function hasStatus({ json }: Exchange, status: string): boolean {
   return isObject(json) && json['status'] === status;
 }
 
-export const noResponse = unjudgedAs('blocked', 'GET /health got no response.');
+export const noResponse: Check['unjudged'] = ({ exchanges }) => {
+  const refused = exchanges.find((exchange) => isHealth(exchange) && isKeyRefused(exchange));
+  const reason = refused
+    ? `GET /health demands a key: ${statusOf(refused)} (exchange ${refused.id}).`
+    : 'GET /health got no response.';
+  return { verdict: 'blocked', reason };
+};
 
 /** Why there is no health report. A health check may fail with 500, which is legal (spec 4.6). */
-export const noReport: Check['unjudged'] = ({ exchanges }) =>
-  exchanges.some((exchange) => isHealth(exchange) && statusOf(exchange) === 500)
-    ? { verdict: 'not_applicable', reason: 'The health check of the sandbox failed with 500.' }
-    : { verdict: 'blocked', reason: 'GET /health never responded with a JSON object.' };
+export const noReport: Check['unjudged'] = (transcript) => {
+  const health = transcript.exchanges.filter(isHealth);
+  if (health.some((exchange) => statusOf(exchange) === 500)) {
+    return { verdict: 'not_applicable', reason: 'The health check of the sandbox failed with 500.' };
+  }
+  const isMute = health.every((exchange) => !exchange.response || isKeyRefused(exchange));
+  return isMute
+    ? noResponse(transcript)
+    : { verdict: 'blocked', reason: 'No response of GET /health is a health report.' };
+};
 
 export const noReportHasField: Check['unjudged'] = (transcript) =>
   transcript.exchanges.some(isHealthReport)

@@ -19,6 +19,7 @@ import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 import { fieldNames } from '../field-names.ts';
 import { fieldsOf, missing } from '../fields.ts';
+import { hintForNumber, hintForTime } from '../value-hints.ts';
 import { reportStatus, unlessAbsent } from './absence.ts';
 import { isAboutUsers } from './requests.ts';
 import { checkUserId, sentUserId, shareUserId } from './user-id.ts';
@@ -46,6 +47,7 @@ export const createResponse: Subject = {
     'USERS-020': created('/user_id', {
       rule: 'The create response has a `user_id` string.',
       statements: ['2.9.13'],
+      hint: hintForNumber,
       wrong: {
         'user-id-missing': ['Omits `user_id` from the create response.', missing],
         'user-id-a-number': ['Sends `user_id` as a number.', 17],
@@ -84,6 +86,7 @@ export const createResponse: Subject = {
     'USERS-022': created('/created_at', {
       rule: '`created_at` is an ISO 8601 string.',
       statements: ['2.9.15'],
+      hint: hintForTime,
       wrong: {
         'created-at-missing': ['Omits `created_at`.', missing],
         'created-at-unix': ['Sends `created_at` as Unix time.', 1_795_167_000],

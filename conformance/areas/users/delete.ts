@@ -33,6 +33,7 @@ import {
 } from '../../engine/transcript/reading.ts';
 import { isConclusive } from '../../engine/transcript/repetitions.ts';
 import { fieldsOf, missing } from '../fields.ts';
+import { hintForTime } from '../value-hints.ts';
 import { reportStatus, unlessAbsent } from './absence.ts';
 import { onDeletion } from './known-users.ts';
 import { findDeletedLater } from './processes.ts';
@@ -112,6 +113,7 @@ export const deletion: Subject = {
     'USERS-032': deleted('/deleted_at', {
       rule: '`deleted_at` is an ISO 8601 string.',
       statements: ['2.9.22'],
+      hint: hintForTime,
       wrong: {
         'deleted-at-missing': ['Omits `deleted_at`.', missing],
         'deleted-at-null': ['Sends `deleted_at` as null.', null],

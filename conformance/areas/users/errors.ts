@@ -1,4 +1,5 @@
 /** The bodies of error responses about users (spec 7). */
+import { sandboxErrors } from '../../../src/contract/index.ts';
 import { unjudgedAs } from '../../engine/checks/check.ts';
 import { checkErrorCode, requireControlAccepted } from '../../engine/checks/responses.ts';
 import { jsonResponse } from '../../engine/mutants/combinators.ts';
@@ -14,6 +15,12 @@ import { isAboutUsers, isDuplicate, REFUSE_DUPLICATE } from './requests.ts';
 
 const isErrorOfDuplicate = (exchange: Exchange): boolean =>
   isDuplicate(exchange) && (exchange.response?.status ?? 0) >= 400 && !isRateLimited(exchange);
+
+/** Says what to change about the refusal of a duplicate. */
+const hintForDuplicate = ({ response }: Exchange): string =>
+  response?.status === 409
+    ? `Send the type ${sandboxErrors.user_exists.type} and the code user_exists.`
+    : `If the user exists, ${REFUSE_DUPLICATE}.`;
 
 const { shape, strings, badRequest, rateLimit, serverError } = errorsOf({
   endpoint: 'create',
@@ -68,7 +75,7 @@ const ofRefusals = withDefaults(
           'user_exists',
           isErrorOfDuplicate,
           unjudgedAs('blocked', 'The sandbox did not refuse the duplicate.'),
-          { withoutErrorObject: 'judge', hint: `If the user exists, ${REFUSE_DUPLICATE}.` },
+          { withoutErrorObject: 'judge', hint: hintForDuplicate },
         ),
       ),
       mutants: {

@@ -43,7 +43,7 @@ export function checkUserId(
         {
           exchange: exchange.id,
           pointer: '/user_id',
-          ...describeEcho(expected, received, 'user id'),
+          ...describeEcho(expected, received, 'user id', sources[0]),
           ...(found !== undefined && { received: describeMisspelled(found, 'user_id') }),
           ...(typeof received === 'string' &&
             sources.length > 0 && { others: closestTo(exchange, sources).map(({ id }) => id) }),

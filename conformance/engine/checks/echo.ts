@@ -1,6 +1,6 @@
 import { formatValue } from '../../../src/contract/index.ts';
 import { unescapeHtml } from '../transcript/html-page.ts';
-import { decodePathSegment } from '../transcript/reading.ts';
+import { decodePathSegment, type Exchange } from '../transcript/reading.ts';
 import type { Finding } from './check.ts';
 import { countCommonStart } from './common-start.ts';
 
@@ -9,25 +9,37 @@ const COMMON_MAX = 40;
 /** How much of a longer common start is shown. */
 const CONTEXT = 12;
 
-/** Describes a value that differs from the one that it should repeat, from where they differ. */
+/**
+ * Describes a value that differs from the one that it should repeat, from where they differ. `source` is
+ * the exchange that sent the received value; undefined if none did.
+ */
 export function describeEcho(
   sent: unknown,
   received: unknown,
   name: string,
+  source?: Exchange,
 ): Pick<Finding, 'expected' | 'received' | 'hint'> {
-  const hint = hintForEcho(sent, received, name);
+  const isText = typeof sent === 'string' && typeof received === 'string';
+  const change = hintForChange(sent, received, name);
+  const isForeign = isText && change === undefined && source !== undefined;
+  const hint = isText ? (change ?? hintForOther(name, isForeign)) : change;
   const [expected, actual] = [sent, received].map((value) => formatValue(value));
-  const isCut = typeof sent === 'string' && typeof received === 'string' && expected === actual;
-  const common = isCut ? countCommonStart(sent, received) : 0;
+  const common = isText && expected === actual ? countCommonStart(sent, received) : 0;
   const from = common > COMMON_MAX ? common - CONTEXT : 0;
   const formatRest = (value: unknown): string =>
     from === 0 ? formatValue(value) : `...${formatValue(String(value).slice(from)).slice(1)}`;
   return {
     expected: formatRest(sent),
-    received: formatRest(received),
+    received: `${formatRest(received)}${isForeign ? `, which exchange ${source.id} sent` : ''}`,
     ...(hint !== undefined && { hint }),
   };
 }
+
+/** Returns what to do about an id that has nothing in common with the one of its request. */
+const hintForOther = (name: string, isForeign: boolean): string =>
+  isForeign
+    ? `Look for a variable that requests share: this is the ${name} of another request.`
+    : `Echo the ${name} of this request: don't generate one or share it between requests.`;
 
 /** What may happen to an id on its way, and what to do about it. */
 const changes: readonly (readonly [change: (id: string) => string, cure: string])[] = [
@@ -64,8 +76,8 @@ function isReplaced(sent: string, received: string): boolean {
 const isPart = (part: string, whole: string): boolean =>
   part.length > 1 ? whole.includes(part) : whole.startsWith(part) || whole.endsWith(part);
 
-/** Returns what to do about an id of a response that is not the one of its request. */
-function hintForEcho(sent: unknown, received: unknown, name: string): string | undefined {
+/** Returns what to do about an id that was changed on its way; undefined if it is another one. */
+function hintForChange(sent: unknown, received: unknown, name: string): string | undefined {
   if (typeof sent !== 'string' || received === undefined || received === null) return undefined;
   if (typeof received !== 'string') return `Send the ${name} as a string, as in the request.`;
   const change = changes.find(([apply]) => apply(sent) === received);
@@ -75,8 +87,11 @@ function hintForEcho(sent: unknown, received: unknown, name: string): string | u
   if (isReplaced(sent, received)) {
     return `Echo the ${name} as UTF-8: characters outside ASCII were replaced. Decode requests and encode responses as UTF-8, not in the default charset.`;
   }
+  if (received.length > 1 && sent.startsWith(received)) {
+    return `Echo the whole ${name}: it was cut after ${[...received].length} characters.`;
+  }
   if (isPart(received, sent) || isPart(sent, received)) {
     return `Echo the whole ${name}, without a prefix or suffix.`;
   }
-  return `Echo the ${name} of this request: don't generate one or share it between requests.`;
+  return undefined;
 }

@@ -277,7 +277,7 @@ export function checkErrorCode(
   {
     withoutErrorObject = 'skip',
     hint,
-  }: { withoutErrorObject?: 'skip' | 'judge'; hint?: string } = {},
+  }: { withoutErrorObject?: 'skip' | 'judge'; hint?: (exchange: Exchange) => string } = {},
 ): Check {
   const expected = { type: sandboxErrors[code].type, code };
   return checkEach(
@@ -292,7 +292,7 @@ export function checkErrorCode(
           pointer: `/error/${key}`,
           expected: JSON.stringify(expected[key]),
           received: formatValue(received),
-          ...(hint !== undefined && { hint }),
+          ...(hint && { hint: hint(exchange) }),
         })),
     unjudged,
   );

@@ -60,8 +60,16 @@ const badKeys: Readonly<Record<BadKey, (key: string) => string | undefined>> = {
   'other case': swapCase,
 };
 
+/** Header names are the same in any case (RFC 9110, 5.1); undici sends them as they are written. */
+const headerCases: Readonly<
+  Record<NonNullable<Step['keyHeaderCase']>, (name: string) => string>
+> = {
+  capitalized: (name) => name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase()),
+  upper: (name) => name.toUpperCase(),
+};
+
 function authHeaders(
-  { endpoint, key, keyScheme, hasUpperCaseKeyHeader }: Step,
+  { endpoint, key, keyScheme, keyHeaderCase }: Step,
   { apiKey, authorize }: RequestSettings,
 ): Record<string, string> {
   const stepKey = typeof key === 'object' ? key.own : apiKey;
@@ -72,7 +80,7 @@ function authHeaders(
   if (value === undefined || endpoint === 'health') return {};
   return Object.fromEntries(
     Object.entries(authorize(value)).map(([name, content]) => [
-      hasUpperCaseKeyHeader ? name.toUpperCase() : name,
+      keyHeaderCase ? headerCases[keyHeaderCase](name) : name,
       keyScheme === undefined ? content : content.replace(/^Bearer /, keyScheme),
     ]),
   );

@@ -1,19 +1,15 @@
 import type { RunRecord } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
-import { endOnce } from '../../../src/platform/sandbox-kit-error.ts';
 import type { Suite } from '../area.ts';
 import { routeNames } from '../checks/route-names.ts';
 import { isShorterBody } from '../transcript/failure-messages.ts';
 import { findBodyFault } from '../transcript/json-fault.ts';
 import { isOpened, isVoice } from '../transcript/call-messages.ts';
-import { findOwnMessage } from '../transcript/own-message.ts';
 import { describeRedirect, isRedirect } from '../transcript/redirects.ts';
 import { repetitionOf } from '../transcript/repetitions.ts';
 import {
   describeOutcome,
   type Exchange,
-  isAccepted,
-  isKeyRefused,
   isRateLimited,
   PREFLIGHT,
   toPrintable,
@@ -21,6 +17,7 @@ import {
 } from '../transcript/reading.ts';
 import type { BlockingCause, Preflight } from './blocking-cause.ts';
 import { findFinishedPart } from './interruption.ts';
+import { findKeyRefusal } from './key-refusal.ts';
 import { findLossOfPeer } from './loss-of-peer.ts';
 import { findMissingInterface } from './missing-interface.ts';
 import { findLoginPage, findRefusalPage } from './page-causes.ts';
@@ -193,45 +190,6 @@ function findRedirect({ run, exchanges }: Preflight): BlockingCause | undefined 
     cure: `${cure}.`,
     evidence: moved,
   };
-}
-
-function findKeyRefusal(preflight: Preflight, suite: Suite): BlockingCause | undefined {
-  const keyed = suite.findKeyedExchange(preflight);
-  if (!keyed || !isKeyRefused(keyed)) return undefined;
-  const status = keyed.response?.status;
-  const scheme = findAcceptedScheme(keyed, preflight);
-  if (scheme !== undefined) {
-    return {
-      id: 'key_refused',
-      message: `The ${suite.peer} refuses the key in "Authorization: Bearer KEY" with ${status}, and accepts it in "Authorization: ${scheme}KEY".`,
-      cure: 'Accept the key after the word Bearer: the service sends it in this form.',
-      evidence: keyed,
-    };
-  }
-  const own = findOwnMessage(keyed);
-  const quote = own === undefined ? '' : `: ${JSON.stringify(toPrintable(own, 80))}`;
-  const { peer, cures } = suite;
-  const cause = { id: 'key_refused', evidence: keyed } as const;
-  return preflight.run.keyGiven
-    ? {
-        ...cause,
-        message: endOnce(`The ${peer} refuses the key with ${status}${quote}.`),
-        cure: cures.keyRefused,
-      }
-    : {
-        ...cause,
-        message: `The ${peer} requires a key, but none is set (${status}${quote}).`,
-        cure: cures.keyMissing,
-      };
-}
-
-/** Returns what has to precede the key in place of `Bearer `; undefined if the key is refused anyway. */
-function findAcceptedScheme(keyed: Exchange, { exchanges }: Preflight): string | undefined {
-  const accepted = exchanges.find(
-    (other) => other.endpoint === keyed.endpoint && other.intent === 'open' && isAccepted(other),
-  );
-  const header = accepted?.request.headers['authorization'];
-  return header === undefined ? undefined : (/^bearer /i.exec(header)?.[0] ?? '');
 }
 
 const rateLimitTexts = (peer: Suite['peer']): [message: string, cure: string] => [

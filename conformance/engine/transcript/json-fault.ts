@@ -1,4 +1,4 @@
-import { findInvalidByte, type RecordedBody } from './body-encoding.ts';
+import { findInvalidByte, type InvalidByte, type RecordedBody } from './body-encoding.ts';
 import { findJsonExcess, isObject, parseJson, parseObject } from '../../../src/platform/json.ts';
 
 /** Why a text is not JSON, or not a JSON object. */
@@ -26,13 +26,32 @@ function findEncodingFault(recorded: RecordedBody): JsonFault | undefined {
   const wide = findUtf16(recorded);
   if (wide) return wide;
   const invalid = findInvalidByte(recorded);
-  return (
-    invalid && {
-      reason: `${invalid.byte} at byte offset ${invalid.offset} is not UTF-8`,
-      cure: UTF8_CURE,
-      value: parseObject(new TextDecoder('windows-1252').decode(invalid.bytes)),
-    }
-  );
+  if (!invalid) return undefined;
+  const [fault, cure] = explainInvalidByte(invalid);
+  return {
+    reason: `${invalid.byte} at byte offset ${invalid.offset} ${fault}`,
+    cure,
+    value: parseObject(new TextDecoder('windows-1252').decode(invalid.bytes)),
+  };
+}
+
+const isContinuation = (byte: number): boolean => byte >= 0x80 && byte < 0xc0;
+
+/** Returns what is wrong with a byte, and what to do. */
+function explainInvalidByte({ bytes, offset }: InvalidByte): [fault: string, cure: string] {
+  const [first = 0, ...others] = bytes.subarray(offset, offset + 4);
+  if (first === 0xed && (others[0] ?? 0) >= 0xa0) {
+    return [
+      'starts half of a surrogate pair, which UTF-8 does not have',
+      String.raw`Decode an escaped pair, such as \ud83d\udc4b, as one character`,
+    ];
+  }
+  const hasUtf8Before = bytes.subarray(0, offset).some((byte) => byte >= 0x80);
+  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  const isCut = others.slice(0, length - 1).some((byte) => !isContinuation(byte));
+  return first >= 0xc2 && first <= 0xf4 && hasUtf8Before && isCut
+    ? ['starts a character that is cut off', 'Cut texts between characters, not between bytes']
+    : ['is not UTF-8', UTF8_CURE];
 }
 
 /** Every second byte of ASCII characters in UTF-16 is 0, which JSON never contains. */

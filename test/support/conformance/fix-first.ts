@@ -1,5 +1,6 @@
 /** What the tests of "Fix first" share: a defect in front of the reference agent, and its causes. */
 import type { Test } from 'tap';
+import { mutants } from '../../../conformance/areas/mutants.ts';
 import type { TransformFactory } from '../../../conformance/engine/mutants/mutant.ts';
 import { check, terminalReport, type CheckSettings } from '../../../conformance/index.ts';
 import { findViolations, type CheckReport } from '../../../src/contract/index.ts';
@@ -18,6 +19,13 @@ export interface FixFirstCase {
   /** It is the only cause. */
   isOnly?: true;
   example?: Partial<Record<'requirement' | 'received' | 'message' | 'hint', string | RegExp>>;
+}
+
+/** Returns the defect of a mutant. */
+export function defectOf(id: string): TransformFactory {
+  const mutant = mutants.find((one) => one.id === id);
+  if (!mutant) throw new Error(`Unknown mutant ${id}`);
+  return mutant.transform;
 }
 
 /** Checks a sandbox behind a defect (default: the reference agent). */

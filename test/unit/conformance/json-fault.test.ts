@@ -80,6 +80,26 @@ void t.test('a body in UTF-16 is recognized and read', (t) => {
   t.end();
 });
 
+void t.test('a cut character and half of a surrogate pair are named', (t) => {
+  const faultOf = (...bytes: number[]): ReturnType<typeof findBodyFault> =>
+    findBodyFault(
+      toRecordedBody(
+        Buffer.concat([Buffer.from('{"id":"é'), Buffer.from(bytes), Buffer.from('"}')]),
+      ),
+    );
+  t.match(faultOf(0xf0, 0x9f), {
+    reason: '0xF0 at byte offset 9 starts a character that is cut off',
+    cure: /^Cut texts between characters/,
+  });
+  t.match(faultOf(0xc3), { reason: '0xC3 at byte offset 9 starts a character that is cut off' });
+  t.match(faultOf(0xed, 0xa0, 0xbd, 0xed, 0xb1, 0x8b), {
+    reason: /^0xED at byte offset 9 starts half of a surrogate pair/,
+    cure: /as one character$/,
+  });
+  t.match(faultOf(0xfc), { reason: '0xFC at byte offset 9 is not UTF-8' });
+  t.end();
+});
+
 void t.test('no reason for objects, other JSON, and text that is something else', (t) => {
   for (const text of [json, '', ' ', 'null', '[]', '"a"', '7', 'OK', '<html>', '}{', '{]', "'"]) {
     t.equal(findBodyFault({ body: text }), undefined, text);

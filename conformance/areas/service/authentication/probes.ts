@@ -47,7 +47,7 @@ export const keys: ServiceProbe = {
       }),
       context.send({
         ...createResultsStep(context, 'production', UPPER_CASE_HEADER, { limit: '1' }),
-        hasUpperCaseKeyHeader: true,
+        keyHeaderCase: 'upper',
       }),
       ...badKeys.map((key) => sendTracesWithoutKey(context, traces, key)),
     ]);

@@ -6,3 +6,7 @@ import type { LoadPlan } from '../src/contract/index.ts';
  */
 export const isClosedLoop = (plan: LoadPlan): plan is LoadPlan & { connections: number } =>
   plan.connections !== undefined;
+
+/** Returns whether connections or simulated users wait for responses: no backlog can grow. */
+export const waitsForResponses = (plan: LoadPlan): boolean =>
+  isClosedLoop(plan) || plan.simulatedUsers !== undefined;

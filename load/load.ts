@@ -15,6 +15,7 @@ import { planLoad } from './phases/plan.ts';
 import type { RequestRunParts } from './phases/request-run.ts';
 import { findLateStart, runLoop, runWarmUp, waitForStart } from './phases/warm-up.ts';
 import { createProfile, type Profile } from './profiles/profile.ts';
+import { sendsRequests } from './profiles/profiles.ts';
 import {
   buildReport,
   buildBlockedReport,
@@ -54,12 +55,14 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
   const test = { options, plan, startedAtMs: clock.nowMs(), random: seededRandom(seed) };
   const afterWarmUpMs = plan.rampMs + plan.windowMs + placementMs(plan);
   const search = findMax && {
-    search: plan.profile === 'voice' ? { calls: null } : { perSecond: null },
+    search: sendsRequests(plan.profile) ? { perSecond: null } : { calls: null },
   };
   onTick({ ...idleProgress('preflight', plan.warmUpMs + afterWarmUpMs), ...search });
   const { blockedBy, hasUsers } = await options.preflight(signal);
   if (blockedBy) return buildBlockedReport(options, test, blockedBy);
-  if (plan.profile === 'voice') return findMax ? searchMaxCalls(test, findMax) : loadCalls(test);
+  if (!sendsRequests(plan.profile)) {
+    return findMax ? searchMaxCalls(test, findMax) : loadCalls(test);
+  }
   const profile = profileFor({ ...test, hasUsers });
   const warmUpMs = await waitForStart(options, plan, (leftMs) =>
     onTick(idleProgress('preflight', leftMs + plan.warmUpMs + afterWarmUpMs)),

@@ -1,5 +1,6 @@
-import type { LoadReport, MergedShard, WarmUp } from '../../src/contract/index.ts';
+import type { LoadReport, MergedShard, StreamName, WarmUp } from '../../src/contract/index.ts';
 import { formatCount, formatDuration } from '../../src/report-kit/format.ts';
+import { profiles } from '../profiles/profiles.ts';
 import { createRecorder, type Recorder } from '../record/recorder.ts';
 import { mergeRecord } from '../record/shard-record.ts';
 import { buildBlockedReport, judgeMeasurements, reportHead } from '../report/report.ts';
@@ -72,9 +73,8 @@ export function mergeReports(
 
 const nameOf = ({ shard: { index, count } }: ShardReport): string => `Shard ${index}/${count}`;
 
-/** Returns the stream that the charts show. */
-const mainOf = ({ plan }: LoadReport): 'health' | 'chat' =>
-  plan.profile === 'health' ? 'health' : 'chat';
+/** Returns the stream that the charts show; shards send requests only. */
+const mainOf = ({ plan }: LoadReport): StreamName => profiles[plan.profile].main ?? 'chat';
 
 /** Returns why the first blocked shard could not run; undefined if none was blocked. */
 function findBlocker(shards: readonly NamedReport<ShardReport>[]): LoadReport['blockedBy'] {

@@ -5,7 +5,7 @@ import { formatCount } from '../../src/report-kit/format.ts';
 import { isClosedLoop } from '../closed-loop.ts';
 import type { LoadRun } from '../load-run.ts';
 import type { Profile } from '../profiles/profile.ts';
-import { sourcesOf } from '../profiles/sources.ts';
+import { sourcesOf } from '../profiles/profiles.ts';
 import { CLOSED_LOOP_LIMIT } from '../verdict/targets.ts';
 
 /** Says what the errors of a stream suggest to change. */
@@ -41,7 +41,7 @@ export const describeOmittedUsers = (
   { profile }: LoadPlan,
   { streams }: Pick<Profile, 'streams'>,
 ): string[] =>
-  sourcesOf[profile].includes('users') && !streams.includes('users')
+  sourcesOf(profile).includes('users') && !streams.includes('users')
     ? ['The sandbox refused POST /users, which is optional, so the run sent no user requests.']
     : [];
 

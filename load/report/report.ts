@@ -16,7 +16,7 @@ import { isoTime } from '../../src/platform/clock.ts';
 import type { LoadRun } from '../load-run.ts';
 import type { RequestRun } from '../phases/request-run.ts';
 import type { Profile } from '../profiles/profile.ts';
-import { sourcesOf } from '../profiles/sources.ts';
+import { sendsRequests, sourcesOf } from '../profiles/profiles.ts';
 import type { Durations } from '../record/histogram.ts';
 import { HEAT_BOUNDS_MS, IN_FLIGHT_STEP_MS } from '../record/timeline.ts';
 import { checkClosedLoop, checkGenerator } from '../self-check/self-check.ts';
@@ -237,8 +237,8 @@ export function buildEmptyReport(options: LoadRun, run: PlannedRun): LoadReport 
 
 /** Returns whether the traffic of a plan can meet a target of the specification. */
 function isTargetOf({ id }: TargetRow, { profile }: LoadPlan): boolean {
-  if (id === targetRows.availability.id) return profile !== 'voice';
-  return sourcesOf[profile].some((source) => id.startsWith(`${source}-`));
+  if (id === targetRows.availability.id) return sendsRequests(profile);
+  return sourcesOf(profile).some((source) => id.startsWith(`${source}-`));
 }
 
 /** Returns the fields of a report that say what ran and when. */

@@ -15,6 +15,7 @@ import {
 } from '../../src/report-kit/format.ts';
 import { isLowerBetter, targetRows, type TargetRow } from '../verdict/targets.ts';
 import { isClosedLoop } from '../closed-loop.ts';
+import { sendsRequests } from '../profiles/profiles.ts';
 import { describeShard } from '../schedule/shard.ts';
 
 type Judged = Pick<LoadReport, 'verdict' | 'targets' | 'selfCheck' | 'plan'> & {
@@ -151,12 +152,11 @@ export function describeLoad({ plan, shard }: Pick<LoadReport, 'plan' | 'shard'>
   if (isClosedLoop(plan)) {
     return `closed loop with ${formatCount(plan.connections, 'connection')} for ${formatDuration(windowMs)}`;
   }
-  const requests =
-    profile === 'voice'
-      ? []
-      : simulatedUsers === undefined
-        ? [`${formatNumber(ratePerSecond, 2)} requests/s`]
-        : [formatCount(simulatedUsers, 'simulated user')];
+  const rate =
+    simulatedUsers === undefined
+      ? `${formatNumber(ratePerSecond, 2)} requests/s`
+      : formatCount(simulatedUsers, 'simulated user');
+  const requests = sendsRequests(profile) ? [rate] : [];
   const voice = calls === undefined ? [] : [formatCount(calls, 'call')];
   const part = shard ? `${describeShard(shard)} of ` : '';
   return `${part}${[...requests, ...voice].join(' and ')} for ${formatDuration(windowMs)}`;

@@ -1,5 +1,5 @@
 import type { VoiceLoad } from '../../src/contract/index.ts';
-import type { Source } from '../profiles/sources.ts';
+import type { Source } from '../profiles/profiles.ts';
 
 /** The times of calls that can have a threshold, with their titles and their names in the report. */
 const callTimeMetrics = {

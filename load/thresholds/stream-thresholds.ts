@@ -1,5 +1,6 @@
 import type { InFlightTrend, LoadPlan, LoadTarget, StreamName } from '../../src/contract/index.ts';
 import { seededRandom } from '../../src/platform/random.ts';
+import { waitsForResponses } from '../closed-loop.ts';
 import type { LoadRun } from '../load-run.ts';
 import type { RecorderOptions } from '../record/recorder.ts';
 import { perSecond, type IsMiss } from '../record/stream-log.ts';
@@ -39,14 +40,13 @@ export function judgeStreamThresholds(
       return { ...notTested(row, reason), verdict: 'NOT PROVEN' };
     }
     const nth = thresholds.filter((each) => isTimeOf(source, each)).indexOf(threshold);
-    const isOpen = plan.profile !== 'conversation';
     return judgeThreshold(
       threshold,
       {
         ...stream,
         breaches: record.log(source).breaches[nth] ?? [],
         offeredPerSecond: perSecond(stream.offered, ranMs),
-        trend: source === 'chat' && isOpen ? measured.trend : undefined,
+        trend: source === 'chat' && !waitsForResponses(plan) ? measured.trend : undefined,
       },
       seededRandom(`${seed}/threshold/${row.id}`),
     );

@@ -2,7 +2,7 @@ import type { LoadProfileName } from '../../src/contract/index.ts';
 import { formatQuantity } from '../../src/report-kit/format.ts';
 import { findClosest } from '../../src/platform/suggest.ts';
 import { RATE_MAX } from '../options.ts';
-import { sourcesOf } from '../profiles/sources.ts';
+import { profileNames, profiles, sourcesOf } from '../profiles/profiles.ts';
 import type { TargetRow } from '../verdict/targets.ts';
 import { metrics, type Metric } from './metrics.ts';
 
@@ -128,18 +128,17 @@ export function checkThresholds(
   thresholds: readonly Threshold[],
   { profile, ratePerSecond }: { profile: LoadProfileName; ratePerSecond: number },
 ): void {
+  const { main, hasSimulatedUsers } = profiles[profile];
   for (const { metric, row, limit } of thresholds) {
     const { source, measure } = metric;
-    if (!sourcesOf[profile].includes(source)) {
-      const profiles = Object.entries(sourcesOf).flatMap(([name, sources]) =>
-        sources.includes(source) ? [name] : [],
-      );
+    if (!sourcesOf(profile).includes(source)) {
+      const possible = profileNames.filter((name) => sourcesOf(name).includes(source));
       throw new ThresholdError(
-        `The threshold ${row.id} needs a profile with ${source} (${profiles.join(', ')}), got ${profile}.`,
+        `The threshold ${row.id} needs a profile with ${source} (${possible.join(', ')}), got ${profile}.`,
       );
     }
-    const isMain = source === 'chat' || profile === 'health';
-    if (measure.kind === 'rate' && isMain && profile !== 'conversation' && limit > ratePerSecond) {
+    const hasPlannedRate = source === main && !hasSimulatedUsers;
+    if (measure.kind === 'rate' && hasPlannedRate && limit > ratePerSecond) {
       throw new ThresholdError(
         `The threshold ${row.id} needs a rate of at least ${limit} requests per second, but the run sends ${ratePerSecond}.`,
       );

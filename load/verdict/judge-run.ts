@@ -8,7 +8,7 @@ import { perSecond } from '../record/stream-log.ts';
 import { judgeLatency, type ResponseTimes } from './latency.ts';
 import { CLOSED_LOOP_LIMIT, notTested, targetRows, type TargetRow } from './targets.ts';
 import { measureInFlightTrend, judgeThroughput } from './throughput.ts';
-import { isClosedLoop } from '../closed-loop.ts';
+import { isClosedLoop, waitsForResponses } from '../closed-loop.ts';
 
 /** Measurements of one stream of requests. */
 export interface StreamMeasurements extends ResponseTimes {
@@ -92,7 +92,7 @@ function throughputOf(
       plannedPerSecond: plan.ratePerSecond,
       offeredPerSecond,
       failures,
-      waitsForResponses: plan.profile === 'conversation' || isClosedLoop(plan),
+      waitsForResponses: waitsForResponses(plan),
       connections: plan.connections,
     },
     trend,

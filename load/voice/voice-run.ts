@@ -10,6 +10,7 @@ import {
 } from '../../src/voice/call/voice-target.ts';
 import { networkPresets } from '../../src/voice/line-impairment/network-presets.ts';
 import type { LoadRun } from '../load-run.ts';
+import { sendsRequests } from '../profiles/profiles.ts';
 import type { LoadProgress } from '../progress.ts';
 import type { CallOrder } from './fleet-messages.ts';
 import { startFleet, type Fleet, type FleetOutcome } from './fleet.ts';
@@ -66,7 +67,7 @@ export async function runCalls<Result>(
       const toPlaceMs = Math.max(0, placedAtMs - clock.monotonicMs());
       onTick({ ...live, leftMs: toPlaceMs + plan.rampMs + plan.windowMs });
     });
-    const hasWindow = fleet.counts.connected > 0 || plan.profile === 'all';
+    const hasWindow = fleet.counts.connected > 0 || sendsRequests(plan.profile);
     if (!stop.aborted && hasWindow) {
       fleet.beginWindow();
       windowStartMs = clock.nowMs();

@@ -319,7 +319,7 @@ export function toFailure(
   return { kind: toFailureKind(kind), message, ...partial };
 }
 
-/** A check reports each end of a connection as a reset. A request that this machine can't send is unsent. */
+/** A check reports each end of a connection as a reset, and what this machine can't send as refused. */
 function toFailureKind(kind: Exclude<NetworkFailureKind, 'headers_too_large'>): FailureKind {
   if (kind === 'cut_off' || kind === 'unknown') return 'reset';
   return kind === 'local' ? 'refused' : kind;

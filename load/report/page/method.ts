@@ -9,6 +9,7 @@ import {
   formatNumber,
 } from '../../../src/report-kit/format.ts';
 import { describeNetwork } from '../../../src/voice/line-impairment/network-presets.ts';
+import { sendsRequests } from '../../profiles/profiles.ts';
 import { CLOSED_LOOP_LIMIT } from '../../verdict/targets.ts';
 import { CALLS_PERCENTILE } from '../../verdict/voice.ts';
 import { isClosedLoop } from '../../closed-loop.ts';
@@ -43,16 +44,15 @@ function methodRows(report: LoadReport): [string, string][] {
         ['CPU of the load generator', `${formatNumber(machine.cpuPercent, 1)}% of a core`],
       ]
     : [];
-  const isVoice = plan.profile === 'voice';
-  const requests: [string, string][] = isVoice
-    ? []
-    : [
+  const requests: [string, string][] = sendsRequests(plan.profile)
+    ? [
         [
           'phases',
           `warm-up ${formatDuration(warmUpMs)}, ramp-up ${formatDuration(rampMs)}, steady state ${formatDuration(windowMs)}`,
         ],
         ...describePacing(plan),
-      ];
+      ]
+    : [];
   return [
     ['run', `${formatInstant(startedAt)} to ${formatInstant(endedAt)}`],
     ...describeCalls(plan),

@@ -45,6 +45,7 @@ import {
 import { methodSection } from './method.ts';
 import { voiceSection } from './voice-section.ts';
 import { isClosedLoop } from '../../closed-loop.ts';
+import { sendsRequests } from '../../profiles/profiles.ts';
 
 /** Renders the report as one HTML page. */
 export function htmlReport(original: LoadReport): string {
@@ -88,7 +89,7 @@ function countTargets(report: LoadReport): (readonly [className: string, text: s
 
 function planSentence(report: LoadReport): string {
   const { profile, engine } = report.plan;
-  const sentBy = profile === 'voice' ? '' : `, engine ${engine}`;
+  const sentBy = sendsRequests(profile) ? `, engine ${engine}` : '';
   return `Profile ${profile}, ${describeLoad(report)}${sentBy}.`;
 }
 

@@ -1,11 +1,4 @@
-import {
-  CHAT_RESPONSE_MS_TARGET,
-  HEALTH_RESPONSE_MS_TARGET,
-  type FaultKind,
-  type FaultSample,
-  type SlowSample,
-  type StreamName,
-} from '../../src/contract/index.ts';
+import type { FaultKind, FaultSample, SlowSample, StreamName } from '../../src/contract/index.ts';
 import {
   createStreamLog,
   type CompletedRequest,
@@ -19,6 +12,8 @@ import {
   type Timeline,
 } from './timeline.ts';
 import { roundTo } from '../../src/platform/round.ts';
+import { isMiss } from '../verdict/target.ts';
+import { findResponseTarget } from '../verdict/targets.ts';
 
 /** The data of a request in the examples of a report. */
 export interface CompletedDetails {
@@ -64,17 +59,17 @@ const DETAIL_LENGTH_MAX = 200;
 /** Number of the slowest requests to keep. */
 const SLOWEST_MAX = 5;
 
-const isMiss: Record<StreamName, IsMiss> = {
-  chat: (ms) => ms >= CHAT_RESPONSE_MS_TARGET,
-  health: (ms) => ms > HEALTH_RESPONSE_MS_TARGET,
-  users: () => false,
-};
+/** Returns the test of response times against the target of a stream. */
+function createMissTest(stream: StreamName): IsMiss {
+  const target = findResponseTarget(stream);
+  return (ms) => target !== undefined && isMiss(target, ms);
+}
 
 /** Creates an empty record. */
 export function createRecorder(options: RecorderOptions): Recorder {
   const { windowMs, streams, main, breachTests = {} } = options;
   const logs = new Map(
-    streams.map((stream) => [stream, createStreamLog(isMiss[stream], breachTests[stream])]),
+    streams.map((stream) => [stream, createStreamLog(createMissTest(stream), breachTests[stream])]),
   );
   const log = (stream: StreamName): StreamLog => {
     const streamLog = logs.get(stream);

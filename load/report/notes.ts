@@ -2,11 +2,10 @@
 import type { LoadPlan, StreamReport } from '../../src/contract/index.ts';
 import { findProxy, proxyHostOf } from '../../src/platform/proxy.ts';
 import { formatCount } from '../../src/report-kit/format.ts';
-import { isClosedLoop } from '../closed-loop.ts';
+import { CLOSED_LOOP_LIMIT, isClosedLoop } from '../closed-loop.ts';
 import type { LoadRun } from '../load-run.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { sourcesOf } from '../profiles/profiles.ts';
-import { CLOSED_LOOP_LIMIT } from '../verdict/targets.ts';
 
 /** Says what the errors of a stream suggest to change. */
 export function streamNotes(name: string, { errors, retryAfterS }: StreamReport): string[] {

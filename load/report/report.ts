@@ -6,6 +6,7 @@ import type {
   LoadBlocker,
   LoadPlan,
   LoadReport,
+  LoadTarget,
   SelfCheck,
   StreamName,
   StreamReport,
@@ -13,29 +14,25 @@ import type {
 } from '../../src/contract/index.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { isoTime } from '../../src/platform/clock.ts';
+import { isClosedLoop } from '../closed-loop.ts';
 import type { LoadRun } from '../load-run.ts';
 import type { RequestRun } from '../phases/request-run.ts';
 import type { Profile } from '../profiles/profile.ts';
-import { sendsRequests, sourcesOf } from '../profiles/profiles.ts';
 import type { Durations } from '../record/histogram.ts';
-import { HEAT_BOUNDS_MS, IN_FLIGHT_STEP_MS } from '../record/timeline.ts';
+import { perSecond } from '../record/stream-log.ts';
+import { HEAT_BOUNDS_MS } from '../record/timeline.ts';
 import { checkClosedLoop, checkGenerator } from '../self-check/self-check.ts';
 import { findOutages } from '../verdict/availability.ts';
-import { judgeRun, type StreamMeasurements } from '../verdict/judge-run.ts';
-import {
-  applySelfCheck,
-  decideRunVerdict,
-  exitCodeOf,
-  notTested,
-  targetRows,
-  type TargetRow,
-} from '../verdict/targets.ts';
+import { judgeRequests, listBlockedTargets, listUntestedTargets } from '../verdict/judge-run.ts';
+import type { RequestMeasurements } from '../verdict/measurements.ts';
+import { applySelfCheck } from '../verdict/run-verdict.ts';
+import { notTested } from '../verdict/target.ts';
+import { measureInFlightTrend } from '../verdict/throughput.ts';
 import { judgeStreamThresholds } from '../thresholds/stream-thresholds.ts';
+import { concludeRun } from './conclusion.ts';
 import { describeAbort, findLateBlocker, listStopReasons } from './early-end.ts';
 import { describeEngine, describeOmittedUsers, describeProxy, streamNotes } from './notes.ts';
 import { identifyShard, toShardReport } from './shard-report.ts';
-import { describeVerdict } from './wording.ts';
-import { isClosedLoop } from '../closed-loop.ts';
 
 /** A run that may not have measured anything. */
 export interface PlannedRun {
@@ -119,25 +116,15 @@ export function judgeMeasurements(
   blockedBy: LoadBlocker | undefined,
 ): Judgment {
   const { plan, profile, record, ranMs } = run;
-  const streamsByName = new Map(
-    profile.streams.map((name) => [name, measureStream(run, name)] as const),
+  const measured = measureRequests(run);
+  const targets = applySelfCheck(
+    [
+      ...judgeRequests(measured, seededRandom(`${options.seed}/verdict`)),
+      ...judgeStreamThresholds(options, record, measured),
+    ],
+    check,
   );
-  const { targets, trend } = judgeRun(
-    {
-      plan,
-      ranMs,
-      streams: streamsByName,
-      inFlight: record.inFlight.until(ranMs),
-      stepMs: IN_FLIGHT_STEP_MS,
-    },
-    seededRandom(`${options.seed}/verdict`),
-  );
-  const thresholds = judgeStreamThresholds(options, run, {
-    streams: streamsByName,
-    ...(trend && { trend }),
-  });
-  const judged = applySelfCheck([...targets, ...thresholds], check);
-  const verdict = decideRunVerdict(judged, check);
+  const { trend } = measured;
   const main = record.log(profile.main);
   const isClosed = isClosedLoop(plan);
   const streams = profile.streams.map((name) => {
@@ -146,15 +133,13 @@ export function judgeMeasurements(
   });
   const outcomes = profile.streams.map((name) => record.log(name).outcomes);
   return {
-    verdict,
-    exitCode: exitCodeOf(verdict, options.acceptNotProven),
-    sentence: describeVerdict({ verdict, targets: judged, selfCheck: check, blockedBy, plan }),
-    targets: judged,
+    ...concludeRun({ targets, selfCheck: check, blockedBy, plan }, options),
+    targets,
     selfCheck: check,
     ...Object.fromEntries(streams),
     streams: [...profile.streams],
     outages: findOutages(outcomes, ranMs),
-    ...(trend && { trend }),
+    ...(trend && !isClosed && { trend }),
     timeline: record.timeline.rows(),
     heatBoundsMs: [...HEAT_BOUNDS_MS],
     ...(!isClosed && { curve: latencyCurve(main.response, main.service) }),
@@ -190,14 +175,10 @@ export function buildBlockedReport(
 ): LoadReport {
   const { plan } = run;
   const failedCheck: SelfCheck = { valid: false, reasons: [blockedBy.message], figures: [] };
-  const notJudged = { verdict: 'INVALID RUN', reason: blockedBy.message } as const;
-  const targets = [
-    ...Object.values(targetRows).map((row) => ({
-      ...notTested(row),
-      ...(isTargetOf(row, plan) && notJudged),
-    })),
-    ...(options.thresholds ?? []).map(({ row }) => ({ ...notTested(row), ...notJudged })),
-  ];
+  const thresholds = (options.thresholds ?? []).map(({ row }): LoadTarget => ({
+    ...notTested(row, blockedBy.message),
+    verdict: 'INVALID RUN',
+  }));
   return {
     verdict: 'INVALID RUN',
     exitCode: 3,
@@ -206,7 +187,7 @@ export function buildBlockedReport(
     blockedBy,
     plan,
     ...(options.shard && { shard: identifyShard(options, options.shard) }),
-    targets,
+    targets: [...listBlockedTargets(plan.profile, blockedBy.message), ...thresholds],
     selfCheck: failedCheck,
     streams: [],
     timeline: [],
@@ -224,7 +205,7 @@ export function buildEmptyReport(options: LoadRun, run: PlannedRun): LoadReport 
     ...reportHead(options, run),
     plan: run.plan,
     targets: [
-      ...Object.values(targetRows).map((row) => notTested(row)),
+      ...listUntestedTargets(),
       ...(options.thresholds ?? []).map(({ row }) => notTested(row, 'The run did not start.')),
     ],
     selfCheck: { valid: true, reasons: [], figures: [] },
@@ -233,12 +214,6 @@ export function buildEmptyReport(options: LoadRun, run: PlannedRun): LoadReport 
     faultSamples: [],
     notes: describeProxy(options),
   };
-}
-
-/** Returns whether the traffic of a plan can meet a target of the specification. */
-function isTargetOf({ id }: TargetRow, { profile }: LoadPlan): boolean {
-  if (id === targetRows.availability.id) return sendsRequests(profile);
-  return sourcesOf(profile).some((source) => id.startsWith(`${source}-`));
 }
 
 /** Returns the fields of a report that say what ran and when. */
@@ -250,19 +225,12 @@ export function reportHead(
   return { kitVersion, sandbox, seed, startedAt, endedAt };
 }
 
-function measureStream({ record }: MeasuredRun, name: StreamName): StreamMeasurements {
-  const log = record.log(name);
-  const { response, misses, failures, errors, offered, echoed } = log;
-  return {
-    count: response.count,
-    atRank: (rank) => response.atRank(rank),
-    percentile: (percentile) => response.percentile(percentile),
-    misses,
-    failures,
-    errors,
-    offered,
-    echoed,
-  };
+function measureRequests({ plan, profile, record, ranMs }: MeasuredRun): RequestMeasurements {
+  const streams = new Map(profile.streams.map((name) => [name, record.log(name)] as const));
+  const chat = streams.get('chat');
+  const trend =
+    chat && measureInFlightTrend(record.inFlight.until(ranMs), perSecond(chat.offered, ranMs));
+  return { plan, ranMs, streams, trend };
 }
 
 function runSelfCheck({ generatorLimits }: LoadRun, run: CompletedRun): SelfCheck {

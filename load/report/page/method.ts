@@ -9,10 +9,9 @@ import {
   formatNumber,
 } from '../../../src/report-kit/format.ts';
 import { describeNetwork } from '../../../src/voice/line-impairment/network-presets.ts';
+import { CLOSED_LOOP_LIMIT, isClosedLoop } from '../../closed-loop.ts';
 import { sendsRequests } from '../../profiles/profiles.ts';
-import { CLOSED_LOOP_LIMIT } from '../../verdict/targets.ts';
 import { CALLS_PERCENTILE } from '../../verdict/voice.ts';
-import { isClosedLoop } from '../../closed-loop.ts';
 
 /** Renders how the run measured, on what machine, and what the terms mean. */
 export function methodSection(report: LoadReport): ReportSection {

@@ -12,13 +12,9 @@ import { withTarget } from '../../support/measurements/load-target.ts';
 import { loadOptions, runLoad } from '../../support/measurements/run-load.ts';
 import { createTwoCallVoice } from '../../support/measurements/voice-load.ts';
 import { checkGenerator, mergeSelfChecks } from '../../../load/self-check/self-check.ts';
-import {
-  notTested,
-  targetRows,
-  exitCodeOf,
-  applySelfCheck,
-  decideRunVerdict,
-} from '../../../load/verdict/targets.ts';
+import { applySelfCheck, decideRunVerdict, exitCodeOf } from '../../../load/verdict/run-verdict.ts';
+import { notTested } from '../../../load/verdict/target.ts';
+import { targets as allTargets, targetTable } from '../../../load/verdict/targets.ts';
 import {
   findViolations,
   type LoadReport,
@@ -53,9 +49,11 @@ const evil = await createEvilReport();
 
 /** Creates a report with one target per verdict. */
 function createReport(...verdicts: LoadVerdict[]): LoadReport {
-  const ids = Object.values(targetRows);
   const targets = verdicts.map((verdict, nth): LoadTarget => ({
-    ...notTested(ids[nth % ids.length] ?? targetRows.availability, 'Test reason.'),
+    ...notTested(
+      allTargets[nth % allTargets.length]?.row ?? targetTable.availability.row,
+      'Test reason.',
+    ),
     verdict,
   }));
   const check = { valid: !verdicts.includes('INVALID RUN'), reasons: [], figures: [] };
@@ -160,8 +158,8 @@ void t.test(
     ): LoadReport => ({
       ...evil,
       targets: [
-        { ...notTested(targetRows.chatLatency, ''), measured, range95: [low, high] },
-        { ...notTested(targetRows.availability, ''), measured, range95: [low, high] },
+        { ...notTested(targetTable.chatLatency.row, ''), measured, range95: [low, high] },
+        { ...notTested(targetTable.availability.row, ''), measured, range95: [low, high] },
       ],
     });
     const changes = (now: LoadReport, before: LoadReport): string[] =>
@@ -228,7 +226,7 @@ void t.test(
       const judged = ['INVALID RUN', 'INVALID RUN', 'INVALID RUN', 'INVALID RUN', 'NOT TESTED'];
       t.same(verdicts, judged, 'a missed latency target, throughput, and error rates stay strict');
       t.equal(decideRunVerdict(targets, check), 'INVALID RUN');
-      const passed = { ...notTested(targetRows.chatLatency, ''), verdict: 'PASS' as const };
+      const passed = { ...notTested(targetTable.chatLatency.row, ''), verdict: 'PASS' as const };
       const [latency] = applySelfCheck([passed], check);
       const expected = late.includes(figures) ? 'PASS' : 'INVALID RUN';
       t.equal(latency?.verdict, expected, 'a response time counts from the due time');
@@ -247,7 +245,7 @@ void t.test(
 void t.test('a run with calls judges its request targets once', (t) => {
   const selfCheck = { valid: false, isOnlyLate: true, reasons: ['Late.'], figures: [] };
   const reason = 'The p99 is 5 ms.';
-  const passed = { ...notTested(targetRows.chatLatency, reason), verdict: 'PASS' as const };
+  const passed = { ...notTested(targetTable.chatLatency.row, reason), verdict: 'PASS' as const };
   const report = { ...evil, targets: applySelfCheck([passed], selfCheck), selfCheck };
   const run = {
     ...{ calls: [], seconds: [], costs: [], lostProcesses: [] },

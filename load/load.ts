@@ -14,7 +14,7 @@ import { runPaced } from './phases/paced-run.ts';
 import { planLoad } from './phases/plan.ts';
 import type { RequestRunParts } from './phases/request-run.ts';
 import { findLateStart, runLoop, runWarmUp, waitForStart } from './phases/warm-up.ts';
-import { createProfile, type Profile } from './profiles/profile.ts';
+import { createTraffic, type Traffic } from './profiles/traffic.ts';
 import { sendsRequests } from './profiles/profiles.ts';
 import {
   buildReport,
@@ -63,11 +63,11 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
   if (!sendsRequests(plan.profile)) {
     return findMax ? searchMaxCalls(test, findMax) : loadCalls(test);
   }
-  const profile = profileFor({ ...test, hasUsers });
+  const traffic = trafficOf({ ...test, hasUsers });
   const warmUpMs = await waitForStart(options, plan, (leftMs) =>
     onTick(idleProgress('preflight', leftMs + plan.warmUpMs + afterWarmUpMs)),
   );
-  const warmUp = await runWarmUp(options, { ...plan, warmUpMs }, profile, (leftMs) =>
+  const warmUp = await runWarmUp(options, { ...plan, warmUpMs }, traffic, (leftMs) =>
     onTick({ ...idleProgress('warm-up', leftMs + afterWarmUpMs), ...search }),
   );
   const late = findLateStart(options);
@@ -118,10 +118,10 @@ async function loadRequestsAndCalls(test: RequestTest): Promise<LoadReport> {
 async function runRequests(test: RequestTest): Promise<CompletedRun> {
   const { options, plan, startedAtMs, random, warmUp } = test;
   const { clock, sandbox, ca, connection, validateResponse, onTick, signal } = options;
-  const profile = profileFor(test);
-  const completed = { plan, startedAtMs, profile, warmUp };
+  const traffic = trafficOf(test);
+  const completed = { plan, startedAtMs, traffic, warmUp };
   const redact = createRedactor(secretsOf(connection, options.apiKey));
-  const parts: RequestRunParts = { clock, profile, plan, validateResponse, redact, onTick, signal };
+  const parts: RequestRunParts = { clock, traffic, plan, validateResponse, redact, onTick, signal };
   if (isClosedLoop(plan)) {
     const { connections } = plan;
     const tls = tlsOptionsOf(ca, connection);
@@ -177,7 +177,7 @@ async function searchMaxRate(
 ): Promise<LoadReport> {
   const { options, plan, random } = test;
   const rampMs = Math.min(STEP_RAMP_MS_MAX, stepMs / 4);
-  const probe = profileFor({ ...test, random: random.fork('probe') });
+  const probe = trafficOf({ ...test, random: random.fork('probe') });
   const probeResult = await runLoop(options, probe, {
     connections: PROBE_CONNECTIONS,
     durationMs: Math.min(PROBE_MS_MAX, stepMs),
@@ -215,15 +215,15 @@ const interruptedDuring = (phase: 'warm-up' | 'ramp-up'): LoadBlocker => ({
   message: `The run was interrupted during the ${phase}, before anything was measured.`,
 });
 
-function profileFor({
+function trafficOf({
   options,
   plan: { ratePerSecond },
   hasUsers,
   random,
-}: Omit<RequestTest, 'warmUp'>): Profile {
-  const { profile: name, simulatedUsers, apiKey, connection, lines, shard } = options;
-  return createProfile({
-    name,
+}: Omit<RequestTest, 'warmUp'>): Traffic {
+  const { profile, simulatedUsers, apiKey, connection, lines, shard } = options;
+  return createTraffic({
+    profile,
     ratePerSecond,
     simulatedUsers,
     apiKey,

@@ -46,7 +46,7 @@ export function mergeReports(
   const ranMs = Math.max(...shards.map(({ report }) => report.shard.measurements?.ranMs ?? 0));
   const judged = judgeMeasurements(
     { seed, thresholds, acceptNotProven },
-    { plan, profile: { main: mainOf(first), streams: first.streams }, record, ranMs },
+    { plan, traffic: { main: mainOf(first), streams: first.streams }, record, ranMs },
     check,
     blocker,
   );

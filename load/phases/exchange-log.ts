@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/platform/clock.ts';
 import { TRACEPARENT, traceIdOf } from '../../src/platform/trace-context.ts';
 import { withHeaders, type ExchangeResult, type OutgoingRequest } from '../engines/transport.ts';
-import type { CreateHeaders } from '../profiles/profile.ts';
+import type { CreateHeaders } from '../profiles/traffic.ts';
 import type { PlannedRequest } from '../profiles/planned-request.ts';
 import type { ValidatedResult } from '../profiles/validate-response.ts';
 import type { Recorder } from '../record/recorder.ts';

@@ -17,7 +17,7 @@ import { isoTime } from '../../src/platform/clock.ts';
 import { isClosedLoop } from '../closed-loop.ts';
 import type { LoadRun } from '../load-run.ts';
 import type { RequestRun } from '../phases/request-run.ts';
-import type { Profile } from '../profiles/profile.ts';
+import type { Traffic } from '../profiles/traffic.ts';
 import type { Durations } from '../record/histogram.ts';
 import { perSecond } from '../record/stream-log.ts';
 import { HEAT_BOUNDS_MS } from '../record/timeline.ts';
@@ -45,7 +45,7 @@ export interface PlannedRun {
 export interface CompletedRun extends PlannedRun {
   /** Name and version of the HTTP client. */
   engine: string;
-  profile: Profile;
+  traffic: Traffic;
   warmUp: WarmUp | undefined;
   requests: RequestRun;
 }
@@ -53,7 +53,7 @@ export interface CompletedRun extends PlannedRun {
 /** The measurements of a run, which for a merged report are those of all shards. */
 export type MeasuredRun = Pick<RequestRun, 'record' | 'ranMs'> & {
   plan: LoadPlan;
-  profile: Pick<Profile, 'main' | 'streams'>;
+  traffic: Pick<Traffic, 'main' | 'streams'>;
 };
 
 /** The fields of a report that follow from measurements. */
@@ -81,8 +81,8 @@ export type VerdictOptions = Pick<LoadRun, 'seed' | 'thresholds' | 'acceptNotPro
 
 /** Builds the report of a run. */
 export function buildReport(options: LoadRun, run: CompletedRun): LoadReport {
-  const { plan, requests, profile } = run;
-  const measured = { ...requests, plan, profile };
+  const { plan, requests, traffic } = run;
+  const measured = { ...requests, plan, traffic };
   const check = runSelfCheck(options, run);
   const blockedBy = findLateBlocker(requests);
   const aborted = describeAbort(requests, plan);
@@ -102,7 +102,7 @@ export function buildReport(options: LoadRun, run: CompletedRun): LoadReport {
       ...(options.shard ? [] : judged.notes),
       ...describeEngine(plan),
       ...describeProxy(options),
-      ...describeOmittedUsers(plan, profile),
+      ...describeOmittedUsers(plan, traffic),
     ],
   };
   return options.shard ? toShardReport(report, options, options.shard, requests) : report;
@@ -115,7 +115,7 @@ export function judgeMeasurements(
   check: SelfCheck,
   blockedBy: LoadBlocker | undefined,
 ): Judgment {
-  const { plan, profile, record, ranMs } = run;
+  const { plan, traffic, record, ranMs } = run;
   const measured = measureRequests(run);
   const targets = applySelfCheck(
     [
@@ -125,19 +125,19 @@ export function judgeMeasurements(
     check,
   );
   const { trend } = measured;
-  const main = record.log(profile.main);
+  const main = record.log(traffic.main);
   const isClosed = isClosedLoop(plan);
-  const streams = profile.streams.map((name) => {
+  const streams = traffic.streams.map((name) => {
     const stream = record.log(name).report(ranMs);
     return [name, isClosed ? withoutSchedule(stream) : stream] as const;
   });
-  const outcomes = profile.streams.map((name) => record.log(name).outcomes);
+  const outcomes = traffic.streams.map((name) => record.log(name).outcomes);
   return {
     ...concludeRun({ targets, selfCheck: check, blockedBy, plan }, options),
     targets,
     selfCheck: check,
     ...Object.fromEntries(streams),
-    streams: [...profile.streams],
+    streams: [...traffic.streams],
     outages: findOutages(outcomes, ranMs),
     ...(trend && !isClosed && { trend }),
     timeline: record.timeline.rows(),
@@ -225,8 +225,8 @@ export function reportHead(
   return { kitVersion, sandbox, seed, startedAt, endedAt };
 }
 
-function measureRequests({ plan, profile, record, ranMs }: MeasuredRun): RequestMeasurements {
-  const streams = new Map(profile.streams.map((name) => [name, record.log(name)] as const));
+function measureRequests({ plan, traffic, record, ranMs }: MeasuredRun): RequestMeasurements {
+  const streams = new Map(traffic.streams.map((name) => [name, record.log(name)] as const));
   const chat = streams.get('chat');
   const trend =
     chat && measureInFlightTrend(record.inFlight.until(ranMs), perSecond(chat.offered, ranMs));
@@ -234,10 +234,10 @@ function measureRequests({ plan, profile, record, ranMs }: MeasuredRun): Request
 }
 
 function runSelfCheck({ generatorLimits }: LoadRun, run: CompletedRun): SelfCheck {
-  const { requests, profile, plan } = run;
+  const { requests, traffic, plan } = run;
   const { record, missed, cost } = requests;
-  const lag = record.log(profile.main).lag.summary();
-  const localFaults = profile.streams
+  const lag = record.log(traffic.main).lag.summary();
+  const localFaults = traffic.streams
     .map((name) => record.log(name).errors['local'] ?? 0)
     .reduce((sum, times) => sum + times, 0);
   const stopReasons = listStopReasons(requests, plan);

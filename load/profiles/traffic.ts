@@ -16,8 +16,8 @@ import { createUserRequest } from './user-requests.ts';
 /** Returns the additional headers of a request by its name. `traceparent` is one of them. */
 export type CreateHeaders = (name: string) => Readonly<Record<string, string>>;
 
-/** The traffic of a load test: streams at a fixed rate, simulated users, or both. */
-export interface Profile {
+/** The requests of a load test: streams at a fixed rate, simulated users, or both. */
+export interface Traffic {
   /** The stream that the charts show. */
   main: StreamName;
   streams: readonly StreamName[];
@@ -29,9 +29,9 @@ export interface Profile {
   createHeaders: CreateHeaders;
 }
 
-/** Options of a profile. */
-export interface ProfileOptions {
-  name: LoadProfileName;
+/** What the traffic of a run depends on. */
+export interface TrafficOptions {
+  profile: LoadProfileName;
   ratePerSecond: number;
   /** For the profile `conversation`. */
   simulatedUsers: number;
@@ -47,9 +47,9 @@ export interface ProfileOptions {
   lines?: ChatContent['lines'];
 }
 
-/** Creates a profile that sends requests. */
-export function createProfile(options: ProfileOptions): Profile {
-  const { name, ratePerSecond, simulatedUsers, apiKey, hasUsers, random, lines } = options;
+/** Creates the traffic of a run that sends requests. */
+export function createTraffic(options: TrafficOptions): Traffic {
+  const { profile, ratePerSecond, simulatedUsers, apiKey, hasUsers, random, lines } = options;
   const { shard = WHOLE_RUN } = options;
   const markers = createMarkers(random.fork('tag').id(4));
   const headers: Record<string, string> =
@@ -68,8 +68,8 @@ export function createProfile(options: ProfileOptions): Profile {
     health: () => healthRequest(nextHealth()),
     users: () => createUserRequest(`sim_user_${markers.session(nextUser()).slice(3)}`, headers),
   };
-  const { main, background = [], hasSimulatedUsers } = profiles[name];
-  if (!main) throw new Error(`The profile ${name} sends no requests.`);
+  const { main, background = [], hasSimulatedUsers } = profiles[profile];
+  if (!main) throw new Error(`The profile ${profile} sends no requests.`);
   const paced = [
     { stream: main, perSecond: ratePerSecond },
     ...background
@@ -88,9 +88,9 @@ export function createProfile(options: ProfileOptions): Profile {
     open: hasSimulatedUsers ? paced.slice(1) : paced,
     users,
     markers,
-    createHeaders: (requestName) => ({
+    createHeaders: (name) => ({
       ...options.headers,
-      [TRACEPARENT]: createTraceparent(traceSeed, requestName),
+      [TRACEPARENT]: createTraceparent(traceSeed, name),
     }),
   };
 }

@@ -5,7 +5,7 @@ import { withHeaders } from '../engines/transport.ts';
 import { createResponseValidator, type ValidatedResult } from '../profiles/validate-response.ts';
 import { createRecorder } from '../record/recorder.ts';
 import { startMeter } from '../self-check/meter.ts';
-import { createExchangeLog } from './exchange-log.ts';
+import { ExchangeLog } from './exchange-log.ts';
 import { createRunEnd, type RequestRun, type RequestRunParts, type RunEnd } from './request-run.ts';
 import { watchRun } from './watch.ts';
 
@@ -35,7 +35,7 @@ export async function runClosed(parts: ClosedRunParts): Promise<RequestRun> {
   const windowStartMs = clock.monotonicMs();
   const sinceStart = (): number => clock.monotonicMs() - windowStartMs;
   const end = createRunEnd(parts.signal);
-  const log = createExchangeLog({
+  const log = new ExchangeLog({
     clock,
     recorder: record,
     createHeaders: traffic.createHeaders,

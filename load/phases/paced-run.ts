@@ -7,7 +7,7 @@ import { dueTimes } from '../schedule/due-times.ts';
 import { selectPart, WHOLE_RUN } from '../schedule/shard.ts';
 import { mergeByTime, pace, type Due } from '../schedule/pace.ts';
 import { startMeter, type Cost } from '../self-check/meter.ts';
-import { createRequestSender, type RequestSender } from './request-sender.ts';
+import { RequestSender } from './request-sender.ts';
 import { createRunEnd, type RequestRun, type RequestRunParts } from './request-run.ts';
 import { stretchesOf } from './plan.ts';
 import { watchRun } from './watch.ts';
@@ -41,7 +41,7 @@ export async function runPaced(parts: PacedRunParts): Promise<RequestRun> {
   const windowStartMs = startedMs + leadMs + plan.rampMs;
   const sinceStart = (): number => clock.monotonicMs() - windowStartMs;
   const end = createRunEnd(parts.signal);
-  const sender = createRequestSender({
+  const sender = new RequestSender({
     clock,
     transport,
     recorder: record,

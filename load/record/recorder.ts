@@ -1,10 +1,5 @@
 import type { FaultKind, FaultSample, SlowSample, StreamName } from '../../src/contract/index.ts';
-import {
-  createStreamLog,
-  type CompletedRequest,
-  type IsMiss,
-  type StreamLog,
-} from './stream-log.ts';
+import { StreamLog, type CompletedRequest, type IsMiss } from './stream-log.ts';
 import {
   createInFlightSeries,
   createTimeline,
@@ -69,7 +64,7 @@ function createMissTest(stream: StreamName): IsMiss {
 export function createRecorder(options: RecorderOptions): Recorder {
   const { windowMs, streams, main, breachTests = {} } = options;
   const logs = new Map(
-    streams.map((stream) => [stream, createStreamLog(createMissTest(stream), breachTests[stream])]),
+    streams.map((stream) => [stream, new StreamLog(createMissTest(stream), breachTests[stream])]),
   );
   const log = (stream: StreamName): StreamLog => {
     const streamLog = logs.get(stream);

@@ -13,7 +13,7 @@ import type { LoadRun } from '../load-run.ts';
 import { sendsRequests } from '../profiles/profiles.ts';
 import type { LoadProgress } from '../progress.ts';
 import type { CallOrder } from './fleet-messages.ts';
-import { startFleet, type Fleet, type FleetOutcome } from './fleet.ts';
+import { Fleet, type FleetOutcome } from './fleet.ts';
 
 /** The results of the calls of a run. */
 export interface VoiceRun extends FleetOutcome {
@@ -50,7 +50,7 @@ export async function runCalls<Result>(
   runWindow: WindowTask<Result>,
 ): Promise<{ voice: VoiceRun; result: Result | undefined }> {
   const { clock, signal, onTick } = options;
-  const fleet = startFleet({
+  const fleet = new Fleet({
     clock,
     target: createTarget(options),
     network: plan.network && networkPresets[plan.network],

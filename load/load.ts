@@ -4,8 +4,8 @@ import { createRedactor } from '../src/platform/redaction.ts';
 import { seededRandom, type Random } from '../src/platform/random.ts';
 import { AUTOCANNON_NAME } from './engines/autocannon.ts';
 import { createOpenTransport } from './engines/open.ts';
-import { findMaxRate, planRateStep, SEARCH_RATE_MAX } from './find-max/find-max-rate.ts';
-import { findMaxCalls, planCallStep } from './find-max/find-max-calls.ts';
+import { findMaxRate, SEARCH_RATE_MAX } from './find-max/find-max-rate.ts';
+import { findMaxCalls } from './find-max/find-max-calls.ts';
 import { completeRun, type LoadInput, type LoadRun } from './load-run.ts';
 import { CALLS_MAX } from './options.ts';
 import type { LoadProgress } from './progress.ts';
@@ -155,7 +155,7 @@ async function searchMaxCalls(test: LoadTest, { stepMs }: { stepMs: number }): P
       const stepReport = await loadCalls({
         ...test,
         options: { ...options, onTick },
-        plan: planCallStep(plan, calls, length === 'step' ? stepMs : plan.windowMs),
+        plan: { ...plan, calls, windowMs: length === 'step' ? stepMs : plan.windowMs },
         random: random.fork(`step ${steps++}`),
       });
       return { report: stepReport, wasInterrupted: isStopped(options.signal) };
@@ -195,7 +195,7 @@ async function searchMaxRate(
       return runRequests({
         ...test,
         options: { ...options, onTick },
-        plan: planRateStep(plan, perSecond, windowMs, rampMs),
+        plan: { ...plan, ratePerSecond: perSecond, windowMs, rampMs, warmUpMs: 0 },
         random: random.fork(`step ${steps++}`),
       });
     },

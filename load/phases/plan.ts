@@ -11,6 +11,8 @@ const WARM_UP_MS_MAX = 10_000;
 const RAMP_FROM = 0.1;
 /** Approximate number of requests in the preflight. */
 const PREFLIGHT = { requests: 5, modelCalls: 2 };
+/** The approximate duration of a turn of a call with its response. */
+export const TURN_MS = 5_000;
 
 /** Plans a run before its first request. */
 export function planLoad(options: LoadSettings): LoadPlan {
@@ -30,9 +32,6 @@ export function planLoad(options: LoadSettings): LoadPlan {
     modelCalls: Math.ceil(talkMs / TURN_MS) + requests.modelCalls,
   };
 }
-
-/** The approximate duration of a turn of a call with its response. */
-export const TURN_MS = 5_000;
 
 function planRequests(options: LoadSettings): LoadPlan {
   const { profile, simulatedUsers, windowMs } = options;

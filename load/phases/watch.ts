@@ -1,4 +1,4 @@
-import type { FaultKind, LoadPlan } from '../../src/contract/index.ts';
+import type { LoadPlan } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { LoadProgress } from '../progress.ts';
 import type { Traffic } from '../profiles/traffic.ts';
@@ -44,7 +44,7 @@ export async function watchRun(parts: WatchParts): Promise<void> {
 }
 
 function errorKinds({ faultSamples }: Recorder): string {
-  return [...new Set(faultSamples.map(({ kind }: { kind: FaultKind }) => kind))].join(', ');
+  return [...new Set(faultSamples.map(({ kind }) => kind))].join(', ');
 }
 
 function createProgress({ record, traffic, plan }: WatchParts, nowMs: number): LoadProgress {

@@ -1,7 +1,7 @@
 /** Thresholds of load runs: their syntax and their judgment. */
 import t from 'tap';
 import { checkThresholds, parseThresholds, ThresholdError } from '../../../load/index.ts';
-import { judgeCallThreshold } from '../../../load/thresholds/judge-calls.ts';
+import { judgeCallThreshold } from '../../../load/thresholds/judge-call-threshold.ts';
 import { judgeThreshold } from '../../../load/thresholds/judge-threshold.ts';
 import { applySelfCheck } from '../../../load/verdict/run-verdict.ts';
 import { isLowerBetter } from '../../../load/verdict/target.ts';

@@ -42,7 +42,8 @@ export function mergeReports(
   // Shards send no calls, so their profile has a main stream.
   const traffic = { main: profiles[plan.profile].main ?? 'chat', streams: first.streams };
   const record = mergeRecords(shards, {
-    ...{ ...traffic, windowMs: plan.windowMs },
+    ...traffic,
+    windowMs: plan.windowMs,
     breachTests: createBreachTests(thresholds),
   });
   const check = mergeShardChecks(

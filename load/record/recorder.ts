@@ -44,8 +44,8 @@ export interface RecorderOptions {
   streams: readonly StreamName[];
   /** The stream that the timeline shows. */
   main: StreamName;
-  /** For each threshold of a stream, decides whether a time breaks it. */
-  breachTests?: Partial<Record<StreamName, readonly IsMiss[]>> | undefined;
+  /** Returns the tests of a stream for its thresholds on times (default: none). */
+  breachTests?: ((stream: StreamName) => readonly IsMiss[]) | undefined;
 }
 
 /** Number of examples to keep per kind of error. */
@@ -62,9 +62,9 @@ function createMissTest(stream: StreamName): IsMiss {
 
 /** Creates an empty record. */
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { windowMs, streams, main, breachTests = {} } = options;
+  const { windowMs, streams, main, breachTests = () => [] } = options;
   const logs = new Map(
-    streams.map((stream) => [stream, new StreamLog(createMissTest(stream), breachTests[stream])]),
+    streams.map((stream) => [stream, new StreamLog(createMissTest(stream), breachTests(stream))]),
   );
   const log = (stream: StreamName): StreamLog => {
     const streamLog = logs.get(stream);

@@ -57,7 +57,7 @@ export class StreamLog {
   readonly #breachTests: readonly IsMiss[];
 
   /** Creates the log of a stream for its target and its thresholds on the response time. */
-  constructor(isMiss: IsMiss, breachTests: readonly IsMiss[] = []) {
+  constructor(isMiss: IsMiss, breachTests: readonly IsMiss[]) {
     this.#isMiss = isMiss;
     this.#breachTests = breachTests;
     this.breaches = breachTests.map(() => []);

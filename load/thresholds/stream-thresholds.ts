@@ -3,7 +3,7 @@ import { seededRandom } from '../../src/platform/random.ts';
 import { waitsForResponses } from '../closed-loop.ts';
 import type { LoadRun } from '../load-run.ts';
 import type { Recorder, RecorderOptions } from '../record/recorder.ts';
-import { perSecond, type IsMiss } from '../record/stream-log.ts';
+import { perSecond } from '../record/stream-log.ts';
 import type { RequestMeasurements } from '../verdict/measurements.ts';
 import { isMiss, notTested } from '../verdict/target.ts';
 import { judgeThreshold } from './judge-threshold.ts';
@@ -12,16 +12,13 @@ import type { Threshold } from './threshold.ts';
 const isTimeOf = (stream: StreamName, { metric }: Threshold): boolean =>
   metric.source === stream && metric.measure.kind === 'time';
 
-/** Returns for each stream the tests of its thresholds, in order: true for a time that misses the limit. */
-export function createBreachTests(
-  thresholds: readonly Threshold[],
-): NonNullable<RecorderOptions['breachTests']> {
-  const testsOf = (stream: StreamName): IsMiss[] =>
+/** Returns the tests of a stream for its thresholds on times, in order. */
+export const createBreachTests =
+  (thresholds: readonly Threshold[]): NonNullable<RecorderOptions['breachTests']> =>
+  (stream) =>
     thresholds
       .filter((threshold) => isTimeOf(stream, threshold))
       .map((threshold) => (ms) => isMiss(threshold, ms));
-  return { chat: testsOf('chat'), health: testsOf('health'), users: testsOf('users') };
-}
 
 /** Judges the thresholds on requests. Thresholds on calls are judged after the calls. */
 export function judgeStreamThresholds(

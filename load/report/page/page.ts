@@ -238,8 +238,8 @@ function errorsSection(report: LoadReport): ReportSection | undefined {
   return { id: 'errors', title: 'Errors', body };
 }
 
-function violations({ chat, health, users }: LoadReport): Html {
-  const all = [chat, health, users].flatMap((stream) => Object.entries(stream?.findings ?? {}));
+function violations(report: LoadReport): Html {
+  const all = report.streams.flatMap((name) => Object.entries(report[name]?.findings ?? {}));
   if (all.length === 0) return html``;
   const counts = all.map(([id, times]) => `${id} (${times})`).join(', ');
   return html`<p>

@@ -31,20 +31,23 @@ import { roundTo } from '../../src/platform/round.ts';
 /** Adds the calls of a run to its report, and judges the run again with them. */
 export function withVoice(report: LoadReport, run: VoiceRun, options: LoadRun): LoadReport {
   const { plan, blockedBy } = report;
-  const placed = plan.calls ?? 0;
   const judged = judgeLatencies(run);
-  const measurements = measureCalls(run, placed, judged);
-  const localFaults = run.calls.filter(({ fault }) => fault?.kind === 'local').length;
-  const costs = callerCosts(run);
-  const { callerLimits } = options.voice ?? {};
-  const { wasInterrupted } = run;
+  const voice = summarizeCalls(run, plan.calls ?? 0, judged);
+  const { callers, errors } = voice;
+  const { wasInterrupted, ranMs } = run;
   const stop = { wasInterrupted, reasons: earlyEndReasons(run, report) };
-  const callCheck = checkCallers(costs, localFaults, stop, callerLimits);
+  const callCheck = checkCallers(callers, errors['local'] ?? 0, stop, options.voice?.callerLimits);
   const selfCheck = mergeSelfChecks(report.selfCheck, callCheck);
   const random = seededRandom(`${options.seed}/voice`);
   const thresholds = (options.thresholds ?? [])
     .filter(({ metric }) => metric.source === 'voice')
     .map((each) => judgeCallThreshold(each, run.calls, random.fork(each.row.id)));
+  const measurements: CallMeasurements = {
+    ...{ calls: voice.calls, held: voice.held, errorCounts: describeCounts(errors), ranMs },
+    latencies: judged.flatMap(({ call: { pathMs }, latency }) =>
+      latency ? [{ pathMs, verdict: latency.verdict }] : [],
+    ),
+  };
   const voiceTargets = applySelfCheck(
     [...judgeCalls(measurements, random), ...thresholds],
     selfCheck,
@@ -53,13 +56,12 @@ export function withVoice(report: LoadReport, run: VoiceRun, options: LoadRun): 
   const targets = applySelfCheck(report.targets, callCheck).map(
     (target) => voiceTargets.find(({ id }) => id === target.id) ?? target,
   );
-  const voice = summarizeCalls(run, placed, judged);
   return {
     ...report,
     ...concludeRun({ targets, selfCheck, blockedBy, plan }, options),
     targets,
     selfCheck,
-    machine: report.machine ?? describeMachine('WebRTC calls', costs.cpuPercent),
+    machine: report.machine ?? describeMachine('WebRTC calls', callers.cpuPercent),
     voice: { ...voice, perCall: invalidateCalls(voice.perCall, selfCheck.valid) },
     notes: [...report.notes, ...networkNotes(plan), ...voiceNotes(voice)],
   };
@@ -122,22 +124,6 @@ function judgeLatencies({ calls }: VoiceRun): JudgedCall[] {
     const { isHeld, pathMs, turnResponsesMs } = call;
     return { call, latency: isHeld ? judgeAudioLatency({ pathMs, turnResponsesMs }) : undefined };
   });
-}
-
-function measureCalls(
-  run: VoiceRun,
-  placed: number,
-  judged: readonly JudgedCall[],
-): CallMeasurements {
-  return {
-    calls: placed,
-    held: judged.filter(({ call }) => call.isHeld).length,
-    errorCounts: describeCounts(countErrors(run.calls)),
-    ranMs: run.ranMs,
-    latencies: judged.flatMap(({ call: { pathMs }, latency }) =>
-      latency ? [{ pathMs, verdict: latency.verdict }] : [],
-    ),
-  };
 }
 
 /** Builds the part of a report that describes the calls. */

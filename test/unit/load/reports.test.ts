@@ -14,9 +14,11 @@ import { createTwoCallVoice } from '../../support/measurements/voice-load.ts';
 import { checkGenerator, mergeSelfChecks } from '../../../load/self-check/self-check.ts';
 import { applySelfCheck, decideRunVerdict, exitCodeOf } from '../../../load/verdict/run-verdict.ts';
 import { notTested } from '../../../load/verdict/target.ts';
+import { listBlockedTargets } from '../../../load/verdict/run-targets.ts';
 import { targets as allTargets, targetTable } from '../../../load/verdict/targets.ts';
 import {
   findViolations,
+  type LoadProfileName,
   type LoadReport,
   type LoadTarget,
   type LoadVerdict,
@@ -241,6 +243,23 @@ void t.test(
     t.end();
   },
 );
+
+void t.test('a run that could not start judges no target, and tests those of its profile', (t) => {
+  const listInvalid = (profile: LoadProfileName): string[] =>
+    listBlockedTargets(profile, 'Nothing listens.')
+      .filter(({ verdict }) => verdict === 'INVALID RUN')
+      .map(({ id }) => id);
+  t.same(listInvalid('health'), ['availability', 'health-latency']);
+  t.same(listInvalid('voice'), ['voice-latency', 'voice-connections']);
+  t.same(
+    listInvalid('all'),
+    allTargets.map(({ row }) => row.id),
+  );
+  const [chatLatency, , availability] = listBlockedTargets('voice', 'Nothing listens.');
+  t.match(chatLatency, { verdict: 'NOT TESTED', reason: 'This profile does not test chat.' });
+  t.match(availability, { verdict: 'NOT TESTED', reason: 'This profile sends no requests.' });
+  t.end();
+});
 
 void t.test('a run with calls judges its request targets once', (t) => {
   const selfCheck = { valid: false, isOnlyLate: true, reasons: ['Late.'], figures: [] };

@@ -162,7 +162,7 @@ export function describePackets({ packets }: VoiceLoad): string {
 export const describeTurns = ({ turns, unansweredTurns }: VoiceLoad): string =>
   `${formatCount(turns, 'turn')}, ${formatNumber(unansweredTurns)} without a response`;
 
-/** Names of the times of calls, in the order of every report. */
+/** Names of the times of calls in the terminal and in Markdown; the page lists more. */
 export const callTimes = [
   ['setupMs', 'time to connect'],
   ['audioPathLatencyMs', 'network path latency'],

@@ -6,6 +6,7 @@ import { DeadlinePassed, type Clock } from '../../../src/platform/clock.ts';
 import { limitSignal } from '../../../src/platform/abort.ts';
 import { keepTlsAlert, throughProxy } from '../../../src/http-kit/connect.ts';
 import { decodeContent } from '../../../src/http-kit/content-encoding.ts';
+import { flattenHeaders } from '../../../src/http-kit/flatten-headers.ts';
 import {
   classifyNetworkFailure,
   LENGTH_MISMATCH,
@@ -277,18 +278,6 @@ function decodeBody(bytes: Buffer, encoding: string): Buffer {
       `the body is not ${encoding}, although its Content-Encoding says so`,
     );
   }
-}
-
-/** Joins repeated headers, so that each has one value. */
-export function flattenHeaders(
-  headers: Record<string, string | string[] | undefined>,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
-  );
 }
 
 /**

@@ -48,7 +48,7 @@ const EXIT_MS_MAX = 3_000;
 // Type stripping runs the `.ts` file itself; the build emits `.js`.
 const processUrl = new URL(`caller-process${extname(import.meta.url)}`, import.meta.url);
 
-/** The processes that place the calls of a run. They start with it, and place the calls as scheduled. */
+/** The processes that place the calls of a run as scheduled. They start when it is created. */
 export class Fleet {
   readonly #clock: Clock;
   readonly #members: FleetMember[];

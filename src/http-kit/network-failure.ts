@@ -1,9 +1,9 @@
 import { describeFailure, firstError, isLocalShortage } from '../platform/error-origin.ts';
 
 /**
- * Why a request got no complete response, as far as its error shows. `malformed`: HTTP with headers or
- * a framing that can't be parsed. `protocol`: not HTTP. `cut_off`: the response is shorter than it says.
- * `local`: this machine is out of ports, files, or memory.
+ * Why a request got no complete response, as far as its error shows. `malformed`: HTTP whose headers
+ * or framing can't be parsed. `protocol`: not HTTP. `cut_off`: the response ends too early. `local`:
+ * this machine is out of ports, files, or memory.
  */
 export type NetworkFailureKind =
   | 'unresolved'
@@ -51,7 +51,7 @@ const kindByCode: Partial<Record<string, NetworkFailureKind>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'plain_http',
 };
 
-/** What the HTTP parser says about the headers or the framing of a response that does begin like HTTP. */
+/** Errors of the HTTP parser about the headers or the framing of what does begin like HTTP. */
 const MALFORMED_CODE =
   /^HPE_(INVALID_HEADER_TOKEN|(INVALID|UNEXPECTED)_CONTENT_LENGTH|INVALID_TRANSFER_ENCODING|INVALID_CHUNK_SIZE|CR_EXPECTED|LF_EXPECTED)$/;
 

@@ -32,6 +32,7 @@ export const profiles: Readonly<Record<LoadProfileName, ProfileRow>> = {
   all: { about: 'mixed and voice', main: 'chat', background: ['health', 'users'], hasCalls: true },
 };
 
+/** The names of the profiles, in the same order. */
 export const profileNames = Object.keys(profiles) as [LoadProfileName, ...LoadProfileName[]];
 
 /**

@@ -6,8 +6,11 @@ import {
   HEALTH_RATE,
   loadOptions,
   placesCalls,
+  profileNames,
+  profiles,
   RATE,
   REQUESTS_MAX,
+  sendsRequests,
 } from '../load/options.ts';
 import type { LoadPlan } from '../src/contract/index.ts';
 import { withDefaults, type SpellOption } from '../src/options/table.ts';
@@ -52,16 +55,16 @@ type Spell = SpellOption<keyof LoadOptions>;
 /** Returns why options can't be combined, as a sentence; undefined if they can. */
 export function findLoadConflict(options: LoadChoices, spell: Spell): string | undefined {
   const { profile, rate, findMax: isSearch = false } = options;
-  const [profileName, rateName, findMaxName] = [spell('profile'), spell('rate'), spell('findMax')];
-  if (options.users !== undefined && profile !== 'conversation') {
-    return `${spell('users')} needs ${profileName} conversation.`;
+  const [rateName, findMaxName] = [spell('rate'), spell('findMax')];
+  if (options.users !== undefined && !(profile && profiles[profile].hasSimulatedUsers)) {
+    return `${spell('users')} needs ${listProfiles('hasSimulatedUsers', spell)}.`;
   }
   if (options.stepMs !== undefined && !isSearch) return `${spell('stepMs')} needs ${findMaxName}.`;
   if (isSearch && rate !== undefined) {
     return `${findMaxName} and ${rateName} can't be combined: ${findMaxName} chooses the rates.`;
   }
-  if (isSearch && profile !== undefined && profile !== 'chat' && profile !== 'voice') {
-    return `${findMaxName} needs ${profileName} chat or ${profileName} voice, got ${profile}.`;
+  if (isSearch && profile !== undefined && !profiles[profile].isSearchable) {
+    return `${findMaxName} needs ${listProfiles('isSearchable', spell)}, got ${profile}.`;
   }
   if (isSearch && options.thresholds && options.thresholds.length > 0) {
     return `${findMaxName} and ${spell('thresholds')} can't be combined: the search uses the targets of the specification.`;
@@ -72,6 +75,16 @@ export function findLoadConflict(options: LoadChoices, spell: Spell): string | u
     findShardConflict(options, spell, systemClock.nowMs())
   );
 }
+
+/** Lists the profiles with a property: "--profile chat or --profile voice". */
+const listProfiles = (
+  property: 'hasSimulatedUsers' | 'hasCalls' | 'isSearchable',
+  spell: Spell,
+): string =>
+  profileNames
+    .filter((name) => profiles[name][property])
+    .map((name) => `${spell('profile')} ${name}`)
+    .join(' or ');
 
 /** Returns why options can't be combined with the engine, as a sentence; undefined if they can. */
 function findEngineConflict(options: LoadChoices, spell: Spell): string | undefined {
@@ -100,10 +113,10 @@ function findCallConflict(options: LoadChoices, spell: Spell): string | undefine
   if (!placesCalls(profile)) {
     const names = ['calls', 'callsPerSecond', 'network', 'voice'] as const;
     const unused = names.find((name) => options[name] !== undefined);
-    return unused && `${spell(unused)} needs ${spell('profile')} voice or ${spell('profile')} all.`;
+    return unused && `${spell(unused)} needs ${listProfiles('hasCalls', spell)}.`;
   }
-  if (profile === 'voice' && options.rate !== undefined) {
-    return `${spell('rate')} can't be combined with ${spell('profile')} voice. Use ${spell('calls')}.`;
+  if (profile && !sendsRequests(profile) && options.rate !== undefined) {
+    return `${spell('rate')} can't be combined with ${spell('profile')} ${profile}. Use ${spell('calls')}.`;
   }
   if (options.findMax) {
     return options.calls === undefined
@@ -152,7 +165,7 @@ function prepareLoad(
   const { findMax: isSearch, users, durationMs, ...others } = withDefaults(loadOptions, options);
   const isClosed = others.engine === 'autocannon';
   const profile = options.profile ?? (isSearch || isClosed ? 'chat' : 'mixed');
-  const ratePerSecond = options.rate ?? (profile === 'health' ? HEALTH_RATE : RATE);
+  const ratePerSecond = options.rate ?? (profiles[profile].main === 'health' ? HEALTH_RATE : RATE);
   const hasCalls = placesCalls(profile);
   const { callsPerSecond = CALLS_PER_SECOND, network } = options;
   const thresholds = parseThresholds(options.thresholds ?? []);
@@ -191,7 +204,7 @@ export function describeLoadPlan(prepared: PreparedLoad): string {
   const { plan, settings } = prepared;
   if (settings.findMax) return describeSearch(prepared, settings.findMax);
   if (plan.connections !== undefined) return describeClosedLoop(plan, plan.connections);
-  if (plan.profile === 'voice') return describeCalls(prepared);
+  if (!sendsRequests(plan.profile)) return describeCalls(prepared);
   return describeRequests(prepared);
 }
 
@@ -201,7 +214,7 @@ function describeSearch(
 ): string {
   const steps = `in steps of ${formatDuration(stepMs)}`;
   const window = formatDuration(plan.windowMs);
-  if (plan.profile === 'voice') {
+  if (!sendsRequests(plan.profile)) {
     return `Searches for the most concurrent calls ${steps}, and confirms them for ${window}: at most ${formatCount(plan.calls ?? 0, 'call')}. All calls reach a model.${describeCallNetwork(plan)}`;
   }
   return `Searches for the highest rate ${steps}, and confirms it for ${window}: at most ${formatCount(size.requests, 'request')}. All requests reach a model (engine ${plan.engine}).`;
@@ -214,7 +227,7 @@ function describeClosedLoop(plan: LoadPlan, connections: number): string {
 
 function describeCalls({ plan, size }: PreparedLoad): string {
   const calls = formatCount(plan.calls ?? 0, 'call');
-  return `Holds ${calls} for ${formatDuration(plan.windowMs)}, placed at ${plan.callsPerSecond} per second: about ${formatCount(size.modelCalls, 'turn')}. All turns reach a model (profile voice).${describeCallNetwork(plan)}`;
+  return `Holds ${calls} for ${formatDuration(plan.windowMs)}, placed at ${plan.callsPerSecond} per second: about ${formatCount(size.modelCalls, 'turn')}. All turns reach a model (profile ${plan.profile}).${describeCallNetwork(plan)}`;
 }
 
 function describeRequests({ plan, size, settings: { shard } }: PreparedLoad): string {

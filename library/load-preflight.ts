@@ -1,20 +1,10 @@
 import type { Diagnosis } from '../conformance/index.ts';
 import type { LoadRun, Preflight } from '../load/index.ts';
+import { profiles, sourcesOf, type Source } from '../load/options.ts';
 import { findHealthProblem, type Area, type LoadProfileName } from '../src/contract/index.ts';
 import type { Conformance } from './packages.ts';
 
-type Endpoint = 'chat' | 'health' | 'voice';
 type Exchange = Diagnosis['exchanges'][number];
-
-/** The areas that the preflight tests, and the endpoints that must respond with success. */
-const preflightOf: Record<LoadProfileName, { areas: Area[]; required: Endpoint[] }> = {
-  chat: { areas: ['chat', 'health'], required: ['chat'] },
-  conversation: { areas: ['chat', 'health'], required: ['chat'] },
-  health: { areas: ['health'], required: ['health'] },
-  mixed: { areas: ['chat', 'health', 'users'], required: ['chat'] },
-  voice: { areas: ['voice'], required: ['voice'] },
-  all: { areas: ['chat', 'health', 'users', 'voice'], required: ['chat', 'voice'] },
-};
 
 /** Runs the diagnosis of `doctor`, and checks that the endpoints to load respond with success. */
 export async function runLoadPreflight(
@@ -32,7 +22,12 @@ export async function runLoadPreflight(
   },
 ): Promise<Preflight> {
   const { profile, voiceUrl, ...access } = options;
-  const { areas, required } = preflightOf[profile];
+  const sources = sourcesOf(profile);
+  // A service asks for the health before each simulation.
+  const asked = sources.includes('chat') ? (['health'] as const) : [];
+  const areas: Area[] = [...new Set([...sources, ...asked])];
+  const { main } = profiles[profile];
+  const required = sources.filter((source) => source === main || source === 'voice');
   const { blockedBy, exchanges } = await conformance.diagnose({
     ...access,
     areas,
@@ -81,7 +76,7 @@ const isSuccess = ({ response }: Exchange): boolean =>
   response !== undefined && response.status >= 200 && response.status < 300;
 
 function findEndpointProblem(
-  endpoint: Endpoint,
+  endpoint: Source,
   exchanges: readonly Exchange[],
 ): Preflight['blockedBy'] {
   const all = exchanges.filter((exchange) => exchange.endpoint === endpoint);

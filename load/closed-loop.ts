@@ -6,3 +6,11 @@ import type { LoadPlan } from '../src/contract/index.ts';
  */
 export const isClosedLoop = (plan: LoadPlan): plan is LoadPlan & { connections: number } =>
   plan.connections !== undefined;
+
+/** Why a closed loop can't measure response times and availability. */
+export const CLOSED_LOOP_LIMIT =
+  'A closed loop sends fewer requests while the sandbox is slow (coordinated omission).';
+
+/** Returns whether connections or simulated users wait for responses: no backlog can grow. */
+export const waitsForResponses = (plan: LoadPlan): boolean =>
+  isClosedLoop(plan) || plan.simulatedUsers !== undefined;

@@ -4,8 +4,8 @@ import { createRedactor } from '../src/platform/redaction.ts';
 import { seededRandom, type Random } from '../src/platform/random.ts';
 import { AUTOCANNON_NAME } from './engines/autocannon.ts';
 import { createOpenTransport } from './engines/open.ts';
-import { findMaxRate, planRateStep, SEARCH_RATE_MAX } from './find-max/find-max-rate.ts';
-import { findMaxCalls, planCallStep } from './find-max/find-max-calls.ts';
+import { findMaxRate, SEARCH_RATE_MAX } from './find-max/find-max-rate.ts';
+import { findMaxCalls } from './find-max/find-max-calls.ts';
 import { completeRun, type LoadInput, type LoadRun } from './load-run.ts';
 import { CALLS_MAX } from './options.ts';
 import type { LoadProgress } from './progress.ts';
@@ -14,7 +14,8 @@ import { runPaced } from './phases/paced-run.ts';
 import { planLoad } from './phases/plan.ts';
 import type { RequestRunParts } from './phases/request-run.ts';
 import { findLateStart, runLoop, runWarmUp, waitForStart } from './phases/warm-up.ts';
-import { createProfile, type Profile } from './profiles/profile.ts';
+import { createTraffic, type Traffic } from './profiles/traffic.ts';
+import { sendsRequests } from './profiles/profiles.ts';
 import {
   buildReport,
   buildBlockedReport,
@@ -54,17 +55,19 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
   const test = { options, plan, startedAtMs: clock.nowMs(), random: seededRandom(seed) };
   const afterWarmUpMs = plan.rampMs + plan.windowMs + placementMs(plan);
   const search = findMax && {
-    search: plan.profile === 'voice' ? { calls: null } : { perSecond: null },
+    search: sendsRequests(plan.profile) ? { perSecond: null } : { calls: null },
   };
   onTick({ ...idleProgress('preflight', plan.warmUpMs + afterWarmUpMs), ...search });
   const { blockedBy, hasUsers } = await options.preflight(signal);
   if (blockedBy) return buildBlockedReport(options, test, blockedBy);
-  if (plan.profile === 'voice') return findMax ? searchMaxCalls(test, findMax) : loadCalls(test);
-  const profile = profileFor({ ...test, hasUsers });
+  if (!sendsRequests(plan.profile)) {
+    return findMax ? searchMaxCalls(test, findMax) : loadCalls(test);
+  }
+  const traffic = trafficOf({ ...test, hasUsers });
   const warmUpMs = await waitForStart(options, plan, (leftMs) =>
     onTick(idleProgress('preflight', leftMs + plan.warmUpMs + afterWarmUpMs)),
   );
-  const warmUp = await runWarmUp(options, { ...plan, warmUpMs }, profile, (leftMs) =>
+  const warmUp = await runWarmUp(options, { ...plan, warmUpMs }, traffic, (leftMs) =>
     onTick({ ...idleProgress('warm-up', leftMs + afterWarmUpMs), ...search }),
   );
   const late = findLateStart(options);
@@ -115,10 +118,10 @@ async function loadRequestsAndCalls(test: RequestTest): Promise<LoadReport> {
 async function runRequests(test: RequestTest): Promise<CompletedRun> {
   const { options, plan, startedAtMs, random, warmUp } = test;
   const { clock, sandbox, ca, connection, validateResponse, onTick, signal } = options;
-  const profile = profileFor(test);
-  const completed = { plan, startedAtMs, profile, warmUp };
+  const traffic = trafficOf(test);
+  const completed = { plan, startedAtMs, traffic, warmUp };
   const redact = createRedactor(secretsOf(connection, options.apiKey));
-  const parts: RequestRunParts = { clock, profile, plan, validateResponse, redact, onTick, signal };
+  const parts: RequestRunParts = { clock, traffic, plan, validateResponse, redact, onTick, signal };
   if (isClosedLoop(plan)) {
     const { connections } = plan;
     const tls = tlsOptionsOf(ca, connection);
@@ -152,7 +155,7 @@ async function searchMaxCalls(test: LoadTest, { stepMs }: { stepMs: number }): P
       const stepReport = await loadCalls({
         ...test,
         options: { ...options, onTick },
-        plan: planCallStep(plan, calls, length === 'step' ? stepMs : plan.windowMs),
+        plan: { ...plan, calls, windowMs: length === 'step' ? stepMs : plan.windowMs },
         random: random.fork(`step ${steps++}`),
       });
       return { report: stepReport, wasInterrupted: isStopped(options.signal) };
@@ -174,7 +177,7 @@ async function searchMaxRate(
 ): Promise<LoadReport> {
   const { options, plan, random } = test;
   const rampMs = Math.min(STEP_RAMP_MS_MAX, stepMs / 4);
-  const probe = profileFor({ ...test, random: random.fork('probe') });
+  const probe = trafficOf({ ...test, random: random.fork('probe') });
   const probeResult = await runLoop(options, probe, {
     connections: PROBE_CONNECTIONS,
     durationMs: Math.min(PROBE_MS_MAX, stepMs),
@@ -192,7 +195,7 @@ async function searchMaxRate(
       return runRequests({
         ...test,
         options: { ...options, onTick },
-        plan: planRateStep(plan, perSecond, windowMs, rampMs),
+        plan: { ...plan, ratePerSecond: perSecond, windowMs, rampMs, warmUpMs: 0 },
         random: random.fork(`step ${steps++}`),
       });
     },
@@ -212,15 +215,15 @@ const interruptedDuring = (phase: 'warm-up' | 'ramp-up'): LoadBlocker => ({
   message: `The run was interrupted during the ${phase}, before anything was measured.`,
 });
 
-function profileFor({
+function trafficOf({
   options,
   plan: { ratePerSecond },
   hasUsers,
   random,
-}: Omit<RequestTest, 'warmUp'>): Profile {
-  const { profile: name, simulatedUsers, apiKey, connection, lines, shard } = options;
-  return createProfile({
-    name,
+}: Omit<RequestTest, 'warmUp'>): Traffic {
+  const { profile, simulatedUsers, apiKey, connection, lines, shard } = options;
+  return createTraffic({
+    profile,
     ratePerSecond,
     simulatedUsers,
     apiKey,

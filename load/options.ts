@@ -1,6 +1,6 @@
 /** The options of a load test. */
 import * as z from 'zod';
-import { isMessage, type LoadProfileName } from '../src/contract/index.ts';
+import { isMessage } from '../src/contract/index.ts';
 import { nonEmptyStringOption } from '../src/platform/options.ts';
 import { voice } from '../src/options/call.ts';
 import { NETWORK_PRESET_NAMES } from '../src/voice/line-impairment/network-presets.ts';
@@ -17,8 +17,17 @@ import {
 import { runSeed, sandboxAccess, signal, url } from '../src/options/run.ts';
 import { callback, compareWith, reportFiles, scenarios } from '../src/options/shared.ts';
 import * as values from '../src/options/values.ts';
+import { profileNames, profiles } from './profiles/profiles.ts';
 import { instant, shard, SHARD_SEED } from './schedule/shard-option.ts';
 
+export {
+  placesCalls,
+  profileNames,
+  profiles,
+  sendsRequests,
+  sourcesOf,
+  type Source,
+} from './profiles/profiles.ts';
 export { SHARD_SEED };
 
 export const RATE = 100;
@@ -37,9 +46,10 @@ export const CALLS_MAX = 1_000;
 const CALLS_PER_SECOND_MAX = 100;
 const LINES_MAX = 10_000;
 
-/** Returns whether runs with a profile place calls. */
-export const placesCalls = (profile: LoadProfileName | undefined): boolean =>
-  profile === 'voice' || profile === 'all';
+/** The profiles as the help lists them. */
+const PROFILES = Object.entries(profiles)
+  .map(([name, { about }]) => (about === undefined ? name : `${name} (${about})`))
+  .join(', ');
 
 const text = nonEmptyStringOption;
 
@@ -59,9 +69,9 @@ const wholeLoadReport = z.custom(
 export const loadOptions = {
   url,
   profile: option(
-    values.oneOf(['chat', 'conversation', 'health', 'mixed', 'voice', 'all']),
+    values.oneOf(profileNames),
     'NAME',
-    'Traffic: chat, conversation, health, voice, mixed (chat, health, and users), or all',
+    `Traffic: ${PROFILES}`,
     'mixed; chat with --find-max or --engine autocannon',
   ),
   rate: option(values.positiveNumber(RATE_MAX), 'N', `Requests per second, up to ${RATE_MAX}`, {

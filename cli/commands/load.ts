@@ -1,5 +1,5 @@
 import type { LoadOptions, LoadProgress } from '../../load/index.ts';
-import { loadOptions, placesCalls, THRESHOLDS_MAX } from '../../load/options.ts';
+import { loadOptions, placesCalls, sendsRequests, THRESHOLDS_MAX } from '../../load/options.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { readUserLines } from '../../library/input/scenario-files.ts';
 import {
@@ -129,7 +129,7 @@ async function runUntilStopped(
   },
   run: (live: Pick<LoadOptions, 'signal' | 'onProgress'>) => Promise<LoadReport>,
 ): Promise<LoadReport> {
-  const sent = profile === 'voice' ? 'calls' : calls ? 'requests and calls' : 'requests';
+  const sent = !sendsRequests(profile) ? 'calls' : calls ? 'requests and calls' : 'requests';
   let hasMeasured = false;
   using interrupt = abortOnStopSignal(process, () =>
     hasMeasured ? `Stopping. The report covers the ${sent} so far.` : 'Stopping.',

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Agent, request } from 'undici';
 import type { Endpoint } from '../../src/contract/index.ts';
+import { flattenHeaders } from '../../src/http-kit/flatten-headers.ts';
 import { createListenError } from '../../src/http-kit/listen.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { parseJson } from '../../src/platform/json.ts';
@@ -14,7 +15,6 @@ import type {
   Transform,
   VoiceTransform,
 } from '../engine/mutants/mutant.ts';
-import { flattenHeaders } from '../engine/drive/http-client.ts';
 import { proxyVoice } from './voice-proxy.ts';
 import { endpointRoutes, routedEndpoints } from '../engine/endpoint-routes.ts';
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../src/platform/clock.ts';
-import type { ExchangeResult, OutgoingRequest, Transport } from './transport.ts';
+import { findPercentile } from '../../src/platform/percentile.ts';
 import { roundTo } from '../../src/platform/round.ts';
+import type { ExchangeResult, OutgoingRequest, Transport } from './transport.ts';
 
 /** Settings of the closed loop that warms up a sandbox. */
 export interface WarmUpLoop {
@@ -66,17 +67,12 @@ export async function runWarmUpLoop(loop: WarmUpLoop): Promise<WarmUpFigures> {
   const works = Array.from({ length: connections }, work);
   await Promise.race([Promise.all(works), clock.sleep(durationMs, until).catch(() => undefined)]);
   ended.abort();
+  const p50Ms = findPercentile(times, 50);
   return {
     connections,
     responses: times.length,
     errors,
     perSecond: roundTo((times.length / durationMs) * 1000, 3),
-    p50Ms: medianOf(times),
+    p50Ms: p50Ms === undefined ? null : roundTo(p50Ms, 2),
   };
-}
-
-/** Returns the median in milliseconds; null for no times. */
-function medianOf(times: readonly number[]): number | null {
-  const middle = Float64Array.from(times).sort()[Math.floor(times.length / 2)];
-  return middle === undefined ? null : roundTo(middle, 2);
 }

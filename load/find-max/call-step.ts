@@ -1,9 +1,8 @@
-import {
-  VOICE_AUDIO_LATENCY_MS_TARGET,
-  type CallStep,
-  type LoadReport,
-} from '../../src/contract/index.ts';
+import type { CallStep, LoadReport } from '../../src/contract/index.ts';
 import { formatCount, formatDuration } from '../../src/report-kit/format.ts';
+import { describeCounts } from '../record/counts.ts';
+import { isMiss } from '../verdict/target.ts';
+import { targetTable } from '../verdict/targets.ts';
 import type { JudgedRun } from './confirmed-maximum.ts';
 
 /** Share of the turns that may stay without a response. */
@@ -13,16 +12,16 @@ const UNANSWERED_SHARE_MAX = 0.01;
 export function judgeCallStep({ plan, selfCheck, voice }: LoadReport): JudgedRun<CallStep> {
   const { calls = 0, windowMs } = plan;
   const { held = 0, turns = 0, unansweredTurns = 0 } = voice ?? {};
-  const errors = Object.entries(voice?.errors ?? {}).map(([kind, times]) => `${times} ${kind}`);
+  const errors = describeCounts(voice?.errors ?? {});
   const pathMs = voice?.audioPathLatencyMs.p95 ?? null;
   const responseMs = voice?.turnResponseMs.p95 ?? null;
   const generatorFailed = !selfCheck.valid;
   const problem =
     (generatorFailed && selfCheck.reasons.join(' ').replace(/\.$/, '')) ||
     (held < calls &&
-      `${calls - held} of ${formatCount(calls, 'call')} failed (${errors.join(', ')})`) ||
+      `${calls - held} of ${formatCount(calls, 'call')} failed (${errors})`) ||
     (pathMs !== null &&
-      pathMs >= VOICE_AUDIO_LATENCY_MS_TARGET &&
+      isMiss(targetTable.voiceLatency, pathMs) &&
       `network path latency p95 ${formatDuration(pathMs)}`) ||
     (unansweredTurns > turns * UNANSWERED_SHARE_MAX &&
       `${unansweredTurns} of ${formatCount(turns, 'turn')} got no response`);

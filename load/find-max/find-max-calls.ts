@@ -1,4 +1,4 @@
-import type { CallStep, LoadPlan, LoadReport, MaxCalls } from '../../src/contract/index.ts';
+import type { CallStep, LoadReport, MaxCalls } from '../../src/contract/index.ts';
 import { formatCount } from '../../src/report-kit/format.ts';
 import { judgeCallStep } from './call-step.ts';
 import { STEP_DOWN } from './confirm.ts';
@@ -42,9 +42,4 @@ export async function findMaxCalls({
     wording,
   });
   return { maxCalls, report: run?.report };
-}
-
-/** Returns the plan of a step or of the confirmation. */
-export function planCallStep(plan: LoadPlan, calls: number, windowMs: number): LoadPlan {
-  return { ...plan, calls, windowMs };
 }

@@ -1,4 +1,4 @@
-import type { LoadPlan, MaxRate, RateStep } from '../../src/contract/index.ts';
+import type { MaxRate, RateStep } from '../../src/contract/index.ts';
 import { formatQuantity } from '../../src/report-kit/format.ts';
 import type { CompletedRun } from '../report/report.ts';
 import type { GeneratorLimits } from '../self-check/self-check.ts';
@@ -48,14 +48,4 @@ export async function findMaxRate({
     wording,
   });
   return { maxRate: { probePerSecond, ...found }, run };
-}
-
-/** Returns the plan of a step or of the confirmation. */
-export function planRateStep(
-  plan: LoadPlan,
-  perSecond: number,
-  windowMs: number,
-  rampMs: number,
-): LoadPlan {
-  return { ...plan, ratePerSecond: perSecond, windowMs, rampMs, warmUpMs: 0 };
 }

@@ -1,10 +1,11 @@
-import { CHAT_RESPONSE_MS_TARGET, type LoadPlan, type RateStep } from '../../src/contract/index.ts';
+import type { LoadPlan, RateStep } from '../../src/contract/index.ts';
 import type { RequestRun } from '../phases/request-run.ts';
 import { sumCounts } from '../record/counts.ts';
 import { perSecond } from '../record/stream-log.ts';
-import { IN_FLIGHT_STEP_MS } from '../record/timeline.ts';
 import type { GeneratorLimits } from '../self-check/self-check.ts';
 import { formatDuration, formatNumber, formatShare } from '../../src/report-kit/format.ts';
+import { isMiss } from '../verdict/target.ts';
+import { targetTable } from '../verdict/targets.ts';
 import { measureInFlightTrend } from '../verdict/throughput.ts';
 import { FAILED_SHARE_MAX, SUCCESS_SHARE_MIN } from '../verdict/share.ts';
 import { roundTo } from '../../src/platform/round.ts';
@@ -23,11 +24,7 @@ export function judgeRateStep(
   const judgedMs = response.percentile(plan.percentile) ?? 0;
   const lagMs = lag.percentile(99) ?? 0;
   const offeredPerSecond = perSecond(offered, ranMs);
-  const trend = measureInFlightTrend(
-    record.inFlight.until(ranMs),
-    IN_FLIGHT_STEP_MS,
-    plan.ratePerSecond,
-  );
+  const trend = measureInFlightTrend(record.inFlight.until(ranMs), plan.ratePerSecond);
   const donePerSecond =
     offeredPerSecond * (1 - failedShare) - Math.max(0, trend.rising ? trend.perSecond : 0);
   const generatorFailed = missed > 0 || lagMs > lagP99MsMax;
@@ -36,7 +33,7 @@ export function judgeRateStep(
       `the load generator could not keep up (send lag p99 ${formatDuration(lagMs)})`) ||
     (earlyEnd?.kind === 'down' && earlyEnd.detail) ||
     (failedShare > FAILED_SHARE_MAX && `${formatShare(failedShare, 1)} of the requests failed`) ||
-    (judgedMs >= CHAT_RESPONSE_MS_TARGET && `p${plan.percentile} ${formatDuration(judgedMs)}`) ||
+    (isMiss(targetTable.chatLatency, judgedMs) && `p${plan.percentile} ${formatDuration(judgedMs)}`) ||
     (trend.rising && `requests in flight rise by ${formatNumber(trend.perSecond, 1)} per second`) ||
     (donePerSecond < plan.ratePerSecond * SUCCESS_SHARE_MIN * (ranMs / plan.windowMs) &&
       `only ${formatNumber(donePerSecond, 1)} requests/s succeeded`);

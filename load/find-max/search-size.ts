@@ -1,6 +1,7 @@
 import type { LoadPlan } from '../../src/contract/index.ts';
 import type { LoadSettings } from '../load-run.ts';
 import { TURN_MS } from '../phases/plan.ts';
+import { sendsRequests } from '../profiles/profiles.ts';
 
 /** What a run sends. */
 export interface LoadSize {
@@ -20,7 +21,7 @@ export function sizeOfRun(plan: LoadPlan, findMax: LoadSettings['findMax']): Loa
   if (!findMax) return plan;
   // The confirmation is at the highest value, which is a sixth of the sum.
   const lengthMs = findMax.stepMs + plan.windowMs / 6;
-  if (plan.profile === 'voice') {
+  if (!sendsRequests(plan.profile)) {
     return { requests: CALLS_SUM, modelCalls: Math.ceil(CALLS_SUM * (lengthMs / TURN_MS)) };
   }
   const requests = Math.ceil((RATES_SUM * lengthMs) / 1_000);

@@ -1,8 +1,10 @@
 import type { LoadReport, MergedShard, WarmUp } from '../../src/contract/index.ts';
 import { formatCount, formatDuration } from '../../src/report-kit/format.ts';
-import { createRecorder, type Recorder } from '../record/recorder.ts';
+import { profiles } from '../profiles/profiles.ts';
+import { createRecorder, type Recorder, type RecorderOptions } from '../record/recorder.ts';
 import { mergeRecord } from '../record/shard-record.ts';
-import { buildBlockedReport, judgeMeasurements, reportHead } from '../report/report.ts';
+import { judgeMeasurements } from '../report/judgment.ts';
+import { buildBlockedReport, reportHead } from '../report/report.ts';
 import { describeShard } from '../schedule/shard.ts';
 import { mergeShardChecks } from '../self-check/self-check.ts';
 import { createBreachTests } from '../thresholds/stream-thresholds.ts';
@@ -33,11 +35,17 @@ export function mergeReports(
   const mergedFrom = shards.map(({ report }) => toMergedShard(report));
   if (shards.some(({ report }) => !report.shard.measurements)) {
     return {
-      ...buildBlockedReport(options, run, blocker ?? { message: '', cure: '' }),
+      ...buildBlockedReport(options, run, blocker ?? NOT_STARTED),
       mergedFrom,
     };
   }
-  const record = mergeRecords(shards, createBreachTests(thresholds));
+  // Shards send no calls, so their profile has a main stream.
+  const traffic = { main: profiles[plan.profile].main ?? 'chat', streams: first.streams };
+  const record = mergeRecords(shards, {
+    ...traffic,
+    windowMs: plan.windowMs,
+    breachTests: createBreachTests(thresholds),
+  });
   const check = mergeShardChecks(
     shards.map(({ report }) => ({ name: nameOf(report), check: report.selfCheck })),
     findEarlyEnd(shards),
@@ -45,7 +53,7 @@ export function mergeReports(
   const ranMs = Math.max(...shards.map(({ report }) => report.shard.measurements?.ranMs ?? 0));
   const judged = judgeMeasurements(
     { seed, thresholds, acceptNotProven },
-    { plan, profile: { main: mainOf(first), streams: first.streams }, record, ranMs },
+    { plan, traffic, record, ranMs },
     check,
     blocker,
   );
@@ -70,29 +78,27 @@ export function mergeReports(
   };
 }
 
-const nameOf = ({ shard: { index, count } }: ShardReport): string => `Shard ${index}/${count}`;
+/** Why there is nothing to judge, if the report of a shard does not say it. */
+const NOT_STARTED = { message: 'A shard did not start.', cure: 'Run all shards again.' };
 
-/** Returns the stream that the charts show. */
-const mainOf = ({ plan }: LoadReport): 'health' | 'chat' =>
-  plan.profile === 'health' ? 'health' : 'chat';
+const nameOf = ({ shard: { index, count } }: ShardReport): string => `Shard ${index}/${count}`;
 
 /** Returns why the first blocked shard could not run; undefined if none was blocked. */
 function findBlocker(shards: readonly NamedReport<ShardReport>[]): LoadReport['blockedBy'] {
-  const blocked = shards.find(({ report }) => report.blockedBy);
-  const { message, cure } = blocked?.report.blockedBy ?? {};
-  if (!blocked || message === undefined || cure === undefined) return undefined;
-  return { message: `${nameOf(blocked.report)}: ${message}`, cure };
+  for (const { report } of shards) {
+    const { blockedBy } = report;
+    if (blockedBy) {
+      return { message: `${nameOf(report)}: ${blockedBy.message}`, cure: blockedBy.cure };
+    }
+  }
+  return undefined;
 }
 
 function mergeRecords(
-  shards: readonly [NamedReport<ShardReport>, ...NamedReport<ShardReport>[]],
-  breachTests: ReturnType<typeof createBreachTests>,
+  shards: readonly NamedReport<ShardReport>[],
+  options: RecorderOptions,
 ): Recorder {
-  const [{ report: first }] = shards;
-  const { plan, streams } = first;
-  const record = createRecorder({
-    ...{ windowMs: plan.windowMs, streams, main: mainOf(first), breachTests },
-  });
+  const record = createRecorder(options);
   for (const { name, report } of shards) {
     const { measurements } = report.shard;
     try {

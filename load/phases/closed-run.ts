@@ -5,7 +5,7 @@ import { withHeaders } from '../engines/transport.ts';
 import { createResponseValidator, type ValidatedResult } from '../profiles/validate-response.ts';
 import { createRecorder } from '../record/recorder.ts';
 import { startMeter } from '../self-check/meter.ts';
-import { createExchangeLog } from './exchange-log.ts';
+import { ExchangeLog } from './exchange-log.ts';
 import { createRunEnd, type RequestRun, type RequestRunParts, type RunEnd } from './request-run.ts';
 import { watchRun } from './watch.ts';
 
@@ -26,8 +26,8 @@ const FAILED_IN_A_ROW_MAX = 1_000;
  * response. Each request is due when it is sent, so response times do not include any waiting.
  */
 export async function runClosed(parts: ClosedRunParts): Promise<RequestRun> {
-  const { clock, profile, plan, target, tls, connections } = parts;
-  const { main, streams, open } = profile;
+  const { clock, traffic, plan, target, tls, connections } = parts;
+  const { main, streams, open } = traffic;
   const [stream] = open;
   if (!stream) throw new Error(`The profile ${plan.profile} has no requests for a closed loop.`);
   const record = createRecorder({ windowMs: plan.windowMs, streams, main });
@@ -35,12 +35,12 @@ export async function runClosed(parts: ClosedRunParts): Promise<RequestRun> {
   const windowStartMs = clock.monotonicMs();
   const sinceStart = (): number => clock.monotonicMs() - windowStartMs;
   const end = createRunEnd(parts.signal);
-  const log = createExchangeLog({
+  const log = new ExchangeLog({
     clock,
     recorder: record,
-    createHeaders: profile.createHeaders,
+    createHeaders: traffic.createHeaders,
     redact: parts.redact,
-    validate: createResponseValidator(parts.validateResponse, profile.markers),
+    validate: createResponseValidator(parts.validateResponse, traffic.markers),
     windowStartMs,
     onResult: createStopRule(end),
   });
@@ -51,7 +51,7 @@ export async function runClosed(parts: ClosedRunParts): Promise<RequestRun> {
     if (sentCount >= plan.requests) end.endEarly({ kind: 'full' });
     // autocannon goes on for some milliseconds after the end.
     if (end.over.aborted || dueMs >= plan.windowMs) {
-      const headers = profile.createHeaders(request.name);
+      const headers = traffic.createHeaders(request.name);
       return { outgoing: withHeaders(request.outgoing, headers), onEnd: () => {} };
     }
     sentCount++;

@@ -1,24 +1,12 @@
 import type { Clock } from '../../src/platform/clock.ts';
 import { TRACEPARENT, traceIdOf } from '../../src/platform/trace-context.ts';
 import { withHeaders, type ExchangeResult, type OutgoingRequest } from '../engines/transport.ts';
-import type { CreateHeaders } from '../profiles/profile.ts';
+import type { CreateHeaders } from '../profiles/traffic.ts';
 import type { PlannedRequest } from '../profiles/planned-request.ts';
 import type { ValidatedResult } from '../profiles/validate-response.ts';
 import type { Recorder } from '../record/recorder.ts';
 import type { CompletedRequest } from '../record/stream-log.ts';
 import { createDeferredWork, type DeferredWork } from './deferred-work.ts';
-
-/** Records requests from the moment they are sent until their results are validated. */
-export interface ExchangeLog {
-  /** Records that a request is sent now; `end` takes its result. Times are relative to the steady state. */
-  begin(request: PlannedRequest, dueMs: number): BegunExchange;
-  /** Ignores the requests in flight; their results are not recorded. */
-  abandon(): void;
-  /** Resolves when all results so far are validated. */
-  waitUntilValidated(): Promise<void>;
-  /** Requests that are in flight or not validated yet. */
-  readonly openCount: number;
-}
 
 /** A request that is sent. */
 export interface BegunExchange {
@@ -43,12 +31,8 @@ export interface ExchangeLogParts {
   onFinish?: (request: PlannedRequest, result: ExchangeResult, validated: ValidatedResult) => void;
 }
 
-/** Creates the exchange log of a run. */
-export function createExchangeLog(parts: ExchangeLogParts): ExchangeLog {
-  return new Log(parts);
-}
-
-class Log implements ExchangeLog {
+/** Records requests from the moment they are sent until their results are validated. */
+export class ExchangeLog {
   readonly #parts: ExchangeLogParts;
   readonly #deferred: DeferredWork;
   #openCount = 0;
@@ -59,10 +43,12 @@ class Log implements ExchangeLog {
     this.#deferred = createDeferredWork(parts.clock);
   }
 
+  /** Requests that are in flight or not validated yet. */
   get openCount(): number {
     return this.#openCount;
   }
 
+  /** Records that a request is sent now; `end` takes its result. Times are relative to the steady state. */
   begin(request: PlannedRequest, dueMs: number): BegunExchange {
     const { clock, recorder, windowStartMs, createHeaders } = this.#parts;
     const { stream } = request;
@@ -81,10 +67,12 @@ class Log implements ExchangeLog {
     };
   }
 
+  /** Ignores the requests in flight; their results are not recorded. */
   abandon(): void {
     this.#abandoned = true;
   }
 
+  /** Resolves when all results so far are validated. */
   waitUntilValidated(): Promise<void> {
     return this.#deferred.waitUntilDone();
   }

@@ -7,7 +7,7 @@ import { dueTimes } from '../schedule/due-times.ts';
 import { selectPart, WHOLE_RUN } from '../schedule/shard.ts';
 import { mergeByTime, pace, type Due } from '../schedule/pace.ts';
 import { startMeter, type Cost } from '../self-check/meter.ts';
-import { createRequestSender, type RequestSender } from './request-sender.ts';
+import { RequestSender } from './request-sender.ts';
 import { createRunEnd, type RequestRun, type RequestRunParts } from './request-run.ts';
 import { stretchesOf } from './plan.ts';
 import { watchRun } from './watch.ts';
@@ -30,8 +30,8 @@ const LEAD_MS = 20;
  * request.
  */
 export async function runPaced(parts: PacedRunParts): Promise<RequestRun> {
-  const { clock, transport, profile, plan } = parts;
-  const { main, streams } = profile;
+  const { clock, transport, traffic, plan } = parts;
+  const { main, streams } = traffic;
   const record = createRecorder({
     ...{ windowMs: plan.windowMs, streams, main },
     breachTests: parts.breachTests,
@@ -41,13 +41,13 @@ export async function runPaced(parts: PacedRunParts): Promise<RequestRun> {
   const windowStartMs = startedMs + leadMs + plan.rampMs;
   const sinceStart = (): number => clock.monotonicMs() - windowStartMs;
   const end = createRunEnd(parts.signal);
-  const sender = createRequestSender({
+  const sender = new RequestSender({
     clock,
     transport,
     recorder: record,
-    createHeaders: profile.createHeaders,
+    createHeaders: traffic.createHeaders,
     redact: parts.redact,
-    validate: createResponseValidator(parts.validateResponse, profile.markers),
+    validate: createResponseValidator(parts.validateResponse, traffic.markers),
     windowStartMs,
     onResult: ({ fault, detail }) => {
       if (fault === 'unauthorized') end.endEarly({ kind: 'unauthorized', detail });
@@ -82,14 +82,14 @@ export async function runPaced(parts: PacedRunParts): Promise<RequestRun> {
 
 /** Lists what is due, ordered by time within each stream. */
 function duesOf(
-  { profile, plan, random, shard = WHOLE_RUN }: PacedRunParts,
+  { traffic, plan, random, shard = WHOLE_RUN }: PacedRunParts,
   sender: RequestSender,
   windowStartMs: number,
 ): Iterable<Due>[] {
   const beginMs = -plan.rampMs;
-  const open = profile.open.map(function* ({ stream, perSecond, nextRequest }): Generator<Due> {
+  const open = traffic.open.map(function* ({ stream, perSecond, nextRequest }): Generator<Due> {
     const stretches = stretchesOf(perSecond, plan.rampMs, plan.windowMs);
-    const arrivals = stream === profile.main ? plan.arrivals : 'uniform';
+    const arrivals = stream === traffic.main ? plan.arrivals : 'uniform';
     const all = dueTimes(stretches, arrivals, random.fork(`arrivals of ${stream}`));
     for (const atMs of selectPart(all, shard)) {
       const dueMs = beginMs + atMs;
@@ -97,8 +97,8 @@ function duesOf(
     }
   });
   // Simulated users start one after another during the ramp-up.
-  const users = profile.users.map((nextRequest, index): Due => {
-    const dueMs = beginMs + (plan.rampMs * index) / profile.users.length;
+  const users = traffic.users.map((nextRequest, index): Due => {
+    const dueMs = beginMs + (plan.rampMs * index) / traffic.users.length;
     return { atMs: windowStartMs + dueMs, fire: () => sender.send(nextRequest(), dueMs) };
   });
   return [...open, selectPart(users, shard)];

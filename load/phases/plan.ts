@@ -2,8 +2,7 @@ import type { LoadPlan } from '../../src/contract/index.ts';
 import type { LoadSettings } from '../load-run.ts';
 import { CONNECTIONS, REQUESTS_MAX } from '../options.ts';
 import { THINK_MS } from '../profiles/conversation.ts';
-import { BACKGROUND_HEALTH_PER_SECOND, BACKGROUND_USERS_PER_SECOND } from '../profiles/profile.ts';
-import { sourcesOf } from '../profiles/sources.ts';
+import { backgroundLoads, profiles } from '../profiles/profiles.ts';
 import { requestsIn, type Stretch } from '../schedule/due-times.ts';
 import { CALLS_PERCENTILE } from '../verdict/voice.ts';
 
@@ -12,59 +11,56 @@ const WARM_UP_MS_MAX = 10_000;
 const RAMP_FROM = 0.1;
 /** Approximate number of requests in the preflight. */
 const PREFLIGHT = { requests: 5, modelCalls: 2 };
+/** The approximate duration of a turn of a call with its response. */
+export const TURN_MS = 5_000;
 
 /** Plans a run before its first request. */
 export function planLoad(options: LoadSettings): LoadPlan {
   if (options.engine === 'autocannon') return planClosedLoop(options);
   const requests = planRequests(options);
-  const { voice, windowMs, profile } = options;
+  const { voice, windowMs } = options;
   if (!voice) return requests;
   const { calls, callsPerSecond, network } = voice;
   const talkMs = calls * (requests.rampMs + windowMs + (calls * 1_000) / callsPerSecond / 2);
   // Each call counts as a request, and each of its turns reaches a model.
   return {
     ...requests,
-    ...(profile === 'voice' ? VOICE_ONLY : {}),
     calls,
     callsPerSecond,
     ...(network && { network }),
-    requests: calls + (profile === 'voice' ? PREFLIGHT.requests : requests.requests),
-    modelCalls: Math.ceil(talkMs / TURN_MS) + (profile === 'voice' ? 0 : requests.modelCalls),
+    requests: calls + requests.requests,
+    modelCalls: Math.ceil(talkMs / TURN_MS) + requests.modelCalls,
   };
 }
 
-/** The approximate duration of a turn of a call with its response. */
-export const TURN_MS = 5_000;
-/** Calls have their own ramp-up and no request rate. */
-const VOICE_ONLY = { ratePerSecond: 0, warmUpMs: 0, rampMs: 0, percentile: CALLS_PERCENTILE };
-
 function planRequests(options: LoadSettings): LoadPlan {
-  const { profile, ratePerSecond: rate, simulatedUsers, windowMs } = options;
-  const leadMs = leadMsOf(options);
+  const { profile, simulatedUsers, windowMs } = options;
+  const { main, background = [], hasSimulatedUsers } = profiles[profile];
+  // Calls have their own ramp-up and no request rate.
+  const rate = main ? options.ratePerSecond : 0;
+  const leadMs = main ? leadMsOf(options) : 0;
   const rampMs = Math.round(leadMs / 2);
   const warmUpMs = Math.round(leadMs) - rampMs;
   const stretches = stretchesOf(rate, rampMs, windowMs);
-  const main = stretches.reduce((sum, stretch) => sum + requestsIn(stretch), 0);
+  const scheduled = stretches.reduce((sum, stretch) => sum + requestsIn(stretch), 0);
   const warmUp = Math.ceil((warmUpMs / 1000) * rate);
   const spanS = (rampMs + windowMs) / 1000;
-  // A profile with users has health requests in the background, too; users are also deleted.
-  const background = sourcesOf[profile].includes('users')
-    ? spanS * (BACKGROUND_HEALTH_PER_SECOND + 2 * BACKGROUND_USERS_PER_SECOND)
-    : 0;
-  const closed = (simulatedUsers * spanS * 1000) / THINK_MS;
-  const paced = profile === 'conversation' ? closed : main;
-  const modelCalls = profile === 'health' ? 0 : paced + warmUp + PREFLIGHT.modelCalls;
+  const backgroundPerSecond = background
+    .map((stream) => backgroundLoads[stream])
+    .reduce((sum, { perSecond, requestsEach }) => sum + perSecond * requestsEach, 0);
+  const sent = hasSimulatedUsers ? (simulatedUsers * spanS * 1000) / THINK_MS : scheduled;
+  const modelCalls = main === 'chat' ? sent + warmUp + PREFLIGHT.modelCalls : 0;
   return {
     engine: options.engine,
     profile,
     arrivals: options.arrivals,
     ratePerSecond: rate,
-    ...(profile === 'conversation' ? { simulatedUsers } : {}),
+    ...(hasSimulatedUsers && { simulatedUsers }),
     windowMs,
     warmUpMs,
     rampMs,
-    percentile: options.percentile,
-    requests: Math.ceil(paced + warmUp + background + PREFLIGHT.requests),
+    percentile: main ? options.percentile : CALLS_PERCENTILE,
+    requests: Math.ceil(sent + warmUp + spanS * backgroundPerSecond + PREFLIGHT.requests),
     modelCalls: Math.ceil(modelCalls),
   };
 }

@@ -2,14 +2,14 @@ import type { LoadPlan } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { LoadProgress } from '../progress.ts';
 import type { ValidateExchange } from '../profiles/validate-response.ts';
-import type { Profile } from '../profiles/profile.ts';
+import type { Traffic } from '../profiles/traffic.ts';
 import type { Recorder } from '../record/recorder.ts';
 import type { Cost } from '../self-check/meter.ts';
 
 /** Dependencies of every run of requests. */
 export interface RequestRunParts {
   clock: Clock;
-  profile: Profile;
+  traffic: Traffic;
   plan: LoadPlan;
   validateResponse: ValidateExchange;
   /** Removes secrets that the sandbox repeats from the text of a failure. */

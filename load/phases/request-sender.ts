@@ -1,21 +1,7 @@
 import type { ExchangeResult, Transport } from '../engines/transport.ts';
 import type { FollowUp, PlannedRequest } from '../profiles/planned-request.ts';
 import type { ValidatedResult } from '../profiles/validate-response.ts';
-import { createExchangeLog, type ExchangeLog, type ExchangeLogParts } from './exchange-log.ts';
-
-/** Sends the requests of a run and handles their results. */
-export interface RequestSender {
-  /** Sends a request that was due at `dueMs`, relative to the start of the steady state. */
-  send(request: PlannedRequest, dueMs: number): void;
-  /** Sends no more requests except for cleanup. */
-  stopSending(): void;
-  /** Resolves when no request is in flight and all responses are validated. */
-  waitUntilDrained(): Promise<void>;
-  /** Ignores the requests in flight; their results are not recorded. */
-  abandon(): void;
-  /** Requests that were due but not sent because too many were in flight. */
-  readonly missed: number;
-}
+import { ExchangeLog, type ExchangeLogParts } from './exchange-log.ts';
 
 /** Dependencies of a request sender. */
 export interface RequestSenderParts extends Omit<ExchangeLogParts, 'onFinish'> {
@@ -26,12 +12,8 @@ export interface RequestSenderParts extends Omit<ExchangeLogParts, 'onFinish'> {
 const IN_FLIGHT_MAX = 20_000;
 const POLL_MS = 5;
 
-/** Creates the request sender of a run. */
-export function createRequestSender(parts: RequestSenderParts): RequestSender {
-  return new Sender(parts);
-}
-
-class Sender implements RequestSender {
+/** Sends the requests of a run and handles their results. */
+export class RequestSender {
   readonly #parts: RequestSenderParts;
   readonly #log: ExchangeLog;
   #missed = 0;
@@ -39,16 +21,18 @@ class Sender implements RequestSender {
 
   constructor(parts: RequestSenderParts) {
     this.#parts = parts;
-    this.#log = createExchangeLog({
+    this.#log = new ExchangeLog({
       ...parts,
       onFinish: (request, result, validated) => this.#sendNext(request, result, validated),
     });
   }
 
+  /** Requests that were due but not sent because too many were in flight. */
   get missed(): number {
     return this.#missed;
   }
 
+  /** Sends a request that was due at `dueMs`, relative to the start of the steady state. */
   send(request: PlannedRequest, dueMs: number): void {
     const { transport, recorder, windowStartMs } = this.#parts;
     if (request.unjudged !== true) recorder.recordDue(request.stream, dueMs);
@@ -60,15 +44,18 @@ class Sender implements RequestSender {
     transport.send(outgoing, windowStartMs + dueMs + request.deadlineMs, end);
   }
 
+  /** Sends no more requests except for cleanup. */
   stopSending(): void {
     this.#phase = 'draining';
   }
 
+  /** Ignores the requests in flight; their results are not recorded. */
   abandon(): void {
     this.#phase = 'abandoned';
     this.#log.abandon();
   }
 
+  /** Resolves when no request is in flight and all responses are validated. */
   async waitUntilDrained(): Promise<void> {
     // Every request ends by its deadline, so this loop ends.
     while (this.#log.openCount > 0 && this.#phase !== 'abandoned') {

@@ -5,7 +5,7 @@ import { createOpenTransport } from '../engines/open.ts';
 import { withHeaders, type OutgoingRequest } from '../engines/transport.ts';
 import { runWarmUpLoop, type WarmUpFigures } from '../engines/warm-up-loop.ts';
 import type { LoadRun } from '../load-run.ts';
-import type { Profile } from '../profiles/profile.ts';
+import type { Traffic } from '../profiles/traffic.ts';
 import { describeShard, WHOLE_RUN } from '../schedule/shard.ts';
 
 /** Called now, and every second, with the milliseconds that are left. */
@@ -51,7 +51,7 @@ const WARM_UP_CONNECTIONS = 10;
 export async function runWarmUp(
   options: LoadRun,
   { warmUpMs: durationMs, ratePerSecond, connections }: LoadPlan,
-  profile: Profile,
+  traffic: Traffic,
   onTick: OnLeft,
 ): Promise<WarmUp | undefined> {
   const { clock, shard = WHOLE_RUN } = options;
@@ -60,7 +60,7 @@ export async function runWarmUp(
   const endMs = clock.monotonicMs() + durationMs;
   const looping = runLoop(
     options,
-    profile,
+    traffic,
     connections === undefined
       ? { connections: pacedConnections, durationMs, perSecondMax }
       : { connections, durationMs },
@@ -87,7 +87,7 @@ const LOOP_MS_MIN = 100;
  */
 export async function runLoop(
   { sandbox, clock, ca, connection, signal }: LoadRun,
-  { open, users, main, createHeaders }: Profile,
+  { open, users, main, createHeaders }: Traffic,
   bounds: { connections: number; durationMs: number; perSecondMax?: number },
 ): Promise<WarmUpFigures | undefined> {
   const nextRequest = open.find(({ stream }) => stream === main)?.nextRequest ?? users[0];

@@ -1,7 +1,7 @@
-import type { FaultKind, LoadPlan } from '../../src/contract/index.ts';
+import type { LoadPlan } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { LoadProgress } from '../progress.ts';
-import type { Profile } from '../profiles/profile.ts';
+import type { Traffic } from '../profiles/traffic.ts';
 import { sumCounts } from '../record/counts.ts';
 import type { Recorder } from '../record/recorder.ts';
 import type { RunEnd } from './request-run.ts';
@@ -10,7 +10,7 @@ import type { RunEnd } from './request-run.ts';
 export interface WatchParts {
   clock: Clock;
   record: Recorder;
-  profile: Profile;
+  traffic: Traffic;
   plan: LoadPlan;
   /** Milliseconds since the start of the steady state. */
   sinceStart: () => number;
@@ -44,12 +44,12 @@ export async function watchRun(parts: WatchParts): Promise<void> {
 }
 
 function errorKinds({ faultSamples }: Recorder): string {
-  return [...new Set(faultSamples.map(({ kind }: { kind: FaultKind }) => kind))].join(', ');
+  return [...new Set(faultSamples.map(({ kind }) => kind))].join(', ');
 }
 
-function createProgress({ record, profile, plan }: WatchParts, nowMs: number): LoadProgress {
-  const log = record.log(profile.main);
-  const errors = profile.streams.map((stream) => sumCounts(record.log(stream).errors));
+function createProgress({ record, traffic, plan }: WatchParts, nowMs: number): LoadProgress {
+  const log = record.log(traffic.main);
+  const errors = traffic.streams.map((stream) => sumCounts(record.log(stream).errors));
   return {
     phase: nowMs < 0 ? 'ramp' : nowMs < plan.windowMs ? 'window' : 'drain',
     perSecond: record.timeline.recentRate(nowMs),

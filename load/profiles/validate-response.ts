@@ -1,5 +1,6 @@
 import { resolvePointer, type ExchangeRecord, type FaultKind } from '../../src/contract/index.ts';
 import { decodeContent } from '../../src/http-kit/content-encoding.ts';
+import { flattenHeaders } from '../../src/http-kit/flatten-headers.ts';
 import { parseJson } from '../../src/platform/json.ts';
 import { BODY_BYTES_MAX, type ExchangeResult } from '../engines/transport.ts';
 import type { Markers } from './markers.ts';
@@ -102,18 +103,12 @@ function toRecord(
     request: { method, path, headers: {}, ...(body === undefined ? {} : { body }) },
     response: {
       status: result.status ?? 0,
-      headers: joinHeaders(result.headers ?? {}),
+      headers: flattenHeaders(result.headers ?? {}),
       body: text,
     },
     startedMs: 0,
     endedMs: result.endedMs - result.sentMs,
   };
-}
-
-function joinHeaders(headers: NonNullable<ExchangeResult['headers']>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]),
-  );
 }
 
 function headerOf({ headers = {} }: ExchangeResult, name: string): string | undefined {

@@ -1,4 +1,5 @@
 /** Counts by name, such as the number of errors of each kind. */
+import { formatNumber } from '../../src/report-kit/format.ts';
 
 /** Adds other counts to counts. */
 export function addCounts(
@@ -11,3 +12,10 @@ export function addCounts(
 /** Returns the sum of counts. */
 export const sumCounts = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((sum, times) => sum + times, 0);
+
+/** Lists counts, the largest first: "300 rate_limited, 2 timeout". */
+export const describeCounts = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .sort(([one, left], [other, right]) => right - left || one.localeCompare(other))
+    .map(([name, times]) => `${formatNumber(times)} ${name}`)
+    .join(', ');

@@ -1,17 +1,5 @@
-import {
-  CHAT_RESPONSE_MS_TARGET,
-  HEALTH_RESPONSE_MS_TARGET,
-  type FaultKind,
-  type FaultSample,
-  type SlowSample,
-  type StreamName,
-} from '../../src/contract/index.ts';
-import {
-  createStreamLog,
-  type CompletedRequest,
-  type IsMiss,
-  type StreamLog,
-} from './stream-log.ts';
+import type { FaultKind, FaultSample, SlowSample, StreamName } from '../../src/contract/index.ts';
+import { StreamLog, type CompletedRequest, type IsMiss } from './stream-log.ts';
 import {
   createInFlightSeries,
   createTimeline,
@@ -19,6 +7,8 @@ import {
   type Timeline,
 } from './timeline.ts';
 import { roundTo } from '../../src/platform/round.ts';
+import { isMiss } from '../verdict/target.ts';
+import { findResponseTarget } from '../verdict/targets.ts';
 
 /** The data of a request in the examples of a report. */
 export interface CompletedDetails {
@@ -54,8 +44,8 @@ export interface RecorderOptions {
   streams: readonly StreamName[];
   /** The stream that the timeline shows. */
   main: StreamName;
-  /** For each threshold of a stream, decides whether a time breaks it. */
-  breachTests?: Partial<Record<StreamName, readonly IsMiss[]>> | undefined;
+  /** Returns the tests of a stream for its thresholds on times (default: none). */
+  breachTests?: ((stream: StreamName) => readonly IsMiss[]) | undefined;
 }
 
 /** Number of examples to keep per kind of error. */
@@ -64,17 +54,17 @@ const DETAIL_LENGTH_MAX = 200;
 /** Number of the slowest requests to keep. */
 const SLOWEST_MAX = 5;
 
-const isMiss: Record<StreamName, IsMiss> = {
-  chat: (ms) => ms >= CHAT_RESPONSE_MS_TARGET,
-  health: (ms) => ms > HEALTH_RESPONSE_MS_TARGET,
-  users: () => false,
-};
+/** Returns the test of response times against the target of a stream. */
+function createMissTest(stream: StreamName): IsMiss {
+  const target = findResponseTarget(stream);
+  return (ms) => target !== undefined && isMiss(target, ms);
+}
 
 /** Creates an empty record. */
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { windowMs, streams, main, breachTests = {} } = options;
+  const { windowMs, streams, main, breachTests = () => [] } = options;
   const logs = new Map(
-    streams.map((stream) => [stream, createStreamLog(isMiss[stream], breachTests[stream])]),
+    streams.map((stream) => [stream, new StreamLog(createMissTest(stream), breachTests(stream))]),
   );
   const log = (stream: StreamName): StreamLog => {
     const streamLog = logs.get(stream);

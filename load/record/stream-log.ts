@@ -1,6 +1,7 @@
 import type { FaultKind, StreamReport } from '../../src/contract/index.ts';
 import { countSample, type Block } from './blocks.ts';
-import { createHistogram, type Durations } from './histogram.ts';
+import { addCounts } from './counts.ts';
+import { createHistogram } from './histogram.ts';
 import { roundTo } from '../../src/platform/round.ts';
 
 /** A completed and validated request. Times are milliseconds since the start of the steady state. */
@@ -23,108 +24,92 @@ export interface CompletedRequest {
   retryAfterS?: number;
 }
 
-/** Results of the requests of one stream in the steady state. */
-export interface StreamLog {
-  offered: number;
-  sent: number;
-  add(request: CompletedRequest): void;
-  readonly response: Durations;
-  readonly service: Durations;
-  readonly lag: Durations;
-  readonly firstByte: Durations;
-  readonly errors: Record<string, number>;
-  /** Requirements that responses did not meet, and how often. */
-  readonly findings: Record<string, number>;
-  ok: number;
-  echoed: number;
-  goodput: number;
-  /** The longest Retry-After in seconds. */
-  retryAfterS: number | undefined;
-  /** Requests, and failed requests, in blocks of 5 s. */
-  readonly failures: Block[];
-  /** Response times, and those that missed the target, in blocks of 5 s. */
-  readonly misses: Block[];
-  /** The same for each threshold on the response time. */
-  readonly breaches: readonly Block[][];
-  /** The due time of every request, and whether it failed. */
-  readonly outcomes: { dueMs: number; failed: boolean }[];
-  report(windowMs: number): StreamReport;
-}
-
 /** Decides whether a response time misses a limit. */
 export type IsMiss = (ms: number) => boolean;
 
-/** Creates the log of a stream for its target and its thresholds on the response time. */
-export function createStreamLog(isMiss: IsMiss, breachTests: readonly IsMiss[] = []): StreamLog {
-  const [response, service, lag, firstByte] = [
-    createHistogram(),
-    createHistogram(),
-    createHistogram(),
-    createHistogram(),
-  ];
-  const errors: Record<string, number> = {};
-  const findings: Record<string, number> = {};
-  const failures: Block[] = [];
-  const misses: Block[] = [];
-  const breaches = breachTests.map((): Block[] => []);
-  const outcomes: { dueMs: number; failed: boolean }[] = [];
-  const counts = { offered: 0, sent: 0, ok: 0, echoed: 0, goodput: 0 };
-  const log = { ...counts, retryAfterS: undefined as number | undefined };
-  const recordTimes = (request: CompletedRequest): void => {
-    // A timed-out request took at least as long as its deadline.
-    const isTimeout = request.fault === 'timeout';
-    if (!request.hasResponse && !isTimeout) return;
-    const tookMs = isTimeout ? request.deadlineMs : request.endedMs - request.dueMs;
-    response.record(tookMs);
-    service.record(isTimeout ? request.deadlineMs : request.endedMs - request.sentMs);
-    countSample(misses, request.dueMs, isMiss(tookMs));
-    for (const [nth, isBreach] of breachTests.entries()) {
-      countSample(breaches[nth] ?? [], request.dueMs, isBreach(tookMs));
+/** Results of the requests of one stream in the steady state. */
+export class StreamLog {
+  offered = 0;
+  sent = 0;
+  ok = 0;
+  /** Requests that succeeded within the target time. */
+  goodput = 0;
+  /** Responses that contained a session id. */
+  echoed = 0;
+  /** The longest Retry-After in seconds. */
+  retryAfterS: number | undefined;
+  readonly response = createHistogram();
+  readonly service = createHistogram();
+  readonly lag = createHistogram();
+  readonly firstByte = createHistogram();
+  readonly errors: Record<string, number> = {};
+  /** Requirements that responses did not meet, and how often. */
+  readonly findings: Record<string, number> = {};
+  /** Requests, and failed requests, in blocks of 5 s. */
+  readonly failures: Block[] = [];
+  /** Response times, and those that missed the target, in blocks of 5 s. */
+  readonly misses: Block[] = [];
+  /** The same for each threshold on the response time. */
+  readonly breaches: readonly Block[][];
+  /** The due time of every request, and whether it failed. */
+  readonly outcomes: { dueMs: number; failed: boolean }[] = [];
+  readonly #isMiss: IsMiss;
+  readonly #breachTests: readonly IsMiss[];
+
+  /** Creates the log of a stream for its target and its thresholds on the response time. */
+  constructor(isMiss: IsMiss, breachTests: readonly IsMiss[]) {
+    this.#isMiss = isMiss;
+    this.#breachTests = breachTests;
+    this.breaches = breachTests.map(() => []);
+  }
+
+  add(request: CompletedRequest): void {
+    const { dueMs, sentMs, firstByteMs, fault, findings = [], echoed, retryAfterS } = request;
+    this.lag.record(sentMs - dueMs);
+    if (firstByteMs !== undefined) this.firstByte.record(firstByteMs - sentMs);
+    this.#addTimes(request);
+    if (fault === undefined) this.ok++;
+    else addCounts(this.errors, { [fault]: 1 });
+    if (echoed === true) this.echoed++;
+    for (const id of findings) addCounts(this.findings, { [id]: 1 });
+    if (retryAfterS !== undefined) {
+      this.retryAfterS = Math.max(this.retryAfterS ?? 0, retryAfterS);
     }
-    if (request.fault === undefined && !isMiss(tookMs)) log.goodput++;
-  };
-  return Object.assign(log, {
-    response,
-    service,
-    lag,
-    firstByte,
-    errors,
-    findings,
-    failures,
-    misses,
-    breaches,
-    outcomes,
-    add(request: CompletedRequest) {
-      lag.record(request.sentMs - request.dueMs);
-      if (request.firstByteMs !== undefined) firstByte.record(request.firstByteMs - request.sentMs);
-      recordTimes(request);
-      if (request.fault === undefined) log.ok++;
-      else errors[request.fault] = (errors[request.fault] ?? 0) + 1;
-      if (request.echoed === true) log.echoed++;
-      for (const id of request.findings ?? []) findings[id] = (findings[id] ?? 0) + 1;
-      if (request.retryAfterS !== undefined) {
-        log.retryAfterS = Math.max(log.retryAfterS ?? 0, request.retryAfterS);
-      }
-      const failed = request.fault !== undefined;
-      countSample(failures, request.dueMs, failed);
-      outcomes.push({ dueMs: roundTo(request.dueMs, 3), failed });
-    },
-    report: (windowMs: number): StreamReport => ({
-      offered: log.offered,
-      sent: log.sent,
-      ok: log.ok,
-      goodput: log.goodput,
+    const failed = fault !== undefined;
+    countSample(this.failures, dueMs, failed);
+    this.outcomes.push({ dueMs: roundTo(dueMs, 3), failed });
+  }
+
+  #addTimes({ dueMs, sentMs, endedMs, deadlineMs, fault, hasResponse }: CompletedRequest): void {
+    // A timed-out request took at least as long as its deadline.
+    const isTimeout = fault === 'timeout';
+    if (!hasResponse && !isTimeout) return;
+    const tookMs = isTimeout ? deadlineMs : endedMs - dueMs;
+    const isMiss = this.#isMiss(tookMs);
+    this.response.record(tookMs);
+    this.service.record(isTimeout ? deadlineMs : endedMs - sentMs);
+    countSample(this.misses, dueMs, isMiss);
+    for (const [nth, isBreach] of this.#breachTests.entries()) {
+      countSample(this.breaches[nth] ?? [], dueMs, isBreach(tookMs));
+    }
+    if (fault === undefined && !isMiss) this.goodput++;
+  }
+
+  report(windowMs: number): StreamReport {
+    const { offered, sent, ok, goodput, errors, findings, retryAfterS } = this;
+    return {
+      ...{ offered, sent, ok, goodput },
       errors: { ...errors },
-      latencyMs: response.summary(),
-      serviceMs: service.summary(),
-      lagMs: lag.summary(),
-      firstByteMs: firstByte.summary(),
-      offeredPerSecond: roundTo(perSecond(log.offered, windowMs), 3),
-      okPerSecond: roundTo(perSecond(log.ok, windowMs), 3),
-      ...(log.retryAfterS === undefined ? {} : { retryAfterS: log.retryAfterS }),
-      ...(Object.keys(findings).length === 0 ? {} : { findings: { ...findings } }),
-    }),
-  });
+      latencyMs: this.response.summary(),
+      serviceMs: this.service.summary(),
+      lagMs: this.lag.summary(),
+      firstByteMs: this.firstByte.summary(),
+      offeredPerSecond: roundTo(perSecond(offered, windowMs), 3),
+      okPerSecond: roundTo(perSecond(ok, windowMs), 3),
+      ...(retryAfterS !== undefined && { retryAfterS }),
+      ...(Object.keys(findings).length > 0 && { findings: { ...findings } }),
+    };
+  }
 }
 
 /** Returns a number of requests as a rate; 0 if there was no time. */

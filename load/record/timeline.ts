@@ -1,5 +1,5 @@
 import type { FaultKind, LoadPhase, LoadSecond } from '../../src/contract/index.ts';
-import { addCounts } from './counts.ts';
+import { addCounts, sumCounts } from './counts.ts';
 import { formatNumbers, parseNumbers } from './number-list.ts';
 import { roundTo } from '../../src/platform/round.ts';
 
@@ -93,7 +93,7 @@ export function createTimeline(windowMs: number): Timeline {
       let [ended, failed] = [0, 0];
       for (let second = Math.max(0, last - count + 1); second <= last; second++) {
         const { ok = 0, errors = {} } = seconds.get(second) ?? {};
-        const faults = Object.values(errors).reduce((sum, times) => sum + times, 0);
+        const faults = sumCounts(errors);
         ended += ok + faults;
         failed += faults;
       }

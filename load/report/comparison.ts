@@ -6,7 +6,7 @@ import type {
 } from '../../src/contract/index.ts';
 import { describeDifferences } from '../../src/report-kit/comparison.ts';
 import { formatDuration } from '../../src/report-kit/format.ts';
-import { isLowerBetter } from '../verdict/targets.ts';
+import { isLowerBetter } from '../verdict/target.ts';
 
 /** Adds a comparison with an earlier run to a report. */
 export function withComparison(report: LoadReport, earlier: LoadReport): LoadReport {

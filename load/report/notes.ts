@@ -2,11 +2,10 @@
 import type { LoadPlan, StreamReport } from '../../src/contract/index.ts';
 import { findProxy, proxyHostOf } from '../../src/platform/proxy.ts';
 import { formatCount } from '../../src/report-kit/format.ts';
-import { isClosedLoop } from '../closed-loop.ts';
+import { CLOSED_LOOP_LIMIT, isClosedLoop } from '../closed-loop.ts';
 import type { LoadRun } from '../load-run.ts';
-import type { Profile } from '../profiles/profile.ts';
-import { sourcesOf } from '../profiles/sources.ts';
-import { CLOSED_LOOP_LIMIT } from '../verdict/targets.ts';
+import type { Traffic } from '../profiles/traffic.ts';
+import { sourcesOf } from '../profiles/profiles.ts';
 
 /** Says what the errors of a stream suggest to change. */
 export function streamNotes(name: string, { errors, retryAfterS }: StreamReport): string[] {
@@ -39,9 +38,9 @@ export function describeProxy({ sandbox, connection }: LoadRun): string[] {
 /** Says that a profile with user requests ran without them. */
 export const describeOmittedUsers = (
   { profile }: LoadPlan,
-  { streams }: Pick<Profile, 'streams'>,
+  { streams }: Pick<Traffic, 'streams'>,
 ): string[] =>
-  sourcesOf[profile].includes('users') && !streams.includes('users')
+  sourcesOf(profile).includes('users') && !streams.includes('users')
     ? ['The sandbox refused POST /users, which is optional, so the run sent no user requests.']
     : [];
 

@@ -1,41 +1,25 @@
 import { availableParallelism, cpus } from 'node:os';
 import type {
-  CurvePoint,
   GeneratorMachine,
-  LatencySummary,
   LoadBlocker,
   LoadPlan,
   LoadReport,
+  LoadTarget,
   SelfCheck,
-  StreamName,
-  StreamReport,
   WarmUp,
 } from '../../src/contract/index.ts';
-import { seededRandom } from '../../src/platform/random.ts';
 import { isoTime } from '../../src/platform/clock.ts';
+import { isClosedLoop } from '../closed-loop.ts';
 import type { LoadRun } from '../load-run.ts';
 import type { RequestRun } from '../phases/request-run.ts';
-import type { Profile } from '../profiles/profile.ts';
-import { sourcesOf } from '../profiles/sources.ts';
-import type { Durations } from '../record/histogram.ts';
-import { HEAT_BOUNDS_MS, IN_FLIGHT_STEP_MS } from '../record/timeline.ts';
+import type { Traffic } from '../profiles/traffic.ts';
 import { checkClosedLoop, checkGenerator } from '../self-check/self-check.ts';
-import { findOutages } from '../verdict/availability.ts';
-import { judgeRun, type StreamMeasurements } from '../verdict/judge-run.ts';
-import {
-  applySelfCheck,
-  decideRunVerdict,
-  exitCodeOf,
-  notTested,
-  targetRows,
-  type TargetRow,
-} from '../verdict/targets.ts';
-import { judgeStreamThresholds } from '../thresholds/stream-thresholds.ts';
+import { listBlockedTargets, listUntestedTargets } from '../verdict/run-targets.ts';
+import { notTested } from '../verdict/target.ts';
 import { describeAbort, findLateBlocker, listStopReasons } from './early-end.ts';
-import { describeEngine, describeOmittedUsers, describeProxy, streamNotes } from './notes.ts';
+import { judgeMeasurements } from './judgment.ts';
+import { describeEngine, describeOmittedUsers, describeProxy } from './notes.ts';
 import { identifyShard, toShardReport } from './shard-report.ts';
-import { describeVerdict } from './wording.ts';
-import { isClosedLoop } from '../closed-loop.ts';
 
 /** A run that may not have measured anything. */
 export interface PlannedRun {
@@ -48,48 +32,18 @@ export interface PlannedRun {
 export interface CompletedRun extends PlannedRun {
   /** Name and version of the HTTP client. */
   engine: string;
-  profile: Profile;
+  traffic: Traffic;
   warmUp: WarmUp | undefined;
   requests: RequestRun;
 }
 
-/** The measurements of a run, which for a merged report are those of all shards. */
-export type MeasuredRun = Pick<RequestRun, 'record' | 'ranMs'> & {
-  plan: LoadPlan;
-  profile: Pick<Profile, 'main' | 'streams'>;
-};
-
-/** The fields of a report that follow from measurements. */
-type Judgment = Pick<
-  LoadReport,
-  | 'verdict'
-  | 'exitCode'
-  | 'sentence'
-  | 'targets'
-  | 'selfCheck'
-  | StreamName
-  | 'streams'
-  | 'outages'
-  | 'trend'
-  | 'timeline'
-  | 'heatBoundsMs'
-  | 'curve'
-  | 'faultSamples'
-  | 'slowest'
-  | 'notes'
->;
-
-/** The options that decide the verdicts on measurements. */
-export type VerdictOptions = Pick<LoadRun, 'seed' | 'thresholds' | 'acceptNotProven'>;
-
 /** Builds the report of a run. */
 export function buildReport(options: LoadRun, run: CompletedRun): LoadReport {
-  const { plan, requests, profile } = run;
-  const measured = { ...requests, plan, profile };
+  const { plan, requests, traffic } = run;
   const check = runSelfCheck(options, run);
   const blockedBy = findLateBlocker(requests);
   const aborted = describeAbort(requests, plan);
-  const judged = judgeMeasurements(options, measured, check, blockedBy);
+  const judged = judgeMeasurements(options, { ...requests, plan, traffic }, check, blockedBy);
   const { verdict, exitCode, sentence } = judged;
   const report: LoadReport = {
     ...{ verdict, exitCode, sentence },
@@ -105,75 +59,11 @@ export function buildReport(options: LoadRun, run: CompletedRun): LoadReport {
       ...(options.shard ? [] : judged.notes),
       ...describeEngine(plan),
       ...describeProxy(options),
-      ...describeOmittedUsers(plan, profile),
+      ...describeOmittedUsers(plan, traffic),
     ],
   };
   return options.shard ? toShardReport(report, options, options.shard, requests) : report;
 }
-
-/** Judges measurements: those of one load generator, or those of all shards. */
-export function judgeMeasurements(
-  options: VerdictOptions,
-  run: MeasuredRun,
-  check: SelfCheck,
-  blockedBy: LoadBlocker | undefined,
-): Judgment {
-  const { plan, profile, record, ranMs } = run;
-  const streamsByName = new Map(
-    profile.streams.map((name) => [name, measureStream(run, name)] as const),
-  );
-  const { targets, trend } = judgeRun(
-    {
-      plan,
-      ranMs,
-      streams: streamsByName,
-      inFlight: record.inFlight.until(ranMs),
-      stepMs: IN_FLIGHT_STEP_MS,
-    },
-    seededRandom(`${options.seed}/verdict`),
-  );
-  const thresholds = judgeStreamThresholds(options, run, {
-    streams: streamsByName,
-    ...(trend && { trend }),
-  });
-  const judged = applySelfCheck([...targets, ...thresholds], check);
-  const verdict = decideRunVerdict(judged, check);
-  const main = record.log(profile.main);
-  const isClosed = isClosedLoop(plan);
-  const streams = profile.streams.map((name) => {
-    const stream = record.log(name).report(ranMs);
-    return [name, isClosed ? withoutSchedule(stream) : stream] as const;
-  });
-  const outcomes = profile.streams.map((name) => record.log(name).outcomes);
-  return {
-    verdict,
-    exitCode: exitCodeOf(verdict, options.acceptNotProven),
-    sentence: describeVerdict({ verdict, targets: judged, selfCheck: check, blockedBy, plan }),
-    targets: judged,
-    selfCheck: check,
-    ...Object.fromEntries(streams),
-    streams: [...profile.streams],
-    outages: findOutages(outcomes, ranMs),
-    ...(trend && { trend }),
-    timeline: record.timeline.rows(),
-    heatBoundsMs: [...HEAT_BOUNDS_MS],
-    ...(!isClosed && { curve: latencyCurve(main.response, main.service) }),
-    faultSamples: [...record.faultSamples],
-    ...(!isClosed && record.slowest.length > 0 && { slowest: [...record.slowest] }),
-    notes: streams.flatMap(([name, stream]) => streamNotes(name, stream)),
-  };
-}
-
-/** Times from the intended start; absent without a schedule. */
-const NOT_MEASURED: LatencySummary = {
-  ...{ p50: null, p90: null, p99: null, p999: null, max: null, mean: null },
-};
-
-const withoutSchedule = (stream: StreamReport): StreamReport => ({
-  ...stream,
-  latencyMs: NOT_MEASURED,
-  lagMs: NOT_MEASURED,
-});
 
 /** The options that a report repeats. */
 export type ReportOptions = Pick<LoadRun, 'kitVersion' | 'sandbox' | 'seed' | 'thresholds'> & {
@@ -190,14 +80,10 @@ export function buildBlockedReport(
 ): LoadReport {
   const { plan } = run;
   const failedCheck: SelfCheck = { valid: false, reasons: [blockedBy.message], figures: [] };
-  const notJudged = { verdict: 'INVALID RUN', reason: blockedBy.message } as const;
-  const targets = [
-    ...Object.values(targetRows).map((row) => ({
-      ...notTested(row),
-      ...(isTargetOf(row, plan) && notJudged),
-    })),
-    ...(options.thresholds ?? []).map(({ row }) => ({ ...notTested(row), ...notJudged })),
-  ];
+  const thresholds = (options.thresholds ?? []).map(({ row }): LoadTarget => ({
+    ...notTested(row, blockedBy.message),
+    verdict: 'INVALID RUN',
+  }));
   return {
     verdict: 'INVALID RUN',
     exitCode: 3,
@@ -206,7 +92,7 @@ export function buildBlockedReport(
     blockedBy,
     plan,
     ...(options.shard && { shard: identifyShard(options, options.shard) }),
-    targets,
+    targets: [...listBlockedTargets(plan.profile, blockedBy.message), ...thresholds],
     selfCheck: failedCheck,
     streams: [],
     timeline: [],
@@ -224,7 +110,7 @@ export function buildEmptyReport(options: LoadRun, run: PlannedRun): LoadReport 
     ...reportHead(options, run),
     plan: run.plan,
     targets: [
-      ...Object.values(targetRows).map((row) => notTested(row)),
+      ...listUntestedTargets(),
       ...(options.thresholds ?? []).map(({ row }) => notTested(row, 'The run did not start.')),
     ],
     selfCheck: { valid: true, reasons: [], figures: [] },
@@ -233,12 +119,6 @@ export function buildEmptyReport(options: LoadRun, run: PlannedRun): LoadReport 
     faultSamples: [],
     notes: describeProxy(options),
   };
-}
-
-/** Returns whether the traffic of a plan can meet a target of the specification. */
-function isTargetOf({ id }: TargetRow, { profile }: LoadPlan): boolean {
-  if (id === targetRows.availability.id) return profile !== 'voice';
-  return sourcesOf[profile].some((source) => id.startsWith(`${source}-`));
 }
 
 /** Returns the fields of a report that say what ran and when. */
@@ -250,26 +130,11 @@ export function reportHead(
   return { kitVersion, sandbox, seed, startedAt, endedAt };
 }
 
-function measureStream({ record }: MeasuredRun, name: StreamName): StreamMeasurements {
-  const log = record.log(name);
-  const { response, misses, failures, errors, offered, echoed } = log;
-  return {
-    count: response.count,
-    atRank: (rank) => response.atRank(rank),
-    percentile: (percentile) => response.percentile(percentile),
-    misses,
-    failures,
-    errors,
-    offered,
-    echoed,
-  };
-}
-
 function runSelfCheck({ generatorLimits }: LoadRun, run: CompletedRun): SelfCheck {
-  const { requests, profile, plan } = run;
+  const { requests, traffic, plan } = run;
   const { record, missed, cost } = requests;
-  const lag = record.log(profile.main).lag.summary();
-  const localFaults = profile.streams
+  const lag = record.log(traffic.main).lag.summary();
+  const localFaults = traffic.streams
     .map((name) => record.log(name).errors['local'] ?? 0)
     .reduce((sum, times) => sum + times, 0);
   const stopReasons = listStopReasons(requests, plan);
@@ -291,21 +156,4 @@ export function describeMachine(engineVersion: string, cpuPercent: number): Gene
     cpuPercent,
     engineVersion,
   };
-}
-
-/** Percentiles of the latency curve, whose axis gives each additional nine the same width. */
-const CURVE_PERCENTILES = [
-  0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95, 96, 97, 98, 98.5, 99, 99.25, 99.5, 99.75,
-  99.9, 99.95, 99.99, 99.999,
-];
-
-/** Returns response and service times by percentile, up to the last percentile with a sample. */
-function latencyCurve(response: Durations, service: Durations): CurvePoint[] {
-  return CURVE_PERCENTILES.filter((percentile) => (1 - percentile / 100) * response.count >= 1).map(
-    (percentile) => ({
-      percentile,
-      responseMs: response.percentile(percentile) ?? 0,
-      serviceMs: service.percentile(percentile) ?? 0,
-    }),
-  );
 }

@@ -1,20 +1,20 @@
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
 import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
 import type { LoadRun } from '../load-run.ts';
-import { decideRunVerdict, exitCodeOf, targetRows } from '../verdict/targets.ts';
-import { describeVerdict } from './wording.ts';
+import { targetTable } from '../verdict/targets.ts';
+import { concludeRun } from './conclusion.ts';
 
 /** The target that a search judges, and how its result is said. The keys are fields of the report. */
 const SEARCHES = {
   findMax: {
-    row: targetRows.chatThroughput,
+    row: targetTable.chatThroughput.row,
     unit: 'requests/s',
     nothingSustained: 'No rate was sustained.',
     describeUnconfirmed: (rate: number) =>
       `The sandbox sustained ${formatNumber(rate, 1)} requests/s for one step; this rate is not confirmed.`,
   },
   findMaxCalls: {
-    row: targetRows.voiceConnections,
+    row: targetTable.voiceConnections.row,
     unit: 'concurrent calls',
     nothingSustained: 'No number of calls was sustained.',
     describeUnconfirmed: (calls: number) =>
@@ -30,18 +30,20 @@ export function withSearchResult<Name extends SearchName>(
   report: LoadReport,
   name: Name,
   result: NonNullable<LoadReport[Name]>,
-  { acceptNotProven }: Pick<LoadRun, 'acceptNotProven'>,
+  options: Pick<LoadRun, 'acceptNotProven'>,
 ): LoadReport {
   const { selfCheck, plan, blockedBy } = report;
   const found = selfCheck.valid ? result : markUnconfirmed(name, result);
   const targets = report.targets.map((target) =>
     target.id === SEARCHES[name].row.id ? judgeBySearch(target, name, found) : target,
   );
-  const verdict = decideRunVerdict(targets, selfCheck);
-  const sentence = describeVerdict({ verdict, targets, selfCheck, plan, blockedBy });
+  const { verdict, exitCode, sentence } = concludeRun(
+    { targets, selfCheck, plan, blockedBy },
+    options,
+  );
   return {
     ...report,
-    ...{ verdict, exitCode: exitCodeOf(verdict, acceptNotProven), targets },
+    ...{ verdict, exitCode, targets },
     // The summary of the search comes first, unless the run is invalid.
     sentence:
       verdict === 'INVALID RUN' ? `${sentence} ${found.summary}` : `${found.summary} ${sentence}`,

@@ -4,7 +4,7 @@ import { isoTime } from '../../src/platform/clock.ts';
 import type { LoadRun, ShardOptions } from '../load-run.ts';
 import type { RequestRun } from '../phases/request-run.ts';
 import { encodeRecord } from '../record/shard-record.ts';
-import { notTested } from '../verdict/targets.ts';
+import { notTested } from '../verdict/target.ts';
 
 /** Returns what identifies a shard and its run, in addition to the plan and the seed. */
 export function identifyShard(

@@ -2,6 +2,7 @@ import type {
   LatencySummary,
   LoadReport,
   LoadVerdict,
+  StreamName,
   StreamReport,
   VoiceLoad,
   VoiceSummary,
@@ -108,7 +109,7 @@ function streamBlocks(report: LoadReport, layout: TextLayout): string[][] {
 }
 
 function streamLines(
-  name: string,
+  name: StreamName,
   stream: StreamReport,
   plan: LoadReport['plan'],
   { style, width }: TextLayout,

@@ -13,54 +13,55 @@ import { describeNetwork } from '../../src/voice/line-impairment/network-presets
 import { seededRandom } from '../../src/platform/random.ts';
 import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
 import type { LoadRun } from '../load-run.ts';
+import { describeCounts } from '../record/counts.ts';
 import { callFaultDescriptions } from '../record/fault-descriptions.ts';
 import { checkCallers, mergeSelfChecks } from '../self-check/self-check.ts';
-import { applySelfCheck, decideRunVerdict, exitCodeOf } from '../verdict/targets.ts';
-import { judgeConnections, judgeVoiceLatency, type CallMeasurements } from '../verdict/voice.ts';
-import { judgeCallThreshold } from '../thresholds/judge-calls.ts';
+import { judgeCalls } from '../verdict/run-targets.ts';
+import { applySelfCheck } from '../verdict/run-verdict.ts';
+import type { CallMeasurements } from '../verdict/voice.ts';
+import { judgeCallThreshold } from '../thresholds/judge-call-threshold.ts';
 import type { CallOutcome } from '../voice/fleet-messages.ts';
 import type { VoiceRun } from '../voice/voice-run.ts';
+import { concludeRun } from './conclusion.ts';
 import { describeInterruption } from './early-end.ts';
 import { describeMachine } from './report.ts';
-import { describeVerdict } from './wording.ts';
 import { SAMPLES_PER_KIND } from '../record/recorder.ts';
 import { roundTo } from '../../src/platform/round.ts';
 
 /** Adds the calls of a run to its report, and judges the run again with them. */
 export function withVoice(report: LoadReport, run: VoiceRun, options: LoadRun): LoadReport {
   const { plan, blockedBy } = report;
-  const placed = plan.calls ?? 0;
-  const judged = judgeCalls(run);
-  const measurements = measureCalls(run, placed, judged);
-  const localFaults = run.calls.filter(({ fault }) => fault?.kind === 'local').length;
-  const costs = callerCosts(run);
-  const { callerLimits } = options.voice ?? {};
-  const { wasInterrupted } = run;
+  const judged = judgeLatencies(run);
+  const voice = summarizeCalls(run, plan.calls ?? 0, judged);
+  const { callers, errors } = voice;
+  const { wasInterrupted, ranMs } = run;
   const stop = { wasInterrupted, reasons: earlyEndReasons(run, report) };
-  const callCheck = checkCallers(costs, localFaults, stop, callerLimits);
+  const callCheck = checkCallers(callers, errors['local'] ?? 0, stop, options.voice?.callerLimits);
   const selfCheck = mergeSelfChecks(report.selfCheck, callCheck);
   const random = seededRandom(`${options.seed}/voice`);
   const thresholds = (options.thresholds ?? [])
     .filter(({ metric }) => metric.source === 'voice')
     .map((each) => judgeCallThreshold(each, run.calls, random.fork(each.row.id)));
+  const measurements: CallMeasurements = {
+    ...{ calls: voice.calls, held: voice.held, errorCounts: describeCounts(errors), ranMs },
+    latencies: judged.flatMap(({ call: { pathMs }, latency }) =>
+      latency ? [{ pathMs, verdict: latency.verdict }] : [],
+    ),
+  };
   const voiceTargets = applySelfCheck(
-    [judgeVoiceLatency(measurements, random), judgeConnections(measurements), ...thresholds],
+    [...judgeCalls(measurements, random), ...thresholds],
     selfCheck,
   );
   // The self-check of the requests was applied when their report was built.
   const targets = applySelfCheck(report.targets, callCheck).map(
     (target) => voiceTargets.find(({ id }) => id === target.id) ?? target,
   );
-  const verdict = decideRunVerdict(targets, selfCheck);
-  const voice = summarizeCalls(run, placed, judged);
   return {
     ...report,
-    verdict,
-    exitCode: exitCodeOf(verdict, options.acceptNotProven),
-    sentence: describeVerdict({ verdict, targets, selfCheck, blockedBy, plan }),
+    ...concludeRun({ targets, selfCheck, blockedBy, plan }, options),
     targets,
     selfCheck,
-    machine: report.machine ?? describeMachine('WebRTC calls', costs.cpuPercent),
+    machine: report.machine ?? describeMachine('WebRTC calls', callers.cpuPercent),
     voice: { ...voice, perCall: invalidateCalls(voice.perCall, selfCheck.valid) },
     notes: [...report.notes, ...networkNotes(plan), ...voiceNotes(voice)],
   };
@@ -118,29 +119,11 @@ interface JudgedCall {
 }
 
 /** Judges each held call against the audio latency target. */
-function judgeCalls({ calls }: VoiceRun): JudgedCall[] {
+function judgeLatencies({ calls }: VoiceRun): JudgedCall[] {
   return calls.map((call) => {
     const { isHeld, pathMs, turnResponsesMs } = call;
     return { call, latency: isHeld ? judgeAudioLatency({ pathMs, turnResponsesMs }) : undefined };
   });
-}
-
-function measureCalls(
-  run: VoiceRun,
-  placed: number,
-  judged: readonly JudgedCall[],
-): CallMeasurements {
-  return {
-    calls: placed,
-    held: judged.filter(({ call }) => call.isHeld).length,
-    errorCounts: Object.entries(countErrors(run.calls))
-      .map(([kind, times]) => `${formatNumber(times)} ${kind}`)
-      .join(', '),
-    ranMs: run.ranMs,
-    latencies: judged.flatMap(({ call: { pathMs }, latency }) =>
-      latency ? [{ pathMs, verdict: latency.verdict }] : [],
-    ),
-  };
 }
 
 /** Builds the part of a report that describes the calls. */

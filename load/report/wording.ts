@@ -2,6 +2,7 @@
 import type {
   LoadReport,
   LoadTarget,
+  StreamName,
   StreamReport,
   VoiceLoad,
   VoiceSummary,
@@ -13,13 +14,11 @@ import {
   formatQuantity,
   formatShare,
 } from '../../src/report-kit/format.ts';
-import { isLowerBetter, targetRows, type TargetRow } from '../verdict/targets.ts';
 import { isClosedLoop } from '../closed-loop.ts';
+import { sendsRequests } from '../profiles/profiles.ts';
 import { describeShard } from '../schedule/shard.ts';
-
-type Judged = Pick<LoadReport, 'verdict' | 'targets' | 'selfCheck' | 'plan'> & {
-  blockedBy: LoadReport['blockedBy'] | undefined;
-};
+import { isLowerBetter } from '../verdict/target.ts';
+import { findResponseTarget } from '../verdict/targets.ts';
 
 /** Returns the trace id of an example, to append to it. */
 export function describeTraceId(traceId: string | undefined): string {
@@ -41,88 +40,10 @@ export const listExamples = ({
 /** Formats a time of the run: "2.5 s". */
 export const formatRunTime = (atMs: number): string => `${formatNumber(atMs / 1000, 1)} s`;
 
-/** States the verdict of a run in one or two sentences. */
-export function describeVerdict(report: Judged): string {
-  const { verdict, targets, selfCheck, blockedBy } = report;
-  if (blockedBy) return `Not judged: ${blockedBy.message}`;
-  switch (verdict) {
-    case 'INVALID RUN':
-      return `Not judged: ${selfCheck.reasons.join(' ')}`;
-    case 'NOT TESTED':
-      return 'The run tested no target.';
-    case 'PASS':
-      return `${describePassed(report)} ${countVerdicts(targets)}`;
-    case 'FAIL':
-    case 'NOT PROVEN': {
-      const parts = [
-        listStatements(targets, verdict),
-        verdict === 'NOT PROVEN' ? adviseDuration(report) : '',
-        describeReachedRate(report),
-      ];
-      return [...parts.filter((part) => part !== ''), countVerdicts(targets)].join(' ');
-    }
-  }
-}
-
-/** Names the shortest duration that gives all targets enough samples; empty if they have enough. */
-function adviseDuration({ targets, plan }: Judged): string {
-  const undecided = targets.filter(({ verdict }) => verdict === 'NOT PROVEN');
-  const durationsMs = undecided.flatMap(({ samples, samplesNeeded, metric = '' }) =>
-    // Longer calls are not more calls.
-    samplesNeeded === undefined || samples === 0 || metric.startsWith('voice.')
-      ? []
-      : [(plan.windowMs * samplesNeeded) / samples],
-  );
-  if (durationsMs.length === 0) return '';
-  const all = undecided.length === 1 ? 'it' : 'all of them';
-  const provable = durationsMs.length === undecided.length ? all : `${durationsMs.length} of them`;
-  const seconds = Math.ceil(Math.max(...durationsMs) / 1_000);
-  return `A longer run can prove ${provable}: use --duration ${seconds}s or more.`;
-}
-
-/** States the rate that a closed loop reached; empty for other runs. */
-function describeReachedRate({ targets, plan, selfCheck }: Judged): string {
-  const measured = findTarget(targets, targetRows.chatThroughput)?.measured ?? null;
-  if (!isClosedLoop(plan) || measured === null) return '';
-  const least = isGeneratorBusy({ selfCheck }) ? 'at least ' : '';
-  const rate = formatQuantity(measured, 'requests/s');
-  return `Chat reached ${least}${rate} in a closed loop with ${formatCount(plan.connections, 'connection')}.`;
-}
-
-const findTarget = (targets: readonly LoadTarget[], row: TargetRow): LoadTarget | undefined =>
-  targets.find(({ id }) => id === row.id);
-
-/** Whether the load generator was busy in a closed loop, so that the sandbox may reach a higher rate. */
-const isGeneratorBusy = ({
+/** Returns whether the load generator was busy in a closed loop, so that the sandbox may reach a higher rate. */
+export const isGeneratorBusy = ({
   selfCheck: { valid, figures },
 }: Pick<LoadReport, 'selfCheck'>): boolean => valid && figures.some(({ holds }) => !holds);
-
-function describePassed(report: Judged): string {
-  const { targets, plan } = report;
-  if (isClosedLoop(plan)) return describeReachedRate(report);
-  const passed = targets.filter(({ verdict }) => verdict === 'PASS');
-  const throughput = findTarget(passed, targetRows.chatThroughput);
-  const latency = findTarget(passed, targetRows.chatLatency);
-  if (throughput && latency) {
-    const rate = formatQuantity(throughput.target, throughput.unit);
-    return `Chat sustains ${rate} with a p${plan.percentile} of ${formatDuration(latency.measured ?? 0)}.`;
-  }
-  const connections = findTarget(passed, targetRows.voiceConnections);
-  const audio = findTarget(passed, targetRows.voiceLatency);
-  if (connections && audio) {
-    const calls = formatCount(connections.measured ?? 0, 'concurrent call');
-    return `Voice sustains ${calls} with an audio latency of ${formatDuration(audio.measured ?? 0)}.`;
-  }
-  const [first] = passed;
-  return first ? `Target met: ${first.statement}` : '';
-}
-
-function listStatements(targets: readonly LoadTarget[], verdict: 'FAIL' | 'NOT PROVEN'): string {
-  const statements = targets
-    .filter((target) => target.verdict === verdict)
-    .map(({ statement }) => statement.replace(/\.$/, ''));
-  return `${verdict === 'FAIL' ? 'Target missed' : 'The run could not decide'}: ${statements.join('; ')}.`;
-}
 
 const countedVerdicts = [
   ['PASS', 'passed'],
@@ -151,12 +72,11 @@ export function describeLoad({ plan, shard }: Pick<LoadReport, 'plan' | 'shard'>
   if (isClosedLoop(plan)) {
     return `closed loop with ${formatCount(plan.connections, 'connection')} for ${formatDuration(windowMs)}`;
   }
-  const requests =
-    profile === 'voice'
-      ? []
-      : simulatedUsers === undefined
-        ? [`${formatNumber(ratePerSecond, 2)} requests/s`]
-        : [formatCount(simulatedUsers, 'simulated user')];
+  const rate =
+    simulatedUsers === undefined
+      ? `${formatNumber(ratePerSecond, 2)} requests/s`
+      : formatCount(simulatedUsers, 'simulated user');
+  const requests = sendsRequests(profile) ? [rate] : [];
   const voice = calls === undefined ? [] : [formatCount(calls, 'call')];
   const part = shard ? `${describeShard(shard)} of ` : '';
   return `${part}${[...requests, ...voice].join(' and ')} for ${formatDuration(windowMs)}`;
@@ -181,7 +101,7 @@ export function describeBound(target: LoadTarget): string {
 
 /** Counts the requests of a stream: "6,000 due (100/s), 6,000 sent, 5,998 ok, 5,990 ok within target". */
 export function describeStream(
-  name: string,
+  name: StreamName,
   stream: StreamReport,
   plan: LoadReport['plan'],
 ): string {
@@ -189,13 +109,14 @@ export function describeStream(
   if (isClosedLoop(plan)) {
     return `${formatNumber(sent)} sent (${formatNumber(offeredPerSecond, 2)}/s), ${formatNumber(ok)} ok (${formatNumber(okPerSecond, 2)}/s)`;
   }
-  // There is no response time target for /users.
-  const withinTarget = name === 'users' ? '' : `, ${formatNumber(goodput)} ok within target`;
+  const withinTarget = findResponseTarget(name)
+    ? `, ${formatNumber(goodput)} ok within target`
+    : '';
   return `${formatNumber(offered)} due (${formatNumber(offeredPerSecond, 2)}/s), ${formatNumber(sent)} sent, ${formatNumber(ok)} ok${withinTarget}`;
 }
 
 /** Returns the streams that had requests due. A run that ended in the ramp-up has none. */
-export const listSentStreams = (report: LoadReport): { name: string; stream: StreamReport }[] =>
+export const listSentStreams = (report: LoadReport): { name: StreamName; stream: StreamReport }[] =>
   report.streams.flatMap((name) => {
     const stream = report[name];
     return stream && stream.offered > 0 ? [{ name, stream }] : [];
@@ -241,7 +162,7 @@ export function describePackets({ packets }: VoiceLoad): string {
 export const describeTurns = ({ turns, unansweredTurns }: VoiceLoad): string =>
   `${formatCount(turns, 'turn')}, ${formatNumber(unansweredTurns)} without a response`;
 
-/** Names of the times of calls, in the order of every report. */
+/** Names of the times of calls in the terminal and in Markdown; the page lists more. */
 export const callTimes = [
   ['setupMs', 'time to connect'],
   ['audioPathLatencyMs', 'network path latency'],

@@ -1,13 +1,13 @@
 import type { InFlightTrend, LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { formatDuration, formatNumber, formatShare } from '../../src/report-kit/format.ts';
-import type { StreamMeasurements } from '../verdict/judge-run.ts';
-import { judgeLatency } from '../verdict/latency.ts';
-import { sumBlocks, type Block } from '../record/blocks.ts';
-import { judgeShare, FAILED_SHARE_MAX } from '../verdict/share.ts';
-import { notTested, toPercent, withReservation } from '../verdict/targets.ts';
-import type { Threshold } from './threshold.ts';
 import { roundTo } from '../../src/platform/round.ts';
+import { sumBlocks, type Block } from '../record/blocks.ts';
+import { judgeLatency } from '../verdict/latency.ts';
+import type { StreamMeasurements } from '../verdict/measurements.ts';
+import { judgeShare, FAILED_SHARE_MAX, toPercent } from '../verdict/share.ts';
+import { estimate, notTested, reportTarget, type Decision } from '../verdict/target.ts';
+import type { Threshold } from './threshold.ts';
 
 /** The measurements that a threshold on requests is compared with. */
 export interface ThresholdMeasurements extends StreamMeasurements {
@@ -28,10 +28,10 @@ export function judgeThreshold(
   switch (measure.kind) {
     case 'time': {
       const { percentile } = measure;
-      const times = { ...measured, misses: measured.breaches };
+      const { response, breaches } = measured;
       return percentile === 'max'
-        ? judgeSlowest(threshold, measured.breaches, measured.atRank(measured.count))
-        : judgeLatency(threshold.row, times, percentile, random);
+        ? judgeSlowest(threshold, breaches, response.atRank(response.count), 'response')
+        : judgeLatency(threshold.row, { response, misses: breaches }, percentile, random);
     }
     case 'error_rate':
       return judgeErrorRate(threshold, measured.failures, 'request', random);
@@ -42,77 +42,74 @@ export function judgeThreshold(
 
 /** Judges the slowest response, which is observed, not estimated, and so has no bounds. */
 export function judgeSlowest(
-  { row, limit }: Threshold,
+  { row }: Threshold,
   breaches: readonly Block[],
   slowestMs: number | null,
-  noun = 'response',
+  noun: string,
 ): LoadTarget {
   const samples = sumBlocks(breaches, 'samples');
   const misses = sumBlocks(breaches, 'hits');
-  const range95: LoadTarget['range95'] = [null, null];
-  const base = { ...row, measured: slowestMs, bound95: null, range95 };
+  const figures = estimate(row, slowestMs, [null, null]);
   if (samples === 0) {
-    return { ...base, samples, verdict: 'NOT PROVEN', reason: 'No response time was measured.' };
+    const decision: Decision = { verdict: 'NOT PROVEN', samples };
+    return reportTarget(row, figures, decision, 'No response time was measured.');
   }
   const outcome = slowestMs === null ? 'had no result' : `took ${formatDuration(slowestMs)}`;
-  const reason = `The slowest ${noun} of ${formatNumber(samples)} ${outcome}; ${formatNumber(misses)} missed the limit of ${formatDuration(limit)}.`;
-  return { ...base, samples, verdict: misses > 0 ? 'FAIL' : 'PASS', reason };
+  return reportTarget(
+    row,
+    figures,
+    { verdict: misses > 0 ? 'FAIL' : 'PASS', samples },
+    `The slowest ${noun} of ${formatNumber(samples)} ${outcome}; ${formatNumber(misses)} missed the limit of ${formatDuration(row.target)}.`,
+  );
 }
 
 /** Judges the share of requests or calls that failed. */
 export function judgeErrorRate(
-  { row, limit }: Threshold,
+  { row }: Threshold,
   failures: readonly Block[],
   noun: string,
   random: Random,
 ): LoadTarget {
-  const share = judgeShare(failures, limit / 100, random);
-  const { verdict, samples, samplesNeeded, hits, low, high, reservation } = share;
+  const share = judgeShare(failures, row.target / 100, random);
+  const { verdict, samples, hits, low, high } = share;
   if (samples === 0) return { ...notTested(row, `No ${noun} completed.`), verdict };
-  const range: [number, number] = [toPercent(low), toPercent(high)];
-  const summary = `${formatNumber(hits)} of ${formatNumber(samples)} ${noun}s failed (${formatShare(hits / samples)}).`;
-  return {
-    ...row,
-    measured: toPercent(hits / samples),
-    bound95: range[1],
-    range95: range,
-    samples,
-    ...(samplesNeeded !== undefined && { samplesNeeded }),
-    verdict,
-    reason: withReservation(summary, reservation),
-  };
+  return reportTarget(
+    row,
+    estimate(row, toPercent(hits / samples), [toPercent(low), toPercent(high)]),
+    share,
+    `${formatNumber(hits)} of ${formatNumber(samples)} ${noun}s failed (${formatShare(hits / samples)}).`,
+  );
 }
 
 /** Judges the rate of successful requests, minus the growth of a backlog. */
 function judgeRate(
-  { row, limit }: Threshold,
+  { row }: Threshold,
   { failures, offeredPerSecond, trend }: ThresholdMeasurements,
   random: Random,
 ): LoadTarget {
   const growth = trend?.rising ? trend.perSecond : 0;
   const sustained = Math.max(0, offeredPerSecond - growth);
   const failedShareMax =
-    sustained > 0 ? Math.max(FAILED_SHARE_MAX, 1 - limit / sustained) : FAILED_SHARE_MAX;
+    sustained > 0 ? Math.max(FAILED_SHARE_MAX, 1 - row.target / sustained) : FAILED_SHARE_MAX;
   const share = judgeShare(failures, Math.min(failedShareMax, 0.999), random);
-  const { samples, samplesNeeded, hits, low, high } = share;
-  if (samples === 0) return { ...notTested(row, 'No request completed.'), verdict: share.verdict };
-  const rate = (failed: number): number => roundTo(sustained * (1 - failed), 3);
+  const { verdict, samples, hits, low, high } = share;
+  if (samples === 0) return { ...notTested(row, 'No request completed.'), verdict };
+  const rate = (failedShare: number): number => roundTo(sustained * (1 - failedShare), 3);
   const measured = rate(hits / samples);
-  const summary = `Offered rate: ${formatNumber(offeredPerSecond, 2)} requests/s; ${formatNumber(measured, 2)} requests/s succeeded.`;
-  const isTooLow = sustained < limit * (1 - FAILED_SHARE_MAX);
-  const tooLow =
+  const isTooLow = sustained < row.target * (1 - FAILED_SHARE_MAX);
+  const offered = `${formatNumber(offeredPerSecond, 2)} requests/s`;
+  const tooLow: Decision =
     growth > 0
-      ? `A backlog grew by ${formatNumber(growth, 1)} requests per second.`
-      : `The offered rate was only ${formatNumber(offeredPerSecond, 2)} requests/s.`;
-  const verdict = !isTooLow ? share.verdict : growth > 0 ? 'FAIL' : 'NOT PROVEN';
-  return {
-    ...row,
-    measured,
-    bound95: rate(high),
-    range95: [rate(high), rate(low)],
-    samples,
-    ...(!isTooLow && samplesNeeded !== undefined && { samplesNeeded }),
-    verdict,
-    reason: withReservation(summary, isTooLow ? tooLow : share.reservation),
-  };
+      ? {
+          verdict: 'FAIL',
+          samples,
+          reservation: `A backlog grew by ${formatNumber(growth, 1)} requests per second.`,
+        }
+      : { verdict: 'NOT PROVEN', samples, reservation: `The offered rate was only ${offered}.` };
+  return reportTarget(
+    row,
+    estimate(row, measured, [rate(high), rate(low)]),
+    isTooLow ? tooLow : share,
+    `Offered rate: ${offered}; ${formatNumber(measured, 2)} requests/s succeeded.`,
+  );
 }

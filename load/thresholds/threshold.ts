@@ -2,23 +2,14 @@ import type { LoadProfileName } from '../../src/contract/index.ts';
 import { formatQuantity } from '../../src/report-kit/format.ts';
 import { findClosest } from '../../src/platform/suggest.ts';
 import { RATE_MAX } from '../options.ts';
-import { sourcesOf } from '../profiles/sources.ts';
-import type { TargetRow } from '../verdict/targets.ts';
+import { profileNames, profiles, sourcesOf } from '../profiles/profiles.ts';
+import type { Limit } from '../verdict/target.ts';
 import { metrics, type Metric } from './metrics.ts';
 
 /** A limit of the user, which a run must meet in addition to the targets of the specification. */
-export interface Threshold {
+export interface Threshold extends Limit {
   metric: Metric;
-  row: TargetRow;
-  /** Milliseconds, percent, or requests per second. */
-  limit: number;
-  /** Whether a value equal to the limit misses it: true for `<` and `>`, false for `<=` and `>=`. */
-  excludesLimit: boolean;
 }
-
-/** Returns whether a time breaks a threshold. */
-export const isBreach = ({ limit, excludesLimit }: Threshold, ms: number): boolean =>
-  excludesLimit ? ms >= limit : ms > limit;
 
 /** A threshold is invalid, or the run can't measure it. The message says how to correct it. */
 export class ThresholdError extends Error {
@@ -50,9 +41,9 @@ function parseThreshold(text: string): Threshold {
   const metric = metrics.find((each) => each.name === name);
   if (!metric) throw new ThresholdError(describeUnknown(name));
   const { kind } = metric.measure;
-  const limit = parsers[kind](value);
+  const target = parsers[kind](value);
   const isRate = kind === 'rate';
-  if (limit === undefined || operator.startsWith('>') !== isRate) {
+  if (target === undefined || operator.startsWith('>') !== isRate) {
     throw new ThresholdError(
       `${name} needs ${forms[kind]}, such as ${name}${examples[kind]}, got ${JSON.stringify(text)}.`,
     );
@@ -62,11 +53,11 @@ function parseThreshold(text: string): Threshold {
   const row = {
     id: `${name}${operator}${value}`,
     metric: name,
-    statement: `${metric.subject} is ${bounds[operator as keyof typeof bounds]} ${formatQuantity(limit, unit)}.`,
-    target: limit,
+    statement: `${metric.subject} is ${bounds[operator as keyof typeof bounds]} ${formatQuantity(target, unit)}.`,
+    target,
     unit,
   };
-  return { metric, row, limit, excludesLimit };
+  return { metric, row, excludesLimit };
 }
 
 const bounds = { '<': 'under', '<=': 'at most', '>': 'more than', '>=': 'at least' } as const;
@@ -128,20 +119,19 @@ export function checkThresholds(
   thresholds: readonly Threshold[],
   { profile, ratePerSecond }: { profile: LoadProfileName; ratePerSecond: number },
 ): void {
-  for (const { metric, row, limit } of thresholds) {
+  const { main, hasSimulatedUsers } = profiles[profile];
+  for (const { metric, row } of thresholds) {
     const { source, measure } = metric;
-    if (!sourcesOf[profile].includes(source)) {
-      const profiles = Object.entries(sourcesOf).flatMap(([name, sources]) =>
-        sources.includes(source) ? [name] : [],
-      );
+    if (!sourcesOf(profile).includes(source)) {
+      const possible = profileNames.filter((name) => sourcesOf(name).includes(source));
       throw new ThresholdError(
-        `The threshold ${row.id} needs a profile with ${source} (${profiles.join(', ')}), got ${profile}.`,
+        `The threshold ${row.id} needs a profile with ${source} (${possible.join(', ')}), got ${profile}.`,
       );
     }
-    const isMain = source === 'chat' || profile === 'health';
-    if (measure.kind === 'rate' && isMain && profile !== 'conversation' && limit > ratePerSecond) {
+    const hasPlannedRate = source === main && !hasSimulatedUsers;
+    if (measure.kind === 'rate' && hasPlannedRate && row.target > ratePerSecond) {
       throw new ThresholdError(
-        `The threshold ${row.id} needs a rate of at least ${limit} requests per second, but the run sends ${ratePerSecond}.`,
+        `The threshold ${row.id} needs a rate of at least ${row.target} requests per second, but the run sends ${ratePerSecond}.`,
       );
     }
   }

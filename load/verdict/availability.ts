@@ -1,67 +1,67 @@
 import type { LoadTarget, Outages } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { formatCount, formatNumber, formatShare } from '../../src/report-kit/format.ts';
+import { addBlocks, type Block } from '../record/blocks.ts';
+import { addCounts, describeCounts } from '../record/counts.ts';
 import { findLowerBound, findUpperBound } from './binomial.ts';
-import type { Block } from '../record/blocks.ts';
-import { judgeShare } from './share.ts';
-import { notTested, targetRows, toPercent, withReservation } from './targets.ts';
+import type { RequestMeasurements } from './measurements.ts';
+import { judgeShare, toPercent } from './share.ts';
+import { estimate, notTested, reportTarget, type TargetRow } from './target.ts';
 
 /** Judges the share of successful requests over all request types. */
 export function judgeAvailability(
-  blocks: readonly Block[],
-  errorCounts: string,
+  row: TargetRow,
+  { streams }: RequestMeasurements,
   random: Random,
 ): LoadTarget {
-  const row = targetRows.availability;
-  const allowed = 1 - row.target / 100;
-  const share = judgeShare(blocks, allowed, random);
-  const { verdict, samples, samplesNeeded, hits, low, high, reservation } = share;
-  if (samples === 0) {
-    const range95: [null, null] = [null, null];
-    const reason = withReservation('No request completed.', reservation);
-    return { ...row, measured: null, bound95: null, range95, samples, verdict, reason };
+  const failures: Block[] = [];
+  const errors: Record<string, number> = {};
+  for (const stream of streams.values()) {
+    addBlocks(failures, stream.failures);
+    addCounts(errors, stream.errors);
   }
-  const range: [number, number] = [toPercent(1 - high), toPercent(1 - low)];
-  const errors = errorCounts === '' ? '' : `; errors: ${errorCounts}`;
-  const summary = `${formatNumber(samples - hits)} of ${formatCount(samples, 'request')} succeeded (${formatShare(1 - hits / samples)})${errors}.`;
-  return {
-    ...row,
-    measured: toPercent(1 - hits / samples),
-    bound95: range[0],
-    range95: range,
-    samples,
-    ...(samplesNeeded !== undefined && { samplesNeeded }),
-    verdict,
-    reason: withReservation(summary, reservation),
-  };
+  const share = judgeShare(failures, 1 - row.target / 100, random);
+  const { samples, hits, low, high } = share;
+  if (samples === 0) {
+    const figures = estimate(row, null, [null, null]);
+    return reportTarget(row, figures, share, 'No request completed.');
+  }
+  const succeeded = 1 - hits / samples;
+  const kinds = describeCounts(errors);
+  return reportTarget(
+    row,
+    estimate(row, toPercent(succeeded), [toPercent(1 - high), toPercent(1 - low)]),
+    share,
+    `${formatNumber(samples - hits)} of ${formatCount(samples, 'request')} succeeded (${formatShare(succeeded)})${kinds && `; errors: ${kinds}`}.`,
+  );
 }
 
 /** Judges whether every response belongs to the session of its request: a single mix-up is a fail. */
-export function judgeSessions(echoed: number, mixedUp: number): LoadTarget {
-  const row = targetRows.chatSessions;
-  const samples = Math.max(echoed, mixedUp);
+export function judgeSessions(
+  row: TargetRow,
+  { streams }: RequestMeasurements,
+): LoadTarget | undefined {
+  const chat = streams.get('chat');
+  if (!chat) return undefined;
+  const mixedUp = chat.errors['mixed_up'] ?? 0;
+  const samples = Math.max(chat.echoed, mixedUp);
   if (samples === 0) {
     return notTested(
       row,
       'No response contained a session id; the interface does not require one.',
     );
   }
-  const range: [number, number] = [
-    toPercent(1 - findUpperBound(mixedUp, samples)),
-    toPercent(1 - findLowerBound(mixedUp, samples)),
-  ];
-  return {
-    ...row,
-    measured: toPercent(1 - mixedUp / samples),
-    bound95: range[0],
-    range95: range,
-    samples,
-    verdict: mixedUp > 0 ? 'FAIL' : 'PASS',
-    reason:
-      mixedUp > 0
-        ? `${formatNumber(mixedUp)} of ${formatCount(samples, 'response')} contained data of another session.`
-        : `All ${formatNumber(samples)} responses with a session id contained the right one.`,
-  };
+  return reportTarget(
+    row,
+    estimate(row, toPercent(1 - mixedUp / samples), [
+      toPercent(1 - findUpperBound(mixedUp, samples)),
+      toPercent(1 - findLowerBound(mixedUp, samples)),
+    ]),
+    { verdict: mixedUp > 0 ? 'FAIL' : 'PASS', samples },
+    mixedUp > 0
+      ? `${formatNumber(mixedUp)} of ${formatCount(samples, 'response')} contained data of another session.`
+      : `All ${formatNumber(samples)} responses with a session id contained the right one.`,
+  );
 }
 
 /** The due time of a request, and whether it failed. */

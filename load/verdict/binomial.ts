@@ -39,17 +39,6 @@ export function findRankBelow(percentile: number, samples: number): number | und
   return mirrored === undefined ? undefined : samples + 1 - mirrored;
 }
 
-/** Returns the values that bound a percentile at 95%; null where there are too few samples. */
-export function findPercentileRange(
-  percentile: number,
-  samples: number,
-  atRank: (rank: number) => number | null,
-): [low: number | null, high: number | null] {
-  const valueAt = (rank: number | undefined): number | null =>
-    rank === undefined ? null : atRank(rank);
-  return [valueAt(findRankBelow(percentile, samples)), valueAt(findRankAbove(percentile, samples))];
-}
-
 /** Returns how many samples without a hit prove that a share is below `share`. */
 export function countSamplesNeeded(share: number): number {
   return Math.ceil(Math.log(1 - CONFIDENCE) / Math.log1p(-share));

@@ -1,20 +1,10 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { formatCount, formatDuration, formatNumber } from '../../src/report-kit/format.ts';
-import { findPercentileRange } from './binomial.ts';
-import type { Block } from '../record/blocks.ts';
+import type { ResponseTimes } from './measurements.ts';
+import { estimatePercentile } from './percentile.ts';
 import { judgeShare } from './share.ts';
-import { withReservation, type TargetRow } from './targets.ts';
-
-/** Response times of a stream, as far as a verdict needs them. */
-export interface ResponseTimes {
-  count: number;
-  /** Returns the value at a rank, 1 for the smallest; null when there are no samples. */
-  atRank(rank: number): number | null;
-  percentile(percentile: number): number | null;
-  /** Samples, and those that missed the target, by stretches of time. */
-  misses: readonly Block[];
-}
+import { reportTarget, type TargetRow } from './target.ts';
 
 /**
  * Judges response times at a percentile: "p99 under 5 s" means "at most 1% take 5 s or longer". The
@@ -22,37 +12,23 @@ export interface ResponseTimes {
  */
 export function judgeLatency(
   row: TargetRow,
-  times: ResponseTimes,
+  { response, misses }: ResponseTimes,
   percentile: number,
   random: Random,
 ): LoadTarget {
-  const { verdict, hits, samples, samplesNeeded, reservation } = judgeShare(
-    times.misses,
-    1 - percentile / 100,
-    random,
-  );
-  const range = findPercentileRange(percentile, times.count, (rank) => times.atRank(rank));
-  const measured = times.percentile(percentile);
-  const slowest = formatDuration(times.atRank(times.count) ?? 0);
+  const share = judgeShare(misses, 1 - percentile / 100, random);
+  const figures = estimatePercentile(row, response, percentile);
+  const { reservation, ...decision } = share;
+  const { hits, samples } = share;
+  if (samples === 0) {
+    return reportTarget(row, figures, decision, 'No response time was measured.');
+  }
+  const responses = formatCount(samples, 'response');
   const strict =
     hits === 0
-      ? `All ${formatCount(samples, 'response')} met the target; the slowest took ${slowest}.`
-      : `${formatNumber(hits)} of ${formatCount(samples, 'response')} missed the target; the slowest took ${slowest}.`;
-  const reason =
-    samples === 0
-      ? 'No response time was measured.'
-      : withReservation(
-          `The p${percentile} is ${formatDuration(measured ?? 0)}. ${strict}`,
-          reservation,
-        );
-  return {
-    ...row,
-    measured,
-    bound95: range[1],
-    range95: range,
-    samples,
-    ...(samplesNeeded !== undefined && { samplesNeeded }),
-    verdict,
-    reason,
-  };
+      ? `All ${responses} met the target`
+      : `${formatNumber(hits)} of ${responses} missed the target`;
+  const slowest = formatDuration(response.atRank(response.count) ?? 0);
+  const summary = `The p${percentile} is ${formatDuration(figures.measured ?? 0)}. ${strict}; the slowest took ${slowest}.`;
+  return reportTarget(row, figures, share, summary);
 }

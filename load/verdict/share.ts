@@ -1,5 +1,6 @@
 import type { LoadVerdict } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
+import { roundTo } from '../../src/platform/round.ts';
 import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
 import { sumBlocks, type Block } from '../record/blocks.ts';
 import { CONFIDENCE, countSamplesNeeded, findLowerBound, findUpperBound } from './binomial.ts';
@@ -8,6 +9,9 @@ import { CONFIDENCE, countSamplesNeeded, findLowerBound, findUpperBound } from '
 export const FAILED_SHARE_MAX = 0.01;
 /** The minimum share of offered requests that succeed. */
 export const SUCCESS_SHARE_MIN = 1 - FAILED_SHARE_MAX;
+
+/** Converts a share, 0 to 1, to percent with four decimals. */
+export const toPercent = (share: number): number => roundTo(share * 100, 4);
 
 /** The verdict on a share that must stay below a limit, with its bounds. */
 export interface JudgedShare {

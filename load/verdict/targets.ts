@@ -5,148 +5,141 @@ import {
   HEALTH_RESPONSE_MS_TARGET,
   VOICE_AUDIO_LATENCY_MS_TARGET,
   VOICE_CONNECTIONS_TARGET,
-  type LoadReport,
   type LoadTarget,
-  type LoadVerdict,
-  type SelfCheck,
+  type StreamName,
 } from '../../src/contract/index.ts';
-import { roundTo } from '../../src/platform/round.ts';
+import type { Random } from '../../src/platform/random.ts';
+import { judgeAvailability, judgeSessions } from './availability.ts';
+import { judgeLatency } from './latency.ts';
+import type { RequestMeasurements } from './measurements.ts';
+import type { Limit, TargetRow } from './target.ts';
+import { judgeThroughput } from './throughput.ts';
+import { judgeConnections, judgeVoiceLatency, type CallMeasurements } from './voice.ts';
 
-/** The part of a target that is known before anything was measured. */
-export type TargetRow = Pick<
-  LoadTarget,
-  'id' | 'metric' | 'statement' | 'section' | 'target' | 'unit'
->;
+/** Judges a target by measurements; undefined if they do not include its traffic. */
+type JudgedBy<Measurements> = (
+  row: TargetRow,
+  measurements: Measurements,
+  random: Random,
+) => LoadTarget | undefined;
 
-/** The targets of the specification for a sandbox (spec 8), and one that the kit adds (spec 2.8). */
-export const targetRows = {
-  chatLatency: {
-    id: 'chat-latency',
-    statement: 'Chat responds in under 5 s.',
-    section: '8',
-    target: CHAT_RESPONSE_MS_TARGET,
-    unit: 'ms',
-  },
-  chatThroughput: {
-    id: 'chat-throughput',
-    statement: 'Chat sustains 100 requests/s.',
-    section: '8',
-    target: CHAT_REQUESTS_PER_SECOND_TARGET,
-    unit: 'requests/s',
-  },
-  availability: {
-    id: 'availability',
-    statement: '99.9% of the requests in a test window succeed.',
-    section: '8',
-    target: AVAILABILITY_PERCENT_TARGET,
-    unit: '%',
-  },
-  healthLatency: {
-    id: 'health-latency',
-    statement: 'Health responds within 2 s.',
-    section: '8',
-    target: HEALTH_RESPONSE_MS_TARGET,
-    unit: 'ms',
-  },
-  chatSessions: {
-    id: 'chat-sessions',
-    statement: 'Every response belongs to the session of its request.',
-    section: '2.8',
-    target: 100,
-    unit: '%',
-  },
-  voiceLatency: {
-    id: 'voice-latency',
-    statement: 'Voice audio latency is under 200 ms.',
-    section: '8',
-    target: VOICE_AUDIO_LATENCY_MS_TARGET,
-    unit: 'ms',
-  },
-  voiceConnections: {
-    id: 'voice-connections',
-    statement: 'Voice sustains 100 concurrent connections.',
-    section: '8',
-    target: VOICE_CONNECTIONS_TARGET,
-    unit: 'connections',
-  },
-} as const satisfies Record<string, TargetRow>;
+/** A target for requests. */
+export interface RequestTarget extends Limit {
+  /** The traffic that it is about; `requests` for all requests. */
+  source: StreamName | 'requests';
+  /** A closed loop can't measure it. */
+  needsSchedule?: true;
+  judge: JudgedBy<RequestMeasurements>;
+}
 
-/** Returns a target that was not tested, by default because the profile does not include it. */
-export function notTested(row: TargetRow, reason = reasonNotInProfile(row)): LoadTarget {
-  return {
-    ...row,
-    measured: null,
-    bound95: null,
-    range95: [null, null],
-    samples: 0,
-    verdict: 'NOT TESTED',
-    reason,
+/** A target for calls. */
+export interface CallTarget extends Limit {
+  source: 'voice';
+  judge: JudgedBy<CallMeasurements>;
+}
+
+/** A target of the specification. */
+export type Target = RequestTarget | CallTarget;
+
+const judgeTimesOf =
+  (stream: StreamName): RequestTarget['judge'] =>
+  (row, { plan, streams }, random) => {
+    const times = streams.get(stream);
+    return times && judgeLatency(row, times, plan.percentile, random);
   };
-}
-
-/** Why a closed loop can't measure response times and availability. */
-export const CLOSED_LOOP_LIMIT =
-  'A closed loop sends fewer requests while the sandbox is slow (coordinated omission).';
-
-function reasonNotInProfile({ id }: TargetRow): string {
-  if (id === 'availability') return 'This profile sends no requests.';
-  const [area = ''] = id.split('-');
-  return `This profile does not test ${area}.`;
-}
-
-/** Appends the sentence that explains a NOT PROVEN verdict to the measured result. */
-export const withReservation = (summary: string, reservation: string | undefined): string =>
-  reservation === undefined ? summary : `${summary} ${reservation}`;
-
-const REQUEST_LATENCY_TARGETS: readonly string[] = [
-  targetRows.chatLatency.id,
-  targetRows.healthLatency.id,
-];
-
-/** Whether a target is about response times. Those of calls are measured by other processes. */
-const isRequestTime = ({ id, metric, unit }: LoadTarget): boolean =>
-  metric === undefined
-    ? REQUEST_LATENCY_TARGETS.includes(id)
-    : unit === 'ms' && !metric.startsWith('voice.');
-
-/** Returns whether a smaller value is better: a time or an error rate. */
-export const isLowerBetter = ({
-  metric = '',
-  unit,
-}: Pick<LoadTarget, 'metric' | 'unit'>): boolean => unit === 'ms' || metric.endsWith('.error_rate');
-
-/** Converts a share, 0 to 1, to percent with four decimals. */
-export const toPercent = (share: number): number => roundTo(share * 100, 4);
 
 /**
- * Replaces the verdicts of tested targets with INVALID RUN when the self-check failed. Lag of the load
- * generator only makes a latency target harder, so a latency target that passes with it is a PASS.
+ * The targets of the specification for a sandbox (spec 8), and one that the kit adds (spec 2.8), in
+ * the order of reports. Everything that depends on a target follows from its entry.
  */
-export function applySelfCheck(targets: readonly LoadTarget[], check: SelfCheck): LoadTarget[] {
-  if (check.valid) return [...targets];
-  return targets.map((target) => {
-    const { verdict, reason } = target;
-    if (verdict === 'NOT TESTED' || verdict === 'INVALID RUN') return target;
-    if (check.isOnlyLate === true && verdict === 'PASS' && isRequestTime(target)) {
-      return { ...target, reason: `${reason} This includes the lag of the load generator.` };
-    }
-    return { ...target, verdict: 'INVALID RUN' };
-  });
-}
+export const targetTable = {
+  chatLatency: {
+    row: {
+      id: 'chat-latency',
+      statement: 'Chat responds in under 5 s.',
+      section: '8',
+      target: CHAT_RESPONSE_MS_TARGET,
+      unit: 'ms',
+    },
+    source: 'chat',
+    excludesLimit: true,
+    needsSchedule: true,
+    judge: judgeTimesOf('chat'),
+  },
+  chatThroughput: {
+    row: {
+      id: 'chat-throughput',
+      statement: 'Chat sustains 100 requests/s.',
+      section: '8',
+      target: CHAT_REQUESTS_PER_SECOND_TARGET,
+      unit: 'requests/s',
+    },
+    source: 'chat',
+    judge: judgeThroughput,
+  },
+  availability: {
+    row: {
+      id: 'availability',
+      statement: '99.9% of the requests in a test window succeed.',
+      section: '8',
+      target: AVAILABILITY_PERCENT_TARGET,
+      unit: '%',
+    },
+    source: 'requests',
+    needsSchedule: true,
+    judge: judgeAvailability,
+  },
+  chatSessions: {
+    row: {
+      id: 'chat-sessions',
+      statement: 'Every response belongs to the session of its request.',
+      section: '2.8',
+      target: 100,
+      unit: '%',
+    },
+    source: 'chat',
+    judge: judgeSessions,
+  },
+  healthLatency: {
+    row: {
+      id: 'health-latency',
+      statement: 'Health responds within 2 s.',
+      section: '8',
+      target: HEALTH_RESPONSE_MS_TARGET,
+      unit: 'ms',
+    },
+    source: 'health',
+    needsSchedule: true,
+    judge: judgeTimesOf('health'),
+  },
+  voiceLatency: {
+    row: {
+      id: 'voice-latency',
+      statement: 'Voice audio latency is under 200 ms.',
+      section: '8',
+      target: VOICE_AUDIO_LATENCY_MS_TARGET,
+      unit: 'ms',
+    },
+    source: 'voice',
+    excludesLimit: true,
+    judge: judgeVoiceLatency,
+  },
+  voiceConnections: {
+    row: {
+      id: 'voice-connections',
+      statement: 'Voice sustains 100 concurrent connections.',
+      section: '8',
+      target: VOICE_CONNECTIONS_TARGET,
+      unit: 'connections',
+    },
+    source: 'voice',
+    judge: judgeConnections,
+  },
+} as const satisfies Record<string, Target>;
 
-/** Returns the verdict of the whole run: the worst verdict of the tested targets. */
-export function decideRunVerdict(targets: readonly LoadTarget[], check: SelfCheck): LoadVerdict {
-  if (!check.valid) return 'INVALID RUN';
-  const has = (verdict: LoadVerdict): boolean =>
-    targets.some((target) => target.verdict === verdict);
-  if (has('FAIL')) return 'FAIL';
-  if (has('NOT PROVEN')) return 'NOT PROVEN';
-  return has('PASS') ? 'PASS' : 'NOT TESTED';
-}
+/** All targets, in the order of reports. */
+export const targets: readonly Target[] = Object.values(targetTable);
 
-/** Returns the exit code for a verdict. */
-export function exitCodeOf(verdict: LoadVerdict, acceptNotProven: boolean): LoadReport['exitCode'] {
-  if (verdict === 'PASS') return 0;
-  if (verdict === 'FAIL') return 1;
-  return verdict === 'NOT PROVEN' && acceptNotProven ? 0 : 3;
-}
+/** Returns the target for the response times of a stream; undefined if it has none. */
+export const findResponseTarget = (stream: StreamName): Target | undefined =>
+  targets.find(({ source, row }) => source === stream && row.unit === 'ms');

@@ -1,11 +1,11 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { findPercentile } from '../../src/platform/percentile.ts';
 import type { LatencyVerdict } from '../../src/voice/latency/index.ts';
 import { formatCount, formatDuration, formatShareAtLeast } from '../../src/report-kit/format.ts';
-import { findPercentileRange, findUpperBound } from './binomial.ts';
+import { findUpperBound } from './binomial.ts';
+import { estimatePercentile, timesOf } from './percentile.ts';
 import { judgeShare } from './share.ts';
-import { targetRows, withReservation, type TargetRow } from './targets.ts';
+import { estimate, reportTarget, type Decision, type TargetRow } from './target.ts';
 
 /** Measurements of the calls of a run. */
 export interface CallMeasurements {
@@ -28,48 +28,39 @@ const HELD_MS_MIN = 60_000;
  * Judges whether all calls were held concurrently. The count is observed, not estimated, so it has no
  * bounds; the reason states what it implies for further calls.
  */
-export function judgeConnections({
-  calls,
-  held,
-  errorCounts,
-  ranMs,
-}: CallMeasurements): LoadTarget {
-  const row = rowFor(calls);
-  const lost = calls - held;
-  const decision: Pick<LoadTarget, 'verdict'> & { reservation?: string } =
-    lost > 0
-      ? { verdict: 'FAIL' }
-      : calls < row.target
-        ? {
-            verdict: 'NOT PROVEN',
-            reservation: `The run placed only ${formatCount(calls, 'call')}.`,
-          }
-        : ranMs < HELD_MS_MIN
-          ? {
-              verdict: 'NOT PROVEN',
-              reservation: `A PASS requires that the calls are held for ${HELD_MS_MIN / 1_000} s.`,
-            }
-          : { verdict: 'PASS' };
-  const share = formatShareAtLeast(1 - findUpperBound(lost, calls), 1);
+export function judgeConnections(
+  required: TargetRow,
+  { calls, held, errorCounts, ranMs }: CallMeasurements,
+): LoadTarget {
+  const row = raiseToPlaced(required, calls);
+  const share = formatShareAtLeast(1 - findUpperBound(calls - held, calls), 1);
   const errors = errorCounts === '' ? '' : `; errors: ${errorCounts}`;
   const hasEndedEarly = ranMs === 0 && errorCounts === '';
   const summary = hasEndedEarly
     ? 'No call was held, because the run ended before the steady state.'
     : `${held} of ${formatCount(calls, 'concurrent call')} ${held === 1 ? 'was' : 'were'} held for ${formatDuration(ranMs)} with audio in both directions${errors}. With 95% confidence, at least ${share} of further calls would be held.`;
-  return {
-    ...row,
-    measured: held,
-    bound95: held,
-    range95: [held, held],
-    samples: calls,
-    verdict: decision.verdict,
-    reason: withReservation(summary, decision.reservation),
-  };
+  const decision = decideConnections(row, { calls, held, ranMs });
+  return reportTarget(row, estimate(row, held, [held, held]), decision, summary);
+}
+
+function decideConnections(
+  { target }: TargetRow,
+  { calls, held, ranMs }: Pick<CallMeasurements, 'calls' | 'held' | 'ranMs'>,
+): Decision {
+  if (held < calls) return { verdict: 'FAIL', samples: calls };
+  const notProven = { verdict: 'NOT PROVEN', samples: calls } as const;
+  if (calls < target) {
+    return { ...notProven, reservation: `The run placed only ${formatCount(calls, 'call')}.` };
+  }
+  if (ranMs < HELD_MS_MIN) {
+    const reservation = `A PASS requires that the calls are held for ${HELD_MS_MIN / 1_000} s.`;
+    return { ...notProven, reservation };
+  }
+  return { verdict: 'PASS', samples: calls };
 }
 
 /** Returns the target to judge: the number of placed calls if it is above the required one. */
-function rowFor(calls: number): TargetRow {
-  const row = targetRows.voiceConnections;
+function raiseToPlaced(row: TargetRow, calls: number): TargetRow {
   if (calls <= row.target) return row;
   const statement = `Voice sustains ${calls} concurrent connections (${row.target} required).`;
   return { ...row, target: calls, statement };
@@ -80,9 +71,12 @@ function rowFor(calls: number): TargetRow {
  * of the calls miss the target, PASS if at least 95% meet it. A call with a short network path latency
  * but slow responses may be buffered inside the agent, so it is not proven.
  */
-export function judgeVoiceLatency({ latencies }: CallMeasurements, random: Random): LoadTarget {
-  const row = targetRows.voiceLatency;
-  const paths = latencies.flatMap(({ pathMs }) => pathMs ?? []).sort((left, right) => left - right);
+export function judgeVoiceLatency(
+  row: TargetRow,
+  { latencies }: CallMeasurements,
+  random: Random,
+): LoadTarget {
+  const paths = timesOf(latencies.flatMap(({ pathMs }) => pathMs ?? []));
   const samples = latencies.length;
   const countOf = (counted: LatencyVerdict): number =>
     latencies.filter(({ verdict }) => verdict === counted).length;
@@ -92,28 +86,22 @@ export function judgeVoiceLatency({ latencies }: CallMeasurements, random: Rando
   const passing = judgeShare([{ samples, hits: missed + unknown }], allowed, random);
   const verdict =
     failing.verdict === 'FAIL' ? 'FAIL' : passing.verdict === 'PASS' ? 'PASS' : 'NOT PROVEN';
-  const atRank = (rank: number): number | null => paths[rank - 1] ?? null;
-  const range = findPercentileRange(CALLS_PERCENTILE, paths.length, atRank);
-  const measured = findPercentile(paths, CALLS_PERCENTILE) ?? null;
-  return {
-    ...row,
-    measured,
-    bound95: range[1],
-    range95: range,
-    samples,
-    verdict,
-    reason: withReservation(
-      describeLatency(measured, paths.at(-1), { met, missed, samples }),
-      verdict === 'NOT PROVEN'
-        ? describeReservation(unknown, samples, passing.reservation)
-        : undefined,
-    ),
-  };
+  const figures = estimatePercentile(row, paths, CALLS_PERCENTILE);
+  const reservation =
+    verdict === 'NOT PROVEN'
+      ? describeReservation(unknown, samples, passing.reservation)
+      : undefined;
+  return reportTarget(
+    row,
+    figures,
+    { verdict, samples, reservation },
+    describeLatency(figures.measured, paths.atRank(paths.count), { met, missed, samples }),
+  );
 }
 
 function describeLatency(
   measured: number | null,
-  slowest: number | undefined,
+  slowest: number | null,
   { met, missed, samples }: { met: number; missed: number; samples: number },
 ): string {
   if (samples === 0) return 'No latency could be measured, because no call was held.';

@@ -1,9 +1,9 @@
-/** The process that places calls, started by `startFleet`. */
+/** The process that places calls, started by a `Fleet`. */
 import { systemClock } from '../../src/platform/clock.ts';
-import { createCallers } from './callers.ts';
+import { Callers } from './callers.ts';
 import type { CallersCommand } from './fleet-messages.ts';
 
-const callers = createCallers(systemClock, (message) => {
+const callers = new Callers(systemClock, (message) => {
   // After the parent has exited, `disconnect` ends the calls.
   if (process.connected) process.send?.(message);
 });

@@ -9,20 +9,8 @@ import { LoadCall } from './load-call.ts';
 import { PerSecondCounter } from './per-second-counter.ts';
 import { SendLateness } from './send-lateness.ts';
 
-/** The calls of one process. */
-export interface Callers {
-  /** Executes a command. Never rejects. */
-  handle(message: CallersCommand): Promise<void>;
-  /** Hangs up all calls. */
-  hangUp(): Promise<void>;
-}
-
-/** Creates the callers of a process; they wait for commands. */
-export function createCallers(clock: Clock, send: (message: CallersEvent) => void): Callers {
-  return new ProcessCallers(clock, send);
-}
-
-class ProcessCallers implements Callers {
+/** The calls of one process, which wait for commands. */
+export class Callers {
   readonly #clock: Clock;
   readonly #send: (message: CallersEvent) => void;
   readonly #seconds: PerSecondCounter;
@@ -40,12 +28,14 @@ class ProcessCallers implements Callers {
     );
   }
 
+  /** Executes a command. Never rejects. */
   async handle(message: CallersCommand): Promise<void> {
     if (message.kind === 'place') await this.#place(message);
     if (message.kind === 'window') this.#beginWindow();
     if (message.kind === 'finish') await this.#finish();
   }
 
+  /** Hangs up all calls. */
   async hangUp(): Promise<void> {
     this.#life.abort(new Error('the run is over'));
     await Promise.all(this.#calls.map((call) => call.end()));

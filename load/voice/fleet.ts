@@ -30,22 +30,6 @@ export interface FleetOutcome {
   lostProcesses: LostProcess[];
 }
 
-/** The processes that place the calls of a run. */
-export interface Fleet {
-  /** Resolves when every call has connected or failed. */
-  readonly settled: Promise<unknown>;
-  /** Aborts when a process exits unexpectedly. */
-  readonly broken: AbortSignal;
-  /** Number of connected and failed calls so far. */
-  readonly counts: { connected: number; failed: number };
-  /** The calls that were up in the last second, and the packets received in it. */
-  readonly lastSecond: { up: number; received: number };
-  readonly processes: number;
-  beginWindow(): void;
-  /** Hangs up all calls and stops the processes; repeated, returns the same. Never rejects. */
-  finish(): Promise<FleetOutcome>;
-}
-
 /** How to start a fleet. */
 export interface FleetOptions {
   clock: Clock;
@@ -64,12 +48,8 @@ const EXIT_MS_MAX = 3_000;
 // Type stripping runs the `.ts` file itself; the build emits `.js`.
 const processUrl = new URL(`caller-process${extname(import.meta.url)}`, import.meta.url);
 
-/** Starts the processes and places the calls as scheduled. */
-export function startFleet(options: FleetOptions): Fleet {
-  return new ProcessFleet(options);
-}
-
-class ProcessFleet implements Fleet {
+/** The processes that place the calls of a run as scheduled. They start when it is created. */
+export class Fleet {
   readonly #clock: Clock;
   readonly #members: FleetMember[];
   readonly #unsettled: Set<number>;
@@ -77,6 +57,7 @@ class ProcessFleet implements Fleet {
   readonly #broken = new AbortController();
   readonly #seconds: CallerSecond[] = [];
   #last = { epochS: 0, up: 0, received: 0 };
+  /** Number of connected and failed calls so far. */
   readonly counts = { connected: 0, failed: 0 };
   #finishing: Promise<FleetOutcome> | undefined;
 
@@ -97,10 +78,12 @@ class ProcessFleet implements Fleet {
     if (calls.length === 0) this.#allSettled.resolve(undefined);
   }
 
+  /** Resolves when every call has connected or failed. */
   get settled(): Promise<unknown> {
     return this.#allSettled.promise;
   }
 
+  /** Aborts when a process exits unexpectedly. */
   get broken(): AbortSignal {
     return this.#broken.signal;
   }
@@ -109,6 +92,7 @@ class ProcessFleet implements Fleet {
     return this.#members.length;
   }
 
+  /** The calls that were up in the last second, and the packets received in it. */
   get lastSecond(): { up: number; received: number } {
     return this.#last;
   }
@@ -117,6 +101,7 @@ class ProcessFleet implements Fleet {
     for (const member of this.#members) member.send({ kind: 'window' });
   }
 
+  /** Hangs up all calls and stops the processes; repeated, returns the same. Never rejects. */
   finish(): Promise<FleetOutcome> {
     return (this.#finishing ??= this.#finish());
   }

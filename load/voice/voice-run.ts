@@ -10,9 +10,10 @@ import {
 } from '../../src/voice/call/voice-target.ts';
 import { networkPresets } from '../../src/voice/line-impairment/network-presets.ts';
 import type { LoadRun } from '../load-run.ts';
+import { sendsRequests } from '../profiles/profiles.ts';
 import type { LoadProgress } from '../progress.ts';
 import type { CallOrder } from './fleet-messages.ts';
-import { startFleet, type Fleet, type FleetOutcome } from './fleet.ts';
+import { Fleet, type FleetOutcome } from './fleet.ts';
 
 /** The results of the calls of a run. */
 export interface VoiceRun extends FleetOutcome {
@@ -49,7 +50,7 @@ export async function runCalls<Result>(
   runWindow: WindowTask<Result>,
 ): Promise<{ voice: VoiceRun; result: Result | undefined }> {
   const { clock, signal, onTick } = options;
-  const fleet = startFleet({
+  const fleet = new Fleet({
     clock,
     target: createTarget(options),
     network: plan.network && networkPresets[plan.network],
@@ -66,7 +67,7 @@ export async function runCalls<Result>(
       const toPlaceMs = Math.max(0, placedAtMs - clock.monotonicMs());
       onTick({ ...live, leftMs: toPlaceMs + plan.rampMs + plan.windowMs });
     });
-    const hasWindow = fleet.counts.connected > 0 || plan.profile === 'all';
+    const hasWindow = fleet.counts.connected > 0 || sendsRequests(plan.profile);
     if (!stop.aborted && hasWindow) {
       fleet.beginWindow();
       windowStartMs = clock.nowMs();

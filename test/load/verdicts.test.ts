@@ -1,6 +1,6 @@
 /** Every verdict of a run, each against a server or a load generator that causes it. */
 import t from 'tap';
-import { exitCodeOf, decideRunVerdict } from '../../load/verdict/targets.ts';
+import { exitCodeOf, decideRunVerdict } from '../../load/verdict/run-verdict.ts';
 import { findViolations } from '../../src/contract/index.ts';
 import { withTarget, workers } from '../support/measurements/load-target.ts';
 import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';

@@ -116,7 +116,7 @@ void t.test('a sandbox without voice: one cause, exit code 3, and no call', asyn
     const ran = await run(['load', agent.url, '--profile', profile, '--duration', '2s']);
     t.equal(ran.code, 3, ran.stdout);
     t.match(ran.stdout, /^Not judged: /m);
-    t.match(ran.stdout, /\nINVALID RUN {2}7 targets: /);
+    t.match(ran.stdout, /\nINVALID RUN {2}\d+ targets: /);
     t.match(ran.stdout, /voice/);
     t.notMatch(ran.stdout, /^FAIL/m);
   }

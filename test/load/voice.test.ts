@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { htmlReport, junitReport, markdownReport, type LoadProgress } from '../../load/index.ts';
 import { WebSocketServer } from 'ws';
+import { targetTable } from '../../load/verdict/targets.ts';
 import { judgeConnections, judgeVoiceLatency } from '../../load/verdict/voice.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { runOnQuietMachine } from '../support/measurements/quiet-machine.ts';
@@ -22,7 +23,10 @@ const latencies = (met: number, unknown: number, missed: number) => [
 
 void t.test('connections: 100 calls held for a minute pass; a single lost call fails', (t) => {
   const judged = (calls: number, held: number, ranMs = 60_000) =>
-    judgeConnections({ ...bounds, calls, held, ranMs, latencies: [] });
+    judgeConnections(targetTable.voiceConnections.row, {
+      ...bounds,
+      ...{ calls, held, ranMs, latencies: [] },
+    });
   t.match(judged(100, 100), { verdict: 'PASS', measured: 100, samples: 100 });
   t.match(judged(100, 100).reason, /at least 97% of further calls would be held/);
   t.match(judged(100, 99), { verdict: 'FAIL', measured: 99 });
@@ -40,6 +44,7 @@ void t.test('connections: 100 calls held for a minute pass; a single lost call f
 void t.test('latency: judges the 95th percentile over calls with 95% confidence', (t) => {
   const judged = (met: number, unknown: number, missed: number) =>
     judgeVoiceLatency(
+      targetTable.voiceLatency.row,
       { ...bounds, calls: 100, held: 100, latencies: latencies(met, unknown, missed) },
       chance(),
     );

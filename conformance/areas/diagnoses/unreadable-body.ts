@@ -1,5 +1,5 @@
-import { isShorterBody } from '../../engine/transcript/body-length.ts';
-import { isInterrupted, type Exchange, type Transcript } from '../../engine/transcript/reading.ts';
+import { isInterrupted, isShorterBody } from '../../engine/transcript/failure-messages.ts';
+import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 import { conformingResponse } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from './seen.ts';
 

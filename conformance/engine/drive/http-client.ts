@@ -6,11 +6,16 @@ import { DeadlinePassed, type Clock } from '../../../src/platform/clock.ts';
 import { limitSignal } from '../../../src/platform/abort.ts';
 import { keepTlsAlert, throughProxy } from '../../../src/http-kit/connect.ts';
 import { decodeContent } from '../../../src/http-kit/content-encoding.ts';
+import { flattenHeaders } from '../../../src/http-kit/flatten-headers.ts';
+import {
+  classifyNetworkFailure,
+  LENGTH_MISMATCH,
+  type NetworkFailureKind,
+} from '../../../src/http-kit/network-failure.ts';
 import { tlsOptionsOf, type Connection } from '../../../src/platform/connection.ts';
 import { toRecordedBody } from '../transcript/body-encoding.ts';
 import { isFramed } from '../transcript/body-length.ts';
 import { describeShorterBody } from '../transcript/failure-messages.ts';
-import { describeFailure, firstError, isError } from '../../../src/platform/error-origin.ts';
 import { parseJson } from '../../../src/platform/json.ts';
 
 /** The response to a request, or the failure to get one. */
@@ -276,40 +281,6 @@ function decodeBody(bytes: Buffer, encoding: string): Buffer {
   }
 }
 
-/** Joins repeated headers, so that each has one value. */
-export function flattenHeaders(
-  headers: Record<string, string | string[] | undefined>,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
-  );
-}
-
-const LENGTH_MISMATCH = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
-
-const kindByCode: Partial<Record<string, FailureKind>> = {
-  ENOTFOUND: 'unresolved',
-  EAI_AGAIN: 'unresolved',
-  ECONNREFUSED: 'refused',
-  EHOSTUNREACH: 'refused',
-  ENETUNREACH: 'refused',
-  EADDRNOTAVAIL: 'refused',
-  UND_ERR_CONNECT_TIMEOUT: 'refused',
-  ETIMEDOUT: 'refused',
-  [LENGTH_MISMATCH]: 'reset',
-  HPE_INVALID_EOF_STATE: 'reset',
-  ERR_PROXY: 'proxy',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'plain_http',
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'plain_http',
-};
-
-/** What the HTTP parser says about the headers or the framing of a response that does begin like HTTP. */
-const MALFORMED_CODE =
-  /^HPE_(INVALID_HEADER_TOKEN|(INVALID|UNEXPECTED)_CONTENT_LENGTH|INVALID_TRANSFER_ENCODING|INVALID_CHUNK_SIZE|CR_EXPECTED|LF_EXPECTED)$/;
-
 /**
  * Classifies why there is no complete response. `status` is the status of the incomplete response, if
  * one began.
@@ -327,29 +298,19 @@ export function toFailure(
   if (error instanceof WrongEncodingError) {
     return { kind: 'protocol', message: error.message, ...partial };
   }
-  const { code = codeOf(error), message: fullMessage } = firstError(error);
-  const message = describeFailure(fullMessage);
+  const { kind, code, message } = classifyNetworkFailure(error);
   // undici compares the lengths even if its parser refuses the headers.
   if (code === LENGTH_MISMATCH && status === undefined) {
     return { kind: 'malformed', message: 'the header Content-Length or one after it is invalid' };
   }
-  if (/HEADERS?_OVERFLOW/.test(code)) {
+  if (kind === 'headers_too_large') {
     return { kind: 'too_large', message: 'the response headers are larger than 16 kB' };
   }
-  return { kind: kindOf(code, message), message: message || code, ...partial };
+  return { kind: toFailureKind(kind), message, ...partial };
 }
 
-/** Returns a code for the parser errors that have only a name. */
-function codeOf(error: unknown): string {
-  return isError(error) && error.name === 'HTTPParserError' ? 'HPE_UNKNOWN' : '';
-}
-
-function kindOf(code: string, message: string): FailureKind {
-  const kind = kindByCode[code];
-  if (kind) return kind;
-  if (MALFORMED_CODE.test(code)) return 'malformed';
-  if (code.startsWith('HPE_') || code.startsWith('UND_ERR_RES')) return 'protocol';
-  if (/wrong version number|packet length too long/i.test(message)) return 'plain_http';
-  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO|EPROTO/.test(code)) return 'tls';
-  return 'reset';
+/** A check reports each end of a connection as a reset, and what this machine can't send as refused. */
+function toFailureKind(kind: Exclude<NetworkFailureKind, 'headers_too_large'>): FailureKind {
+  if (kind === 'cut_off' || kind === 'unknown') return 'reset';
+  return kind === 'local' ? 'refused' : kind;
 }

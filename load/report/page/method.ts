@@ -9,9 +9,9 @@ import {
   formatNumber,
 } from '../../../src/report-kit/format.ts';
 import { describeNetwork } from '../../../src/voice/line-impairment/network-presets.ts';
-import { CLOSED_LOOP_LIMIT } from '../../verdict/targets.ts';
+import { CLOSED_LOOP_LIMIT, isClosedLoop } from '../../closed-loop.ts';
+import { sendsRequests } from '../../profiles/profiles.ts';
 import { CALLS_PERCENTILE } from '../../verdict/voice.ts';
-import { isClosedLoop } from '../../closed-loop.ts';
 
 /** Renders how the run measured, on what machine, and what the terms mean. */
 export function methodSection(report: LoadReport): ReportSection {
@@ -43,16 +43,15 @@ function methodRows(report: LoadReport): [string, string][] {
         ['CPU of the load generator', `${formatNumber(machine.cpuPercent, 1)}% of a core`],
       ]
     : [];
-  const isVoice = plan.profile === 'voice';
-  const requests: [string, string][] = isVoice
-    ? []
-    : [
+  const requests: [string, string][] = sendsRequests(plan.profile)
+    ? [
         [
           'phases',
           `warm-up ${formatDuration(warmUpMs)}, ramp-up ${formatDuration(rampMs)}, steady state ${formatDuration(windowMs)}`,
         ],
         ...describePacing(plan),
-      ];
+      ]
+    : [];
   return [
     ['run', `${formatInstant(startedAt)} to ${formatInstant(endedAt)}`],
     ...describeCalls(plan),

@@ -1,8 +1,4 @@
-import {
-  CHAT_RESPONSE_MS_TARGET,
-  HEALTH_RESPONSE_MS_TARGET,
-  type LoadReport,
-} from '../../../src/contract/index.ts';
+import type { LoadReport } from '../../../src/contract/index.ts';
 import { comparisonSection } from '../../../src/report-kit/comparison.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
 import { formatInstant, formatQuantity } from '../../../src/report-kit/format.ts';
@@ -45,6 +41,8 @@ import {
 import { methodSection } from './method.ts';
 import { voiceSection } from './voice-section.ts';
 import { isClosedLoop } from '../../closed-loop.ts';
+import { profiles, sendsRequests } from '../../profiles/profiles.ts';
+import { findResponseTarget, targetTable } from '../../verdict/targets.ts';
 
 /** Renders the report as one HTML page. */
 export function htmlReport(original: LoadReport): string {
@@ -88,7 +86,7 @@ function countTargets(report: LoadReport): (readonly [className: string, text: s
 
 function planSentence(report: LoadReport): string {
   const { profile, engine } = report.plan;
-  const sentBy = profile === 'voice' ? '' : `, engine ${engine}`;
+  const sentBy = sendsRequests(profile) ? `, engine ${engine}` : '';
   return `Profile ${profile}, ${describeLoad(report)}${sentBy}.`;
 }
 
@@ -133,7 +131,7 @@ function findMaxSection({ findMax }: LoadReport): ReportSection | undefined {
   const body = html`<p>${findMax.summary}</p>
     <figure>
       <figcaption>99th percentile by rate. Filled: sustained. Hollow: failed.</figcaption>
-      ${findMax.steps.length > 0 && stepsFigure(findMax, CHAT_RESPONSE_MS_TARGET)}
+      ${findMax.steps.length > 0 && stepsFigure(findMax, targetTable.chatLatency.row.target)}
     </figure>
     ${stepsTable(findMax)}`;
   return { id: 'maximum', title: 'Maximum rate', body };
@@ -203,8 +201,8 @@ function chartsSections(report: LoadReport): ReportSection[] {
 
 /** Returns the target of response times; undefined for a closed loop, which does not measure them. */
 function targetTimeOf(plan: LoadReport['plan']): number | undefined {
-  if (isClosedLoop(plan)) return undefined;
-  return plan.profile === 'health' ? HEALTH_RESPONSE_MS_TARGET : CHAT_RESPONSE_MS_TARGET;
+  const { main } = profiles[plan.profile];
+  return isClosedLoop(plan) || !main ? undefined : findResponseTarget(main)?.row.target;
 }
 
 function errorCharts(times: TimeRange): Html {
@@ -240,8 +238,8 @@ function errorsSection(report: LoadReport): ReportSection | undefined {
   return { id: 'errors', title: 'Errors', body };
 }
 
-function violations({ chat, health, users }: LoadReport): Html {
-  const all = [chat, health, users].flatMap((stream) => Object.entries(stream?.findings ?? {}));
+function violations(report: LoadReport): Html {
+  const all = report.streams.flatMap((name) => Object.entries(report[name]?.findings ?? {}));
   if (all.length === 0) return html``;
   const counts = all.map(([id, times]) => `${id} (${times})`).join(', ');
   return html`<p>

@@ -12,15 +12,13 @@ import { withTarget } from '../../support/measurements/load-target.ts';
 import { loadOptions, runLoad } from '../../support/measurements/run-load.ts';
 import { createTwoCallVoice } from '../../support/measurements/voice-load.ts';
 import { checkGenerator, mergeSelfChecks } from '../../../load/self-check/self-check.ts';
-import {
-  notTested,
-  targetRows,
-  exitCodeOf,
-  applySelfCheck,
-  decideRunVerdict,
-} from '../../../load/verdict/targets.ts';
+import { applySelfCheck, decideRunVerdict, exitCodeOf } from '../../../load/verdict/run-verdict.ts';
+import { notTested } from '../../../load/verdict/target.ts';
+import { listBlockedTargets } from '../../../load/verdict/run-targets.ts';
+import { targets as allTargets, targetTable } from '../../../load/verdict/targets.ts';
 import {
   findViolations,
+  type LoadProfileName,
   type LoadReport,
   type LoadTarget,
   type LoadVerdict,
@@ -53,9 +51,11 @@ const evil = await createEvilReport();
 
 /** Creates a report with one target per verdict. */
 function createReport(...verdicts: LoadVerdict[]): LoadReport {
-  const ids = Object.values(targetRows);
   const targets = verdicts.map((verdict, nth): LoadTarget => ({
-    ...notTested(ids[nth % ids.length] ?? targetRows.availability, 'Test reason.'),
+    ...notTested(
+      allTargets[nth % allTargets.length]?.row ?? targetTable.availability.row,
+      'Test reason.',
+    ),
     verdict,
   }));
   const check = { valid: !verdicts.includes('INVALID RUN'), reasons: [], figures: [] };
@@ -160,8 +160,8 @@ void t.test(
     ): LoadReport => ({
       ...evil,
       targets: [
-        { ...notTested(targetRows.chatLatency, ''), measured, range95: [low, high] },
-        { ...notTested(targetRows.availability, ''), measured, range95: [low, high] },
+        { ...notTested(targetTable.chatLatency.row, ''), measured, range95: [low, high] },
+        { ...notTested(targetTable.availability.row, ''), measured, range95: [low, high] },
       ],
     });
     const changes = (now: LoadReport, before: LoadReport): string[] =>
@@ -228,7 +228,7 @@ void t.test(
       const judged = ['INVALID RUN', 'INVALID RUN', 'INVALID RUN', 'INVALID RUN', 'NOT TESTED'];
       t.same(verdicts, judged, 'a missed latency target, throughput, and error rates stay strict');
       t.equal(decideRunVerdict(targets, check), 'INVALID RUN');
-      const passed = { ...notTested(targetRows.chatLatency, ''), verdict: 'PASS' as const };
+      const passed = { ...notTested(targetTable.chatLatency.row, ''), verdict: 'PASS' as const };
       const [latency] = applySelfCheck([passed], check);
       const expected = late.includes(figures) ? 'PASS' : 'INVALID RUN';
       t.equal(latency?.verdict, expected, 'a response time counts from the due time');
@@ -244,10 +244,27 @@ void t.test(
   },
 );
 
+void t.test('a run that could not start judges no target, and tests those of its profile', (t) => {
+  const listInvalid = (profile: LoadProfileName): string[] =>
+    listBlockedTargets(profile, 'Nothing listens.')
+      .filter(({ verdict }) => verdict === 'INVALID RUN')
+      .map(({ id }) => id);
+  t.same(listInvalid('health'), ['availability', 'health-latency']);
+  t.same(listInvalid('voice'), ['voice-latency', 'voice-connections']);
+  t.same(
+    listInvalid('all'),
+    allTargets.map(({ row }) => row.id),
+  );
+  const [chatLatency, , availability] = listBlockedTargets('voice', 'Nothing listens.');
+  t.match(chatLatency, { verdict: 'NOT TESTED', reason: 'This profile does not test chat.' });
+  t.match(availability, { verdict: 'NOT TESTED', reason: 'This profile sends no requests.' });
+  t.end();
+});
+
 void t.test('a run with calls judges its request targets once', (t) => {
   const selfCheck = { valid: false, isOnlyLate: true, reasons: ['Late.'], figures: [] };
   const reason = 'The p99 is 5 ms.';
-  const passed = { ...notTested(targetRows.chatLatency, reason), verdict: 'PASS' as const };
+  const passed = { ...notTested(targetTable.chatLatency.row, reason), verdict: 'PASS' as const };
   const report = { ...evil, targets: applySelfCheck([passed], selfCheck), selfCheck };
   const run = {
     ...{ calls: [], seconds: [], costs: [], lostProcesses: [] },

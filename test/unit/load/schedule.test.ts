@@ -104,6 +104,11 @@ void t.test('a plan has the numbers of requests and model calls', (t) => {
     loadOptions('', { profile: 'health', ratePerSecond: 10, windowMs: 60_000 }),
   );
   t.equal(health.modelCalls, 0);
+  const voice = { calls: 10, callsPerSecond: 10 };
+  const calls = planLoad(loadOptions('', { profile: 'voice', voice, windowMs: 60_000 }));
+  t.match(calls, { ratePerSecond: 0, warmUpMs: 0, rampMs: 0, percentile: 95 });
+  t.equal(calls.requests, 10 + 5);
+  t.equal(calls.modelCalls, 121, 'a turn every 5 s, for 60 s and half of the second of placement');
   t.end();
 });
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import { MergeError, mergeReports, parseThresholds, planLoad } from '../../../load/index.ts';
 import type { RequestRun } from '../../../load/phases/request-run.ts';
 import { stretchesOf } from '../../../load/phases/plan.ts';
-import { createProfile } from '../../../load/profiles/profile.ts';
+import { createTraffic } from '../../../load/profiles/traffic.ts';
 import { createRecorder } from '../../../load/record/recorder.ts';
 import type { CompletedRequest } from '../../../load/record/stream-log.ts';
 import { buildBlockedReport, buildReport } from '../../../load/report/report.ts';
@@ -44,16 +44,17 @@ void t.test('every arrival is in exactly one shard, for any rate and number of s
 });
 
 void t.test('a request has the same ids and content in its shard as in the whole run', (t) => {
-  for (const name of ['mixed', 'health', 'chat'] as const) {
+  for (const profile of ['mixed', 'health', 'chat'] as const) {
     const create = (shard?: { index: number; count: number }) =>
-      createProfile({
-        ...{ name, ratePerSecond: 10, simulatedUsers: 0, apiKey: undefined, hasUsers: true, shard },
+      createTraffic({
+        ...{ profile, ratePerSecond: 10, simulatedUsers: 0, apiKey: undefined },
+        ...{ hasUsers: true, shard },
         random: seededRandom('same'),
       });
-    const describe = (profile: ReturnType<typeof create>, stream: StreamName, times: number) =>
+    const describe = (traffic: ReturnType<typeof create>, stream: StreamName, times: number) =>
       Array.from({ length: times }, () => {
-        const request = profile.open.find((each) => each.stream === stream)?.nextRequest();
-        const { traceparent } = profile.createHeaders(request?.name ?? '');
+        const request = traffic.open.find((each) => each.stream === stream)?.nextRequest();
+        const { traceparent } = traffic.createHeaders(request?.name ?? '');
         return { outgoing: request?.outgoing, session: request?.session, traceparent };
       });
     for (const stream of create().streams) {
@@ -62,7 +63,7 @@ void t.test('a request has the same ids and content in its shard as in the whole
         t.same(
           describe(create(shard), stream, 4),
           [...selectPart(whole, shard)],
-          `${name}: ${stream} of shard ${shard.index}`,
+          `${profile}: ${stream} of shard ${shard.index}`,
         );
       }
       t.equal(new Set(whole.map(({ traceparent }) => traceparent)).size, 12, 'separate traces');
@@ -81,7 +82,7 @@ const options = loadOptions('http://127.0.0.1:1', {
   ...{ profile: 'mixed', ratePerSecond: RATE, windowMs: WINDOW_MS, warmUpMs: 0, thresholds },
 });
 const plan = planLoad(options);
-const profile = { main: 'chat', streams: ['chat', 'health'] } as const;
+const traffic = { main: 'chat', streams: ['chat', 'health'] } as const;
 
 interface Sample {
   stream: 'chat' | 'health';
@@ -123,7 +124,7 @@ function drawSamples(chance: Random, failedShare: number): Sample[] {
 /** Records samples as a load generator does: sends and ends in the order of time. */
 function record(samples: readonly Sample[]): RequestRun {
   const recorder = createRecorder({
-    ...{ windowMs: WINDOW_MS, streams: profile.streams, main: profile.main },
+    ...{ windowMs: WINDOW_MS, streams: traffic.streams, main: traffic.main },
     breachTests: createBreachTests(thresholds),
   });
   const events = samples.flatMap(({ stream, request }) => {
@@ -159,7 +160,7 @@ type Shard = { index: number; count: number; startAtMs?: number };
 function reportOf(samples: readonly Sample[], shard?: Shard, over: Partial<RequestRun> = {}) {
   const run = {
     ...{ plan, startedAtMs: 1_800_000_000_000, engine: 'test', warmUp: undefined },
-    profile: { ...profile, streams: [...profile.streams] } as never,
+    traffic: { ...traffic, streams: [...traffic.streams] } as never,
     requests: { ...record(samples), ...over },
   };
   const report = buildReport({ ...options, ...(shard && { shard }) }, run);
@@ -170,7 +171,7 @@ function reportOf(samples: readonly Sample[], shard?: Shard, over: Partial<Reque
 /** Returns the parts of samples, by the position of each request in its stream. */
 const split = (samples: readonly Sample[], count: number): Sample[][] =>
   shardsOf(count).map((shard) =>
-    profile.streams.flatMap((stream) => [
+    traffic.streams.flatMap((stream) => [
       ...selectPart(
         samples.filter((sample) => sample.stream === stream),
         shard,

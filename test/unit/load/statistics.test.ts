@@ -109,18 +109,17 @@ void t.test('a trend is the median of all slopes, so outliers do not change it',
 });
 
 void t.test('requests in flight: stalls that end are not a rise; a growing queue is', (t) => {
-  const STEP_MS = 100;
   const stalls = Array.from({ length: 600 }, (_, step) => {
     const inCycle = step % 100;
     return inCycle < 20 ? inCycle * 10 : 5;
   });
-  t.equal(measureInFlightTrend(stalls, STEP_MS, 100).rising, false);
+  t.equal(measureInFlightTrend(stalls, 100).rising, false);
   const noise = (step: number): number => Math.sin(step * 12.9898) * 20;
   const queue = Array.from({ length: 200 }, (_, step) => 20 + step * 2 + noise(step));
-  const trend = measureInFlightTrend(queue, STEP_MS, 120);
+  const trend = measureInFlightTrend(queue, 120);
   t.ok(trend.rising && isNear(trend.perSecond, 20, 1), `rises by ${trend.perSecond} a second`);
   const flat = Array.from({ length: 200 }, (_, step) => 20 + noise(step));
-  t.equal(measureInFlightTrend(flat, STEP_MS, 120).rising, false);
+  t.equal(measureInFlightTrend(flat, 120).rising, false);
   t.end();
 });
 

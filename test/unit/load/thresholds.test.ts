@@ -1,9 +1,10 @@
 /** Thresholds of load runs: their syntax and their judgment. */
 import t from 'tap';
 import { checkThresholds, parseThresholds, ThresholdError } from '../../../load/index.ts';
-import { judgeCallThreshold } from '../../../load/thresholds/judge-calls.ts';
+import { judgeCallThreshold } from '../../../load/thresholds/judge-call-threshold.ts';
 import { judgeThreshold } from '../../../load/thresholds/judge-threshold.ts';
-import { applySelfCheck, isLowerBetter } from '../../../load/verdict/targets.ts';
+import { applySelfCheck } from '../../../load/verdict/run-verdict.ts';
+import { isLowerBetter } from '../../../load/verdict/target.ts';
 import type { CallOutcome } from '../../../load/voice/fleet-messages.ts';
 import type { InFlightTrend, LoadTarget } from '../../../src/contract/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
@@ -137,7 +138,8 @@ function judge(
   { samples = 400, breaches = 0, failures = 0, offered = 20, trend = steady } = {},
 ): LoadTarget {
   const times = {
-    ...{ count: samples, atRank: () => 700, percentile: () => 600, misses: [] },
+    response: { count: samples, atRank: () => 700, percentile: () => 600 },
+    misses: [],
     breaches: [{ samples, hits: breaches }],
     failures: [{ samples, hits: failures }],
   };

@@ -1,11 +1,12 @@
 import type { WebSocket } from 'ws';
+import { flattenHeaders } from '../../../../src/http-kit/flatten-headers.ts';
 import type { Clock } from '../../../../src/platform/clock.ts';
 import {
   openSocket,
   type SocketListener,
   type SocketRequest,
 } from '../../../../src/voice/call/index.ts';
-import { flattenHeaders, toFailure, type Outcome } from '../http-client.ts';
+import { toFailure, type Outcome } from '../http-client.ts';
 
 /** The outcome of a WebSocket request, with the WebSocket if it opened. */
 export interface SocketOutcome extends Outcome {

@@ -10,13 +10,14 @@ import { chatRequest, openingMessage, type ChatContent } from './chat-request.ts
 import { conversationRequest } from './conversation.ts';
 import { createMarkers, type Markers } from './markers.ts';
 import type { PlannedRequest } from './planned-request.ts';
+import { backgroundLoads, profiles } from './profiles.ts';
 import { createUserRequest } from './user-requests.ts';
 
 /** Returns the additional headers of a request by its name. `traceparent` is one of them. */
 export type CreateHeaders = (name: string) => Readonly<Record<string, string>>;
 
-/** The traffic of a load test: streams at a fixed rate, simulated users, or both. */
-export interface Profile {
+/** The requests of a load test: streams at a fixed rate, simulated users, or both. */
+export interface Traffic {
   /** The stream that the charts show. */
   main: StreamName;
   streams: readonly StreamName[];
@@ -28,9 +29,9 @@ export interface Profile {
   createHeaders: CreateHeaders;
 }
 
-/** Options of a profile. */
-export interface ProfileOptions {
-  name: LoadProfileName;
+/** What the traffic of a run depends on. */
+export interface TrafficOptions {
+  profile: LoadProfileName;
   ratePerSecond: number;
   /** For the profile `conversation`. */
   simulatedUsers: number;
@@ -46,14 +47,9 @@ export interface ProfileOptions {
   lines?: ChatContent['lines'];
 }
 
-/** Health requests per second in addition to chat: in 60 s, enough responses to prove the target. */
-export const BACKGROUND_HEALTH_PER_SECOND = 5;
-/** Users created and deleted per second in addition to chat. */
-export const BACKGROUND_USERS_PER_SECOND = 1;
-
-/** Creates a profile. */
-export function createProfile(options: ProfileOptions): Profile {
-  const { name, ratePerSecond, simulatedUsers, apiKey, hasUsers, random, lines } = options;
+/** Creates the traffic of a run that sends requests. */
+export function createTraffic(options: TrafficOptions): Traffic {
+  const { profile, ratePerSecond, simulatedUsers, apiKey, hasUsers, random, lines } = options;
   const { shard = WHOLE_RUN } = options;
   const markers = createMarkers(random.fork('tag').id(4));
   const headers: Record<string, string> =
@@ -64,52 +60,39 @@ export function createProfile(options: ProfileOptions): Profile {
     createPositions(shard),
     createPositions(shard),
   ];
-  const chat = {
-    stream: 'chat' as const,
-    perSecond: ratePerSecond,
-    nextRequest: () => {
+  const nextRequests: Record<StreamName, () => PlannedRequest> = {
+    chat() {
       const index = nextConversation();
       return chatRequest(index, [openingMessage(index, content)], content);
     },
+    health: () => healthRequest(nextHealth()),
+    users: () => createUserRequest(`sim_user_${markers.session(nextUser()).slice(3)}`, headers),
   };
-  const health = {
-    stream: 'health' as const,
-    perSecond: ratePerSecond,
-    nextRequest: () => healthRequest(nextHealth()),
-  };
-  const userLifecycle = {
-    stream: 'users' as const,
-    perSecond: BACKGROUND_USERS_PER_SECOND,
-    nextRequest: () =>
-      createUserRequest(`sim_user_${markers.session(nextUser()).slice(3)}`, headers),
-  };
-  const traceSeed = random.fork('traces').id(16);
-  const createHeaders: CreateHeaders = (name) => ({
-    ...options.headers,
-    [TRACEPARENT]: createTraceparent(traceSeed, name),
+  const { main, background = [], hasSimulatedUsers } = profiles[profile];
+  if (!main) throw new Error(`The profile ${profile} sends no requests.`);
+  const paced = [
+    { stream: main, perSecond: ratePerSecond },
+    ...background
+      .filter((stream) => stream !== 'users' || hasUsers)
+      .map((stream) => ({ stream, perSecond: backgroundLoads[stream].perSecond })),
+  ].map((each) => ({ ...each, nextRequest: nextRequests[each.stream] }));
+  const users = Array.from({ length: hasSimulatedUsers ? simulatedUsers : 0 }, (_, index) => {
+    const userRandom = random.fork(`user ${index}`);
+    return () => conversationRequest(content, userRandom, nextConversation);
   });
-  const base = { markers, users: [], createHeaders };
-  switch (name) {
-    case 'chat':
-      return { ...base, main: 'chat', streams: ['chat'], open: [chat] };
-    case 'health':
-      return { ...base, main: 'health', streams: ['health'], open: [health] };
-    case 'voice':
-      return { ...base, main: 'chat', streams: [], open: [] };
-    case 'all':
-    case 'mixed': {
-      const background = { ...health, perSecond: BACKGROUND_HEALTH_PER_SECOND };
-      const open = hasUsers ? [chat, background, userLifecycle] : [chat, background];
-      return { ...base, main: 'chat', streams: open.map(({ stream }) => stream), open };
-    }
-    case 'conversation': {
-      const users = Array.from({ length: simulatedUsers }, (_, index) => {
-        const userRandom = random.fork(`user ${index}`);
-        return () => conversationRequest(content, userRandom, nextConversation);
-      });
-      return { ...base, main: 'chat', streams: ['chat'], open: [], users };
-    }
-  }
+  const traceSeed = random.fork('traces').id(16);
+  return {
+    main,
+    streams: paced.map(({ stream }) => stream),
+    // Simulated users send the main stream.
+    open: hasSimulatedUsers ? paced.slice(1) : paced,
+    users,
+    markers,
+    createHeaders: (name) => ({
+      ...options.headers,
+      [TRACEPARENT]: createTraceparent(traceSeed, name),
+    }),
+  };
 }
 
 /** Builds a health request as the service sends it before each simulation: without a key. */

@@ -7,20 +7,24 @@ body { max-width: 72rem; }
 h1 { margin: 1.25rem 0 0.5rem; }
 .skip:not(:focus) { left: -100rem; position: absolute; }
 main:focus { outline: none; }
-nav { align-items: center; display: flex; flex-wrap: wrap; gap: 0.25rem; }
-nav a { border-radius: 0.375rem; padding: 0.2rem 0.6rem; text-decoration: none; }
+nav { align-items: center; display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; }
+nav a { padding: 0.25rem 0; text-decoration: none; text-underline-offset: 0.4rem; }
 nav a:hover { text-decoration: underline; }
-nav a[aria-current] { background: var(--box); box-shadow: inset 0 0 0 1px var(--line);
-  color: var(--ink); font-weight: 600; }
-nav.site { border-bottom: 1px solid var(--line); margin: 0 -0.6rem; padding-bottom: 0.6rem; }
+nav a[aria-current] { color: var(--ink); text-decoration: underline 2px; }
+nav.site { border-bottom: 1px solid var(--line); padding-bottom: 0.5rem; }
 nav.site form:first-of-type { margin-left: auto; }
-nav.site [type='search'] { font-size: 0.9rem; width: 9.5rem; }
+nav.site [type='search'] { font-size: 0.9rem; width: 10rem; }
+@media (max-width: 40rem) {
+  nav.site [role='search'] { flex: 1 0 100%; }
+  nav.site [type='search'] { width: 100%; }
+}
 dialog { background: var(--page); border: 1px solid var(--line); border-radius: 0.5rem;
   color: var(--ink); max-width: 24rem; }
 dialog h2 { margin: 0 0 0.5rem; }
 kbd { background: var(--box); border: 1px solid var(--line); border-radius: 0.25rem;
   font: 0.8125rem ui-monospace, monospace; padding: 0 0.3rem; }
-nav.tabs { margin: 0.5rem 0 0.5rem -0.6rem; }
+nav.tabs { margin: 0.5rem 0; }
+nav.path, main > p:first-child { font-size: 0.9rem; margin: 1rem 0 -0.75rem; }
 ul, ol { list-style: none; margin: 0; padding: 0; }
 main > details > summary { font-weight: 550; margin: 0.75rem 0 0.25rem; }
 li.outcome { border-top: 1px solid var(--line); padding: 0.6rem 0; }

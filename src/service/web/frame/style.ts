@@ -7,6 +7,7 @@ body { max-width: 72rem; }
 h1 { margin: 1.25rem 0 0.5rem; }
 .skip:not(:focus) { left: -100rem; position: absolute; }
 main:focus { outline: none; }
+main p, .remark, .log li { max-width: 50rem; }
 nav { align-items: center; display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; }
 nav a { padding: 0.25rem 0; text-decoration: none; text-underline-offset: 0.4rem; }
 nav a:hover { text-decoration: underline; }
@@ -48,8 +49,10 @@ code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block;
 .log .soft { display: block; }
 .log .level-error { border-color: var(--bad); } .log .level-warn { border-color: var(--warn); }
 .filters { align-items: end; display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; margin: 1rem 0; }
-.filters label { display: flex; flex-direction: column; }
-.filters label:has([type='checkbox']) { align-items: center; flex-direction: row; gap: 0.3rem; }
+.filters label { display: flex; flex-direction: column; min-width: 14rem; }
+@media (max-width: 40rem) { .filters label { flex: 1; min-width: 10rem; } }
+.filters label:has([type='checkbox']) { align-items: center; flex: none; flex-direction: row;
+  gap: 0.3rem; min-width: 0; }
 .form { margin: 1rem 0; }
 .form label { display: block; margin: 0.75rem 0; }
 .form label:has([type='checkbox'], [type='radio']) { margin: 0.3rem 0; }
@@ -57,12 +60,16 @@ code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block;
   margin-top: 0.2rem; width: 32rem; }
 .form textarea { display: block; font: 0.8125rem/1.5 ui-monospace, monospace; margin-top: 0.2rem;
   min-height: 8rem; width: 100%; }
+.field .soft { display: block; max-width: 44rem; }
+p:has(> button) { align-items: center; display: flex; flex-wrap: wrap; gap: 0.5rem 0.75rem; }
+.form p:has(> button) { margin-top: 1rem; }
 fieldset { border: 1px solid var(--line); border-radius: 0.5rem; margin: 0.75rem 0; min-width: 0;
   padding: 0.5rem 1rem; }
 legend { font-weight: 550; padding: 0 0.3rem; }
 input, button, select, textarea { background: var(--page); border: 1px solid var(--soft-ink);
   border-radius: 0.375rem; color: inherit; font: inherit; max-width: 100%;
   padding: 0.25rem 0.5rem; }
+::placeholder { color: var(--soft-ink); font-size: 0.875rem; opacity: 1; }
 select { min-height: calc(1lh + 0.5rem + 2px); }
 button { background: var(--link); border-color: var(--link); color: var(--page); cursor: pointer;
   padding: 0.25rem 0.85rem; }

@@ -79,7 +79,7 @@ function renderFields(page: SettingsPage, context: PageContext): Html {
       hint: `Conversations of today join the run “${base} ${today}”.`,
       problem: problems.run_name,
     })}
-    <p class="buttons">
+    <p>
       <button name="then" value="save">Save</button>
       ${
         unscoredConversations > 0 &&
@@ -144,5 +144,4 @@ function renderNoEvals(context: PageContext): Html {
 
 const CSS = `
 progress { accent-color: var(--link); max-width: 32rem; width: 100%; }
-.buttons { display: flex; flex-wrap: wrap; gap: 0.5rem; }
 `;

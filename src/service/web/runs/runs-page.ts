@@ -98,7 +98,7 @@ function renderFilters(kind: SessionKind, query: URLSearchParams, context: PageC
     path: '/runs',
     kind,
     body: html`${renderFilterField(list, 'name')} ${renderTimeFilters(list)}
-      <button>Filter</button>`,
+      <button class="quiet">Filter</button>`,
   });
 }
 
@@ -132,9 +132,7 @@ export function renderChoice(
     ${renderScope(context, kind)}
     <p>
       <button>Compare</button>
-      <span class="soft"
-        >two runs: the earlier one under "before", the later one under "after"</span
-      >
+      <span class="soft">Choose an earlier run under "before" and a later one under "after".</span>
     </p>
     ${renderRuns(runs, kind, context, chosen)}
   </form>`;
@@ -220,5 +218,5 @@ export function renderRate(rate: number): Html {
 
 /** CSS rules of tables of runs. */
 export const RUNS_CSS = `
-.choice td:has(input) { min-width: 3.5rem; }
+.choice :is(th.when, td:has(input)) { min-width: 3.5rem; }
 `;

@@ -110,7 +110,7 @@ export interface TestStart {
 export function renderTestPage(start: TestStart, context: PageContext): string {
   const { agent, plan, draft } = start;
   const { kind } = draft;
-  const title = `${TEST_LINKS[kind]}?`;
+  const title = TEST_LINKS[kind];
   const path = pathOfTest(agent.id, kind);
   return renderServicePage(
     {
@@ -127,7 +127,7 @@ export function renderTestPage(start: TestStart, context: PageContext): string {
           body: html`${draft.kind === 'load' ? renderLoadFields(draft) : renderCalls(draft)}
             <p>
               <button name="start" value="yes">Start</button>
-              <button class="quiet" name="start" value="no">Show the cost</button>
+              <button class="quiet" name="start" value="no">Update the cost</button>
             </p>`,
         })}`,
     },
@@ -144,8 +144,8 @@ const renderPlan = ({ sentence, modelRequests }: AgentTestPlan): Html =>
     ${
       modelRequests > 0 &&
       html`<p class="remark">
-        What reaches the model of the agent may cost money:
-        ${formatCount(modelRequests, 'request')}.
+        ${formatCount(modelRequests, 'request')}
+        ${modelRequests === 1 ? 'reaches' : 'reach'} the model of the agent, and may cost money.
       </p>`
     }`;
 

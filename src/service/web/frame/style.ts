@@ -5,6 +5,7 @@ import { TRANSCRIPT_CSS } from '../../../report-kit/transcript.ts';
 export const FRAME_CSS = `${FACT_LIST_CSS}${TRANSCRIPT_CSS}
 body { max-width: 72rem; }
 h1 { margin: 1.25rem 0 0.5rem; }
+h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
 .skip:not(:focus) { left: -100rem; position: absolute; }
 main:focus { outline: none; }
 main p, .remark, .log li { max-width: 50rem; }
@@ -14,7 +15,7 @@ nav a:hover { text-decoration: underline; }
 nav a[aria-current] { color: var(--ink); text-decoration: underline 2px; }
 nav.site { border-bottom: 1px solid var(--line); padding-bottom: 0.5rem; }
 nav.site form:first-of-type { margin-left: auto; }
-nav.site [type='search'] { font-size: 0.9rem; width: 10rem; }
+nav.site [type='search'] { font-size: 0.875rem; width: 10rem; }
 @media (max-width: 40rem) {
   nav.site [role='search'] { flex: 1 0 100%; }
   nav.site [type='search'] { width: 100%; }
@@ -25,11 +26,18 @@ dialog h2 { margin: 0 0 0.5rem; }
 kbd { background: var(--box); border: 1px solid var(--line); border-radius: 0.25rem;
   font: 0.8125rem ui-monospace, monospace; padding: 0 0.3rem; }
 nav.tabs { margin: 0.5rem 0; }
-nav.path, main > p:first-child { font-size: 0.9rem; margin: 1rem 0 -0.75rem; }
+nav.path, main > p:first-child { font-size: 0.875rem; margin: 1rem 0 -0.75rem; }
 ul, ol { list-style: none; margin: 0; padding: 0; }
-main > details > summary { font-weight: 550; margin: 0.75rem 0 0.25rem; }
+:where(main, main > div:not([class])) > details { border-top: 1px solid var(--line);
+  padding: 0.5rem 0; }
+:where(main, main > div:not([class])) > details:not(:has(+ details)) {
+  border-bottom: 1px solid var(--line); }
+:where(main, main > div:not([class])) > :where(:not(details, h2, h3)) + details {
+  margin-top: 1.5rem; }
+:where(main, main > div:not([class])) > details > summary { font-weight: 550; }
 li.outcome { border-top: 1px solid var(--line); padding: 0.6rem 0; }
 .mark { font-weight: 600; }
+.verdict, .ready { font-size: 1.125rem; margin: 0.75rem 0; }
 .passed { color: var(--good); } .failed { color: var(--bad); } .undecided { color: var(--warn); }
 code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block; margin: 0.1rem 0;
   padding: 0 0.4rem; }

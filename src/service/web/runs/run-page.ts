@@ -279,7 +279,6 @@ function renderEvals(
 }
 
 const CSS = `
-.verdict { font-size: 1.1rem; margin: 0.5rem 0; }
 ul.comparisons { display: flex; flex-wrap: wrap; gap: 0 1rem; list-style: none; margin: 0.75rem 0;
   padding: 0; }
 `;

@@ -170,7 +170,6 @@ function renderContext(scenario: Scenario): Html {
 
 /** CSS rules of the view of a scenario. */
 export const SCENARIO_CSS = `
-h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
 .text { white-space: pre-wrap; }
 .steps li, .evals li { border-left: 3px solid var(--line); margin: 0.5rem 0; padding-left: 0.75rem; }
 .run { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem;

@@ -2,6 +2,7 @@ import type { EvalDefinition, Persona, ReplyCondition, Scenario } from '../../..
 import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { cutText, formatDuration, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { evalKinds } from '../evals/eval-fields.ts';
 import { linkTo, type PageContext } from '../frame/page-frame.ts';
 
 const JSON_LENGTH_MAX = 4_000;
@@ -136,7 +137,7 @@ function renderEval(
       : html`${name}`;
   return html`<li>
     ${title}
-    <span class="soft">${kind.replaceAll('_', ' ')}${required ? '' : ', not required'}</span>
+    <span class="soft">${evalKinds[kind].name}${required ? '' : ', not required'}</span>
     ${Object.keys(params).length !== 0 && html`<code>${cutText(JSON.stringify(params), 500)}</code>`}
   </li>`;
 }

@@ -54,7 +54,7 @@ export function renderEvalsPage(list: EvalList, context: PageContext): string {
           An eval is one criterion that scores a conversation. Choose the evals that score live
           traces in the <a href="${linkTo(context, '/settings')}">settings</a>.
         </p>
-        <p><a href="${linkTo(context, '/evals/new')}">Add an eval</a></p>
+        <p><a class="button" href="${linkTo(context, '/evals/new')}">Add an eval</a></p>
         ${total === 0 && html`<p>There are no evals yet.</p>`}
         ${evals.length !== 0 && renderEvals(list, context)}
         ${renderPages({ path: '/evals', ...list })}`,

@@ -79,15 +79,18 @@ input, button, select, textarea { background: var(--page); border: 1px solid var
   padding: 0.25rem 0.5rem; }
 ::placeholder { color: var(--soft-ink); font-size: 0.875rem; opacity: 1; }
 select { min-height: calc(1lh + 0.5rem + 2px); }
-button { background: var(--link); border-color: var(--link); color: var(--page); cursor: pointer;
-  padding: 0.25rem 0.85rem; }
+a.button { border: 1px solid; border-radius: 0.375rem; display: inline-block;
+  text-decoration: none; }
+button, a.button { background: var(--link); border-color: var(--link); color: var(--page);
+  cursor: pointer; padding: 0.25rem 0.85rem; }
 button.quiet { background: var(--page); border-color: var(--soft-ink); color: var(--ink); }
 button.danger { background: var(--page); border-color: var(--bad); color: var(--bad); }
 button:focus-visible, select:focus-visible, textarea:focus-visible {
   outline: 2px solid var(--link); outline-offset: 2px; }
 [aria-invalid='true'] { border-color: var(--bad); }
 td span + span { margin-left: 0.5rem; }
-.rate svg { background: var(--line); display: block; height: 6px; width: 8rem; }
+.rate { width: 9rem; } .rate .soft { float: right; }
+.rate svg { background: var(--line); clear: both; display: block; height: 6px; width: 100%; }
 .rate rect { fill: var(--good); }
 td.time { min-width: 12rem; }
 .time svg { background: var(--box); display: block; height: 10px; width: 100%; }

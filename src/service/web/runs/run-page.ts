@@ -102,6 +102,15 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
   const content = html`<p class="verdict">${describeVerdict(page)}</p>
     ${renderFacts(page, context)} ${renderComparisons(page, context)}
     ${
+      watched &&
+      !isUnderWay(watched) &&
+      context.token !== undefined &&
+      renderForm(context, {
+        action: `${pathOfRun(kind, run.id)}/again`,
+        body: renderStart('Run again'),
+      })
+    }
+    ${
       watched
         ? renderProgress(watched, page.storedScenarios, context)
         : page.scenarios.length === 0
@@ -130,14 +139,6 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
             ${renderSessionTable(list.sessions, listQueryOf(page), context)}`
     }
     ${renderPages({ path: pathOfRun(kind, run.id), ...list })}
-    ${
-      watched &&
-      !isUnderWay(watched) &&
-      renderForm(context, {
-        action: `${pathOfRun(kind, run.id)}/again`,
-        body: renderStart('Run again'),
-      })
-    }
     ${
       watched &&
       html`<details id="repeat">
@@ -260,18 +261,7 @@ function renderEvals(
     items: urgent.slice(0, EVALS_MAX),
     columns: [
       { name: 'eval', content: renderName },
-      {
-        name: 'passed',
-        isNumber: true,
-        content: ({ passed, failed }) =>
-          `${formatNumber(passed)} of ${formatNumber(passed + failed)}`,
-      },
-      {
-        name: 'pass rate',
-        className: 'rate',
-        content: ({ passed, failed }) =>
-          passed + failed > 0 && renderRate(passed / (passed + failed)),
-      },
+      { name: 'passed', content: ({ passed, failed }) => renderRate(passed, passed + failed) },
       { name: 'failed', count: ({ failed }) => failed, mark: 'failed', content: linkToFailed },
       { name: 'errored', count: ({ errored }) => errored, mark: 'undecided' },
     ],

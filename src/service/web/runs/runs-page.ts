@@ -27,7 +27,7 @@ import { nameFields } from '../frame/list-filter.ts';
 import { pathOfRun } from './run-links.ts';
 import { HEAT_MAP_CSS, renderHeatMap } from './heat-map.ts';
 import type { JudgedRun } from './judge-runs.ts';
-import { passRateOf, renderPassRates } from './pass-rate-chart.ts';
+import { renderPassRates } from './pass-rate-chart.ts';
 
 /** A page of production runs or simulations, and the query that found them. */
 export interface RunList {
@@ -170,17 +170,7 @@ export function renderRuns(
       { name: 'not completed', count: ({ incompleteSessions }) => incompleteSessions, mark: '' },
       {
         name: 'passed evals',
-        isNumber: true,
-        content: (run) =>
-          `${formatNumber(run.passedEvaluations)} of ${formatNumber(run.evaluations)}`,
-      },
-      {
-        name: 'pass rate',
-        className: 'rate',
-        content: (run) => {
-          const rate = passRateOf(run);
-          return rate !== undefined && renderRate(rate);
-        },
+        content: ({ passedEvaluations, evaluations }) => renderRate(passedEvaluations, evaluations),
       },
       {
         name: 'newest session',
@@ -210,10 +200,15 @@ const columnOfChoice = (
     />`,
 });
 
-/** Renders a pass rate as a number and a bar. */
-export function renderRate(rate: number): Html {
-  return html`${formatShare(rate, 1)}
-    <svg aria-hidden="true"><rect width="${Math.round(rate * 100)}%" height="6" /></svg>`;
+/** Renders how many outcomes passed as numbers and a bar. */
+export function renderRate(passed: number, judged: number): Html {
+  if (judged === 0) return html`<span class="soft">none</span>`;
+  const rate = passed / judged;
+  return html`<div class="rate">
+    <span class="soft">${formatNumber(passed)} of ${formatNumber(judged)}</span>
+    ${formatShare(rate, 1)}
+    <svg aria-hidden="true"><rect width="${Math.round(rate * 100)}%" height="6" /></svg>
+  </div>`;
 }
 
 /** CSS rules of tables of runs. */

@@ -204,7 +204,7 @@ function renderFormats(context: PageContext): Html {
             html`<code>${name}</code> ${isRequired && html`<span class="soft">required</span>`}`,
         },
         {
-          name: 'of',
+          name: 'belongs to',
           className: 'when',
           content: ({ isOfTurn }) => (isOfTurn ? 'turn' : 'conversation'),
         },

@@ -135,6 +135,7 @@ tbody th { font-weight: inherit; min-width: 9rem; }
 td:where(.number), th:where(.number) { font-variant-numeric: tabular-nums; min-width: 0; text-align: right;
   white-space: nowrap; }
 thead th:where(.number) { white-space: normal; }
+td.number { font-size: inherit; }
 th:last-child, td:last-child { padding-right: 0; }
 :where(td.number) + td:where(:not(.number)), :where(th.number) + th:where(:not(.number)) {
   padding-left: 0.8rem; }

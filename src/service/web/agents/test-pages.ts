@@ -116,7 +116,6 @@ export function renderTestPage(start: TestStart, context: PageContext): string {
     {
       title: `${title} (${agent.name})`,
       section: 'Agents',
-      css: CSS,
       main: html`<p><a href="${linkTo(context, `/agents/${agent.id}`)}">${agent.name}</a></p>
         <h1>${title}</h1>
         <p class="soft">${agent.url}</p>
@@ -195,8 +194,3 @@ export function renderTest(agentId: string, test: WatchedTest, context: PageCont
     })}
   </section>`;
 }
-
-const CSS = `
-.row { display: grid; gap: 0 1rem; grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)); }
-.row .field :is(input, select) { width: 100%; }
-`;

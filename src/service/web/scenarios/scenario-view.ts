@@ -176,6 +176,4 @@ export const SCENARIO_CSS = `
 .run { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem;
   margin: 1rem 0; padding: 0.25rem 1rem 0.75rem; }
 .run .form { margin: 0; } .run h2 { margin: 0.75rem 0 0.25rem; }
-.row { align-items: end; display: flex; flex-wrap: wrap; gap: 0 1rem; }
-.row .field { flex: 1 1 10rem; } .form .row :is(input, select) { width: 100%; }
 `;

@@ -1,7 +1,10 @@
 import { FACT_LIST_CSS } from '../../../report-kit/fact-list.ts';
 import { TRANSCRIPT_CSS } from '../../../report-kit/transcript.ts';
 
-/** CSS rules of all pages of the service. Rules of one page stand with that page. */
+/**
+ * CSS rules of all pages of the service. Rules of one page stand with that page. A `div` without a class
+ * in `main` is the live part of a page.
+ */
 export const FRAME_CSS = `${FACT_LIST_CSS}${TRANSCRIPT_CSS}
 body { max-width: 72rem; }
 h1 { margin: 1.25rem 0 0.5rem; }
@@ -27,6 +30,7 @@ kbd { background: var(--box); border: 1px solid var(--line); border-radius: 0.25
   font: 0.8125rem ui-monospace, monospace; padding: 0 0.3rem; }
 nav.tabs { margin: 0.5rem 0; }
 nav.path, main > p:first-child { font-size: 0.875rem; margin: 1rem 0 -0.75rem; }
+nav.path a { text-decoration: underline; text-underline-offset: auto; }
 ul, ol { list-style: none; margin: 0; padding: 0; }
 :where(main, main > div:not([class])) > details { border-top: 1px solid var(--line);
   padding: 0.5rem 0; }

@@ -279,7 +279,7 @@ export const CHART_CSS = `
   --c4: #c4a3ff; --c5: #70777f; --k0: #ff7b72; --k1: #ffa657; --k2: #c4a3ff; --k3: #6cb0ff;
   --k4: #4dd0e1; --k5: #9aa2ab; } }
 figure { margin: 1rem 0 0; break-inside: avoid; }
-figcaption { color: var(--soft-ink); font-size: 0.86rem; margin-bottom: 0.2rem; }
+figcaption { color: var(--soft-ink); font-size: 0.875rem; margin-bottom: 0.2rem; }
 svg { display: block; width: 100%; height: auto; }
 svg.narrow { display: none; }
 svg.small { max-width: 24rem; }

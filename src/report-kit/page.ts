@@ -74,7 +74,7 @@ export const SHARED_CSS = `
 body { background: var(--page); color: var(--ink); margin: 0 auto; max-width: 60rem;
   overflow-wrap: anywhere; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.5rem; line-height: 1.3; margin: 0.4rem 0; }
-h2 { font-size: 1.2rem; margin: 2rem 0 0.5rem; }
+h2 { font-size: 1.25rem; margin: 2rem 0 0.5rem; }
 p { margin: 0.3rem 0; }
 a { color: var(--link); }
 a:focus-visible, summary:focus-visible, input:focus-visible { outline: 2px solid var(--link);
@@ -82,7 +82,7 @@ a:focus-visible, summary:focus-visible, input:focus-visible { outline: 2px solid
 summary { cursor: pointer; }
 dt, .soft { color: var(--soft-ink); }
 dd { margin: 0; }
-.soft { font-size: 0.9rem; }
+.soft { font-size: 0.875rem; }
 .pass { color: var(--good); } .fail, .error { color: var(--bad); }
 pre { background: var(--box); border-radius: 0.4rem; font: 0.8125rem/1.5 ui-monospace, monospace;
   margin: 0.3rem 0; padding: 0.5rem 0.75rem; white-space: pre-wrap; }

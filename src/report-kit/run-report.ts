@@ -118,7 +118,7 @@ const FRAME_CSS = `
 html { scroll-padding-top: 3rem; }
 body { max-width: 72rem; }
 h1 { font-size: 1.75rem; }
-h3 { color: var(--soft-ink); font-size: 0.95rem; margin: 1rem 0 0.25rem; }
+h3 { color: var(--soft-ink); font-size: 1rem; margin: 1rem 0 0.25rem; }
 .kind { color: var(--soft-ink); }
 .subject { font-weight: 600; }
 .sentence { margin: 0.4rem 0; }

@@ -129,11 +129,13 @@ export const TABLE_CSS = `
 table { border-collapse: collapse; margin: 0.6rem 0; width: 100%; }
 th, td { border-bottom: 1px solid var(--line); min-width: 5.75rem; padding: 0.4rem 0.75rem 0.4rem 0;
   text-align: left; vertical-align: top; }
-thead th { color: var(--soft-ink); font-size: 0.875rem; font-weight: 550; overflow-wrap: break-word; }
+thead th { color: var(--soft-ink); font-size: 0.875rem; font-weight: 550; overflow-wrap: break-word;
+  vertical-align: bottom; }
 tbody th { font-weight: inherit; min-width: 9rem; }
 td:where(.number), th:where(.number) { font-variant-numeric: tabular-nums; min-width: 0; text-align: right;
   white-space: nowrap; }
 thead th:where(.number) { white-space: normal; }
+td.number { font-size: inherit; }
 th:last-child, td:last-child { padding-right: 0; }
 :where(td.number) + td:where(:not(.number)), :where(th.number) + th:where(:not(.number)) {
   padding-left: 0.8rem; }

@@ -20,10 +20,10 @@ void t.test(
     const { page, errors } = await openPage(t, `${service.url}/agents/shop`);
     const question = await follow(page, 'text=Run a check');
     t.match(question, /The run sends \d+ requests/);
-    t.match(question, /What reaches the model of the agent may cost money: \d+ requests\./);
+    t.match(question, /\d+ requests reach the model of the agent, and may cost money\./);
     await assertAccessibleAtNight(t, page);
     await page.uncheck('[name=calls]');
-    const cheaper = await clickButton(page, 'Show the cost');
+    const cheaper = await clickButton(page, 'Update the cost');
     t.not(/sends \d+ requests/.exec(cheaper)?.[0], /sends \d+ requests/.exec(question)?.[0]);
     t.notOk(await page.isChecked('[name=calls]'), 'the choice is kept');
     await clickButton(page, 'Start');
@@ -54,7 +54,7 @@ void t.test(
     await assertAccessibleAtNight(t, page);
     await page.fill('[name=rate]', '10');
     await page.fill('[name=seconds]', '5');
-    t.match(await clickButton(page, 'Show the cost'), '10 requests per second for 5 s');
+    t.match(await clickButton(page, 'Update the cost'), '10 requests per second for 5 s');
     t.match(await clickButton(page, 'Start'), 'The load test is running:', 'it takes seconds');
     await page.waitForSelector('main:not(:has-text("is running")) .parts');
     t.match(

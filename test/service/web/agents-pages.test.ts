@@ -78,7 +78,7 @@ void t.test('an agent is added, checked, and changed; its key is never shown', a
   );
   t.match(await page.innerText('.parts'), 'Enter the key that the sandbox expects in the settings');
   t.notMatch((await send('GET /agents', { key: null })).text + (await page.content()), KEY);
-  await page.click('summary:text-is("Delete")');
+  await page.click('summary:text-is("Delete this agent")');
   t.match(await clickButton(page, 'Delete the agent'), 'The agent and its reports were deleted.');
   t.match(await admin('GET /agents'), { agents: { length: 0 } });
   t.same(

@@ -233,7 +233,7 @@ const ACTS: readonly Act[] = [
   {
     ...{ path: '/scenarios/h', name: 'a scenario that is saved unchanged' },
     run: async (t, page) => {
-      await page.click('summary:text-is("Edit")');
+      await page.click('summary:text-is("Edit the scenario")');
       t.match(await clickButton(page, 'Save'), 'The scenario was saved.');
     },
   },

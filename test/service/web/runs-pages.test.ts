@@ -157,9 +157,9 @@ void t.test('a deep link without a session leads to its run', async (t) => {
   const scenarios = page.locator('[aria-label=Scenarios] tbody tr');
   t.match(
     await scenarios.nth(0).innerText(),
-    /hours Opening hours, plain\s+failed\s+0 of 2\s+2\s+0/,
+    /hours\s+Opening hours, plain\s+failed\s+0 of 2\s+2\s+0/,
   );
-  t.match(await scenarios.nth(1).innerText(), /parcel Late parcel, plain\s+passed\s+2 of 2/);
+  t.match(await scenarios.nth(1).innerText(), /parcel\s+Late parcel, plain\s+passed\s+2 of 2/);
   const cause = page.locator('.causes');
   t.equal(await cause.count(), 1, 'only the failed scenario has causes');
   t.match(

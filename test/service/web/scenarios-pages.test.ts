@@ -79,7 +79,7 @@ void t.test(
     await page.fill('textarea', valid);
     t.match(await clickButton(page, 'Add the scenario'), 'The scenario was added.');
     t.match(await admin('GET /scenarios/a'), { user: { opening: 'Hi,\nthere\n' } });
-    await page.click('summary:text-is("Edit")');
+    await page.click('summary:text-is("Edit the scenario")');
     const stored = await page.inputValue('textarea');
     await page.fill('textarea', stored.replace('id: a', 'id: b'));
     t.match(await clickButton(page, 'Save'), 'Line 1, column 5: The id must stay a.');
@@ -116,7 +116,7 @@ void t.test('a persona is written, changed, and deleted', async (t) => {
   t.match(await clickButton(page, 'Add the persona'), 'Line 3, column 17: /patience_turns must be');
   await page.fill('textarea', 'id: busy\nname: Busy\npatience_turns: 2\n');
   t.match(await clickButton(page, 'Add the persona'), /Busy.*was added.*2 unhelpful replies/s);
-  await page.click('summary:text-is("Edit")');
+  await page.click('summary:text-is("Edit the persona")');
   await page.fill('textarea', 'id: busy\nname: Very busy\n');
   t.match(await clickButton(page, 'Save'), 'Very busy');
   await follow(page, 'main >> text=Personas');

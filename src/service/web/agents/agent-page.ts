@@ -106,7 +106,7 @@ function renderChanges(content: AgentPage, context: PageContext): Html {
       ${renderAgentForm(context, { draft, action: path, hasKey: agent.has_api_key })}
     </details>
     <details>
-      <summary>Delete</summary>
+      <summary>Delete this agent</summary>
       <p>This deletes the agent, its key, and its reports. Its simulated sessions are kept.</p>
       ${renderForm(context, {
         action: `${path}/delete`,
@@ -122,11 +122,6 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
   const path = `/agents/${agent.id}/readiness`;
   return {
     content: html`<p class="ready">${renderVerdict(readiness)}</p>
-      <p class="soft">
-        Export: <a href="${linkTo(context, path, { format: 'html' })}">page</a>,
-        <a href="${linkTo(context, path, { format: 'json' })}">JSON</a>,
-        <a href="${linkTo(context, `/agents/${agent.id}/badge.svg`)}">badge</a>
-      </p>
       <p>
         <a href="${linkTo(context, pathOfPlayground(agent.id))}">Chat with the agent</a> ·
         <a href="${linkTo(context, pathOfCall(agent.id))}">Call the agent</a>
@@ -135,6 +130,11 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
       <ul class="parts" aria-label="Readiness">
         ${parts.map((part) => renderPart(part, content, context))}
       </ul>
+      <p class="soft">
+        Export: <a href="${linkTo(context, path, { format: 'html' })}">page</a>,
+        <a href="${linkTo(context, path, { format: 'json' })}">JSON</a>,
+        <a href="${linkTo(context, `/agents/${agent.id}/badge.svg`)}">badge</a>
+      </p>
       <h2 id="simulations">Simulations</h2>
       ${renderHeatMap(content.judged, context)}
       ${runs.length === 0 ? html`<p>No simulation with this agent has ended yet.</p>` : renderRuns(runs.slice(0, RUNS_SHOWN_MAX), 'simulation', context)}
@@ -287,11 +287,10 @@ ${curl}</pre>
 
 const CSS = `
 .test { margin: 0.75rem 0; }
-.ready { font-size: 1.1rem; margin: 1rem 0 0.5rem; }
-.parts { display: grid; gap: 0.75rem; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); }
+.parts { display: grid; gap: 0.75rem; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr));
+  margin: 0.75rem 0; }
 .parts li { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem;
   padding: 0.75rem 1rem; }
-.parts h2 { color: var(--soft-ink); font-size: 0.9rem; font-weight: 550; margin: 0; }
+.parts h2 { color: var(--soft-ink); font-size: 0.875rem; font-weight: 550; margin: 0; }
 .action { margin: 0.5rem 0 0; }
-h3 { font-size: 1rem; margin: 1.25rem 0 0; }
 `;

@@ -38,7 +38,7 @@ export function renderCallPage(agent: StoredAgent, context: PageContext): string
 
 const renderCall = (agent: StoredAgent, token: string, context: PageContext): Html =>
   html`<div
-    class="call"
+    class="call form"
     data-call="${linkTo(context, `${pathOfCall(agent.id)}/socket`)}"
     data-token="${token}"
   >

@@ -103,7 +103,7 @@ function renderTurns(agent: StoredAgent, conversation: PlaygroundConversation): 
     const response = JSON.stringify(turn.response, null, 2) as string | undefined;
     return html`${renderTranscript([toShown(turn, index)])}
       ${turn.problem !== undefined && html`<p class="fail" role="alert">${withCode(turn.problem)}</p>`}
-      <details>
+      <details class="exchange">
         <summary>Request and response</summary>
         <pre>${JSON.stringify(request, null, 2)}</pre>
         ${response === undefined ? html`<p>There is no response in JSON.</p>` : html`<pre>${response.slice(0, RESPONSE_CHARS_MAX)}</pre>`}
@@ -198,5 +198,6 @@ const isTurn = (value: unknown): value is PlaygroundTurn =>
   value['toolCalls'].every((call) => isObject(call) && typeof call['name'] === 'string');
 
 const CSS = `
+main > .exchange { border: 0; margin: 0 0 0.5rem; padding: 0; }
 .ends { border-top: 1px solid var(--line); margin-top: 1rem; }
 `;

@@ -110,13 +110,12 @@ export interface TestStart {
 export function renderTestPage(start: TestStart, context: PageContext): string {
   const { agent, plan, draft } = start;
   const { kind } = draft;
-  const title = `${TEST_LINKS[kind]}?`;
+  const title = TEST_LINKS[kind];
   const path = pathOfTest(agent.id, kind);
   return renderServicePage(
     {
       title: `${title} (${agent.name})`,
       section: 'Agents',
-      css: CSS,
       main: html`<p><a href="${linkTo(context, `/agents/${agent.id}`)}">${agent.name}</a></p>
         <h1>${title}</h1>
         <p class="soft">${agent.url}</p>
@@ -127,7 +126,7 @@ export function renderTestPage(start: TestStart, context: PageContext): string {
           body: html`${draft.kind === 'load' ? renderLoadFields(draft) : renderCalls(draft)}
             <p>
               <button name="start" value="yes">Start</button>
-              <button class="quiet" name="start" value="no">Show the cost</button>
+              <button class="quiet" name="start" value="no">Update the cost</button>
             </p>`,
         })}`,
     },
@@ -144,8 +143,8 @@ const renderPlan = ({ sentence, modelRequests }: AgentTestPlan): Html =>
     ${
       modelRequests > 0 &&
       html`<p class="remark">
-        What reaches the model of the agent may cost money:
-        ${formatCount(modelRequests, 'request')}.
+        ${formatCount(modelRequests, 'request')}
+        ${modelRequests === 1 ? 'reaches' : 'reach'} the model of the agent, and may cost money.
       </p>`
     }`;
 
@@ -195,8 +194,3 @@ export function renderTest(agentId: string, test: WatchedTest, context: PageCont
     })}
   </section>`;
 }
-
-const CSS = `
-.row { display: grid; gap: 0 1rem; grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)); }
-.row .field :is(input, select) { width: 100%; }
-`;

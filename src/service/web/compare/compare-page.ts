@@ -11,7 +11,7 @@ import {
   describeStanding,
   type JudgedChange,
 } from '../../runs/comparison/scenario-changes.ts';
-import type { EvalCounts } from '../../store/store.ts';
+import type { EvalCounts, SessionKind } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { createEvalNames } from '../runs/eval-names.ts';
 import { passRateOf } from '../runs/pass-rate-chart.ts';
@@ -53,15 +53,18 @@ export function renderComparePage(comparison: RunComparison, context: PageContex
             ${pairs.map((pair) => renderPair(pair, context))}`
         }
         ${others.flatMap((group) => renderGroup(group) ?? [])}
-        <p class="soft">
-          "May be chance" means: if nothing changed, more than ${formatShare(CHANCE_P_MAX, 0)} of
-          comparisons like this one would show such a difference somewhere (exact tests, adjusted
-          for the number of ${kind === 'simulation' ? 'scenarios' : 'evals'}).
-        </p>`,
+        ${result.rows.some(({ change }) => change === 'unclear') && renderChance(kind)}`,
     },
     context,
   );
 }
+
+const renderChance = (kind: SessionKind): Html =>
+  html`<p class="soft">
+    "May be chance" means: if nothing changed, more than ${formatShare(CHANCE_P_MAX, 0)} of
+    comparisons like this one would show such a difference somewhere (exact tests, adjusted for the
+    number of ${kind === 'simulation' ? 'scenarios' : 'evals'}).
+  </p>`;
 
 const CLASSES: Readonly<Record<RunChange, string>> = {
   worse: 'failed',
@@ -337,8 +340,6 @@ function renderGroup({ name, noun, count, isFolded, table }: Group): Html | unde
 }
 
 const CSS = `
-.verdict { font-size: 1.1rem; margin: 0.75rem 0; }
-h3 { font-size: 1rem; margin: 0.75rem 0 0.25rem; }
 section.neighbors ul { margin: 0.25rem 0 0.75rem; }
 [aria-label='Compared runs'] th { min-width: 4rem; }
 [aria-label='Compared runs'] td:nth-child(2) { min-width: 10rem; }

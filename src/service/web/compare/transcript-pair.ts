@@ -121,9 +121,9 @@ function renderSide(
 export const TRANSCRIPT_PAIR_CSS = `
 .pair { display: grid; gap: 0 2rem; grid-template-columns: 1fr; }
 @media (min-width: 48rem) { .pair { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
-h4 { font-size: 0.95rem; margin: 0.5rem 0 0; }
+h4 { font-size: 1rem; margin: 0.5rem 0 0; }
 ul.reasons { list-style: disc; padding-left: 1.5rem; }
-summary h3 { display: inline-block; }
+summary h3 { display: inline-block; margin: 0; }
 mark.changed { border-color: var(--note); }
 li.differs { border-left: 4px solid var(--warn); padding-left: 0.75rem; }
 `;

@@ -1,5 +1,7 @@
+import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import type { SessionKind } from '../../store/store.ts';
 import {
   renderCheckbox,
   renderField,
@@ -47,8 +49,8 @@ export function renderEvalPage(page: EvalPage, context: PageContext): string {
       main: html`<h1>${title}</h1>
         ${renderKind(draft, context)}
         ${renderForm(context, { action: '/evals/save', body: renderBody(page, context) })}
-        ${renderDryRun(trial)} ${original !== undefined && renderScored(original, context)}
-        ${renderUsers(page.scenarios, context)}
+        ${renderDryRun(trial)}
+        ${original !== undefined && renderUses(original, page.scenarios, context)}
         ${page.reviews && renderReviews(page.reviews, context)}
         ${original !== undefined && context.token !== undefined && renderDeletion(page, original, context)}`,
     },
@@ -119,32 +121,30 @@ function renderEvalField(field: EvalField, { draft, problems }: EvalPage): Html 
   }
 }
 
-/** Renders links to the sessions that the eval scored. */
-function renderScored(id: string, context: PageContext): Html {
-  const link = (kind: string, more = {}): string =>
-    linkTo(context, '/sessions', { kind, eval_id: id, ...more });
-  return html`<p>
-    Sessions that it scored: <a href="${link('production')}">production</a>,
-    <a href="${link('simulation')}">simulation</a>; failed:
-    <a href="${link('production', { failed_only: 'true' })}">production</a>,
-    <a href="${link('simulation', { failed_only: 'true' })}">simulation</a>.
-  </p>`;
-}
-
 /** The most scenarios that the page lists. */
 const SCENARIOS_MAX = 50;
 
-/** Renders links to the scenarios that refer to the eval. */
-function renderUsers(scenarios: readonly string[], context: PageContext): Html | undefined {
-  if (scenarios.length === 0) return undefined;
+/** Renders links to the sessions that the eval scored, and to the scenarios that refer to it. */
+function renderUses(id: string, scenarios: readonly string[], context: PageContext): Html {
+  const link = (kind: SessionKind, more = {}): Html =>
+    html`<a href="${linkTo(context, '/sessions', { kind, eval_id: id, ...more })}">${kind}</a>`;
+  const failed = { failed_only: 'true' };
+  return html`<h2>Sessions and scenarios</h2>
+    ${renderFactList([
+      ['Scored sessions', html`${link('production')}, ${link('simulation')}`],
+      ['Failed sessions', html`${link('production', failed)}, ${link('simulation', failed)}`],
+      ['Scenarios', scenarios.length === 0 ? undefined : renderScenarios(scenarios, context)],
+    ])}`;
+}
+
+function renderScenarios(scenarios: readonly string[], context: PageContext): Html {
   const more = scenarios.length - SCENARIOS_MAX;
-  return html`<p id="${USERS_ANCHOR}">
-    Used by ${formatCount(scenarios.length, 'scenario')}:
+  return html`<span id="${USERS_ANCHOR}">
     ${scenarios
       .slice(0, SCENARIOS_MAX)
       .map((id) => html`<a class="user" href="${linkToScenario(id, context)}">${id}</a>`)}
     ${more > 0 && `and ${formatNumber(more)} more`}
-  </p>`;
+  </span>`;
 }
 
 function renderDeletion({ isLive, scenarios }: EvalPage, id: string, context: PageContext): Html {

@@ -51,10 +51,10 @@ export function renderEvalsPage(list: EvalList, context: PageContext): string {
       main: html`<h1>Evals</h1>
         ${renderNotice(context, listNotices(context))}
         <p>
-          An eval is one criterion that scores a conversation.
-          <a href="${linkTo(context, '/settings')}">Settings</a> choose the evals of live traces.
+          An eval is one criterion that scores a conversation. Choose the evals that score live
+          traces in the <a href="${linkTo(context, '/settings')}">settings</a>.
         </p>
-        <p><a href="${linkTo(context, '/evals/new')}">Add an eval</a></p>
+        <p><a class="button" href="${linkTo(context, '/evals/new')}">Add an eval</a></p>
         ${total === 0 && html`<p>There are no evals yet.</p>`}
         ${evals.length !== 0 && renderEvals(list, context)}
         ${renderPages({ path: '/evals', ...list })}`,
@@ -72,7 +72,7 @@ function renderEvals({ evals, recentMax }: EvalList, context: PageContext): Html
           name: 'eval',
           content: ({ definition: { id, name } }) =>
             html`<a href="${linkTo(context, '/evals/edit', { id })}">${name}</a>
-              <span class="soft">${id}</span>`,
+              <div class="soft">${id}</div>`,
         },
         { name: 'kind', content: ({ definition }) => evalKinds[definition.kind].name },
         { name: 'category', content: ({ definition: { category = 'general' } }) => category },

@@ -100,5 +100,4 @@ function renderSession(session: ReviewedOutcome['session'], context: PageContext
 /** CSS rules of the reviews of an eval. */
 export const REVIEWS_CSS = `
 .disagreements p { margin: 0.2rem 0; white-space: pre-line; }
-h3 { font-size: 1rem; margin: 0.75rem 0 0.25rem; }
 `;

@@ -135,7 +135,7 @@ function renderNavigation({ title, section = title }: ServicePage, context: Page
       ${context.owner !== undefined && html`<span class="soft">Owner ${context.owner}</span>`}
       ${
         context.hasSession &&
-        html`<form method="post" action="/sign-out"><button>Sign out</button></form>`
+        html`<form method="post" action="/sign-out"><button class="quiet">Sign out</button></form>`
       }
       <form action="${SEARCH_PATH}" role="search" aria-label="Everything">
         ${context.owner !== undefined && html`<input type="hidden" name="owner" value="${context.owner}" />`}

@@ -1,30 +1,47 @@
 import { FACT_LIST_CSS } from '../../../report-kit/fact-list.ts';
 import { TRANSCRIPT_CSS } from '../../../report-kit/transcript.ts';
 
-/** CSS rules of all pages of the service. Rules of one page stand with that page. */
+/**
+ * CSS rules of all pages of the service. Rules of one page stand with that page. A `div` without a class
+ * in `main` is the live part of a page.
+ */
 export const FRAME_CSS = `${FACT_LIST_CSS}${TRANSCRIPT_CSS}
 body { max-width: 72rem; }
 h1 { margin: 1.25rem 0 0.5rem; }
+h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
 .skip:not(:focus) { left: -100rem; position: absolute; }
 main:focus { outline: none; }
-nav { align-items: center; display: flex; flex-wrap: wrap; gap: 0.25rem; }
-nav a { border-radius: 0.375rem; padding: 0.2rem 0.6rem; text-decoration: none; }
+main p, .remark, .log li { max-width: 50rem; }
+nav { align-items: center; display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; }
+nav a { padding: 0.25rem 0; text-decoration: none; text-underline-offset: 0.4rem; }
 nav a:hover { text-decoration: underline; }
-nav a[aria-current] { background: var(--box); box-shadow: inset 0 0 0 1px var(--line);
-  color: var(--ink); font-weight: 600; }
-nav.site { border-bottom: 1px solid var(--line); margin: 0 -0.6rem; padding-bottom: 0.6rem; }
+nav a[aria-current] { color: var(--ink); text-decoration: underline 2px; }
+nav.site { border-bottom: 1px solid var(--line); padding-bottom: 0.5rem; }
 nav.site form:first-of-type { margin-left: auto; }
-nav.site [type='search'] { font-size: 0.9rem; width: 9.5rem; }
+nav.site [type='search'] { font-size: 0.875rem; width: 10rem; }
+@media (max-width: 40rem) {
+  nav.site [role='search'] { flex: 1 0 100%; }
+  nav.site [type='search'] { width: 100%; }
+}
 dialog { background: var(--page); border: 1px solid var(--line); border-radius: 0.5rem;
   color: var(--ink); max-width: 24rem; }
 dialog h2 { margin: 0 0 0.5rem; }
 kbd { background: var(--box); border: 1px solid var(--line); border-radius: 0.25rem;
   font: 0.8125rem ui-monospace, monospace; padding: 0 0.3rem; }
-nav.tabs { margin: 0.5rem 0 0.5rem -0.6rem; }
+nav.tabs { margin: 0.5rem 0; }
+nav.path, main > p:first-child { font-size: 0.875rem; margin: 1rem 0 -0.75rem; }
+nav.path a { text-decoration: underline; text-underline-offset: auto; }
 ul, ol { list-style: none; margin: 0; padding: 0; }
-main > details > summary { font-weight: 550; margin: 0.75rem 0 0.25rem; }
+:where(main, main > div:not([class])) > details { border-top: 1px solid var(--line);
+  padding: 0.5rem 0; }
+:where(main, main > div:not([class])) > details:not(:has(+ details)) {
+  border-bottom: 1px solid var(--line); }
+:where(main, main > div:not([class])) > :where(:not(details, h2, h3)) + details {
+  margin-top: 1.5rem; }
+:where(main, main > div:not([class])) > details > summary { font-weight: 550; }
 li.outcome { border-top: 1px solid var(--line); padding: 0.6rem 0; }
 .mark { font-weight: 600; }
+.verdict, .ready { font-size: 1.125rem; margin: 0.75rem 0; }
 .passed { color: var(--good); } .failed { color: var(--bad); } .undecided { color: var(--warn); }
 code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block; margin: 0.1rem 0;
   padding: 0 0.4rem; }
@@ -44,8 +61,10 @@ code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block;
 .log .soft { display: block; }
 .log .level-error { border-color: var(--bad); } .log .level-warn { border-color: var(--warn); }
 .filters { align-items: end; display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; margin: 1rem 0; }
-.filters label { display: flex; flex-direction: column; }
-.filters label:has([type='checkbox']) { align-items: center; flex-direction: row; gap: 0.3rem; }
+.filters label { display: flex; flex-direction: column; min-width: 14rem; }
+@media (max-width: 40rem) { .filters label { flex: 1; min-width: 10rem; } }
+.filters label:has([type='checkbox']) { align-items: center; flex: none; flex-direction: row;
+  gap: 0.3rem; min-width: 0; }
 .form { margin: 1rem 0; }
 .form label { display: block; margin: 0.75rem 0; }
 .form label:has([type='checkbox'], [type='radio']) { margin: 0.3rem 0; }
@@ -53,22 +72,32 @@ code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block;
   margin-top: 0.2rem; width: 32rem; }
 .form textarea { display: block; font: 0.8125rem/1.5 ui-monospace, monospace; margin-top: 0.2rem;
   min-height: 8rem; width: 100%; }
+.row { align-items: start; display: flex; flex-wrap: wrap; gap: 0 1rem; }
+.row .field { flex: 1 1 10rem; max-width: 24rem; } .form .row label { margin: 0.4rem 0; }
+.form .row :is(input, select) { width: 100%; }
+.field .soft { display: block; max-width: 44rem; }
+p:has(> button) { align-items: center; display: flex; flex-wrap: wrap; gap: 0.5rem 0.75rem; }
+.form p:has(> button) { margin-top: 1rem; }
 fieldset { border: 1px solid var(--line); border-radius: 0.5rem; margin: 0.75rem 0; min-width: 0;
   padding: 0.5rem 1rem; }
 legend { font-weight: 550; padding: 0 0.3rem; }
 input, button, select, textarea { background: var(--page); border: 1px solid var(--soft-ink);
   border-radius: 0.375rem; color: inherit; font: inherit; max-width: 100%;
   padding: 0.25rem 0.5rem; }
+::placeholder { color: var(--soft-ink); font-size: 0.875rem; opacity: 1; }
 select { min-height: calc(1lh + 0.5rem + 2px); }
-button { background: var(--link); border-color: var(--link); color: var(--page); cursor: pointer;
-  padding: 0.25rem 0.85rem; }
+a.button { border: 1px solid; border-radius: 0.375rem; display: inline-block;
+  text-decoration: none; }
+button, a.button { background: var(--link); border-color: var(--link); color: var(--page);
+  cursor: pointer; padding: 0.25rem 0.85rem; }
 button.quiet { background: var(--page); border-color: var(--soft-ink); color: var(--ink); }
 button.danger { background: var(--page); border-color: var(--bad); color: var(--bad); }
 button:focus-visible, select:focus-visible, textarea:focus-visible {
   outline: 2px solid var(--link); outline-offset: 2px; }
 [aria-invalid='true'] { border-color: var(--bad); }
 td span + span { margin-left: 0.5rem; }
-.rate svg { background: var(--line); display: block; height: 6px; width: 8rem; }
+.rate { width: 9rem; } .rate .soft { float: right; }
+.rate svg { background: var(--line); clear: both; display: block; height: 6px; width: 100%; }
 .rate rect { fill: var(--good); }
 td.time { min-width: 12rem; }
 .time svg { background: var(--box); display: block; height: 10px; width: 100%; }

@@ -51,16 +51,21 @@ export interface Overview extends News, Omit<Exporters, 'log'> {
 export function renderOverviewPage(overview: Overview, context: PageContext): string {
   const { counts, runs, simulations, nowMs, about } = overview;
   const isEmpty = isEmptyService(counts);
+  const charts = [
+    ...renderPassRates(runs, 'production', nowMs),
+    ...renderPassRates(simulations, 'simulation', nowMs),
+  ];
   return renderServicePage(
     {
       title: 'Overview',
       css: `${CHART_CSS}${RUNS_CSS}${STARTS_CSS}${EXPORTERS_CSS}`,
       main: html`<h1>Overview</h1>
         ${renderLive(linkTo(context, OVERVIEW_LIVE_PATH), renderNews(overview, context))}
-        <div class="charts">
-          ${renderPassRates(runs, 'production', nowMs)}
-          ${renderPassRates(simulations, 'simulation', nowMs)}
-        </div>
+        ${
+          charts.length !== 0 &&
+          html`<h2>Pass rates</h2>
+            <div class="charts">${charts}</div>`
+        }
         ${
           simulations.length !== 0 &&
           html`<p>

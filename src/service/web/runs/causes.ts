@@ -136,7 +136,6 @@ function renderSamples(group: readonly Cause[], context: PageContext): Html {
 
 /** CSS rules of the causes. */
 export const CAUSES_CSS = `
-h3 { font-size: 1rem; margin: 0.75rem 0 0.25rem; }
 .causes li { margin: 0.3rem 0; }
 .causes ul.reasons { list-style: disc; padding-left: 1.5rem; }
 .causes ul.scenarios { list-style: none; padding-left: 0.5rem; }

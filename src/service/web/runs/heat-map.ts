@@ -117,7 +117,7 @@ function shadeOf({ passed, samples, verdict }: ScenarioResult): string {
 /** CSS rules of heat maps. People with any kind of color blindness can tell blue from orange. */
 export const HEAT_MAP_CSS = `
 figure:has(.heat) { margin: 1rem 0 0; }
-figcaption { color: var(--soft-ink); font-size: 0.86rem; }
+figcaption { color: var(--soft-ink); font-size: 0.875rem; }
 table.heat { table-layout: fixed; width: auto; }
 .heat th, .heat td { border: 1px solid var(--page); min-width: 0; padding: 0.2rem 0.4rem;
   text-align: center; white-space: nowrap; width: 4.25rem; }

@@ -99,6 +99,15 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
   const content = html`<p class="verdict">${describeVerdict(page)}</p>
     ${renderFacts(page, context)} ${renderComparisons(page, context)}
     ${
+      watched &&
+      !isUnderWay(watched) &&
+      context.token !== undefined &&
+      renderForm(context, {
+        action: `${pathOfRun(kind, run.id)}/again`,
+        body: renderStart('Run again'),
+      })
+    }
+    ${
       watched
         ? renderProgress(watched, page.storedScenarios, context)
         : page.scenarios.length === 0
@@ -127,14 +136,6 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
             ${renderSessionTable(list.sessions, listQueryOf(page), context)}`
     }
     ${renderPages({ path: pathOfRun(kind, run.id), ...list })}
-    ${
-      watched &&
-      !isUnderWay(watched) &&
-      renderForm(context, {
-        action: `${pathOfRun(kind, run.id)}/again`,
-        body: renderStart('Run again'),
-      })
-    }
     ${
       watched &&
       html`<details id="repeat">
@@ -257,18 +258,7 @@ function renderEvals(
     items: urgent.slice(0, EVALS_MAX),
     columns: [
       { name: 'eval', content: renderName },
-      {
-        name: 'passed',
-        isNumber: true,
-        content: ({ passed, failed }) =>
-          `${formatNumber(passed)} of ${formatNumber(passed + failed)}`,
-      },
-      {
-        name: 'pass rate',
-        className: 'rate',
-        content: ({ passed, failed }) =>
-          passed + failed > 0 && renderRate(passed / (passed + failed)),
-      },
+      { name: 'passed', content: ({ passed, failed }) => renderRate(passed, passed + failed) },
       { name: 'failed', count: ({ failed }) => failed, mark: 'failed', content: linkToFailed },
       { name: 'errored', count: ({ errored }) => errored, mark: 'undecided' },
     ],
@@ -276,7 +266,6 @@ function renderEvals(
 }
 
 const CSS = `
-.verdict { font-size: 1.1rem; margin: 0.5rem 0; }
 ul.comparisons { display: flex; flex-wrap: wrap; gap: 0 1rem; list-style: none; margin: 0.75rem 0;
   padding: 0; }
 `;

@@ -28,7 +28,7 @@ import { describeField } from '../frame/list-filter.ts';
 import { pathOfRun } from './run-links.ts';
 import { HEAT_MAP_CSS, renderHeatMap } from './heat-map.ts';
 import type { JudgedRun } from './judge-runs.ts';
-import { passRateOf, renderPassRates } from './pass-rate-chart.ts';
+import { renderPassRates } from './pass-rate-chart.ts';
 
 /** A page of production runs or simulations, and the query that found them. */
 export interface RunList {
@@ -99,7 +99,7 @@ function renderFilters(kind: SessionKind, query: URLSearchParams, context: PageC
     path: '/runs',
     kind,
     body: html`${renderFilterField(list, 'name')} ${renderTimeFilters(list)}
-      <button>Filter</button>`,
+      <button class="quiet">Filter</button>`,
   });
 }
 
@@ -133,9 +133,7 @@ export function renderChoice(
     ${renderScope(context, kind)}
     <p>
       <button>Compare</button>
-      <span class="soft"
-        >two runs: the earlier one under "before", the later one under "after"</span
-      >
+      <span class="soft">Choose an earlier run under "before" and a later one under "after".</span>
     </p>
     ${renderRuns(runs, kind, context, chosen)}
   </form>`;
@@ -173,17 +171,7 @@ export function renderRuns(
       { name: 'not completed', count: ({ incompleteSessions }) => incompleteSessions, mark: '' },
       {
         name: 'passed evals',
-        isNumber: true,
-        content: (run) =>
-          `${formatNumber(run.passedEvaluations)} of ${formatNumber(run.evaluations)}`,
-      },
-      {
-        name: 'pass rate',
-        className: 'rate',
-        content: (run) => {
-          const rate = passRateOf(run);
-          return rate !== undefined && renderRate(rate);
-        },
+        content: ({ passedEvaluations, evaluations }) => renderRate(passedEvaluations, evaluations),
       },
       {
         name: 'newest session',
@@ -213,13 +201,18 @@ const columnOfChoice = (
     />`,
 });
 
-/** Renders a pass rate as a number and a bar. */
-export function renderRate(rate: number): Html {
-  return html`${formatShare(rate, 1)}
-    <svg aria-hidden="true"><rect width="${Math.round(rate * 100)}%" height="6" /></svg>`;
+/** Renders how many outcomes passed as numbers and a bar. */
+export function renderRate(passed: number, judged: number): Html {
+  if (judged === 0) return html`<span class="soft">none</span>`;
+  const rate = passed / judged;
+  return html`<div class="rate">
+    <span class="soft">${formatNumber(passed)} of ${formatNumber(judged)}</span>
+    ${formatShare(rate, 1)}
+    <svg aria-hidden="true"><rect width="${Math.round(rate * 100)}%" height="6" /></svg>
+  </div>`;
 }
 
 /** CSS rules of tables of runs. */
 export const RUNS_CSS = `
-.choice td:has(input) { min-width: 3.5rem; }
+.choice :is(th.when, td:has(input)) { min-width: 3.5rem; }
 `;

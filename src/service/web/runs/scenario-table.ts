@@ -44,10 +44,9 @@ const listColumns = ({
     content: ({ scenario_id: id, scenario, persona }) => {
       const page = linkToPage(id);
       const name = page === undefined ? scenario : html`<a href="${page}">${scenario}</a>`;
+      const hasName = page !== undefined || scenario !== id;
       return html`<a href="${linkToSessions(id)}">${id}</a>
-        <span class="soft"
-          >${(scenario !== id || page !== undefined) && name}${persona !== '' && `, ${persona}`}</span
-        >`;
+        <div class="soft">${hasName && name}${hasName && persona !== '' && ', '}${persona}</div>`;
     },
   },
   {

@@ -59,7 +59,7 @@ export function renderDocumentForms(
   return html`${
       edited &&
       html`<details ${edited.problem ? 'open' : ''}>
-        <summary>Edit</summary>
+        <summary>Edit the ${kind}</summary>
         ${renderEditor(context, { kind, action: `${path}/save`, button: 'Save', edited })}
       </details>`
     }

@@ -1,6 +1,6 @@
 import type { EvalDefinition, Persona, Scenario } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import { formatCount, formatInstant, formatNumber } from '../../../report-kit/format.ts';
+import { cutText, formatCount, formatInstant, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import type { JudgedRun } from '../runs/judge-runs.ts';
@@ -110,6 +110,9 @@ function renderResults({ scenario: { id }, runs }: ScenarioPage, context: PageCo
     }`;
 }
 
+/** The most characters of the name of an agent on a button. */
+const AGENT_LENGTH_MAX = 40;
+
 function renderRun({ scenario, agents, estimate }: ScenarioPage, context: PageContext): Html {
   const [agent, ...others] = agents;
   if (!agent || !estimate) {
@@ -126,7 +129,7 @@ function renderRun({ scenario, agents, estimate }: ScenarioPage, context: PageCo
       ? renderForm(context, {
           action: RUN_PATH,
           body: html`${renderHiddenRun(draft)}
-            <p>${renderStart(`Run with ${agent.name}`)}</p>`,
+            <p>${renderStart(`Run with ${cutText(agent.name, AGENT_LENGTH_MAX)}`)}</p>`,
         })
       : undefined;
   const settings = renderForm(context, {

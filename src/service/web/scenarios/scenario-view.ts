@@ -2,6 +2,7 @@ import type { EvalDefinition, Persona, ReplyCondition, Scenario } from '../../..
 import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { cutText, formatDuration, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { evalKinds } from '../evals/eval-fields.ts';
 import { linkTo, type PageContext } from '../frame/page-frame.ts';
 
 const JSON_LENGTH_MAX = 4_000;
@@ -136,7 +137,7 @@ function renderEval(
       : html`${name}`;
   return html`<li>
     ${title}
-    <span class="soft">${kind.replaceAll('_', ' ')}${required ? '' : ', not required'}</span>
+    <span class="soft">${evalKinds[kind].name}${required ? '' : ', not required'}</span>
     ${Object.keys(params).length !== 0 && html`<code>${cutText(JSON.stringify(params), 500)}</code>`}
   </li>`;
 }
@@ -170,12 +171,9 @@ function renderContext(scenario: Scenario): Html {
 
 /** CSS rules of the view of a scenario. */
 export const SCENARIO_CSS = `
-h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
 .text { white-space: pre-wrap; }
 .steps li, .evals li { border-left: 3px solid var(--line); margin: 0.5rem 0; padding-left: 0.75rem; }
 .run { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem;
   margin: 1rem 0; padding: 0.25rem 1rem 0.75rem; }
 .run .form { margin: 0; } .run h2 { margin: 0.75rem 0 0.25rem; }
-.row { align-items: end; display: flex; flex-wrap: wrap; gap: 0 1rem; }
-.row .field { flex: 1 1 10rem; } .form .row :is(input, select) { width: 100%; }
 `;

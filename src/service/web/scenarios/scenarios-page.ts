@@ -1,5 +1,5 @@
 import type { Scenario } from '../../../contract/index.ts';
-import { formatCount } from '../../../report-kit/format.ts';
+import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { RunnableAgent } from '../../operations/agents.ts';
 import type { Page } from '../../store/store.ts';
@@ -47,7 +47,7 @@ export function renderScenariosPage(list: ScenarioList, context: PageContext): s
   return renderServicePage(
     {
       title: 'Scenarios',
-      css: `${SCENARIO_CSS}td .row { gap: 0.5rem; }`,
+      css: SCENARIO_CSS,
       main: html`<h1>Scenarios</h1>
         ${renderDocumentTabs(context, 'scenario')} ${renderNotice(context, NOTICES)}
         <p>A scenario says what a simulated user wants, and how the conversation is scored.</p>
@@ -98,8 +98,8 @@ function renderRun(list: ScenarioList, context: PageContext): Html {
         <h2 id="run">Run</h2>
         <label
           ><input type="checkbox" name="all" value="yes" />
-          ${(query.get('q') ?? '') === '' ? 'All' : 'All matching'}
-          ${formatCount(total, 'scenario')}</label
+          ${(query.get('q') ?? '') === '' ? 'All' : 'All matching'} scenarios
+          (${formatNumber(total)})</label
         >
         ${elsewhere.length !== 0 && renderElsewhere(elsewhere)}
         <input type="hidden" name="q" value="${query.get('q') ?? ''}" />

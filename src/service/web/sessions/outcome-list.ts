@@ -85,5 +85,5 @@ export const OUTCOME_CSS = `${REVIEW_CSS}
 span.mark, dd.mark { font: inherit; font-weight: 600; }
 li.outcome:target { background: var(--target); }
 .reasoning { white-space: pre-line; }
-.evidence { display: flex; flex-wrap: wrap; font-size: 0.9rem; gap: 0.1rem 0.75rem; }
+.evidence { display: flex; flex-wrap: wrap; font-size: 0.875rem; gap: 0.1rem 0.75rem; }
 `;

@@ -126,7 +126,7 @@ const unknownOutcome = (): RequestError =>
 
 /** CSS rules of reviews. */
 export const REVIEW_CSS = `
-.review { font-size: 0.9rem; margin-top: 0.4rem; }
+.review { font-size: 0.875rem; margin-top: 0.4rem; }
 .review .form { margin: 0.25rem 0; }
 .review .form input:not([type='hidden']) { max-width: 100%; }
 div.review { border-left: 4px solid var(--line); padding-left: 0.75rem; }

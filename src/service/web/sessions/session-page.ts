@@ -75,7 +75,7 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
     {
       title,
       section: 'Sessions',
-      css: `${CALL_CSS}${OUTCOME_CSS}${SESSION_CSS}`,
+      css: `${CALL_CSS}${OUTCOME_CSS}`,
       main: html`${renderPath(session, list, context)}
         <h1>${title}</h1>
         ${renderFactList([['Verdict', verdict, `mark ${verdict}`], ...listProperties(content, context)])}
@@ -181,7 +181,3 @@ function listProperties({ session, scenario, agentId }: SessionPage, context: Pa
 /** Returns why a session ended. The status already says that it was canceled. */
 const describeEndReason = ({ endReason = 'canceled' }: Session): string | undefined =>
   endReason === 'canceled' ? undefined : nameEnd(endReason);
-
-const SESSION_CSS = `
-nav.path { margin: 0.75rem 0 -0.75rem -0.6rem; }
-`;

@@ -130,7 +130,8 @@ function renderFilters(kind: SessionKind, query: URLSearchParams, context: PageC
       )}
       ${field('text')} ${field('tag', 'model=mini, tier=gold')}
       ${field(kind === 'production' ? 'run' : 'agent')} ${field('eval')}
-      ${renderOutcomeFilter(query)} ${renderTimeFilters(list)} <button>Filter</button>`,
+      ${renderOutcomeFilter(query)} ${renderTimeFilters(list)}
+      <button class="quiet">Filter</button>`,
   });
 }
 

@@ -2,6 +2,7 @@ import type { EvalDefinition, LiveSettings } from '../../../contract/index.ts';
 import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { evalKinds } from '../evals/eval-fields.ts';
 import type { FieldProblems } from '../frame/field-problems.ts';
 import { renderCheckbox, renderField, renderProblem } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
@@ -79,7 +80,7 @@ function renderFields(page: SettingsPage, context: PageContext): Html {
       hint: `Conversations of today join the run “${base} ${today}”.`,
       problem: problems.run_name,
     })}
-    <p class="buttons">
+    <p>
       <button name="then" value="save">Save</button>
       ${
         unscoredConversations > 0 &&
@@ -98,7 +99,7 @@ function renderEvals(page: SettingsPage, context: PageContext): Html {
   return html`<fieldset ${problems.evals !== undefined && html`aria-describedby="problem-evals"`}>
     <legend>Evals that score every closed conversation</legend>
     <p class="soft">
-      At most five. An eval of kind judge calls a language model for every conversation.
+      At most five. Evals that are judged by a language model call it for every conversation.
     </p>
     ${renderProblem(problems.evals, 'problem-evals')}
     ${settings.evals.map((id) => {
@@ -124,7 +125,10 @@ function renderEvals(page: SettingsPage, context: PageContext): Html {
 const renderChoice = ({ id, name, kind, required }: EvalDefinition, isChecked: boolean): Html =>
   renderCheckbox(
     'evals',
-    html`${name} <span class="soft">${kind}${required === false ? ', not required' : ''}</span>`,
+    html`${name}
+      <span class="soft"
+        >${evalKinds[kind].name}${required === false ? ', not required' : ''}</span
+      >`,
     { value: id, isChecked },
   );
 
@@ -144,5 +148,4 @@ function renderNoEvals(context: PageContext): Html {
 
 const CSS = `
 progress { accent-color: var(--link); max-width: 32rem; width: 100%; }
-.buttons { display: flex; flex-wrap: wrap; gap: 0.5rem; }
 `;

@@ -204,7 +204,7 @@ function renderFormats(context: PageContext): Html {
             html`<code>${name}</code> ${isRequired && html`<span class="soft">required</span>`}`,
         },
         {
-          name: 'of',
+          name: 'belongs to',
           className: 'when',
           content: ({ isOfTurn }) => (isOfTurn ? 'turn' : 'conversation'),
         },
@@ -238,5 +238,6 @@ const CSS = `${PROBLEM_LIST_CSS}
 .choices { border: 1px solid var(--line); border-radius: 0.375rem; max-height: 14rem;
   overflow-y: auto; padding: 0.25rem 0.75rem; }
 .evals p { margin: 0.75rem 0 0.2rem; }
+#evals-label .soft { display: block; }
 td code { overflow-wrap: anywhere; }
 .choices label { overflow-wrap: anywhere; }`;

@@ -82,9 +82,10 @@ export function judgeAgain(
   });
   const order: readonly Row['verdict'][] = ['fail', 'warn', 'not_judged', 'pass'];
   const sorted = rows.toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
-  const requirements = sorted.map(
-    ({ open, ...row }): Row => ({ ...row, ...(open && { reason: openReasons[open] }) }),
-  );
+  const requirements = sorted.map(({ open, ...row }): Row => ({
+    ...row,
+    ...(open && { reason: openReasons[open] }),
+  }));
   return { ...conclude(suite, sorted, source, now), requirements };
 }
 

@@ -50,7 +50,9 @@ export function rebuildRequest(
 ): Outgoing {
   const { method, path, headers, body, bodyBase64 } = request;
   if (needsKey(request) && apiKey === undefined) {
-    throw new ResendError(`Exchange ${id} was sent with the API key. Set it in ${spell('apiKey')}.`);
+    throw new ResendError(
+      `Exchange ${id} was sent with the API key. Set it in ${spell('apiKey')}.`,
+    );
   }
   const fill = (text: string): string => text.replaceAll(REDACTED, apiKey ?? REDACTED);
   const given = connection?.headers ?? {};
@@ -58,7 +60,9 @@ export function rebuildRequest(
     if (value !== REDACTED) return [name, fill(value)] as const;
     const own = given[name];
     if (own !== undefined) return [name, own] as const;
-    throw new ResendError(`Exchange ${id} was sent with the header ${name}. Set it in ${spell('headers')}.`);
+    throw new ResendError(
+      `Exchange ${id} was sent with the header ${name}. Set it in ${spell('headers')}.`,
+    );
   });
   const content =
     bodyBase64 === undefined

@@ -18,8 +18,7 @@ export function judgeCallStep({ plan, selfCheck, voice }: LoadReport): JudgedRun
   const generatorFailed = !selfCheck.valid;
   const problem =
     (generatorFailed && selfCheck.reasons.join(' ').replace(/\.$/, '')) ||
-    (held < calls &&
-      `${calls - held} of ${formatCount(calls, 'call')} failed (${errors})`) ||
+    (held < calls && `${calls - held} of ${formatCount(calls, 'call')} failed (${errors})`) ||
     (pathMs !== null &&
       isMiss(targetTable.voiceLatency, pathMs) &&
       `network path latency p95 ${formatDuration(pathMs)}`) ||

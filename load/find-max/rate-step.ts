@@ -33,7 +33,8 @@ export function judgeRateStep(
       `the load generator could not keep up (send lag p99 ${formatDuration(lagMs)})`) ||
     (earlyEnd?.kind === 'down' && earlyEnd.detail) ||
     (failedShare > FAILED_SHARE_MAX && `${formatShare(failedShare, 1)} of the requests failed`) ||
-    (isMiss(targetTable.chatLatency, judgedMs) && `p${plan.percentile} ${formatDuration(judgedMs)}`) ||
+    (isMiss(targetTable.chatLatency, judgedMs) &&
+      `p${plan.percentile} ${formatDuration(judgedMs)}`) ||
     (trend.rising && `requests in flight rise by ${formatNumber(trend.perSecond, 1)} per second`) ||
     (donePerSecond < plan.ratePerSecond * SUCCESS_SHARE_MIN * (ranMs / plan.windowMs) &&
       `only ${formatNumber(donePerSecond, 1)} requests/s succeeded`);

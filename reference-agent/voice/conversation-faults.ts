@@ -31,10 +31,9 @@ export const conversationFaults = {
   buffered_audio:
     ({ ms }) =>
     (behavior) => {
-      const buffer = Array.from(
-        { length: countBufferedFrames(ms) },
-        (): Frame => ({ payload: silentFrame }),
-      );
+      const buffer = Array.from({ length: countBufferedFrames(ms) }, (): Frame => ({
+        payload: silentFrame,
+      }));
       return {
         sendFrame(frame, atMs) {
           buffer.push(frame);

@@ -58,8 +58,11 @@ const MALFORMED_CODE =
 /** Classifies the error of a request by undici, autocannon, or `ws`. */
 export function classifyNetworkFailure(error: unknown): NetworkFailure {
   // Some errors of the HTTP parser have only a name.
-  const { name, message, code = name === 'HTTPParserError' ? 'HPE_UNKNOWN' : '' } =
-    firstError(error);
+  const {
+    name,
+    message,
+    code = name === 'HTTPParserError' ? 'HPE_UNKNOWN' : '',
+  } = firstError(error);
   return {
     kind: kindOf(code, message),
     code,

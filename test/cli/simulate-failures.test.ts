@@ -8,7 +8,12 @@ import type { SimulationReport } from '../../src/contract/index.ts';
 import { assertUsageError, run, unwrap } from '../support/commands/command.ts';
 import { createFolder, writeFileIn } from '../support/commands/folder.ts';
 import { assertPlain, HELLO, readSimulationReport } from '../support/commands/simulate-command.ts';
-import { hangUp, reply, respondWith, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
+import {
+  hangUp,
+  reply,
+  respondWith,
+  withSandboxDouble,
+} from '../support/sandboxes/sandbox-double.ts';
 
 const FOLDER = createFolder(t);
 const file = (name: string, text: string): string => writeFileIn(FOLDER, name, text);

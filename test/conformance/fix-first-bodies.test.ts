@@ -96,7 +96,8 @@ for (const one of cases) testFixFirst(t, one);
 void t.test('Fix first: chunks whose size is not hexadecimal', async (t) => {
   const { url: target } = await withSandboxDouble(t, {
     chat(response) {
-      const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked';
+      const head =
+        'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked';
       response.socket?.end(`${head}\r\n\r\nsize\r\n{}\r\n0\r\n\r\n`);
     },
   });

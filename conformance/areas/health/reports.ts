@@ -36,7 +36,10 @@ export const noResponse: Check['unjudged'] = ({ exchanges }) => {
 export const noReport: Check['unjudged'] = (transcript) => {
   const health = transcript.exchanges.filter(isHealth);
   if (health.some((exchange) => statusOf(exchange) === 500)) {
-    return { verdict: 'not_applicable', reason: 'The health check of the sandbox failed with 500.' };
+    return {
+      verdict: 'not_applicable',
+      reason: 'The health check of the sandbox failed with 500.',
+    };
   }
   const isMute = health.every((exchange) => !exchange.response || isKeyRefused(exchange));
   return isMute

@@ -61,12 +61,11 @@ const badKeys: Readonly<Record<BadKey, (key: string) => string | undefined>> = {
 };
 
 /** Header names are the same in any case (RFC 9110, 5.1); undici sends them as they are written. */
-const headerCases: Readonly<
-  Record<NonNullable<Step['keyHeaderCase']>, (name: string) => string>
-> = {
-  capitalized: (name) => name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase()),
-  upper: (name) => name.toUpperCase(),
-};
+const headerCases: Readonly<Record<NonNullable<Step['keyHeaderCase']>, (name: string) => string>> =
+  {
+    capitalized: (name) => name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase()),
+    upper: (name) => name.toUpperCase(),
+  };
 
 function authHeaders(
   { endpoint, key, keyScheme, keyHeaderCase }: Step,

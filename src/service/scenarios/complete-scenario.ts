@@ -102,20 +102,16 @@ const completeUser = (user: ScenarioUser): CompleteUser => ({
   hello_after_s: user.hello_after_s ?? Infinity,
   steps: user.steps ?? [],
   stop_when: user.stop_when ?? [],
-  facts: (user.facts ?? []).map(
-    (fact): CompleteFact => ({
-      ...fact,
-      asked_by: fact.asked_by ?? [fact.name],
-      say: fact.say ?? '{value}',
-    }),
-  ),
-  reactions: (user.reactions ?? []).map(
-    (reaction): CompleteReaction => ({
-      ...reaction,
-      times: reaction.times ?? 1,
-      stop: reaction.stop ?? false,
-    }),
-  ),
+  facts: (user.facts ?? []).map((fact): CompleteFact => ({
+    ...fact,
+    asked_by: fact.asked_by ?? [fact.name],
+    say: fact.say ?? '{value}',
+  })),
+  reactions: (user.reactions ?? []).map((reaction): CompleteReaction => ({
+    ...reaction,
+    times: reaction.times ?? 1,
+    stop: reaction.stop ?? false,
+  })),
 });
 
 /** Returns a persona in which every field with a default has a value. */

@@ -5,9 +5,7 @@ import { isMessage } from '../../../src/contract/index.ts';
 import { readDocumentText } from '../../../library/input/documents.ts';
 import { RequestError } from '../../../src/service/requests/errors.ts';
 import { decodeText } from '../../../src/service/operations/transcript-file/decode-text.ts';
-import {
-  readTranscripts,
-} from '../../../src/service/operations/transcript-file/read-transcripts.ts';
+import { readTranscripts } from '../../../src/service/operations/transcript-file/read-transcripts.ts';
 import { defineTarget, Violation } from '../engine/target.ts';
 import { byteEdits, editBytes, rareByteEdits, type ByteEdit } from '../inputs/byte-edits.ts';
 import { writeJson } from '../inputs/json-edits.ts';

@@ -90,7 +90,10 @@ const sandboxErrors: Partial<Record<EndReason, string>> = {
 };
 
 /** Points to `check` if the sandbox stopped sessions: it says what is wrong with each response. */
-function describeSandboxErrors(sessions: readonly SimulatedSessionReport[], sandbox: string): string {
+function describeSandboxErrors(
+  sessions: readonly SimulatedSessionReport[],
+  sandbox: string,
+): string {
   const ran = sessions.filter(({ status }) => status !== 'canceled');
   const stopped = ran.filter(
     (session) => sandboxErrors[session.end_reason] !== undefined && isStopped(session),

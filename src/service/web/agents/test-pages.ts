@@ -143,8 +143,8 @@ const renderPlan = ({ sentence, modelRequests }: AgentTestPlan): Html =>
     ${
       modelRequests > 0 &&
       html`<p class="remark">
-        ${formatCount(modelRequests, 'request')}
-        ${modelRequests === 1 ? 'reaches' : 'reach'} the model of the agent, and may cost money.
+        ${formatCount(modelRequests, 'request')} ${modelRequests === 1 ? 'reaches' : 'reach'} the
+        model of the agent, and may cost money.
       </p>`
     }`;
 

@@ -172,7 +172,8 @@ function renderChanges({ before, after, result: { kind } }: RunComparison): Html
       ? `Models, tags, and evals are those of the newest sessions (${earlier} before, ${later} after).`
       : 'Models and tags come from the traces of the agent, if it sends them to this service.';
   if (changes.length === 0) {
-    const areKnown = kind === 'simulation' || Math.min(...sides.map(({ sessions }) => sessions)) > 0;
+    const areKnown =
+      kind === 'simulation' || Math.min(...sides.map(({ sessions }) => sessions)) > 0;
     return html`<p>
       ${
         areKnown

@@ -35,7 +35,10 @@ async function run(calls: number, concurrency: number): Promise<void> {
   const before = [readCpuMicros(), await readChildCpuMicros(agent)] as const;
   const startedMs = systemClock.monotonicMs();
   const created = await post(`${service.adminUrl}/simulations`, {
-    ...{ agent: 'shop', seed: 'bench', channel: 'voice', concurrency },
+    agent: 'shop',
+    seed: 'bench',
+    channel: 'voice',
+    concurrency,
     scenarios: [{ ...scenario, samples: calls }],
   });
   const { id } = (await created.json()) as { id: string };

@@ -64,7 +64,9 @@ export async function measureHttp(
     const totalCpu = generatorCpu + replicasCpu + (databaseCpu || 0);
     return {
       spansPerSecond: spans / elapsedS,
-      ...{ generatorCpu, replicasCpu, databaseCpu },
+      generatorCpu,
+      replicasCpu,
+      databaseCpu,
       walBytes: perSpan('walBytes'),
       walSyncs: perSpan('walSyncs'),
       cores: (totalCpu * spans) / elapsedS / 1e6,
@@ -121,7 +123,8 @@ async function sendTraces(
   { url, key, body }: { url: string; key: string; body: string },
 ): Promise<void> {
   const sent = request(url, {
-    ...{ method: 'POST', agent },
+    method: 'POST',
+    agent,
     headers: {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
@@ -184,7 +187,8 @@ async function readUsage(replicas: readonly Replica[], target: HttpTarget): Prom
   }
   const database = 'databaseUrl' in target ? await readDatabaseUsage(target) : undefined;
   return {
-    ...{ generatorCpu: readCpuMicros(), replicasCpu },
+    generatorCpu: readCpuMicros(),
+    replicasCpu,
     databaseCpu: database?.cpu ?? NaN,
     walBytes: database?.walBytes ?? NaN,
     walSyncs: database?.walSyncs ?? NaN,

@@ -34,7 +34,9 @@ function newRequest(ownerId: string, size: number): TraceRequestRows {
   const conversationId = `conversation-${number}`;
   const spans = Array.from({ length: size }, () => newSpan(conversationId));
   const tags = Array.from({ length: 8 }, (_, tag) => ({
-    ...{ conversationId, key: `tag.${tag}`, value: `value ${(number * (tag + 1)) % 997}` },
+    conversationId,
+    key: `tag.${tag}`,
+    value: `value ${(number * (tag + 1)) % 997}`,
   }));
   return {
     ownerId,
@@ -52,9 +54,15 @@ function newSpan(conversationId: string): NewSpan {
   const id = (BigInt(number) * 0x9e37_79b9_7f4a_7c15n) & 0xffff_ffff_ffff_ffffn;
   const startNs = 1_795_176_000_000_000_000n + BigInt(number);
   return {
-    ...{ conversationId, traceId: id.toString(16).padStart(32, '0') },
-    ...{ spanId: id.toString(16).padStart(16, '0'), parentSpanId: undefined },
-    ...{ operation: 'chat', name: 'chat mini', startNs, endNs: startNs + 1n, failed: false },
+    conversationId,
+    traceId: id.toString(16).padStart(32, '0'),
+    spanId: id.toString(16).padStart(16, '0'),
+    parentSpanId: undefined,
+    operation: 'chat',
+    name: 'chat mini',
+    startNs,
+    endNs: startNs + 1n,
+    failed: false,
     inputMessages: JSON.stringify([
       { role: 'user', parts: [{ content: `${number} `.repeat(330) }] },
     ]),
@@ -95,7 +103,10 @@ async function openTarget(location: StoreLocation, perTransaction: number): Prom
   const ownerId = await store.owners.ensure('bench');
   await store.close();
   return {
-    ...{ writer: await openSpanWriter(location), ownerId, perTransaction, spans: 0 },
+    writer: await openSpanWriter(location),
+    ownerId,
+    perTransaction,
+    spans: 0,
     async measureBytes() {
       if ('file' in location) return statSync(location.file).size;
       const [row] = await execute(
@@ -112,7 +123,8 @@ async function run(rounds: number): Promise<void> {
   const databases = [await createDatabase(), await createDatabase()];
   const locations: { name: string; location: StoreLocation; perTransaction: number }[] = [
     ...[1, REQUESTS_PER_TRANSACTION].map((perTransaction) => ({
-      ...{ name: `sqlite ${perTransaction}`, perTransaction },
+      name: `sqlite ${perTransaction}`,
+      perTransaction,
       location: { file: join(directory, `${perTransaction}.db`) },
     })),
     ...databases.flatMap((database, nth) => {

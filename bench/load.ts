@@ -161,7 +161,10 @@ const rawRequest: OutgoingRequest = {
 async function measureAutocannon(target: string): Promise<number> {
   let responses = 0;
   const run = startAutocannon({
-    ...{ target, clock: systemClock, connections: RAW.connections, timeoutMs: 15_000 },
+    target,
+    clock: systemClock,
+    connections: RAW.connections,
+    timeoutMs: 15_000,
     next: () => ({ outgoing: rawRequest, onEnd: () => responses++ }),
     onUnreadable: () => {},
   });
@@ -177,7 +180,11 @@ async function measureUndici(target: string): Promise<number> {
   const { signal } = new AbortController();
   const next = () => rawRequest;
   const { perSecond } = await runWarmUpLoop({
-    ...{ ...RAW, transport, clock: systemClock, next, signal },
+    ...RAW,
+    transport,
+    clock: systemClock,
+    next,
+    signal,
   });
   await transport.close();
   return perSecond;

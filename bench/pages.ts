@@ -107,15 +107,21 @@ function createLargeSeed(name: 'a' | 'b', from: number, count: number): object {
       {
         name: `Large ${name}`,
         sessions: sessions.map(({ nth, started_at, outcomes }) => ({
-          ...{ source_session_id: `large-${name}-${nth}`, started_at, outcomes },
+          source_session_id: `large-${name}-${nth}`,
+          started_at,
+          outcomes,
         })),
       },
     ],
     simulations: [
       {
-        ...{ id: `large-${name}`, name: `Large ${name}`, agent: 'Shop agent' },
+        id: `large-${name}`,
+        name: `Large ${name}`,
+        agent: 'Shop agent',
         sessions: sessions.map(({ nth, started_at, outcomes }) => ({
-          ...{ id: `large-${name}-${nth}`, scenario: `parcel-${nth % 20}`, persona: 'calm' },
+          id: `large-${name}-${nth}`,
+          scenario: `parcel-${nth % 20}`,
+          persona: 'calm',
           ...{
             started_at,
             ended_at: started_at,
@@ -149,22 +155,29 @@ function createDocuments(count: number): object {
   ];
   return {
     evals: evalNames.map((name) => ({
-      ...{ id: name.toLowerCase().replace(' ', '-'), name, kind: 'contains' },
+      id: name.toLowerCase().replace(' ', '-'),
+      name,
+      kind: 'contains',
       params: { text: name },
     })),
     keys: numbers.map((nth) => ({ key: `key-number-${nth}`, label: `Key ${nth}` })),
     agents: numbers.map((nth) => ({
-      ...{ id: `agent-${nth}`, name: nth === 0 ? 'Shop agent' : `Agent ${nth}` },
+      id: `agent-${nth}`,
+      name: nth === 0 ? 'Shop agent' : `Agent ${nth}`,
       url: 'https://shop.example/agent',
     })),
     personas: numbers.map((nth) => ({
-      ...{ id: `persona-${nth}`, name: `Persona ${nth}` },
+      id: `persona-${nth}`,
+      name: `Persona ${nth}`,
       characteristics: 'Friendly, buys here now and then, says one thing at a time.',
     })),
     scenarios: numbers.map((nth) => ({
-      ...{ id: `parcel-${nth}`, name: `Asks about parcel ${nth}`, persona: `persona-${nth}` },
+      id: `parcel-${nth}`,
+      name: `Asks about parcel ${nth}`,
+      persona: `persona-${nth}`,
       user: {
-        ...{ goal: 'Know when the parcel arrives.', opening: 'Where is my parcel?' },
+        goal: 'Know when the parcel arrives.',
+        opening: 'Where is my parcel?',
         steps: Array.from({ length: 10 }, () => ({ say: 'And when does it arrive, please?' })),
       },
       evals: [{ id: 'when', name: 'Says when', kind: 'contains', params: { text: 'tomorrow' } }],
@@ -189,7 +202,9 @@ function createSeed(from: number, count: number): object {
   const runs = [...Map.groupBy(production, ({ day }) => day)].map(([day, group]) => ({
     name: `Live traces 2026-10-${String(day).padStart(2, '0')}`,
     sessions: group.map(({ nth, started_at, outcomes }) => ({
-      ...{ source_session_id: `conversation-${nth}`, started_at, outcomes },
+      source_session_id: `conversation-${nth}`,
+      started_at,
+      outcomes,
       metadata: { tier: nth % 5 === 0 ? 'gold' : 'plain' },
       turns: createTurns(nth),
     })),
@@ -199,10 +214,16 @@ function createSeed(from: number, count: number): object {
     runs,
     simulations: [
       {
-        ...{ id: `sim-${from}`, name: `Nightly ${from}`, agent: 'Shop agent' },
+        id: `sim-${from}`,
+        name: `Nightly ${from}`,
+        agent: 'Shop agent',
         sessions: simulated.map(({ nth, started_at, outcomes }) => ({
-          ...{ id: `ses-${nth}`, scenario: 'late-parcel', persona: 'calm' },
-          ...{ started_at, ended_at: started_at, outcomes },
+          id: `ses-${nth}`,
+          scenario: 'late-parcel',
+          persona: 'calm',
+          started_at,
+          ended_at: started_at,
+          outcomes,
         })),
       },
     ],
@@ -221,8 +242,12 @@ function createTurns(nth: number): object[] {
 async function sendOpenConversations(service: RunningService, from: number, count: number) {
   const conversations = Array.from({ length: count }, (_, index) => (from + index).toString(16));
   const spans = conversations.map((id) => ({
-    ...{ traceId: id.padStart(32, 'f'), spanId: id.padStart(16, 'f'), name: 'chat', kind: 3 },
-    ...{ startTimeUnixNano: '1760000000000000000', endTimeUnixNano: '1760000001000000000' },
+    traceId: id.padStart(32, 'f'),
+    spanId: id.padStart(16, 'f'),
+    name: 'chat',
+    kind: 3,
+    startTimeUnixNano: '1760000000000000000',
+    endTimeUnixNano: '1760000001000000000',
     attributes: [
       { key: 'gen_ai.operation.name', value: { stringValue: 'chat' } },
       { key: 'gen_ai.conversation.id', value: { stringValue: `open-${id}` } },

@@ -40,7 +40,8 @@ export async function prepareResults(
   const moveMs = await measure(count, async () => {
     if (databaseUrl === undefined) return;
     await moveDataDir({
-      ...{ dataDir, databaseUrl },
+      dataDir,
+      databaseUrl,
       onProgress({ table, copiedRows, totalRows }) {
         copied.rows = copiedRows;
         showProgress(`${copiedRows} of ${totalRows} rows moved (${table})`);
@@ -73,9 +74,11 @@ function createSeed(from: number, size: number): object {
     const nth = from + index;
     const time = new Date(Date.UTC(2026, 9, 1 + (nth % 30), 8, 0, 0, Math.floor(nth / 30)));
     return {
-      ...{ nth, started_at: time.toISOString() },
+      nth,
+      started_at: time.toISOString(),
       outcomes: ['Polite', 'Order found', 'Short'].map((eval_name, position) => ({
-        ...{ eval_name, outcome: (nth + position) % 11 === 0 ? 'fail' : 'pass' },
+        eval_name,
+        outcome: (nth + position) % 11 === 0 ? 'fail' : 'pass',
         reasoning: 'The agent said what was expected of it.',
       })),
       turns: Array.from({ length: 5 }, (_, turn) => ({
@@ -99,9 +102,14 @@ function createSeed(from: number, size: number): object {
     ),
     simulations: [
       {
-        ...{ id: `simulation-${from}`, name: `Nightly ${from}`, agent: `Agent ${from % 7}` },
+        id: `simulation-${from}`,
+        name: `Nightly ${from}`,
+        agent: `Agent ${from % 7}`,
         sessions: sessions.filter(isSimulated).map(({ nth, ...session }) => ({
-          ...{ ...session, id: `simulated-${nth}`, scenario: 'Late parcel', persona: 'Calm' },
+          ...session,
+          id: `simulated-${nth}`,
+          scenario: 'Late parcel',
+          persona: 'Calm',
           ended_at: session.started_at,
         })),
       },

@@ -113,7 +113,8 @@ async function measureSimulator(url: string, samples = SESSIONS_PER_ROUND): Prom
       samples,
       concurrency: CONCURRENCY,
     },
-    ...{ seed: 'bench', kitVersion: 'bench' },
+    seed: 'bench',
+    kitVersion: 'bench',
   });
   if (report.counts.passed !== samples) throw new Error('A session of the benchmark failed.');
   return stop();

@@ -102,7 +102,11 @@ async function callWithKit(url: string, calls: number, seconds: number): Promise
   const percentile = (values: readonly number[], percent: number) =>
     findPercentile(values, percent) ?? NaN;
   return {
-    ...{ calls, sent, received, cpuMs, durationMs },
+    calls,
+    sent,
+    received,
+    cpuMs,
+    durationMs,
     echoMs: {
       p50: percentile(echoMs, 50),
       p99: percentile(echoMs, 99),
@@ -184,7 +188,9 @@ async function callWithLibwebrtc(
   const cpuMs = (readCpuMicros() - before) / 1_000;
   const durationMs = systemClock.monotonicMs() - fromMs;
   return {
-    ...{ calls, cpuMs, durationMs },
+    calls,
+    cpuMs,
+    durationMs,
     sent: (await sumStatistic('outbound-rtp', 'packetsSent')) - sentBefore,
     received: (await sumStatistic('inbound-rtp', 'packetsReceived')) - receivedBefore,
   };

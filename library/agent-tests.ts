@@ -41,7 +41,11 @@ export const runTest: KitFunctions['runTest'] = async (test, run) => {
   let sent = 0;
   const { report } = await runCheck(
     {
-      ...{ url, apiKey, signal, areas: areasOf(test), ...voice },
+      url,
+      apiKey,
+      signal,
+      areas: areasOf(test),
+      ...voice,
       onPhase: (phase) => timeLeft.startPhase(phase),
       onExchange(exchange) {
         timeLeft.note(exchange);

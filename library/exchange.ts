@@ -124,7 +124,9 @@ export function findDeviations(caller: string, exchange: Exchange): ExchangeFind
   const { method, path } = request;
   const findings = judgeExchange({
     request: {
-      ...{ method, path: pathOf(path), headers: readHeaders(request.headers) },
+      method,
+      path: pathOf(path),
+      headers: readHeaders(request.headers),
       ...readBody(request.body),
     },
     response: {

@@ -56,7 +56,9 @@ export async function runCheck(
   const { transcript, report } = await conformance.check({
     ...options,
     ...selection,
-    ...{ target: url, kitVersion: kitVersion(), seed },
+    target: url,
+    kitVersion: kitVersion(),
+    seed,
     connection: connectionOf(options),
     voice: { ...resolveCallTarget(voice), ...(onAudio && { onAudio }) },
   });

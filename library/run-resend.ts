@@ -149,7 +149,10 @@ export async function runResend(
   const { resendExchange } = await import('../conformance/index.ts');
   const { timeoutMs } = withDefaults(resendOptions, options);
   return resendExchange({
-    ...{ source, target, spell, timeoutMs },
+    source,
+    target,
+    spell,
+    timeoutMs,
     apiKey: options.apiKey,
     ca: options.ca,
     signal: options.signal,

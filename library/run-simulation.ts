@@ -46,7 +46,11 @@ export async function runSimulation({
     kitVersion: kitVersion(),
     preflight: (signal) =>
       runSimulationPreflight(conformance, {
-        ...{ apiKey, ca, connection, seed, signal },
+        apiKey,
+        ca,
+        connection,
+        seed,
+        signal,
         target: url,
         kitVersion: kitVersion(),
         voice: options.voice && pickAddress(options.voice),

@@ -103,7 +103,11 @@ async function judgeClient(
   rejectKnownFailures('judgeClient', { knownFailures, areas: conformance.clientArea }, conformance);
   const endedAt = isoTime(systemClock.nowMs());
   const { report } = conformance.judgeClient({
-    ...{ recording, strict, endedAt, target: service.url, kitVersion: kitVersion() },
+    recording,
+    strict,
+    endedAt,
+    target: service.url,
+    kitVersion: kitVersion(),
   });
   return conformance.applyKnownFailures(report, knownFailures);
 }

@@ -30,12 +30,16 @@ interface OptionsType {
 }
 
 const runType = (name: string, job: string, table: OptionTable): OptionsType => ({
-  ...{ name, table, isRun: true },
+  name,
+  table,
+  isRun: true,
   about: `Options of \`${job}\`. Only \`url\` is required.`,
 });
 
 const startType = (name: string, job: string, table: OptionTable): OptionsType => ({
-  ...{ name, table, fields: 'required' },
+  name,
+  table,
+  fields: 'required',
   about: `The options of \`${job}\`.`,
 });
 

@@ -41,7 +41,9 @@ function createConfig(name: EntryPoint): ExtractorConfig {
       mainEntryPointFilePath: declarationOf(name),
       compiler: { tsconfigFilePath: join(ROOT, 'tsconfig.json') },
       dtsRollup: { enabled: true, untrimmedFilePath: outputOf(name) },
-      ...{ apiReport: disabled, docModel: disabled, tsdocMetadata: disabled },
+      apiReport: disabled,
+      docModel: disabled,
+      tsdocMetadata: disabled,
     },
   });
 }

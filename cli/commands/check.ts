@@ -124,7 +124,10 @@ async function checkTarget(values: CheckValues, parts: CheckParts): Promise<numb
     return (await runOnce(settings, run)).exitCode;
   }
   return watchCheck({
-    ...{ process, conformance, out, stopping: STOPPING },
+    process,
+    conformance,
+    out,
+    stopping: STOPPING,
     watched: { target: options.url, areas: options.areas, ...access },
     runOnce: (run) => runOnce(settings, run),
   });
@@ -141,7 +144,11 @@ function readSettings(
   const { areas } = options;
   const outputs = { ...values, record: values.recordFile };
   const shared = {
-    ...{ values, selection, conformance, process, outputs },
+    values,
+    selection,
+    conformance,
+    process,
+    outputs,
     knownFailures: readKnownFailures(values.knownFailures, areas, conformance),
     earlier: readEarlierCheck(values.compareWith, areas, conformance),
     access: readAccess({ ...values, url }, process.env),
@@ -170,7 +177,10 @@ async function runOnce(
   const run: CheckOptions & CheckHooks = {
     ...options,
     ...access,
-    ...{ seed, knownFailures, signal, onAudio: recorder?.onAudio },
+    seed,
+    knownFailures,
+    signal,
+    onAudio: recorder?.onAudio,
     // A rerun of failed requirements is not compared with an earlier report.
     compareWith: isWhole ? settings.earlier : undefined,
     onExchange: (exchange) => {
@@ -189,7 +199,11 @@ async function runOnce(
     writeOutput(values.recordFile, recording, '--record', process.stdout);
   }
   writeCheckReports(report, {
-    ...{ conformance, process, transcript, out, durationMs },
+    conformance,
+    process,
+    transcript,
+    out,
+    durationMs,
     outputs: settings.outputs,
     verbose: values.verbose,
     note: isWhole ? describeUnselected(knownFailures, selection, conformance) : undefined,

@@ -52,8 +52,14 @@ export const move = defineCommand({
     if (flags.json) {
       const { to, isResumed, wasComplete, hasSourceChanged, tables, nulCharacters } = result;
       const line = {
-        ...{ from: flags.from, to, isResumed, wasComplete, hasSourceChanged },
-        ...{ hasTargetChanged: hasTargetChanged(result), tables, nulCharacters },
+        from: flags.from,
+        to,
+        isResumed,
+        wasComplete,
+        hasSourceChanged,
+        hasTargetChanged: hasTargetChanged(result),
+        tables,
+        nulCharacters,
       };
       process.stdout.write(`${JSON.stringify(line)}\n`);
     } else process.stdout.write(describeResult(result, flags));

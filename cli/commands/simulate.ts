@@ -78,7 +78,11 @@ export const simulate = defineCommand({
     const { channel, voice } = calls;
     const { concurrency = defaultConcurrency(voice !== undefined) } = values;
     const run: PreparedRun = {
-      ...{ set, calls, earlier, concurrency, seed },
+      set,
+      calls,
+      earlier,
+      concurrency,
+      seed,
       total: service.countSessions(resolved, samples),
       cost: service.describeCost(service.estimateCost({ scenarios: resolved, samples, channel })),
     };
@@ -174,7 +178,15 @@ async function runSessions(
   try {
     return await runSimulation({
       ...libraryValues(simulateOptions, values),
-      ...{ ...set, ...models, apiKey, ca, connection, concurrency, seed, channel, voice },
+      ...set,
+      ...models,
+      apiKey,
+      ca,
+      connection,
+      concurrency,
+      seed,
+      channel,
+      voice,
       url: values.url,
       compareWith: earlier,
       log: createLog('error', process.stderr),

@@ -272,8 +272,14 @@ async function prepareBases(
     recordings.set(keyOfRecording(run), await recordUnchanged(peer, run, seed));
   }
   return {
-    ...{ sandbox, service, recordings, startRecordingService, kitVersion, seed },
-    ...{ everyProbe, voiceVariantProbes: options.voiceVariantProbes },
+    sandbox,
+    service,
+    recordings,
+    startRecordingService,
+    kitVersion,
+    seed,
+    everyProbe,
+    voiceVariantProbes: options.voiceVariantProbes,
   };
 }
 

@@ -125,7 +125,11 @@ function followClient(client: Client, parts: ClientParts): void {
         );
         isClosing = /\bclose\b/i.test([headers['connection']].flat().join());
         onEnd({
-          ...{ sentMs, endedMs: clock.monotonicMs(), status, headers, body: Buffer.from(body) },
+          sentMs,
+          endedMs: clock.monotonicMs(),
+          status,
+          headers,
+          body: Buffer.from(body),
           ...(firstByteMs !== undefined && { firstByteMs }),
         });
       },

@@ -75,14 +75,19 @@ export async function findConfirmedMaximum<Run, Step extends { holds: boolean; r
   const { sustains, fails, confirmed } = await confirm(bracket, attemptAs('confirmation'), lower);
   const isGeneratorLimit = fails !== undefined && generatorFailedAt.includes(fails);
   const found: Found = {
-    ...{ sustains, confirmed },
+    sustains,
+    confirmed,
     fails: isGeneratorLimit ? undefined : fails,
     generatorAt: isGeneratorLimit ? fails : undefined,
     isMost: sustains === bounds.max,
   };
   return {
-    ...{ sustains: sustains ?? null, fails: found.fails ?? null, confirmed },
-    ...{ summary: describeResult(found, wording), steps, run: last.run },
+    sustains: sustains ?? null,
+    fails: found.fails ?? null,
+    confirmed,
+    summary: describeResult(found, wording),
+    steps,
+    run: last.run,
   };
 }
 

@@ -62,7 +62,11 @@ export async function runClosed(parts: ClosedRunParts): Promise<RequestRun> {
   const watching = watchRun({ ...parts, record, sinceStart, end });
   const stopMeter = startMeter(clock);
   const run = startAutocannon({
-    ...{ target, tls, clock, connections, next },
+    target,
+    tls,
+    clock,
+    connections,
+    next,
     timeoutMs: stream.nextRequest().deadlineMs,
     onUnreadable: () => end.endEarly({ kind: 'unreadable' }),
   });

@@ -33,7 +33,9 @@ export async function runPaced(parts: PacedRunParts): Promise<RequestRun> {
   const { clock, transport, traffic, plan } = parts;
   const { main, streams } = traffic;
   const record = createRecorder({
-    ...{ windowMs: plan.windowMs, streams, main },
+    windowMs: plan.windowMs,
+    streams,
+    main,
     breachTests: parts.breachTests,
   });
   const [nowMs, startedMs] = [clock.nowMs(), clock.monotonicMs()];

@@ -74,9 +74,17 @@ function planClosedLoop(options: LoadSettings): LoadPlan {
   const { engine, profile, arrivals, windowMs, percentile } = options;
   const { connections = CONNECTIONS } = options;
   return {
-    ...{ engine, profile, arrivals, connections, ratePerSecond: 0, windowMs },
-    ...{ warmUpMs: Math.round(leadMsOf(options)), rampMs: 0, percentile },
-    ...{ requests: REQUESTS_MAX, modelCalls: REQUESTS_MAX },
+    engine,
+    profile,
+    arrivals,
+    connections,
+    ratePerSecond: 0,
+    windowMs,
+    warmUpMs: Math.round(leadMsOf(options)),
+    rampMs: 0,
+    percentile,
+    requests: REQUESTS_MAX,
+    modelCalls: REQUESTS_MAX,
   };
 }
 

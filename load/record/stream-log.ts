@@ -98,7 +98,10 @@ export class StreamLog {
   report(windowMs: number): StreamReport {
     const { offered, sent, ok, goodput, errors, findings, retryAfterS } = this;
     return {
-      ...{ offered, sent, ok, goodput },
+      offered,
+      sent,
+      ok,
+      goodput,
       errors: { ...errors },
       latencyMs: this.response.summary(),
       serviceMs: this.service.summary(),

@@ -43,7 +43,13 @@ interface Second {
 }
 
 const emptySecond = (): Second => ({
-  ...{ offered: 0, sent: 0, done: 0, ok: 0, inFlight: 0, errors: {}, responseTimes: [] },
+  offered: 0,
+  sent: 0,
+  done: 0,
+  ok: 0,
+  inFlight: 0,
+  errors: {},
+  responseTimes: [],
   heat: HEAT_BOUNDS_MS.map(() => 0).concat(0),
 });
 

@@ -15,8 +15,10 @@ export function withComparison(report: LoadReport, earlier: LoadReport): LoadRep
 
 /** The names of changes in texts. Ranges that overlap do not show that a target is unchanged. */
 export const changeNames: Readonly<Record<ComparedTarget['change'], string>> = {
-  ...{ better: 'better', worse: 'worse' },
-  ...{ unchanged: 'may be chance', unknown: 'not comparable' },
+  better: 'better',
+  worse: 'worse',
+  unchanged: 'may be chance',
+  unknown: 'not comparable',
 };
 
 function compareRuns(now: LoadReport, before: LoadReport): LoadComparison {

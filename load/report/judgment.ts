@@ -95,7 +95,12 @@ export function judgeMeasurements(
 
 /** Times from the intended start; absent without a schedule. */
 const NOT_MEASURED: LatencySummary = {
-  ...{ p50: null, p90: null, p99: null, p999: null, max: null, mean: null },
+  p50: null,
+  p90: null,
+  p99: null,
+  p999: null,
+  max: null,
+  mean: null,
 };
 
 const withoutSchedule = (stream: StreamReport): StreamReport => ({

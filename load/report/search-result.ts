@@ -43,7 +43,9 @@ export function withSearchResult<Name extends SearchName>(
   );
   return {
     ...report,
-    ...{ verdict, exitCode, targets },
+    verdict,
+    exitCode,
+    targets,
     // The summary of the search comes first, unless the run is invalid.
     sentence:
       verdict === 'INVALID RUN' ? `${sentence} ${found.summary}` : `${found.summary} ${sentence}`,

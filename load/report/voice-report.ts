@@ -43,7 +43,10 @@ export function withVoice(report: LoadReport, run: VoiceRun, options: LoadRun): 
     .filter(({ metric }) => metric.source === 'voice')
     .map((each) => judgeCallThreshold(each, run.calls, random.fork(each.row.id)));
   const measurements: CallMeasurements = {
-    ...{ calls: voice.calls, held: voice.held, errorCounts: describeCounts(errors), ranMs },
+    calls: voice.calls,
+    held: voice.held,
+    errorCounts: describeCounts(errors),
+    ranMs,
     latencies: judged.flatMap(({ call: { pathMs }, latency }) =>
       latency ? [{ pathMs, verdict: latency.verdict }] : [],
     ),

@@ -53,7 +53,9 @@ export const metrics: readonly Metric[] = [
       measure: { kind: 'time', percentile },
     })),
     {
-      ...{ name: `${source}.error_rate`, source, subject: `${title} error rate` },
+      name: `${source}.error_rate`,
+      source,
+      subject: `${title} error rate`,
       measure: { kind: 'error_rate' },
     },
     { name: `${source}.rate`, source, subject: `${title} rate`, measure: { kind: 'rate' } },
@@ -67,7 +69,9 @@ export const metrics: readonly Metric[] = [
     })),
   ),
   {
-    ...{ name: 'voice.error_rate', source: 'voice', subject: 'Voice call error rate' },
+    name: 'voice.error_rate',
+    source: 'voice',
+    subject: 'Voice call error rate',
     measure: { kind: 'error_rate' },
   },
 ];

@@ -303,8 +303,10 @@ export class Call {
     void this.#peer?.close();
     const { callId, packetsSent, packetsReceived } = this.record;
     log.info('call_ended', {
-      ...{ call_id: callId, ending },
-      ...{ packets_sent: packetsSent, packets_received: packetsReceived },
+      call_id: callId,
+      ending,
+      packets_sent: packetsSent,
+      packets_received: packetsReceived,
     });
     if (closeCode === undefined) {
       this.#socket.terminate();

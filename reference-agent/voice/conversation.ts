@@ -83,7 +83,11 @@ export class Conversation implements Media {
     this.#behavior = this.#createBehavior();
     const { hangOverMs, isLoud, onSpeaking, onTurn } = this.#behavior;
     this.#listener = new TurnListener({
-      ...{ decoder, hangOverMs, isLoud, onSpeaking, onTurn },
+      decoder,
+      hangOverMs,
+      isLoud,
+      onSpeaking,
+      onTurn,
       clipOf: (packet) => repertoire.clipOf(packet),
     });
     this.#startMs = clock.monotonicMs();

@@ -231,7 +231,11 @@ function describe(
   const shownDefault = defaultText ?? (type === 'boolean' ? 'false' : undefined);
   const about = shownDefault === undefined ? `${help}.` : `${help} (default: ${shownDefault}).`;
   return {
-    ...{ type, isList: false, placeholder, help, defaultText },
+    type,
+    isList: false,
+    placeholder,
+    help,
+    defaultText,
     code: {
       ...codeFormOf(value),
       about,

@@ -87,7 +87,8 @@ function renderTurn(
   const of = (part: TurnMark['part']): TurnMark[] => marks.filter((mark) => mark.part === part);
   const line = (side: 'user' | 'agent', text: string): Html | undefined =>
     renderLine(side, text, {
-      ...{ marks: of(side), textCharsMax },
+      marks: of(side),
+      textCharsMax,
       changes: sequence === undefined ? [] : findChanges(sequence, side),
     });
   const anchor = hasAnchors && sequence !== undefined && html`id="turn-${sequence}"`;

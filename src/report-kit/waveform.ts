@@ -56,7 +56,9 @@ function renderWaveform(call: Waveform): Html {
     height: 120,
     x: createSecondsAxis(0, call.durationMs / 1000, ticksMax),
     y: {
-      ...{ min: 0, max: 4, scale: 'linear' },
+      min: 0,
+      max: 4,
+      scale: 'linear',
       ticks: [
         { value: LANES.user, label: 'User' },
         { value: LANES.agent, label: 'Agent' },

@@ -90,8 +90,11 @@ void t.test(
       const { report } = await check({ ...options, strict, requirementSet: { name: '0.0', ids } });
       t.match(report, { verdict: 'conforming', exitCode: 0, requirementSet: '0.0' });
       t.match(rowOf(report, 'CHAT-024'), {
-        ...{ verdict: 'note', addedLater: true, since: '0.2' },
-        ...{ expected: 'a string', received: 'null' },
+        verdict: 'note',
+        addedLater: true,
+        since: '0.2',
+        expected: 'a string',
+        received: 'null',
       });
       t.match(report.notices, [
         /^Not met, but added after the requirement set 0\.0, so they don't count: CHAT-024\.$/,
@@ -120,7 +123,9 @@ void t.test(
     t.match(ran.stdout, /\n {2}regressed +HEALTH-010\n {2}fixed +CHAT-024\n/);
     t.notMatch(ran.stdout, /checked only before/);
     t.match(readReport(t, at('now.json')).comparison, {
-      ...{ regressions: ['HEALTH-010'], fixes: ['CHAT-024'], onlyBefore: [] },
+      regressions: ['HEALTH-010'],
+      fixes: ['CHAT-024'],
+      onlyBefore: [],
       differences: [/^Different target: /],
     });
     t.match(readFileSync(at('now.md'), 'utf8'), '| regressed | 1 | HEALTH-010 |');

@@ -192,8 +192,13 @@ void t.test('--merge says that a shard was interrupted', async (t) => {
   for (const index of [1, 2]) {
     const interrupt = new AbortController();
     const report = await load({
-      ...{ url: agent.url, profile: 'health', rate: 10, durationMs: 1_000, warmUpMs: 3_000 },
-      ...{ shard: { index, count: 2 }, signal: interrupt.signal },
+      url: agent.url,
+      profile: 'health',
+      rate: 10,
+      durationMs: 1_000,
+      warmUpMs: 3_000,
+      shard: { index, count: 2 },
+      signal: interrupt.signal,
       onProgress: ({ phase }) => {
         if (index === 1 && phase === 'warm-up') interrupt.abort();
       },

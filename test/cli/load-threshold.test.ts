@@ -81,7 +81,8 @@ void t.test('the thresholds of a run that cannot start are not judged', async (t
 void t.test('a threshold on users is not proven if the sandbox has no users', async (t) => {
   const { url } = await withTarget(t);
   const report = await runLoad(url, {
-    ...{ profile: 'mixed', windowMs: 1_000 },
+    profile: 'mixed',
+    windowMs: 1_000,
     thresholds: parseThresholds(['users.p95<1s', 'health.max<2s']),
     preflight: () => Promise.resolve({ hasUsers: false }),
   });

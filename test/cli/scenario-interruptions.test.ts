@@ -13,8 +13,13 @@ const turnTaking: TurnTaking = {
   responses: [{ turn: 2, response_ms: 700 }],
   interruptions: [{ turn: 3, at_ms: 3_100, yield_ms: 300 }],
   backchannels: [],
-  ...{ overlap_ms: 300, agent_interruptions: 0, false_endpoints: 0, missed_turns: 0 },
-  ...{ dead_air_ms: 0, gaps: 0, events: [] },
+  overlap_ms: 300,
+  agent_interruptions: 0,
+  false_endpoints: 0,
+  missed_turns: 0,
+  dead_air_ms: 0,
+  gaps: 0,
+  events: [],
 };
 
 /** The agent greets the user, who asks, interrupts the answer, and says thanks. */

@@ -102,7 +102,9 @@ void t.test('Fix first: chunks whose size is not hexadecimal', async (t) => {
     },
   });
   const { report } = await check({
-    ...{ target, kitVersion: 'test', seed: 'chunks' },
+    target,
+    kitVersion: 'test',
+    seed: 'chunks',
     areas: ['chat', 'health', 'users'],
   });
   const descriptions = report.causes.map(({ description }) => description);

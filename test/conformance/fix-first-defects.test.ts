@@ -215,7 +215,8 @@ const cases: readonly FixFirstCase[] = [
     defect: twoProcesses,
     says: /^DELETE \/users\/\{user_id\}: the sandbox knows a user in one request and not in the next: 404 with "No such user\." .*State per process\?/,
     example: {
-      ...{ requirement: 'USERS-036', message: 'No such user.' },
+      requirement: 'USERS-036',
+      message: 'No such user.',
       received: /^404, then 200 to the same request \(exchange \d+\)$/,
     },
   },
@@ -244,13 +245,19 @@ for (const one of cases) testFixFirst(t, one);
 void t.test('every report shows the example of a cause', async (t) => {
   const target = await withDistortion(t, await startTextAgent(t), demand('a model parameter'));
   const { report, transcript } = await check({
-    ...{ target, kitVersion: 'test', seed: 'advice' },
+    target,
+    kitVersion: 'test',
+    seed: 'advice',
     areas: ['chat', 'health', 'users'],
   });
   const example = report.causes[1]?.example;
   t.match(example, {
-    ...{ requirement: 'CHAT-071', pointer: '/error/code', expected: 'a string', received: 'null' },
-    ...{ message: 'you must provide a model parameter', curl: /^curl / },
+    requirement: 'CHAT-071',
+    pointer: '/error/code',
+    expected: 'a string',
+    received: 'null',
+    message: 'you must provide a model parameter',
+    curl: /^curl /,
     exchange: { request: `POST ${CHAT}`, outcome: '400' },
   });
   const expected = [/CHAT-071/, /a string/, /null/, /you must provide a model parameter/];

@@ -140,7 +140,9 @@ for (const { title, defect, says, never, example } of cases) {
   void t.test(`Fix first: ${title}`, async (t) => {
     const target = await withDistortion(t, await startTextAgent(t), defect);
     const { report } = await check({
-      ...{ target, kitVersion: 'test', seed: 'requests' },
+      target,
+      kitVersion: 'test',
+      seed: 'requests',
       areas: ['chat', 'health', 'users'],
     });
     const descriptions = report.causes.map(({ description }) => description);
@@ -160,7 +162,10 @@ void t.test('a key that is accepted only after bearer, or without a word, is nam
     );
     const target = await withDistortion(t, await startTextAgent(t), refuse);
     return check({
-      ...{ target, apiKey, kitVersion: 'test', seed: 'scheme' },
+      target,
+      apiKey,
+      kitVersion: 'test',
+      seed: 'scheme',
       areas: ['chat', 'health', 'users'],
     });
   };
@@ -184,7 +189,10 @@ void t.test('a header name that is compared in its case is named', async (t) => 
       },
     });
     const { report } = await check({
-      ...{ target: url, apiKey: 'the-key-of-the-sandbox', kitVersion: 'test', seed: 'case' },
+      target: url,
+      apiKey: 'the-key-of-the-sandbox',
+      kitVersion: 'test',
+      seed: 'case',
       areas: ['chat', 'health', 'users'],
     });
     t.match(report.blockedBy, {

@@ -23,7 +23,9 @@ const reportMean: TransformFactory = () => {
 void t.test('a report that is invalid only before the first chat request fails', async (t) => {
   const target = await withDistortion(t, await startTextAgent(t), reportMean);
   const { report, transcript } = await check({
-    ...{ target, kitVersion: 'test', seed: 'first' },
+    target,
+    kitVersion: 'test',
+    seed: 'first',
     areas: ['chat', 'health', 'users'],
   });
   t.match(transcript.exchanges[0], { endpoint: 'health', step: 'plain' });

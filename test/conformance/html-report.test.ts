@@ -197,8 +197,14 @@ void t.test('a known failure shows its comment, and a run without exchanges is n
     run: empty.run,
     exchanges: [
       toExchange({
-        ...{ record: 'exchange', id: 1, probe: 'preflight', step: 'plain', endpoint: 'health' },
-        ...{ intent: 'valid', startedMs: 0, endedMs: 1 },
+        record: 'exchange',
+        id: 1,
+        probe: 'preflight',
+        step: 'plain',
+        endpoint: 'health',
+        intent: 'valid',
+        startedMs: 0,
+        endedMs: 1,
         request: { method: 'GET', path: '/health', headers: {} },
         response: { status: 200, headers: { 'content-type': 'application/json' }, body },
       }),

@@ -27,7 +27,10 @@ async function interrupt(t: Test, exchanges: number, mutantId?: string): Promise
   const controller = new AbortController();
   let seen = 0;
   return await check({
-    ...{ target, kitVersion: 'test', seed: 'interrupt', areas },
+    target,
+    kitVersion: 'test',
+    seed: 'interrupt',
+    areas,
     signal: controller.signal,
     onExchange: () => {
       if (++seen === exchanges) controller.abort();

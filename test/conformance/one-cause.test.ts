@@ -317,7 +317,9 @@ void t.test('JSON with the content type text/html is not called an HTML page', a
 
 void t.test('a URL that ends in /v1 is recognized', async (t) => {
   const { report } = await check({
-    ...{ target: `${await startTextAgent(t)}/v1`, kitVersion: 'test', seed: 'v1' },
+    target: `${await startTextAgent(t)}/v1`,
+    kitVersion: 'test',
+    seed: 'v1',
     areas: ['chat', 'health', 'users'],
   });
   t.match(report.blockedBy, {

@@ -23,8 +23,13 @@ void t.test('the clock is reset after an interrupted run', async (t) => {
   const stop = new AbortController();
   let isAdvanced = false;
   await check({
-    ...{ target: service.url, apiKey: service.apiKey, kitVersion: 'test', seed: 'stopped' },
-    ...{ areas: serviceArea, intrusive: true, signal: stop.signal },
+    target: service.url,
+    apiKey: service.apiKey,
+    kitVersion: 'test',
+    seed: 'stopped',
+    areas: serviceArea,
+    intrusive: true,
+    signal: stop.signal,
     onExchange({ step }) {
       if (step !== 'clock') return;
       isAdvanced = true;

@@ -36,7 +36,10 @@ async function startSandbox(
 ): Promise<CheckSettings> {
   const { agent } = await withReferenceAgent(t, claimsVoice ? {} : { voice: null });
   return {
-    ...{ target: agent.url, kitVersion: 'test', seed: 'address', voice: { url } },
+    target: agent.url,
+    kitVersion: 'test',
+    seed: 'address',
+    voice: { url },
     clock: createScaledClock(clockFactor),
   };
 }

@@ -121,7 +121,9 @@ void t.test('a sandbox that knows no user gets few delete requests again', async
     deletes(() => undefined),
   );
   const { transcript } = await check({
-    ...{ target, kitVersion: 'test', seed: 'advice' },
+    target,
+    kitVersion: 'test',
+    seed: 'advice',
     areas: ['chat', 'users'],
   });
   const again = transcript.exchanges.filter(({ step }) => step === SENT_AGAIN);

@@ -74,7 +74,8 @@ void t.test('methods that need a running service say so after stop()', async (t)
   ];
   for (const [method, call] of calls) {
     await t.rejects(call, {
-      ...{ name: 'SandboxKitError', code: 'stopped' },
+      name: 'SandboxKitError',
+      code: 'stopped',
       message: `${method}: The service is stopped. Call ${method}() before stop().`,
     });
   }

@@ -115,8 +115,13 @@ void t.test('a page of results without its list fails at the place of the list',
 void t.test('a finding has the rule, the place, and the repair', (t) => {
   const [finding] = validateExchange(chatWith({ role: 'assistant', content: 7 }));
   t.match(finding, {
-    ...{ id: 'CHAT-024', verdict: 'fail', section: '2.8', rule: /content` is a string/ },
-    ...{ pointer: '/choices/0/message/content', expected: 'a string', received: '7' },
+    id: 'CHAT-024',
+    verdict: 'fail',
+    section: '2.8',
+    rule: /content` is a string/,
+    pointer: '/choices/0/message/content',
+    expected: 'a string',
+    received: '7',
     repair: 'POST /v1/chat/completions: make choices[].message.content a string',
   });
   t.end();

@@ -37,7 +37,11 @@ void t.test('check finds a fault, accepts known failures, compares, and records'
   const before = await check({ url: agent.url, areas: ['chat'] });
   const exchanges: string[] = [];
   const report = await check({
-    ...{ url, recordFile, compareWith: before, areas: ['chat'], seed: 'x' },
+    url,
+    recordFile,
+    compareWith: before,
+    areas: ['chat'],
+    seed: 'x',
     onExchange: ({ step }) => exchanges.push(step),
   });
   t.equal(report.verdict, 'not-conforming');
@@ -86,7 +90,10 @@ void t.test('simulate returns a simulation report, the same for the same seed', 
   const { url } = (await withReferenceAgent(t)).agent;
   const sessions: string[] = [];
   const report = await simulate({
-    ...{ url, samples: 1, seed: 'x', scenarios: ['opening-hours', 'refund-*'] },
+    url,
+    samples: 1,
+    seed: 'x',
+    scenarios: ['opening-hours', 'refund-*'],
     onSession: ({ id }) => sessions.push(id),
   });
   t.same(findViolations('SimulationReport', report), []);
@@ -138,19 +145,27 @@ void t.test('a signal stops each run, and the report covers the run until then',
   };
   const checking = stopAfterFirst();
   const checked = await check({
-    ...{ url, areas: ['chat', 'users'], signal: checking.signal },
+    url,
+    areas: ['chat', 'users'],
+    signal: checking.signal,
     onExchange: checking.stop,
   });
   t.equal(checked.verdict, 'not-judged');
   const loading = stopAfterFirst();
   const loaded = await load({
-    ...{ url, profile: 'chat', durationMs: 60_000, signal: loading.signal },
+    url,
+    profile: 'chat',
+    durationMs: 60_000,
+    signal: loading.signal,
     onProgress: ({ phase }) => phase === 'window' && loading.stop(),
   });
   t.equal(loaded.verdict, 'INVALID RUN');
   const simulating = stopAfterFirst();
   const simulated = await simulate({
-    ...{ url, samples: 50, concurrency: 1, signal: simulating.signal },
+    url,
+    samples: 50,
+    concurrency: 1,
+    signal: simulating.signal,
     onSession: simulating.stop,
   });
   t.equal(simulated.verdict, 'undecided');

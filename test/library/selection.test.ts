@@ -18,7 +18,11 @@ void t.test('check and grade select requirements, and load judges thresholds', a
   t.equal((await grade({ recordFile, skip: ['CHAT-024'] })).verdict, 'conforming');
 
   const loaded = await load({
-    ...{ url: agent.url, profile: 'chat', rate: 20, durationMs: 1_000, warmUpMs: 0 },
+    url: agent.url,
+    profile: 'chat',
+    rate: 20,
+    durationMs: 1_000,
+    warmUpMs: 0,
     thresholds: ['chat.max<60s'],
   });
   t.match(loaded.targets.at(-1), { id: 'chat.max<60s', metric: 'chat.max', samples: 20 });

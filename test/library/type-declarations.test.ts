@@ -15,9 +15,14 @@ import {
 import { ROOT } from '../support/repository.ts';
 
 const options: ts.CompilerOptions = {
-  ...{ strict: true, noEmit: true, types: [], target: ts.ScriptTarget.ES2023 },
-  ...{ module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext },
-  ...{ allowJs: true, checkJs: true },
+  strict: true,
+  noEmit: true,
+  types: [],
+  target: ts.ScriptTarget.ES2023,
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  allowJs: true,
+  checkJs: true,
 };
 
 const libraries = new Map<string, ts.SourceFile | undefined>();

@@ -51,7 +51,10 @@ async function runRequests(
     else if (chat.nth === REQUESTS + CONNECTIONS - 1) full.resolve(undefined);
   });
   const report = await runLoad(target.url, {
-    ...{ engine: 'autocannon', connections: CONNECTIONS, windowMs: WINDOW_MS, clock },
+    engine: 'autocannon',
+    connections: CONNECTIONS,
+    windowMs: WINDOW_MS,
+    clock,
     ...over,
   });
   return { report, received };
@@ -174,7 +177,9 @@ void t.test('a request without a response is a timeout', async (t) => {
   const { url } = await withTarget(t, () => {});
   const ended = Promise.withResolvers<unknown>();
   const parts = {
-    ...{ target: url, clock: systemClock, connections: 1 },
+    target: url,
+    clock: systemClock,
+    connections: 1,
     next: () => ({
       outgoing: { method: 'POST' as const, path: '/v1/chat/completions', headers: {}, body: '{}' },
       onEnd: ended.resolve,

@@ -92,7 +92,9 @@ void t.test('behind a proxy, slow responses of the warm-up do not delay the star
   const { url } = await withTarget(t, ({ answer }) => callAfter(2_500, answer));
   const proxy = await withConnectProxy(t, { routes: { 'sandbox.test:80': url } });
   const report = await runLoad('http://sandbox.test', {
-    ...{ ratePerSecond: 5, windowMs: 1_000, warmUpMs: 2_000 },
+    ratePerSecond: 5,
+    windowMs: 1_000,
+    warmUpMs: 2_000,
     connection: { proxies: { http: proxy.url } },
     shard: { index: 1, count: 1, startAtMs: systemClock.nowMs() + 2_000 },
   });

@@ -25,7 +25,10 @@ void t.test('connections: 100 calls held for a minute pass; a single lost call f
   const judged = (calls: number, held: number, ranMs = 60_000) =>
     judgeConnections(targetTable.voiceConnections.row, {
       ...bounds,
-      ...{ calls, held, ranMs, latencies: [] },
+      calls,
+      held,
+      ranMs,
+      latencies: [],
     });
   t.match(judged(100, 100), { verdict: 'PASS', measured: 100, samples: 100 });
   t.match(judged(100, 100).reason, /at least 97% of further calls would be held/);

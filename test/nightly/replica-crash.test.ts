@@ -122,10 +122,18 @@ interface Totals {
 
 const createTotals = (): Totals => ({
   rounds: {},
-  ...{ acknowledged: 0, refusedWith503: 0, withoutResponse: 0 },
-  ...{ conversations: 0, spans: 0, outcomes: 0 },
-  ...{ simulatedSessions: 0, repeatedChats: 0, askedAgain: 0 },
-  ...{ longestRequestMs: 0, longestRecoveryMs: 0, longestWithoutAcknowledgmentMs: 0 },
+  acknowledged: 0,
+  refusedWith503: 0,
+  withoutResponse: 0,
+  conversations: 0,
+  spans: 0,
+  outcomes: 0,
+  simulatedSessions: 0,
+  repeatedChats: 0,
+  askedAgain: 0,
+  longestRequestMs: 0,
+  longestRecoveryMs: 0,
+  longestWithoutAcknowledgmentMs: 0,
 });
 
 async function setUp(t: Test): Promise<Setup> {
@@ -354,7 +362,10 @@ async function assertSimulation(
      where simulations.id = '${id}' order by sample`,
   );
   const expected = Array.from({ length: SAMPLES }, (_, nth) => ({
-    ...{ sample: String(nth + 1), status: 'completed', lines: LINES, outcomes: 1 },
+    sample: String(nth + 1),
+    status: 'completed',
+    lines: LINES,
+    outcomes: 1,
   }));
   t.match(sessions, expected, 'each session is stored once, with each turn once');
   t.equal(sessions.length, SAMPLES);
@@ -382,8 +393,11 @@ async function runRound(t: Test, setup: Setup, round: Round): Promise<void> {
   const { id } = await chooseReplica(cluster, round.chance).request<Simulation>(
     '/__admin/simulations',
     {
-      ...{ agent: { name: 'A', url: sandbox.url }, scenarios: [scenario] },
-      ...{ samples: SAMPLES, seed: `S${round.number}`, concurrency: CONCURRENCY },
+      agent: { name: 'A', url: sandbox.url },
+      scenarios: [scenario],
+      samples: SAMPLES,
+      seed: `S${round.number}`,
+      concurrency: CONCURRENCY,
     },
   );
   const planned = await sendAndKill(t, setup, round);

@@ -65,8 +65,11 @@ void t.test('a replica that continues after a long pause writes nothing late', a
   }
   await slowJudge.waitForRequests(CONVERSATIONS);
   const { id } = await paused.request<Simulation>('/__admin/simulations', {
-    ...{ agent: { name: 'A', url: sandbox.url }, scenarios: [scenario], seed: 'S' },
-    ...{ samples: SAMPLES, concurrency: 2 },
+    agent: { name: 'A', url: sandbox.url },
+    scenarios: [scenario],
+    seed: 'S',
+    samples: SAMPLES,
+    concurrency: 2,
   });
   await sandbox.waitForRequests('chat', 2);
   const other = await startReplica(t, databaseUrl, optionsOf(judge.baseUrl));
@@ -132,7 +135,8 @@ void t.test('a replica that continues after a long pause writes nothing late', a
        (select count(*)::int from outcomes) as outcomes, (select count(*)::int from spans) as spans`,
   );
   t.same(counts, {
-    ...{ taken_twice: CONVERSATIONS, outcomes: CONVERSATIONS + 1 + SAMPLES },
+    taken_twice: CONVERSATIONS,
+    outcomes: CONVERSATIONS + 1 + SAMPLES,
     spans: CONVERSATIONS + 1,
   });
   t.same(await listViolations(databaseUrl), []);

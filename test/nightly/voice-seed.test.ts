@@ -10,7 +10,8 @@ import { makeCallerScenario } from '../support/sessions/scenarios.ts';
 import { omitTimes, simulateOn } from '../support/sessions/simulated-sessions.ts';
 
 const persona: Persona = {
-  ...{ id: 'p', name: 'P' },
+  id: 'p',
+  name: 'P',
   voice: {
     noise: { kind: 'street', snr_db: 20 },
     network: { loss_pct: 8, burst: 3, jitter_ms: 30 },

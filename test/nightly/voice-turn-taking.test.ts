@@ -16,7 +16,10 @@ import { simulateSession } from '../support/sessions/simulated-sessions.ts';
 const PRECISION_MS = 60;
 
 const within = (kind: EvalDefinition['kind'], ms: number): EvalDefinition => ({
-  ...{ id: `${kind}-${ms}`, name: `${kind} ${ms}`, kind, params: { ms } },
+  id: `${kind}-${ms}`,
+  name: `${kind} ${ms}`,
+  kind,
+  params: { ms },
 });
 
 interface Span {

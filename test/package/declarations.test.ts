@@ -126,8 +126,13 @@ async function compile(
   files: readonly string[],
 ): Promise<string> {
   const compilerOptions = {
-    ...{ strict: true, noEmit: true, skipLibCheck: false, target: 'es2023' },
-    ...{ allowJs: true, checkJs: true, ...settings },
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+    target: 'es2023',
+    allowJs: true,
+    checkJs: true,
+    ...settings,
   };
   project.write({ 'tsconfig.json': JSON.stringify({ compilerOptions, files }) });
   const compiler = `node_modules/typescript-${version}/bin/tsc`;

@@ -36,7 +36,7 @@ const suites: Record<string, string> = {
         response: { status: 200, body: health },
       })).toEqual([]);
       const report = await load({
-        ...{ url: agent.url, profile: 'health', rate: 5, durationMs: 1000, warmUpMs: 0 },
+        url: agent.url, profile: 'health', rate: 5, durationMs: 1000, warmUpMs: 0,
         acceptNotProven: true,
       });
       expect(report.plan.profile).toBe('health');

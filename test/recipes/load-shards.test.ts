@@ -81,7 +81,10 @@ void t.test('GitHub: a matrix of runners sends one load test', async (t) => {
   t.same(Object.keys(defaults), ['SANDBOX_KIT', 'SANDBOX_URL', 'RATE', 'DURATION', 'START_IN']);
   const workspace = t.testdir({ output: '', summary: '', shards: {} });
   const base = {
-    ...{ ...defaults, ...SMALL, START_IN, SANDBOX_URL: agent.url },
+    ...defaults,
+    ...SMALL,
+    START_IN,
+    SANDBOX_URL: agent.url,
     PATH: pathWith(createPrograms(workspace)),
     GITHUB_OUTPUT: join(workspace, 'output'),
     GITHUB_STEP_SUMMARY: join(workspace, 'summary'),
@@ -149,7 +152,10 @@ void t.test('GitLab: parallel jobs send one load test', nightOnly, async (t) => 
   } & Record<'plan-load' | 'load-shard' | 'load-verdict', GitLabJob>;
   const workspace = t.testdir({});
   const base = {
-    ...{ ...pipeline.variables, ...SMALL, START_IN, SANDBOX_URL: agent.url },
+    ...pipeline.variables,
+    ...SMALL,
+    START_IN,
+    SANDBOX_URL: agent.url,
     PATH: pathWith(createPrograms(workspace)),
     CI_PIPELINE_ID: '4711',
   };
@@ -163,7 +169,9 @@ void t.test('GitLab: parallel jobs send one load test', nightOnly, async (t) => 
     Array.from({ length: count }, async (_, nth) => {
       const ran = await runShell(pipeline['load-shard'].script, workspace, {
         ...base,
-        ...{ START, CI_NODE_INDEX: String(nth + 1), CI_NODE_TOTAL: String(count) },
+        START,
+        CI_NODE_INDEX: String(nth + 1),
+        CI_NODE_TOTAL: String(count),
       });
       t.ok([0, 3].includes(ran.code ?? -1), ran.output);
     }),
@@ -198,7 +206,8 @@ void t.test('Kubernetes: the pods of an Indexed Job send one load test', nightOn
   t.match(manifest, /image: '?registry\.example\.com\/sandbox-kit:1'?/);
   const failed = await runShell(script, workspace, {
     ...env,
-    ...{ RATE: 'fast', CLUSTER: join(workspace, 'other') },
+    RATE: 'fast',
+    CLUSTER: join(workspace, 'other'),
   });
   t.equal(failed.code, 2, 'a wrong option is the exit code of the script');
   t.match(failed.output, /--rate must be a number above 0/);

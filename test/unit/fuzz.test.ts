@@ -11,7 +11,8 @@ type Send = (numbers: readonly number[]) => Promise<void> | void;
 /** Fuzzes something that receives lists of numbers. */
 function fuzzNumbers(send: Send, options: Partial<FuzzOptions> = {}): Promise<FuzzResult> {
   const target = defineTarget({
-    ...{ about: 'numbers', inputsPerRound: 300 },
+    about: 'numbers',
+    inputsPerRound: 300,
     inputs: fc.array(fc.nat(1_000), { maxLength: 20 }),
     open: () => Promise.resolve({ send, reset: () => undefined, close: () => undefined }),
   });
@@ -73,7 +74,9 @@ void t.test('a defect that needs the inputs before it is found, with its round',
 
 void t.test('a state that cannot be restored is found', async (t) => {
   const target = defineTarget({
-    ...{ about: 'nothing', inputs: fc.nat(), inputsPerRound: 10 },
+    about: 'nothing',
+    inputs: fc.nat(),
+    inputsPerRound: 10,
     open: () =>
       Promise.resolve({
         send: () => undefined,

@@ -36,7 +36,10 @@ async function sendSilence(t: Test, conditions: LineConditions, frames: number) 
   const impairment = await createLineImpairment(conditions, 'test');
   const sent: Buffer[] = [];
   const microphone = new Microphone({
-    ...{ peer, clock: systemClock, pacer: createPacer(systemClock), impairment },
+    peer,
+    clock: systemClock,
+    pacer: createPacer(systemClock),
+    impairment,
     onSent: (payload) => void sent.push(payload),
   });
   t.teardown(() => microphone.stop());

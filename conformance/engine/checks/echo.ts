@@ -88,7 +88,7 @@ function hintForChange(sent: unknown, received: unknown, name: string): string |
     return `Echo the ${name} as UTF-8: characters outside ASCII were replaced. Decode requests and encode responses as UTF-8, not in the default charset.`;
   }
   if (received.length > 1 && sent.startsWith(received)) {
-    return `Echo the whole ${name}: it was cut after ${[...received].length} characters.`;
+    return `Echo the whole ${name}: it was cut after ${Array.from(received).length} characters.`;
   }
   if (isPart(received, sent) || isPart(sent, received)) {
     return `Echo the whole ${name}, without a prefix or suffix.`;

@@ -101,15 +101,18 @@ function selfCheckSection(report: LoadReport): ReportSection | undefined {
   if (figures.length === 0) return undefined;
   const summary = describeSelfCheck(report);
   const table = renderItems({
-    ...{ label: 'Load generator', items: figures },
+    label: 'Load generator',
+    items: figures,
     columns: [
       { name: 'figure', content: ({ name }) => name },
       {
-        ...{ name: 'measured', isNumber: true },
+        name: 'measured',
+        isNumber: true,
         content: ({ value, unit }) => formatQuantity(value, unit),
       },
       {
-        ...{ name: 'limit', isNumber: true },
+        name: 'limit',
+        isNumber: true,
         content: ({ limit, unit }) => formatQuantity(limit, unit),
       },
       {

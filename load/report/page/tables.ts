@@ -44,7 +44,9 @@ function shortQuantity(value: number, unit: string): string {
 /** Renders every target with its measurement, its 95% bound, and the verdict. */
 export const targetsTable = (targets: readonly LoadTarget[]): Html =>
   renderItems({
-    ...{ label: 'Targets', className: 'targets', items: targets },
+    label: 'Targets',
+    className: 'targets',
+    items: targets,
     columns: [
       { name: 'target', content: describeTarget },
       columnOfTarget('target'),
@@ -60,7 +62,8 @@ export const targetsTable = (targets: readonly LoadTarget[]): Html =>
   });
 
 const columnOfTarget = (key: 'target' | 'measured' | 'bound95'): ItemColumn<LoadTarget> => ({
-  ...{ name: targetColumns[key], isNumber: true },
+  name: targetColumns[key],
+  isNumber: true,
   content: ({ [key]: value, unit }) => value !== null && shortQuantity(value, unit),
 });
 
@@ -95,11 +98,13 @@ export const timesTable = <Column extends TimeColumn>(
   rows: readonly NamedTimes<Column>[],
 ): Html =>
   renderItems({
-    ...{ label, items: rows },
+    label,
+    items: rows,
     columns: [
       { name: 'time', content: ({ title }) => title },
       ...columns.map((column): ItemColumn<NamedTimes<Column>> => ({
-        ...{ name: TIME_TITLES[column], isNumber: true },
+        name: TIME_TITLES[column],
+        isNumber: true,
         content: ({ times }) => formatTime(times[column], '–'),
       })),
     ],
@@ -126,7 +131,8 @@ export interface ErrorRow {
 /** Renders errors by kind. */
 export const errorsTable = (counted: string, errors: readonly ErrorRow[]): Html =>
   renderItems({
-    ...{ label: 'Errors', items: errors },
+    label: 'Errors',
+    items: errors,
     columns: [
       {
         name: 'error',
@@ -135,7 +141,8 @@ export const errorsTable = (counted: string, errors: readonly ErrorRow[]): Html 
       },
       { name: counted, isNumber: true, content: ({ count }) => formatNumber(count) },
       {
-        ...{ name: 'first examples', className: 'why' },
+        name: 'first examples',
+        className: 'why',
         content: ({ examples }) =>
           examples.map(
             ({ atMs, source, detail, traceId }) =>
@@ -152,7 +159,9 @@ export function requestErrorsTable(report: LoadReport): Html {
   const counts: Record<string, number> = {};
   for (const name of report.streams) addCounts(counts, report[name]?.errors ?? {});
   const rows = Object.entries(counts).map(([kind, count]) => ({
-    ...{ kind, count, description: faultDescriptions[kind as FaultKind] },
+    kind,
+    count,
+    description: faultDescriptions[kind as FaultKind],
     examples: report.faultSamples
       .filter((sample) => sample.kind === kind)
       .map(({ stream, session, ...sample }) => ({
@@ -170,12 +179,14 @@ const nameSource = (stream: string, session: string | undefined): string =>
 export function slowestTable({ slowest = [] }: LoadReport): Html {
   if (slowest.length === 0) return html``;
   const table = renderItems({
-    ...{ label: 'Slowest requests', items: slowest },
+    label: 'Slowest requests',
+    items: slowest,
     columns: [
       { name: 'due at', content: ({ atMs }) => formatRunTime(atMs) },
       { name: 'request', content: ({ stream, session }) => nameSource(stream, session) },
       {
-        ...{ name: 'response time', isNumber: true },
+        name: 'response time',
+        isNumber: true,
         content: ({ responseMs, fault }) =>
           `${formatTime(responseMs, '')}${fault === undefined ? '' : ` (${fault})`}`,
       },
@@ -194,7 +205,8 @@ export function comparisonTable({ rows }: NonNullable<LoadReport['comparison']>)
   const figure = (value: number | null, unit: string): string =>
     value === null ? '–' : shortQuantity(value, unit);
   return renderItems({
-    ...{ label: 'Changes of the targets', items: rows },
+    label: 'Changes of the targets',
+    items: rows,
     columns: [
       { name: 'target', content: ({ id }) => id },
       { name: 'before', isNumber: true, content: ({ before, unit }) => figure(before, unit) },
@@ -221,11 +233,13 @@ const renderSteps = <Step extends SearchStep>(
   content: (step: Step) => string,
 ): Html =>
   renderItems({
-    ...{ label: 'Steps of the search', items: steps },
+    label: 'Steps of the search',
+    items: steps,
     columns: [
       { name, content },
       {
-        ...{ name: 'duration', isNumber: true },
+        name: 'duration',
+        isNumber: true,
         content: ({ durationMs }) => formatDuration(durationMs),
       },
       {

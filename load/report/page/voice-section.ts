@@ -194,7 +194,9 @@ function renderErrors({ errors, faultSamples }: VoiceLoad): Html {
   const kinds = Object.entries(errors);
   if (kinds.length === 0) return html``;
   const rows = kinds.map(([kind, count]) => ({
-    ...{ kind, count, description: callFaultDescriptions[kind as CallFaultKind] },
+    kind,
+    count,
+    description: callFaultDescriptions[kind as CallFaultKind],
     examples: faultSamples
       .filter((sample) => sample.kind === kind)
       .map(({ call, session, ...sample }) => ({
@@ -209,13 +211,15 @@ function renderErrors({ errors, faultSamples }: VoiceLoad): Html {
 function callsTable({ perCall }: VoiceLoad): Html {
   const time = (ms: number | null): string => formatTime(ms, '–');
   const table = renderItems({
-    ...{ label: 'All calls', items: perCall },
+    label: 'All calls',
+    items: perCall,
     columns: [
       { name: 'call', content: ({ call }) => call + 1 },
       { name: 'verdict', content: ({ verdict }) => badge(verdict) },
       { name: 'connected', isNumber: true, content: ({ setupMs }) => time(setupMs) },
       {
-        ...{ name: 'path', isNumber: true },
+        name: 'path',
+        isNumber: true,
         content: ({ audioPathLatencyMs }) => time(audioPathLatencyMs),
       },
       { name: 'response', isNumber: true, content: ({ turnResponseMs }) => time(turnResponseMs) },

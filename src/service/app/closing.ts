@@ -30,7 +30,8 @@ export function startClosing(
     makeId('ses', ['conversation', ownerId, conversationId]);
   const deps: CloseDeps = {
     ...base,
-    ...{ makeSessionId, wake },
+    makeSessionId,
+    wake,
     missingEvals: createMissingEvals(base),
     turnChecks: createDatabaseRetry(base, 'turn_check'),
   };

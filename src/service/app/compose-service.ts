@@ -64,7 +64,11 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
   const { databaseProblems, unauthorizedCallers } = problems;
   const access = createAccess(base, {
     ...options,
-    ...{ apiKey, ownerName, apiKeyHeader, appUrl, unauthorizedCallers },
+    apiKey,
+    ownerName,
+    apiKeyHeader,
+    appUrl,
+    unauthorizedCallers,
   });
 
   // The server.
@@ -72,7 +76,14 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
   const draining = new AbortController();
   const closing = startClosing(base, { randomSeed: seed, wake });
   const server = createServer({
-    ...{ ...base, ...access, ...problems, ...scoring, ...closing, writer, spanRemover, simulator },
+    ...base,
+    ...access,
+    ...problems,
+    ...scoring,
+    ...closing,
+    writer,
+    spanRemover,
+    simulator,
     stopping: stopping.signal,
     findUnreadyReason: createReadiness(store, draining.signal, databaseProblems),
     hasUserModel: userModel !== undefined,

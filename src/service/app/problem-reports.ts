@@ -29,7 +29,9 @@ export function createProblemReports(
     acceptedTraces: createAcceptedTraces(),
     unauthorizedCallers: createUnauthorizedCallers({
       ...base,
-      ...{ rejectedRequests, ownerName, apiKeyHeader },
+      rejectedRequests,
+      ownerName,
+      apiKeyHeader,
     }),
     misdirectedTraces: createMisdirectedTraces(base, ownerName),
     databaseProblems: createDatabaseProblemLog(base, 'requests', PROBLEM_REPEAT_MS),

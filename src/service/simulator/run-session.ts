@@ -54,7 +54,11 @@ export async function runSession(
   const sandbox = deps.connections.inSession(plan.sessionId);
   const { turns = [] } = deps;
   const progress: SessionProgress = {
-    ...{ turns, users: [], other: undefined, callTraceId: undefined, closed: undefined },
+    turns,
+    users: [],
+    other: undefined,
+    callTraceId: undefined,
+    closed: undefined,
     isAskingModel: false,
   };
   const ending = await holdConversation(plan, { ...deps, sandbox }, progress, limit.signal).then(
@@ -82,7 +86,12 @@ export async function runSession(
   const scorable = reportsTools ? { evals, notes: [] } : skipToolEvals(scenario, evals);
   return {
     ...ending,
-    ...{ turns, adherence, startedAtMs, endedAtMs, traceIds, turnTaking },
+    turns,
+    adherence,
+    startedAtMs,
+    endedAtMs,
+    traceIds,
+    turnTaking,
     userId: users.find((user) => user.isCreated && user.userId === plan.userId)?.userId,
     evals: scorable.evals,
     otherSession: other && { id: other.id, turns: other.turns },

@@ -63,7 +63,10 @@ export async function fetchLine({
   const voice = style.voice ?? endpoint.voice ?? VOICE_DEFAULTS[speaker];
   const speed = style.speed === undefined ? {} : { speed: style.speed };
   const response = await requestAudio(endpointOfSpeech, {
-    ...{ baseUrl, apiKey, clock, signal },
+    baseUrl,
+    apiKey,
+    clock,
+    signal,
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model, voice, input: text, response_format: 'wav', ...speed }),
   });

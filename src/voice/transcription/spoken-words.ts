@@ -56,7 +56,11 @@ const formatAmount = (unit: string, whole = '', part: string | undefined): strin
 
 /** Currencies in the form that is compared. */
 const PLURALS: Readonly<Record<string, string>> = {
-  ...{ dollar: 'dollars', euro: 'euros', pound: 'pounds', cent: 'cents', penny: 'pence' },
+  dollar: 'dollars',
+  euro: 'euros',
+  pound: 'pounds',
+  cent: 'cents',
+  penny: 'pence',
 };
 const CURRENCIES: ReadonlySet<string> = new Set(['dollars', 'euros', 'pounds']);
 

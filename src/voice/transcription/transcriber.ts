@@ -62,7 +62,10 @@ export function openTranscriber(model: TranscriptionModel, clock: Clock): Transc
       if (signal.aborted) return fail(endpointOfTranscription.canceledMessage);
       if (refusal) return refusal;
       const response = await requestAudio(endpointOfTranscription, {
-        ...{ baseUrl: model.baseUrl, apiKey: model.apiKey, clock, signal },
+        baseUrl: model.baseUrl,
+        apiKey: model.apiKey,
+        clock,
+        signal,
         body: createForm(packets, model.model ?? MODEL_DEFAULT),
       });
       if (response.ok) return readText(response.body);

@@ -166,7 +166,8 @@ function measureTurn(line: Utterance, next: Utterance | undefined, lanes: CallLa
     endMs: Math.min(endMs, line.endMs),
   });
   return {
-    ...{ line, yieldMs },
+    line,
+    yieldMs,
     responseMs: isTimed ? Math.max(0, reply.startMs - line.endMs) : undefined,
     isMissed: !hasReply && waitedMs >= REPLY_WAIT_MS_MIN,
     agentInterruptions: starts.filter((start) => !isInPause(start)).map(clip),

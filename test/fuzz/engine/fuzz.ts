@@ -106,7 +106,11 @@ class Run {
     this.#errors = errors;
     this.#watchdog = watchdog;
     this.result = {
-      ...{ name: options.name, sent: 0, rounds: 0, elapsedMs: 0, cpuMs: 0 },
+      name: options.name,
+      sent: 0,
+      rounds: 0,
+      elapsedMs: 0,
+      cpuMs: 0,
       slowest: { cpuMs: 0, seed: 0, path: '' },
       heap: this.#heap.use(),
     };
@@ -169,7 +173,9 @@ class Run {
       this.result.slowest = { cpuMs: usedMs, seed, path: String(index) };
     });
     const details = await fc.check(property, {
-      ...{ seed, numRuns: inputsPerRound, endOnFailure: true },
+      seed,
+      numRuns: inputsPerRound,
+      endOnFailure: true,
     });
     if (!details.failed) return undefined;
     return { seed, path: details.counterexamplePath ?? '0', error: details.errorInstance };
@@ -199,8 +205,12 @@ class Run {
       return session;
     } catch (error) {
       this.result.find = {
-        ...{ message: `After the round: ${describe(error)}`, seed, path: '', input: '(all)' },
-        ...{ shrinks: 0, isAlone: false },
+        message: `After the round: ${describe(error)}`,
+        seed,
+        path: '',
+        input: '(all)',
+        shrinks: 0,
+        isAlone: false,
       };
       return session;
     }
@@ -217,7 +227,11 @@ class Run {
     }
     if (error === undefined) return;
     this.result.find = {
-      ...{ message: describe(error), seed, path, shrinks: 0, isAlone: false },
+      message: describe(error),
+      seed,
+      path,
+      shrinks: 0,
+      isAlone: false,
       input: await this.#describe(seed, path),
     };
   }
@@ -243,7 +257,10 @@ class Run {
     const smallest = details.counterexamplePath ?? path;
     return {
       message: describe(details.errorInstance),
-      ...{ seed, path: smallest, shrinks: details.numShrinks, isAlone: true },
+      seed,
+      path: smallest,
+      shrinks: details.numShrinks,
+      isAlone: true,
       input: await this.#describe(seed, smallest),
     };
   }
@@ -268,7 +285,11 @@ class Run {
     const [mib, slope] = [Math.round(growthBytes / 1_048_576), Math.round(bytesPerInput)];
     this.result.find = {
       message: `The memory after garbage collection grew by ${mib} MiB, ${slope} bytes per input.`,
-      ...{ seed, path: '', input: '(all)', shrinks: 0, isAlone: false },
+      seed,
+      path: '',
+      input: '(all)',
+      shrinks: 0,
+      isAlone: false,
     };
   }
 }

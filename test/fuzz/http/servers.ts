@@ -35,7 +35,11 @@ export async function openService(
   const clock = manualClock(START_MS);
   const { log, logged } = collectErrors();
   const service = await startService({
-    ...{ clock, log, randomSeed: 'fuzz', recordCallers: false, kit: createKitFunctions() },
+    clock,
+    log,
+    randomSeed: 'fuzz',
+    recordCallers: false,
+    kit: createKitFunctions(),
     ...options,
   });
   const to = options.seed ? 'seed' : 'empty';
@@ -66,7 +70,11 @@ export async function openAgent(options: Partial<AgentOptions> = {}): Promise<Se
   const { log, logged } = collectErrors();
   const agent = await startAgent({ clock, log, ...options });
   return {
-    ...{ url: agent.url, healthPath: '/health', clock, logged, rules: agentRules },
+    url: agent.url,
+    healthPath: '/health',
+    clock,
+    logged,
+    rules: agentRules,
     injectsFaults: (requests) =>
       requests.some(
         ({ path, headers }) =>
@@ -87,7 +95,9 @@ function createDocumentRule(
   const findProblems = createProblemFinder(readDocument(document));
   const operations = Object.entries(routes).map(
     ([id, { method, path, body }]: [string, Route]) => ({
-      ...{ id, method, hasBody: body !== undefined },
+      id,
+      method,
+      hasBody: body !== undefined,
       pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
     }),
   );

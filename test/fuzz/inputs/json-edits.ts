@@ -37,11 +37,13 @@ const jsonEdit: Arbitrary<JsonEdit> = fc.oneof(
   fc.record({ at: place, change: fc.constant('set' as const), value: anyJson }),
   fc.record({ at: place, change: fc.constant('drop' as const) }),
   fc.record({
-    ...{ at: place, change: fc.constant('rename' as const) },
+    at: place,
+    change: fc.constant('rename' as const),
     key: fc.constantFrom('__proto__', 'constructor', '', 'id', 'type', 'toJSON', 'x'),
   }),
   fc.record({
-    ...{ at: place, change: fc.constant('repeat' as const) },
+    at: place,
+    change: fc.constant('repeat' as const),
     times: fc.oneof(
       { weight: 20, arbitrary: fc.constantFrom(2, 3, 20) },
       { weight: 1, arbitrary: fc.constantFrom(101, 1_001) },
@@ -133,7 +135,9 @@ const read = (holder: object, key: string): unknown => (holder as Record<string,
 function write(holder: object, key: string, value: unknown): void {
   Object.defineProperty(holder, key, {
     value,
-    ...{ writable: true, enumerable: true, configurable: true },
+    writable: true,
+    enumerable: true,
+    configurable: true,
   });
 }
 

@@ -207,7 +207,8 @@ function merge(a: Schema, b: Schema): Schema {
     return [name, own && typeof schema === 'object' ? merge(own, schema) : schema];
   });
   return {
-    ...{ ...a, ...b },
+    ...a,
+    ...b,
     ...((a.properties ?? b.properties) && {
       properties: { ...properties, ...Object.fromEntries(names) },
     }),

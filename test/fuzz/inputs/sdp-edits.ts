@@ -91,7 +91,8 @@ const LINES: readonly string[] = [
 const sdpEdit: Arbitrary<SdpEdit> = fc.oneof(
   fc.record({ line, change: fc.constant('drop' as const) }),
   fc.record({
-    ...{ line, change: fc.constant('repeat' as const) },
+    line,
+    change: fc.constant('repeat' as const),
     times: fc.constantFrom(2, 40, 500, 3_000),
   }),
   fc.record({ line, change: fc.constant('move' as const), to: line }),

@@ -43,11 +43,14 @@ const message = fc.record(
           content: fc.constantFrom(...WORDS, 'Where is it?'),
         }),
         fc.record({
-          ...{ type: fc.constant('tool_call'), id: fc.constantFrom(...IDS) },
-          ...{ name: fc.constantFrom('look_up', ...WORDS), arguments: smallJson },
+          type: fc.constant('tool_call'),
+          id: fc.constantFrom(...IDS),
+          name: fc.constantFrom('look_up', ...WORDS),
+          arguments: smallJson,
         }),
         fc.record({
-          ...{ type: fc.constant('tool_call_response'), id: fc.constantFrom(...IDS) },
+          type: fc.constant('tool_call_response'),
+          id: fc.constantFrom(...IDS),
           response: smallJson,
         }),
       ),
@@ -120,9 +123,12 @@ const attribute: Arbitrary<unknown> = fc.oneof(
 
 const span = fc.record(
   {
-    ...{ traceId: hexIds(32), spanId: hexIds(16), parentSpanId: hexIds(16) },
+    traceId: hexIds(32),
+    spanId: hexIds(16),
+    parentSpanId: hexIds(16),
     name: fc.constantFrom('chat test-model', ...WORDS),
-    ...{ startTimeUnixNano: times, endTimeUnixNano: times },
+    startTimeUnixNano: times,
+    endTimeUnixNano: times,
     attributes: fc.array(attribute, { maxLength: 8 }),
     status: fc.record({ code: fc.constantFrom(0, 1, 2, 3, -1) }),
     events: fc.array(fc.record({ name: fc.constantFrom('gen_ai.choice', ...WORDS) }), {

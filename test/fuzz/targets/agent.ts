@@ -57,7 +57,8 @@ const post = (method: string, path: string, bodies: Arbitrary<BodyInput>): Arbit
   fc
     .record({ body: bodies, key, type, faultHeader, more: strangeHeaders })
     .map(({ body, key, type, faultHeader, more }) => ({
-      ...{ method, path },
+      method,
+      path,
       headers: [...key, ['content-type', type], ...faultHeader, ...more],
       body: encodeBody(body),
     }));
@@ -68,7 +69,9 @@ const without = (method: string, path: Arbitrary<string>): Arbitrary<Request> =>
   fc
     .record({ path, key, faultHeader, more: strangeHeaders })
     .map(({ path, key, faultHeader, more }) => ({
-      ...{ method, path, headers: [...key, ...faultHeader, ...more] },
+      method,
+      path,
+      headers: [...key, ...faultHeader, ...more],
     }));
 
 /** A chat about what the agent knows. */
@@ -82,7 +85,8 @@ const chats = fc
         }),
         { minLength: 1, maxLength: 6 },
       ),
-      ...{ user_id: fc.constantFrom(...IDS), session_id: fc.constantFrom(...IDS) },
+      user_id: fc.constantFrom(...IDS),
+      session_id: fc.constantFrom(...IDS),
       metadata: fc.dictionary(
         fc.constantFrom('scenario_id', 'persona', 'x'),
         fc.constantFrom(...IDS),

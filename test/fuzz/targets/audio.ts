@@ -31,13 +31,16 @@ const input: Arbitrary<Input> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      ...{ kind: fc.constant('packet' as const), packet: fc.nat(200), edits: byteEdits },
+      kind: fc.constant('packet' as const),
+      packet: fc.nat(200),
+      edits: byteEdits,
       bytes: fc.option(fc.uint8Array({ maxLength: 300, size: 'max' }), { nil: undefined }),
     }),
   },
   fc.record({ kind: fc.constant('ogg' as const), packets: fc.nat(60), edits: byteEdits }),
   fc.record({
-    ...{ kind: fc.constant('wav' as const), edits: byteEdits },
+    kind: fc.constant('wav' as const),
+    edits: byteEdits,
     coding: fc.constantFrom(1, 3, 0xfffe, 0, 7),
     channels: fc.constantFrom(1, 2, 8, 0, 9, 65_535),
     rate: fc.constantFrom(48_000, 8_000, 192_000, 0, 7_999, 4_294_967_295),

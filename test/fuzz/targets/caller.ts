@@ -30,7 +30,9 @@ interface Sandbox {
 
 const message = (value: Arbitrary<unknown>): Arbitrary<Sent> =>
   fc.record({
-    ...{ kind: fc.constant('message' as const), value, edits: rareByteEdits },
+    kind: fc.constant('message' as const),
+    value,
+    edits: rareByteEdits,
     isBinary: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, fc.boolean()),
   });
 

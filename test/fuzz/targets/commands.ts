@@ -86,13 +86,19 @@ const written = (
   file: Written,
 ): Arbitrary<Input> =>
   fc.record({
-    ...{ command: fc.constant(command), file: fc.constant(file), line: fc.nat(500) },
-    ...{ changes: jsonEdits, edits: rareByteEdits },
+    command: fc.constant(command),
+    file: fc.constant(file),
+    line: fc.nat(500),
+    changes: jsonEdits,
+    edits: rareByteEdits,
   });
 
 const document = (command: DocumentCommand, value: Arbitrary<unknown>): Arbitrary<Input> =>
   fc.record({
-    ...{ command: fc.constant(command), value, isYaml: fc.boolean(), edits: rareByteEdits },
+    command: fc.constant(command),
+    value,
+    isYaml: fc.boolean(),
+    edits: rareByteEdits,
   });
 
 const changed = (value: Arbitrary<unknown>): Arbitrary<unknown> =>
@@ -130,7 +136,9 @@ const input: Arbitrary<Input> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      ...{ command: fc.constant('headers' as const), isYaml: fc.constant(false), edits: byteEdits },
+      command: fc.constant('headers' as const),
+      isYaml: fc.constant(false),
+      edits: byteEdits,
       value: fc.constantFrom(
         'X-A: b\n# c\n\nX-D: e\n',
         'Authorization: x\n',
@@ -200,8 +208,10 @@ async function writeFiles(): Promise<Files & { otherShard: string }> {
   await Promise.all(shards.map((shard) => kit('load', agent.url, ...shard, ...plan)));
   await Promise.all([agent.stop(), broken.stop()]);
   const files = {
-    ...{ recording: read(RECORDING), check: read('check.json') },
-    ...{ simulation: read('simulation.json'), load: read('load-1.json') },
+    recording: read(RECORDING),
+    check: read('check.json'),
+    simulation: read('simulation.json'),
+    load: read('load-1.json'),
     otherShard: read(OTHER_SHARD),
   };
   rmSync(directory, { recursive: true });

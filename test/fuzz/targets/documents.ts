@@ -32,8 +32,11 @@ type Input =
 
 const documents = (name: (typeof NAMES)[number]): Arbitrary<Input> =>
   fc.record({
-    ...{ kind: fc.constant('document' as const), name: fc.constant(name), isYaml: fc.boolean() },
-    ...{ value: messageInputs(name), edits: rareByteEdits },
+    kind: fc.constant('document' as const),
+    name: fc.constant(name),
+    isYaml: fc.boolean(),
+    value: messageInputs(name),
+    edits: rareByteEdits,
   });
 
 /** A cell, quoted in most cases. */
@@ -125,7 +128,8 @@ async function readFile(sent: Extract<Input, { kind: 'transcripts' }>): Promise<
   try {
     const text = decodeText(encode(sent));
     const { problems } = await readTranscripts(text, sent.format, (upload) => ({
-      ...{ ...upload, id: upload.session_id },
+      ...upload,
+      id: upload.session_id,
     }));
     for (const { problem } of problems) {
       if (problem === '') throw new Violation('A problem has no text.');

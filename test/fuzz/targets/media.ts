@@ -115,7 +115,8 @@ const header: Arbitrary<RtpFields> = fc.record({
     fc.record({
       profile: fc.constantFrom(0xbede, 0x1000, 0, 0xffff),
       length: fc.constantFrom(0, 1, 4, 100, 65_535),
-      ...{ bytes: fc.uint8Array({ maxLength: 32 }), isWritten: fc.boolean() },
+      bytes: fc.uint8Array({ maxLength: 32 }),
+      isWritten: fc.boolean(),
     }),
     { nil: undefined, freq: 3 },
   ),
@@ -129,7 +130,10 @@ const packet: Arbitrary<Packet> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      ...{ kind: fc.constant('rtp' as const), header, clip: fc.nat(500), edits: byteEdits },
+      kind: fc.constant('rtp' as const),
+      header,
+      clip: fc.nat(500),
+      edits: byteEdits,
       payload: fc.option(fc.uint8Array({ maxLength: 200, size: 'max' }), { nil: undefined }),
     }),
   },
@@ -197,7 +201,9 @@ function encrypt(sent: Packet, payload: Buffer, dtls: RTCDtlsTransport): Buffer 
     const { extension, csrc, ...fields } = sent.header;
     const elements = [{ id: 1, payload: Buffer.from(extension?.bytes ?? []) }];
     const rtp = new RtpHeader({
-      ...{ ...fields, csrc, csrcLength: csrc.length },
+      ...fields,
+      csrc,
+      csrcLength: csrc.length,
       ...(extension?.isWritten && {
         // Any number is written.
         extensionProfile: extension.profile as RtpHeader['extensionProfile'],

@@ -68,7 +68,8 @@ const OTHER_BODIES: Readonly<Record<string, Arbitrary<unknown>>> = {
 
 const query = queryOf({
   owner: fc.constantFrom('development', ...IDS),
-  ...{ limit: fc.constantFrom('0', '1', '501'), skip: fc.constantFrom('0', '1') },
+  limit: fc.constantFrom('0', '1', '501'),
+  skip: fc.constantFrom('0', '1'),
 });
 
 function bodiesOf({ method, path, messages }: ListedRoute): Arbitrary<BodyInput> {
@@ -105,7 +106,9 @@ function requestsOf(route: ListedRoute): Arbitrary<Request> {
     body: bodiesOf(route),
   });
   return filled.map(({ path, query, more, type, body }) => ({
-    ...{ method, path: path + query, headers: [['content-type', type] as const, ...more] },
+    method,
+    path: path + query,
+    headers: [['content-type', type] as const, ...more],
     body: method === 'DELETE' ? undefined : encodeBody(body),
   }));
 }

@@ -31,7 +31,9 @@ const [JSON_TYPE, PROTOBUF_TYPE] = ['application/json', 'application/x-protobuf'
 
 const sendTraces: Arbitrary<Request> = fc
   .record({
-    ...{ body: jsonBodies(traceInputs), key, more: strangeHeaders },
+    body: jsonBodies(traceInputs),
+    key,
+    more: strangeHeaders,
     type: fc.oneof(
       { weight: 20, arbitrary: fc.constantFrom(JSON_TYPE, PROTOBUF_TYPE) },
       {
@@ -45,7 +47,8 @@ const sendTraces: Arbitrary<Request> = fc
     ),
   })
   .map(({ body, key, more, type, conversation }) => ({
-    ...{ method: 'POST', path: '/v1/traces' },
+    method: 'POST',
+    path: '/v1/traces',
     headers: [
       ...[...key, ['content-type', type] as const, ...conversation, ...more],
       ...(body.isGzip ? [['content-encoding', 'gzip'] as const] : []),
@@ -56,7 +59,9 @@ const sendTraces: Arbitrary<Request> = fc
 const endConversation: Arbitrary<Request> = fc
   .record({ id: pathPart, key, more: strangeHeaders })
   .map(({ id, key, more }) => ({
-    ...{ method: 'POST', path: `/v1/sessions/${id}/end`, headers: [...key, ...more] },
+    method: 'POST',
+    path: `/v1/sessions/${id}/end`,
+    headers: [...key, ...more],
   }));
 
 const name = fc.constantFrom(...IDS, 'live', 'LIVE', '%', '_');
@@ -72,8 +77,15 @@ const listSessions: Arbitrary<Request> = fc
       '/api/simulations/sessions',
     ),
     query: queryOf({
-      ...{ agent: name, run: name, eval: name, failed_only: flag, include_traces: flag },
-      ...{ started_after: time, started_before: time, skip: count, limit: count },
+      agent: name,
+      run: name,
+      eval: name,
+      failed_only: flag,
+      include_traces: flag,
+      started_after: time,
+      started_before: time,
+      skip: count,
+      limit: count,
     }),
     ...{
       key,
@@ -82,7 +94,9 @@ const listSessions: Arbitrary<Request> = fc
     },
   })
   .map(({ path, query, key, more, method }) => ({
-    ...{ method, path: path + query, headers: [...key, ...more] },
+    method,
+    path: path + query,
+    headers: [...key, ...more],
   }));
 
 const request = fc.oneof(

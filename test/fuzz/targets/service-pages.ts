@@ -55,7 +55,7 @@ const DOCUMENTS: readonly MessageName[] = ['Scenario', 'Persona', 'EvalDefinitio
 const fieldText: Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...WORDS, ...IDS) },
   ...DOCUMENTS.map((name) => ({
-    ...{ weight: 1 },
+    weight: 1,
     arbitrary: fc
       .tuple(messageInputs(name), rareByteEdits)
       .map(([value, edits]) =>
@@ -96,7 +96,9 @@ const fieldChange: Arbitrary<FieldChange> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      ...{ field, change: fc.constant('repeat' as const), times: fc.constantFrom(2, 50, 12_000) },
+      field,
+      change: fc.constant('repeat' as const),
+      times: fc.constantFrom(2, 50, 12_000),
     }),
   },
   {
@@ -116,9 +118,12 @@ type PageInput = { sender: Sender } & (
 
 const query = queryOf({
   owner: fc.constantFrom('development', 'a reader', ...IDS),
-  ...{ kind: fc.constantFrom('production', 'simulation', 'open'), id: fc.constantFrom(...IDS) },
-  ...{ text: fc.constantFrom(...WORDS), tag: fc.constantFrom('k=v', '=', ...WORDS) },
-  ...{ page: fc.constantFrom('0', '1', '2', '1e9', '-1'), list: fc.constantFrom('kind=open', '%') },
+  kind: fc.constantFrom('production', 'simulation', 'open'),
+  id: fc.constantFrom(...IDS),
+  text: fc.constantFrom(...WORDS),
+  tag: fc.constantFrom('k=v', '=', ...WORDS),
+  page: fc.constantFrom('0', '1', '2', '1e9', '-1'),
+  list: fc.constantFrom('kind=open', '%'),
   ...{
     a: fc.constantFrom(...IDS),
     b: fc.constantFrom(...IDS),
@@ -134,7 +139,8 @@ const input: Arbitrary<PageInput> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      ...{ sender, kind: fc.constant('path' as const) },
+      sender,
+      kind: fc.constant('path' as const),
       path: fc
         .tuple(
           fc.constantFrom(
@@ -158,7 +164,9 @@ const input: Arbitrary<PageInput> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
-      ...{ sender, kind: fc.constant('form' as const), form: fc.nat(500) },
+      sender,
+      kind: fc.constant('form' as const),
+      form: fc.nat(500),
       changes: fc.array(fieldChange, { maxLength: 4 }),
       edits: rareByteEdits,
       isMultipart: fc.boolean(),
@@ -260,7 +268,8 @@ function toRequest(sent: PageInput, pages: Pages): Request {
     : 'application/x-www-form-urlencoded';
   const fields = changeFields(form, sent.changes, token);
   return {
-    ...{ method: 'POST', path: form.action },
+    method: 'POST',
+    path: form.action,
     headers: [...headers, ['content-type', type]],
     body: editBytes(encodeForm(fields, isMultipart), sent.edits),
   };
@@ -279,7 +288,9 @@ function makeSeed(): SeedDocument {
 async function signIn(url: string, key: string): Promise<Browser> {
   const proxied = { 'x-forwarded-for': '203.0.113.7', origin: url };
   const signed = await fetch(`${url}/sign-in`, {
-    ...{ method: 'POST', redirect: 'manual', headers: proxied },
+    method: 'POST',
+    redirect: 'manual',
+    headers: proxied,
     body: new URLSearchParams({ key, next: '/' }),
   });
   const [cookie = ''] = (signed.headers.get('set-cookie') ?? '').split(';');

@@ -55,7 +55,9 @@ const message = (values: Arbitrary<unknown>): Arbitrary<Step> =>
   fc.record({ kind: fc.constant('message' as const), value: values, edits: rareByteEdits });
 
 const frame: Arbitrary<Step> = fc.record({
-  ...{ kind: fc.constant('frame' as const), opcode: fc.nat(15), isFinal: fc.boolean() },
+  kind: fc.constant('frame' as const),
+  opcode: fc.nat(15),
+  isFinal: fc.boolean(),
   reserved: fc.constantFrom(0, 0, 0, 1, 4, 7),
   isMasked: fc.oneof({ weight: 9, arbitrary: fc.constant(true) }, fc.boolean()),
   length: fc.option(fc.constantFrom(0, 1, 125, 126, 65_535, 65_536, 65_537, 2 ** 31, 2 ** 53), {
@@ -163,7 +165,9 @@ function encodeFrame(
 
 /** The messages that the agent may send. */
 const SENT: Readonly<Record<string, MessageName>> = {
-  ...{ call_ready: 'CallReady', conversation_update: 'ConversationUpdate', error: 'VoiceError' },
+  call_ready: 'CallReady',
+  conversation_update: 'ConversationUpdate',
+  error: 'VoiceError',
 };
 
 /** Reads the frames that the agent sends after its response. */

@@ -22,8 +22,13 @@ void t.test('reports of a check and a load test are attached to an agent and lis
   const check = report([row('CHAT-001'), row('CHAT-002', failed)], { verdict: 'not-conforming' });
   const first = (await admin('POST /agents/shop/reports', check)) as { id: number };
   t.match(first, {
-    ...{ kind: 'check', standing: 'fail', verdict: 'Not conforming', detail: '1 pass and 1 fail' },
-    ...{ target: check.target, kit_version: '0.1.0', attached_at: '2026-11-20T10:00:00.000Z' },
+    kind: 'check',
+    standing: 'fail',
+    verdict: 'Not conforming',
+    detail: '1 pass and 1 fail',
+    target: check.target,
+    kit_version: '0.1.0',
+    attached_at: '2026-11-20T10:00:00.000Z',
   });
   await admin('POST /agents/shop/reports', { ...LOAD_REPORT, sandbox: AGENT.url });
   const { total, reports } = (await admin('GET /agents/shop/reports')) as {

@@ -125,7 +125,10 @@ void t.test('tool calls and times from spans are scored', async (t) => {
   const startMs = Date.UTC(2026, 10, 20, 9, 30);
   const tool = (name: string, args: string, atMs: number) =>
     makeSpan({
-      ...{ traceId, operation: 'execute_tool', startMs: startMs + atMs, endMs: startMs + atMs + 9 },
+      traceId,
+      operation: 'execute_tool',
+      startMs: startMs + atMs,
+      endMs: startMs + atMs + 9,
       attributes: { 'gen_ai.tool.name': name, 'gen_ai.tool.call.arguments': args },
     });
   await trace(

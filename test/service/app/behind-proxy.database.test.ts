@@ -43,10 +43,12 @@ void t.test('/__admin, /metrics, and pages need a key for each forwarded request
     t.equal(page.status, 401, name);
     t.match(page.text, '<h1>Sign in</h1>');
     const form = await send('POST /keys/generate', {
-      ...{ raw: '', key: null },
+      raw: '',
+      key: null,
       headers: {
         ...headers,
-        ...{ origin: APP_URL, 'content-type': 'application/x-www-form-urlencoded' },
+        origin: APP_URL,
+        'content-type': 'application/x-www-form-urlencoded',
       },
     });
     t.equal(form.status, 401, `${name}: a form`);
@@ -74,7 +76,9 @@ void t.test(
 
     const post = (path: string, fields: Record<string, string>, cookie = ''): Promise<Response> =>
       fetch(service.url + path, {
-        ...{ method: 'POST', redirect: 'manual', body: new URLSearchParams(fields) },
+        method: 'POST',
+        redirect: 'manual',
+        body: new URLSearchParams(fields),
         headers: { ...headers, cookie, origin: APP_URL },
       });
     const signedIn = await post('/sign-in', { key: service.apiKey, next: '/keys' });

@@ -49,7 +49,8 @@ const outages: readonly Outage[] = [
     begin: (server) => server.stop(),
     end: (server) => server.start(),
     message: /can't reach its database|starting or stopping/,
-    ...{ atPush: true, isReported: true },
+    atPush: true,
+    isReported: true,
   },
   {
     name: 'killed',
@@ -116,7 +117,8 @@ const outages: readonly Outage[] = [
       await execute(superuserUrl, 'drop function fail_full cascade');
     },
     message: /The disk of the database is full\. Nothing was stored/,
-    ...{ canRead: true, atPush: true },
+    canRead: true,
+    atPush: true,
   },
   {
     name: 'at its connection limit',

@@ -174,7 +174,8 @@ void t.test('a replica whose options differ from those of a running one warns', 
   await same.service.stop();
   const changed = await startWith(t, url, [OLD_KEY], {
     ...options,
-    ...{ retentionMs: 60 * DAY_MS, judge: { ...judge, model: 'large' } },
+    retentionMs: 60 * DAY_MS,
+    judge: { ...judge, model: 'large' },
     appUrl: 'https://new.example/',
   });
   const [retention, links, model, ...others] = findWarnings();

@@ -279,7 +279,8 @@ void t.test('a browser is signed in and out on all replicas', async (t) => {
       method: 'POST',
       redirect: 'manual',
       headers: {
-        ...{ origin: service.url, cookie },
+        origin: service.url,
+        cookie,
         'content-type': 'application/x-www-form-urlencoded',
       },
       body,

@@ -56,7 +56,7 @@ function recordCalls({ tracers, conversationId, form }: Recording): void {
   for (const [turn, [line, response]] of script.entries()) {
     history.push(user(line));
     record(tracerOf(tracers, turn), 'chat', {
-      ...{ 'gen_ai.conversation.id': conversationId },
+      'gen_ai.conversation.id': conversationId,
       'gen_ai.input.messages': JSON.stringify(inputs[form](history)),
       'gen_ai.output.messages': JSON.stringify([agent(response)]),
     });
@@ -71,7 +71,7 @@ function recordAgents({ tracers, conversationId, form }: Recording): void {
     const tracer = tracerOf(tracers, turn);
     history.push(user(line));
     const toAttributes = (output: object, ...steps: object[]): Attributes => ({
-      ...{ 'gen_ai.conversation.id': conversationId },
+      'gen_ai.conversation.id': conversationId,
       'gen_ai.input.messages': JSON.stringify([...inputs[form](history), ...steps]),
       'gen_ai.output.messages': JSON.stringify([output]),
     });
@@ -84,7 +84,8 @@ function recordAgents({ tracers, conversationId, form }: Recording): void {
     const result = makeToolResultMessage({ turn });
     record(tracer, 'chat', toAttributes(agent(response), call, result), inside);
     wrapper.setAttributes({
-      ...{ 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.conversation.id': conversationId },
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.conversation.id': conversationId,
     });
     wrapper.end();
     history.push(agent(response));

@@ -38,8 +38,10 @@ async function send(
         id && `${conversationId}${id.slice(conversationId.length)}`;
       const parentSpanId = toId(span.parentSpanId);
       return {
-        ...{ ...span, name, spanId: toId(span.spanId) ?? '' },
-        ...{ traceId: `${conversationId}${span.traceId.slice(conversationId.length)}` },
+        ...span,
+        name,
+        spanId: toId(span.spanId) ?? '',
+        traceId: `${conversationId}${span.traceId.slice(conversationId.length)}`,
         ...(parentSpanId !== undefined && { parentSpanId }),
       };
     });

@@ -30,7 +30,9 @@ void t.test('a dry run ends with its time limit, and only a few run concurrently
     t.match(reasoning, 'The dry run was stopped after 55 s.');
   }
   const other = createDryRun({
-    ...{ store, machineClock, log: silentLog },
+    store,
+    machineClock,
+    log: silentLog,
     scoreEval: () => Promise.reject(new RangeError('secret text')),
   });
   const { outcome, reasoning } = await other(ownerId, newEval('a'), 'one');

@@ -97,8 +97,12 @@ void t.test('the verdict follows from the required outcomes', async (t) => {
     ['the conversation failed', 'undecided', [makeOutcome('a', 'pass')], 'failed'],
   ];
   const sessions = rows.map(([, , outcomes, status = 'completed'], nth) => ({
-    ...{ id: `s${nth}`, scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' },
-    ...{ outcomes, status },
+    id: `s${nth}`,
+    scenario: 's',
+    persona: 'p',
+    started_at: '2026-11-20T09:00:00Z',
+    outcomes,
+    status,
   }));
   const simulations = [{ id: 'sim', name: 'Sim', agent: 'A', sessions }];
   const tested = await withService(t, { seed: { simulations } as SeedDocument });

@@ -67,12 +67,14 @@ async function advanceUntilSettled<T>(
 void t.test('a verdict has a reasoning', async (t) => {
   const { server, judge } = await withJudge(t);
   t.same(await score(judge), {
-    ...{ outcome: 'pass', reasoning: 'The agent greets in turn 1.' },
+    outcome: 'pass',
+    reasoning: 'The agent greets in turn 1.',
     evidence: [{ turn: 1, part: 'turn' }],
   });
   server.behave(behaviors.verdict('fail', 'It does not greet.'));
   t.same(await score(judge), {
-    ...{ outcome: 'fail', reasoning: 'It does not greet.' },
+    outcome: 'fail',
+    reasoning: 'It does not greet.',
     evidence: [],
   });
 });

@@ -9,10 +9,16 @@ import { assertError, withService, type ServiceUnderTest } from '../../support/s
 import { makeSpan } from '../../support/traces/otlp.ts';
 
 const metadataEval = (id: string, key: string, equals: unknown): EvalDefinition => ({
-  ...{ id, name: id, kind: 'evaluation_metadata', params: { key, equals } },
+  id,
+  name: id,
+  kind: 'evaluation_metadata',
+  params: { key, equals },
 });
 const pathEval = (id: string, at: string, equals: unknown): EvalDefinition => ({
-  ...{ id, name: id, kind: 'json_path', params: { path: at, equals } },
+  id,
+  name: id,
+  kind: 'json_path',
+  params: { path: at, equals },
 });
 
 async function withEvals(
@@ -52,7 +58,8 @@ const expectedOutcomes = {
 const turns: TranscriptUpload['turns'] = [
   { user_input: 'Hi', agent_response: 'Hello', evaluation_metadata: { tone: 'cold' } },
   {
-    ...{ user_input: 'Where is it?', agent_response: 'On its way' },
+    user_input: 'Where is it?',
+    agent_response: 'On its way',
     evaluation_metadata: { order_found: true, resolution_step: 2 },
   },
 ];
@@ -86,8 +93,12 @@ void t.test(
   'evals see the metadata of a simulated session in seed data, which is scored by the evals it names',
   async (t) => {
     const session = {
-      ...{ scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' },
-      ...{ metadata: { tier: 'gold' }, turns, evals: hinted.map(({ id }) => id) },
+      scenario: 's',
+      persona: 'p',
+      started_at: '2026-11-20T09:00:00Z',
+      metadata: { tier: 'gold' },
+      turns,
+      evals: hinted.map(({ id }) => id),
     };
     const simulations = [{ name: 'Nightly', agent: 'A', sessions: [session] }];
     const tested = await withEvals(t, hinted, { simulations });

@@ -23,7 +23,11 @@ const scenario = makeUserScenario(
   },
 );
 const newRun = (url: string, samples: number) => ({
-  ...{ agent: { name: 'A', url }, scenarios: [scenario], samples, seed: 'S', concurrency: 3 },
+  agent: { name: 'A', url },
+  scenarios: [scenario],
+  samples,
+  seed: 'S',
+  concurrency: 3,
 });
 
 void t.test('one replica runs a simulation; all of them show and drain it', async (t) => {
@@ -135,7 +139,8 @@ void t.test('a simulation continues when its stopped database is back', nightOnl
       });
       const simulation = (await replica.admin(`GET /simulations/${id}`)) as Simulation;
       t.match(simulation, {
-        ...{ status: 'completed', verdict: 'passed' },
+        status: 'completed',
+        verdict: 'passed',
         counts: { sessions: samples, ended: samples },
       });
     }

@@ -79,8 +79,11 @@ void t.test(
     t.match(userId, /^sim_user_[a-z0-9]{20}$/);
     t.match(created?.body, {
       metadata: {
-        ...{ scenario_id: 'a', persona: 'Impatient', session_type: 'chat' },
-        ...{ preferences: { language: 'en' }, history: { orders: 3 } },
+        scenario_id: 'a',
+        persona: 'Impatient',
+        session_type: 'chat',
+        preferences: { language: 'en' },
+        history: { orders: 3 },
       },
       profile: { name: 'Ada Example', tier: 'gold' },
     });

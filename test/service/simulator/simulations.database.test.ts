@@ -56,7 +56,11 @@ void t.test(
     await tested.drain();
     const simulation = await readSimulation(t, tested, id);
     t.match(simulation, {
-      ...{ id, name: 'Nightly', status: 'completed', verdict: 'passed', seed: 'nightly' },
+      id,
+      name: 'Nightly',
+      status: 'completed',
+      verdict: 'passed',
+      seed: 'nightly',
       counts: { sessions: 3, ended: 3, passed: 3, failed: 0, undecided: 0 },
       scenarios: [{ scenario_id: 'parcel', passed: 3, flaky: false, pass_hat_k: [1, 1, 1] }],
     });

@@ -23,7 +23,9 @@ import { simulateOn } from '../../support/sessions/simulated-sessions.ts';
 t.jobs = 3;
 
 const clear: EvalDefinition = {
-  ...{ id: 'clear', name: 'Clear', kind: 'heard_word_error_rate_max' },
+  id: 'clear',
+  name: 'Clear',
+  kind: 'heard_word_error_rate_max',
   params: { max: 0.1, missed_max: 0 },
 };
 
@@ -78,7 +80,10 @@ void t.test(
       status: 'completed',
       notes: [],
       heard: {
-        ...{ words: 19, errors: 8, word_error_rate: 0.4211, not_compared: [] },
+        words: 19,
+        errors: 8,
+        word_error_rate: 0.4211,
+        not_compared: [],
         missed: [
           { turn: 2, kind: 'name', text: 'Laura' },
           { turn: 2, kind: 'date', text: 'November 26' },
@@ -160,7 +165,8 @@ void t.test('a failed transcription is a note, not a failure', nightOnly, async 
       /^Speech was not compared with text in 1 turn: the .* rejects the key \(401\); see SAN/,
     ],
     heard: {
-      ...{ words: 0, word_error_rate: null },
+      words: 0,
+      word_error_rate: null,
       not_compared: [{ turn: 1, reason: 'not_transcribed' }],
     },
     errored_evals: [{ reasoning: /no transcription of turn 1; see the notes/ }],

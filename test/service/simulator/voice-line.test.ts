@@ -17,7 +17,9 @@ void t.test(
   async (t) => {
     const { agent } = await withReferenceAgent(t);
     const voice = {
-      ...{ name: 'awb', speed: 1.2, noise: { kind: 'street', snr_db: 18 } as const },
+      name: 'awb',
+      speed: 1.2,
+      noise: { kind: 'street', snr_db: 18 } as const,
       network: { loss_pct: 10, burst: 2, jitter_ms: 20 },
     };
     const scenario = makeCallerScenario('noisy', { persona: { ...persona, voice } });

@@ -32,13 +32,17 @@ void t.test('a voice run is stored and shown like a chat run', async (t) => {
   });
   const looks = { id: 'l', name: 'Looks', kind: 'tool_called', params: { name: 'look' } } as const;
   const { id } = (await context.admin('POST /simulations', {
-    ...{ agent: 'shop', seed: 's', channel: 'voice' },
+    agent: 'shop',
+    seed: 's',
+    channel: 'voice',
     scenarios: [makeScenario({ evals: ['says', looks] })],
   })) as { id: string };
   await context.drain();
   const simulation = (await context.admin(`GET /simulations/${id}`)) as Simulation;
   t.match(simulation, {
-    ...{ status: 'completed', verdict: 'passed', agent: { voice_url: voiceUrl } },
+    status: 'completed',
+    verdict: 'passed',
+    agent: { voice_url: voiceUrl },
     sessions: [{ channel: 'voice', end_reason: 'goal_achieved', status: 'completed' }],
   });
   t.same(chats.chats(), [], 'no chat request is sent');

@@ -41,11 +41,13 @@ void t.test('calls with an agent that yields are measured', { timeout: 90_000 },
   const { agent } = await withReferenceAgent(t);
   const interrupt = { after_ms: 600, say: 'Wait, only the order, please.' };
   const barge: Scenario['user'] = {
-    ...{ mode: 'scripted', opening: LONG_LINE },
+    mode: 'scripted',
+    opening: LONG_LINE,
     opening_delivery: { interrupt },
   };
   const listening: Scenario['user'] = {
-    ...{ mode: 'scripted', opening: 'Hello.' },
+    mode: 'scripted',
+    opening: 'Hello.',
     opening_delivery: { backchannel: 'uh-huh' },
     steps: [{ say: 'I want to return it.', pause_ms: 400, silence_s: 2.5 }],
   };
@@ -103,7 +105,10 @@ async function answerLateAndLong(call: DoubleCall): Promise<void> {
 void t.test('a call with an agent that never yields is judged', { timeout: 90_000 }, async (t) => {
   const { url } = await withVoiceDouble(t, answerLateAndLong);
   const user: Scenario['user'] = {
-    ...{ mode: 'scripted', opening: 'Hello?', speaks_first: false, hello_after_s: 1 },
+    mode: 'scripted',
+    opening: 'Hello?',
+    speaks_first: false,
+    hello_after_s: 1,
     opening_delivery: { interrupt: { after_ms: 300, say: 'Wait.' } },
   };
   const session = await simulateSession(t, url, spoken(user), { voice: {} });
@@ -133,7 +138,10 @@ void t.test('the user interrupts at a time or at a word, and says that it listen
   const make = (interruption: PlannedInterruption) =>
     new Interjections({
       clock: { ...systemClock, monotonicMs: () => nowMs },
-      ...{ activity: heard, updates, countedTurn: 1, lineEndMs: 1_000 },
+      activity: heard,
+      updates,
+      countedTurn: 1,
+      lineEndMs: 1_000,
       planned: { interruption, backchannel: { say: 'uh-huh', afterMs: 600 } },
       sayBackchannel: () => (backchannels += 1),
     });
@@ -178,7 +186,8 @@ void t.test('by chat, ways to say a line are refused', async (t) => {
 
 void t.test('how a line is said depends only on the session and the line', (t) => {
   const persona = completePersona({
-    ...{ id: 'p', name: 'P' },
+    id: 'p',
+    name: 'P',
     voice: { interruptions: 'often', pauses: 'many' },
   });
   const plan = (sessionId: string, countedTurn: number) =>

@@ -74,7 +74,9 @@ const rows: Record<string, Row> = {
     },
     scenario: { evals: [passing, toolEval] },
     expected: {
-      ...{ end_reason: 'goal_achieved', verdict: 'passed', errored_evals: [] },
+      end_reason: 'goal_achieved',
+      verdict: 'passed',
+      errored_evals: [],
       notes: [/^T: skipped, because this sandbox/],
     },
     // The sandbox waits for 200 ms of silence before it replies.

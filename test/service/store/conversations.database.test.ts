@@ -22,11 +22,19 @@ testStore('closing happens once and is atomic: state, run, session, and jobs', a
   t.same(results[1 - first], { run, evaluationsQueued: 0, alreadyClosed: true });
   const [sessionId, otherId] = first === 0 ? ['one', 'another'] : ['another', 'one'];
   t.match(await store.conversations.find(ownerId, 'conversation-1'), {
-    ...{ state: 'closed', closedAtMs: NOON_MS + 60_000 + first, run, sessionId },
+    state: 'closed',
+    closedAtMs: NOON_MS + 60_000 + first,
+    run,
+    sessionId,
   });
   t.match(await store.sessions.find(ownerId, sessionId), {
-    ...{ kind: 'production', status: 'evaluating', run: { name: run }, outcomes: [] },
-    ...{ startedAtMs: NOON_MS, endedAtMs: NOON_MS + 1_000, sourceSessionId: 'conversation-1' },
+    kind: 'production',
+    status: 'evaluating',
+    run: { name: run },
+    outcomes: [],
+    startedAtMs: NOON_MS,
+    endedAtMs: NOON_MS + 1_000,
+    sourceSessionId: 'conversation-1',
   });
   t.equal(await store.sessions.find(ownerId, otherId), undefined);
   t.equal((await store.jobs.getBacklog()).count, 2);
@@ -198,7 +206,9 @@ testStore('open and unscored conversations are listed, newest first', async (t) 
     total: 2,
     conversations: [
       {
-        ...{ conversationId: 'four', spans: 2, lastReceivedAtMs: NOON_MS + 3 },
+        conversationId: 'four',
+        spans: 2,
+        lastReceivedAtMs: NOON_MS + 3,
         tags: [{ key: 'tier', value: 'four' }],
       },
     ],

@@ -3,8 +3,14 @@ import { testStore, withStore } from '../../support/database/store.ts';
 
 const REVIEWED = { id: 'way', name: 'On its way' };
 const OUTCOME = {
-  ...{ evalId: 'way', evalName: 'On its way', evalVersion: 'v1', category: 'general' },
-  ...{ type: 'session_level', outcome: 'fail' as const, required: true, reasoning: 'It is not.' },
+  evalId: 'way',
+  evalName: 'On its way',
+  evalVersion: 'v1',
+  category: 'general',
+  type: 'session_level',
+  outcome: 'fail' as const,
+  required: true,
+  reasoning: 'It is not.',
 };
 
 testStore('reviews belong to a session, an eval, and an owner', async (t) => {

@@ -15,7 +15,8 @@ testStore('runs are listed by their newest session, each with its neighbors', as
   const add = (runName: string, day: number, owner = ownerId) =>
     store.sessions.add(
       newSession(owner, `${runName} of ${day}`, {
-        ...{ runName, startedAtMs: NOON_MS + day * 86_400_000 },
+        runName,
+        startedAtMs: NOON_MS + day * 86_400_000,
       }),
     );
   for (const [name, day] of [
@@ -51,14 +52,16 @@ testStore('a simulation without sessions is listed by its own start', async (t) 
   const addSimulated = (id: string, startedAtMs: number) =>
     store.sessions.add(
       newSimulatedSession(ownerId, id, {
-        ...{ startedAtMs, simulation: { id, name: id, deleted: false } },
+        startedAtMs,
+        simulation: { id, name: id, deleted: false },
       }),
     );
   await addSimulated('newer', NOON_MS + 1_000);
   await addSimulated('older', NOON_MS - 1_000);
   await store.sessions.add(
     newSimulatedSession(ownerId, 'deleted', {
-      ...{ startedAtMs: NOON_MS, simulation: { id: 'deleted', name: 'deleted', deleted: true } },
+      startedAtMs: NOON_MS,
+      simulation: { id: 'deleted', name: 'deleted', deleted: true },
     }),
   );
   const id = await store.simulations.add(newSimulation(ownerId));
@@ -80,7 +83,9 @@ testStore('simulations have their agent, their channels, and their scenarios', a
   const add = (id: string, scenarioId: string, channel: 'chat' | 'voice', startedAtMs: number) =>
     store.sessions.add(
       newSimulatedSession(ownerId, id, {
-        ...{ simulation, startedAtMs, simulated: { channel, scenario_id: scenarioId } },
+        simulation,
+        startedAtMs,
+        simulated: { channel, scenario_id: scenarioId },
         agent: { name: 'Shop', url: 'http://127.0.0.1:9' },
       }),
     );
@@ -111,7 +116,8 @@ testStore('outcomes are counted by the id of their eval', async (t) => {
   const { store, ownerId } = await withStore(t);
   const named = (evalId: string, evalName: string, outcome: 'pass' | 'fail', version = '') => ({
     ...newOutcome(evalId, outcome),
-    ...{ evalName, evalVersion: version },
+    evalName,
+    evalVersion: version,
   });
   const add = (id: string, ...outcomes: ReturnType<typeof named>[]) =>
     store.sessions.add(newSession(ownerId, id, { outcomes }));
@@ -141,7 +147,12 @@ testStore('outcomes are counted by the id of their eval', async (t) => {
 
   const find = async (filter: object): Promise<string[]> => {
     const { sessions, total } = await store.sessions.listPage({
-      ...{ ownerId, kind: 'production', failedOnly: true, outcome: 'failed', skip: 0, limit: 9 },
+      ownerId,
+      kind: 'production',
+      failedOnly: true,
+      outcome: 'failed',
+      skip: 0,
+      limit: 9,
       ...filter,
     });
     t.equal(total, sessions.length);

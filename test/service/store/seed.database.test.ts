@@ -59,9 +59,15 @@ void t.test('the thread stays responsive while seed data is stored', async (t) =
   };
   round();
   await store.insertSeedData({
-    ...{ ownerId, replaceAll: false, keys: [], evals: [], settings: {}, documents: [] },
+    ownerId,
+    replaceAll: false,
+    keys: [],
+    evals: [],
+    settings: {},
+    documents: [],
     dueAtMs: NOON_MS,
-    ...{ sessions: names.map((id) => newSession(ownerId, id, { turns })), deletedSimulations: [] },
+    sessions: names.map((id) => newSession(ownerId, id, { turns })),
+    deletedSimulations: [],
   });
   isDone = true;
   t.ok(rounds >= 20, `${rounds} rounds of the event loop`);

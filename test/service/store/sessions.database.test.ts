@@ -20,8 +20,12 @@ testStore('a session is returned as it was added, with its turns and outcomes', 
     { sequence: 1, userInput: 'hi', userReason: 'greets', agentResponse: 'ho' },
     { sequence: 2, userInput: '', userReason: undefined, agentResponse: '\u{1F600}' },
     {
-      ...{ sequence: 3, userInput: 'Wait.', userReason: 'interrupts', agentResponse: 'Yes?' },
-      ...{ scenarioLine: 2, interrupts: true },
+      sequence: 3,
+      userInput: 'Wait.',
+      userReason: 'interrupts',
+      agentResponse: 'Yes?',
+      scenarioLine: 2,
+      interrupts: true,
     },
   ];
   const evidence = [{ turn: 1, part: 'agent' as const, start: 0, end: 2 }];

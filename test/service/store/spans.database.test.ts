@@ -26,7 +26,9 @@ testStore('a span is stored unchanged, to the nanosecond', async (t, database) =
   const request = newSpans(ownerId, [span]);
   t.same(await sink.insert([request]), [{ inserted: 1, repeated: 0, late: 0, rejected: 0 }]);
   const stored = {
-    ...{ ...span, receivedAtMs: request.receivedAtMs, late: false },
+    ...span,
+    receivedAtMs: request.receivedAtMs,
+    late: false,
     // PostgreSQL stores no NUL character.
     ...(database === 'PostgreSQL' && {
       inputMessages: span.inputMessages?.replace('\0', '\uFFFD'),

@@ -242,7 +242,10 @@ async function addEvidence({ admin }: ServiceUnderTest, url: string): Promise<vo
 }
 
 const makeScenario = (id: string, evalId: string): object => ({
-  ...{ id, name: id, user: { opening: 'When do you open?' }, evals: [evalId] },
+  id,
+  name: id,
+  user: { opening: 'When do you open?' },
+  evals: [evalId],
 });
 
 void t.test('a run of one easy scenario does not hide the failures of others', async (t) => {

@@ -57,7 +57,9 @@ async function simulateCall(t: Test, tested: ServiceUnderTest): Promise<string> 
   const voiceUrl = `${calls.url.replace('http', 'ws')}/calls`;
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: chats.url, voice_url: voiceUrl });
   await admin('POST /simulations', {
-    ...{ agent: 'shop', seed: 's', channel: 'voice' },
+    agent: 'shop',
+    seed: 's',
+    channel: 'voice',
     scenarios: [
       makeScenario({
         id: 'parcel',

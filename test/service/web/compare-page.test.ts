@@ -15,7 +15,8 @@ import { makeSpan } from '../../support/traces/otlp.ts';
 
 const makeParcel = (steps: string[]): Scenario =>
   makeScenario({
-    ...{ id: 'parcel', name: 'Late parcel' },
+    id: 'parcel',
+    name: 'Late parcel',
     user: {
       opening: 'Where is my order A-1001?',
       steps: steps.map((say) => ({ say })),
@@ -24,12 +25,14 @@ const makeParcel = (steps: string[]): Scenario =>
   });
 const makeHours = (text: string): Scenario =>
   makeScenario({
-    ...{ id: 'hours', name: 'Opening hours' },
+    id: 'hours',
+    name: 'Opening hours',
     user: { opening: 'When are you open?' },
     evals: [makeContainsEval('tells', text)],
   });
 const same: Scenario = makeScenario({
-  ...{ id: 'same', user: { opening: 'Hello.' } },
+  id: 'same',
+  user: { opening: 'Hello.' },
   evals: [{ id: 'short', name: 'Short', kind: 'max_turns', params: { max: 9 } }],
 });
 
@@ -121,9 +124,13 @@ void t.test('two simulations: regressions first, transcripts, and what changed',
 void t.test('transcripts that say the same are not shown', async (t) => {
   const tested = await withService(t);
   const simulation = (id: string, day: number, outcome: 'pass' | 'fail') => ({
-    ...{ id, name: id, agent: 'Shop agent' },
+    id,
+    name: id,
+    agent: 'Shop agent',
     sessions: Array.from({ length: 5 }, (_, nth) => ({
-      ...{ id: `${id}-${nth}`, scenario: 'parcel', persona: 'calm' },
+      id: `${id}-${nth}`,
+      scenario: 'parcel',
+      persona: 'calm',
       started_at: `2026-11-${day}T09:30:00Z`,
       turns: [{ user_input: 'Where is it?', agent_response: 'On its way.' }],
       outcomes: [{ eval_name: 'Polite', outcome, reasoning: 'It was.' }],
@@ -142,7 +149,9 @@ void t.test('transcripts that say the same are not shown', async (t) => {
 
 const sayPolite = (count: number, failed: number, more: object, prefix: string, day: string) =>
   Array.from({ length: count }, (_, nth) => ({
-    ...{ source_session_id: `${prefix}-${nth}`, started_at: `2026-11-${day}T09:30:00Z`, ...more },
+    source_session_id: `${prefix}-${nth}`,
+    started_at: `2026-11-${day}T09:30:00Z`,
+    ...more,
     turns: [{ user_input: 'Hello.', agent_response: 'Hi.' }],
     outcomes: [
       { eval_name: 'Polite', outcome: nth < failed ? 'fail' : 'pass', reasoning: 'It was.' },
@@ -205,7 +214,9 @@ const seedDays = (
       source_session_id: `${name} ${nth}`,
       started_at: `2026-11-${15 + index}T09:30:00Z`,
       outcomes: evals.map(({ id, name: evalName, failed }) => ({
-        ...{ eval: id, eval_name: evalName, outcome: nth < failed ? 'fail' : 'pass' },
+        eval: id,
+        eval_name: evalName,
+        outcome: nth < failed ? 'fail' : 'pass',
       })),
     })),
   })),

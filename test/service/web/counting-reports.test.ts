@@ -37,7 +37,9 @@ void t.test('a check that judged nothing does not hide an earlier one', async (t
   const { evidence } = row('CHAT-001');
   const message = 'Nothing accepts connections at the address.';
   const blocked = report([row('CHAT-001', { verdict: 'blocked' })], {
-    ...{ target: agent.url, verdict: 'not-judged', endedAt: '2026-11-20T19:30:00.000Z' },
+    target: agent.url,
+    verdict: 'not-judged',
+    endedAt: '2026-11-20T19:30:00.000Z',
     blockedBy: { id: 'refused', message, cure: 'Start the sandbox.', evidence },
   });
   const { page } = await openPage(t, `${service.url}/agents/shop`);
@@ -69,7 +71,9 @@ void t.test('a report of another URL never hides one of the agent', async (t) =>
   t.match(await attach(url, '2026-11-20T09:30:01.000Z'), { standing: 'pass' });
   const other = 'http://127.0.0.1:2';
   const foreign = {
-    ...{ standing: 'warn', verdict: 'Report for another URL', target: other },
+    standing: 'warn',
+    verdict: 'Report for another URL',
+    target: other,
     detail: `The report is about ${other}, not about the URL of this agent. It says: Conforming. 1 pass`,
   };
   t.match(await attach(other, '2026-11-20T09:30:02.000Z'), foreign);

@@ -196,7 +196,9 @@ void t.test('an eval can be edited as JSON, and deleted', async (t) => {
   const { admin } = tested;
   await admin('POST /evals', makeContainsEval('one', 'a'));
   await admin('POST /evals', {
-    ...{ id: 'lines', name: 'Lines', kind: 'regex' },
+    id: 'lines',
+    name: 'Lines',
+    kind: 'regex',
     params: { pattern: 'a\nb' },
   });
   await admin('PUT /settings', { evals: ['one'] });
@@ -306,7 +308,9 @@ void t.test(
 );
 
 const judged = {
-  ...{ id: 'judged', name: 'Judged', kind: 'judge' },
+  id: 'judged',
+  name: 'Judged',
+  kind: 'judge',
   params: { criteria: 'The agent greets.' },
 };
 

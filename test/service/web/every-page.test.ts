@@ -140,7 +140,9 @@ function sendForm(
     if (value !== undefined) body.append(field.name, value);
   }
   return fetch(action, {
-    ...{ method: 'POST', body, redirect: 'manual' },
+    method: 'POST',
+    body,
+    redirect: 'manual',
     headers: { accept: 'text/html', ...(origin !== undefined && { origin }) },
   });
 }
@@ -154,7 +156,8 @@ interface Act {
 
 /** A dry run of an eval, whose result quotes the conversation. */
 const makeDryRun = (id: string): Act => ({
-  ...{ path: `/evals/edit?id=${id}`, name: `a dry run of ${id}` },
+  path: `/evals/edit?id=${id}`,
+  name: `a dry run of ${id}`,
   run: async (t, page) => {
     t.match(await clickButton(page, 'Score this conversation'), 'Result of the dry run');
   },
@@ -162,7 +165,8 @@ const makeDryRun = (id: string): Act => ({
 
 /** An upload of transcripts, and what the page says about it. */
 const makeUpload = (file: string, content: string, result: string): Act => ({
-  ...{ path: '/transcripts', name: `an upload of ${file}: ${result}` },
+  path: '/transcripts',
+  name: `an upload of ${file}: ${result}`,
   run: async (t, page) => {
     await page.setInputFiles('[type=file]', writeUpload(t, file, content));
     t.match(await clickButton(page, 'Upload'), result);
@@ -193,7 +197,8 @@ function listUploads(): Act[] {
 const ACTS: readonly Act[] = [
   ...[makeDryRun('text'), makeDryRun('args')],
   {
-    ...{ path: '/evals/new?kind=regex', name: 'an eval that is not valid' },
+    path: '/evals/new?kind=regex',
+    name: 'an eval that is not valid',
     run: async (t, page) => {
       await page.fill('[name="/params/pattern"]', `(${LINE}`);
       for (const field of ['/params/flags', '/id', '/name']) {
@@ -206,7 +211,8 @@ const ACTS: readonly Act[] = [
     },
   },
   {
-    ...{ path: '/keys', name: 'a label that is too long' },
+    path: '/keys',
+    name: 'a label that is too long',
     run: async (t, page) => {
       const long = `<b>${'w'.repeat(120)}`;
       await page.fill('[name=label]', long);
@@ -216,14 +222,16 @@ const ACTS: readonly Act[] = [
     },
   },
   {
-    ...{ path: '/keys', name: 'a hostile label' },
+    path: '/keys',
+    name: 'a hostile label',
     run: async (t, page) => {
       await page.fill('[name=label]', IMAGE);
       t.match(await clickButton(page, 'Generate a key'), IMAGE);
     },
   },
   {
-    ...{ path: '/settings', name: 'a name that is too long' },
+    path: '/settings',
+    name: 'a name that is too long',
     run: async (t, page) => {
       await page.fill('[name=run_name]', `${IMAGE}${'w'.repeat(300)}`);
       t.match(await clickButton(page, 'Save'), 'must have 1 to 200 characters');
@@ -231,7 +239,8 @@ const ACTS: readonly Act[] = [
     },
   },
   {
-    ...{ path: '/scenarios/h', name: 'a scenario that is saved unchanged' },
+    path: '/scenarios/h',
+    name: 'a scenario that is saved unchanged',
     run: async (t, page) => {
       await page.click('summary:text-is("Edit the scenario")');
       t.match(await clickButton(page, 'Save'), 'The scenario was saved.');

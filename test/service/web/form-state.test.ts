@@ -25,7 +25,8 @@ async function submit(
   const { url } = tested.service;
   const [, token = ''] = /name="_token" value="(\w+)"/.exec(await read(tested, '/settings')) ?? [];
   const response = await fetch(url + path, {
-    ...{ method: 'POST', headers: { ...HTML, origin: url } },
+    method: 'POST',
+    headers: { ...HTML, origin: url },
     body: new URLSearchParams([['_token', token], ...fields]),
   });
   t.equal(response.status, status, path);

@@ -17,10 +17,14 @@ type Outcome = 'pass' | 'fail' | 'error';
 
 /** A seeded simulation of the agent; each scenario with the outcomes of its sessions. */
 const seedSimulation = (nth: number, scenarios: Record<string, readonly Outcome[]>) => ({
-  ...{ id: `sim-${nth}`, name: `Release ${nth}`, agent: AGENT.name },
+  id: `sim-${nth}`,
+  name: `Release ${nth}`,
+  agent: AGENT.name,
   sessions: Object.entries(scenarios).flatMap(([scenario, outcomes]) =>
     outcomes.map((outcome, index) => ({
-      ...{ id: `${nth}-${scenario}-${index}`, scenario, persona: 'calm' },
+      id: `${nth}-${scenario}-${index}`,
+      scenario,
+      persona: 'calm',
       started_at: `2026-11-0${nth}T09:00:00Z`,
       outcomes: [{ eval_name: 'Polite', outcome }],
     })),

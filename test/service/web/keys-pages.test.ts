@@ -77,7 +77,8 @@ void t.test('a key can be revoked by pasting it, and no page repeats it', async 
 void t.test('a long list of keys has pages', async (t) => {
   const tested = await withService(t);
   const keys = Array.from({ length: 80 }, (_, nth) => ({
-    ...{ key: `seeded-key-${nth}`, label: `Key ${nth}` },
+    key: `seeded-key-${nth}`,
+    label: `Key ${nth}`,
   }));
   await tested.admin('POST /seed', { keys });
   const { page } = await open(t, tested);

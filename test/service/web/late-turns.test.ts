@@ -63,7 +63,8 @@ void t.test('turns that a late span encloses stay separate, as evals saw them', 
   const traceId = '7'.repeat(32);
   const inTrace = (span: Record<string, unknown>): Record<string, unknown> => ({
     ...span,
-    ...{ traceId, parentSpanId: '9'.repeat(16) },
+    traceId,
+    parentSpanId: '9'.repeat(16),
   });
   await tested.trace(inTrace(makeTurn('First?', 0)), inTrace(makeTurn('Second?', 10)));
   await tested.end('conv-1');

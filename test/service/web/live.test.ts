@@ -119,7 +119,8 @@ void t.test('a page says when its connection is lost, and recovers by itself', a
   t.teardown(() => again.stop());
   await page.locator('main [role=status]:empty').waitFor({ state: 'attached' });
   const traced = await fetch(`${again.url}/v1/traces`, {
-    ...{ method: 'POST', body: JSON.stringify(makeTraceRequest([makeSpan()])) },
+    method: 'POST',
+    body: JSON.stringify(makeTraceRequest([makeSpan()])),
     headers: { 'content-type': 'application/json', 'x-service-api-key': again.apiKey },
   });
   t.equal(traced.status, 200);

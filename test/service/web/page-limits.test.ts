@@ -37,7 +37,8 @@ void t.test('a form is refused before its body is read', async (t) => {
   const unknown = await announceForm(open, '/agents', { origin: open.url });
   t.equal(unknown.statusCode, 401, 'a form without a session');
   const reader = await announceForm(open, '/transcripts', {
-    ...{ origin: open.url, 'x-service-api-key': 'the-key-of-this-service' },
+    origin: open.url,
+    'x-service-api-key': 'the-key-of-this-service',
   });
   t.equal(reader.statusCode, 403, 'a form of a program that may only read');
   const signIn = await announceForm(open, '/sign-in', { origin: open.url });

@@ -26,11 +26,16 @@ async function fillService(tested: ServiceUnderTest): Promise<void> {
     agents: [{ name: name, url: 'https://shop.example/agent' }],
     simulations: [
       {
-        ...{ id: 'sim-1', name: name, agent: name },
+        id: 'sim-1',
+        name: name,
+        agent: name,
         sessions: [
           {
-            ...{ id: 'ses-1', scenario: name, persona: 'calm' },
-            ...{ started_at: '2026-11-20T09:30:00Z', ended_at: '2026-11-20T09:31:00Z' },
+            id: 'ses-1',
+            scenario: name,
+            persona: 'calm',
+            started_at: '2026-11-20T09:30:00Z',
+            ended_at: '2026-11-20T09:31:00Z',
             outcomes: [{ eval_name: name, outcome: 'fail', reasoning: text }],
           },
         ],
@@ -162,7 +167,8 @@ void t.test('long lists have pages', async (t) => {
   const tested = await withEmptyService(t);
   const outcomes = [{ eval_name: 'E', outcome: 'pass', reasoning: 'It was.' }];
   const sessions = Array.from({ length: 120 }, (_, nth) => ({
-    ...{ source_session_id: `conv-${nth}`, outcomes },
+    source_session_id: `conv-${nth}`,
+    outcomes,
     started_at: `2026-11-19T10:${String(nth % 60).padStart(2, '0')}:00Z`,
   }));
   await tested.admin('POST /seed', { runs: [{ name: 'Live', sessions }] });
@@ -189,7 +195,8 @@ void t.test('pages show the data of one owner, and links keep the owner', async 
         name: 'Run of B',
         sessions: [
           {
-            ...{ source_session_id: 'conv-b', started_at: '2026-11-19T09:30:00Z' },
+            source_session_id: 'conv-b',
+            started_at: '2026-11-19T09:30:00Z',
             outcomes: [{ eval_name: 'E', outcome: 'pass', reasoning: 'It was.' }],
           },
         ],

@@ -16,8 +16,11 @@ async function withOutcomes(
   const tested = await withEmptyService(t);
   await tested.admin('POST /evals', makeContainsEval('polite', 'please'));
   const sessions = Array.from({ length: pass + fail }, (_, nth) => ({
-    ...{ id: `ses-${nth}`, scenario: 'greeting', persona: 'calm' },
-    ...{ started_at: '2026-11-20T09:30:00Z', ended_at: '2026-11-20T09:31:00Z' },
+    id: `ses-${nth}`,
+    scenario: 'greeting',
+    persona: 'calm',
+    started_at: '2026-11-20T09:30:00Z',
+    ended_at: '2026-11-20T09:31:00Z',
     turns: [{ user_input: 'Hello', agent_response: 'Hi' }],
     outcomes: [
       { eval_name: 'polite', outcome: nth < pass ? 'pass' : 'fail', reasoning: 'As it was said.' },
@@ -49,7 +52,9 @@ async function review(
   const page = await (await fetch(service.url + linkOf(0), { headers })).text();
   const token = /name="_token" value="([^"]*)"/.exec(page)?.[1] ?? '';
   return fetch(`${service.url}/sessions/${action}`, {
-    ...{ method: 'POST', redirect: 'manual', headers: { ...headers, origin: service.url } },
+    method: 'POST',
+    redirect: 'manual',
+    headers: { ...headers, origin: service.url },
     body: new URLSearchParams({ eval: 'polite', _token: token, ...fields }),
   });
 }

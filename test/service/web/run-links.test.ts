@@ -48,10 +48,15 @@ void t.test('runs are listed by their newest session, with the year in the chart
   t.match(await open('production'), { names: ['Oldest', 'Newest', 'Middle'] });
 
   const seedSimulation = (id: string, startedAt: string) => ({
-    ...{ id, name: id, agent: 'Shop' },
+    id,
+    name: id,
+    agent: 'Shop',
     sessions: [
       {
-        ...{ id, scenario: 'parcel', persona: 'plain', started_at: startedAt },
+        id,
+        scenario: 'parcel',
+        persona: 'plain',
+        started_at: startedAt,
         outcomes: [{ eval_name: 'Polite', outcome: 'pass' }],
       },
     ],

@@ -89,10 +89,14 @@ void t.test('the chart shows many runs; fewer than two have no chart', async (t)
 void t.test('simulations of each agent have a separate chart', async (t) => {
   const tested = await withEmptyService(t);
   const simulation = (nth: number, agent: string, outcome: 'pass' | 'fail') => ({
-    ...{ id: `sim-${nth}`, name: `Release ${nth}`, agent },
+    id: `sim-${nth}`,
+    name: `Release ${nth}`,
+    agent,
     sessions: [
       {
-        ...{ id: `ses-${nth}`, scenario: 'parcel', persona: 'calm' },
+        id: `ses-${nth}`,
+        scenario: 'parcel',
+        persona: 'calm',
         started_at: `2026-11-0${nth}T09:00:00Z`,
         outcomes: [{ eval_name: 'Polite', outcome }],
       },
@@ -196,7 +200,8 @@ void t.test('beyond loopback, the command names a variable with the key', async 
   const service = await withStartedService(t, { host: '0.0.0.0', keys: [{ key }] });
   const agent = { name: 'Nowhere', url: 'http://127.0.0.1:9' };
   const started = await fetch(`${service.adminUrl}/simulations`, {
-    ...{ method: 'POST', body: JSON.stringify({ agent, scenarios: [makeScenario({})] }) },
+    method: 'POST',
+    body: JSON.stringify({ agent, scenarios: [makeScenario({})] }),
     headers: { 'x-service-api-key': key, 'content-type': 'application/json' },
   });
   const { id } = (await started.json()) as { id: string };
@@ -329,11 +334,16 @@ void t.test('without a kind, the lists show a kind that has sessions', async (t)
   await admin('POST /seed', {
     simulations: [
       {
-        ...{ id: 'sim-1', name: 'Nightly', agent: 'Shop' },
+        id: 'sim-1',
+        name: 'Nightly',
+        agent: 'Shop',
         sessions: [
           {
-            ...{ id: 'ses-1', scenario: 'greeting', persona: 'calm' },
-            ...{ started_at: '2026-11-20T09:30:00Z', ended_at: '2026-11-20T09:31:00Z' },
+            id: 'ses-1',
+            scenario: 'greeting',
+            persona: 'calm',
+            started_at: '2026-11-20T09:30:00Z',
+            ended_at: '2026-11-20T09:31:00Z',
             outcomes: [{ eval_name: 'polite', outcome: 'pass', reasoning: 'It was.' }],
           },
         ],

@@ -149,12 +149,20 @@ void t.test('the voice of a persona is edited in a form on its page', async (t) 
     return clickButton(page, 'Save the voice');
   };
   const saved = await edit({
-    ...{ '/name': 'rms', '/speed': '1.2', '/interruptions': 'rare', '/pauses': 'many' },
-    ...{ '/noise/kind': 'street', '/noise/snr_db': '15', preset: 'train' },
+    '/name': 'rms',
+    '/speed': '1.2',
+    '/interruptions': 'rare',
+    '/pauses': 'many',
+    '/noise/kind': 'street',
+    '/noise/snr_db': '15',
+    preset: 'train',
   });
   t.match(saved, /was saved.*Voice\s+rms\s+Speed\s+1\.2.*in 1 answer of 5/s);
   const voice = {
-    ...{ name: 'rms', speed: 1.2, interruptions: 'rare', pauses: 'many' },
+    name: 'rms',
+    speed: 1.2,
+    interruptions: 'rare',
+    pauses: 'many',
     noise: { kind: 'street', snr_db: 15 },
     network: { loss_pct: 6, burst: 6, jitter_ms: 60 },
   };
@@ -178,7 +186,10 @@ void t.test('the voice of a persona is edited in a form on its page', async (t) 
     ]),
   );
   await edit({
-    ...{ ...empty, '/network/jitter_ms': '', '/interruptions': 'never', '/pauses': 'none' },
+    ...empty,
+    '/network/jitter_ms': '',
+    '/interruptions': 'never',
+    '/pauses': 'none',
     '/noise/kind': 'quiet',
   });
   t.same(await stored(), persona, 'a voice with only default values is not stored');
@@ -289,7 +300,9 @@ void t.test('back from the cost of a run keeps the choice', async (t) => {
 void t.test('the form of a run offers the first of many agents, and the chosen one', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const agents = Array.from({ length: 60 }, (_, nth) => ({
-    ...{ id: `a-${nth}`, name: `Agent ${nth}`, url: 'http://127.0.0.1:9' },
+    id: `a-${nth}`,
+    name: `Agent ${nth}`,
+    url: 'http://127.0.0.1:9',
   }));
   await admin('POST /seed', { agents });
   await admin('POST /scenarios', { id: 's', name: 'S', user: { opening: 'Hello' } });

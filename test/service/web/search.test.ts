@@ -48,7 +48,10 @@ void t.test('a search finds everything by name, sessions by id and by what is sa
   await admin('POST /evals', street);
   t.ok((await search('STRASSE')).has('Evals'), 'in any case, as in other searches');
   const many = Array.from({ length: 12 }, (_, nth) => ({
-    ...{ id: `many-${nth}`, name: `Many ${nth}`, kind: 'contains', params: { text: 'x' } },
+    id: `many-${nth}`,
+    name: `Many ${nth}`,
+    kind: 'contains',
+    params: { text: 'x' },
   }));
   for (const definition of many) await admin('POST /evals', definition);
   t.equal((await search('many')).get('Evals'), '/evals/edit?id=many-0');

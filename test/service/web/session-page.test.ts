@@ -193,7 +193,9 @@ void t.test(
 void t.test('the run, the tags, and the evals of a session are links', async (t) => {
   const { admin, production } = await withEmptyService(t);
   const outcomes = ['fail', 'pass'].map((outcome) => ({
-    ...{ eval_name: `Eval that is ${outcome}`, outcome, reasoning: 'It was.' },
+    eval_name: `Eval that is ${outcome}`,
+    outcome,
+    reasoning: 'It was.',
   }));
   const metadata = { version: '1.4, beta=2', 'odd=key': 'x' };
   await admin('POST /seed', {

@@ -122,7 +122,8 @@ void t.test(
   async (t) => {
     const tested = await withEmptyService(t);
     const makeSession = (id: string, polite: string, short: string) => ({
-      ...{ source_session_id: id, started_at: '2026-11-19T10:00:00Z' },
+      source_session_id: id,
+      started_at: '2026-11-19T10:00:00Z',
       outcomes: [
         { eval_name: 'Polite', outcome: polite, reasoning: 'It was.' },
         { eval_name: 'Short', outcome: short, reasoning: 'It was.' },
@@ -165,7 +166,8 @@ void t.test('few evals have a column each; many are summarized', async (t) => {
               source_session_id: `in ${run}`,
               started_at: '2026-11-19T10:00:00Z',
               outcomes: Array.from({ length: count }, (_, nth) => ({
-                ...{ eval_name: `Eval ${nth}`, reasoning: 'It was.' },
+                eval_name: `Eval ${nth}`,
+                reasoning: 'It was.',
                 outcome: nth === 0 ? 'fail' : 'pass',
               })),
             },
@@ -256,7 +258,8 @@ void t.test(
     const tested = await withEmptyService(t);
     const { admin, service } = tested;
     const seeded = (id: string, at: string, outcome: string) => ({
-      ...{ source_session_id: id, started_at: at },
+      source_session_id: id,
+      started_at: at,
       turns: [{ user_input: 'Where is it?', agent_response: 'I do not know.' }],
       outcomes: [{ eval_name: 'Helps', outcome, reasoning: 'In turn 1 it says "I do not know".' }],
     });

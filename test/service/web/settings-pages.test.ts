@@ -87,7 +87,9 @@ void t.test('a large backlog is queued in the background, with its progress', as
   const token = await page.locator('main [name=_token]').first().inputValue();
   const send = () =>
     fetch(`${service.url}/settings`, {
-      ...{ method: 'POST', redirect: 'manual', headers: { origin: service.url } },
+      method: 'POST',
+      redirect: 'manual',
+      headers: { origin: service.url },
       body: new URLSearchParams([
         ...[['_token', token] as [string, string], ['evals', 'way'] as [string, string]],
         ...[['run_name', 'Shop'] as [string, string], ['then', 'score'] as [string, string]],
@@ -110,7 +112,8 @@ void t.test('the progress of a backlog that is being queued is shown, and change
   const progress = { conversations: 100, evaluations_queued: 200, runs: [], isRunning: true };
   const { content, isFinal } = renderBacklog(
     {
-      ...{ unscoredConversations: 150, hasEvals: true },
+      unscoredConversations: 150,
+      hasEvals: true,
       progress: { ...progress, problem: undefined },
     },
     {
@@ -120,7 +123,8 @@ void t.test('the progress of a backlog that is being queued is shown, and change
         token: undefined,
         notice: undefined,
       },
-      ...{ keyHeader: undefined, hasSession: false },
+      keyHeader: undefined,
+      hasSession: false,
     },
   );
   t.match(content.text, /The backlog is being queued\..*100 conversations\s+queued, 150 to go/s);
@@ -164,7 +168,9 @@ void t.test(
     const { admin } = tested;
     await admin('POST /evals', makeContainsEval('gone', 'x'));
     await admin('POST /evals', {
-      ...{ id: 'judged', name: 'Judged', kind: 'judge' },
+      id: 'judged',
+      name: 'Judged',
+      kind: 'judge',
       params: { criteria: 'The agent is polite.' },
     });
     await admin('PUT /settings', { evals: ['gone', 'judged'] });

@@ -17,7 +17,8 @@ const HTML = { accept: 'text/html' };
 async function withOpenService(t: Test): Promise<{ service: RunningService; clock: ManualClock }> {
   const clock = manualClock(START_MS);
   const service = await withStartedService(t, {
-    ...{ clock, host: '0.0.0.0' },
+    clock,
+    host: '0.0.0.0',
     keys: [{ key: KEY }, { key: TEAM_KEY, owner: 'team b' }],
   });
   return { service, clock };
@@ -75,7 +76,9 @@ void t.test('beyond loopback, every route needs a key or a session', async (t) =
     const isAdmin = path.startsWith('/__admin');
     const { origin } = new URL(server.url);
     const response = await fetch(new URL(path, isAdmin ? server.adminUrl : server.url), {
-      ...{ method, headers: { origin }, redirect: 'manual' },
+      method,
+      headers: { origin },
+      redirect: 'manual',
       ...(method === 'POST' && { body: new URLSearchParams() }),
     });
     t.equal(response.status, 401, route);
@@ -100,7 +103,9 @@ const signIn = (
   headers: Record<string, string> = { origin: url },
 ): Promise<Response> =>
   fetch(`${url}/sign-in`, {
-    ...{ method: 'POST', redirect: 'manual', headers },
+    method: 'POST',
+    redirect: 'manual',
+    headers,
     body: new URLSearchParams(fields),
   });
 
@@ -129,14 +134,16 @@ void t.test('sessions expire, end with their key, and cannot be forged', async (
   t.equal(await status(cookie), 401, 'after 12 hours');
 
   const granted = await fetch(`${service.adminUrl}/keys`, {
-    ...{ method: 'POST', body: '{}' },
+    method: 'POST',
+    body: '{}',
     headers: { 'x-service-api-key': KEY, 'content-type': 'application/json' },
   });
   const { key } = (await granted.json()) as { key: string };
   const reader = await cookieOf(key);
   t.equal(await status(reader), 200);
   await fetch(`${service.adminUrl}/keys`, {
-    ...{ method: 'DELETE', body: JSON.stringify({ key }) },
+    method: 'DELETE',
+    body: JSON.stringify({ key }),
     headers: { 'x-service-api-key': KEY, 'content-type': 'application/json' },
   });
   t.equal(await status(reader), 401, 'the key was revoked');
@@ -146,7 +153,9 @@ void t.test('a live page ends with its session, and with its key', async (t) => 
   const { service } = await withOpenService(t);
   const admin = { 'x-service-api-key': KEY, 'content-type': 'application/json' };
   const granted = await fetch(`${service.adminUrl}/keys`, {
-    ...{ method: 'POST', body: '{}', headers: admin },
+    method: 'POST',
+    body: '{}',
+    headers: admin,
   });
   const { key } = (await granted.json()) as { key: string };
   const openLive = async () => {
@@ -179,7 +188,9 @@ void t.test('a live page ends with its session, and with its key', async (t) => 
 
   const keyed = await openLive();
   const { status } = await fetch(`${service.adminUrl}/keys`, {
-    ...{ method: 'DELETE', body: JSON.stringify({ key }), headers: admin },
+    method: 'DELETE',
+    body: JSON.stringify({ key }),
+    headers: admin,
   });
   t.equal(status, 200);
   await keyed.getByText('You are signed out.').waitFor();

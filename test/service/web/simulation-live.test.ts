@@ -14,9 +14,12 @@ import { makeContainsEval } from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 
 const SCENARIO = {
-  ...{ id: 'hours', name: 'Opening hours', evals: ['hours'] },
+  id: 'hours',
+  name: 'Opening hours',
+  evals: ['hours'],
   user: {
-    ...{ mode: 'scripted', opening: 'When do you open?' },
+    mode: 'scripted',
+    opening: 'When do you open?',
     steps: [{ say: 'And on Sunday?' }],
   },
 };

@@ -286,7 +286,8 @@ void t.test('readers who may not change anything cannot upload', async (t) => {
   t.match(await page.innerText('main'), 'sign in with the first API key');
   t.equal(await page.locator('[type=file]').count(), 0);
   const response = await fetch(`${service.url}/transcripts`, {
-    ...{ method: 'POST', headers: { origin: service.url } },
+    method: 'POST',
+    headers: { origin: service.url },
     body: new URLSearchParams({ text: '{}' }),
   });
   t.equal(response.status, 401);

@@ -67,8 +67,12 @@ export function takeTurns(habits: TurnTakingHabits): (call: DoubleCall) => Promi
 }
 
 const silence: Clip = {
-  ...{ id: 'silence', speaker: 'agent', text: '', packets: [silentFrame] },
-  ...{ speechStartTicks: 0, speechEndTicks: 1 },
+  id: 'silence',
+  speaker: 'agent',
+  text: '',
+  packets: [silentFrame],
+  speechStartTicks: 0,
+  speechEndTicks: 1,
 };
 
 /** Returns about 10 s of speech without a longer pause, which starts with its first frame. */

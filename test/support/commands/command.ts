@@ -154,7 +154,11 @@ export async function runInBackground(
   const stderr = ended.then(stderrSoFar);
   return {
     firstLine: more.length > 0 ? firstLine : `exited: ${stderrSoFar()}`,
-    ...{ stderr, stdoutSoFar, stderrSoFar, signal, end },
+    stderr,
+    stdoutSoFar,
+    stderrSoFar,
+    signal,
+    end,
   };
 }
 

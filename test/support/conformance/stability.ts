@@ -76,8 +76,14 @@ export async function judgePeersWithSeeds(options: StabilityOptions): Promise<Fa
     const runs = createPeerRuns(
       { mutants, variants, deadPeers: [] },
       {
-        ...{ sandbox, recordings, seed, kitVersion: 'test', everyProbe: false },
-        ...{ service: undefined, startRecordingService: undefined, voiceVariantProbes: undefined },
+        sandbox,
+        recordings,
+        seed,
+        kitVersion: 'test',
+        everyProbe: false,
+        service: undefined,
+        startRecordingService: undefined,
+        voiceVariantProbes: undefined,
       },
     );
     const live: PeerRun[] = [];

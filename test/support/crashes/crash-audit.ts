@@ -118,9 +118,12 @@ function listSentSpans({ conversationId, traces }: PlannedConversation): [string
         span.spanId,
         {
           conversation_id: conversationId,
-          ...{ trace_id: span.traceId, name: span.name },
-          ...{ start_ns: span.startTimeUnixNano, end_ns: span.endTimeUnixNano },
-          ...{ input: read('gen_ai.input.messages'), output: read('gen_ai.output.messages') },
+          trace_id: span.traceId,
+          name: span.name,
+          start_ns: span.startTimeUnixNano,
+          end_ns: span.endTimeUnixNano,
+          input: read('gen_ai.input.messages'),
+          output: read('gen_ai.output.messages'),
           late: 0,
         },
       ];

@@ -130,7 +130,8 @@ async function startIn(
   const superuserUrl = (database = 'postgres'): string =>
     `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
   const options = {
-    ...{ listen_addresses: '127.0.0.1', unix_socket_directories: '' },
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
     // After a crash, PostgreSQL syncs every file; with this setting, in one call.
     ...(process.platform === 'linux' && { recovery_init_sync_method: 'syncfs' }),
     ...(tls && { ssl: 'on', ssl_cert_file: '../tls.crt', ssl_key_file: '../tls.key' }),

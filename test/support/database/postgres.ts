@@ -93,7 +93,9 @@ export async function withPostgresServer(
   return {
     ...(await create()),
     createDatabase: create,
-    ...{ start, stop, kill },
+    start,
+    stop,
+    kill,
     async restart() {
       await stop();
       await start();

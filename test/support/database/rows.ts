@@ -22,8 +22,14 @@ export function newSimulation(
   changes: Partial<NewSimulation> = {},
 ): NewSimulation {
   return {
-    ...{ ownerId, name: 'Nightly', seed: 'S', startedAtMs: NOON_MS, secret: 'k', concurrency: 1 },
-    ...{ agent: { name: 'Shop', url: 'http://127.0.0.1:1' }, scenarios: [] },
+    ownerId,
+    name: 'Nightly',
+    seed: 'S',
+    startedAtMs: NOON_MS,
+    secret: 'k',
+    concurrency: 1,
+    agent: { name: 'Shop', url: 'http://127.0.0.1:1' },
+    scenarios: [],
     makeId: (repeat) => `run-${repeat}`,
     ...changes,
   };
@@ -100,8 +106,13 @@ export function newRecording(audio: Buffer | undefined = Buffer.from('OggS')): N
 export function newOutcome(evalId: string, outcome: Outcome['outcome'] = 'pass'): Outcome {
   const evalName = `Eval ${evalId}`;
   return {
-    ...{ evalId, evalName, category: 'general', type: 'session_level' },
-    ...{ outcome, required: true, reasoning: `because of ${evalId}` },
+    evalId,
+    evalName,
+    category: 'general',
+    type: 'session_level',
+    outcome,
+    required: true,
+    reasoning: `because of ${evalId}`,
   };
 }
 
@@ -120,8 +131,13 @@ export function newSession(
     endedAtMs: NOON_MS + 1_000,
     runName: 'Uploads',
     sourceSessionId: `source of ${id}`,
-    ...{ simulation: undefined, agent: undefined, scenario: undefined, persona: undefined },
-    ...{ endReason: undefined, turns: [], evals: [] },
+    simulation: undefined,
+    agent: undefined,
+    scenario: undefined,
+    persona: undefined,
+    endReason: undefined,
+    turns: [],
+    evals: [],
     outcomes: [newOutcome('a')],
     ...changes,
   };
@@ -135,10 +151,13 @@ export function newSimulatedSession(
 ): NewSession {
   return newSession(ownerId, id, {
     kind: 'simulation',
-    ...{ runName: undefined, sourceSessionId: undefined },
+    runName: undefined,
+    sourceSessionId: undefined,
     simulation: { id: 'simulation-1', name: 'Nightly', deleted: false },
     agent: { name: 'Shop', url: 'https://shop.example/agent' },
-    ...{ scenario: 'late parcel', persona: 'patient', endReason: 'goal_achieved' },
+    scenario: 'late parcel',
+    persona: 'patient',
+    endReason: 'goal_achieved',
     ...changes,
   });
 }
@@ -146,8 +165,12 @@ export function newSimulatedSession(
 /** Returns a report of a check about an agent. */
 export function newAgentReport(agentId: string): NewAgentReport {
   const summary = {
-    ...{ standing: 'pass' as const, verdict: 'Conforming', detail: '9 pass', kitVersion: '0.2.0' },
-    ...{ target: `https://${agentId}.example/agent`, endedAt: '2026-11-20T09:30:00Z' },
+    standing: 'pass' as const,
+    verdict: 'Conforming',
+    detail: '9 pass',
+    kitVersion: '0.2.0',
+    target: `https://${agentId}.example/agent`,
+    endedAt: '2026-11-20T09:30:00Z',
   };
   return { agentId, kind: 'check', atMs: NOON_MS, summary, report: { of: agentId } };
 }

@@ -32,7 +32,8 @@ export async function startOpenAiServer(t: Test): Promise<OpenAiServer> {
   const server = await startScriptedServer(
     t,
     ({ url: path, headers: { authorization } }, body): ModelRequest => ({
-      ...{ path, authorization },
+      path,
+      authorization,
       body: JSON.parse(body.toString()) as ModelRequest['body'],
     }),
   );

@@ -19,7 +19,8 @@ export type SpeechServer = ScriptedServer<SpeechRequest>;
 /** Starts a speech server on a free port, and stops it after the test. */
 export const startSpeechServer = (t: Test): Promise<SpeechServer> =>
   startScriptedServer(t, ({ url: path, headers: { authorization } }, body) => ({
-    ...{ path, authorization },
+    path,
+    authorization,
     body: JSON.parse(body.toString()) as Record<string, unknown>,
   }));
 

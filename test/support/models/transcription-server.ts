@@ -41,7 +41,8 @@ async function readForm(request: IncomingMessage, bytes: Buffer): Promise<Transc
     path,
     authorization: headers.authorization,
     model: form.get('model'),
-    ...{ fileName: file.name, fileType: file.type },
+    fileName: file.name,
+    fileType: file.type,
     ms: packets.reduce((sum, packet) => sum + (countPacketTicks(packet) ?? 0), 0) / 48,
   };
 }

@@ -19,7 +19,8 @@ export async function assertAccessible(t: Test, page: Page): Promise<void> {
     `axe.run(document, { resultTypes: ['violations'] })`,
   );
   const found = violations.map(({ id, help, nodes }) => ({
-    ...{ id, help },
+    id,
+    help,
     nodes: nodes.slice(0, 3).map(({ html, failureSummary }) => `${html} ${failureSummary}`),
   }));
   t.same(found, [], 'no violation of accessibility rules');

@@ -124,7 +124,8 @@ export const PHONE_WIDTH = 390;
 
 /** The options of a context that shows pages in a view. */
 export const optionsOf = ({ width, colorScheme }: View): BrowserContextOptions => ({
-  ...{ viewport: { width, height: 844 }, colorScheme },
+  viewport: { width, height: 844 },
+  colorScheme,
 });
 
 /** At night a desktop and a phone, in light and dark mode; at a push one of them. */

@@ -21,16 +21,23 @@ export const makeHostileScenario = (): Scenario => {
   const text = HOSTILE_MARKUP.slice(0, 9_000);
   const condition = { contains: text, lacks: text, tool_called: FLAT };
   return {
-    ...{ id: 'h', name: FLAT, category: FLAT, tags: [FLAT], persona: 'p' },
+    id: 'h',
+    name: FLAT,
+    category: FLAT,
+    tags: [FLAT],
+    persona: 'p',
     initial_messages: [{ role: 'user', content: text }],
     user: {
-      ...{ goal: text, opening: text, stop_when: [condition] },
+      goal: text,
+      opening: text,
+      stop_when: [condition],
       facts: [{ name: FLAT, value: text }],
       steps: [{ say: text, when: condition, otherwise: text }],
       reactions: [{ when: condition, say: text }],
     },
     evals: [{ id: 'e', name: FLAT, kind: 'contains', params: { text } }],
-    ...{ metadata: { time_of_day: text }, profile: { name: text } },
+    metadata: { time_of_day: text },
+    profile: { name: text },
   };
 };
 
@@ -42,15 +49,21 @@ async function addHostileAgent(t: Test, { admin }: ServiceUnderTest): Promise<vo
   await admin('POST /agents', { id: 'shop', name: FLAT, url: double.url });
   await admin('POST /agents/shop/connection');
   const hostile = {
-    ...{ rule: HOSTILE_MARKUP, hint: HOSTILE_MARKUP, curl: HOSTILE_MARKUP },
-    ...{ expected: HOSTILE_MARKUP, received: HOSTILE_MARKUP, verdict: 'fail' as const },
+    rule: HOSTILE_MARKUP,
+    hint: HOSTILE_MARKUP,
+    curl: HOSTILE_MARKUP,
+    expected: HOSTILE_MARKUP,
+    received: HOSTILE_MARKUP,
+    verdict: 'fail' as const,
   };
   const check = report([row('CHAT-001', hostile)], { target: HOSTILE_MARKUP });
   const causes = [{ description: HOSTILE_MARKUP, clears: ['CHAT-001'], verified: true }];
   await admin('POST /agents/shop/reports', { ...check, causes, waived: [HOSTILE_MARKUP] });
   const [load] = schemas.LoadReport.examples;
   await admin('POST /agents/shop/reports', {
-    ...{ ...load, sentence: HOSTILE_MARKUP, notes: [HOSTILE_MARKUP] },
+    ...load,
+    sentence: HOSTILE_MARKUP,
+    notes: [HOSTILE_MARKUP],
     targets: load.targets.map((target) => ({ ...target, reason: HOSTILE_MARKUP })),
   });
 }
@@ -68,7 +81,8 @@ async function addHostileSimulations(
   ] as const) {
     sandbox.setBehavior({ chat: reply(text) });
     const scenario = makeScenario({
-      ...{ id: 'hostile', name: LINE },
+      id: 'hostile',
+      name: LINE,
       user: { opening: HOSTILE_MARKUP.replaceAll('\0', '').toWellFormed() },
       evals: [{ ...makeContainsEval('e', 'shipped'), name: LINE }],
     });
@@ -90,7 +104,8 @@ async function addHostileRuns({ admin }: ServiceUnderTest): Promise<void> {
     return {
       name,
       sessions: sessions.map((session) => ({
-        ...{ ...session, metadata },
+        ...session,
+        metadata,
         outcomes: session.outcomes.map(named),
       })),
     };

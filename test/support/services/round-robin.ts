@@ -42,7 +42,8 @@ export async function withServicesAsOne(
   const adminUrl = `${url}/__admin`;
   return {
     ...first,
-    ...{ url, adminUrl },
+    url,
+    adminUrl,
     env: {
       ...first.env,
       OTEL_EXPORTER_OTLP_ENDPOINT: url,

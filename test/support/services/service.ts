@@ -180,7 +180,10 @@ export function makeContainsEval(
 
 /** An eval that the LLM judge scores. */
 export const greetsEval: EvalDefinition = {
-  ...{ id: 'greets', name: 'Greets', kind: 'judge', params: { criteria: 'It greets.' } },
+  id: 'greets',
+  name: 'Greets',
+  kind: 'judge',
+  params: { criteria: 'It greets.' },
 };
 
 /** Asserts that each body is rejected with 400 and a message. */

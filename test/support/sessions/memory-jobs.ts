@@ -120,7 +120,12 @@ async function runSequentially<Item, Result>(
 /** Counts calls by method, and makes selected calls fail. */
 function createCallCounter() {
   const calls: MemoryJobs['calls'] = {
-    ...{ take: 0, renew: 0, finish: 0, release: 0, releaseAll: 0, findNextDueAtMs: 0 },
+    take: 0,
+    renew: 0,
+    finish: 0,
+    release: 0,
+    releaseAll: 0,
+    findNextDueAtMs: 0,
   };
   const failing = new Map<string, number>();
   const groups: number[] = [];

@@ -14,7 +14,8 @@ export const makeCallerScenario = (id: string, more: Partial<Scenario> = {}): Sc
   makeUserScenario(
     { opening: 'Hi.', steps: [{ say: 'Yes.' }] },
     {
-      ...{ id, channel: 'voice' },
+      id,
+      channel: 'voice',
       evals: [{ id: 'e', name: 'E', kind: 'max_turns', params: { max: 99 } }],
       ...more,
     },

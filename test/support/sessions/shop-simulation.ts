@@ -33,7 +33,10 @@ export async function runShopSimulation(
   const { agent } = await withReferenceAgent(t);
   const id = await startSimulation(tested, {
     agent: { name: 'Shop agent', url: agent.url },
-    ...{ scenarios: [parcel, hours], samples: 2, seed: 'nightly', name: 'Nightly' },
+    scenarios: [parcel, hours],
+    samples: 2,
+    seed: 'nightly',
+    name: 'Nightly',
   });
   await tested.drain();
   return { id, agentUrl: agent.url };

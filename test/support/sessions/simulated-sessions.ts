@@ -10,7 +10,11 @@ import { simulate, type SimulationSettings } from '../../../src/service/index.ts
 
 /** Returns the expected fields of a session that failed. */
 export const failedSession = (end: EndReason, error: RegExp) => ({
-  ...{ status: 'failed', end_reason: end, verdict: 'undecided', error, eval_outcomes: [] },
+  status: 'failed',
+  end_reason: end,
+  verdict: 'undecided',
+  error,
+  eval_outcomes: [],
 });
 
 /** Runs scenarios against a sandbox, and asserts that the report conforms. */
@@ -23,7 +27,10 @@ export async function simulateOn(
   const report = await simulate({
     sandbox,
     scenarios: [scenarios].flat(),
-    ...{ personas: [], evals: [], seed: 'test', kitVersion: '0.0.0' },
+    personas: [],
+    evals: [],
+    seed: 'test',
+    kitVersion: '0.0.0',
     ...more,
   });
   t.same(findViolations('SimulationReport', report), [], 'conforms to SimulationReport');

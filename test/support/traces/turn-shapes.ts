@@ -63,15 +63,28 @@ function makeTurn({ shape, turn, callId, random, history }: TurnPlan): StoredSpa
     output: [call],
   };
   const tool: TimedSketch = {
-    ...{ id: id('b'), trace: trace(1), operation: 'execute_tool', name: 'execute_tool find' },
-    ...{ atMs: atMs + forMs, forMs },
+    id: id('b'),
+    trace: trace(1),
+    operation: 'execute_tool',
+    name: 'execute_tool find',
+    atMs: atMs + forMs,
+    forMs,
   };
   const last: TimedSketch = {
-    ...{ id: id('c'), trace: trace(2), atMs: atMs + 2 * forMs, forMs },
-    ...{ input: more, output: [agent(`A${turn}`)] },
+    id: id('c'),
+    trace: trace(2),
+    atMs: atMs + 2 * forMs,
+    forMs,
+    input: more,
+    output: [agent(`A${turn}`)],
   };
   const wrap = (name: string, operation: string, from: number, length: number): TimedSketch => ({
-    ...{ id: id(name), trace: trace(1), operation, name: 'agent', atMs: from, forMs: length },
+    id: id(name),
+    trace: trace(1),
+    operation,
+    name: 'agent',
+    atMs: from,
+    forMs: length,
   });
   switch (shape) {
     case 'bare':

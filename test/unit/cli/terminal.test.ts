@@ -93,7 +93,8 @@ void t.test('the remaining time counts down every second, even without a step', 
     { ms: 900, isMinimum: true },
   ];
   const progress = createStepProgress(terminal, clock, {
-    ...{ total: 8, unit: 'requests' },
+    total: 8,
+    unit: 'requests',
     estimate: () => estimates.shift(),
   });
   progress.step('one');

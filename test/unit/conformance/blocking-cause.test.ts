@@ -22,8 +22,14 @@ const routes = {
 
 const exchange = (id: number, endpoint: keyof typeof routes, outcome: Outcome): Exchange =>
   toExchange({
-    ...{ record: 'exchange', id, probe: 'preflight', step: 'plain' },
-    ...{ endpoint, intent: 'open', startedMs: id, endedMs: id + 1 },
+    record: 'exchange',
+    id,
+    probe: 'preflight',
+    step: 'plain',
+    endpoint,
+    intent: 'open',
+    startedMs: id,
+    endedMs: id + 1,
     request: { ...routes[endpoint], headers: {} },
     ...outcome,
   });

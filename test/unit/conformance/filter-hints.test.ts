@@ -30,8 +30,14 @@ function read(
   id += 1;
   const search = new URLSearchParams({ ...query, limit: '500' }).toString();
   return toExchange({
-    ...{ record: 'exchange', id, probe: 'service/production', step, endpoint: 'production' },
-    ...{ intent: 'valid', startedMs: id, endedMs: id + 1 },
+    record: 'exchange',
+    id,
+    probe: 'service/production',
+    step,
+    endpoint: 'production',
+    intent: 'valid',
+    startedMs: id,
+    endedMs: id + 1,
     request: { method: 'GET', path: `/api/prod-evaluations/sessions/?${search}`, headers: {} },
     response: { status: 200, headers: {}, body: JSON.stringify({ items, total: items.length }) },
   });

@@ -6,8 +6,14 @@ import { toExchange, type Exchange } from '../../../conformance/engine/transcrip
 
 const exchangeWith = (status: number, body: string, type = 'text/html'): Exchange =>
   toExchange({
-    ...{ record: 'exchange', id: 1, probe: 'preflight', endpoint: 'chat', step: 'minimal' },
-    ...{ intent: 'valid', startedMs: 0, endedMs: 1 },
+    record: 'exchange',
+    id: 1,
+    probe: 'preflight',
+    endpoint: 'chat',
+    step: 'minimal',
+    intent: 'valid',
+    startedMs: 0,
+    endedMs: 1,
     request: { method: 'POST', path: '/v1/chat/completions', headers: {}, body: '{}' },
     response: { status, headers: { 'content-type': type }, body },
   });

@@ -13,14 +13,19 @@ const exchange = (
   [startedMs, endedMs]: readonly [number, number],
 ): Exchange =>
   toExchange({
-    ...{ record: 'exchange', id, probe: 'users/at-once', step: 'at the same moment' },
-    ...{ endpoint, intent: 'open' },
+    record: 'exchange',
+    id,
+    probe: 'users/at-once',
+    step: 'at the same moment',
+    endpoint,
+    intent: 'open',
     request:
       endpoint === 'create'
         ? { method: 'POST', path: '/users', headers: {}, body: JSON.stringify({ user_id: userId }) }
         : { method: 'DELETE', path: `/users/${userId}`, headers: {} },
     response: { status, headers: {}, body: JSON.stringify({ user_id: userId }) },
-    ...{ startedMs, endedMs },
+    startedMs,
+    endedMs,
   });
 
 void t.test('if two deletions overlap, the one that finds no user may end first', (t) => {

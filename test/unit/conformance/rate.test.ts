@@ -12,8 +12,14 @@ import { newRunRecord } from '../../support/conformance/run-record.ts';
 
 const respond = (status: number, index: number, step = 'rate'): Exchange =>
   toExchange({
-    ...{ record: 'exchange', id: index + 1, probe: 'service/rate', intent: 'open' },
-    ...{ endpoint: 'traces', step, startedMs: index, endedMs: index + 1 },
+    record: 'exchange',
+    id: index + 1,
+    probe: 'service/rate',
+    intent: 'open',
+    endpoint: 'traces',
+    step,
+    startedMs: index,
+    endedMs: index + 1,
     request: { method: 'POST', path: '/v1/traces', headers: {} },
     response: { status, headers: {}, body: '' },
   });

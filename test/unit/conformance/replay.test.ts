@@ -20,8 +20,14 @@ const recording: Transcript = {
   run: newRunRecord({ areas: ['health'], allowHttp: false, keyGiven: false }),
   exchanges: ['health/repeated', 'health/query'].map((probe, index) =>
     toExchange({
-      ...{ record: 'exchange', id: index + 1, probe, step: 'plain', endpoint: 'health' },
-      ...{ intent: 'valid', startedMs: 0, endedMs: 1 },
+      record: 'exchange',
+      id: index + 1,
+      probe,
+      step: 'plain',
+      endpoint: 'health',
+      intent: 'valid',
+      startedMs: 0,
+      endedMs: 1,
       request: { method: 'GET', path: index === 0 ? '/health' : '/health?a=b', headers: {} },
       response: { status: 200, headers: {}, body: '{"status":"healthy"}' },
     }),

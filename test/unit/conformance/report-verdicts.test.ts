@@ -39,8 +39,14 @@ void t.test('the explanation of every requirement fits in 80 columns', (t) => {
 
 void t.test('a finding that needs a call with media names the command that places one', (t) => {
   const call: ExchangeRecord = {
-    ...{ record: 'exchange', id: 10, probe: 'voice/conversation', step: 'conversation' },
-    ...{ endpoint: 'voice', intent: 'valid', startedMs: 0, endedMs: 1 },
+    record: 'exchange',
+    id: 10,
+    probe: 'voice/conversation',
+    step: 'conversation',
+    endpoint: 'voice',
+    intent: 'valid',
+    startedMs: 0,
+    endedMs: 1,
     request: { method: 'GET', path: '/voice', headers: {} },
     response: { status: 101, headers: {}, body: '' },
     call: {

@@ -39,8 +39,12 @@ const evil = report(
     row('USERS-001'),
   ],
   {
-    ...{ verdict: 'not-conforming', exitCode: 1, target: `http://${EVIL}`, waived: [EVIL] },
-    ...{ observedBehavior: { 'POST /users': EVIL }, staleKnownFailures: ['USERS-001'] },
+    verdict: 'not-conforming',
+    exitCode: 1,
+    target: `http://${EVIL}`,
+    waived: [EVIL],
+    observedBehavior: { 'POST /users': EVIL },
+    staleKnownFailures: ['USERS-001'],
     causes: [{ description: EVIL, clears: ['CHAT-001'], verified: true }],
     blockedBy: { id: 'redirect', message: EVIL, cure: EVIL, evidence: [] },
   },
@@ -243,8 +247,14 @@ void t.test('HTML and terminal: a command that several requirements share is sho
 /** Returns a recorded chat request with the given changes. */
 function exchangeWith(request: Partial<ExchangeRecord['request']>): ExchangeRecord {
   return {
-    ...{ record: 'exchange', id: 1, probe: 'chat/forms', step: 'minimal' },
-    ...{ endpoint: 'chat', intent: 'valid', startedMs: 0, endedMs: 1 },
+    record: 'exchange',
+    id: 1,
+    probe: 'chat/forms',
+    step: 'minimal',
+    endpoint: 'chat',
+    intent: 'valid',
+    startedMs: 0,
+    endedMs: 1,
     request: { method: 'POST', path: '/v1/chat/completions', headers: {}, ...request },
   };
 }

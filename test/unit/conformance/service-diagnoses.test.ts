@@ -20,7 +20,10 @@ const exchange = (
   headers: Record<string, string> = {},
 ): Exchange =>
   toExchange({
-    ...{ record: 'exchange', probe: 'service/any', intent: 'valid', ...part },
+    record: 'exchange',
+    probe: 'service/any',
+    intent: 'valid',
+    ...part,
     endedMs: part.startedMs + 1,
     request: { method: part.endpoint === 'production' ? 'GET' : 'POST', headers: {}, ...request },
     response: { status, headers, body: body === undefined ? '' : JSON.stringify(body) },
@@ -84,7 +87,10 @@ const page = (id: number, query: string, count: number, total: number): Exchange
   }));
   const part = { id, endpoint: 'production', step: 'defaults', startedMs: id } as const;
   return exchange(part, { path: `${PRODUCTION}${query}` }, 200, {
-    ...{ items, total, skip: 0, limit: 50 },
+    items,
+    total,
+    skip: 0,
+    limit: 50,
   });
 };
 

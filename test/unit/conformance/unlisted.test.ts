@@ -15,7 +15,11 @@ const exchange = (
   body: unknown,
 ): Exchange =>
   toExchange({
-    ...{ record: 'exchange', intent: 'valid', startedMs: part.id, endedMs: part.id + 1, ...part },
+    record: 'exchange',
+    intent: 'valid',
+    startedMs: part.id,
+    endedMs: part.id + 1,
+    ...part,
     request: { method: part.endpoint === 'production' ? 'GET' : 'POST', path, headers: {} },
     response: { status: 200, headers: {}, body: JSON.stringify(body) },
   });

@@ -9,14 +9,18 @@ import type { RunRecord } from '../../../src/contract/index.ts';
 function judge(uptimeAt: (ms: number) => number, times = [0, 30, 31, 400]): Finding[] {
   const exchanges = times.map((ms, index) =>
     toExchange({
-      ...{ record: 'exchange', id: index + 1, probe: 'preflight', step: 'plain' },
+      record: 'exchange',
+      id: index + 1,
+      probe: 'preflight',
+      step: 'plain',
       ...{
         endpoint: 'health',
         intent: 'valid',
         request: { method: 'GET', path: '/', headers: {} },
       },
       response: { status: 200, headers: {}, body: JSON.stringify({ uptime: uptimeAt(ms + 2) }) },
-      ...{ startedMs: ms, endedMs: ms + 4 },
+      startedMs: ms,
+      endedMs: ms + 4,
     }),
   );
   const check = requireSeconds({

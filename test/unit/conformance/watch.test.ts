@@ -20,7 +20,11 @@ async function watch(states: readonly PeerState[]) {
   let polls = 0;
   const startedMs = clock.monotonicMs();
   const reason = await waitForChange({
-    ...{ clock, before, peer: 'sandbox', intervalMs: 500, signal: stop.signal },
+    clock,
+    before,
+    peer: 'sandbox',
+    intervalMs: 500,
+    signal: stop.signal,
     poll() {
       if (polls >= 20) stop.abort();
       return Promise.resolve(later[Math.min(polls++, later.length - 1)] ?? before);

@@ -20,8 +20,14 @@ const session = (id: string, change: object = {}) => ({
 
 const read = (id: number, step: string, status: number, items: readonly object[]): Exchange =>
   toExchange({
-    ...{ record: 'exchange', id, probe: 'service/production', step, endpoint: 'production' },
-    ...{ intent: 'valid', startedMs: id, endedMs: id + 1 },
+    record: 'exchange',
+    id,
+    probe: 'service/production',
+    step,
+    endpoint: 'production',
+    intent: 'valid',
+    startedMs: id,
+    endedMs: id + 1,
     request: { method: 'GET', path: '/api/prod-evaluations/sessions/?limit=500', headers: {} },
     response: {
       status,

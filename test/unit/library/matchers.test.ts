@@ -59,11 +59,14 @@ void t.test('the message about a failed report shows the first failures', (t) =>
 
 void t.test('stale known failures and blocked runs fail with their reason', (t) => {
   const stale = report([row('CHAT-024')], {
-    ...{ verdict: 'not-conforming', exitCode: 1, staleKnownFailures: ['CHAT-024'] },
+    verdict: 'not-conforming',
+    exitCode: 1,
+    staleKnownFailures: ['CHAT-024'],
   });
   t.match(toConform(stale).message(), /but 1 known failure is stale\.\n\nCHAT-024 {2}is a known/);
   const blocked = report([row('CHAT-024', { verdict: 'blocked' })], {
-    ...{ verdict: 'not-judged', exitCode: 3 },
+    verdict: 'not-judged',
+    exitCode: 3,
     blockedBy: { id: 'refused', message: "Can't connect.", cure: 'Start it.', evidence: [] },
   });
   t.notOk(toConform(blocked).pass);
@@ -107,7 +110,9 @@ void t.test('toBeValidMessage validates by the title of the schema', (t) => {
 
 void t.test('toHavePassedEval needs an outcome, and a pass in every session', (t) => {
   const session = (outcome: string, more = {}) => ({
-    ...{ scenario: 'Refund', sample: 1, errored_evals: [] },
+    scenario: 'Refund',
+    sample: 1,
+    errored_evals: [],
     eval_outcomes: [{ eval_name: 'Refunded', outcome, reasoning: 'It says so.' }],
     ...more,
   });

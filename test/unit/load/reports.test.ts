@@ -202,7 +202,10 @@ void t.test(
   'if any limit of the self-check is exceeded, every tested target is INVALID RUN',
   (t) => {
     const valid = {
-      ...{ lagP99Ms: 3, lagMaxMs: 40, missed: 0, localFaults: 0 },
+      lagP99Ms: 3,
+      lagMaxMs: 40,
+      missed: 0,
+      localFaults: 0,
       cost: { cpuPercent: 8, loopBusy: 0.1 },
     };
     t.same(checkGenerator(valid).reasons, []);
@@ -267,8 +270,14 @@ void t.test('a run with calls judges its request targets once', (t) => {
   const passed = { ...notTested(targetTable.chatLatency.row, reason), verdict: 'PASS' as const };
   const report = { ...evil, targets: applySelfCheck([passed], selfCheck), selfCheck };
   const run = {
-    ...{ calls: [], seconds: [], costs: [], lostProcesses: [] },
-    ...{ windowStartMs: undefined, ranMs: 0, processes: 1, wasInterrupted: false },
+    calls: [],
+    seconds: [],
+    costs: [],
+    lostProcesses: [],
+    windowStartMs: undefined,
+    ranMs: 0,
+    processes: 1,
+    wasInterrupted: false,
   };
   const { targets } = withVoice(report, run, loadOptions('http://localhost'));
   t.same(

@@ -47,8 +47,12 @@ void t.test('a request has the same ids and content in its shard as in the whole
   for (const profile of ['mixed', 'health', 'chat'] as const) {
     const create = (shard?: { index: number; count: number }) =>
       createTraffic({
-        ...{ profile, ratePerSecond: 10, simulatedUsers: 0, apiKey: undefined },
-        ...{ hasUsers: true, shard },
+        profile,
+        ratePerSecond: 10,
+        simulatedUsers: 0,
+        apiKey: undefined,
+        hasUsers: true,
+        shard,
         random: seededRandom('same'),
       });
     const describe = (traffic: ReturnType<typeof create>, stream: StreamName, times: number) =>
@@ -79,7 +83,11 @@ const RATE = 60;
 const thresholdTexts = ['chat.p95<300ms', 'chat.error_rate<5%', 'chat.rate>=50/s', 'chat.max<2s'];
 const thresholds = parseThresholds([...thresholdTexts, 'health.p50<100ms']);
 const options = loadOptions('http://127.0.0.1:1', {
-  ...{ profile: 'mixed', ratePerSecond: RATE, windowMs: WINDOW_MS, warmUpMs: 0, thresholds },
+  profile: 'mixed',
+  ratePerSecond: RATE,
+  windowMs: WINDOW_MS,
+  warmUpMs: 0,
+  thresholds,
 });
 const plan = planLoad(options);
 const traffic = { main: 'chat', streams: ['chat', 'health'] } as const;
@@ -109,7 +117,11 @@ function drawSamples(chance: Random, failedShare: number): Sample[] {
       return {
         stream,
         request: {
-          ...{ dueMs, sentMs, endedMs, deadlineMs: 15_000, firstByteMs: endedMs - 0.5 },
+          dueMs,
+          sentMs,
+          endedMs,
+          deadlineMs: 15_000,
+          firstByteMs: endedMs - 0.5,
           hasResponse: fault !== 'timeout' && fault !== 'reset',
           echoed: stream === 'chat' && fault === undefined,
           ...(fault && { fault }),
@@ -124,7 +136,9 @@ function drawSamples(chance: Random, failedShare: number): Sample[] {
 /** Records samples as a load generator does: sends and ends in the order of time. */
 function record(samples: readonly Sample[]): RequestRun {
   const recorder = createRecorder({
-    ...{ windowMs: WINDOW_MS, streams: traffic.streams, main: traffic.main },
+    windowMs: WINDOW_MS,
+    streams: traffic.streams,
+    main: traffic.main,
     breachTests: createBreachTests(thresholds),
   });
   const events = samples.flatMap(({ stream, request }) => {
@@ -149,7 +163,10 @@ function record(samples: readonly Sample[]): RequestRun {
   });
   for (const { run } of events.sort((left, right) => left.atMs - right.atMs)) run();
   return {
-    ...{ record: recorder, ranMs: WINDOW_MS, missed: 0, earlyEnd: undefined },
+    record: recorder,
+    ranMs: WINDOW_MS,
+    missed: 0,
+    earlyEnd: undefined,
     cost: { cpuPercent: 5, loopBusy: 0.1 },
     windowStartedAtMs: 1_800_000_000_000,
   };
@@ -159,7 +176,10 @@ type Shard = { index: number; count: number; startAtMs?: number };
 
 function reportOf(samples: readonly Sample[], shard?: Shard, over: Partial<RequestRun> = {}) {
   const run = {
-    ...{ plan, startedAtMs: 1_800_000_000_000, engine: 'test', warmUp: undefined },
+    plan,
+    startedAtMs: 1_800_000_000_000,
+    engine: 'test',
+    warmUp: undefined,
     traffic: { ...traffic, streams: [...traffic.streams] } as never,
     requests: { ...record(samples), ...over },
   };
@@ -191,8 +211,19 @@ function measuredFields(report: LoadReport): object {
   const timeline = report.timeline.map((row) => ({ ...row, inFlight: 0 }));
   const { slowest, faultSamples, heatBoundsMs } = report;
   return {
-    ...{ verdict, exitCode, targets, chat, health, streams, outages, trend, curve, timeline },
-    ...{ slowest, faultSamples, heatBoundsMs },
+    verdict,
+    exitCode,
+    targets,
+    chat,
+    health,
+    streams,
+    outages,
+    trend,
+    curve,
+    timeline,
+    slowest,
+    faultSamples,
+    heatBoundsMs,
   };
 }
 
@@ -356,7 +387,8 @@ void t.test('a shard that could not start or stopped early makes the run invalid
   );
   const merged = merge([left, blocked]);
   t.match(merged, {
-    ...{ verdict: 'INVALID RUN', exitCode: 3 },
+    verdict: 'INVALID RUN',
+    exitCode: 3,
     blockedBy: { message: 'Shard 2/2: Nothing listens.', cure: cause.cure },
   });
   t.same(findViolations('LoadReport', JSON.parse(JSON.stringify(merged))), []);
@@ -371,7 +403,8 @@ void t.test('a shard that could not start or stopped early makes the run invalid
   t.not(together.verdict, 'INVALID RUN', 'all shards noticed it');
   t.match(together.aborted, /^Shard 2\/2: The run was aborted because the sandbox is down/);
   const interrupted = reportOf(second, shard, {
-    ...{ ranMs: 3_000, earlyEnd: { kind: 'interrupted' } },
+    ranMs: 3_000,
+    earlyEnd: { kind: 'interrupted' },
   });
   t.match(merge([left, interrupted]).selfCheck.reasons, [/^Shard 2\/2: The run was interrupted/]);
   t.end();

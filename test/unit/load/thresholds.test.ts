@@ -209,9 +209,23 @@ void t.test('thresholds on requests use the statistics of the targets', (t) => {
 
 function call(nth: number, change: Partial<CallOutcome> = {}): CallOutcome {
   return {
-    ...{ nth, session: `s${nth}`, isConnected: true, isHeld: true, setupMs: 300, readyMs: 100 },
-    ...{ roundTripsMs: [], turnResponsesMs: [400, 500], turns: 2, unansweredTurns: 0 },
-    ...{ sent: 0, received: 0, lost: 0, reordered: 0, gaps: 0, longestGapMs: 0, ...change },
+    nth,
+    session: `s${nth}`,
+    isConnected: true,
+    isHeld: true,
+    setupMs: 300,
+    readyMs: 100,
+    roundTripsMs: [],
+    turnResponsesMs: [400, 500],
+    turns: 2,
+    unansweredTurns: 0,
+    sent: 0,
+    received: 0,
+    lost: 0,
+    reordered: 0,
+    gaps: 0,
+    longestGapMs: 0,
+    ...change,
   };
 }
 

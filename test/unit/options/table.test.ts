@@ -23,8 +23,13 @@ import { serviceOptions } from '../../../src/service/options.ts';
 import { simulateOptions } from '../../../src/service/simulator/options.ts';
 
 const tables: Readonly<Record<string, OptionTable>> = {
-  ...{ checkOptions, diagnoseOptions, gradeOptions, loadOptions, simulateOptions },
-  ...{ agentOptions, serviceOptions },
+  checkOptions,
+  diagnoseOptions,
+  gradeOptions,
+  loadOptions,
+  simulateOptions,
+  agentOptions,
+  serviceOptions,
 };
 
 void t.test('a flag is the name in code in kebab case, unless the table names it', (t) => {

@@ -21,7 +21,9 @@ const say = (
   span: Span,
   { pauses = [], ...more }: { turn?: number; kind?: Utterance['kind']; pauses?: Span[] } = {},
 ): Utterance => ({
-  ...{ turn: 1, kind: 'line' as const, ...more },
+  turn: 1,
+  kind: 'line' as const,
+  ...more,
   ...toSpan(span),
   pauses: pauses.map(toSpan),
 });
@@ -244,7 +246,11 @@ void t.test('the result conforms, even for a call without sound, and sums up to 
   });
   t.same(call.not_proven, { reason: 'sandbox-kit itself was 30 ms late', late_ms: 45 });
   t.match(summarizeTurnTaking([empty, call, call]), {
-    ...{ calls: 3, interruptions: 2, yielded: 2, overlap_ms: 600, not_proven: 2 },
+    calls: 3,
+    interruptions: 2,
+    yielded: 2,
+    overlap_ms: 600,
+    not_proven: 2,
     response_ms: { p50: 200, p95: 400, max: 400 },
     yield_ms: { p50: 300, p95: 300 },
   });

@@ -99,7 +99,9 @@ class VoiceChannel implements Channel {
     this.#history = new CallHistory(options);
     const headers = { ...target.headers, [TRACEPARENT]: createCallTraceparent(plan.sessionId) };
     this.#connection = new CallConnection({
-      ...{ clock, pacer, impairment },
+      clock,
+      pacer,
+      impairment,
       target: { ...target, headers },
       onPacket: (packet) => {
         if (this.#ending) return;
@@ -226,8 +228,12 @@ class VoiceChannel implements Channel {
   ): Promise<TurnEnd> {
     const { activity, updates } = this.#hearing;
     const interjections = new Interjections({
-      ...{ clock: this.#options.clock, activity, updates, planned },
-      ...{ countedTurn: line.countedTurn, lineEndMs: speech.endMs },
+      clock: this.#options.clock,
+      activity,
+      updates,
+      planned,
+      countedTurn: line.countedTurn,
+      lineEndMs: speech.endMs,
       sayBackchannel: () => void this.#sayBackchannel(clips.backchannel),
     });
     const isDue = (until: AbortSignal): Promise<boolean> => interjections.isInterruptionDue(until);

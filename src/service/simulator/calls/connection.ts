@@ -43,7 +43,9 @@ export class CallConnection {
     const { clock, target, onPacket, onMessage } = options;
     this.#options = options;
     this.#call = new OutgoingCall({
-      ...{ clock, target, onPacket },
+      clock,
+      target,
+      onPacket,
       ...(onMessage && { onMessage }),
       onEnd: (error) => this.#end(error),
     });

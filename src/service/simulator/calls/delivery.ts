@@ -89,7 +89,9 @@ const toPlanned = ({
   after_ms: afterMs,
   when,
 }: NonNullable<Delivery['interrupt']>): PlannedInterruption => ({
-  ...{ say, afterMs, when },
+  say,
+  afterMs,
+  when,
   reason: INTERRUPTION_REASON,
 });
 

@@ -84,7 +84,8 @@ function summarize(
     inOrder.reduce((total, reply) => total + reply[key], 0);
   const [words, errors] = [sum('words'), sum('errors')];
   return {
-    ...{ words, errors },
+    words,
+    errors,
     word_error_rate: wordErrorRate(words, errors),
     missed: inOrder.flatMap(({ missed }) => missed).slice(0, MISSED_MAX),
     replies: inOrder.map(({ missed: _missed, ...reply }) => reply),

@@ -38,7 +38,11 @@ export class Hearing {
   beginTurn({ isInterruption = false } = {}): VoiceTurn {
     const { clock, activity, connection, timeouts } = this.#options;
     return new VoiceTurn({
-      ...{ clock, activity, timeouts, updates: this.updates, callEnded: connection.ended },
+      clock,
+      activity,
+      timeouts,
+      updates: this.updates,
+      callEnded: connection.ended,
       isInterruption,
       hasHungUp: () => this.hasHungUp(),
       error: () => connection.error,

@@ -56,7 +56,8 @@ function comparisonCases({ comparison }: SimulationReport): TestCase[] {
   const { sentence, differences } = comparison;
   return [
     {
-      ...{ classname: 'simulate.comparison', name: shortHeading(comparison) },
+      classname: 'simulate.comparison',
+      name: shortHeading(comparison),
       output: [sentence, ...differences, ...lines].join('\n'),
     },
   ];

@@ -138,8 +138,13 @@ function renderChanges(rows: SimulationComparison['rows']): Html {
 }
 
 const CLASSES_BY_CHANGE = {
-  ...{ regressed: 'fail', improved: 'pass', unclear: 'warn', not_comparable: 'warn' },
-  ...{ new: 'note', gone: 'warn', same: '' },
+  regressed: 'fail',
+  improved: 'pass',
+  unclear: 'warn',
+  not_comparable: 'warn',
+  new: 'note',
+  gone: 'warn',
+  same: '',
 } as const;
 
 function scenariosSection(
@@ -279,7 +284,8 @@ function sessionsSection(
   }
   ${shown.map((session) =>
     renderSession(session, {
-      ...{ audio: audioOf?.(session), summary: summaryOf?.(session) },
+      audio: audioOf?.(session),
+      summary: summaryOf?.(session),
       isOpen: examples.has(session),
     }),
   )}`;

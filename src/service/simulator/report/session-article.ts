@@ -73,7 +73,9 @@ export function renderSession(
 function renderOther({ other_session: other }: SimulatedSessionReport): Html | undefined {
   if (!other) return undefined;
   const turns = other.traces.map(({ session_sequence: sequence, ...turn }) => ({
-    ...{ sequence, userInput: turn.user_input, agentResponse: turn.agent_response },
+    sequence,
+    userInput: turn.user_input,
+    agentResponse: turn.agent_response,
   }));
   return html`<p class="soft">First, another user says in a separate session (${other.id}):</p>
     ${renderTranscript(turns)}

@@ -57,13 +57,21 @@ const STYLE_BY_VERDICT: Record<SimulationVerdict, Style> = {
 const GROUPS_MAX = 20;
 
 const STYLE_BY_RUN_CHANGE: Record<RunChange, Style> = {
-  ...{ worse: 'red', mixed: 'red', better: 'green', no_difference: 'bold' },
+  worse: 'red',
+  mixed: 'red',
+  better: 'green',
+  no_difference: 'bold',
   not_comparable: 'yellow',
 };
 
 const STYLE_BY_CHANGE: Record<ScenarioChange, Style> = {
-  ...{ regressed: 'red', improved: 'green', unclear: 'yellow', not_comparable: 'yellow' },
-  ...{ new: 'yellow', gone: 'yellow', same: 'dim' },
+  regressed: 'red',
+  improved: 'green',
+  unclear: 'yellow',
+  not_comparable: 'yellow',
+  new: 'yellow',
+  gone: 'yellow',
+  same: 'dim',
 };
 
 const VERDICT_WIDTH = 9;

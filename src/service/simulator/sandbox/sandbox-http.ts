@@ -45,7 +45,8 @@ export const postJson = (
   method: 'POST',
   path,
   headers: {
-    ...{ 'content-type': 'application/json', accept: 'application/json' },
+    'content-type': 'application/json',
+    accept: 'application/json',
     ...authorize(apiKey),
   },
   body: JSON.stringify(body),

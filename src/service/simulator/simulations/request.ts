@@ -50,7 +50,8 @@ const toAddress = ({
   url,
   voice_url: voiceUrl,
 }: Pick<TestedAgent, 'name' | 'url' | 'voice_url'>) => ({
-  ...{ name, url },
+  name,
+  url,
   ...(voiceUrl !== undefined && { voice_url: voiceUrl }),
 });
 

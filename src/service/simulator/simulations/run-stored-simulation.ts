@@ -71,7 +71,11 @@ export async function runStoredSimulation(
   const connections = openSandbox({ ...access, url, connections: plan.concurrency });
   const calls = new Map<string, RecordedCall>();
   const caller = createVoiceCaller({
-    ...{ ...access, sandbox: url, url: voiceUrl, speech, transcription },
+    ...access,
+    sandbox: url,
+    url: voiceUrl,
+    speech,
+    transcription,
     onRecorded: ({ sessionId }, call) => calls.set(sessionId, call),
   });
   opened.add(connections);

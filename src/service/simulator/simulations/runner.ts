@@ -237,7 +237,8 @@ class StoredSimulationRunner implements SimulationRunner {
     const active: ActiveSimulation = {
       plan,
       runningSessions: new Map(),
-      ...{ lease, control },
+      lease,
+      control,
       ended: Promise.resolve(),
     };
     this.#active.set(keyOf(plan), active);

@@ -38,7 +38,14 @@ export function createSimulations(options: SimulationsOptions): Simulations {
       const name =
         request.name ?? `${agent.name} ${isoTime(startedAtMs).slice(0, 16).replace('T', ' ')}`;
       const id = await store.simulations.add({
-        ...{ ownerId, name, agent, secret, concurrency, scenarios, seed, startedAtMs },
+        ownerId,
+        name,
+        agent,
+        secret,
+        concurrency,
+        scenarios,
+        seed,
+        startedAtMs,
         ...(samples !== undefined && { samples }),
         ...(channel !== undefined && { channel }),
         makeId: (repeat) => makeSimulationId(seed, repeat),

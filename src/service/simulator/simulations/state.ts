@@ -38,7 +38,8 @@ export function describeProgress(
   const elapsedMs = Math.max(0, endMs - plan.startedAtMs);
   const isScoring = (run?.scoringSessions ?? 0) > 0;
   return {
-    ...{ plan, details },
+    plan,
+    details,
     status: nameStatus(plan, isScoring),
     scenarios,
     sessions: planned,
@@ -65,7 +66,8 @@ export function countScenarios(
     const { passed = 0, failed = 0 } = countsById.get(resolved.scenario.id) ?? {};
     const planned = countSessions([resolved], samples);
     return summarizeScenario(toJudgedScenario(resolved), {
-      ...{ passed, failed },
+      passed,
+      failed,
       undecided: planned - passed - failed,
     });
   });
@@ -90,8 +92,11 @@ export function toSimulation(
     const notStarted = plan.state === 'canceled' ? 'canceled' : 'pending';
     return {
       id,
-      ...{ scenario_id: scenario.id, scenario: scenario.name, persona: persona.name },
-      ...{ channel: scenario.channel, sample },
+      scenario_id: scenario.id,
+      scenario: scenario.name,
+      persona: persona.name,
+      channel: scenario.channel,
+      sample,
       ...(session
         ? toStoredState(session, appUrl)
         : { status: runningIds.has(id) ? 'running' : notStarted }),

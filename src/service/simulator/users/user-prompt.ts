@@ -107,7 +107,8 @@ function describePersona({
   return {
     name,
     ...(characteristics !== undefined && { characteristics }),
-    ...{ language, words },
+    language,
+    words,
     ...(patience !== undefined && { gives_up_after_useless_replies: patience }),
   };
 }

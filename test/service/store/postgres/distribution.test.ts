@@ -103,9 +103,13 @@ void t.test(
   async (t) => {
     const { superuserUrl, url } = await withPostgresServer(t, {
       settings: {
-        ...{ shared_preload_libraries: 'auto_explain', 'auto_explain.log_min_duration': '0' },
-        ...{ 'auto_explain.log_format': 'json', log_statement: 'all' },
-        ...{ logging_collector: 'on', log_destination: 'jsonlog', log_rotation_size: '0' },
+        shared_preload_libraries: 'auto_explain',
+        'auto_explain.log_min_duration': '0',
+        'auto_explain.log_format': 'json',
+        log_statement: 'all',
+        logging_collector: 'on',
+        log_destination: 'jsonlog',
+        log_rotation_size: '0',
       },
     });
     await migratePartitioned(url);
@@ -217,7 +221,8 @@ const SEED: SeedDocument = {
       name: 'Old',
       sessions: [
         {
-          ...{ source_session_id: 'x', started_at: '2026-11-19T09:00:00Z' },
+          source_session_id: 'x',
+          started_at: '2026-11-19T09:00:00Z',
           turns: [{ user_input: 'Hi', agent_response: 'Hello' }],
         },
       ],

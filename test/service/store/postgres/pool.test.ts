@@ -120,27 +120,34 @@ void t.test('a failed connection says what the operator must change', async (t) 
   const { url, superuserUrl, name } = await withPostgres(t);
   const problemOf = (changed: string) => findProblem(withPool(t, changed).query('select 1'));
   t.match(await problemOf(changeUrl(url, (parsed) => (parsed.password = 'wrong'))), {
-    ...{ kind: 'authentication_failed', code: '28P01', canRetry: false },
+    kind: 'authentication_failed',
+    code: '28P01',
+    canRetry: false,
   });
   t.match(await problemOf(changeUrl(url, (parsed) => (parsed.username = 'nobody'))), {
     kind: 'authentication_failed',
   });
   t.match(await problemOf(changeUrl(url, (parsed) => (parsed.password = ''))), {
-    ...{ kind: 'authentication_failed', code: 'password_missing' },
+    kind: 'authentication_failed',
+    code: 'password_missing',
   });
   t.match(await problemOf(changeUrl(url, (parsed) => (parsed.pathname = '/missing'))), {
-    ...{ kind: 'database_missing', canRetry: false },
+    kind: 'database_missing',
+    canRetry: false,
   });
   t.match(await problemOf(changeUrl(url, (parsed) => (parsed.port = '1'))), {
-    ...{ kind: 'unreachable', code: 'ECONNREFUSED' },
+    kind: 'unreachable',
+    code: 'ECONNREFUSED',
   });
   await execute(superuserUrl, 'create table private (n int)');
   t.match(await findProblem(withPool(t, url).query('select * from private')), {
-    ...{ kind: 'permission_denied', canRetry: false },
+    kind: 'permission_denied',
+    canRetry: false,
   });
   await execute(superuserUrl, `alter role ${name} connection limit 0`);
   t.match(await problemOf(url), {
-    ...{ kind: 'too_many_connections', canRetry: true },
+    kind: 'too_many_connections',
+    canRetry: true,
     message: /^The role in the database URL has no free connection/,
   });
 });
@@ -181,7 +188,8 @@ void t.test('a server without free connections is a problem that a retry can sol
   t.ok(refused.length > 0 && refused.length < 20, `${refused.length} of 20 refused`);
   for (const { reason } of refused) {
     t.match(findPostgresProblem(reason), {
-      ...{ kind: 'too_many_connections', canRetry: true },
+      kind: 'too_many_connections',
+      canRetry: true,
       message: /Raise max_connections/,
     });
   }
@@ -193,7 +201,9 @@ void t.test('a write to a read-only database is a problem that a retry can solve
   const { url, superuserUrl, name } = await withPostgres(t);
   await execute(superuserUrl, `alter database ${name} set default_transaction_read_only = on`);
   t.match(await findProblem(withPool(t, url).query('create table kept (n int)')), {
-    ...{ kind: 'read_only', code: '25006', canRetry: true },
+    kind: 'read_only',
+    code: '25006',
+    canRetry: true,
   });
 });
 
@@ -203,14 +213,16 @@ void t.test('statements, locks, and idle transactions have limits', async (t) =>
   // Each limit has its own pool, so that no other one ends first on a busy machine.
   const brief = withPool(t, url, { statementMsMax: 400 });
   t.match(await findProblem(brief.query('select pg_sleep(60)')), {
-    ...{ kind: 'timeout', code: '57014' },
+    kind: 'timeout',
+    code: '57014',
   });
   const pool = withPool(t, url, { lockMsMax: 100 });
   const holder = await pool.connect();
   await holder.query('begin');
   await holder.query('update kept set n = 2');
   t.match(await findProblem(pool.query('update kept set n = 3')), {
-    ...{ kind: 'timeout', code: '55P03' },
+    kind: 'timeout',
+    code: '55P03',
   });
   await holder.query('rollback');
   const idle = await withPool(t, url, { idleInTransactionMsMax: 300 }).connect();
@@ -234,7 +246,9 @@ void t.test('a server that stops responding fails the query, and its connection'
     t,
     changeUrl(url, (parsed) => (parsed.port = String(proxy.port))),
     {
-      ...{ connectionsMax: 1, responseMsMax: BUSY_MS, connectMsMax: BUSY_MS },
+      connectionsMax: 1,
+      responseMsMax: BUSY_MS,
+      connectMsMax: BUSY_MS,
     },
   );
   await pool.query('select 1');
@@ -266,12 +280,14 @@ void t.test('sslmode decides about encryption and the check of the certificate',
     canRetry: false,
   });
   t.match(await findProblem(select(`sslmode=verify-full&sslrootcert=${ca}`, 'localhost')), {
-    ...{ kind: 'tls_failed', code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+    kind: 'tls_failed',
+    code: 'ERR_TLS_CERT_ALTNAME_INVALID',
   });
   t.equal(await select(`sslmode=verify-ca&sslrootcert=${ca}`, 'localhost'), true);
   const { url: plain } = await withPostgres(t);
   t.match(await findProblem(withPool(t, `${plain}?sslmode=require`).query('select 1')), {
-    ...{ kind: 'tls_failed', code: 'tls_not_offered' },
+    kind: 'tls_failed',
+    code: 'tls_not_offered',
   });
 });
 

@@ -38,7 +38,11 @@ function openReplica(
   const machineClock = manualClock(NOON_MS);
   const { log, lines } = createLineLog();
   const limiter = createSharedRateLimiter({
-    ...{ pool, clock, isClockInjected, machineClock, log },
+    pool,
+    clock,
+    isClockInjected,
+    machineClock,
+    log,
   });
   return { limiter, pool, lines, machineClock };
 }

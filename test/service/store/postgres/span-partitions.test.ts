@@ -72,7 +72,9 @@ void t.test('a service creates partitions ahead, and drops old ones', async (t) 
   await trace(makeSpan({ conversationId: 'old', traceId: '1'.repeat(32) }));
   await end('old');
   t.same(await countSpans(url), {
-    ...{ spans_20261120: 1, spans_20261121: 0, spans_20261122: 0 },
+    spans_20261120: 1,
+    spans_20261121: 0,
+    spans_20261122: 0,
     spans_default: 0,
   });
   await admin('POST /clock', { advance_ms: 2 * DAY_MS });
@@ -81,15 +83,25 @@ void t.test('a service creates partitions ahead, and drops old ones', async (t) 
   t.same(
     await countSpans(url),
     {
-      ...{ spans_20261120: 2, spans_20261121: 0, spans_20261122: 1 },
-      ...{ spans_20261123: 0, spans_20261124: 0, spans_default: 0 },
+      spans_20261120: 2,
+      spans_20261121: 0,
+      spans_20261122: 1,
+      spans_20261123: 0,
+      spans_20261124: 0,
+      spans_default: 0,
     },
     'a late span is with its conversation',
   );
   await admin('POST /clock', { advance_ms: 29 * DAY_MS });
   t.same(await countSpans(url), {
-    ...{ spans_20261121: 0, spans_20261122: 1, spans_20261123: 0, spans_20261124: 0 },
-    ...{ spans_20261221: 0, spans_20261222: 0, spans_20261223: 0, spans_default: 0 },
+    spans_20261121: 0,
+    spans_20261122: 1,
+    spans_20261123: 0,
+    spans_20261124: 0,
+    spans_20261221: 0,
+    spans_20261222: 0,
+    spans_20261223: 0,
+    spans_default: 0,
   });
   t.same(
     await execute(url, 'select count(*)::int as ids from span_ids'),
@@ -161,7 +173,10 @@ void t.test('two processes create and drop partitions at the same time', async (
   await removeAll(opened, NOON_MS + DAY_MS);
   await onBoth((each) => each.drop(NOON_MS + DAY_MS));
   t.same(await countSpans(opened.url), {
-    ...{ spans_20261121: 0, spans_20261122: 0, spans_20261123: 0, spans_default: 0 },
+    spans_20261121: 0,
+    spans_20261122: 0,
+    spans_20261123: 0,
+    spans_default: 0,
   });
 });
 
@@ -194,7 +209,9 @@ void t.test('a role that may not create tables deletes old spans row by row', as
     t.same(warnings, []);
   });
   const tested = await withService(t, {
-    ...{ databaseUrl: roleUrl.href, retentionMs: 30 * DAY_MS, log },
+    databaseUrl: roleUrl.href,
+    retentionMs: 30 * DAY_MS,
+    log,
   });
   t.same(warnings, ['span_partitions_missing']);
   await tested.trace(makeSpan({ conversationId: 'old' }));

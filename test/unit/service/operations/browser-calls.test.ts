@@ -26,7 +26,8 @@ void t.test('an error that is not the fault of the agent is logged', async (t) =
   const browser = new Browser();
   const closed = once(browser, 'closed');
   const over = calls.relay({
-    ...{ ownerId: 'owner', agentId: 'shop' },
+    ownerId: 'owner',
+    agentId: 'shop',
     accept: () => {
       setImmediate(() => browser.emit('message', Buffer.from('{"type":"end_call"}')));
       return Promise.resolve(browser as unknown as WebSocket);

@@ -165,7 +165,9 @@ void t.test(
           id: '/a',
         },
         {
-          ...{ session_id: 'b', run: 'R', id: 'R/b' },
+          session_id: 'b',
+          run: 'R',
+          id: 'R/b',
           turns: [{ user_input: '2', agent_response: '2', evaluation_metadata: { n: 1 } }],
         },
       ].map((item) => item),

@@ -13,7 +13,11 @@ const report: SimulationReport = buildReport({
     sandbox: 'http://127.0.0.1:1',
     seed: 's',
   },
-  ...{ hasKey: false, isTranscribed: false, kitVersion: '0', startedAtMs: 0, endedAtMs: 0 },
+  hasKey: false,
+  isTranscribed: false,
+  kitVersion: '0',
+  startedAtMs: 0,
+  endedAtMs: 0,
 });
 
 const measured: RunTurnTaking = {
@@ -22,8 +26,15 @@ const measured: RunTurnTaking = {
     response_ms: { p50: 640, p95: 910, max: 1_200 },
     yield_ms: { p50: 310, p95: 420 },
   },
-  ...{ interruptions: 6, yielded: 5, overlap_ms: 1_900, agent_interruptions: 2 },
-  ...{ false_endpoints: 1, missed_turns: 1, dead_air_ms: 4_100, gaps: 16, not_proven: 8 },
+  interruptions: 6,
+  yielded: 5,
+  overlap_ms: 1_900,
+  agent_interruptions: 2,
+  false_endpoints: 1,
+  missed_turns: 1,
+  dead_air_ms: 4_100,
+  gaps: 16,
+  not_proven: 8,
 };
 
 /** Returns the lines about turn-taking. */
@@ -53,8 +64,15 @@ void t.test('each property has a separate line', (t) => {
 
 void t.test('what did not happen has no line', (t) => {
   const quiet = {
-    ...{ ...measured, interruptions: 0, overlap_ms: 0, agent_interruptions: 0 },
-    ...{ false_endpoints: 0, missed_turns: 0, dead_air_ms: 0, gaps: 0, not_proven: 0 },
+    ...measured,
+    interruptions: 0,
+    overlap_ms: 0,
+    agent_interruptions: 0,
+    false_endpoints: 0,
+    missed_turns: 0,
+    dead_air_ms: 0,
+    gaps: 0,
+    not_proven: 0,
   };
   t.same(linesOf(quiet), [
     'Turn-taking in 8 calls:',

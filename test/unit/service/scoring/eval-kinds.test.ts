@@ -336,7 +336,8 @@ void t.test('without an LLM judge, the reasoning says how to configure one', asy
 
 void t.test('contains: an eval without text, which an older release stored, passes', async (t) => {
   t.match(await score(makeEval('contains', { text: '' }), say('Hello')), {
-    ...{ outcome: 'pass', reasoning: /turn 1/ },
+    outcome: 'pass',
+    reasoning: /turn 1/,
   });
 });
 

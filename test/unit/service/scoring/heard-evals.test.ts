@@ -4,7 +4,11 @@ import type { HeardReplies } from '../../../../src/contract/index.ts';
 import { scoreSession } from '../../../../src/service/scoring/eval-kinds.ts';
 
 const clear: HeardReplies = {
-  ...{ words: 40, errors: 2, word_error_rate: 0.05, replies: [], not_compared: [] },
+  words: 40,
+  errors: 2,
+  word_error_rate: 0.05,
+  replies: [],
+  not_compared: [],
   missed: [{ turn: 2, kind: 'amount', text: '$42.50' }],
 };
 
@@ -30,11 +34,14 @@ for (const [params, changes, outcome, reasoning] of CASES) {
   const name = `${JSON.stringify(params)}, ${JSON.stringify(changes)}: ${outcome}`;
   void t.test(name, async (t) => {
     const definition = {
-      ...{ id: 'e', name: 'E', kind: 'heard_word_error_rate_max' as const },
+      id: 'e',
+      name: 'E',
+      kind: 'heard_word_error_rate_max' as const,
       params: { ...params },
     };
     const session = {
-      ...{ sessionId: 's', turns: [] },
+      sessionId: 's',
+      turns: [],
       ...(changes && { heard: { ...clear, ...changes } }),
     };
     const { signal } = new AbortController();

@@ -15,7 +15,10 @@ function makeTurns(...lines: string[]): SimulatedTurn[] {
           sequence: nth / 2 + 1,
           userInput,
           agentResponse: lines[nth + 1] ?? '',
-          ...{ userReason: '', toolCalls: [], latencyMs: 1, failed: false },
+          userReason: '',
+          toolCalls: [],
+          latencyMs: 1,
+          failed: false,
         },
   );
 }
@@ -98,7 +101,9 @@ void t.test('continuing after stop_when is met is a finding', async (t) => {
 
 void t.test('a condition about a turn does not count interruptions', async (t) => {
   const scenario = makePlayed({
-    ...{ opening: 'Hello', steps: [{ say: 'And?' }, { say: 'Bye' }], stop_when: [{ turn: 3 }] },
+    opening: 'Hello',
+    steps: [{ say: 'And?' }, { say: 'Bye' }],
+    stop_when: [{ turn: 3 }],
     opening_delivery: { interrupt: { after_ms: 500, say: 'Wait' } },
   });
   const turns = makeTurns('Hello', 'Hi', 'Wait', 'Yes?', 'And?', 'Well', 'Bye', 'Bye').map(

@@ -14,7 +14,12 @@ const recording = {
 const span = (startMs: number, endMs: number) => ({ startMs, endMs });
 
 const turn = (sequence: number, agentResponse: string): SimulatedTurn => ({
-  ...{ sequence, agentResponse, userInput: 'Hi', userReason: '', toolCalls: [], latencyMs: 1 },
+  sequence,
+  agentResponse,
+  userInput: 'Hi',
+  userReason: '',
+  toolCalls: [],
+  latencyMs: 1,
   failed: false,
 });
 
@@ -45,7 +50,10 @@ void t.test('each reply has the speech from its line to the next one', async (t)
   );
   t.same(notes, []);
   t.match(heard, {
-    ...{ words: 4, errors: 3, word_error_rate: 0.75, not_compared: [] },
+    words: 4,
+    errors: 3,
+    word_error_rate: 0.75,
+    not_compared: [],
     replies: [
       { turn: 1, heard: 'yes', errors: 0 },
       { turn: 2, heard: 'good bye', errors: 1 },
@@ -82,7 +90,9 @@ void t.test('the audio of an interrupted reply ends when the agent yields', asyn
   };
   const { heard } = await compareReplies([turn(1, 'Yes.'), turn(2, 'No.')], comparison, signal);
   t.match(heard, {
-    ...{ words: 1, errors: 0, not_compared: [{ turn: 1, reason: 'interrupted' }] },
+    words: 1,
+    errors: 0,
+    not_compared: [{ turn: 1, reason: 'interrupted' }],
     replies: [{ turn: 2, heard: 'no' }],
   });
 });

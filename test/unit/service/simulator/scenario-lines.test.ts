@@ -82,8 +82,15 @@ async function runInterrupted(scenario: Scenario, openCall: OpenChannel) {
   );
   const verdict = decideVerdict({ status: session.status, outcomes });
   return buildReport({
-    ...{ scenarios, blockedBy: undefined, sandbox: 'http://127.0.0.1:1', seed: 's' },
-    ...{ hasKey: false, isTranscribed: false, kitVersion: '0', startedAtMs: 0, endedAtMs: 0 },
+    scenarios,
+    blockedBy: undefined,
+    sandbox: 'http://127.0.0.1:1',
+    seed: 's',
+    hasKey: false,
+    isTranscribed: false,
+    kitVersion: '0',
+    startedAtMs: 0,
+    endedAtMs: 0,
     sessions: [buildSessionReport(plan, session, { outcomes, verdict })],
   });
 }
@@ -137,19 +144,28 @@ void t.test('a faulty agent fails at the line where it is wrong', async (t) => {
   const rows = [
     {
       // In turn 3, the second line, this agent knows the name.
-      ...{ id: 'remembers', agent: except(question, 'I do not know that.') },
-      ...{ failing: 'keeps-the-name', turn: 6, line: 3 },
+      id: 'remembers',
+      agent: except(question, 'I do not know that.'),
+      failing: 'keeps-the-name',
+      turn: 6,
+      line: 3,
       reasoning: /of line 3 \(turns 5, 6\): none of 2 messages has it/,
     },
     {
-      ...{ id: 'remembers', agent: except(question, 'Laura: what can you help me with?') },
-      ...{ failing: 'answers-the-last-message', turn: 5, line: 3 },
+      id: 'remembers',
+      agent: except(question, 'Laura: what can you help me with?'),
+      failing: 'answers-the-last-message',
+      turn: 5,
+      line: 3,
       reasoning: /of line 3 \(turns 5, 6\): turn 5 has it/,
     },
     {
       // In turn 3, the correction itself, this agent takes it.
-      ...{ id: 'correction', agent: except(question, 'It is Laura.') },
-      ...{ failing: 'takes-the-correction', turn: 6, line: 3 },
+      id: 'correction',
+      agent: except(question, 'It is Laura.'),
+      failing: 'takes-the-correction',
+      turn: 6,
+      line: 3,
       reasoning: /of line 3 \(turns 5, 6\): none/,
     },
     {
@@ -157,7 +173,9 @@ void t.test('a faulty agent fails at the line where it is wrong', async (t) => {
       id: 'goodbye',
       agent: ((lines) =>
         except(/Goodbye/, 'Anything else?')(lines).replace('I can', 'I am happy to')) as Agent,
-      ...{ failing: 'ends-politely', turn: 4, line: 2 },
+      failing: 'ends-politely',
+      turn: 4,
+      line: 2,
       reasoning: /of line 2 \(turns 3, 4\): none/,
     },
   ];
@@ -201,7 +219,10 @@ void t.test('what else counts turns leaves interruptions out', async (t) => {
 
 void t.test('a greeting is the first line, even if the agent does not say it', async (t) => {
   const scenario = makeUserScenario({
-    ...{ mode: 'scripted', speaks_first: false, opening: 'First.', steps: [{ say: 'Second.' }] },
+    mode: 'scripted',
+    speaks_first: false,
+    opening: 'First.',
+    steps: [{ say: 'Second.' }],
   });
   const greeted = await runInterrupted(scenario, interruptAll(goodAgent, 'Welcome!'));
   t.same(linesOf(greeted), [1, 2, -2, 3, -3]);

@@ -5,7 +5,10 @@ import { describeCost, estimateCost, resolveScenarios } from '../../../../src/se
 import { makeScenario } from '../../../support/sessions/scenarios.ts';
 
 const judge: EvalDefinition = {
-  ...{ id: 'j', name: 'J', kind: 'judge', params: { criteria: 'It is polite.' } },
+  id: 'j',
+  name: 'J',
+  kind: 'judge',
+  params: { criteria: 'It is polite.' },
 };
 
 void t.test(
@@ -39,7 +42,10 @@ void t.test('calls, the model of the users, and the LLM judge are counted', (t) 
     [
       makeScenario({ id: 'caller', channel: 'voice', evals: ['j'] }),
       makeScenario({
-        ...{ id: 'llm', samples: 2, limits: { max_turns: 5 }, evals: ['j'] },
+        id: 'llm',
+        samples: 2,
+        limits: { max_turns: 5 },
+        evals: ['j'],
         user: { mode: 'llm', goal: 'Get a refund.' },
       }),
     ],

@@ -26,11 +26,19 @@ const messageOf = (url: string): string => {
 
 void t.test('the parts of a URL', (t) => {
   t.match(parseDatabaseUrl('postgres://kit:p%40ss%2F@db.example:6432/kit%20data'), {
-    ...{ host: 'db.example', port: 6432, database: 'kit data', user: 'kit', password: 'p@ss/' },
+    host: 'db.example',
+    port: 6432,
+    database: 'kit data',
+    user: 'kit',
+    password: 'p@ss/',
     ssl: false,
   });
   t.match(parseDatabaseUrl('postgresql:///kit'), {
-    ...{ host: 'localhost', port: 5432, database: 'kit', user: undefined, password: undefined },
+    host: 'localhost',
+    port: 5432,
+    database: 'kit',
+    user: undefined,
+    password: undefined,
   });
   t.match(parseDatabaseUrl('postgres://[::1]/kit'), { host: '::1' });
   t.match(parseDatabaseUrl('postgres://kit@%2Fvar%2Frun%2Fpostgresql/kit'), {
@@ -48,10 +56,13 @@ void t.test('the modes of TLS', async (t) => {
   t.match(tlsOf('sslmode=require'), { rejectUnauthorized: false });
   t.match(tlsOf(`sslmode=require&sslrootcert=${ca}`), { rejectUnauthorized: true, ca: cert });
   t.match(tlsOf(`sslmode=verify-ca&sslrootcert=${ca}`), {
-    ...{ rejectUnauthorized: true, ca: cert, checkServerIdentity: Function },
+    rejectUnauthorized: true,
+    ca: cert,
+    checkServerIdentity: Function,
   });
   t.strictSame(tlsOf(`sslmode=verify-full&sslrootcert=${ca}`), {
-    ...{ rejectUnauthorized: true, ca: cert },
+    rejectUnauthorized: true,
+    ca: cert,
   });
   t.strictSame(tlsOf('sslmode=verify-full&sslrootcert=system'), { rejectUnauthorized: true });
   t.match(parseDatabaseUrl('postgres://127.0.0.1/kit?sslmode=verify-full').ssl, {

@@ -17,7 +17,9 @@ const newStoredSpan = (nth: number, changes: Partial<StoredSpan> = {}): StoredSp
     inputMessages: message('user', `question ${nth}`),
     outputMessages: message('assistant', `answer ${nth}`),
   }),
-  ...{ receivedAtMs: 0, late: false, ...changes },
+  receivedAtMs: 0,
+  late: false,
+  ...changes,
 });
 
 void t.test('a large conversation has the same turns as a small one would have', async (t) => {

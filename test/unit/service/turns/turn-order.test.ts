@@ -161,7 +161,10 @@ function makeLoops(isKept: boolean): StoredSpanSketch[] {
     if (isKept) history.push(find, found, track, tracked);
     history.push(agent(response));
     return steps.map((input, step) => ({
-      ...{ id: `${9 - step}${turn}`, trace: `${turn}${3 - step}`, forMs: 0.9 - step / 10, input },
+      id: `${9 - step}${turn}`,
+      trace: `${turn}${3 - step}`,
+      forMs: 0.9 - step / 10,
+      input,
       output: [calls[step] ?? agent(response)],
     }));
   });
@@ -203,7 +206,8 @@ void t.test('any order of arrival gives the same turns: wrappers', (t) => {
   const lines = script.slice(0, 3);
   const calls = makeCalls(lines, (history) => history);
   const newOnly = (_call: StoredSpanSketch, turn: number) => ({
-    ...{ input: [user(lines[turn]?.[0] ?? '')], output: [agent(lines[turn]?.[1] ?? '')] },
+    input: [user(lines[turn]?.[0] ?? '')],
+    output: [agent(lines[turn]?.[1] ?? '')],
   });
   const kinds = {
     'without messages': wrap(calls, () => ({})),

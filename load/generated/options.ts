@@ -7,8 +7,8 @@ import type { LoadShardOptions } from '../schedule/shard-option.ts';
 /** Options of `load`. Only `url` is required. */
 export interface LoadOptions extends RunOptions {
   /**
-   * Traffic: chat, conversation, health, voice, mixed (chat, health, and users), or all (default:
-   * mixed; chat with `findMax` or `engine` autocannon).
+   * Traffic: chat, conversation, health, mixed (chat, health, and users), voice, all (mixed and
+   * voice) (default: mixed; chat with `findMax` or `engine` autocannon).
    */
   profile?: 'chat' | 'conversation' | 'health' | 'mixed' | 'voice' | 'all' | undefined;
   /** Requests per second, up to 10000 (default: 100; health: 10). */

@@ -1985,7 +1985,7 @@ export interface MergedShard {
 }
 export interface LoadTarget {
   /**
-   * chat-latency, chat-throughput, availability, health-latency, chat-sessions, voice-latency, or voice-connections for the targets of the specification; the text of a threshold, such as chat.p95<800ms.
+   * A target of the specification, such as chat-latency; the text of a threshold, such as chat.p95<800ms.
    */
   id: string;
   /**

@@ -1,7 +1,7 @@
 /** What a burst above the request rate shows if the service also responds with 503. */
 import t from 'tap';
 import { isBusyResponse } from '../../../conformance/areas/service/traces/bursts.ts';
-import { limitsRate } from '../../../conformance/areas/service/traces/rate.ts';
+import { admitsRate, limitsRate } from '../../../conformance/areas/service/traces/rate.ts';
 import type { Finding } from '../../../conformance/engine/checks/check.ts';
 import {
   toExchange,
@@ -79,5 +79,27 @@ void t.test('a limit that concurrent requests exceed in two minutes is counted t
   t.match(judge({ run: newRunRecord({ intrusive: true }), exchanges }), [
     { exchange: 150, expected: /not after 150/, hint: /^Count each request when it arrives/ },
   ]);
+  t.end();
+});
+
+void t.test('requests between two bursts count toward the rate of the second one', (t) => {
+  const judgeSecond = (admitted: number): Finding[] => {
+    const steps: [step: string, status: number, count: number][] = [
+      ['rate', 200, 130],
+      ['rate', 429, 1],
+      ['after Retry-After', 200, 1],
+      ['rate again', 200, admitted],
+      ['rate again', 429, 1],
+    ];
+    const exchanges = steps
+      .flatMap(([step, status, count]) => Array.from({ length: count }, () => ({ step, status })))
+      .map(({ step, status }, index) => respond(status, index, step));
+    const seed: Exchange = { ...respond(200, 0, 'make keys'), endpoint: 'admin' };
+    const transcript = { run: newRunRecord({ intrusive: true }), exchanges: [seed, ...exchanges] };
+    const { evidence, judge } = admitsRate();
+    return judge(evidence(transcript), transcript);
+  };
+  t.same(judgeSecond(119), []);
+  t.match(judgeSecond(60), [{ expected: /not after 61/ }]);
   t.end();
 });

@@ -294,6 +294,9 @@ function describeBurst(burst: readonly Exchange[], { exchanges }: Transcript): F
   return [outcomeFinding(last, `${expected}, not after ${admittedCount(burst)}`, hint)];
 }
 
+/** The requests between two bursts, with the key of the bursts. */
+const betweenBursts: readonly TracesStep[] = [EARLY_STEP, AFTER_A_MINUTE, 'after Retry-After'];
+
 /**
  * Returns how many trace requests with the same key were admitted in the minute before a 429.
  * Refused and unanswered requests count, because the service may have counted them.
@@ -301,7 +304,7 @@ function describeBurst(burst: readonly Exchange[], { exchanges }: Transcript): F
 function admittedBefore(refused: Exchange, { exchanges }: Transcript, hasOwnKey: boolean): number {
   const hasSameKey = (exchange: Exchange): boolean =>
     hasOwnKey
-      ? exchange.step === refused.step
+      ? exchange.step === refused.step || isStep(exchange, 'traces', ...betweenBursts)
       : isAccepted(exchange) || !isStep(exchange, 'traces', 'none key', 'wrong key', 'longer key');
   return exchanges.filter(
     (exchange) =>
@@ -314,7 +317,7 @@ function admittedBefore(refused: Exchange, { exchanges }: Transcript, hasOwnKey:
 }
 
 /** Requires that the full rate was admitted before the first 429 of each burst. */
-function admitsRate(): Check {
+export function admitsRate(): Check {
   const refusedOf = (transcript: Transcript): Exchange[] =>
     burstsOf(transcript).flatMap((burst) => {
       // A later burst without any admitted request did not start in a new minute of the service.

@@ -4,10 +4,8 @@ import { htmlReport, markdownReport, terminalReport } from '../../load/index.ts'
 import { findMaxCalls, type StepRun } from '../../load/find-max/find-max-calls.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
-import { fetchCalls } from '../support/calls/caller.ts';
 import { findTarget } from '../support/measurements/run-load.ts';
 import { createTwoCallVoice, getVoice, runVoiceLoad } from '../support/measurements/voice-load.ts';
-import { isNightly } from '../support/nightly.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Returns the report of a step in which `held` of the calls were held. */
@@ -90,10 +88,5 @@ void t.test(
     t.equal(report.plan.network, 'crowded');
     t.match(report.notes.join(' '), /crowded \(3% loss, 0 to 80 ms jitter\)/);
     t.equal(packets.lost, 0, 'packets from the sandbox are not changed');
-    // Packets are counted at night only: an agent on a busy machine sends fewer packets than the callers.
-    if (!isNightly) return;
-    const received = (await fetchCalls(agent.url)).reduce((sum, c) => sum + c.packets_received, 0);
-    const fromAgent = (await fetchCalls(agent.url)).reduce((sum, c) => sum + c.packets_sent, 0);
-    t.ok(received < fromAgent * 0.99, `${received} packets arrived, ${fromAgent} were sent back`);
   },
 );

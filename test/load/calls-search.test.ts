@@ -80,7 +80,7 @@ void t.test('a sandbox with a limit of calls is searched, and the report shows i
 });
 
 void t.test(
-  '--network: packets are lost on the way to the sandbox, and the report says so',
+  '--network: the report names the network, and packets from the sandbox are not changed',
   async (t) => {
     const { agent } = await withReferenceAgent(t);
     const report = await runVoiceLoad(agent.url, {}, { network: 'crowded' });

@@ -16,12 +16,15 @@ void t.test('the agent receives about 90% of the packets at a loss of 10%', asyn
   t.ok(received > sent * 0.75 && received < sent * 0.97, `${received} of about ${sent} packets`);
 });
 
-void t.test('the agent receives fewer packets than callers over a crowded network send', async (t) => {
-  const { agent } = await withReferenceAgent(t);
-  await runVoiceLoad(agent.url, {}, { network: 'crowded' });
-  const { received, sent } = await countPackets(agent.url);
-  t.ok(received > sent * 0.9 && received < sent * 0.99, `${received} of about ${sent} packets`);
-});
+void t.test(
+  'the agent receives fewer packets than callers over a crowded network send',
+  async (t) => {
+    const { agent } = await withReferenceAgent(t);
+    await runVoiceLoad(agent.url, {}, { network: 'crowded' });
+    const { received, sent } = await countPackets(agent.url);
+    t.ok(received > sent * 0.9 && received < sent * 0.99, `${received} of about ${sent} packets`);
+  },
+);
 
 /** Counts the packets of all calls. The agent sends as many as the callers, unless its process is busy. */
 async function countPackets(agentUrl: string): Promise<{ received: number; sent: number }> {

@@ -29,7 +29,10 @@ const invalid: [rules: string[], message: RegExp][] = [
     /\/rules\/0\/when\/contains must be a string of 1 to 2000 characters, got ""\./,
   ],
   [
-    [`{ "when": { "regex": "${'x'.repeat(201)}" }, "reply": { "content": "" } }`],
+    [
+      `{ "when": { "regex": "${'x'.repeat(201)}" }, "reply": { "content": "" } }`,
+      '{ "reply": { "content": 2 } }',
+    ],
     /\/rules\/0\/when\/regex must be a string of 1 to 200 characters, got "xxx/,
   ],
   [

@@ -37,14 +37,14 @@ const cases: readonly FixFirstCase[] = [
   {
     title: 'a buffer that a connection keeps',
     defect: keepBuffers,
-    says: /^POST \/v1\/chat\/completions and POST \/users: a later request on a connection gets the session of an earlier one \(\d+ responses, e\.g\. exchange \d+ "[^"]+"\), and text after the JSON of a body is ignored\. Clear the buffer before each request: /,
+    says: /^POST \/v1\/chat\/completions and POST \/users: a later request on a connection gets the session of an earlier one \((\d+ responses, e\.g\. )?exchange \d+ "[^"]+"\), and text after the JSON of a body is ignored\. Clear the buffer before each request: /,
     never: /also refuse/,
     isOnly: true,
   },
   {
     title: 'a session that a connection keeps',
     defect: defectOf('chat/session-kept-by-connection'),
-    says: /^POST \/v1\/chat\/completions: a later request on a connection gets the session of an earlier one \(\d+ responses, e\.g\. exchange \d+ "[^"]+"\)\. Keep no state in a connection/,
+    says: /^POST \/v1\/chat\/completions: a later request on a connection gets the session of an earlier one \((\d+ responses, e\.g\. )?exchange \d+ "[^"]+"\)\. Keep no state in a connection/,
     isOnly: true,
     example: { received: /^"sk_[^"]+", which exchange \d+ sent$/ },
   },

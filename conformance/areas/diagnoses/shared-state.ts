@@ -43,7 +43,8 @@ function findForeign({ exchanges }: Transcript, endpoint: Repeating): Foreign[] 
   return alike.flatMap((exchange) => {
     const [sent, received] = [sentId(exchange), resolvePointer(exchange.json, pointer)];
     if (!isAccepted(exchange) || !isObject(exchange.json)) return [];
-    if (typeof received !== 'string' || received === sent || exchange.intent !== 'valid') return [];
+    if (typeof received !== 'string' || received === sent || exchange.intent === 'invalid')
+      return [];
     const sources = alike.filter((other) => sentId(other) === received);
     return sources.length > 0 || typeof sent === 'string' ? [{ exchange, sources }] : [];
   });
@@ -64,7 +65,8 @@ function findConnectionState(transcript: Transcript): Diagnosis[] {
     exchange.connection !== undefined &&
     sources.every(({ connection, id }) => connection !== undefined && id < exchange.id);
   const seen = nonEmpty(mixedUp.map(({ exchange }) => exchange));
-  if (!seen || !mixedUp.every(isOnConnection)) return [];
+  const telling = mixedUp.filter(({ exchange }) => exchange.intent === 'valid');
+  if (!seen || telling.length === 0 || !telling.every(isOnConnection)) return [];
   const fault = `a later request on a connection gets the session of an earlier one (${describeSeen(seen)})`;
   const repair: Diagnosis['repair'] = (exchange) => conformingResponse(exchange, transcript.run);
   // The bodies of all requests on a connection follow each other in one buffer.

@@ -5,6 +5,7 @@ import type { ProductionSession, ProductionSessionPage } from '../../../src/cont
 import { isoTime, systemClock } from '../../../src/platform/clock.ts';
 import type { Random } from '../../../src/platform/random.ts';
 import { makeTraceRequest, makeSpan } from '../traces/otlp.ts';
+import { until } from '../until.ts';
 
 /** A request, and whether a complete 200 response has arrived. */
 interface PlannedRequest {
@@ -145,15 +146,22 @@ export interface ReachedService {
   adminUrl: string;
 }
 
-/** Returns a page of production sessions. */
+/** Returns a page of production sessions. A database that has just restarted may be too slow at first. */
 export async function listPage(
   service: ReachedService,
   query: Record<string, string>,
 ): Promise<ProductionSessionPage> {
   const search = new URLSearchParams(query).toString();
-  const response = await fetch(`${service.url}/api/prod-evaluations/sessions/?${search}`, {
-    headers: { 'x-service-api-key': service.apiKey },
+  const request = () =>
+    fetch(`${service.url}/api/prod-evaluations/sessions/?${search}`, {
+      headers: { 'x-service-api-key': service.apiKey },
+    });
+  let response = await request();
+  await until('the service lists sessions without 503', async () => {
+    if (response.status === 503) response = await request();
+    return response.status !== 503;
   });
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
   return (await response.json()) as ProductionSessionPage;
 }
 

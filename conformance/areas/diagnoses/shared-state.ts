@@ -43,7 +43,7 @@ function findForeign({ exchanges }: Transcript, endpoint: Repeating): Foreign[] 
   return alike.flatMap((exchange) => {
     const [sent, received] = [sentId(exchange), resolvePointer(exchange.json, pointer)];
     if (!isAccepted(exchange) || !isObject(exchange.json)) return [];
-    if (typeof received !== 'string' || received === sent || exchange.intent === 'invalid')
+    if (typeof received !== 'string' || received === sent || exchange.intent === 'refuse')
       return [];
     const sources = alike.filter((other) => sentId(other) === received);
     return sources.length > 0 || typeof sent === 'string' ? [{ exchange, sources }] : [];

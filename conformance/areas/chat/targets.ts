@@ -37,7 +37,7 @@ export const targets: Subject = {
         'slow-but-in-time': {
           description: 'Takes 2 s for each reply.',
           transform: delay(to('chat'), 2_000),
-          clockFactor: 20,
+          clockFactor: 10,
         },
       },
     },

@@ -49,7 +49,7 @@ export const times: Subject = {
         'once-beyond-ten-seconds': {
           description: 'Takes 12 s for one response.',
           transform: delay(hasAccept, 12_000),
-          clockFactor: 8,
+          clockFactor: 5,
         },
         'beyond-ten-seconds': {
           description: 'Takes 12 s for each response.',

@@ -255,7 +255,7 @@ void t.test('the list shows who uses an eval, and its newest outcomes', async (t
   const { page } = await open(t, tested);
   const rows = await page.locator('tbody tr').allInnerTexts();
   t.same(
-    rows.map((row) => row.replaceAll('\n', ' ')),
+    rows.map((row) => row.replaceAll(/ ?\n/g, ' ').replaceAll(' \t', '\t')),
     [
       'Says hello hello\tContains a text\ttone\tyes\tlive traces, 2 scenarios\t75% of 4',
       'Says x unused\tContains a text\tgeneral\tno\tnothing\t',

@@ -1,7 +1,8 @@
 /** The sizes of chat requests that the specification neither allows nor forbids. */
 import type { ObservedBehaviors } from '../../../src/contract/index.ts';
 import { describeError } from '../../engine/judge/observed.ts';
-import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
+import { requestBytesOf } from '../../engine/transcript/body-length.ts';
+import { isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
 import { type ChatStep, isChatStep } from './requests.ts';
 
 /** Bodies around the usual limits of frameworks and proxies, above what every sandbox must accept. */
@@ -14,28 +15,24 @@ const formatBytes = (bytes: number): string =>
 /** Returns the step of a body of this size. */
 export const bodyStep = (bytes: number): ChatStep => `body of ${formatBytes(bytes)}`;
 
-const sizeOf = ({ request: { body = '', bodyBytes } }: Exchange): number =>
-  bodyBytes ?? Buffer.byteLength(body);
-
-/** Returns the size of the largest accepted body, in bytes. */
-function largestAcceptedBytes(
-  { exchanges }: Transcript,
-  endpoint: Exchange['endpoint'],
-): number | undefined {
+/** Returns the size of the largest accepted chat request in bytes; undefined if none was accepted. */
+function largestAcceptedBytes({ exchanges }: Transcript): number | undefined {
   const accepted = exchanges.filter(
-    (exchange) => exchange.endpoint === endpoint && isAccepted(exchange),
+    (exchange) => exchange.endpoint === 'chat' && isAccepted(exchange),
   );
-  return accepted.length === 0 ? undefined : Math.max(...accepted.map(sizeOf));
+  return accepted.length === 0 ? undefined : Math.max(...accepted.map(requestBytesOf));
 }
 
 /** Reports the largest accepted chat request, and what a larger one got. */
 export function observeBodySizes(transcript: Transcript): ObservedBehaviors {
   const shown = transcript.exchanges.filter(isChatStep(...OPEN_BODY_BYTES.map(bodyStep)));
-  const largest = largestAcceptedBytes(transcript, 'chat');
+  const largest = largestAcceptedBytes(transcript);
   if (shown.length === 0 || largest === undefined) return {};
   const [refused] = shown
     .filter((exchange) => !isAccepted(exchange))
-    .sort((a, b) => sizeOf(a) - sizeOf(b));
-  const rest = refused ? `; ${formatBytes(sizeOf(refused))} gets ${describeError(refused)}` : '';
+    .sort((a, b) => requestBytesOf(a) - requestBytesOf(b));
+  const rest = refused
+    ? `; ${formatBytes(requestBytesOf(refused))} gets ${describeError(refused)}`
+    : '';
   return { 'largest chat request': `${formatBytes(largest)} accepted${rest}` };
 }

@@ -1,5 +1,6 @@
 import { isObject } from '../../../src/platform/json.ts';
 import { formatList } from '../../../src/report-kit/format.ts';
+import { requestBytesOf } from '../../engine/transcript/body-length.ts';
 import type { Exchange } from '../../engine/transcript/transcript.ts';
 import { isRead } from './queries.ts';
 import { isTraces, nameSpan, readTraces } from './sent-traces.ts';
@@ -28,10 +29,7 @@ export function hideText(exchange: Exchange): Exchange {
 const LENGTH_MAX = 2_000;
 
 function describeSent(exchange: Exchange): string {
-  const { body = '', bodyBase64, bodyBytes } = exchange.request;
-  const bytes =
-    bodyBytes ??
-    (bodyBase64 === undefined ? Buffer.byteLength(body) : Buffer.byteLength(bodyBase64, 'base64'));
+  const bytes = requestBytesOf(exchange);
   if (!isTraces(exchange)) return `[${bytes} bytes]`;
   const traces = readTraces(exchange);
   if (traces.kind !== 'read') return `[${bytes} bytes that could not be read]`;

@@ -1,4 +1,5 @@
 import { formatNumber } from '../../../src/report-kit/format.ts';
+import { requestBytesOf } from '../../engine/transcript/body-length.ts';
 import { findOwnMessage } from '../../engine/transcript/own-message.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../engine/transcript/reading.ts';
 import { conformingResponse } from './conforming-response.ts';
@@ -38,9 +39,6 @@ const isUnread = (exchange: Exchange): boolean =>
   exchange.failure?.kind === 'timeout' ||
   (exchange.response?.status === 400 && PARSER_MESSAGE.test(findOwnMessage(exchange) ?? ''));
 
-const sizeOf = ({ request: { body = '', bodyBytes } }: Exchange): number =>
-  bodyBytes ?? Buffer.byteLength(body);
-
 const isBeyondAscii = ({ request }: Exchange): boolean =>
   /[\u0080-\uffff]/.test(request.body ?? '');
 
@@ -64,8 +62,8 @@ function explain(
   }
   // A request that times out may wait for a model.
   if (unread.some(({ failure }) => failure)) return undefined;
-  const smallest = Math.min(...unread.map(sizeOf));
-  const largest = Math.max(...read.map(sizeOf));
+  const smallest = Math.min(...unread.map(requestBytesOf));
+  const largest = Math.max(...read.map(requestBytesOf));
   if (smallest >= PART_BYTES_MIN && largest < smallest) {
     return [
       `bodies of ${formatNumber(smallest)} bytes or more get`,

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../../src/contract/index.ts';
+import { requestBytesOf } from '../transcript/body-length.ts';
 import { isAccepted, type Transcript } from '../transcript/reading.ts';
 import { createLookup, type Property } from './property.ts';
 
@@ -26,9 +27,7 @@ export function listTried(
     kindsAt.set(position, kinds.includes(kind) ? kinds : [...kinds, kind]);
   }
   const rows = Map.groupBy(kindsAt, ([, kinds]) => kinds.toSorted().join());
-  const sizes = sent
-    .filter(isAccepted)
-    .map(({ request: { body = '', bodyBytes } }) => bodyBytes ?? Buffer.byteLength(body));
+  const sizes = sent.filter(isAccepted).map(requestBytesOf);
   return {
     texts: [...rows.values()].map((group) => ({
       positions: group.map(([position]) => position),

@@ -1,9 +1,14 @@
-import { isInterrupted, isShorterBody } from '../../engine/transcript/failure-messages.ts';
+import {
+  isInterrupted,
+  isRefusedByParser,
+  isShorterBody,
+  isWronglyEncoded,
+} from '../../engine/transcript/failure-messages.ts';
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 import { conformingResponse } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from './seen.ts';
 
-/** Recognizes responses whose status arrives and whose body never ends, or is not what HTTP allows. */
+/** Recognizes responses whose body never ends, or is not framed as HTTP requires. */
 export function findUnreadableBodies({ run, exchanges }: Transcript): Diagnosis[] {
   const seen = nonEmpty(exchanges.filter(isUnreadable));
   if (!seen) return [];
@@ -18,15 +23,11 @@ export function findUnreadableBodies({ run, exchanges }: Transcript): Diagnosis[
   ];
 }
 
-/** Returns whether the body was cut off by a deadline or by the HTTP parser, and not by a closed connection. */
+/** Returns whether a deadline or the HTTP parser ended the body, after the status was read. */
 function isUnreadable(exchange: Exchange): boolean {
   const { endpoint, failure } = exchange;
   if (endpoint === 'voice' || failure?.status === undefined) return false;
-  if (isShorterBody(exchange) || isInterrupted(exchange)) return false;
-  // The message of a wrong encoding names its header.
-  if (failure.message.includes('Content-Encoding')) return false;
-  return (
-    ['timeout', 'protocol', 'malformed'].includes(failure.kind) ||
-    failure.message.includes('HTTP/1.1 protocol')
-  );
+  // These have causes of their own.
+  if ([isShorterBody, isInterrupted, isWronglyEncoded].some((is) => is(exchange))) return false;
+  return ['timeout', 'protocol', 'malformed'].includes(failure.kind) || isRefusedByParser(exchange);
 }

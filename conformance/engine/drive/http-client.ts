@@ -15,7 +15,7 @@ import {
 import { tlsOptionsOf, type Connection } from '../../../src/platform/connection.ts';
 import { toRecordedBody } from '../transcript/body-encoding.ts';
 import { isFramed } from '../transcript/body-length.ts';
-import { describeShorterBody } from '../transcript/failure-messages.ts';
+import { describeShorterBody, describeWrongEncoding } from '../transcript/failure-messages.ts';
 import { parseJson } from '../../../src/platform/json.ts';
 
 /** The response to a request, or the failure to get one. */
@@ -275,9 +275,7 @@ function decodeBody(bytes: Buffer, encoding: string): Buffer {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ERR_BUFFER_TOO_LARGE') throw new ResponseTooLargeError();
-    throw new WrongEncodingError(
-      `the body is not ${encoding}, although its Content-Encoding says so`,
-    );
+    throw new WrongEncodingError(describeWrongEncoding(encoding));
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a recorded failure says beyond its kind. Recordings have no field for it, so this file alone writes
- * and recognizes these messages.
+ * What a recorded failure says beyond its kind. Recordings have no field for it, so these functions
+ * recognize its message. Messages that the kit words itself are written here, too.
  */
 import type { ExchangeRecord } from '../../../src/contract/index.ts';
 import { parseJson } from '../../../src/platform/json.ts';
@@ -37,6 +37,20 @@ export function describeShorterBody(bytes: Buffer, contentLength: string): strin
 /** Returns whether a response ended after its JSON, but before its Content-Length. */
 export const isShorterBody = ({ failure }: Failed): boolean =>
   failure !== undefined && /^the JSON ends after \d+ bytes, but /.test(failure.message);
+
+const WRONG_ENCODING = 'although its Content-Encoding says so';
+
+/** Says that a body is not encoded as its Content-Encoding says. */
+export const describeWrongEncoding = (encoding: string): string =>
+  `the body is not ${encoding}, ${WRONG_ENCODING}`;
+
+/** Returns whether the body of a response was not encoded as its Content-Encoding says. */
+export const isWronglyEncoded = ({ failure }: Failed): boolean =>
+  failure?.message.endsWith(WRONG_ENCODING) ?? false;
+
+/** Returns whether the HTTP parser refused a response, for example because it ended inside a chunk. */
+export const isRefusedByParser = ({ failure }: Failed): boolean =>
+  failure?.message.includes('HTTP/1.1 protocol') ?? false;
 
 /**
  * Returns whether the peer ended before it had read the request: then the system resets the connection

@@ -149,10 +149,10 @@ function checkEcho(): Check {
       const [expected, received] = [sentSessionId(exchange), repliedSessionId(exchange)];
       if (expected === received) return [];
       const sources = exchanges.filter((other) => sentSessionId(other) === received);
-      const [source] = sources;
+      const [source, ...further] = closestTo(exchange, sources);
       // The id may also be that of a concurrent request without one.
       const others = source
-        ? closestTo(exchange, sources)
+        ? [source, ...further]
         : overlapping(
             exchange,
             exchanges.filter(({ endpoint }) => endpoint === 'chat'),

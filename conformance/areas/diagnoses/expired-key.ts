@@ -7,10 +7,10 @@ import {
 import { conformingResponse } from './conforming-response.ts';
 import { findExample, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
 
-/** A single request may be refused because of its text. */
+/** Fewer requests may be refused because of their text. */
 const REFUSED_MIN = 3;
 
-/** Recognizes a key that is accepted at first, and refused from some moment on. */
+/** Recognizes a key that is accepted at first and refused later. */
 export function findExpiredKey({ run, exchanges }: Transcript): Diagnosis[] {
   const refused = exchanges.filter((exchange) => isKeyed(exchange) && isKeyRefused(exchange));
   // Some sandboxes check the key only on some routes.
@@ -22,11 +22,12 @@ export function findExpiredKey({ run, exchanges }: Transcript): Diagnosis[] {
   const seen = nonEmpty(refused);
   if (!seen || before.length === 0 || after.length < REFUSED_MIN) return [];
   if (!after.every(isKeyRefused)) return [];
+  const example = findExample(seen);
   const first = seen.reduce((one, other) => (other.endedMs < one.endedMs ? other : one));
   return [
     {
       seen,
-      fault: `the key is refused from exchange ${first.id} "${first.step}" on, after ${before.length} accepted requests: ${first.response?.status} with ${quoteBody(findExample(seen))} (${seen.length} responses)`,
+      fault: `the key is refused from exchange ${first.id} "${first.step}" on, after ${before.length} accepted requests: ${example.response?.status} with ${quoteBody(example)} (${seen.length} responses)`,
       cure: 'Accept the key for the whole run: keys must not expire, and wrong keys of other requests must not lock it',
       repair: (exchange) => conformingResponse(exchange, run),
     },

@@ -35,7 +35,7 @@ interface Foreign {
   sources: readonly Exchange[];
 }
 
-/** Returns the responses of an endpoint with an id of another request, or with a new one in place of an id. */
+/** Returns the responses of an endpoint with the id of another request, or with one that no request sent. */
 function findForeign({ exchanges }: Transcript, endpoint: Repeating): Foreign[] {
   const { pointer } = ids[endpoint];
   const sentId = (exchange: Exchange): unknown => resolvePointer(exchange.sent, pointer);
@@ -50,7 +50,7 @@ function findForeign({ exchanges }: Transcript, endpoint: Repeating): Foreign[] 
   });
 }
 
-/** The step of a body that only a parser refuses that reads it to its end. */
+/** The step of a body that a parser refuses only if it reads the body to its end. */
 const TEXT_AFTER_JSON: keyof typeof bodyEdits = 'body with text after the JSON';
 
 /** Returns whether a body was read only to the end of its JSON. Its user exists already. */
@@ -104,11 +104,12 @@ function findMixedUpOverlaps(transcript: Transcript, endpoint: Repeating): Diagn
   const overlapped = foreign.filter(({ exchange }) => overlapping(exchange, alike).length > 0);
   const seen = nonEmpty(overlapped.map(({ exchange }) => exchange));
   const [example] = concurrent;
-  if (!seen || !example) return [];
+  const [source] = example ? overlapping(example.exchange, example.sources) : [];
+  if (!seen || !example || !source) return [];
   return [
     {
       seen,
-      fault: `requests that overlap get each other's ${ids[endpoint].name}: exchange ${example.exchange.id} "${example.exchange.step}" gets that of exchange ${example.sources[0]?.id} (${seen.length} responses)`,
+      fault: `requests that overlap get each other's ${ids[endpoint].name}: exchange ${example.exchange.id} "${example.exchange.step}" gets that of exchange ${source.id} (${seen.length} responses)`,
       cure: 'Look for a variable that requests share, such as a global one or a static buffer: keep the values of a request in local variables',
       repair: (exchange) => conformingResponse(exchange, run),
     },

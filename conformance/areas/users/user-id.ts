@@ -37,16 +37,16 @@ export function checkUserId(
       const sources = exchanges.filter(
         (other) => other.endpoint === exchange.endpoint && requestedId(other) === received,
       );
+      const others = typeof received === 'string' ? closestTo(exchange, sources) : [];
       const keys = isObject(exchange.json) ? Object.keys(exchange.json) : [];
       const found = received === undefined ? findMisspelled('user_id', keys, []) : undefined;
       return [
         {
           exchange: exchange.id,
           pointer: '/user_id',
-          ...describeEcho(expected, received, 'user id', sources[0]),
+          ...describeEcho(expected, received, 'user id', others[0]),
           ...(found !== undefined && { received: describeMisspelled(found, 'user_id') }),
-          ...(typeof received === 'string' &&
-            sources.length > 0 && { others: closestTo(exchange, sources).map(({ id }) => id) }),
+          ...(others.length > 0 && { others: others.map(({ id }) => id) }),
         },
       ];
     },

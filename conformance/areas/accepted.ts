@@ -22,7 +22,7 @@ import type { CreateStep } from './users/requests.ts';
 /** The step of all generated requests. Their properties name the requirements for their success. */
 export const GENERATED = 'generated';
 
-/** The steps of the endpoints whose valid requests are generated, too. */
+/** The steps of the endpoints whose valid requests are derived here, by endpoint. */
 interface Steps {
   chat: ChatStep;
   create: CreateStep;

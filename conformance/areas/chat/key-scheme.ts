@@ -2,7 +2,7 @@ import { isKeyRefused, type Exchange } from '../../engine/transcript/reading.ts'
 import type { Step } from '../../engine/probe.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
 
-/** Other forms of the header with the key, which some sandboxes expect, by step. */
+/** Other forms of the header with the key that some sandboxes expect, by step. */
 const FORMS = {
   'key after bearer': { keyScheme: 'bearer ' },
   'key without Bearer': { keyScheme: '' },
@@ -12,7 +12,7 @@ const FORMS = {
 
 const steps = Object.keys(FORMS) as (keyof typeof FORMS)[];
 
-/** If the key is refused, sends it in other forms, to name the cause. */
+/** If the key is refused, sends it in other forms, to find out which one is accepted. */
 export async function lookForKeyScheme(
   context: SandboxContext,
   chat: Exchange | undefined,

@@ -262,8 +262,8 @@ const after: ChatProbe = {
 };
 
 /**
- * Sends a wrong key, and then a valid request on the same connection: if a server refuses a key without
- * reading the body, it may take the body for the next request.
+ * Sends a wrong key, and then a valid request on the same connection. A server that refuses a key
+ * without reading the body may read the body as the next request.
  */
 async function sendAfterWrongKey(context: SandboxContext): Promise<void> {
   const connection = 'keep-alive';

@@ -14,7 +14,7 @@ export const REFERENCE_PHRASE = 'My reference number is';
 /** The step of two requests of one session at the same moment. */
 export const SAME_SESSION = 'same session';
 
-/** The steps of chat requests, except malformed ones and those that look for the form of the key. */
+/** The steps of chat requests, except malformed ones and those that try other forms of the key. */
 export type ChatStep =
   | 'minimal'
   | 'full'

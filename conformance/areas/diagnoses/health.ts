@@ -42,7 +42,7 @@ function explainErrors(exchanges: readonly Exchange[], run: RunRecord): Diagnosi
     {
       seen,
       fault: `the body of a 503 is an error, not a health report (${describeSeen(seen)})`,
-      cure: 'Send {"status": "unhealthy", "timestamp", "error": {"message", "details"}} with 503; an error alone has the status 500',
+      cure: 'Send {"status": "unhealthy", "timestamp", "error": {"message", "details"}} with 503; if the check itself fails, send an error with 500',
       repair: (exchange) =>
         respond(503, { ...acceptedBody(exchange, run), status: 'unhealthy', error }),
     },

@@ -5,11 +5,11 @@ import { isAccepted, type Exchange, type Transcript } from '../../engine/transcr
 import { conformingResponse } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
 
-/** What parsers of JSON say. Validators say what is wrong with a value. */
+/** Messages of JSON parsers. Those of validators are about a value. */
 const PARSER_MESSAGE =
   /\b(?:not|invalid|malformed|bad)(?: an?)?(?: valid)? json\b|\bjson (?:parse|syntax|decod)|(?:parse|parsing|decode|decoding) (?:the )?json|unexpected (?:end|token)|syntax error/i;
 
-/** Recognizes a sandbox that calls valid JSON invalid, or waits for more, because it reads bodies wrongly. */
+/** Recognizes a sandbox that reads bodies wrongly, so that it refuses valid JSON or waits for more. */
 export function findUnreadBodies({ run, exchanges }: Transcript): Diagnosis[] {
   const sent = exchanges.filter(
     ({ endpoint, intent }) => ['chat', 'create'].includes(endpoint) && intent === 'valid',
@@ -42,10 +42,10 @@ const isUnread = (exchange: Exchange): boolean =>
 const isBeyondAscii = ({ request }: Exchange): boolean =>
   /[\u0080-\uffff]/.test(request.body ?? '');
 
-/** Fewer requests may have something else in common. */
+/** Fewer requests may have a character outside ASCII by chance. */
 const ALIKE_MIN = 3;
 
-/** A smaller body arrives whole. */
+/** A smaller body arrives in one piece. */
 const PART_BYTES_MIN = 1_024;
 
 /** Returns which requests fail, what to do, and which succeed. */

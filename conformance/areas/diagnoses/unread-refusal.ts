@@ -9,7 +9,7 @@ import {
 import { conformingResponse } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
 
-/** Recognizes a server that takes the body of a refused request for the next request on the connection. */
+/** Recognizes a server that reads the body of a refused request as the next request on the connection. */
 export function findUnreadRefusals({ run, exchanges }: Transcript): Diagnosis[] {
   const isSpoiled = (exchange: Exchange): boolean => {
     if (exchange.connection === undefined || exchange.intent !== 'valid') return false;

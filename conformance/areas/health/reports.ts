@@ -24,6 +24,7 @@ export function hasStatus({ json }: Exchange, status: string): boolean {
   return isObject(json) && json['status'] === status;
 }
 
+/** Explains why there is no response to judge. */
 export const noResponse: Check['unjudged'] = ({ exchanges }) => {
   const refused = exchanges.find((exchange) => isHealth(exchange) && isKeyRefused(exchange));
   const reason = refused
@@ -41,8 +42,8 @@ export const noReport: Check['unjudged'] = (transcript) => {
       reason: 'The health check of the sandbox failed with 500.',
     };
   }
-  const isMute = health.every((exchange) => !exchange.response || isKeyRefused(exchange));
-  return isMute
+  const isRefused = health.every((exchange) => !exchange.response || isKeyRefused(exchange));
+  return isRefused
     ? noResponse(transcript)
     : { verdict: 'blocked', reason: 'No response of GET /health is a health report.' };
 };

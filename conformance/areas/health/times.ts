@@ -85,7 +85,7 @@ function checkTimeout(): Check {
               received: exchange.response
                 ? `a response after ${Math.round(durationMs(exchange))} ms`
                 : 'no response',
-              hint: 'Respond without calls of a model or another service, or give them up after a second.',
+              hint: 'Respond without calling a model or another service, or give up such a call after a second.',
             },
           ],
     (transcript) => {

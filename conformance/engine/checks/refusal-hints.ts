@@ -7,7 +7,7 @@ export interface RefusalHint {
   accepted: string;
   /** The hint if the request caused a server error or a dropped connection. */
   crashed?: string;
-  /** The hint if the response is 415, although the content type is right. */
+  /** The hint if the status is 415, although the content type is right. */
   unsupported?: string;
 }
 

@@ -1,11 +1,11 @@
-/** The preflight of a peer that refuses the key, or demands one that is not set. */
+/** The blocking cause of a peer that refuses the key, or requires one that is not set. */
 import { endOnce } from '../../../src/platform/sandbox-kit-error.ts';
 import type { Suite } from '../area.ts';
 import { findOwnMessage } from '../transcript/own-message.ts';
 import { isAccepted, isKeyRefused, toPrintable, type Exchange } from '../transcript/reading.ts';
 import type { BlockingCause, Preflight } from './blocking-cause.ts';
 
-/** Returns the refusal of the key, with the form in which the peer accepts it, if it accepts one. */
+/** Returns the refusal of the key, and the form in which the peer accepts it, if there is one. */
 export function findKeyRefusal(preflight: Preflight, suite: Suite): BlockingCause | undefined {
   const keyed = suite.findKeyedExchange(preflight);
   if (!keyed || !isKeyRefused(keyed)) return undefined;

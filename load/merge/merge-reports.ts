@@ -138,7 +138,10 @@ function toMergedShard({
 }: ShardReport): MergedShard {
   const { index, count, measurements } = shard;
   return {
-    ...{ index, count, startedAt, endedAt },
+    index,
+    count,
+    startedAt,
+    endedAt,
     ...(measurements && { windowStartedAt: measurements.windowStartedAt }),
     selfCheck,
     ...(machine && { machine }),

@@ -11,7 +11,7 @@ export type BackgroundStream = Exclude<StreamName, 'chat'>;
 export interface ProfileRow {
   /** The traffic, for the help; absent if the name says it. */
   about?: string;
-  /** The stream at the planned rate, which charts show; without one, no requests are sent. */
+  /** The stream that has the planned rate and that the charts show; without one, no requests are sent. */
   main?: StreamName;
   /** A run leaves `users` out if the sandbox has no `/users`. */
   background?: readonly BackgroundStream[];
@@ -22,7 +22,7 @@ export interface ProfileRow {
   isSearchable?: true;
 }
 
-/** The profiles, in the order of messages. */
+/** The profiles, in the order of the help and of messages. */
 export const profiles: Readonly<Record<LoadProfileName, ProfileRow>> = {
   chat: { main: 'chat', isSearchable: true },
   conversation: { main: 'chat', hasSimulatedUsers: true },

@@ -29,6 +29,7 @@ export type IsMiss = (ms: number) => boolean;
 
 /** Results of the requests of one stream in the steady state. */
 export class StreamLog {
+  /** Requests that were due. */
   offered = 0;
   sent = 0;
   ok = 0;
@@ -63,6 +64,7 @@ export class StreamLog {
     this.breaches = breachTests.map(() => []);
   }
 
+  /** Counts a completed request. */
   add(request: CompletedRequest): void {
     const { dueMs, sentMs, firstByteMs, fault, findings = [], echoed, retryAfterS } = request;
     this.lag.record(sentMs - dueMs);
@@ -95,6 +97,7 @@ export class StreamLog {
     if (fault === undefined && !isMiss) this.goodput++;
   }
 
+  /** Returns the results in the form of a report. `windowMs` is the time that the rates refer to. */
   report(windowMs: number): StreamReport {
     const { offered, sent, ok, goodput, errors, findings, retryAfterS } = this;
     return {

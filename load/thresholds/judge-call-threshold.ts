@@ -53,7 +53,7 @@ export function judgeCallThreshold(
     samples === 0
       ? 'Nothing was measured.'
       : `The p${percentile} over ${formatCount(samples, noun)} ${value}; ${formatNumber(hits)} missed the limit${without}.`;
-  // A longer run has no more calls, so it does not say how many samples it needs.
+  // A longer run has no more calls, so the number of samples that are needed is left out.
   return reportTarget(row, figures, { verdict, samples, reservation }, summary);
 }
 

@@ -1,4 +1,4 @@
-/** The targets of a run in its report, judged or not. */
+/** The targets of a run, judged or not. */
 import type { LoadProfileName, LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { CLOSED_LOOP_LIMIT, isClosedLoop } from '../closed-loop.ts';

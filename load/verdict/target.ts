@@ -38,7 +38,7 @@ export function estimate(
   return { measured, bound95: isLowerBetter(row) ? range95[1] : range95[0], range95 };
 }
 
-/** What a verdict is based on. */
+/** A verdict, and what it is based on. */
 export interface Decision extends Pick<LoadTarget, 'verdict' | 'samples'> {
   samplesNeeded?: number | undefined;
   /** A sentence that explains a NOT PROVEN verdict. */

@@ -16,7 +16,7 @@ import type { Limit, TargetRow } from './target.ts';
 import { judgeThroughput } from './throughput.ts';
 import { judgeConnections, judgeVoiceLatency, type CallMeasurements } from './voice.ts';
 
-/** Judges a target by measurements; undefined if they do not include its traffic. */
+/** Judges a target by measurements. Returns undefined if they do not include its traffic. */
 type JudgedBy<Measurements> = (
   row: TargetRow,
   measurements: Measurements,

@@ -88,6 +88,7 @@ export class Fleet {
     return this.#broken.signal;
   }
 
+  /** Number of processes that were started. */
   get processes(): number {
     return this.#members.length;
   }
@@ -97,6 +98,7 @@ export class Fleet {
     return this.#last;
   }
 
+  /** Begins the steady state. */
   beginWindow(): void {
     for (const member of this.#members) member.send({ kind: 'window' });
   }

@@ -23,13 +23,13 @@ export interface CallFaults {
   dropAfterMs: number | undefined;
   /** Changes how the call sends packets. */
   corruptMedia: (send: SendPacket) => SendPacket;
-  /** For `applyFaults`. */
+  /** What the agent does wrong in a conversation, for `applyFaults`. */
   conversation: readonly ConversationFault[];
   /** Draws the delay of the next packet of an echo, in milliseconds; undefined without a delay. */
   drawEchoDelayMs: (() => number) | undefined;
 }
 
-/** The faults whose time is drawn once for each call, with the default, in milliseconds. */
+/** The faults whose time is drawn once for each call, with the default time in milliseconds. */
 const DEFAULT_MS = {
   buffered_audio: 600,
   latency: 0,

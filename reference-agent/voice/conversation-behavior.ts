@@ -4,7 +4,7 @@ import type { Repertoire } from './replies.ts';
 import type { SpeechOutput, SpokenFrame } from './speech-output.ts';
 import type { HeardTurn } from './turn-listener.ts';
 
-/** How the agent behaves in a conversation: times and steps. A fault changes some of them. */
+/** How the agent behaves in a conversation: its times and what it does. A fault changes some of them. */
 export interface ConversationBehavior {
   /** Silence that ends a turn of the caller, in milliseconds. */
   hangOverMs: number;
@@ -48,7 +48,7 @@ export interface ConversationControls {
   forget: () => void;
 }
 
-/** Returns what a fault changes in the behavior that the agent has without it. */
+/** Returns what a fault changes. `behavior` is that of the agent without the fault. */
 export type ConversationFault = (
   behavior: Readonly<ConversationBehavior>,
   agent: ConversationControls,

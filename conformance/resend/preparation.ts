@@ -27,8 +27,8 @@ const sessionIdOf = ({ endpoint, sent }: Exchange): unknown =>
 
 /**
  * Returns the requests of a run on whose effects a request depends, in order: those that created or
- * deleted its user, the earlier turns of its session, and those before it on the shared connection, even
- * if they were refused.
+ * deleted its user, the earlier turns of its session, and those of its probe that were sent before it on
+ * the shared connection, even if they were refused.
  */
 export function findPreparations(
   exchange: Exchange,

@@ -69,7 +69,7 @@ const accepted = defineAccepted(
     ...requestFields,
     ...requestMessages,
     'CHAT-013': {
-      rule: 'A valid chat request succeeds after malformed ones.',
+      rule: 'A valid chat request succeeds after malformed ones, and after a wrong key on the same connection.',
       statements: ['4.5.4', '4.5.5'],
       reason: SURVIVAL_REASON,
       probes: ['chat/after'],
@@ -92,7 +92,7 @@ const accepted = defineAccepted(
         },
         'leaves-refused-bodies': {
           description:
-            'Takes the body of a request with a wrong key for the next request on the connection.',
+            'Reads the body of a request with a wrong key as the next request on the connection.',
           transform: leaveRefusedBodies,
         },
       },

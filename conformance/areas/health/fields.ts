@@ -89,7 +89,7 @@ export const fields: Subject = {
       hint: (received) =>
         typeof received === 'number'
           ? 'Round it to whole seconds.'
-          : 'Send a number of seconds, without quotes.',
+          : 'Send a whole number of seconds, without quotes or a unit.',
       wrapCheck: requireSeconds,
       wrong: {
         'uptime-a-string': ['Sends `uptime` in words.', '3 days'],

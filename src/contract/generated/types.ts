@@ -1985,7 +1985,7 @@ export interface MergedShard {
 }
 export interface LoadTarget {
   /**
-   * A target of the specification, such as chat-latency; the text of a threshold, such as chat.p95<800ms.
+   * A target of the specification, such as chat-latency, or the text of a threshold, such as chat.p95<800ms.
    */
   id: string;
   /**

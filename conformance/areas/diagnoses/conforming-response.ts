@@ -34,6 +34,7 @@ export const respondWithError = (status: number, code: SandboxErrorCode): Respon
 
 /** Returns the code that an error response to a request should have (spec 7). */
 export function expectedCodeOf(exchange: Exchange, status: number): SandboxErrorCode {
+  if (status === 429) return 'rate_limit_exceeded';
   if (isDuplicate(exchange)) return 'user_exists';
   return status >= 500 ? 'server_error' : 'bad_request';
 }

@@ -110,7 +110,7 @@ export function parseFaultList(value: unknown): AgentFault[] {
 }
 
 /**
- * Reads a fault from text, such as an option or a file, in a form of `parseFault`.
+ * Reads a fault from the text of an option or a file, in one of the forms that `parseFault` accepts.
  * @throws StartError when the text is not a valid fault.
  */
 export function readFault(text: string): AgentFault {

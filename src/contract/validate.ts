@@ -20,7 +20,7 @@ export interface Violation {
   kind: ExpectedKind;
   /** The kind in words, e.g. "an integer" or "one of active, inactive, pending". */
   expected: string;
-  /** The first value of a list, or the least number, if the schema has one. */
+  /** The constant, the first value of a list, or the least number, if the schema has one. */
   example?: unknown;
   /** The actual value, shortened; "nothing" if it is missing, and the misspelled name if there is one. */
   received: string;

@@ -178,7 +178,7 @@ function renderChanges({ before, after, result: { kind } }: RunComparison): Html
       ${
         areKnown
           ? 'Nothing that this service knows: the same agent, models, tags, scenarios, and evals.'
-          : 'A run without sessions has no agent, models, tags, and evals to compare.'
+          : 'A run without sessions has no agent, models, tags, or evals to compare.'
       }
       ${source}
     </p>`;

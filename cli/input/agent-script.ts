@@ -7,7 +7,7 @@ import { UsageError } from '../errors.ts';
 /**
  * Reads a script of replies; null without a path.
  *
- * @throws {SandboxKitError} with the path, the line, and the column of each problem.
+ * @throws {SandboxKitError | UsageError} with the path, the line, and the column of each problem.
  */
 export function readAgentScript(
   path: string | undefined,

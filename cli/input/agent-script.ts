@@ -1,6 +1,6 @@
 /** The script of replies that `--script` names. */
-import type * as agentModule from '../../reference-agent/index.ts';
 import { readJsonFile } from '../../library/input/documents.ts';
+import type * as agentModule from '../../reference-agent/index.ts';
 import type { AgentScript } from '../../src/contract/index.ts';
 import { UsageError } from '../errors.ts';
 

@@ -1,6 +1,6 @@
+import type { ProblemReporting } from '../background/reported-problems.ts';
 import { aboutExporter } from '../exporters/exporter-name.ts';
 import type { RejectedRequests } from '../exporters/rejected-requests.ts';
-import type { ProblemReporting } from '../background/reported-problems.ts';
 
 /** Counts and reports requests without a valid API key, for users who wonder where their data is. */
 export interface UnauthorizedCallers {

@@ -3,8 +3,8 @@ import { systemClock, type Clock } from '../../platform/clock.ts';
 import { yieldPeriodically } from '../../platform/event-loop.ts';
 import { forgetOldest } from '../../platform/forget-oldest.ts';
 import type { Log } from '../../platform/log.ts';
-import { RequestError, toRequestError } from '../requests/errors.ts';
 import { findLiveEvals } from '../evals/definitions.ts';
+import { RequestError, toRequestError } from '../requests/errors.ts';
 import type { Store } from '../store/store.ts';
 import { pauseForWriter } from './writer-pause.ts';
 

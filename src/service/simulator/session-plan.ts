@@ -1,5 +1,4 @@
 import { createTraceparents } from '../../platform/trace-context.ts';
-import { createIdMaker } from '../store/ids.ts';
 import {
   completeScenario,
   type CompleteScenario,
@@ -7,6 +6,7 @@ import {
   type RunOverrides,
 } from '../scenarios/complete-scenario.ts';
 import type { ResolvedScenario } from '../scenarios/resolved-scenario.ts';
+import { createIdMaker } from '../store/ids.ts';
 
 /** A session to run. Everything in it derives from the input of the plan. */
 export interface SessionPlan extends PlayedScenario {

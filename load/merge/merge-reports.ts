@@ -62,7 +62,9 @@ export function mergeReports(
     report.aborted === undefined ? [] : [`${nameOf(report)}: ${report.aborted}`],
   );
   return {
-    ...{ verdict, exitCode, sentence },
+    verdict,
+    exitCode,
+    sentence,
     ...reportHead(options, run),
     ...(blocker && { blockedBy: blocker }),
     ...(aborted.length > 0 && { aborted: aborted.join(' ') }),
@@ -138,7 +140,10 @@ function toMergedShard({
 }: ShardReport): MergedShard {
   const { index, count, measurements } = shard;
   return {
-    ...{ index, count, startedAt, endedAt },
+    index,
+    count,
+    startedAt,
+    endedAt,
     ...(measurements && { windowStartedAt: measurements.windowStartedAt }),
     selfCheck,
     ...(machine && { machine }),

@@ -17,7 +17,8 @@ export interface UnauthorizedCallers {
   clear(): void;
 }
 
-export interface UnauthorizedCallersOptions extends ProblemReporting {
+/** Where unauthorized callers are counted and reported. */
+interface UnauthorizedCallersOptions extends ProblemReporting {
   rejectedRequests: Pick<RejectedRequests, 'count'>;
   /** Name of the service's own owner. */
   ownerName: string;

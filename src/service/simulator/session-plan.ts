@@ -1,5 +1,6 @@
 import { createTraceparents } from '../../platform/trace-context.ts';
 import {
+  applyScenarioDefaults,
   completeScenario,
   type CompleteScenario,
   type PlayedScenario,
@@ -81,7 +82,7 @@ export function countSessions(
   samples: number | undefined,
 ): number {
   return scenarios.reduce(
-    (sum, resolved) => sum + completeScenario(resolved, { samples }).scenario.samples,
+    (sum, { scenario }) => sum + applyScenarioDefaults(scenario, { samples }).samples,
     0,
   );
 }

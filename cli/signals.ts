@@ -48,8 +48,8 @@ export function onStopSignal(
 }
 
 /**
- * Says how to end a command that stops after a signal immediately. After a signal that a program sent,
- * it names the process: npx ends with SIGTERM and leaves the process behind.
+ * Returns a sentence that says how to end a command immediately while it is stopping. If a program
+ * sent the signal, the sentence names the process: npx ends with SIGTERM and leaves it behind.
  */
 export function describeExit(signal: NodeJS.Signals, { pid }: CommandProcess): string {
   const action = signal === 'SIGINT' ? 'Press Ctrl-C again' : `Send ${signal} to process ${pid}`;

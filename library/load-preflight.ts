@@ -23,18 +23,18 @@ export async function runLoadPreflight(
 ): Promise<Preflight> {
   const { profile, voiceUrl, ...access } = options;
   const sources = sourcesOf(profile);
-  // A service asks for the health before each simulation.
-  const asked = sources.includes('chat') ? (['health'] as const) : [];
-  const areas: Area[] = [...new Set([...sources, ...asked])];
+  const areas = new Set<Area>(sources);
+  // A service checks the health before each simulation.
+  if (sources.includes('chat')) areas.add('health');
   const { main } = profiles[profile];
   const required = sources.filter((source) => source === main || source === 'voice');
   const { blockedBy, exchanges } = await conformance.diagnose({
     ...access,
-    areas,
+    areas: [...areas],
     voice: voiceUrl === undefined ? {} : { url: voiceUrl },
   });
   // The preflight of chat and calls also creates a user, to talk as.
-  const users: Preflight = areas.includes('users') ? findUsers(exchanges) : { hasUsers: false };
+  const users: Preflight = areas.has('users') ? findUsers(exchanges) : { hasUsers: false };
   const causes = [
     ...required.map((endpoint) => findEndpointProblem(endpoint, exchanges)),
     users.blockedBy,

@@ -1,6 +1,6 @@
 /** How the shard of a load test fits its other options. */
 import type { LoadOptions, LoadShardOptions, ShardOptions } from '../load/index.ts';
-import { placesCalls, SHARD_SEED } from '../load/options.ts';
+import { placesCalls, profileNames, SHARD_SEED } from '../load/options.ts';
 import type { SpellOption } from '../src/options/table.ts';
 import { instantMs } from '../src/platform/clock.ts';
 import { randomSeed } from '../src/platform/random.ts';
@@ -38,7 +38,8 @@ export function findShardConflict(
     return `${spell('findMax')} and ${name} can't be combined: the search chooses each rate from the results of all requests. Search from one machine.`;
   }
   if (placesCalls(profile)) {
-    return `${name} can't be combined with ${spell('profile')} ${profile}: shards send requests, not calls. Place all calls from one machine, and use ${spell('profile')} chat, conversation, health, or mixed for the shards.`;
+    const others = profileNames.filter((each) => !placesCalls(each)).join(', ');
+    return `${name} can't be combined with ${spell('profile')} ${profile}: shards send requests, not calls. Place all calls from one machine. Profiles for shards: ${others}.`;
   }
   if (compareWith) {
     return `${name} and ${spell('compareWith')} can't be combined: only the merged report has verdicts. Compare it instead.`;

@@ -47,8 +47,12 @@ const CALLS_PER_SECOND_MAX = 100;
 const LINES_MAX = 10_000;
 
 /** The profiles as the help lists them. */
-const PROFILES = Object.entries(profiles)
-  .map(([name, { about }]) => (about === undefined ? name : `${name} (${about})`))
+const PROFILES = profileNames
+  .map((name, index) => {
+    const { about } = profiles[name];
+    const shown = about === undefined ? name : `${name} (${about})`;
+    return index === profileNames.length - 1 ? `or ${shown}` : shown;
+  })
   .join(', ');
 
 const text = nonEmptyStringOption;

@@ -139,6 +139,9 @@ async function readFromService(
   }
   const message = isMessage('ServiceError', body) ? body.message : '';
   // Other servers, and other URLs of the service, also respond with 404.
+  if (status === 404 && owner !== undefined && message.startsWith('There is no owner ')) {
+    throw new UsageError(`Unknown owner ${JSON.stringify(owner)} (--owner) at ${service}.`);
+  }
   if (status === 404 && message.startsWith('There is no ')) throw unknownConversation(id, service);
   // A service that fails says why. Without a key, the diagnosis would say only that the key is missing.
   if (message === '' || status === 401 || status === 404) await rejectUnusableService();

@@ -1,13 +1,13 @@
 /** The script of replies that `--script` names. */
-import type * as agentModule from '../../reference-agent/index.ts';
 import { readJsonFile } from '../../library/input/documents.ts';
+import type * as agentModule from '../../reference-agent/index.ts';
 import type { AgentScript } from '../../src/contract/index.ts';
 import { UsageError } from '../errors.ts';
 
 /**
  * Reads a script of replies; null without a path.
  *
- * @throws {SandboxKitError} with the path, the line, and the column of each problem.
+ * @throws {SandboxKitError | UsageError} with the path, the line, and the column of each problem.
  */
 export function readAgentScript(
   path: string | undefined,

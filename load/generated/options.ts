@@ -7,7 +7,7 @@ import type { LoadShardOptions } from '../schedule/shard-option.ts';
 /** Options of `load`. Only `url` is required. */
 export interface LoadOptions extends RunOptions {
   /**
-   * Traffic: chat, conversation, health, mixed (chat, health, and users), voice, all (mixed and
+   * Traffic: chat, conversation, health, mixed (chat, health, and users), voice, or all (mixed and
    * voice) (default: mixed; chat with `findMax` or `engine` autocannon).
    */
   profile?: 'chat' | 'conversation' | 'health' | 'mixed' | 'voice' | 'all' | undefined;

@@ -62,7 +62,9 @@ export function mergeReports(
     report.aborted === undefined ? [] : [`${nameOf(report)}: ${report.aborted}`],
   );
   return {
-    ...{ verdict, exitCode, sentence },
+    verdict,
+    exitCode,
+    sentence,
     ...reportHead(options, run),
     ...(blocker && { blockedBy: blocker }),
     ...(aborted.length > 0 && { aborted: aborted.join(' ') }),

@@ -46,7 +46,9 @@ export function buildReport(options: LoadRun, run: CompletedRun): LoadReport {
   const judged = judgeMeasurements(options, { ...requests, plan, traffic }, check, blockedBy);
   const { verdict, exitCode, sentence } = judged;
   const report: LoadReport = {
-    ...{ verdict, exitCode, sentence },
+    verdict,
+    exitCode,
+    sentence,
     ...reportHead(options, run),
     ...(blockedBy && { blockedBy }),
     ...(aborted !== undefined && { aborted }),

@@ -167,7 +167,7 @@ function durationUpTo(maxMs: number, maxText: string, minMs: 0 | 1_000 = 0) {
   const written = z
     .string()
     .transform((value, context) => {
-      const [, number = 'none', unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(value) ?? [];
+      const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(value) ?? [];
       // A hint takes a number without a unit as seconds.
       const ms = Math.round(Number(number) * (durationUnitsMs[unit ?? 's'] ?? NaN));
       const isInRange = ms >= minMs && ms <= maxMs;

@@ -124,6 +124,7 @@ void t.test('an uploaded, an open, and an unknown conversation', async (t) => {
   const { url } = context.service;
   for (const [args, message] of [
     [['none', '--service', url], /Unknown conversation "none" at http/],
+    [['up/1', '--owner', 'x', '--service', url], /Unknown owner "x" \(--owner\) at http/],
     [
       ['none', '--data', '/nowhere'],
       /--data must be a data directory of sandbox-kit serve, got \/nowhere/,

@@ -5,9 +5,9 @@ import {
   type ClockOffset,
 } from '../../platform/adjustable-clock.ts';
 import { isoTime } from '../../platform/clock.ts';
+import type { StateSharing } from '../background/shared-state.ts';
 import { parseMessage } from '../requests/document-checks.ts';
 import { RequestError } from '../requests/errors.ts';
-import type { StateSharing } from '../background/shared-state.ts';
 
 /** What changes of the service clock need. */
 export interface ClockOptions {

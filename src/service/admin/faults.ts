@@ -8,9 +8,9 @@ import {
 } from '../../http-kit/faults.ts';
 import { sleepUnlessStopping } from '../../http-kit/listen.ts';
 import type { AdjustableClock } from '../../platform/adjustable-clock.ts';
+import type { SharedFault, SharedState, StateSharing } from '../background/shared-state.ts';
 import { parseMessage } from '../requests/document-checks.ts';
 import { RequestError } from '../requests/errors.ts';
-import type { SharedFault, SharedState, StateSharing } from '../background/shared-state.ts';
 
 /** Part of the service that faults are injected into. */
 export type FaultRoute = NonNullable<ServiceFault['route']>;

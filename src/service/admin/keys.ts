@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { KeyGrant } from '../../contract/index.ts';
 import { isoTime, type Clock } from '../../platform/clock.ts';
+import { grantKey, revokeAddedKey, revokeKey } from '../operations/keys.ts';
 import { parseMessage } from '../requests/document-checks.ts';
 import { RequestError } from '../requests/errors.ts';
-import { grantKey, revokeAddedKey, revokeKey } from '../operations/keys.ts';
 import type { Store, StoredKey } from '../store/store.ts';
 import type { RequestOwners } from './request-owners.ts';
 

@@ -3,10 +3,7 @@ import type { SeedDocument, TranscriptUpload } from '../../contract/index.ts';
 import { digestKey } from '../../http-kit/local-access.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { yieldPeriodically } from '../../platform/event-loop.ts';
-import { checkUnique } from '../requests/document-checks.ts';
-import { InvalidDocumentError } from '../requests/errors.ts';
 import { checkEvalIds, parseEval } from '../evals/definitions.ts';
-import { makeDocumentId } from '../store/ids.ts';
 import {
   checkCount,
   findKnownDocuments,
@@ -19,6 +16,9 @@ import {
   type TranscriptContext,
   type TranscriptOptions,
 } from '../operations/transcripts.ts';
+import { checkUnique } from '../requests/document-checks.ts';
+import { InvalidDocumentError } from '../requests/errors.ts';
+import { makeDocumentId } from '../store/ids.ts';
 import type { NewDocument, NewSession, SeedData } from '../store/store.ts';
 import { identifySimulations, readSessions } from './seed-sessions.ts';
 

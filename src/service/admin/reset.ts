@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { parseMessage } from '../requests/document-checks.ts';
 import type { AgentTests } from '../operations/agent-tests.ts';
 import type { Simulations } from '../operations/simulations.ts';
+import { parseMessage } from '../requests/document-checks.ts';
 import type { Store } from '../store/store.ts';
 import type { RequestOwners } from './request-owners.ts';
 import type { Seeder } from './seed.ts';

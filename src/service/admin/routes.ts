@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { describeUnknownRoute } from '../../http-kit/server.ts';
 import type { AdjustableClock } from '../../platform/adjustable-clock.ts';
-import type { Authentication } from '../requests/authentication.ts';
-import { RequestError } from '../requests/errors.ts';
 import type { KitFunctions } from '../operations/kit-functions.ts';
 import type { FindUnreadyReason } from '../operations/service-readiness.ts';
 import type { FindSettingsWarnings } from '../operations/settings.ts';
 import type { Simulations } from '../operations/simulations.ts';
+import type { Authentication } from '../requests/authentication.ts';
+import { RequestError } from '../requests/errors.ts';
 import type { Store } from '../store/store.ts';
 import { addAgentRoutes } from './agents.ts';
 import { addClockRoutes, type ClockOptions } from './clock.ts';

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { SeedDocument } from '../../contract/index.ts';
-import { parseMessage } from '../requests/document-checks.ts';
-import { RequestError } from '../requests/errors.ts';
 import type { FindSettingsWarnings } from '../operations/settings.ts';
 import type { TranscriptOptions } from '../operations/transcripts.ts';
+import { parseMessage } from '../requests/document-checks.ts';
+import { RequestError } from '../requests/errors.ts';
 import type { OnSeedProgress } from '../store/store.ts';
 import { readSeed, type SeedInput } from './read-seed.ts';
 import type { RequestOwners } from './request-owners.ts';

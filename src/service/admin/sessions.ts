@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { formatValue, type SessionVerdict } from '../../contract/index.ts';
-import { makeScenarioFromConversation } from '../scenarios/conversation-scenario.ts';
+import { createNoLinesError, storeScenarioOf } from '../operations/conversation-scenarios.ts';
 import { RequestError } from '../requests/errors.ts';
+import { makeScenarioFromConversation } from '../scenarios/conversation-scenario.ts';
 import { makeDeepLink } from '../sessions/deep-link.ts';
 import { decideVerdict } from '../sessions/verdict.ts';
-import { createNoLinesError, storeScenarioOf } from '../operations/conversation-scenarios.ts';
 import type { Session, Store } from '../store/store.ts';
 import type { RequestOwners } from './request-owners.ts';
 

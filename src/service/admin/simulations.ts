@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import { parseMessage } from '../requests/document-checks.ts';
 import {
   cancelSimulation,
   findSimulation,
   removeSimulation,
   type SimulationDeps,
 } from '../operations/simulations.ts';
+import { parseMessage } from '../requests/document-checks.ts';
 import type { RequestOwners } from './request-owners.ts';
 
 type WithId = { Params: { id: string } };

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { parseMessage } from '../requests/document-checks.ts';
 import { storeTranscript, type TranscriptOptions } from '../operations/transcripts.ts';
+import { parseMessage } from '../requests/document-checks.ts';
 import type { RequestOwners } from './request-owners.ts';
 
 /** `POST /transcripts`: stores a finished conversation and queues its evals. */

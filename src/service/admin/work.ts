@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { isoTime, type Clock } from '../../platform/clock.ts';
 import { formatCount } from '../../report-kit/format.ts';
-import { RequestError } from '../requests/errors.ts';
 import type { Backlog } from '../operations/backlog.ts';
+import { RequestError } from '../requests/errors.ts';
 import type { Store } from '../store/store.ts';
 import type { RequestOwners } from './request-owners.ts';
 

@@ -23,7 +23,7 @@ export interface Access {
   callerRecorder: CallerRecorder | undefined;
 }
 
-/** What decides about access: options of the start, and what was made of them. */
+/** What access control depends on: options of the service, and values derived from them. */
 interface AccessOptions
   extends
     Pick<StartOptions, 'host' | 'keys' | 'recordCallers'>,

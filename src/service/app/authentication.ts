@@ -6,9 +6,9 @@ import {
   isSameDigest,
 } from '../../http-kit/local-access.ts';
 import { isLoopbackHost } from '../../platform/loopback.ts';
+import { readExporter } from '../exporters/exporter-name.ts';
 import type { Authentication, Caller, PageAuthentication } from '../requests/authentication.ts';
 import { RequestError } from '../requests/errors.ts';
-import { readExporter } from '../exporters/exporter-name.ts';
 import type { OwnerStore } from '../store/store.ts';
 import { createPageAuthentication } from './page-authentication.ts';
 import type { PageSessions } from './page-sessions.ts';

@@ -1,3 +1,5 @@
+import { createDatabaseRetry } from '../background/database-retry.ts';
+import type { Sweeper } from '../background/sweeper.ts';
 import {
   closeConversation,
   type CloseDeps,
@@ -5,9 +7,7 @@ import {
 } from '../close/close-conversation.ts';
 import { startIdleCloser } from '../close/idle-closer.ts';
 import { createMissingEvals } from '../close/missing-evals.ts';
-import { createDatabaseRetry } from '../background/database-retry.ts';
 import { createIdMaker } from '../store/ids.ts';
-import type { Sweeper } from '../background/sweeper.ts';
 import type { CloseResult } from '../store/store.ts';
 import type { Base } from './base.ts';
 import type { Scoring } from './workers.ts';

@@ -35,7 +35,7 @@ import type { ProblemReports } from './problem-reports.ts';
 import { shareClears, type Clears } from './share-clears.ts';
 import type { Scoring } from './workers.ts';
 
-/** The running parts of a service, by the names by which its routes ask for them. */
+/** The running parts of a service, under the names that its routes use. */
 export interface ServerParts extends Base, Access, ProblemReports, Scoring, Closing {
   writer: IngestThread;
   spanRemover: Sweeper;
@@ -49,7 +49,7 @@ export interface ServerParts extends Base, Access, ProblemReports, Scoring, Clos
   kit: KitFunctions | undefined;
 }
 
-/** What several kinds of routes do. */
+/** The operations that several groups of routes offer. */
 export interface Operations {
   backlog: Backlog;
   findWarnings: FindSettingsWarnings;
@@ -66,7 +66,7 @@ export interface ServiceServer extends Operations {
 
 /**
  * Creates the HTTP server with the routes of the interface, the pages, monitoring, and `/__admin`.
- * Each kind of routes gets all parts, and its type says which of them it uses.
+ * Each group of routes gets all parts; the type of its options says which of them it uses.
  */
 export function createServer(running: ServerParts): ServiceServer {
   const { store, log, databaseProblems } = running;

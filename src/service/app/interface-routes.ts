@@ -4,11 +4,11 @@ import { createEntry, journalRequests, type RequestJournal } from '../../http-ki
 import { describeUnknownRoute, rejectOtherMethods, toRoutePattern } from '../../http-kit/server.ts';
 import type { FaultInjector, FaultRoute } from '../admin/faults.ts';
 import { addCloseRoute, type CloseRouteDeps } from '../close/route.ts';
-import { createMethodError, RequestError } from '../requests/errors.ts';
 import { readExporter } from '../exporters/exporter-name.ts';
 import { addOtherSignalRoutes } from '../ingest/other-signals.ts';
 import { BYTES_IN_FLIGHT_MAX, createByteBudget } from '../ingest/read-body.ts';
 import { addIngestRoute, type IngestDeps } from '../ingest/route.ts';
+import { createMethodError, RequestError } from '../requests/errors.ts';
 import { addResultsRoutes, type ResultsDeps } from '../results/routes.ts';
 import { sendErrorPage } from '../web/frame/errors.ts';
 import { OPENAPI_PATH } from '../web/openapi.ts';

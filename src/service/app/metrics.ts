@@ -12,7 +12,8 @@ import type { SimulationRunner } from '../simulator/simulations/runner.ts';
 import { findDatabaseProblem } from '../store/database-problem.ts';
 import type { Store } from '../store/store.ts';
 
-export interface MetricsOptions {
+/** What the metrics are read from. */
+interface MetricsOptions {
   store: Store;
   writer: Pick<IngestThread, 'countConnections'>;
   clock: AdjustableClock;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { aboutExporter } from '../exporters/exporter-name.ts';
 import type { ProblemReporting } from '../background/reported-problems.ts';
+import { aboutExporter } from '../exporters/exporter-name.ts';
 
 /** Reports traces that were sent to an unknown path in the ingest log, for users who miss them. */
 export interface MisdirectedTraces {

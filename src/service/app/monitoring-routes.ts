@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { rejectOtherMethods } from '../../http-kit/server.ts';
 import { sendReadiness } from '../admin/readiness.ts';
+import type { FindUnreadyReason } from '../operations/service-readiness.ts';
 import type { Authentication } from '../requests/authentication.ts';
 import { createMethodError } from '../requests/errors.ts';
-import type { FindUnreadyReason } from '../operations/service-readiness.ts';
 
 export interface MonitoringOptions {
   authentication: Pick<Authentication, 'checkAdmin'>;

@@ -1,8 +1,8 @@
 import { codeOption } from '../../options/option.ts';
 import { optionsSchema } from '../../options/table.ts';
 import { objectOption } from '../../platform/options.ts';
-import type { KitFunctions } from '../operations/kit-functions.ts';
 import type { ServiceOptions } from '../generated/options.ts';
+import type { KitFunctions } from '../operations/kit-functions.ts';
 import { serviceOptions } from '../options.ts';
 
 export type { ServiceOptions } from '../generated/options.ts';

@@ -1,5 +1,5 @@
-import { createAcceptedTraces, type AcceptedTraces } from '../exporters/accepted-traces.ts';
 import { createDatabaseProblemLog, type DatabaseProblemLog } from '../background/database-retry.ts';
+import { createAcceptedTraces, type AcceptedTraces } from '../exporters/accepted-traces.ts';
 import { createRejectedRequests, type RejectedRequests } from '../exporters/rejected-requests.ts';
 import type { Base } from './base.ts';
 import { createMisdirectedTraces, type MisdirectedTraces } from './misdirected-traces.ts';

@@ -1,6 +1,6 @@
+import type { ProblemReporting } from '../background/reported-problems.ts';
 import { aboutExporter } from '../exporters/exporter-name.ts';
 import type { RejectedRequests } from '../exporters/rejected-requests.ts';
-import type { ProblemReporting } from '../background/reported-problems.ts';
 
 /** Counts and reports requests without a valid API key, for users who wonder where their data is. */
 export interface UnauthorizedCallers {
@@ -17,7 +17,8 @@ export interface UnauthorizedCallers {
   clear(): void;
 }
 
-export interface UnauthorizedCallersOptions extends ProblemReporting {
+/** Where unauthorized callers are counted and reported. */
+interface UnauthorizedCallersOptions extends ProblemReporting {
   rejectedRequests: Pick<RejectedRequests, 'count'>;
   /** Name of the service's own owner. */
   ownerName: string;

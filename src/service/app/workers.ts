@@ -1,12 +1,12 @@
 import { systemClock } from '../../platform/clock.ts';
 import { randomSeed, seededRandom } from '../../platform/random.ts';
-import { findScoredSession, holdScorable } from '../sessions/transcripts.ts';
 import type { ModelEndpoint } from '../model/endpoint.ts';
 import type { ScoreEval } from '../operations/dry-run.ts';
 import { createErroredEvals } from '../scoring/errored-evals.ts';
 import { scoreSession } from '../scoring/eval-kinds.ts';
 import { startJobRunner, type JobRunner } from '../scoring/job-runner.ts';
 import { createJudge } from '../scoring/judge.ts';
+import { findScoredSession, holdScorable } from '../sessions/transcripts.ts';
 import {
   startSimulationRunner,
   type SimulationRunner,

@@ -19,7 +19,7 @@ export interface ReportedProblems {
   clear(): Promise<void>;
 }
 
-/** What is needed to report a problem to users, in the ingest log, and not each time it occurs. */
+/** Dependencies of what reports a problem in the ingest log, but not each time it occurs. */
 export interface ProblemReporting {
   store: Pick<Store, 'ingestLog' | 'owners'>;
   reportedProblems: ReportedProblems;

@@ -1,8 +1,8 @@
 import { formatValue, type EvalDefinition, type LiveSettings } from '../../contract/index.ts';
 import { errorMessage } from '../../platform/error-origin.ts';
-import type { Store } from '../store/store.ts';
 import { checkUnique, parseMessage, unknownIdError } from '../requests/document-checks.ts';
 import { InvalidDocumentError } from '../requests/errors.ts';
+import type { Store } from '../store/store.ts';
 import { parsePath } from './json-path.ts';
 
 /**

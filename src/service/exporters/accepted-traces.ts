@@ -27,7 +27,7 @@ export interface AcceptedTraces {
   clear(): void;
 }
 
-/** The owners whose traces are remembered, and the exporters of each. Beyond it, the first one is forgotten. */
+/** The owners whose traces are remembered, and the exporters of each. With more, the oldest is forgotten. */
 const OWNERS_MAX = 1_000;
 const EXPORTERS_MAX = 100;
 

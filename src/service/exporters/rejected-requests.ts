@@ -18,7 +18,7 @@ export interface RejectedRequests {
   clear(): void;
 }
 
-/** The owners whose requests are counted. Beyond it, the first one is forgotten. */
+/** The owners whose requests are counted. With more, the oldest is forgotten. */
 const OWNERS_MAX = 1_000;
 
 /** Creates the counts of a service. */

@@ -1,10 +1,10 @@
 import { formatValue } from '../../contract/index.ts';
 import { isSameUrl } from '../../platform/base-url.ts';
 import { isoTime, type Clock } from '../../platform/clock.ts';
-import { readAgentReport, summarizeFor } from './read-agent-report.ts';
 import { RequestError } from '../requests/errors.ts';
 import type { AgentReport, Page, Store } from '../store/store.ts';
 import { findDocument } from './documents.ts';
+import { readAgentReport, summarizeFor } from './read-agent-report.ts';
 
 /** What the actions on reports need. */
 interface ReportDeps {

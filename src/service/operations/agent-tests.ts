@@ -3,6 +3,9 @@ import type { Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import { RequestError } from '../requests/errors.ts';
+import type { Store } from '../store/store.ts';
+import { attachReport } from './agent-reports.ts';
+import { findDocument } from './documents.ts';
 import type {
   AgentTest,
   AgentTestPlan,
@@ -10,9 +13,6 @@ import type {
   KitFunctions,
   SandboxAddress,
 } from './kit-functions.ts';
-import type { Store } from '../store/store.ts';
-import { attachReport } from './agent-reports.ts';
-import { findDocument } from './documents.ts';
 
 /** The most tests that run in a process at the same time: they share its cores with the service. */
 const RUNNING_MAX = 4;

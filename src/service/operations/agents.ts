@@ -4,10 +4,10 @@ import { isoTime, systemClock, type Clock } from '../../platform/clock.ts';
 import { formatList } from '../../report-kit/format.ts';
 import { parseMessage } from '../requests/document-checks.ts';
 import { InvalidDocumentError, RequestError } from '../requests/errors.ts';
-import type { ConnectionReport, KitFunctions } from './kit-functions.ts';
 import type { AgentReportSummary, Store, StoredAgent } from '../store/store.ts';
 import { REPORTS_KEPT_MAX } from './agent-reports.ts';
 import { findDocument, saveDocument } from './documents.ts';
+import type { ConnectionReport, KitFunctions } from './kit-functions.ts';
 
 /** What the actions on agents need. */
 export interface AgentDeps {

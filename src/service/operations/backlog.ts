@@ -3,8 +3,8 @@ import { systemClock, type Clock } from '../../platform/clock.ts';
 import { yieldPeriodically } from '../../platform/event-loop.ts';
 import { forgetOldest } from '../../platform/forget-oldest.ts';
 import type { Log } from '../../platform/log.ts';
-import { RequestError, toRequestError } from '../requests/errors.ts';
 import { findLiveEvals } from '../evals/definitions.ts';
+import { RequestError, toRequestError } from '../requests/errors.ts';
 import type { Store } from '../store/store.ts';
 import { pauseForWriter } from './writer-pause.ts';
 
@@ -67,7 +67,7 @@ const BATCH = 100;
 const SLICE_MS = 20;
 // Five million conversations. For more, the operation is repeated.
 const BATCHES_MAX = 50_000;
-/** The owners whose progress is known. Beyond it, the first one is forgotten. */
+/** The owners whose progress is known. With more, the oldest is forgotten. */
 const JOBS_MAX = 1_000;
 
 /** Creates the backlog of a service. */

@@ -1,6 +1,6 @@
 import { formatValue, type Scenario } from '../../contract/index.ts';
-import { makeScenarioFromConversation } from '../scenarios/conversation-scenario.ts';
 import { RequestError } from '../requests/errors.ts';
+import { makeScenarioFromConversation } from '../scenarios/conversation-scenario.ts';
 import type { Session, Store } from '../store/store.ts';
 import { saveDocument } from './documents.ts';
 

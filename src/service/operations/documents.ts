@@ -5,9 +5,9 @@ import {
   type TestedAgent,
 } from '../../contract/index.ts';
 import { findUrlProblem } from '../../platform/base-url.ts';
-import { checkScenario } from '../scenarios/check-scenario.ts';
 import { parseMessage } from '../requests/document-checks.ts';
 import { InvalidDocumentError, RequestError } from '../requests/errors.ts';
+import { checkScenario } from '../scenarios/check-scenario.ts';
 import { makeDocumentId } from '../store/ids.ts';
 import type { DocumentKind, Documents, NewDocument, Store, StoredAgent } from '../store/store.ts';
 

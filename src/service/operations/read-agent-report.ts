@@ -8,8 +8,8 @@ import { isSameUrl } from '../../platform/base-url.ts';
 import { isObject } from '../../platform/json.ts';
 import { formatList } from '../../report-kit/format.ts';
 import { LOAD_STANDINGS } from '../../report-kit/load-standings.ts';
-import type { AgentReportKind, AgentReportSummary } from '../store/store.ts';
 import { RequestError } from '../requests/errors.ts';
+import type { AgentReportKind, AgentReportSummary } from '../store/store.ts';
 
 /** A report that can be attached to an agent. */
 export type AttachedReport = (

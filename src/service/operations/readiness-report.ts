@@ -9,11 +9,11 @@ import type {
 import { isSameUrl } from '../../platform/base-url.ts';
 import { isoTime } from '../../platform/clock.ts';
 import { formatList } from '../../report-kit/format.ts';
-import { LOAD_TARGETS_MAX } from './read-agent-report.ts';
-import type { ConnectionReport } from './kit-functions.ts';
 import type { AgentReport, Store } from '../store/store.ts';
 import type { AgentReadiness } from './agent-readiness.ts';
 import { findCure } from './agents.ts';
+import type { ConnectionReport } from './kit-functions.ts';
+import { LOAD_TARGETS_MAX } from './read-agent-report.ts';
 import type { ReadinessPart } from './readiness-part.ts';
 
 /** The most causes, targets, and scenarios of a part. */

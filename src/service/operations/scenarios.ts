@@ -1,9 +1,9 @@
 import type { MessageName, Messages } from '../../contract/index.ts';
 import { InvalidDocumentError, RequestError } from '../requests/errors.ts';
-import type { KitFunctions, Starters, TextPlace } from './kit-functions.ts';
 import type { Documents } from '../store/store.ts';
 import { findDocument, listDocuments, saveDocument, type DocumentStores } from './documents.ts';
 import { saveEval } from './evals.ts';
+import type { KitFunctions, Starters, TextPlace } from './kit-functions.ts';
 
 /** The documents that are edited as text. */
 export type TextKind = 'scenario' | 'persona';

@@ -1,15 +1,15 @@
 import type { EvalDefinition, TranscriptUpload } from '../../contract/index.ts';
 import { isoDate, type Clock } from '../../platform/clock.ts';
-import { parseInstant } from '../requests/document-checks.ts';
 import { checkEvalIds, findLiveEvals } from '../evals/definitions.ts';
+import { parseInstant } from '../requests/document-checks.ts';
 import { makeDocumentId } from '../store/ids.ts';
+import type { NewSession, Store } from '../store/store.ts';
 import { decodeText } from './transcript-file/decode-text.ts';
 import {
   readTranscripts,
   type TranscriptFile,
   type TranscriptFormat,
 } from './transcript-file/read-transcripts.ts';
-import type { NewSession, Store } from '../store/store.ts';
 import { pauseForWriter } from './writer-pause.ts';
 
 export interface TranscriptOptions {

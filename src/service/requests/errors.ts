@@ -50,7 +50,7 @@ export class RequestError extends HttpError<ServiceErrorCode> {
 /** A parameter of a query is invalid. */
 export class ParameterError extends RequestError {
   readonly parameter: string;
-  /** What is wrong: a sentence, to be read after the name of the parameter. */
+  /** What is wrong: the rest of a sentence that starts with the name of the parameter. */
   readonly problem: string;
 
   constructor(parameter: string, problem: string) {

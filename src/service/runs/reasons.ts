@@ -1,6 +1,6 @@
 import type { EndReason, SimulatedSessionReport } from '../../contract/index.ts';
-import type { Session, SessionStatus, Verdict } from '../store/store.ts';
 import { decideVerdict } from '../sessions/verdict.ts';
+import type { Session, SessionStatus, Verdict } from '../store/store.ts';
 
 /** The part of a session that explains its verdict. A `SimulatedSessionReport` has it. */
 export interface ExplainedSession {

@@ -1,6 +1,6 @@
 import type { ScenarioResult, SimulationVerdict } from '../../contract/index.ts';
 import { versionOf } from '../evals/eval-version.ts';
-import { completeScenario } from '../scenarios/complete-scenario.ts';
+import { applyScenarioDefaults } from '../scenarios/complete-scenario.ts';
 import type { ResolvedScenario } from '../scenarios/resolved-scenario.ts';
 import { roundTo } from '../../platform/round.ts';
 
@@ -54,20 +54,21 @@ export function summarizeScenarios(
 }
 
 /** Returns the part of a scenario that its result needs. */
-export function toJudgedScenario(resolved: ResolvedScenario): JudgedScenario {
-  const { scenario, persona, evals } = completeScenario(resolved);
-  return {
-    id: scenario.id,
-    name: scenario.name,
-    personaName: persona.name,
-    requiredRate: scenario.pass_rate,
-    evals: evals.map((definition) => ({
-      id: definition.id,
-      version: versionOf(definition),
-      required: definition.required ?? true,
-    })),
-  };
-}
+export const toJudgedScenario = ({
+  scenario,
+  persona,
+  evals,
+}: ResolvedScenario): JudgedScenario => ({
+  id: scenario.id,
+  name: scenario.name,
+  personaName: persona.name,
+  requiredRate: applyScenarioDefaults(scenario).pass_rate,
+  evals: evals.map((definition) => ({
+    id: definition.id,
+    version: versionOf(definition),
+    required: definition.required ?? true,
+  })),
+});
 
 /** Returns the results of a run whose plan is unknown: every sample of a scenario has to pass. */
 export const summarizeCounts = (

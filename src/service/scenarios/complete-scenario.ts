@@ -1,4 +1,4 @@
-/** The only place that knows what a scenario or a persona means where it says nothing. */
+/** The defaults of scenarios and personas: sessions play them, and pages show them. */
 import type {
   EvalDefinition,
   Persona,
@@ -73,24 +73,32 @@ export function completeScenario(
   { scenario, persona, evals }: ResolvedScenario,
   run: RunOverrides = {},
 ): PlayedScenario {
+  return {
+    scenario: applyScenarioDefaults(scenario, run),
+    persona: completePersona(persona),
+    evals,
+  };
+}
+
+/** Returns a scenario in which every field with a default has a value. */
+export function applyScenarioDefaults(
+  scenario: Scenario,
+  run: RunOverrides = {},
+): CompleteScenario {
   const channel = run.channel ?? scenario.channel ?? 'chat';
   const { limits = {} } = scenario;
   return {
-    scenario: {
-      ...scenario,
-      channel,
-      samples: run.samples ?? scenario.samples ?? 1,
-      pass_rate: scenario.pass_rate ?? 1,
-      initial_messages: scenario.initial_messages ?? [],
-      user: completeUser(scenario.user),
-      limits: {
-        max_turns: limits.max_turns ?? TURNS_MAX_DEFAULT,
-        turn_timeout_ms: limits.turn_timeout_ms ?? TURN_MS_MAX_DEFAULTS[channel],
-        max_duration_ms: limits.max_duration_ms ?? DURATION_MS_MAX_DEFAULT,
-      },
+    ...scenario,
+    channel,
+    samples: run.samples ?? scenario.samples ?? 1,
+    pass_rate: scenario.pass_rate ?? 1,
+    initial_messages: scenario.initial_messages ?? [],
+    user: completeUser(scenario.user),
+    limits: {
+      max_turns: limits.max_turns ?? TURNS_MAX_DEFAULT,
+      turn_timeout_ms: limits.turn_timeout_ms ?? TURN_MS_MAX_DEFAULTS[channel],
+      max_duration_ms: limits.max_duration_ms ?? DURATION_MS_MAX_DEFAULT,
     },
-    persona: completePersona(persona),
-    evals,
   };
 }
 
@@ -120,3 +128,13 @@ export function completePersona(persona: Persona): CompletePersona {
   const { interruptions = 'never', pauses = 'none' } = voice;
   return { ...persona, language, verbosity, voice: { ...voice, interruptions, pauses } };
 }
+
+/**
+ * After this many unhelpful replies in a row, the user leaves. An agent that did not understand three
+ * lines will not understand the next one, and each turn costs a request to its model.
+ */
+const PATIENCE_TURNS_DEFAULT = 3;
+
+/** Returns how many consecutive unhelpful replies make a user give up. */
+export const patienceOf = ({ patience_turns: turns }: Persona): number =>
+  turns ?? PATIENCE_TURNS_DEFAULT;

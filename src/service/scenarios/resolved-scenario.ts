@@ -1,12 +1,12 @@
 import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
+import { parseEval } from '../evals/definitions.ts';
+import { InvalidDocumentError } from '../requests/errors.ts';
 import {
   catchProblem,
   checkScenario,
   findScenarioProblems,
   type KnownIds,
 } from './check-scenario.ts';
-import { InvalidDocumentError } from '../requests/errors.ts';
-import { parseEval } from '../evals/definitions.ts';
 
 /** A scenario with its persona and evals. */
 export interface ResolvedScenario {

@@ -1,10 +1,10 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Random } from '../../platform/random.ts';
 import { findCitedEvidence } from '../evals/cited-evidence.ts';
-import { NO_JUDGE_IN_SERVICE } from '../model/missing-models.ts';
 import type { ReplyObject } from '../model/completion.ts';
 import type { ModelEndpoint } from '../model/endpoint.ts';
 import { openModel, type ModelTask } from '../model/language-model.ts';
+import { NO_JUDGE_IN_SERVICE } from '../model/missing-models.ts';
 import { buildJudgePrompt, verdictSchema } from './judge-prompt.ts';
 import { shorten } from './quoting.ts';
 import {

@@ -1,9 +1,9 @@
 /** Reads the turns of sessions from the store: those that are stored, or those that their spans make. */
 import type { ShownTurn } from '../../report-kit/transcript.ts';
+import { RequestError } from '../requests/errors.ts';
 import type { Conversation, JsonObject, Session, Store } from '../store/store.ts';
 import { UnreadableConversationError } from '../turns/turn-builder.ts';
 import type { ScoredTurn, SessionTurn, TracedTurn } from '../turns/turn-types.ts';
-import { RequestError } from '../requests/errors.ts';
 import type { ScoredSession } from './scored-session.ts';
 
 /**

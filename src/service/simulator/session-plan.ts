@@ -1,12 +1,13 @@
 import { createTraceparents } from '../../platform/trace-context.ts';
-import { createIdMaker } from '../store/ids.ts';
 import {
+  applyScenarioDefaults,
   completeScenario,
   type CompleteScenario,
   type PlayedScenario,
   type RunOverrides,
 } from '../scenarios/complete-scenario.ts';
 import type { ResolvedScenario } from '../scenarios/resolved-scenario.ts';
+import { createIdMaker } from '../store/ids.ts';
 
 /** A session to run. Everything in it derives from the input of the plan. */
 export interface SessionPlan extends PlayedScenario {
@@ -81,7 +82,7 @@ export function countSessions(
   samples: number | undefined,
 ): number {
   return scenarios.reduce(
-    (sum, resolved) => sum + completeScenario(resolved, { samples }).scenario.samples,
+    (sum, { scenario }) => sum + applyScenarioDefaults(scenario, { samples }).samples,
     0,
   );
 }

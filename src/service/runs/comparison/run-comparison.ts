@@ -13,8 +13,8 @@ import {
 import {
   describeChange,
   findObstacle,
-  isEdited,
   formatP,
+  isEdited,
   pairScenarios,
   sortChanges,
   toStratum,

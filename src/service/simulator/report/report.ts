@@ -85,7 +85,7 @@ function summarize(
   return `${describeScenarios(scenarios)}.${share}${describeSandboxErrors(sessions, sandbox)}`;
 }
 
-/** What of a sandbox stops sessions, as the sentence about them says it. */
+/** The end reasons that are up to the sandbox, in the words of the sentence about them. */
 const sandboxErrors: Partial<Record<EndReason, string>> = {
   agent_error: 'an error of the agent',
   timeout: 'a timeout',

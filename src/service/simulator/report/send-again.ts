@@ -1,7 +1,7 @@
 /** How to send the request of a turn again: by `sandbox-kit resend` from the report, or by curl. */
 import type { SimulatedSessionReport, SimulationReport } from '../../../contract/index.ts';
-import { describeResend, formatResendCommand } from '../../../report-kit/resend-command.ts';
 import { formatChatCommand } from '../../../report-kit/chat-command.ts';
+import { describeResend, formatResendCommand } from '../../../report-kit/resend-command.ts';
 
 /**
  * Returns the POSIX shell command that sends the request of the failed turn of a session again; undefined

@@ -5,15 +5,15 @@ import {
   type SimulationRequest,
   type TestedAgent,
 } from '../../../contract/index.ts';
+import { missingJudgeWarnings, missingUserModelWarnings } from '../../model/missing-models.ts';
+import { checkAgentUrls, listDocuments } from '../../operations/documents.ts';
 import { unknownIdError } from '../../requests/document-checks.ts';
 import { InvalidDocumentError } from '../../requests/errors.ts';
-import { missingJudgeWarnings, missingUserModelWarnings } from '../../model/missing-models.ts';
 import {
   resolveScenario,
   type ResolvedScenario,
   type ScenarioReferences,
 } from '../../scenarios/resolved-scenario.ts';
-import { checkAgentUrls, listDocuments } from '../../operations/documents.ts';
 import type { Store } from '../../store/store.ts';
 import { countSessions } from '../session-plan.ts';
 

@@ -1,8 +1,8 @@
 import type { ScenarioResult, Simulation } from '../../../contract/index.ts';
 import { isoTime, type Clock } from '../../../platform/clock.ts';
 import { randomSeed } from '../../../platform/random.ts';
-import { summarizeCounts } from '../../runs/scenario-results.ts';
 import type { Simulations } from '../../operations/simulations.ts';
+import { summarizeCounts } from '../../runs/scenario-results.ts';
 import type { ScenarioCounts, Store } from '../../store/store.ts';
 import { describeCost, estimateCost } from '../cost.ts';
 import { CHAT_CONCURRENCY } from '../options.ts';

@@ -5,15 +5,15 @@ import type {
   SimulationSessionState,
 } from '../../../contract/index.ts';
 import { isoTime, type Clock } from '../../../platform/clock.ts';
-import { makeDeepLink } from '../../sessions/deep-link.ts';
-import { decideVerdict } from '../../sessions/verdict.ts';
+import type { LiveSession, WatchedSimulation } from '../../operations/simulations.ts';
 import {
   decideRunVerdict,
   summarizeScenario,
   summarizeScenarios,
   toJudgedScenario,
 } from '../../runs/scenario-results.ts';
-import type { LiveSession, WatchedSimulation } from '../../operations/simulations.ts';
+import { makeDeepLink } from '../../sessions/deep-link.ts';
+import { decideVerdict } from '../../sessions/verdict.ts';
 import type { RunDetails, ScenarioCounts, Session, SimulationPlan } from '../../store/store.ts';
 import { countSessions, planSessions } from '../session-plan.ts';
 

@@ -1,8 +1,9 @@
 import type { Persona, ScenarioStep } from '../../../contract/index.ts';
-import type {
-  CompleteFact,
-  CompleteScenario,
-  CompleteUser,
+import {
+  patienceOf,
+  type CompleteFact,
+  type CompleteScenario,
+  type CompleteUser,
 } from '../../scenarios/complete-scenario.ts';
 import { deliveryOf } from '../calls/delivery.ts';
 import {
@@ -14,7 +15,6 @@ import {
 } from './reply-conditions.ts';
 import {
   FAREWELLS_MAX,
-  patienceOf,
   type AgentMessage,
   type Move,
   type SayMove,

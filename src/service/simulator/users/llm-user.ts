@@ -1,7 +1,8 @@
 import { seededRandom } from '../../../platform/random.ts';
+import { patienceOf } from '../../scenarios/complete-scenario.ts';
 import { isFarewell, meetsAny } from './reply-conditions.ts';
 import type { SessionPlan } from '../session-plan.ts';
-import { FAREWELLS_MAX, patienceOf, type SimulatedUser } from './simulated-user.ts';
+import { FAREWELLS_MAX, type SimulatedUser } from './simulated-user.ts';
 import type { UserModel } from './user-model.ts';
 import { buildUserPrompt, type Exchange } from './user-prompt.ts';
 

@@ -1,4 +1,4 @@
-import type { EndReason, Persona } from '../../../contract/index.ts';
+import type { EndReason } from '../../../contract/index.ts';
 import type { ToolCall } from '../../turns/turn-types.ts';
 import type { Delivery } from '../calls/delivery.ts';
 
@@ -48,13 +48,3 @@ export interface SimulatedUser {
 
 /** After this many farewells of the agent in a row, the user leaves. */
 export const FAREWELLS_MAX = 2;
-
-/**
- * After this many unhelpful replies in a row, the user leaves. An agent that did not understand three
- * lines will not understand the next one, and each turn costs a request to its model.
- */
-const PATIENCE_TURNS_DEFAULT = 3;
-
-/** Returns how many consecutive unhelpful replies make a user give up. */
-export const patienceOf = ({ patience_turns: turns }: Persona): number =>
-  turns ?? PATIENCE_TURNS_DEFAULT;

@@ -1,11 +1,11 @@
-import { RequestError } from '../../requests/errors.ts';
-import type { ConnectionReport } from '../../operations/kit-functions.ts';
 import { findReadiness } from '../../operations/agent-readiness.ts';
 import { listReports } from '../../operations/agent-reports.ts';
 import type { AgentTests } from '../../operations/agent-tests.ts';
 import type { AgentDeps } from '../../operations/agents.ts';
 import { findDocument } from '../../operations/documents.ts';
+import type { ConnectionReport } from '../../operations/kit-functions.ts';
 import type { ReadinessDeps } from '../../operations/readiness-part.ts';
+import { RequestError } from '../../requests/errors.ts';
 import type { StoredAgent } from '../../store/store.ts';
 import { readPage } from '../frame/list-filter.ts';
 import type { Visit } from '../frame/pages.ts';

@@ -1,7 +1,7 @@
-import { parseBoundedJson } from '../../requests/bounded-json.ts';
-import { RequestError } from '../../requests/errors.ts';
 import { attachReport, findReport, REPORT_CHARACTERS_MAX } from '../../operations/agent-reports.ts';
 import { findDocument } from '../../operations/documents.ts';
+import { parseBoundedJson } from '../../requests/bounded-json.ts';
+import { RequestError } from '../../requests/errors.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
 import { goTo, type Pages } from '../frame/pages.ts';
 import { renderAgent, type AgentPageOptions } from './load-agent-page.ts';

@@ -1,8 +1,8 @@
 import type { TestedAgent } from '../../../contract/index.ts';
-import { InvalidDocumentError } from '../../requests/errors.ts';
 import { findReadiness } from '../../operations/agent-readiness.ts';
 import { changeAgent, checkConnection, type AgentDeps } from '../../operations/agents.ts';
 import { listDocuments, removeDocument, saveDocument } from '../../operations/documents.ts';
+import { InvalidDocumentError } from '../../requests/errors.ts';
 import { readText } from '../frame/forms.ts';
 import { readPage } from '../frame/list-filter.ts';
 import { goTo, type Pages, type Visit } from '../frame/pages.ts';

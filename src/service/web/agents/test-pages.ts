@@ -1,7 +1,7 @@
 import { formatCount, formatDuration, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { AgentTest, AgentTestPlan } from '../../operations/kit-functions.ts';
 import type { WatchedTest } from '../../operations/agent-tests.ts';
+import type { AgentTest, AgentTestPlan } from '../../operations/kit-functions.ts';
 import type { StoredAgent } from '../../store/store.ts';
 import { isFlawless, type FieldProblems } from '../frame/field-problems.ts';
 import { renderCheckbox, renderField, renderSelect } from '../frame/fields.ts';

@@ -1,5 +1,5 @@
-import type { AgentTest } from '../../operations/kit-functions.ts';
 import { findDocument } from '../../operations/documents.ts';
+import type { AgentTest } from '../../operations/kit-functions.ts';
 import { readText } from '../frame/forms.ts';
 import { goTo, type Answer, type Pages, type SentForm, type Visit } from '../frame/pages.ts';
 import { renderAgentNews } from './agent-page.ts';

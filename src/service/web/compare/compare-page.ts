@@ -177,8 +177,8 @@ function renderChanges({ before, after, result: { kind } }: RunComparison): Html
     return html`<p>
       ${
         areKnown
-          ? 'Nothing that this service knows: the same agent, models, tags, scenarios, and evals.'
-          : 'A run without sessions has no agent, models, tags, and evals to compare.'
+          ? 'Nothing that this service can see: both runs have the same agent, models, tags, scenarios, and evals.'
+          : 'A run without sessions has no agent, models, tags, or evals to compare.'
       }
       ${source}
     </p>`;

@@ -1,8 +1,8 @@
 import { findViolations, resolvePointer, type EvalDefinition } from '../../../contract/index.ts';
 import { toSentence } from '../../../platform/sandbox-kit-error.ts';
+import { parseEval } from '../../evals/definitions.ts';
 import { parseBoundedJson } from '../../requests/bounded-json.ts';
 import { InvalidDocumentError, RequestError } from '../../requests/errors.ts';
-import { parseEval } from '../../evals/definitions.ts';
 import { idField, listFields, type EvalField, type EvalKind } from './eval-fields.ts';
 
 /** The entered values by the pointers of their fields, as the form sends them. */

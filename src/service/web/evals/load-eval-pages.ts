@@ -1,7 +1,7 @@
 import { versionOf } from '../../evals/eval-version.ts';
-import { decideVerdict } from '../../sessions/verdict.ts';
-import { STATUS_WORDS } from '../../runs/reasons.ts';
 import { listDocuments } from '../../operations/documents.ts';
+import { STATUS_WORDS } from '../../runs/reasons.ts';
+import { decideVerdict } from '../../sessions/verdict.ts';
 import type { Store } from '../../store/store.ts';
 import { readPage } from '../frame/list-filter.ts';
 import type { Viewer } from '../frame/viewer.ts';

@@ -1,5 +1,5 @@
-import type { AcceptedTraces, TracesByExporter } from '../../exporters/accepted-traces.ts';
 import { findLiveEvals } from '../../evals/definitions.ts';
+import type { AcceptedTraces, TracesByExporter } from '../../exporters/accepted-traces.ts';
 import { exporterOf } from '../../exporters/exporter-name.ts';
 import type { Rejections, RejectedRequests } from '../../exporters/rejected-requests.ts';
 import {

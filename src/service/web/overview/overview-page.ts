@@ -8,7 +8,7 @@ import {
 } from '../../../report-kit/format.ts';
 import { renderRoutes, type FrontPage } from '../../../report-kit/front-page.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
-import type { IngestLogEntry, OwnerCounts, RunSummary } from '../../store/store.ts';
+import type { IngestLogEntry, OwnerCounts, RunSummary, SessionKind } from '../../store/store.ts';
 import type { Rejections } from '../../exporters/rejected-requests.ts';
 import { renderForm } from '../frame/forms.ts';
 import { renderLive, type LiveContent } from '../frame/live.ts';
@@ -175,7 +175,7 @@ interface Figure {
 
 function listCounts({ counts, rejections }: News, context: PageContext): Figure[] {
   const plural = (count: number): string => (count === 1 ? '' : 's');
-  const countSessions = (kind: 'production' | 'simulation'): Figure => {
+  const countSessions = (kind: SessionKind): Figure => {
     const { total, failed } = counts[kind];
     return {
       count: total,

@@ -1,7 +1,7 @@
-import { RequestError } from '../../requests/errors.ts';
-import { sortByUrgency, summarizeCounts } from '../../runs/scenario-results.ts';
 import { listDocuments } from '../../operations/documents.ts';
 import type { Simulations } from '../../operations/simulations.ts';
+import { RequestError } from '../../requests/errors.ts';
+import { sortByUrgency, summarizeCounts } from '../../runs/scenario-results.ts';
 import type { RunDetails, RunRef, SessionKind, Store } from '../../store/store.ts';
 import { readListFilter } from '../frame/list-filter.ts';
 import type { PageContext } from '../frame/page-frame.ts';

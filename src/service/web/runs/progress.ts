@@ -1,8 +1,8 @@
 import { cutText, formatCount, formatDuration } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderTranscript } from '../../../report-kit/transcript.ts';
-import { describeScenarios } from '../../runs/scenario-results.ts';
 import type { WatchedSimulation } from '../../operations/simulations.ts';
+import { describeScenarios } from '../../runs/scenario-results.ts';
 import { renderForm } from '../frame/forms.ts';
 import type { PageContext } from '../frame/page-frame.ts';
 import { linkToScenario, linkToScenarioSessions } from './run-links.ts';

@@ -1,7 +1,7 @@
-import { RequestError } from '../../requests/errors.ts';
-import type { KitFunctions } from '../../operations/kit-functions.ts';
 import { findDocument, removeDocument } from '../../operations/documents.ts';
+import type { KitFunctions } from '../../operations/kit-functions.ts';
 import { duplicateDocument, saveText, type TextKind } from '../../operations/scenarios.ts';
+import { RequestError } from '../../requests/errors.ts';
 import type { Documents, Store } from '../../store/store.ts';
 import { readLines } from '../frame/forms.ts';
 import { goTo, type Pages, type Visit } from '../frame/pages.ts';

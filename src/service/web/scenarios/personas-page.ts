@@ -3,6 +3,7 @@ import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
 import { cutText, formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
+import { completePersona, patienceOf } from '../../scenarios/complete-scenario.ts';
 import type { Page } from '../../store/store.ts';
 import {
   linkTo,
@@ -76,12 +77,11 @@ function renderPersonas(personas: readonly Persona[], context: PageContext): Htm
         name: 'characteristics',
         content: ({ characteristics = '' }) => cutText(characteristics, 300),
       },
-      { name: 'language', content: ({ language = 'en' }) => language },
+      { name: 'language', content: (persona) => completePersona(persona).language },
       {
         name: 'patience',
         isNumber: true,
-        content: ({ patience_turns: patience }) =>
-          patience !== undefined && formatCount(patience, 'turn'),
+        content: (persona) => formatCount(patienceOf(persona), 'turn'),
       },
     ],
   });
@@ -104,13 +104,14 @@ export function renderPersonaPage(
   { persona, scenarios, edited, voice }: PersonaPage,
   context: PageContext,
 ): string {
-  const { id, name, characteristics, language, verbosity, patience_turns: patience } = persona;
+  const { id, name, characteristics, verbosity } = persona;
+  const patience = patienceOf(persona);
   const path = `/personas/${encodeURIComponent(id)}`;
   const facts: Fact[] = [
     ['Characteristics', characteristics, 'text'],
-    ['Language', language ?? 'en', 'text'],
+    ['Language', completePersona(persona).language, 'text'],
     ['Says', verbosity],
-    ['Patience', patience === undefined ? 'never gives up' : `${patience} unhelpful replies`],
+    ['Patience', `${patience} unhelpful ${patience === 1 ? 'reply' : 'replies'}`],
   ];
   const ofVoice = listVoiceFacts(persona);
   return renderServicePage(

@@ -2,6 +2,7 @@ import type { EvalDefinition, Persona, ReplyCondition, Scenario } from '../../..
 import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { cutText, formatDuration, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { applyScenarioDefaults, type CompleteUser } from '../../scenarios/complete-scenario.ts';
 import { evalKinds } from '../evals/eval-fields.ts';
 import { linkTo, type PageContext } from '../frame/page-frame.ts';
 
@@ -15,16 +16,15 @@ export function renderScenario(
   known: { personas: readonly Persona[]; evals: readonly EvalDefinition[] },
   context: PageContext,
 ): Html {
-  const { user, evals = [], persona } = scenario;
+  const { user, evals = [], persona } = applyScenarioDefaults(scenario);
   const stored = known.personas.find(({ id }) => id === persona);
-  const mode = user.mode ?? 'graph';
   return html`<h2>User</h2>
     ${renderFactList([
       ['Goal', user.goal, 'text'],
       ['Persona', renderPersona(persona, stored, context)],
-      ['Plays', MODES[mode]],
+      ['Plays', MODES[user.mode]],
       ['Opening', user.opening, 'text'],
-      ['Begins', user.speaks_first === false ? 'the agent' : undefined],
+      ['Begins', user.speaks_first ? undefined : 'the agent'],
     ])}
     ${renderSteps(user)} ${renderFacts(user)} ${renderReactions(user)}
     <h2>Evals</h2>
@@ -57,7 +57,7 @@ function renderPersona(
     : html`<span class="fail">${persona}, which does not exist</span>`;
 }
 
-function renderSteps({ steps = [] }: Scenario['user']): Html | undefined {
+function renderSteps({ steps }: CompleteUser): Html | undefined {
   if (steps.length === 0) return undefined;
   return html`<h3>Then</h3>
     <ol class="steps">
@@ -80,17 +80,18 @@ function renderSteps({ steps = [] }: Scenario['user']): Html | undefined {
 const renderRest = (count: number): Html | undefined =>
   count > ITEMS_MAX ? html`<p class="soft">and ${count - ITEMS_MAX} more</p>` : undefined;
 
-function renderFacts({ facts = [] }: Scenario['user']): Html | undefined {
+function renderFacts({ facts }: CompleteUser): Html | undefined {
   if (facts.length === 0) return undefined;
   return html`<h3>States only when asked</h3>
     ${renderFactList(
       facts
         .slice(0, ITEMS_MAX)
-        .map(({ name, value, say }) => [name, say?.replaceAll('{value}', value) ?? value, 'text']),
+        // A function, because `$&` in a replacement text has a special meaning.
+        .map(({ name, value, say }) => [name, say.replaceAll('{value}', () => value), 'text']),
     )}`;
 }
 
-function renderReactions({ reactions = [], stop_when: stops = [] }: Scenario['user']): Html {
+function renderReactions({ reactions, stop_when: stops }: CompleteUser): Html {
   return html`${
     reactions.length !== 0 &&
     html`<h3>Reacts</h3>
@@ -144,18 +145,18 @@ function renderEval(
 
 /** Renders the settings of a scenario, and what is sent with it. */
 function renderContext(scenario: Scenario): Html {
-  const { channel, samples, pass_rate: rate, limits = {}, seed } = scenario;
-  const { initial_messages: messages, metadata, profile, preferences, history } = scenario;
-  const { max_turns: turns, turn_timeout_ms: turnMs, max_duration_ms: totalMs } = limits;
+  const { channel, samples, pass_rate: rate, limits } = applyScenarioDefaults(scenario);
+  const { initial_messages: messages, metadata, profile, preferences, history, seed } = scenario;
+  const { turn_timeout_ms: turnMs, max_duration_ms: totalMs } = scenario.limits ?? {};
   const sent = Object.entries({ messages, metadata, profile, preferences, history }).filter(
     ([, value]) => value !== undefined,
   );
   return html`<h2>Settings</h2>
     ${renderFactList([
-      ['Channel', channel ?? 'chat'],
-      ['Samples', String(samples ?? 1)],
-      ['Required', `${formatShare(rate ?? 1)} of the samples pass`],
-      ['Most turns', turns === undefined ? '10' : String(turns)],
+      ['Channel', channel],
+      ['Samples', String(samples)],
+      ['Required', `${formatShare(rate)} of the samples pass`],
+      ['Most turns', String(limits.max_turns)],
       ['Reply within', turnMs === undefined ? undefined : formatDuration(turnMs)],
       ['Session within', totalMs === undefined ? undefined : formatDuration(totalMs)],
       ['Seed', seed, 'text'],

@@ -2,6 +2,7 @@ import type { Scenario } from '../../../contract/index.ts';
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { RunnableAgent } from '../../operations/agents.ts';
+import { applyScenarioDefaults } from '../../scenarios/complete-scenario.ts';
 import type { Page } from '../../store/store.ts';
 import { renderProblem, renderSelect } from '../frame/fields.ts';
 import { renderFilterField, renderFilterForm } from '../frame/filter-form.ts';
@@ -126,7 +127,7 @@ function renderScenarios({ scenarios, run, agents }: ScenarioList, context: Page
       <a href="${linkTo(context, `/scenarios/${encodeURIComponent(id)}`)}">${name}</a>`;
   return renderItems({
     label: 'Scenarios',
-    items: scenarios,
+    items: scenarios.map((scenario) => applyScenarioDefaults(scenario)),
     columns: [
       { name: 'scenario', content: renderName },
       {
@@ -134,10 +135,10 @@ function renderScenarios({ scenarios, run, agents }: ScenarioList, context: Page
         content: ({ category = 'general', tags = [] }) =>
           html`${category} <span class="soft">${tags.join(', ')}</span>`,
       },
-      { name: 'user', content: ({ user }) => user.mode ?? 'graph' },
-      { name: 'channel', content: ({ channel = 'chat' }) => channel },
+      { name: 'user', content: ({ user }) => user.mode },
+      { name: 'channel', content: ({ channel }) => channel },
       { name: 'evals', isNumber: true, content: ({ evals = [] }) => evals.length },
-      { name: 'samples', isNumber: true, content: ({ samples = 1 }) => samples },
+      { name: 'samples', isNumber: true, content: ({ samples }) => samples },
     ],
   });
 }

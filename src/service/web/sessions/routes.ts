@@ -1,8 +1,8 @@
 import type { Clock } from '../../../platform/clock.ts';
-import { RequestError } from '../../requests/errors.ts';
 import { findLiveEvals } from '../../evals/definitions.ts';
-import { buildConversationTranscript } from '../../sessions/transcripts.ts';
 import { storeScenarioOf } from '../../operations/conversation-scenarios.ts';
+import { RequestError } from '../../requests/errors.ts';
+import { buildConversationTranscript } from '../../sessions/transcripts.ts';
 import type { CloseResult, Store } from '../../store/store.ts';
 import { readText } from '../frame/forms.ts';
 import { chooseKind, readListFilter } from '../frame/list-filter.ts';

@@ -1,11 +1,11 @@
 import { schemas, type LiveSettings } from '../../../contract/index.ts';
 import { isoDate, type Clock } from '../../../platform/clock.ts';
 import { awaitValues } from '../../../platform/concurrency.ts';
-import { InvalidDocumentError, RequestError } from '../../requests/errors.ts';
 import { findLiveEvals } from '../../evals/definitions.ts';
 import { missingJudgeWarnings } from '../../model/missing-models.ts';
 import type { Backlog } from '../../operations/backlog.ts';
 import { changeSettings, type FindSettingsWarnings } from '../../operations/settings.ts';
+import { InvalidDocumentError, RequestError } from '../../requests/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { findFieldProblems, isFlawless } from '../frame/field-problems.ts';
 import { readText, readTexts } from '../frame/forms.ts';

@@ -99,7 +99,7 @@ function renderEvals(page: SettingsPage, context: PageContext): Html {
   return html`<fieldset ${problems.evals !== undefined && html`aria-describedby="problem-evals"`}>
     <legend>Evals that score every closed conversation</legend>
     <p class="soft">
-      At most five. Evals that are judged by a language model call it for every conversation.
+      At most five. An eval that uses a language model calls it for every conversation.
     </p>
     ${renderProblem(problems.evals, 'problem-evals')}
     ${settings.evals.map((id) => {

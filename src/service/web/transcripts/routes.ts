@@ -1,6 +1,5 @@
 import { forgetOldest } from '../../../platform/forget-oldest.ts';
 import { randomUuid } from '../../../platform/random.ts';
-import { RequestError } from '../../requests/errors.ts';
 import { findLiveEvals } from '../../evals/definitions.ts';
 import { transcriptFormats } from '../../operations/transcript-file/read-transcripts.ts';
 import {
@@ -8,6 +7,7 @@ import {
   storeSessions,
   type TranscriptOptions,
 } from '../../operations/transcripts.ts';
+import { RequestError } from '../../requests/errors.ts';
 import { findFieldProblems, isFlawless } from '../frame/field-problems.ts';
 import { readLines, readText, readTexts } from '../frame/forms.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';

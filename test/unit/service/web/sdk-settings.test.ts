@@ -1,6 +1,6 @@
 /** The settings of SDKs on the page about exporters. */
 import t from 'tap';
-import { renderSdkSettings } from '../../../src/service/web/overview/sdk-settings.ts';
+import { renderSdkSettings } from '../../../../src/service/web/overview/sdk-settings.ts';
 
 void t.test('the SDK that sent unreadable spans comes first, open', (t) => {
   const all = [

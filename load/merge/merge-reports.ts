@@ -62,9 +62,8 @@ export function mergeReports(
     report.aborted === undefined ? [] : [`${nameOf(report)}: ${report.aborted}`],
   );
   return {
-    verdict,
-    exitCode,
-    sentence,
+    // The verdict stands first in a report, and the rest of the judgment behind the plan.
+    ...{ verdict, exitCode, sentence },
     ...reportHead(options, run),
     ...(blocker && { blockedBy: blocker }),
     ...(aborted.length > 0 && { aborted: aborted.join(' ') }),

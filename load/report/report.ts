@@ -46,9 +46,8 @@ export function buildReport(options: LoadRun, run: CompletedRun): LoadReport {
   const judged = judgeMeasurements(options, { ...requests, plan, traffic }, check, blockedBy);
   const { verdict, exitCode, sentence } = judged;
   const report: LoadReport = {
-    verdict,
-    exitCode,
-    sentence,
+    // The verdict stands first in a report, and the rest of the judgment behind the plan.
+    ...{ verdict, exitCode, sentence },
     ...reportHead(options, run),
     ...(blockedBy && { blockedBy }),
     ...(aborted !== undefined && { aborted }),

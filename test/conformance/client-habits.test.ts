@@ -40,6 +40,16 @@ const legalClients: Readonly<Record<string, LegalClient>> = {
     run: (target) => readUntilEmpty(target, 25),
     setup: { seed },
   },
+  'a reader that asks for the total, and reads from the last page to the first': {
+    run: async (target) => {
+      const page = await read(target, '/api/simulations/sessions/?limit=1');
+      const { total } = (await page.json()) as { total: number };
+      for (let skip = total - (total % 25 || 25); skip >= 0; skip -= 25) {
+        await read(target, `/api/simulations/sessions/?limit=25&skip=${skip}`);
+      }
+    },
+    setup: { seed },
+  },
   'a reader of the ten newest sessions': {
     run: (target) => read(target, '/api/simulations/sessions/?limit=10'),
     setup: { seed },

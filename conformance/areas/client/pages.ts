@@ -278,16 +278,19 @@ function pageOf(exchange: Exchange): Page | undefined {
   };
 }
 
-/** Pages of one list that a client read one after the other, starting with the first page. */
+/** Pages of one list that a client read one after the other. The first one starts with the first session. */
 type Reading = readonly [Page, ...Page[]];
 
-/** Returns the readings of all lists. A request with `skip=0` starts a new reading. */
+/**
+ * Returns the readings of all lists. A request with `skip=0` starts a new reading, unless the pages so
+ * far have a gap: a client may look at the total first, and then read from the last page to the first.
+ */
 const readingsOf = computeOnce(({ exchanges }: Transcript): readonly Reading[] => {
   const readings: [Page, ...Page[]][] = [];
   const current = new Map<string, [Page, ...Page[]]>();
   for (const page of exchanges.flatMap((exchange) => pageOf(exchange) ?? [])) {
     const reading = current.get(page.list);
-    if (reading && page.skip > 0) reading.push(page);
+    if (reading && (page.skip > 0 || coverageOf(reading).afterGap)) reading.push(page);
     else if (page.skip === 0) {
       const started: [Page, ...Page[]] = [page];
       readings.push(started);

@@ -172,11 +172,7 @@ function durationUpTo(maxMs: number, maxText: string, minMs: 0 | 1_000 = 0) {
       const ms = Math.round(Number(number) * (durationUnitsMs[unit ?? 's'] ?? NaN));
       const isInRange = ms >= minMs && ms <= maxMs;
       if (isInRange && unit !== undefined) return ms;
-      const hint = isInRange
-        ? ` Did you mean ${value}s?`
-        : ms < minMs
-          ? ` The shortest is ${minMs / 1_000}s.`
-          : '';
+      const hint = isInRange ? ` Did you mean ${value}s?` : '';
       const message = `must be ${description}, got ${JSON.stringify(value)}.${hint}`;
       context.addIssue({ code: 'custom', message });
       return z.NEVER;

@@ -123,7 +123,7 @@ void t.test('an error of the agent in every session is named once, with check', 
   t.match(ran.stdout, /^undecided correction, sample 1 and \d+ more /m, 'its user says something');
   t.equal(text.match(/\bundecided /g)?.length, 1, 'no table where every row is undecided');
   const advice =
-    /Every session stopped because of an error of the agent\. Run (npx )?sandbox-kit check http:\S+ to find its cause\./;
+    /Every session stopped because of an error of the agent\. Run (npx )?sandbox-kit check http:\S+ to find out why\./;
   t.match(text, advice);
   t.match(read(json).sentence, advice);
 });

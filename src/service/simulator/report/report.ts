@@ -108,5 +108,5 @@ function describeSandboxErrors(
     stopped.length === ran.length
       ? all
       : `${formatNumber(stopped.length)} of ${formatCount(ran.length, 'session')}`;
-  return ` ${subject} stopped because of ${formatList([...causes])}. Run sandbox-kit check ${sandbox} to find its cause.`;
+  return ` ${subject} stopped because of ${formatList([...causes])}. Run sandbox-kit check ${sandbox} to find out why.`;
 }

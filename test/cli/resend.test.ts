@@ -36,9 +36,7 @@ const inChat =
   };
 
 const nullContent = inChat(
-  respondWith(200, {
-    choices: [{ message: { role: 'assistant', content: null } }],
-  }),
+  respondWith(200, { choices: [{ message: { role: 'assistant', content: null } }] }),
 );
 
 /** A sandbox that was checked, and what the check wrote. */

@@ -96,8 +96,8 @@ void t.test('requests between two bursts count toward the rate of the second one
       .map(({ step, status }, index) => respond(status, index, step));
     const seed: Exchange = { ...respond(200, 0, 'make keys'), endpoint: 'admin' };
     const transcript = { run: newRunRecord({ intrusive: true }), exchanges: [seed, ...exchanges] };
-    const { evidence, judge } = admitsRate();
-    return judge(evidence(transcript), transcript);
+    const admits = admitsRate();
+    return admits.judge(admits.evidence(transcript), transcript);
   };
   t.same(judgeSecond(119), []);
   t.match(judgeSecond(60), [{ expected: /not after 61/ }]);

@@ -20,10 +20,16 @@ export function findLateSpans(transcript: Transcript): Diagnosis[] {
       exchange.response !== undefined &&
       isConversationAccepted(conversationIdOf(exchange), transcript),
   );
-  const early = calls.filter(({ response }) => response?.status === 404);
   const found = calls.filter(isClosed);
-  const findLater = (call: Exchange): Exchange | undefined =>
-    found.find((other) => other.id > call.id && isSameConversation(other, call));
+  const foundFor = (call: Exchange): Exchange[] =>
+    found.filter((other) => isSameConversation(other, call));
+  // A 404 during or after a call that closes the conversation has another cause.
+  const early = calls.filter(
+    (call) =>
+      call.response?.status === 404 &&
+      foundFor(call).every(({ startedMs }) => startedMs >= call.endedMs),
+  );
+  const findLater = (call: Exchange): Exchange | undefined => foundFor(call)[0];
   const seen =
     nonEmpty(early.filter(findLater)) ??
     (isDecidedByWait(early, found, transcript) ? nonEmpty(early) : undefined);

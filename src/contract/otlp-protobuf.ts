@@ -51,6 +51,23 @@ export function decodeTraceRequest(bytes: Uint8Array): TraceRequest {
   return { spans: toSpans(decodeRequest(buffer)), ignoredKeys: [] };
 }
 
+/**
+ * Returns the keys of span attributes that a request sends as `doubleValue`: `decodeTraceRequest` gives
+ * integers and doubles the same form.
+ * @throws OtlpError if the bytes are invalid or exceed `otlpLimits`.
+ */
+export function listDoubleKeys(bytes: Uint8Array): ReadonlySet<string> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  checkLimits(buffer);
+  const spans = decodeRequest(buffer).resourceSpans.flatMap(({ scopeSpans }) =>
+    scopeSpans.flatMap((scoped) => scoped.spans),
+  );
+  const pairs = spans.flatMap(({ attributes }) => attributes);
+  return new Set(
+    pairs.flatMap(({ key, value }) => (value && Object.hasOwn(value, 'doubleValue') ? [key] : [])),
+  );
+}
+
 /** Spans of a request that were not stored although the others were, and why. */
 export interface PartialSuccess {
   rejectedSpans: number;

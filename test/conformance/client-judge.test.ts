@@ -284,31 +284,6 @@ const faultyClients: Readonly<Record<string, FaultyClient>> = {
     run: (target) => read(target, '/api/prod-evaluations/sessions/?started_after=1%2F2%2F2026'),
     fails: ['CLIENT-052'],
   },
-  'a reader of the first page only': {
-    run: (target) => read(target, '/api/simulations/sessions/'),
-    setup: { seed },
-    fails: ['CLIENT-054'],
-  },
-  'a reader that polls the newest page and never finds its conversation': {
-    run: async (target) => {
-      for (let count = 0; count < 3; count += 1) await read(target, '/api/simulations/sessions/');
-    },
-    setup: { seed },
-    warns: ['CLIENT-057'],
-  },
-  'a reader of one page of a longer list': {
-    run: (target) => read(target, '/api/simulations/sessions/?limit=50'),
-    setup: { seed },
-    warns: ['CLIENT-057'],
-  },
-  'a reader that steps by more than it got': {
-    run: async (target) => {
-      await read(target, '/api/simulations/sessions/?limit=20');
-      await read(target, '/api/simulations/sessions/?limit=20&skip=40');
-    },
-    setup: { seed },
-    fails: ['CLIENT-055'],
-  },
 };
 
 for (const [name, { run, setup, fails = [], warns = [] }] of Object.entries(faultyClients)) {

@@ -1,6 +1,12 @@
+import { INPUT_KEY, OUTPUT_KEY, type TraceSpan } from '../../../src/contract/index.ts';
 import { computeOnce } from '../../../src/platform/compute-once.ts';
-import { type Exchange, retryAfterMsOf, type Transcript } from '../../engine/transcript/reading.ts';
-import { isTraces, readTraces, spanKeyOf, spansOf } from './sent-traces.ts';
+import {
+  type Exchange,
+  isAccepted,
+  retryAfterMsOf,
+  type Transcript,
+} from '../../engine/transcript/reading.ts';
+import { conversationSpansOf, isTraces, readTraces, spanKeyOf, spansOf } from './sent-traces.ts';
 import { formatSeconds } from '../../../src/report-kit/format.ts';
 
 /** A later request with the content of an earlier one. */
@@ -44,11 +50,41 @@ function contentKeyOf(exchange: Exchange): string | undefined {
   }
   // A request without spans contains nothing to send again.
   if (traces.spans.length === 0) return undefined;
-  const contents = traces.spans.map(({ name, startNs, endNs, attributes }) =>
-    JSON.stringify([name, String(startNs), String(endNs), attributes]),
-  );
-  return contents.sort().join('\n');
+  return traces.spans.map(spanContentOf).sort().join('\n');
 }
+
+/** Returns a key that is equal for spans with the same content, except for their ids. */
+const spanContentOf = ({ name, startNs, endNs, attributes }: TraceSpan): string =>
+  JSON.stringify([name, String(startNs), String(endNs), attributes]);
+
+const storedTwice = computeOnce(
+  ({ exchanges }: Transcript): ReadonlyMap<Exchange, readonly TraceSpan[]> => {
+    const firstId = new Map<string, { spanId: string; exchange: Exchange }>();
+    const repeated = new Map<Exchange, TraceSpan[]>();
+    for (const exchange of exchanges.filter(isTraces).filter(isAccepted)) {
+      const turns = conversationSpansOf(exchange).filter(
+        ({ attributes }) => INPUT_KEY in attributes && OUTPUT_KEY in attributes,
+      );
+      for (const span of turns) {
+        const { traceId, spanId } = span;
+        const key = `${traceId} ${spanContentOf(span)}`;
+        const first = firstId.get(key);
+        if (!first) firstId.set(key, { spanId, exchange });
+        else if (first.spanId !== spanId && first.exchange.endedMs <= exchange.startedMs) {
+          repeated.set(exchange, [...(repeated.get(exchange) ?? []), span]);
+        }
+      }
+    }
+    return repeated;
+  },
+);
+
+/**
+ * Returns the turns of a request that the service had stored before under another span id. They have the
+ * trace id, times, and text of an earlier request, so they are no other turns.
+ */
+export const storedTwiceOf = (exchange: Exchange, transcript: Transcript): readonly TraceSpan[] =>
+  storedTwice(transcript).get(exchange) ?? [];
 
 /** Returns the first request that repeats an earlier one after its response. */
 export function findNextAttempt(exchange: Exchange, transcript: Transcript): Attempt | undefined {

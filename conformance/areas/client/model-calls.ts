@@ -1,8 +1,13 @@
 /** What the service reads from the span of a model call: messages, tokens, and models (spec 2.1). */
 import { describeType, isObject, parseJson } from '../../../src/platform/json.ts';
+import type { Check } from '../../engine/checks/check.ts';
 import type { Subject } from '../../engine/requirement.ts';
-import { checkAttributes } from './checks.ts';
+import { checkAttributes, toFinding } from './checks.ts';
+import { doubleKeysOf } from './sent-traces.ts';
 import { setAttribute } from './transforms.ts';
+
+const TOKEN_KEYS = ['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens'] as const;
+const TOKEN_COUNT = 'an integer of 0 or more (intValue)';
 
 export const modelCalls: Subject = {
   requirements: {
@@ -49,18 +54,15 @@ export const modelCalls: Subject = {
       rule: '`gen_ai.usage.input_tokens` and `gen_ai.usage.output_tokens` are integers of 0 or more.',
       statements: ['2.1.14'],
       reason: 'The token counts of the turn are lost.',
-      check: checkAttributes(
-        ['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens'],
-        'an integer of 0 or more (intValue)',
-        (tokens) =>
-          typeof tokens === 'number' && Number.isInteger(tokens) && tokens >= 0
-            ? undefined
-            : describeType(tokens),
-      ),
+      check: checkTokens(),
       mutants: {
         'tokens-as-text': {
           description: 'Sends token counts as strings.',
           transform: setAttribute('gen_ai.usage.input_tokens', { stringValue: '12' }),
+        },
+        'tokens-as-double': {
+          description: 'Sends token counts as doubles.',
+          transform: setAttribute('gen_ai.usage.input_tokens', { doubleValue: 12 }),
         },
       },
     },
@@ -82,6 +84,30 @@ export const modelCalls: Subject = {
     },
   },
 };
+
+function checkTokens(): Check {
+  const check = checkAttributes(TOKEN_KEYS, TOKEN_COUNT, (tokens) =>
+    typeof tokens === 'number' && Number.isInteger(tokens) && tokens >= 0
+      ? undefined
+      : describeType(tokens),
+  );
+  return {
+    ...check,
+    judge(evidence, transcript) {
+      const findings = check.judge(evidence, transcript);
+      const reported = new Set(findings.map(({ exchange }) => exchange));
+      const doubles = evidence.flatMap((exchange) => {
+        if (reported.has(exchange.id)) return [];
+        const doubleKeys = doubleKeysOf(exchange);
+        const keys = TOKEN_KEYS.filter((key) => doubleKeys.has(key));
+        if (keys.length === 0) return [];
+        const received = `${keys.join(' and ')} as doubleValue`;
+        return [toFinding(exchange, { expected: TOKEN_COUNT, received })];
+      });
+      return [...findings, ...doubles];
+    },
+  };
+}
 
 /**
  * Returns the fault of a `gen_ai.*.messages` attribute, without its content; undefined if it is a

@@ -2,6 +2,7 @@
 import { PAGE_LIMIT_DEFAULT } from '../../../src/contract/index.ts';
 import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { isObject } from '../../../src/platform/json.ts';
+import { formatCount } from '../../../src/report-kit/format.ts';
 import type { Check, Finding } from '../../engine/checks/check.ts';
 import {
   chain,
@@ -18,7 +19,7 @@ import { queryParameter } from '../service/results-api.ts';
 import { type Fault, notObserved, toFinding } from './checks.ts';
 import { isRead, queryOf } from './queries.ts';
 import { pagedRead, plainRead } from './reference.ts';
-import { sentConversationsOf } from './sent-conversations.ts';
+import { endedConversationsOf, sentConversationsOf } from './sent-conversations.ts';
 import { omit, sendTwice } from './transforms.ts';
 
 const NO_PAGES = notObserved(
@@ -40,7 +41,7 @@ export const pages: Subject = {
         const { end, afterGap } = coverageOf(reading);
         const last = reading.at(-1) ?? reading[0];
         // CLIENT-055 reports a gap.
-        if (afterGap || end >= last.total || hasOwn(last, transcript)) return undefined;
+        if (afterGap || end >= last.total || isSearch(reading, transcript)) return undefined;
         return {
           at: last.exchange,
           expected: `pages with all ${last.total} sessions`,
@@ -70,7 +71,7 @@ export const pages: Subject = {
       },
     },
     'CLIENT-055': {
-      rule: 'The pages of a list leave no gap: `skip` is at most the end of the previous page.',
+      rule: 'The pages of a list leave no gap: the first one has `skip=0`, and then `skip` is at most the end of the previous page.',
       statements: ['4.3.14', '4.3.r3', '4.4.9'],
       reason: 'The client misses the sessions in the gap.',
       check: checkReadings((reading) => {
@@ -80,7 +81,10 @@ export const pages: Subject = {
             at: afterGap.exchange,
             expected: `skip=${end}`,
             received: `skip=${afterGap.skip}`,
-            hint: 'Increase skip by the number of received items, not by the limit.',
+            hint:
+              end === 0
+                ? 'skip is the number of sessions before the page, so the first page has skip=0.'
+                : 'Increase skip by the number of received items, not by the limit.',
           }
         );
       }),
@@ -120,7 +124,7 @@ export const pages: Subject = {
     },
     'CLIENT-057': {
       level: 'should',
-      rule: 'A client that reads only the newest sessions of a longer list finds its own conversation among them.',
+      rule: 'A client that reads only the newest sessions of a longer list finds its own conversations among them.',
       statements: ['4.3.r3', '4.3.16'],
       reason: 'More sessions can arrive than a page has, and the client misses the others.',
       check: {
@@ -207,17 +211,44 @@ function findPartialReads(transcript: Transcript): Finding[] {
   const looks = readingsOf(transcript).filter((reading) => isLook(reading, transcript));
   const byList = Map.groupBy(looks, ([{ list }]) => list);
   return [...byList.values()].flatMap((readings) => {
-    const last = readings.at(-1)?.[0];
-    if (!last || hasOwn(last, transcript)) return [];
-    const { exchange, items, total } = last;
+    const last = readings.at(-1);
+    if (!last || hasFoundAll(last, transcript)) return [];
+    const [page] = last;
+    const { exchange, items, total } = page;
+    const isFound = hasOwn(page, transcript);
+    const times = readings.length > 1 ? `, ${readings.length} times` : '';
+    const missing = isFound
+      ? `, without ${formatCount(listMissing(last, transcript).length, 'conversation')} of the client`
+      : '';
     const finding = toFinding(exchange, {
-      expected: `all ${total} sessions, or the conversation of the client among the newest`,
-      received: `the ${items} newest sessions${readings.length > 1 ? `, ${readings.length} times` : ''}`,
+      expected: `all ${total} sessions, or the conversations of the client among the newest`,
+      received: `the ${items} newest sessions${times}${missing}`,
       hint: 'Read the other pages with skip, or filter the list, for example by started_after.',
     });
-    // A client that asks for fewer sessions than the default page has wants only the newest ones.
-    return [items < PAGE_LIMIT_DEFAULT ? { ...finding, isNote: true as const } : finding];
+    // A client that asks for fewer sessions than the default page has wants only the newest ones, and one
+    // that reads them repeatedly may look for one conversation.
+    const isIntended = items < PAGE_LIMIT_DEFAULT || (isFound && readings.length > 1);
+    return [isIntended ? { ...finding, isNote: true as const } : finding];
   });
+}
+
+/**
+ * Returns whether a look at the newest sessions showed the client all that it looked for: its
+ * conversations, only their number, or sessions that were not there at its previous look.
+ */
+function hasFoundAll(look: Reading, transcript: Transcript): boolean {
+  const [page] = look;
+  if (!hasOwn(page, transcript)) return false;
+  if (page.items === 1 || listMissing(look, transcript).length === 0) return true;
+  const others = readingsOf(transcript).filter(
+    (other) => other !== look && isSameList(other, look),
+  );
+  const previous = others.at(-1);
+  return (
+    previous !== undefined &&
+    (others.some((other) => !isLook(other, transcript)) ||
+      String(previous[0].conversations) !== String(page.conversations))
+  );
 }
 
 /** Continues to read after the last page, as clients do that add their limit to skip. */
@@ -297,8 +328,28 @@ const readingsOf = computeOnce(({ exchanges }: Transcript): readonly Reading[] =
       current.set(page.list, started);
     }
   }
-  return readings;
+  return [...readings, ...readShifted(exchanges)];
 });
+
+/**
+ * Returns the readings of lists that a client read to the end, but from another page than the first.
+ * The client may know the first page if it starts more than a page later, or read it with other filters.
+ */
+function readShifted(exchanges: readonly Exchange[]): Reading[] {
+  const fromStart = new Set(
+    exchanges
+      .filter((exchange) => isRead(exchange) && Number(queryOf(exchange).get('skip') ?? 0) === 0)
+      .map(({ endpoint }) => endpoint),
+  );
+  const pages = exchanges.flatMap((exchange) => pageOf(exchange) ?? []);
+  const lists = Map.groupBy(pages, ({ list }) => list).values();
+  return [...lists].flatMap((list) => {
+    const [first, ...others] = list.sort((left, right) => left.skip - right.skip);
+    if (!first || others.length === 0 || fromStart.has(first.exchange.endpoint)) return [];
+    const { end, afterGap } = coverageOf([first, ...others], first.skip);
+    return first.skip > first.items || afterGap || end < first.total ? [] : [[first, ...others]];
+  });
+}
 
 /** Returns whether a client meant to read the whole list, not only its first sessions. */
 function isPaged([first, ...others]: Reading): boolean {
@@ -312,10 +363,39 @@ function isPaged([first, ...others]: Reading): boolean {
 function isLook(reading: Reading, transcript: Transcript): boolean {
   const [first, ...others] = reading;
   if (others.length > 0 || first.items >= first.total) return false;
-  const isRepeated = readingsOf(transcript).some(
-    (other) => other !== reading && other[0].list === first.list,
+  return first.hasLimit || isRepeated(reading, transcript) || hasOwn(first, transcript);
+}
+
+const isSameList = ([left]: Reading, [right]: Reading): boolean => left.list === right.list;
+
+const isRepeated = (reading: Reading, transcript: Transcript): boolean =>
+  readingsOf(transcript).some((other) => other !== reading && isSameList(other, reading));
+
+/**
+ * Returns whether a client read pages until it found a conversation of its own. A client that read on
+ * although it had found one wanted the whole list, unless it looked for all of them, or for one at a time.
+ */
+function isSearch(reading: Reading, transcript: Transcript): boolean {
+  const last = reading.at(-1) ?? reading[0];
+  return (
+    hasOwn(last, transcript) &&
+    (!reading.some((page) => page !== last && hasOwn(page, transcript)) ||
+      isRepeated(reading, transcript) ||
+      listMissing(reading, transcript).length === 0)
   );
-  return first.hasLimit || isRepeated || hasOwn(first, transcript);
+}
+
+/**
+ * Returns the conversations that a client had ended before a reading, and that its pages do not contain.
+ * Of a list with filters, it returns none: they need not match.
+ */
+function listMissing(reading: Reading, transcript: Transcript): string[] {
+  const [{ exchange, list }] = reading;
+  if (list !== exchange.endpoint) return [];
+  const found = new Set(reading.flatMap(({ conversations }) => conversations));
+  return [...endedConversationsOf(transcript)].flatMap(([id, { endedMs }]) =>
+    endedMs <= exchange.startedMs && !found.has(id) ? [id] : [],
+  );
 }
 
 /** Returns whether a page has a conversation whose spans the client sent. */
@@ -325,8 +405,8 @@ function hasOwn({ conversations }: Page, transcript: Transcript): boolean {
 }
 
 /** Returns the end of the pages that have no gap before them, and the first page after a gap. */
-function coverageOf(reading: Reading): { end: number; afterGap: Page | undefined } {
-  let end = 0;
+function coverageOf(reading: Reading, start = 0): { end: number; afterGap: Page | undefined } {
+  let end = start;
   const pages = [...reading].sort((left, right) => left.skip - right.skip);
   for (const page of pages) {
     // Clients that add their limit to skip read one more page after the last session.

@@ -45,6 +45,13 @@ export const queries: Subject = {
           description: 'Spells failed_only as failedOnly.',
           transform: changePath(production, (path) => path.replace('failed_only', 'failedOnly')),
         },
+        'filter-by-outcome': {
+          description: 'Asks for failed sessions with outcome=fail.',
+          transform: changeQuery(production, (query) => {
+            query.delete('failed_only');
+            query.set('outcome', 'fail');
+          }),
+        },
         'filter-of-other-list': {
           description: 'Filters production results by agent.',
           transform: changeQuery(production, (query) => query.set('agent', 'shop')),
@@ -60,7 +67,13 @@ export const queries: Subject = {
         const others = unknownNames(exchange).filter((name) => !findIntendedName(name, exchange));
         if (others.length === 0) return undefined;
         const received = listSome(others.map((name) => toPrintable(name, 40)));
-        return { expected: 'no other parameters', received };
+        const isId = others.some((name) =>
+          /^(conversation|session|source_session)_?id$/i.test(name),
+        );
+        const hint = isId
+          ? 'No parameter selects a conversation: look for its source_session_id in the items.'
+          : undefined;
+        return { expected: 'no other parameters', received, hint };
       }),
       legal: {
         'cache-buster': {
@@ -174,6 +187,9 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   run_name: 'run',
 };
 
+/** Names with which clients ask for failed sessions, as in `outcome=fail`. */
+const OUTCOME_NAMES: ReadonlySet<string> = new Set(['outcome', 'result', 'status', 'verdict']);
+
 const toSnakeCase = (name: string): string =>
   name
     .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
@@ -185,6 +201,9 @@ function findIntendedName(name: string, exchange: Exchange): string | undefined 
   const known = parametersOf(exchange);
   const snake = toSnakeCase(name);
   const synonym = SYNONYMS[snake];
+  if (OUTCOME_NAMES.has(snake) && /^fail/i.test(queryOf(exchange).get(name) ?? '')) {
+    return 'failed_only';
+  }
   if (synonym !== undefined && known.includes(synonym)) return synonym;
   // Each of `agent` and `run` is a parameter of only one endpoint.
   if (name === 'run') return 'agent';

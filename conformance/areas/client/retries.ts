@@ -11,11 +11,19 @@ import {
   isEssential,
   isInjected,
   isUnavailable,
+  storedTwiceOf,
   waitMsOf,
 } from './attempts.ts';
-import { checkRequests, type Fault, NO_TRACES, notObserved, toFinding } from './checks.ts';
+import {
+  checkRequests,
+  type Fault,
+  listSome,
+  NO_TRACES,
+  notObserved,
+  toFinding,
+} from './checks.ts';
 import { firstBatch, secondBatch } from './reference.ts';
-import { isTraces } from './sent-traces.ts';
+import { isTraces, nameSpan } from './sent-traces.ts';
 import { sendBefore, storedResponse, withHeaders } from './transforms.ts';
 
 const INJECT = 'Add --inject-faults to sandbox-kit exec --judge-client.';
@@ -26,6 +34,26 @@ const NO_503 = notObserved(
 
 const end = to('end');
 const traces = to('traces');
+
+function findNewIds(exchange: Exchange, transcript: Transcript): Fault | undefined {
+  const hint = 'Generate the id of a span when it starts, not when you send it.';
+  const next = findNextAttempt(exchange, transcript);
+  if (isRepeatable(exchange) && next?.hasNewIds) {
+    return {
+      at: next.exchange,
+      expected: `the span ids of exchange ${exchange.id}`,
+      received: 'the same spans with other ids',
+      hint,
+    };
+  }
+  const stored = storedTwiceOf(exchange, transcript);
+  if (stored.length === 0) return undefined;
+  return {
+    expected: 'only new spans, or the earlier span ids',
+    received: `spans that an earlier request had with other ids: ${listSome(stored.map(nameSpan))}`,
+    hint,
+  };
+}
 
 /** A retry within this time after a 502, 503, or 504 is immediate. */
 const PAUSE_MS_MIN = 100;
@@ -107,23 +135,20 @@ export const retries: Subject = {
         reason:
           'The service recognizes repeated spans by their ids. With new ids, they count twice.',
         check: checkRequests(
-          (exchange, transcript) => isRepeatable(exchange) && isRetried(exchange, transcript),
+          (exchange, transcript) =>
+            (isRepeatable(exchange) && isRetried(exchange, transcript)) ||
+            storedTwiceOf(exchange, transcript).length > 0,
           unlessRefused(isRepeatable, notObserved(`No trace request was refused. ${INJECT}`)),
-          (exchange, transcript) => {
-            const next = findNextAttempt(exchange, transcript);
-            if (!next?.hasNewIds) return undefined;
-            return {
-              at: next.exchange,
-              expected: `the span ids of exchange ${exchange.id}`,
-              received: 'the same spans with other ids',
-              hint: 'Generate the id of a span when it starts, not when you send it.',
-            };
-          },
+          findNewIds,
         ),
         mutants: {
           'new-ids': {
             description: 'Gives spans new ids when it sends them again.',
             transform: renewIds,
+          },
+          'resends-under-new-ids': {
+            description: 'Sends an accepted batch again, with new span ids.',
+            transform: resendWithNewIds,
           },
         },
       },
@@ -316,5 +341,14 @@ function renewIds(): ReturnType<TransformFactory> {
     count += 1;
     const renewed = request.body.replaceAll(/(spanId":"a1\d)0/gi, `$1${count}`);
     return forward(withBody(request, renewed));
+  };
+}
+
+/** Sends the second batch again with new span ids after it was stored. */
+function resendWithNewIds(): ReturnType<TransformFactory> {
+  return async (request, forward) => {
+    const response = await forward(request);
+    if (!secondBatch(request) || response.status !== 200) return response;
+    return forward(withBody(request, request.body.replaceAll(/(spanId":"b2\d)0/gi, '$1f')));
   };
 }

@@ -1,6 +1,7 @@
 /** The conversations that a client sent and ended. */
 import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
+import { endedConversationOf } from '../service/transcript.ts';
 import {
   conversationsOf,
   conversationSpansOf,
@@ -30,6 +31,19 @@ export const sentConversationsOf = computeOnce((transcript: Transcript): SentCon
   }
   return sent;
 });
+
+/** Returns the first accepted end call of each conversation whose spans were sent. */
+export const endedConversationsOf = computeOnce(
+  (transcript: Transcript): ReadonlyMap<string, Exchange> => {
+    const sent = sentConversationsOf(transcript);
+    const ended = new Map<string, Exchange>();
+    for (const exchange of transcript.exchanges.filter(isEnd).filter(isAccepted)) {
+      const id = endedConversationOf(exchange);
+      if (id !== undefined && sent.has(id) && !ended.has(id)) ended.set(id, exchange);
+    }
+    return ended;
+  },
+);
 
 /** The conversation ids and other values of trace requests that the service refused or did not read. */
 interface UnreadValues {

@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { gunzipSync } from 'node:zlib';
 import {
   hasValidIds,
+  listAt,
   OPERATION_KEY,
   OtlpError,
   readConversationId,
@@ -9,9 +11,9 @@ import {
   type TraceRequest,
   type TraceSpan,
 } from '../../../src/contract/index.ts';
-import { decodeTraceRequest } from '../../../src/contract/otlp-protobuf.ts';
+import { decodeTraceRequest, listDoubleKeys } from '../../../src/contract/otlp-protobuf.ts';
 import { computeOnce } from '../../../src/platform/compute-once.ts';
-import { parseJson } from '../../../src/platform/json.ts';
+import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
 import { errorCode } from '../../../src/platform/error-origin.ts';
 
@@ -105,24 +107,92 @@ function inflate(bytes: Uint8Array): Uint8Array {
 }
 
 function readJson(bytes: Uint8Array): TraceRequest {
-  const json = parseJson(Buffer.from(bytes).toString('utf8'));
+  const json = isUtf8(bytes) ? parseJson(Buffer.from(bytes).toString('utf8')) : undefined;
   if (json !== undefined) return readTraceRequest(json);
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
     throw new OtlpError('The body is gzip data, but Content-Encoding is not gzip.');
   }
+  if (!isUtf8(bytes)) throw new OtlpError('The body is not JSON in UTF-8.');
   throw new OtlpError(bytes.length === 0 ? 'The body is empty.' : 'The body is not JSON.');
 }
 
 /** Returns the JSON of an OTLP/JSON request as sent; undefined for other requests. */
 export function rawJsonOf(exchange: Exchange): unknown {
-  const bytes = formatOf(exchange) === 'application/json' ? bytesOf(exchange) : undefined;
-  if (!bytes) return undefined;
+  if (formatOf(exchange) !== 'application/json') return undefined;
+  const bytes = plainBytesOf(exchange);
+  return bytes && parseJson(Buffer.from(bytes).toString('utf8'));
+}
+
+/** A span of an OTLP/JSON request as sent, and where it is. */
+interface RawSpan {
+  span: Readonly<Record<string, unknown>>;
+  place: string;
+}
+
+/** Returns the spans of an OTLP/JSON request as sent; an empty list for other requests. */
+export function rawSpansOf(exchange: Exchange): RawSpan[] {
+  return listAt(rawJsonOf(exchange), '/resourceSpans').flatMap((resource, group) =>
+    listAt(resource, '/scopeSpans').flatMap((scoped, scope) =>
+      listAt(scoped, '/spans').flatMap((span, index) => {
+        const place = `resourceSpans[${group}].scopeSpans[${scope}].spans[${index}]`;
+        return isObject(span) ? [{ span, place }] : [];
+      }),
+    ),
+  );
+}
+
+/** Returns the decompressed body of a request; undefined if it can't be read. */
+function plainBytesOf(exchange: Exchange): Uint8Array | undefined {
+  const bytes = bytesOf(exchange);
   try {
-    const plain = encodingOf(exchange) === 'identity' ? bytes : inflate(bytes);
-    return parseJson(Buffer.from(plain).toString('utf8'));
+    return bytes && encodingOf(exchange) !== 'identity' ? inflate(bytes) : bytes;
   } catch {
     return undefined;
   }
+}
+
+/** Returns the name of an event with text, by the id of its span, in an OTLP/JSON request. */
+export const eventTextsOf = computeOnce((exchange: Exchange): ReadonlyMap<string, string> => {
+  const texts = new Map<string, string>();
+  for (const { span } of rawSpansOf(exchange)) {
+    const event = listAt(span, '/events').find(hasText);
+    const { spanId } = span;
+    if (typeof spanId !== 'string' || !isObject(event)) continue;
+    texts.set(spanId.toLowerCase(), String(event['name']));
+  }
+  return texts;
+});
+
+/** Attributes of `gen_ai` events with the text of a message. */
+const EVENT_TEXT =
+  /^(content|message|gen_ai\.(prompt|completion|event\.content|(input|output)\.messages))$/;
+
+const hasText = (event: unknown): boolean =>
+  isObject(event) &&
+  /^gen_ai\.[\w.]+$/.test(String(event['name'])) &&
+  listAt(event, '/attributes').some((attribute) => {
+    if (!isObject(attribute) || !EVENT_TEXT.test(String(attribute['key']))) return false;
+    const { value } = attribute;
+    return (
+      isObject(value) && typeof value['stringValue'] === 'string' && value['stringValue'] !== ''
+    );
+  });
+
+/** Returns the keys of span attributes that a trace request sends as `doubleValue`. */
+export function doubleKeysOf(exchange: Exchange): ReadonlySet<string> {
+  const traces = readTraces(exchange);
+  if (traces.kind !== 'read') return new Set();
+  if (traces.format === 'application/x-protobuf') {
+    return listDoubleKeys(plainBytesOf(exchange) ?? new Uint8Array());
+  }
+  const attributes = rawSpansOf(exchange).flatMap(({ span }) => listAt(span, '/attributes'));
+  return new Set(
+    attributes.flatMap((attribute) => {
+      if (!isObject(attribute) || typeof attribute['key'] !== 'string') return [];
+      const { key, value } = attribute;
+      return isObject(value) && value['doubleValue'] !== undefined ? [key] : [];
+    }),
+  );
 }
 
 /** Returns the name of a span in findings, without any content: `chat span 00f067aa0ba902b7`. */

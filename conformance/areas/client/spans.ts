@@ -4,7 +4,6 @@ import {
   INPUT_KEY,
   isSpanId,
   isTraceId,
-  listAt,
   OPERATION_KEY,
   OUTPUT_KEY,
   readOperation,
@@ -13,14 +12,14 @@ import {
   type TimeFault,
   type TraceSpan,
 } from '../../../src/contract/index.ts';
-import { describeType, isObject } from '../../../src/platform/json.ts';
+import { describeType } from '../../../src/platform/json.ts';
 import type { Check, Finding } from '../../engine/checks/check.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 import { hasSpans } from './attempts.ts';
 import { checkSpans, listSome, notObserved, type SpanFault, toFinding } from './checks.ts';
 import { secondBatch } from './reference.ts';
-import { conversationSpansOf, hasOperation, nameSpan, rawJsonOf, spansOf } from './sent-traces.ts';
+import { conversationSpansOf, hasOperation, nameSpan, rawSpansOf, spansOf } from './sent-traces.ts';
 import {
   changeBody,
   dropAttribute,
@@ -122,11 +121,12 @@ export const spans: Subject = {
       },
     },
     'CLIENT-019': {
-      rule: '`traceId` has 32 and `spanId` has 16 hexadecimal digits that are not all zeros.',
+      rule: '`traceId` has 32 and `spanId` has 16 hexadecimal digits that are not all zeros. A `parentSpanId` has 16, too.',
       statements: ['2.1.r1', '2.1.r3'],
-      reason: 'The service drops the span. In OTLP/JSON, a common mistake is base64.',
+      reason:
+        'The service drops the span, or its parent is lost. In OTLP/JSON, a common mistake is base64.',
       check: checkSpans(spansOf, NO_SPANS, {
-        expected: 'a traceId of 32 and a spanId of 16 hexadecimal digits',
+        expected: 'a traceId of 32 hexadecimal digits, and a spanId and a parentSpanId of 16',
         findFault: findIdFault,
       }),
       mutants: {
@@ -136,6 +136,13 @@ export const spans: Subject = {
             span.traceId = Buffer.from(span.traceId, 'hex').toString('base64');
             span.spanId = Buffer.from(span.spanId, 'hex').toString('base64');
             delete span.parentSpanId;
+          }),
+        },
+        'base64-parent': {
+          description: 'Sends the parents of spans as base64 in OTLP/JSON.',
+          transform: editEachSpan((span) => {
+            if (span.parentSpanId === undefined) return;
+            span.parentSpanId = Buffer.from(span.parentSpanId, 'hex').toString('base64');
           }),
         },
         'zero-span-id': {
@@ -270,9 +277,12 @@ function checkOperation(): Check {
   };
 }
 
-function findIdFault({ traceId, spanId }: TraceSpan): SpanFault | undefined {
+function findIdFault({ traceId, spanId, parentSpanId }: TraceSpan): SpanFault | undefined {
   if (!isTraceId(traceId)) return describeId('traceId', traceId, 32);
-  return isSpanId(spanId) ? undefined : describeId('spanId', spanId, 16);
+  if (!isSpanId(spanId)) return describeId('spanId', spanId, 16);
+  // Some libraries write zeros where there is no parent.
+  if (isSpanId(parentSpanId) || /^0*$/.test(parentSpanId)) return undefined;
+  return describeId('parentSpanId', parentSpanId, 16);
 }
 
 /** Describes an invalid id, and what to change, by its form. */
@@ -362,15 +372,9 @@ function findUnitHint(time: bigint): string {
 
 /** Returns the first time in OTLP/JSON that is not a string. */
 function findTimeAsNumber(exchange: Exchange): string | undefined {
-  for (const [group, resource] of listAt(rawJsonOf(exchange), '/resourceSpans').entries()) {
-    for (const [scope, scoped] of listAt(resource, '/scopeSpans').entries()) {
-      for (const [index, span] of listAt(scoped, '/spans').entries()) {
-        const key = TIME_KEYS.find((name) => isObject(span) && typeof span[name] === 'number');
-        if (key !== undefined) {
-          return `a number at resourceSpans[${group}].scopeSpans[${scope}].spans[${index}].${key}`;
-        }
-      }
-    }
+  for (const { span, place } of rawSpansOf(exchange)) {
+    const key = TIME_KEYS.find((name) => typeof span[name] === 'number');
+    if (key !== undefined) return `a number at ${place}.${key}`;
   }
   return undefined;
 }

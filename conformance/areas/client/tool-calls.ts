@@ -52,12 +52,19 @@ function listNamedIds(span: TraceSpan): unknown[] {
   ].filter((id) => id !== undefined);
 }
 
+/** Attributes with the name of a tool in other conventions, which the service does not read. */
+const OTHER_NAME_KEYS = ['tool.name', 'tool_name'] as const;
+
 /** Returns what is wrong with the names of the tool calls of a span. One name for each call id is enough. */
 function findUnnamedCall(span: TraceSpan, transcript: Transcript): SpanFault | undefined {
   const named = namedCallsOf(transcript).get(span.traceId) ?? new Set();
   if (isTool(span)) {
     const { [TOOL_NAME_KEY]: name, [TOOL_CALL_ID_KEY]: id } = span.attributes;
     if (readToolName(span) !== undefined || named.has(id)) return undefined;
+    const other = OTHER_NAME_KEYS.find((key) => span.attributes[key] !== undefined);
+    if (name === undefined && other !== undefined) {
+      return { received: `only ${other}`, hint: `Rename the attribute to ${TOOL_NAME_KEY}.` };
+    }
     const received =
       name === undefined ? `no ${TOOL_NAME_KEY}` : `${TOOL_NAME_KEY} is ${describeType(name)}`;
     return isNamedBySpan(span)
@@ -125,6 +132,15 @@ export const toolCalls: Subject = {
         'no-tool-name': {
           description: 'Sends a tool call without the name of the tool.',
           transform: editTool(unname),
+        },
+        'tool-name-elsewhere': {
+          description: 'Sends the name of a tool as tool.name.',
+          transform: editTool((span) => {
+            span.attributes = span.attributes.map(({ key, value }) => ({
+              key: key === TOOL_NAME_KEY ? 'tool.name' : key,
+              value,
+            }));
+          }),
         },
         'tool-name-empty': {
           description: 'Sends a tool call whose name is empty.',

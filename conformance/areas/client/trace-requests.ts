@@ -97,6 +97,13 @@ export const traceRequests: Subject = {
               body.replaceAll('resourceSpans', 'resource_spans'),
             ),
           },
+          'latin-1': {
+            description: 'Sends JSON in ISO 8859-1.',
+            transform: changeRequest(secondBatch, (request) => {
+              const body = request.body.replace('parcel', 'péage');
+              return { ...request, body, bytes: Buffer.from(body, 'latin1') };
+            }),
+          },
           'protobuf-as-json': {
             description: 'Sends JSON and declares protobuf.',
             transform: setHeaders(secondBatch, { 'content-type': 'application/x-protobuf' }),

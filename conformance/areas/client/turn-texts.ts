@@ -8,13 +8,16 @@ import {
   readOperation,
   type TraceSpan,
 } from '../../../src/contract/index.ts';
+import type { TransformFactory } from '../../engine/mutants/mutant.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
+import type { Attribute } from '../service/spans.ts';
 import { checkSpans, notObserved, type SpanFault } from './checks.ts';
-import { conversationSpansOf, tracesOf } from './sent-traces.ts';
+import { conversationSpansOf, eventTextsOf, tracesOf } from './sent-traces.ts';
 import {
   dropAttribute,
   editAttributes,
+  editEachSpan,
   editSpans,
   isOperation,
   setAttribute,
@@ -31,11 +34,21 @@ const turnSpansOf = (exchange: Exchange): TraceSpan[] =>
 const modelCallsOf = (exchange: Exchange): TraceSpan[] =>
   conversationSpansOf(exchange).filter((span) => readOperation(span) === 'chat');
 
-/** Returns the name of an attribute with the text of a span that has no messages. */
-function findMisplacedText({ attributes }: TraceSpan): string | undefined {
-  return INPUT_KEY in attributes || OUTPUT_KEY in attributes
-    ? undefined
-    : findOtherText(attributes);
+const hasMessages = ({ attributes }: TraceSpan): boolean =>
+  INPUT_KEY in attributes || OUTPUT_KEY in attributes;
+
+/** Returns the attribute or the event with the text of a span, if it is not in its messages. */
+function findMisplacedText(
+  span: TraceSpan,
+  exchange: Exchange,
+  transcript: Transcript,
+): string | undefined {
+  if (hasMessages(span)) return undefined;
+  const key = findOtherText(span.attributes);
+  if (key !== undefined) return key;
+  const event = eventTextsOf(exchange).get(span.spanId);
+  const isElsewhere = (tracesOf(transcript).get(span.traceId) ?? []).some(hasMessages);
+  return event === undefined || isElsewhere ? undefined : `text in an event ${event}`;
 }
 
 export const turnTexts: Subject = {
@@ -46,7 +59,7 @@ export const turnTexts: Subject = {
       reason: 'The service reads no other attribute, so the turn has no text.',
       check: checkSpans(turnSpansOf, NO_TURN, {
         expected: 'gen_ai.input.messages and gen_ai.output.messages',
-        findFault: (span) => findMisplacedText(span),
+        findFault: findMisplacedText,
         hint: 'Upgrade the instrumentation, or copy the text to these attributes as JSON messages.',
       }),
       mutants: {
@@ -61,6 +74,16 @@ export const turnTexts: Subject = {
             })),
           ),
         },
+        'text-in-events': {
+          description: 'Sends the text of a model call in events of its span.',
+          transform: moveTextToEvents((value) => [{ key: 'content', value }]),
+        },
+      },
+      legal: {
+        'events-without-text': {
+          description: 'Sends events of a model call without any text, to protect it.',
+          transform: moveTextToEvents(() => []),
+        },
       },
     },
     'CLIENT-027': {
@@ -71,7 +94,7 @@ export const turnTexts: Subject = {
       reason: 'Evals score a turn without a reply, or a reply to nothing.',
       check: checkSpans(modelCallsOf, notObserved('The client sent no chat span.'), {
         expected: 'gen_ai.input.messages and gen_ai.output.messages with text',
-        findFault: (span, _exchange, transcript) => findMissingText(span, transcript),
+        findFault: findMissingText,
       }),
       mutants: {
         'no-output': {
@@ -126,8 +149,12 @@ export const turnTexts: Subject = {
 };
 
 /** Returns what a model call lacks that no `invoke_agent` span of its trace has. */
-function findMissingText(span: TraceSpan, transcript: Transcript): SpanFault | undefined {
-  if (findMisplacedText(span) !== undefined) return undefined;
+function findMissingText(
+  span: TraceSpan,
+  exchange: Exchange,
+  transcript: Transcript,
+): SpanFault | undefined {
+  if (findMisplacedText(span, exchange, transcript) !== undefined) return undefined;
   const wrappers = (tracesOf(transcript).get(span.traceId) ?? []).filter(
     (other) => readOperation(other) === 'invoke_agent',
   );
@@ -154,4 +181,17 @@ function findMissingText(span: TraceSpan, transcript: Transcript): SpanFault | u
         hint: 'Set the attribute when the response is complete, even if it is streamed.',
       }
     : { received: `no ${OUTPUT_KEY}`, hint: `Record ${OUTPUT_KEY} on the span.` };
+}
+
+/** Replaces the messages of each span by events, as older GenAI conventions have them. */
+function moveTextToEvents(describe: (value: Attribute['value']) => Attribute[]): TransformFactory {
+  return editEachSpan((span) => {
+    const texts = span.attributes.filter(({ key }) => key.endsWith('.messages'));
+    span.attributes = span.attributes.filter((attribute) => !texts.includes(attribute));
+    span.events = texts.map(({ key, value }) => ({
+      timeUnixNano: span.endTimeUnixNano,
+      name: key === INPUT_KEY ? 'gen_ai.user.message' : 'gen_ai.choice',
+      attributes: describe(value),
+    }));
+  });
 }

@@ -1,7 +1,7 @@
 /** Requests of clients of the service, as programs send them that use no library of the kit. */
 import { request } from 'node:http';
 import type { Target } from './judged-client.ts';
-import { makeTraceRequest } from '../traces/otlp.ts';
+import { makeSpan, makeTraceRequest } from '../traces/otlp.ts';
 
 /** Sends a request like a program that uses plain `fetch`. */
 export const send = (
@@ -24,6 +24,14 @@ export const sendSpans = (target: Target, ...spans: Record<string, unknown>[]): 
 
 export const end = (target: Target, id = 'conv-1'): Promise<Response> =>
   send(target, 'POST', `/v1/sessions/${id}/end`);
+
+/** Sends conversations of one turn each, ends them, and waits until they have results. */
+export async function sendConversations(target: Target, count: number): Promise<void> {
+  const ids = Array.from({ length: count }, (_, index) => `conv-${index + 1}`);
+  await sendSpans(target, ...ids.map((conversationId) => makeSpan({ conversationId })));
+  for (const id of ids) await end(target, id);
+  await fetch(`${target.adminUrl}/drain`, { method: 'POST' });
+}
 
 export const read = (target: Target, path: string): Promise<Response> => send(target, 'GET', path);
 

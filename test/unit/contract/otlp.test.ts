@@ -8,7 +8,11 @@ import {
   type Span,
   type TraceSpan,
 } from '../../../src/contract/index.ts';
-import { decodeTraceRequest, encodeTraceResponse } from '../../../src/contract/otlp-protobuf.ts';
+import {
+  decodeTraceRequest,
+  encodeTraceResponse,
+  listDoubleKeys,
+} from '../../../src/contract/otlp-protobuf.ts';
 import {
   field,
   encodeProtobuf,
@@ -46,6 +50,14 @@ void t.test('a request reads the same from JSON and from protobuf', (t) => {
   t.equal(second?.resource, first?.resource, 'all spans of a resource share one object');
   t.equal(second?.endNs, 18_446_744_073_709_551_615n, 'unsigned');
   t.match(third, { statusCode: 1, resource: { 'host.name': 'h' } });
+  t.end();
+});
+
+void t.test('protobuf tells doubles from integers', (t) => {
+  const double = encodeProtobuf(makeWireRequest([withValue({ doubleValue: 7 })]));
+  const integer = encodeProtobuf(makeWireRequest([withValue({ intValue: '7' })]));
+  t.strictSame([...listDoubleKeys(double)], ['x']);
+  t.strictSame([...listDoubleKeys(integer)], []);
   t.end();
 });
 

@@ -372,8 +372,8 @@ const isRepeated = (reading: Reading, transcript: Transcript): boolean =>
   readingsOf(transcript).some((other) => other !== reading && isSameList(other, reading));
 
 /**
- * Returns whether a client read pages until it found a conversation of its own. A client that read on
- * although it had found one wanted the whole list, unless it looked for all of them, or for one at a time.
+ * Returns whether a client read pages until it found one of its conversations. A client that kept reading
+ * after it had found one wanted the whole list, unless it looked for all of them, or for one at a time.
  */
 function isSearch(reading: Reading, transcript: Transcript): boolean {
   const last = reading.at(-1) ?? reading[0];

@@ -19,7 +19,7 @@ export function findUnreadRefusals({ run, exchanges }: Transcript): Diagnosis[] 
     );
     return before !== undefined && isRefused(before) && hasTwin(exchange);
   };
-  // The same kind of request succeeds on a connection of its own.
+  // The same kind of request succeeds on a separate connection.
   const hasTwin = ({ endpoint }: Exchange): boolean =>
     exchanges.some(
       (other) =>

@@ -27,7 +27,7 @@ export function findUnreadableBodies({ run, exchanges }: Transcript): Diagnosis[
 function isUnreadable(exchange: Exchange): boolean {
   const { endpoint, failure } = exchange;
   if (endpoint === 'voice' || failure?.status === undefined) return false;
-  // These have causes of their own.
+  // Other diagnoses explain these.
   if ([isShorterBody, isInterrupted, isWronglyEncoded].some((is) => is(exchange))) return false;
   return ['timeout', 'protocol', 'malformed'].includes(failure.kind) || isRefusedByParser(exchange);
 }

@@ -53,8 +53,8 @@ export type CompleteFact = Stating<ScenarioFact, 'asked_by' | 'say'>;
 type CompleteReaction = Stating<ScenarioReaction, 'times' | 'stop'>;
 
 /**
- * A persona in which every field with a default has a value, except `patience_turns`: a language model
- * that plays the user is told only a number that the persona states (see `patienceOf`).
+ * A persona in which every field with a default has a value, except `patience_turns`: the prompt of a
+ * language model that plays the user contains only a number that the persona states (see `patienceOf`).
  */
 export interface CompletePersona extends Stating<Persona, 'language' | 'verbosity'> {
   voice: Stating<PersonaVoice, 'interruptions' | 'pauses'>;

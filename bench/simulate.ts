@@ -105,14 +105,12 @@ function serve(): void {
 async function measureSimulator(url: string, samples = SESSIONS_PER_ROUND): Promise<Rate> {
   const stop = startMeasuring(samples);
   const report = await simulate({
-    ...{
-      sandbox: url,
-      scenarios: [scenario],
-      personas: [],
-      evals: [],
-      samples,
-      concurrency: CONCURRENCY,
-    },
+    sandbox: url,
+    scenarios: [scenario],
+    personas: [],
+    evals: [],
+    samples,
+    concurrency: CONCURRENCY,
     seed: 'bench',
     kitVersion: 'bench',
   });

@@ -29,13 +29,11 @@ async function createFullReport(t: Test): Promise<LoadReport> {
     notes: [HOSTILE_MARKUP],
     faultSamples: report.faultSamples.map((sample) => ({ ...sample, detail: HOSTILE_MARKUP })),
     findMax: {
-      ...{
-        probePerSecond: 500,
-        sustains: 100,
-        fails: 110,
-        confirmed: true,
-        summary: HOSTILE_MARKUP,
-      },
+      probePerSecond: 500,
+      sustains: 100,
+      fails: 110,
+      confirmed: true,
+      summary: HOSTILE_MARKUP,
       steps: [
         { ...step, ratePerSecond: 100, holds: true, reason: 'p99 120 ms' },
         { ...step, ratePerSecond: 110, holds: false, p99Ms: null, reason: HOSTILE_MARKUP },

@@ -81,7 +81,7 @@ const storedTwice = computeOnce(
 
 /**
  * Returns the turns of a request that the service had stored before under another span id. They have the
- * trace id, times, and text of an earlier request, so they are no other turns.
+ * trace id, times, and text of turns in an earlier request, so they are the same turns.
  */
 export const storedTwiceOf = (exchange: Exchange, transcript: Transcript): readonly TraceSpan[] =>
   storedTwice(transcript).get(exchange) ?? [];

@@ -107,12 +107,13 @@ function inflate(bytes: Uint8Array): Uint8Array {
 }
 
 function readJson(bytes: Uint8Array): TraceRequest {
-  const json = isUtf8(bytes) ? parseJson(Buffer.from(bytes).toString('utf8')) : undefined;
+  const isText = isUtf8(bytes);
+  const json = isText ? parseJson(Buffer.from(bytes).toString('utf8')) : undefined;
   if (json !== undefined) return readTraceRequest(json);
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
     throw new OtlpError('The body is gzip data, but Content-Encoding is not gzip.');
   }
-  if (!isUtf8(bytes)) throw new OtlpError('The body is not JSON in UTF-8.');
+  if (!isText) throw new OtlpError('The body is not JSON in UTF-8.');
   throw new OtlpError(bytes.length === 0 ? 'The body is empty.' : 'The body is not JSON.');
 }
 

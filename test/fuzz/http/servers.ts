@@ -44,14 +44,12 @@ export async function openService(
   });
   const to = options.seed ? 'seed' : 'empty';
   return {
-    ...{
-      service,
-      url: service.url,
-      healthPath: '/__admin/health',
-      clock,
-      logged,
-      rules: serviceRules,
-    },
+    service,
+    url: service.url,
+    healthPath: '/__admin/health',
+    clock,
+    logged,
+    rules: serviceRules,
     // Responses with an injected fault say so.
     injectsFaults: () => false,
     clearFaults: () => service.clearFaults(),

@@ -100,12 +100,10 @@ const sdpEdit: Arbitrary<SdpEdit> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      ...{
-        line,
-        change: fc.constant('word' as const),
-        word: fc.nat(12),
-        token: fc.constantFrom(...TOKENS),
-      },
+      line,
+      change: fc.constant('word' as const),
+      word: fc.nat(12),
+      token: fc.constantFrom(...TOKENS),
     }),
   },
   {

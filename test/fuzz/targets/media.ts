@@ -281,12 +281,10 @@ async function beCalled(): Promise<AttackedCall> {
     clock: systemClock,
     target: {
       url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      ...{
-        apiKey: undefined,
-        ca: undefined,
-        mediaAddress: undefined,
-        answerForm: defaultAnswerForm,
-      },
+      apiKey: undefined,
+      ca: undefined,
+      mediaAddress: undefined,
+      answerForm: defaultAnswerForm,
     },
     onPacket(received) {
       activity.addPacket(received);

@@ -87,11 +87,9 @@ const listSessions: Arbitrary<Request> = fc
       skip: count,
       limit: count,
     }),
-    ...{
-      key,
-      more: strangeHeaders,
-      method: fc.constantFrom('GET', 'GET', 'GET', 'HEAD', 'OPTIONS'),
-    },
+    key,
+    more: strangeHeaders,
+    method: fc.constantFrom('GET', 'GET', 'GET', 'HEAD', 'OPTIONS'),
   })
   .map(({ path, query, key, more, method }) => ({
     method,

@@ -124,11 +124,9 @@ const query = queryOf({
   tag: fc.constantFrom('k=v', '=', ...WORDS),
   page: fc.constantFrom('0', '1', '2', '1e9', '-1'),
   list: fc.constantFrom('kind=open', '%'),
-  ...{
-    a: fc.constantFrom(...IDS),
-    b: fc.constantFrom(...IDS),
-    notice: fc.constantFrom('saved', 'x'),
-  },
+  a: fc.constantFrom(...IDS),
+  b: fc.constantFrom(...IDS),
+  notice: fc.constantFrom('saved', 'x'),
 });
 
 const input: Arbitrary<PageInput> = fc.oneof(

@@ -68,12 +68,10 @@ void t.test(
     t.equal(page.total, 3);
     for (const item of page.items) {
       t.match(item, {
-        ...{
-          simulation: 'Nightly',
-          agent: 'Shop agent',
-          scenario: 'Late parcel',
-          persona: 'plain',
-        },
+        simulation: 'Nightly',
+        agent: 'Shop agent',
+        scenario: 'Late parcel',
+        persona: 'plain',
         status: 'completed',
         outcome_summary: { total_evaluations: 1, passed_count: 1 },
       });

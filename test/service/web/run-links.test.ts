@@ -124,11 +124,9 @@ void t.test('an error that stops several scenarios is shown once', async (t) => 
   });
   const steps = (id: string, count: number): Scenario =>
     makeScenario({
-      ...{
-        id,
-        name: id,
-        user: { opening: 'Hi', steps: Array.from({ length: count }, () => ({ say: 'And?' })) },
-      },
+      id,
+      name: id,
+      user: { opening: 'Hi', steps: Array.from({ length: count }, () => ({ say: 'And?' })) },
       evals: [makeContainsEval(`of-${id}`, id)],
     });
   const agent = { name: 'Broken', url: sandbox.url };

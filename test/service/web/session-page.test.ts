@@ -164,11 +164,9 @@ void t.test(
     );
     await trace(
       makeSpan({
-        ...{
-          operation: 'execute_tool',
-          traceId: String(reply['traceId']),
-          startMs: startMs + 4_100,
-        },
+        operation: 'execute_tool',
+        traceId: String(reply['traceId']),
+        startMs: startMs + 4_100,
         attributes: { 'gen_ai.tool.name': 'find' },
       }),
     );

@@ -117,12 +117,10 @@ void t.test('the progress of a backlog that is being queued is shown, and change
       progress: { ...progress, problem: undefined },
     },
     {
-      ...{
-        owner: undefined,
-        serviceUrl: 'http://127.0.0.1:1',
-        token: undefined,
-        notice: undefined,
-      },
+      owner: undefined,
+      serviceUrl: 'http://127.0.0.1:1',
+      token: undefined,
+      notice: undefined,
       keyHeader: undefined,
       hasSession: false,
     },

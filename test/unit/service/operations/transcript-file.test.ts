@@ -151,12 +151,10 @@ void t.test(
       items,
       [
         {
-          ...{
-            session_id: 'a',
-            metadata: { tier: 'gold' },
-            evals: ['x'],
-            started_at: '2026-11-20',
-          },
+          session_id: 'a',
+          metadata: { tier: 'gold' },
+          evals: ['x'],
+          started_at: '2026-11-20',
           turns: [
             { user_input: 'hi; there', agent_response: '1' },
             { user_input: '3', agent_response: '' },

@@ -6,13 +6,11 @@ import { buildReport } from '../../../../src/service/simulator/report/report.ts'
 import { terminalReport } from '../../../../src/service/simulator/report/terminal.ts';
 
 const report: SimulationReport = buildReport({
-  ...{
-    scenarios: [],
-    sessions: [],
-    blockedBy: undefined,
-    sandbox: 'http://127.0.0.1:1',
-    seed: 's',
-  },
+  scenarios: [],
+  sessions: [],
+  blockedBy: undefined,
+  sandbox: 'http://127.0.0.1:1',
+  seed: 's',
   hasKey: false,
   isTranscribed: false,
   kitVersion: '0',
@@ -21,11 +19,9 @@ const report: SimulationReport = buildReport({
 });
 
 const measured: RunTurnTaking = {
-  ...{
-    calls: 8,
-    response_ms: { p50: 640, p95: 910, max: 1_200 },
-    yield_ms: { p50: 310, p95: 420 },
-  },
+  calls: 8,
+  response_ms: { p50: 640, p95: 910, max: 1_200 },
+  yield_ms: { p50: 310, p95: 420 },
   interruptions: 6,
   yielded: 5,
   overlap_ms: 1_900,

@@ -2,7 +2,8 @@
 import t from 'tap';
 import { serviceSuite } from '../../../conformance/areas/index.ts';
 import type { ResultsStep } from '../../../conformance/areas/service/steps.ts';
-import { toExchange, type Exchange } from '../../../conformance/engine/transcript/transcript.ts';
+import type { Exchange } from '../../../conformance/engine/transcript/transcript.ts';
+import { makeProductionRead } from '../../support/conformance/production-read.ts';
 import { newRunRecord } from '../../support/conformance/run-record.ts';
 
 const run = newRunRecord({ startedAt: '2026-11-20T12:30:00.000Z' });
@@ -28,19 +29,7 @@ function read(
   items: readonly object[],
 ): Exchange {
   id += 1;
-  const search = new URLSearchParams({ ...query, limit: '500' }).toString();
-  return toExchange({
-    record: 'exchange',
-    id,
-    probe: 'service/production',
-    step,
-    endpoint: 'production',
-    intent: 'valid',
-    startedMs: id,
-    endedMs: id + 1,
-    request: { method: 'GET', path: `/api/prod-evaluations/sessions/?${search}`, headers: {} },
-    response: { status: 200, headers: {}, body: JSON.stringify({ items, total: items.length }) },
-  });
+  return makeProductionRead({ id, step, query, items });
 }
 
 type FilterId = 'SERVICE-110' | 'SERVICE-111' | 'SERVICE-117';

@@ -3,7 +3,9 @@ import t from 'tap';
 import { serviceSuite } from '../../../conformance/areas/index.ts';
 import { noWholeList } from '../../../conformance/areas/service/results/whole-list.ts';
 import type { Unjudged } from '../../../conformance/engine/checks/check.ts';
-import { toExchange, type Exchange } from '../../../conformance/engine/transcript/transcript.ts';
+import type { ResultsStep } from '../../../conformance/areas/service/steps.ts';
+import type { Exchange } from '../../../conformance/engine/transcript/transcript.ts';
+import { makeProductionRead } from '../../support/conformance/production-read.ts';
 import { newRunRecord } from '../../support/conformance/run-record.ts';
 
 const run = newRunRecord();
@@ -18,23 +20,8 @@ const session = (id: string, change: object = {}) => ({
   ...change,
 });
 
-const read = (id: number, step: string, status: number, items: readonly object[]): Exchange =>
-  toExchange({
-    record: 'exchange',
-    id,
-    probe: 'service/production',
-    step,
-    endpoint: 'production',
-    intent: 'valid',
-    startedMs: id,
-    endedMs: id + 1,
-    request: { method: 'GET', path: '/api/prod-evaluations/sessions/?limit=500', headers: {} },
-    response: {
-      status,
-      headers: {},
-      body: status === 200 ? JSON.stringify({ items, total: items.length }) : '',
-    },
-  });
+const read = (id: number, step: ResultsStep, status: number, items: readonly object[]): Exchange =>
+  makeProductionRead({ id, step, status, items });
 
 const explain = (...exchanges: Exchange[]): Unjudged =>
   noWholeList('production')({ run, exchanges });

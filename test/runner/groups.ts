@@ -1,5 +1,5 @@
 /** Forms groups of test files that run in one process. */
-import { globSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { ROOT } from '../support/repository.ts';
 
@@ -50,7 +50,10 @@ export function formGroups(files: readonly string[]): string[][] {
     const own = files
       .filter((file) => !earlier.some(([other]) => other.test(dirname(file))))
       .filter((file) => pattern.test(dirname(file)));
-    const shared = Map.groupBy(own, (file) => pattern.exec(dirname(file))?.[0]);
+    const shared = Map.groupBy(
+      own,
+      (file) => `${pattern.exec(dirname(file))?.[0]} ${runsConcurrently(file)}`,
+    );
     return [...shared.values()].flatMap((members) => {
       const count = Math.ceil(members.length / size);
       const groups = Array.from({ length: count }, (): string[] => []);
@@ -61,6 +64,10 @@ export function formGroups(files: readonly string[]): string[][] {
     });
   });
 }
+
+/** Whether the tests of a file run concurrently, which holds for all tests of a process. */
+const runsConcurrently = (file: string): boolean =>
+  /^t\.jobs = /m.test(readFileSync(join(ROOT, file), 'utf8'));
 
 /**
  * Returns every nth group, so that several machines share a run: `2/3` is the second of three shares.

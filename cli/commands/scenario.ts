@@ -1,3 +1,4 @@
+import type { Diagnosis } from '../../conformance/index.ts';
 import type { ConversationScenario } from '../../src/service/index.ts';
 import { statSync } from 'node:fs';
 import * as z from 'zod';
@@ -178,12 +179,17 @@ async function rejectUnusable(access: {
   });
   if (!blockedBy) return;
   const { id, message, cure } = blockedBy;
-  throw new UnavailableError(`${message} ${id === 'tls' ? TRUST_CA : cure}`);
+  const { endsInPrefix } = await import('../../conformance/index.ts');
+  const isPrefixed = id === 'no_interface' && endsInPrefix(access.url);
+  throw new UnavailableError(`${message} ${isPrefixed ? cure : (CURES[id] ?? cure)}`);
 }
 
-/** This command has no --ca. */
-const TRUST_CA =
-  'If your own CA issued the certificate, set NODE_EXTRA_CA_CERTS to the file of that CA.';
+/** What to do where the advice of `check` does not fit: this command has no --ca and no --area. */
+const CURES: Partial<Record<NonNullable<Diagnosis['blockedBy']>['id'], string>> = {
+  tls: 'If your own CA issued the certificate, set NODE_EXTRA_CA_CERTS to the file of that CA.',
+  no_interface:
+    'Start the service with sandbox-kit serve, and pass its URL with --service, or read its data directory with --data DIR.',
+};
 
 const unknownConversation = (id: string, place: string): UsageError =>
   new UsageError(`Unknown conversation ${JSON.stringify(id)} at ${place}.`);

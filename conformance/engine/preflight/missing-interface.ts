@@ -51,7 +51,9 @@ export function findMissingInterface(
     id: 'no_interface',
     message: `No ${peer} found at ${run.target}: ${describeUnknown(preflight, chat, chatElsewhere)}.`,
     cure: [
-      `${describePrefix(run.target, elsewhere)}${cures.noInterface}`,
+      ...(endsInPrefix(run.target)
+        ? [REMOVE_PREFIX]
+        : [...describeMissingPrefix(elsewhere), cures.noInterface]),
       ...(hasOnlyKoaDefaults(exchanges) ? [`${KOA_NOT_FOUND}.`] : []),
     ].join(' '),
     evidence,
@@ -104,10 +106,11 @@ function isOfService({ json }: Exchange): boolean {
   );
 }
 
-/** Explains a prefix that is missing or doubled. */
-function describePrefix(target: string, elsewhere: Exchange | undefined): string {
-  if (endsInPrefix(target)) return `${REMOVE_PREFIX} `;
-  if (!elsewhere?.response || isNotFound(elsewhere)) return '';
+/** Explains a missing prefix of a route. */
+function describeMissingPrefix(elsewhere: Exchange | undefined): string[] {
+  if (!elsewhere?.response || isNotFound(elsewhere)) return [];
   const { method, path } = elsewhere.request;
-  return `${method} ${path} responds with ${elsewhere.response.status}: add the prefix /v1 to this route. `;
+  return [
+    `${method} ${path} responds with ${elsewhere.response.status}: add the prefix /v1 to this route.`,
+  ];
 }

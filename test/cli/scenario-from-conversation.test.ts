@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readYamlFile } from '../../library/input/documents.ts';
-import { assertUsageError, run, unwrap } from '../support/commands/command.ts';
+import { assertUsageError, assertWidth, run, unwrap } from '../support/commands/command.ts';
 import { withTcpServer } from '../support/network/tcp-server.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { makeContainsEval, assertError, withService } from '../support/services/service.ts';
@@ -101,6 +101,9 @@ void t.test('a conversation without evals becomes a scenario that simulate runs'
     unwrap(created.stderr),
     /Note: No eval scored the conversation, so the scenario only requires that every turn takes at most 5 s\. Add evals for what the agent must say and do\./,
   );
+  // The first line of the file is for editors.
+  const [, ...comments] = readFileSync(out, 'utf8').split('id:')[0]?.split('\n') ?? [];
+  assertWidth(t, [...created.stderr.split('Wrote').slice(0, 1), ...comments].join('\n'));
   const { agent } = await withReferenceAgent(t, { voice: null });
   const passing = await run(['simulate', agent.url, '--scenario', out]);
   t.equal(passing.code, 0, passing.stdout + passing.stderr);
@@ -138,7 +141,8 @@ void t.test('an uploaded, an open, and an unknown conversation', async (t) => {
 
   const { url } = context.service;
   for (const [args, message] of [
-    [['none', '--service', url], /Unknown conversation "none" at http/],
+    [['none', '--service', url], /Unknown conversation "none" at http\S+ Its pages list those/],
+    [[], /ID is missing\. It must be the id of a conversation, or of its session\./],
     [['up/1', '--owner', 'x', '--service', url], /Unknown owner "x" \(--owner\) at http/],
     [
       ['none', '--data', '/nowhere'],

@@ -34,7 +34,7 @@ export function findMissingInterface(
     return {
       id: 'no_interface',
       message: `The server at ${run.target} is the evaluation service of sandbox-kit, not a sandbox.`,
-      cure: 'Pass the URL of the sandbox. To check the service itself, use sandbox-kit check URL --area service.',
+      cure: 'Pass the URL of the sandbox. To check the service itself, run sandbox-kit check URL --area service.',
       evidence,
     };
   }
@@ -43,7 +43,7 @@ export function findMissingInterface(
     return {
       id: 'no_interface',
       message: `The server at ${run.target} is an agent, not an evaluation service: it responds to GET ${health.path} and POST ${chatRoute.path}.`,
-      cure: 'Pass the URL of the service. To check the agent itself, use sandbox-kit check URL without --area, or with the areas that an agent has, such as --area chat,health,users,voice.',
+      cure: 'Pass the URL of the service. To check the agent itself, run sandbox-kit check URL without --area service.',
       evidence,
     };
   }

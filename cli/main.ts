@@ -19,5 +19,5 @@ function ignoreClosedPipes(): void {
 }
 
 ignoreClosedPipes();
-process.on('uncaughtException', (error) => process.exit(reportError(error, process.stderr)));
+process.on('uncaughtException', (error) => process.exit(reportError(error, process)));
 process.exitCode = await runCommandLine(process.argv.slice(2), process);

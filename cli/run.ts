@@ -6,9 +6,11 @@ import { CommandError, exitCodes, SandboxKitError } from './errors.ts';
 import { kitVersion } from '../library/kit-version.ts';
 import { formatGlobalHelp } from './output/global-help.ts';
 import { fill, WIDTH } from './output/message.ts';
-import type { CommandProcess, OutputStream } from './process.ts';
+import type { CommandProcess } from './process.ts';
 import { maskUrls } from '../src/platform/base-url.ts';
+import { typeCommandsIn } from '../src/report-kit/program-name.ts';
 import { labeled } from '../src/report-kit/terminal.ts';
+import { findProgramName } from './output/program-name.ts';
 import { isError } from '../src/platform/error-origin.ts';
 
 /** Runs sandbox-kit with command line arguments, and returns the exit code. Reports errors to stderr. */
@@ -32,7 +34,7 @@ export async function runCommandLine(
     const { parseAndRun } = await import('./parser.ts');
     return await parseAndRun(args, commands, process);
   } catch (error) {
-    return reportError(error, process.stderr);
+    return reportError(error, process);
   }
 }
 
@@ -54,15 +56,19 @@ function loadMentionedCommands(args: readonly string[]): Promise<Command[]> {
 }
 
 /** Writes the message of an error, and returns the exit code. */
-export function reportError(error: unknown, stderr: OutputStream): number {
+export function reportError(
+  error: unknown,
+  { stderr, env }: Pick<CommandProcess, 'stderr' | 'env'>,
+): number {
+  const typed = (text: string): string => typeCommandsIn(text, findProgramName(env));
   if (error instanceof CommandError || error instanceof SandboxKitError) {
     const { items, exitCode } =
       error instanceof CommandError ? error : { items: [], exitCode: exitCodes.usage };
     const problems = error instanceof SandboxKitError ? error.problems : [];
     const message = problems.length > 0 ? `${problems.length} problems:` : error.message;
     const lines = [
-      ...[fill(`sandbox-kit: ${message}`), ...items.map((item) => `  ${item}`)],
-      ...problems.flatMap((problem) => labeled('  ', problem, WIDTH)),
+      ...[fill(`sandbox-kit: ${typed(message)}`), ...items.map((item) => `  ${item}`)],
+      ...problems.flatMap((problem) => labeled('  ', typed(problem), WIDTH)),
       // A URL in the wrong place may contain a password.
     ].map(maskUrls);
     stderr.write(`${lines.join('\n')}\n`);

@@ -1,5 +1,5 @@
-import type { CheckSettings } from '../conformance/index.ts';
-import type { Area, SimulationBlocker } from '../src/contract/index.ts';
+import type { CheckSettings, Diagnosis } from '../conformance/index.ts';
+import { findHealthProblem, type Area, type SimulationBlocker } from '../src/contract/index.ts';
 import type { Conformance } from './packages.ts';
 
 /**
@@ -25,5 +25,26 @@ export async function runSimulationPreflight(
     const blocker = await findBlocker(['chat', 'health', 'users']);
     if (blocker) return blocker;
   }
+  const invalidHealth = findInvalidHealth(exchanges, access.target);
+  if (invalidHealth) return invalidHealth;
   return needsVoice && !blockedBy ? findBlocker(['voice']) : undefined;
+}
+
+/**
+ * Returns a blocker if the response of `/health` would stop every session. After a 429 or an error of the
+ * server, the next response may be another one.
+ */
+function findInvalidHealth(
+  exchanges: Diagnosis['exchanges'],
+  target: string,
+): SimulationBlocker | undefined {
+  const last = exchanges.findLast(({ endpoint }) => endpoint === 'health');
+  const status = last?.response?.status ?? 500;
+  if (status >= 500 || status === 429) return undefined;
+  const problem = findHealthProblem(status, last?.json);
+  if (problem === undefined) return undefined;
+  return {
+    message: `GET /health returned ${problem}.`,
+    cure: `Every session needs a valid response of /health. To check it, run sandbox-kit check ${target} --area health.`,
+  };
 }

@@ -5,7 +5,7 @@ import { seededRandom, type Random } from '../src/platform/random.ts';
 import { AUTOCANNON_NAME } from './engines/autocannon.ts';
 import { createOpenTransport } from './engines/open.ts';
 import { findMaxRate, SEARCH_RATE_MAX } from './find-max/find-max-rate.ts';
-import { findMaxCalls } from './find-max/find-max-calls.ts';
+import { findMaxCalls, type StepRun } from './find-max/find-max-calls.ts';
 import { completeRun, type LoadInput, type LoadRun } from './load-run.ts';
 import { CALLS_MAX } from './options.ts';
 import type { LoadProgress } from './progress.ts';
@@ -61,7 +61,7 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
   const { blockedBy, hasUsers } = await options.preflight(signal);
   if (blockedBy) return buildBlockedReport(options, test, blockedBy);
   if (!sendsRequests(plan.profile)) {
-    return findMax ? searchMaxCalls(test, findMax) : loadCalls(test);
+    return findMax ? searchMaxCalls(test, findMax) : (await loadCalls(test)).report;
   }
   const traffic = trafficOf({ ...test, hasUsers });
   const warmUpMs = await waitForStart(options, plan, (leftMs) =>
@@ -90,14 +90,17 @@ async function loadRequests(test: RequestTest): Promise<LoadReport> {
     : buildReport(options, run);
 }
 
-/** Places calls and sends no requests. */
-async function loadCalls(test: LoadTest): Promise<LoadReport> {
+/** Places calls and sends no requests. Also returns how many calls the sandbox has not closed. */
+async function loadCalls(test: LoadTest): Promise<Omit<StepRun, 'wasInterrupted'>> {
   const { options, plan, random } = test;
   const { voice } = await runCalls(
     { options, plan, random: random.fork('voice') },
     waitForWindow(options, plan.windowMs),
   );
-  return withVoice(buildEmptyReport(options, test), voice, options);
+  return {
+    report: withVoice(buildEmptyReport(options, test), voice, options),
+    unclosedCalls: voice.calls.filter(({ isClosed }) => !isClosed).length,
+  };
 }
 
 /**
@@ -147,21 +150,21 @@ async function runRequests(test: RequestTest): Promise<CompletedRun> {
 async function searchMaxCalls(test: LoadTest, { stepMs }: { stepMs: number }): Promise<LoadReport> {
   const { options, plan, random } = test;
   let steps = 0;
-  const { maxCalls, report } = await findMaxCalls({
+  const { maxCalls, report, unknownReason } = await findMaxCalls({
     callsMax: plan.calls ?? CALLS_MAX,
     runWith: async (calls, length) => {
       if (isStopped(options.signal)) return undefined;
       const onTick: LoadRun['onTick'] = (live) => options.onTick({ ...live, search: { calls } });
-      const stepReport = await loadCalls({
+      const step = await loadCalls({
         ...test,
         options: { ...options, onTick },
         plan: { ...plan, calls, windowMs: length === 'step' ? stepMs : plan.windowMs },
         random: random.fork(`step ${steps++}`),
       });
-      return { report: stepReport, wasInterrupted: isStopped(options.signal) };
+      return { ...step, wasInterrupted: isStopped(options.signal) };
     },
   });
-  if (report) return withSearchResult(report, 'findMaxCalls', maxCalls, options);
+  if (report) return withSearchResult(report, 'findMaxCalls', maxCalls, options, unknownReason);
   return { ...buildBlockedReport(options, test, INTERRUPTED), findMaxCalls: maxCalls };
 }
 

@@ -75,7 +75,7 @@ export const load = defineCommand({
     { command: 'sandbox-kit load URL --profile voice --calls 100 --duration 60s' },
   ],
   notes: [
-    'Verdicts: PASS, FAIL, NOT PROVEN (too few samples), INVALID RUN (this machine was the bottleneck, or the run was interrupted), NOT TESTED.',
+    'Verdicts: PASS, FAIL, NOT PROVEN (too few samples), INVALID RUN (this machine was the bottleneck, the run was interrupted, or the sandbox could not be reached), NOT TESTED.',
   ],
   exitCodes: {
     0: 'all tested targets are met (with --shard: the shard is complete)',

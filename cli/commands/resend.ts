@@ -4,19 +4,20 @@ import { connectionOf } from '../../library/connection.ts';
 import { findRequest, findTarget, readResendInput, runResend } from '../../library/run-resend.ts';
 import { libraryValues, spellAsFlag } from '../../src/options/table.ts';
 import { filePath, text } from '../../src/options/values.ts';
-import { typeCommandsIn } from '../../src/report-kit/program-name.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { readCa, readConnection } from '../input/connection.ts';
 import { readSandboxKey } from '../input/keys.ts';
 import { writeJsonOutput } from '../output/files.ts';
 import { openOutputs, rejectOverwriting } from '../output/outputs.ts';
-import { findProgramName } from '../output/program-name.ts';
 import type { CommandProcess } from '../process.ts';
 import { abortOnStopSignal } from '../signals.ts';
 
 const positionals = {
-  report: argument(filePath, 'File of check --json, check --record, or simulate --json'),
+  report: argument(
+    filePath.describe('a file of sandbox-kit check --json, check --record, or simulate --json'),
+    'File of check --json, check --record, or simulate --json',
+  ),
   exchange: argument(
     text.describe(
       'the number of an exchange of the report, such as 65, or a turn of a simulation, such as refund-1/3',
@@ -53,7 +54,7 @@ export const resend = defineCommand({
       return await sendAgain(values, process, conformance);
     } catch (error) {
       if (!(error instanceof conformance.ResendError)) throw error;
-      throw new UsageError(typeCommandsIn(error.message, findProgramName(process.env)));
+      throw new UsageError(error.message);
     }
   },
 });

@@ -1,3 +1,4 @@
+import type { Diagnosis } from '../../conformance/index.ts';
 import type { ConversationScenario } from '../../src/service/index.ts';
 import { statSync } from 'node:fs';
 import * as z from 'zod';
@@ -19,7 +20,9 @@ import {
 } from '../../src/options/option.ts';
 import * as values from '../../src/options/values.ts';
 import { writeDocumentText } from '../../library/input/documents.ts';
+import { wrap } from '../../src/report-kit/terminal.ts';
 import { reserveFile, writeOutput } from '../output/files.ts';
+import { fill, WIDTH } from '../output/message.ts';
 import { findProgramName } from '../output/program-name.ts';
 import type { Variables } from '../process.ts';
 
@@ -32,7 +35,10 @@ const positionals = {
     z.literal('from-conversation').describe('from-conversation'),
     'The only action: from-conversation',
   ),
-  id: argument(values.text, 'Id of the conversation or of its session'),
+  id: argument(
+    values.text.describe('the id of a conversation, or of its session'),
+    'Id of the conversation or of its session',
+  ),
 };
 
 const options = {
@@ -76,7 +82,7 @@ export const scenario = defineCommand({
       ? readFromService(flags, env)
       : readFromData(data, flags));
     writeOutput(out, formatScenario(id, result), '--out', stdout);
-    for (const note of result.notes) stderr.write(`Note: ${note}\n`);
+    for (const note of result.notes) stderr.write(`${fill(`Note: ${note}`)}\n`);
     if (out !== '-') {
       stderr.write(
         `Wrote ${out}. Review the user's messages, then run\n` +
@@ -142,7 +148,9 @@ async function readFromService(
   if (status === 404 && owner !== undefined && message.startsWith('There is no owner ')) {
     throw new UsageError(`Unknown owner ${JSON.stringify(owner)} (--owner) at ${service}.`);
   }
-  if (status === 404 && message.startsWith('There is no ')) throw unknownConversation(id, service);
+  if (status === 404 && message.startsWith('There is no ')) {
+    throw unknownConversation(id, `${service}. Its pages list those that it stores`);
+  }
   // A service that fails says why. Without a key, the diagnosis would say only that the key is missing.
   if (message === '' || status === 401 || status === 404) await rejectUnusableService();
   const outcome = status === undefined ? 'no valid response' : `HTTP ${status}`;
@@ -178,22 +186,30 @@ async function rejectUnusable(access: {
   });
   if (!blockedBy) return;
   const { id, message, cure } = blockedBy;
-  throw new UnavailableError(`${message} ${id === 'tls' ? TRUST_CA : cure}`);
+  const { endsInPrefix } = await import('../../conformance/index.ts');
+  const isPrefixed = id === 'no_interface' && endsInPrefix(access.url);
+  throw new UnavailableError(`${message} ${isPrefixed ? cure : (CURES[id] ?? cure)}`);
 }
 
-/** This command has no --ca. */
-const TRUST_CA =
-  'If your own CA issued the certificate, set NODE_EXTRA_CA_CERTS to the file of that CA.';
+/** What to do where the advice of `check` does not fit: this command has no --ca and no --area. */
+const CURES: Partial<Record<NonNullable<Diagnosis['blockedBy']>['id'], string>> = {
+  tls: 'If your own CA issued the certificate, set NODE_EXTRA_CA_CERTS to the file of that CA.',
+  no_interface:
+    'Start the service with sandbox-kit serve, and pass its URL with --service, or read its data directory with --data DIR.',
+};
 
 const unknownConversation = (id: string, place: string): UsageError =>
   new UsageError(`Unknown conversation ${JSON.stringify(id)} at ${place}.`);
+
+/** Without the comment sign. */
+const COMMENT_WIDTH = WIDTH - 2;
 
 function formatScenario(id: string, { scenario, notes }: ConversationScenario): string {
   const comments = [
     'yaml-language-server: $schema=node_modules/sandbox-kit/schemas/scenario.schema.json',
     `Created from the conversation ${JSON.stringify(id)}. Review the user's messages: they may`,
     'contain personal data such as names and addresses.',
-    ...notes,
+    ...notes.flatMap((note) => wrap(note, COMMENT_WIDTH)),
   ];
   const head = comments.map((comment) => `# ${comment}\n`).join('');
   return `${head}${writeDocumentText(scenario)}`;

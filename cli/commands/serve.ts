@@ -76,6 +76,9 @@ export const serve = defineCommand({
   },
 });
 
+/** The pages and `/__admin` accept every program on this machine, also without a key. */
+const NO_KEY_NEEDED = ' (no key needed on this machine)';
+
 function describeData(values: ServeValues, process: CommandProcess): string {
   if (readDatabaseUrl(values, process) !== undefined) return 'in the database';
   if (values.dataDir === undefined) return 'deleted when it stops; --data DIR keeps it';
@@ -134,7 +137,7 @@ function introduce(
     `The ${breaks === undefined ? 'service' : 'mutant'} listens at ${out.style('bold', url)}`,
     ...(breaks === undefined ? [] : fact('mutation', breaks)),
     ...fact('API key', apiKey),
-    ...fact('admin', adminUrl),
+    ...fact('admin', isLoopbackHost(values.host) ? `${adminUrl}${NO_KEY_NEEDED}` : adminUrl),
     ...fact('data', describeData(values, process)),
     ...describeHost(url, values, out.width),
     '',

@@ -59,7 +59,7 @@ export const simulate = defineCommand({
   exitCodes: {
     0: 'all scenarios passed',
     1: 'a scenario failed',
-    3: 'undecided: the sandbox could not be reached, a session crashed, or no eval scored it',
+    3: 'not judged: the sandbox could not be reached, a session crashed, or no eval scored it',
   },
   async run(values, { process, origin }) {
     const { scenarios: patterns, set: name, byVoice } = values;

@@ -10,6 +10,7 @@ import {
   type Style,
   type TextLayout,
 } from '../../src/report-kit/terminal.ts';
+import { typeCommandsIn } from '../../src/report-kit/program-name.ts';
 import { isVoice, UNKNOWN_PATH } from '../engine/transcript/call-messages.ts';
 import { type Exchange, describeOutcome, durationMs } from '../engine/transcript/reading.ts';
 import { findEndpointStates, type EndpointState } from './endpoint-states.ts';
@@ -42,7 +43,7 @@ export function diagnosisText(
   layout: TextLayout,
 ): string {
   const { peer, target, blockedBy, exchanges } = diagnosis;
-  const { style, width } = layout;
+  const { style, width, program } = layout;
   const outcomeWidth =
     2 + Math.max(10, ...exchanges.map((exchange) => describeOutcome(exchange).length));
   const requestWidth = width - outcomeWidth - TIME_WIDTH;
@@ -62,7 +63,7 @@ export function diagnosisText(
   const ending = blockedBy
     ? [
         ...wrapBreakingWords(blockedBy.message, width).map((line) => style('red', line)),
-        ...wrapBreakingWords(blockedBy.cure, width),
+        ...wrapBreakingWords(typeCommandsIn(blockedBy.cure, program), width),
       ]
     : summarize(diagnosis, writeCheckCommand, layout);
   return [style('bold', `Connection to the ${peer}`), ...lines, '', ...ending, ''].join('\n');

@@ -1,5 +1,9 @@
 import type { CheckReport, EvidenceItem } from '../../src/contract/index.ts';
-import { describeResend, formatResendCommand } from '../../src/report-kit/resend-command.ts';
+import { describeContent } from '../engine/transcript/request-content.ts';
+import {
+  describeExchangeOption,
+  formatResendCommand,
+} from '../../src/report-kit/resend-command.ts';
 
 /** The file to send requests again from, as the user named it: a JSON report or a recording. */
 export type ResendFile = string | undefined;
@@ -38,7 +42,12 @@ export function listSuspectCommands(
     if (crashedAgain.length > 0) return [];
     const commands = suspects.slice(0, SUSPECTS_MAX).flatMap((suspect) => {
       const command = resendCommandOf([suspect], report, file, program);
-      return command === undefined ? [] : [`${command}  # ${suspect.step}`];
+      const row = report.resendable?.exchanges.find(
+        (each) => each.exchange.id === suspect.exchange,
+      );
+      const content = row ? describeContent(row.exchange) : '';
+      const comment = [suspect.step, content].filter(Boolean).join(', ');
+      return command === undefined ? [] : [`${command}  # ${comment}`];
     });
     if (commands.length === 0) return [];
     const restart = cameBack ? '' : 'start it, and ';
@@ -58,12 +67,11 @@ export function describeMissingFile(
 ): string | undefined {
   if (file !== undefined || !resendable) return undefined;
   const kept = new Set(resendable.exchanges.map(({ exchange }) => exchange.id));
-  const broken = requirements.find(
+  const isBroken = requirements.some(
     ({ verdict, evidence: [first] }) =>
       /^(fail|warn)$/.test(verdict) && first !== undefined && kept.has(first.exchange),
   );
   // If nothing could be judged, the same request would only fail again, unless it stopped the sandbox.
   const isInVain = blockedBy !== undefined && blockedBy.id !== 'unreachable';
-  const id = broken?.evidence[0]?.exchange ?? (isInVain ? undefined : [...kept][0]);
-  return id === undefined ? undefined : describeResend(id, program);
+  return isBroken || !isInVain ? describeExchangeOption(program) : undefined;
 }

@@ -12,7 +12,7 @@ import {
   formatNumber,
 } from '../../src/report-kit/format.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
-import { typeCommand } from '../../src/report-kit/program-name.ts';
+import { typeCommand, typeCommandsIn } from '../../src/report-kit/program-name.ts';
 import {
   hangingIndent,
   labeled,
@@ -101,12 +101,19 @@ export function terminalReport(original: CheckReport, options: TerminalOptions):
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function blockingLines({ blockedBy }: CheckReport, { style, width }: TextLayout): string[] {
+function blockingLines(
+  { blockedBy }: CheckReport,
+  { style, width, program }: TextLayout,
+): string[] {
   if (!blockedBy) return [];
   const traceId = blockedBy.evidence[0]?.traceId;
   const message = wrapBreakingWords(blockedBy.message, width).map((line) => style('red', line));
   const trace = traceId === undefined ? [] : [style('dim', `Trace id ${traceId}`)];
-  return [...message, ...wrapBreakingWords(blockedBy.cure, width), ...trace];
+  return [
+    ...message,
+    ...wrapBreakingWords(typeCommandsIn(blockedBy.cure, program), width),
+    ...trace,
+  ];
 }
 
 /** Lists the commands that find the cause of a crash, unwrapped, so that they can be copied. */

@@ -1,5 +1,10 @@
 /** The source of a request that is sent again: a report, a recording, or a turn of a simulation. */
-import type { CheckReport, RunRecord, SimulatedSessionReport } from '../../src/contract/index.ts';
+import type {
+  CheckReport,
+  EvidenceItem,
+  RunRecord,
+  SimulatedSessionReport,
+} from '../../src/contract/index.ts';
 import { suiteOf } from '../areas/index.ts';
 import { judgeTranscript } from '../engine/judge/judge.ts';
 import { isVoice } from '../engine/transcript/call-messages.ts';
@@ -36,11 +41,11 @@ export function findInReport(report: CheckReport, id: number, name: string): Res
     report.requirements.map(({ area }) => area),
     name,
   );
-  const { resendable } = report;
+  const { resendable, target } = report;
+  const named = listNamed(report);
+  if (named.some((item) => item.exchange === id && isCall(item))) throw createCallError(id, target);
   if (!resendable) {
-    throw new ResendError(
-      `${name} contains no requests, because the run broke no requirement, or the report is of an earlier version. ${RECORD}`,
-    );
+    throw new ResendError(`${name} contains no requests, ${describeAbsence(named, target)}`);
   }
   const rows = resendable.exchanges;
   const row = rows.find(({ exchange }) => exchange.id === id);
@@ -90,11 +95,40 @@ function rejectOtherPeer(areas: readonly string[], name: string): void {
   );
 }
 
-function rejectCall(exchange: Exchange, { target }: RunRecord): Exchange {
-  if (!isVoice(exchange)) return exchange;
-  throw new ResendError(
-    `Exchange ${exchange.id} is a call, which can't be sent again alone. Place the calls again: sandbox-kit check ${target} --area voice`,
+/** Returns the exchanges that findings, crashes, and the cause that blocked the run name. */
+const listNamed = ({ requirements, crashes = [], blockedBy }: CheckReport): EvidenceItem[] => [
+  ...requirements
+    .filter(({ verdict }) => verdict === 'fail' || verdict === 'warn')
+    .flatMap(({ evidence }) => evidence),
+  ...crashes.flatMap(({ suspects }) => suspects),
+  ...(blockedBy?.evidence ?? []),
+];
+
+/** Returns whether evidence is a call. The kit requests only the voice endpoint and health with GET. */
+const isCall = ({ request }: EvidenceItem): boolean =>
+  request.startsWith('GET ') && request !== 'GET /health';
+
+/** Says why a report contains no requests, and what to do. */
+function describeAbsence(named: readonly EvidenceItem[], target: string): string {
+  if (named.length === 0) {
+    return `because the run broke no requirement, or the report is of an earlier version. ${RECORD}`;
+  }
+  return named.every(isCall)
+    ? `because all its findings are about calls, which can't be sent again alone. ${placeCallsAgain(target)}`
+    : `because the report is of an earlier version. ${RECORD}`;
+}
+
+const placeCallsAgain = (target: string): string =>
+  `To place the calls again, run sandbox-kit check ${target} --area voice.`;
+
+const createCallError = (id: number, target: string): ResendError =>
+  new ResendError(
+    `Exchange ${id} is a call, which can't be sent again alone. ${placeCallsAgain(target)}`,
   );
+
+function rejectCall(exchange: Exchange, { target }: RunRecord): Exchange {
+  if (isVoice(exchange)) throw createCallError(exchange.id, target);
+  return exchange;
 }
 
 const NEAREST_MAX = 4;

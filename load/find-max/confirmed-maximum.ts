@@ -5,11 +5,16 @@ import { searchBracket, type Attempt, type SearchBounds } from './search.ts';
 /** A run of the search is a step, or the longer confirmation of its result. */
 export type RunLength = 'step' | 'confirmation';
 
+/**
+ * Why a run shows nothing about the sandbox: the load generator could not keep up, or the sandbox had
+ * not closed the calls of the step before.
+ */
+export type Obstacle = 'generator' | 'open_calls';
+
 /** What a run shows about the sandbox. */
 export interface JudgedRun<Step> {
   step: Step;
-  /** The load generator could not keep up, so the run shows nothing about the sandbox. */
-  generatorFailed: boolean;
+  obstacle: Obstacle | undefined;
   windowMs: number;
 }
 
@@ -44,6 +49,8 @@ export interface Maximum<Run, Step> {
   steps: Step[];
   /** The confirmation, or the last step if there was none. */
   run: Run | undefined;
+  /** Why that run failed although the sandbox may sustain the value. */
+  unknownReason: string | undefined;
 }
 
 /** Finds a maximum: in steps, by bisection, and with a longer confirmation. */
@@ -55,8 +62,8 @@ export async function findConfirmedMaximum<Run, Step extends { holds: boolean; r
   wording,
 }: MaximumSearch<Run, Step>): Promise<Maximum<Run, Step>> {
   const steps: Step[] = [];
-  const generatorFailedAt: number[] = [];
-  const last: { run?: Run } = {};
+  const obstacles = new Map<number, Obstacle>();
+  const last: { run?: Run; unknownReason?: string | undefined } = {};
   const attemptAs =
     (length: RunLength) =>
     async (value: number): Promise<Attempt> => {
@@ -64,21 +71,24 @@ export async function findConfirmedMaximum<Run, Step extends { holds: boolean; r
       if (run) last.run = run;
       const judged = run && judge(run);
       if (!judged) return { holds: undefined, last: true };
-      const { step, generatorFailed, windowMs } = judged;
+      const { step, obstacle, windowMs } = judged;
       const suffix = length === 'step' ? '' : `, confirmation of ${formatDuration(windowMs)}`;
       steps.push({ ...step, reason: step.reason + suffix });
-      if (generatorFailed) generatorFailedAt.push(value);
+      if (obstacle) obstacles.set(value, obstacle);
+      const isOpen = obstacle === 'open_calls';
+      last.unknownReason = isOpen ? step.reason : undefined;
       // If the load generator could not keep up, a higher value shows nothing; a lower one may.
-      return { holds: step.holds, last: generatorFailed && length === 'step' };
+      return { holds: step.holds, last: isOpen || (obstacle !== undefined && length === 'step') };
     };
   const bracket = await searchBracket(bounds, attemptAs('step'));
   const { sustains, fails, confirmed } = await confirm(bracket, attemptAs('confirmation'), lower);
-  const isGeneratorLimit = fails !== undefined && generatorFailedAt.includes(fails);
+  const obstacle = fails === undefined ? undefined : obstacles.get(fails);
   const found: Found = {
     sustains,
     confirmed,
-    fails: isGeneratorLimit ? undefined : fails,
-    generatorAt: isGeneratorLimit ? fails : undefined,
+    fails: obstacle ? undefined : fails,
+    unknown: fails !== undefined && obstacle ? { value: fails, obstacle } : undefined,
+    doubt: sustains === undefined || confirmed ? undefined : obstacles.get(sustains),
     isMost: sustains === bounds.max,
   };
   return {
@@ -88,23 +98,26 @@ export async function findConfirmedMaximum<Run, Step extends { holds: boolean; r
     summary: describeResult(found, wording),
     steps,
     run: last.run,
+    unknownReason: last.unknownReason,
   };
 }
 
 interface Found {
   sustains: number | undefined;
   fails: number | undefined;
-  generatorAt: number | undefined;
+  /** A value that did not fail because of the sandbox. */
+  unknown: { value: number; obstacle: Obstacle } | undefined;
+  /** Why the sustained value could not be confirmed. */
+  doubt: Obstacle | undefined;
   confirmed: boolean;
   isMost: boolean;
 }
 
 function describeResult(
-  { sustains, fails, generatorAt, confirmed, isMost }: Found,
+  { sustains, fails, unknown, doubt, confirmed, isMost }: Found,
   { quantity, at, most }: SearchWording,
 ): string {
-  const limit =
-    generatorAt === undefined ? '' : `${at(generatorAt)} the load generator could not keep up`;
+  const limit = unknown ? `${at(unknown.value)} ${describeObstacle(unknown.obstacle)}` : '';
   if (sustains === undefined) {
     if (fails !== undefined) return `The sandbox does not sustain even ${quantity(fails)}.`;
     const reason = limit === '' ? '' : `: ${limit}`;
@@ -112,8 +125,18 @@ function describeResult(
   }
   const sustained = confirmed
     ? `The sandbox sustains ${quantity(sustains)}`
-    : `The sandbox sustained ${quantity(sustains)} for one step, which is not confirmed`;
+    : `The sandbox sustained ${quantity(sustains)} for one step, which is not confirmed${doubt ? ` (${obstacleTexts[doubt]})` : ''}`;
   if (fails !== undefined) return `${sustained}; it fails ${at(fails)}.`;
   if (limit !== '') return `${sustained}; ${limit}.`;
   return isMost ? `${sustained}, ${most}.` : `${sustained}.`;
 }
+
+const obstacleTexts: Record<Obstacle, string> = {
+  generator: 'the load generator could not keep up',
+  open_calls: 'calls of the step before were still open',
+};
+
+const describeObstacle = (obstacle: Obstacle): string =>
+  obstacle === 'generator'
+    ? obstacleTexts.generator
+    : `it is unknown, because ${obstacleTexts[obstacle]}`;

@@ -27,19 +27,31 @@ export interface FindMaxCallsParts {
 export interface StepRun {
   report: LoadReport;
   wasInterrupted: boolean;
+  /** Calls that the sandbox had not closed when the step ended. */
+  unclosedCalls: number;
 }
 
-/** Finds the most concurrent calls that a sandbox sustains, and returns them with the last report. */
-export async function findMaxCalls({
-  callsMax,
-  runWith,
-}: FindMaxCallsParts): Promise<{ maxCalls: MaxCalls; report: LoadReport | undefined }> {
-  const { run, ...maxCalls } = await findConfirmedMaximum<StepRun, CallStep>({
+/**
+ * Finds the most concurrent calls that a sandbox sustains, and returns them with the last report, and
+ * why its calls failed if the sandbox may sustain them.
+ */
+export async function findMaxCalls({ callsMax, runWith }: FindMaxCallsParts): Promise<{
+  maxCalls: MaxCalls;
+  report: LoadReport | undefined;
+  unknownReason: string | undefined;
+}> {
+  let openCalls = 0;
+  const { run, unknownReason, ...maxCalls } = await findConfirmedMaximum<StepRun, CallStep>({
     bounds: { start: CALLS_START, min: CALLS_MIN, max: callsMax, round: Math.round },
     lower: (calls) => (calls > CALLS_MIN ? Math.floor(calls * STEP_DOWN) : undefined),
     load: runWith,
-    judge: ({ report, wasInterrupted }) => (wasInterrupted ? undefined : judgeCallStep(report)),
+    judge({ report, wasInterrupted, unclosedCalls }) {
+      if (wasInterrupted) return undefined;
+      const judged = judgeCallStep(report, openCalls);
+      openCalls = unclosedCalls;
+      return judged;
+    },
     wording,
   });
-  return { maxCalls, report: run?.report };
+  return { maxCalls, report: run?.report, unknownReason };
 }

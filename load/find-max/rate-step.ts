@@ -47,5 +47,5 @@ export function judgeRateStep(
     failedShare: roundTo(failedShare, 6),
     reason: reason === false ? `p${plan.percentile} ${formatDuration(judgedMs)}` : reason,
   };
-  return { step, generatorFailed, windowMs: plan.windowMs };
+  return { step, obstacle: generatorFailed ? 'generator' : undefined, windowMs: plan.windowMs };
 }

@@ -25,17 +25,24 @@ const SEARCHES = {
 type SearchName = keyof typeof SEARCHES;
 type SearchResult = NonNullable<LoadReport[SearchName]>;
 
-/** Adds the result of a search to the report of its last run. */
+/**
+ * Adds the result of a search to the report of its last run.
+ *
+ * @param unknownReason Why the last run failed if the sandbox may sustain its load.
+ */
 export function withSearchResult<Name extends SearchName>(
   report: LoadReport,
   name: Name,
   result: NonNullable<LoadReport[Name]>,
   options: Pick<LoadRun, 'acceptNotProven'>,
+  unknownReason?: string,
 ): LoadReport {
   const { selfCheck, plan, blockedBy } = report;
   const found = selfCheck.valid ? result : markUnconfirmed(name, result);
   const targets = report.targets.map((target) =>
-    target.id === SEARCHES[name].row.id ? judgeBySearch(target, name, found) : target,
+    target.id === SEARCHES[name].row.id
+      ? judgeBySearch(target, name, found, unknownReason)
+      : target,
   );
   const { verdict, exitCode, sentence } = concludeRun(
     { targets, selfCheck, plan, blockedBy },
@@ -61,14 +68,22 @@ function markUnconfirmed<Result extends SearchResult>(name: SearchName, result: 
   return { ...result, confirmed: false, summary };
 }
 
-/** Fails the target if the search failed at the required value or below. */
+/**
+ * Fails the target if the search failed at the required value or below. A failure whose cause is
+ * unknown proves nothing.
+ */
 function judgeBySearch(
   target: LoadTarget,
   name: SearchName,
   { fails, sustains, summary }: SearchResult,
+  unknownReason: string | undefined,
 ): LoadTarget {
   const { row, unit } = SEARCHES[name];
-  if (target.verdict === 'INVALID RUN' || fails === null || fails > row.target) return target;
+  if (target.verdict === 'INVALID RUN') return target;
+  if (fails === null || fails > row.target) {
+    if (unknownReason === undefined) return target;
+    return { ...target, measured: sustains, verdict: 'NOT PROVEN', reason: `${unknownReason}.` };
+  }
   return {
     ...target,
     target: row.target,

@@ -19,6 +19,7 @@ import {
   type Style,
   type TextLayout,
 } from '../../src/report-kit/terminal.ts';
+import { typeCommandsIn } from '../../src/report-kit/program-name.ts';
 import { changeNames } from './comparison.ts';
 import { callFaultDescriptions, faultDescriptions } from '../record/fault-descriptions.ts';
 import {
@@ -68,11 +69,11 @@ export function terminalReport(original: LoadReport, layout: TextLayout): string
 }
 
 /** Says why the run ended early, and what to do about it. */
-function blockingLines(report: LoadReport, { style, width }: TextLayout): string[] {
+function blockingLines(report: LoadReport, { style, width, program }: TextLayout): string[] {
   const { sentence, blockedBy, aborted } = report;
   return [
     ...(blockedBy ? wrap(sentence, width).map((line) => style('red', line)) : []),
-    ...(blockedBy ? wrap(blockedBy.cure, width) : []),
+    ...(blockedBy ? wrap(typeCommandsIn(blockedBy.cure, program), width) : []),
     ...(aborted === undefined ? [] : wrap(aborted, width).map((line) => style('red', line))),
   ];
 }

@@ -67,6 +67,8 @@ export interface CallOutcome {
   fault?: CallFault;
   isConnected: boolean;
   isHeld: boolean;
+  /** Whether the sandbox closed the call soon after the caller hung up. */
+  isClosed: boolean;
   readyMs?: number;
   setupMs?: number;
   firstPacketMs?: number;

@@ -18,6 +18,13 @@ export const formatResendCommand = (
 /** The name of a report in commands, if none was written. */
 const SUGGESTED_REPORT = 'report.json';
 
-/** Says which option makes requests repeatable, if no report was written. */
-export const describeResend = (exchange: number | string, program?: string): string =>
-  `To send a request again, add --json ${SUGGESTED_REPORT}, then run ${formatResendCommand(SUGGESTED_REPORT, exchange, program)}.`;
+/** Says which option makes the turns of a simulation repeatable, if no report was written. */
+export const describeTurnOption = (address: string, program?: string): string =>
+  `To send a request again, add --json ${SUGGESTED_REPORT}, then run ${formatResendCommand(SUGGESTED_REPORT, address, program)}.`;
+
+/**
+ * Says which option makes the requests of a check repeatable, if no report was written. It names no
+ * exchange, because in the next run they have other numbers.
+ */
+export const describeExchangeOption = (program?: string): string =>
+  `To send a request again, add --json ${SUGGESTED_REPORT}. The output then shows the commands, such as ${formatResendCommand(SUGGESTED_REPORT, 'NUMBER', program)}.`;

@@ -159,7 +159,7 @@ void t.test(
       t.equal(code, 3, stdout);
       t.match(
         stdout.replaceAll(/\s+/g, ' '),
-        /The server at \S+ is the evaluation service of sandbox-kit, not a sandbox\. Pass the URL of the sandbox\. To check the service itself, use sandbox-kit check URL --area service\. /,
+        /The server at \S+ is the evaluation service of sandbox-kit, not a sandbox\. Pass the URL of the sandbox\. To check the service itself, run (npx )?sandbox-kit check URL --area service\. /,
         args.slice(2).join(' '),
       );
       t.notMatch(stdout, /^Observed/m, 'nothing was observed');

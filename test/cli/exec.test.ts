@@ -143,10 +143,13 @@ void t.test('exec: a second signal kills a command that does not stop', async (t
 
 void t.test('exec: a command without -- is rejected with the corrected command line', async (t) => {
   const rows: [args: string[], message: RegExp][] = [
-    [['ls'], /Unexpected argument "ls"\. Put -- before the command: sandbox-kit exec -- ls\.\n/],
-    [['npm', 'run', 'e2e', '--watch'], /: sandbox-kit exec -- npm run e2e --watch\.\n/],
-    [['--agent', 'npm', 'test'], /: sandbox-kit exec --agent -- npm test\.\n/],
-    [['--seed', 's', 'npm', 'test'], /: sandbox-kit exec --seed s -- npm test\.\n/],
+    [
+      ['ls'],
+      /Unexpected argument "ls"\. Put -- before the command: (npx )?sandbox-kit exec -- ls\.\n/,
+    ],
+    [['npm', 'run', 'e2e', '--watch'], /: (npx )?sandbox-kit exec -- npm run e2e --watch\.\n/],
+    [['--agent', 'npm', 'test'], /: (npx )?sandbox-kit exec --agent -- npm test\.\n/],
+    [['--seed', 's', 'npm', 'test'], /: (npx )?sandbox-kit exec --seed s -- npm test\.\n/],
   ];
   for (const [args, message] of rows) assertUsageError(t, await run(['exec', ...args]), message);
   assertUsageError(

@@ -79,7 +79,7 @@ void t.test('migrate updates a PostgreSQL database, and says what it lacks', asy
       assertUsageError(
         t,
         await runArgs(args, empty.href),
-        /lacks a permission .*\(42501\)\. Run sandbox-kit migrate with a role that may create tables/,
+        /lacks a permission .*\(42501\)\. Run (npx )?sandbox-kit migrate with a role that may create tables/,
       );
     }
   });

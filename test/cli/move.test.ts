@@ -227,7 +227,7 @@ void t.test('a move that is killed again and again continues', async (t) => {
   assertUsageError(
     t,
     early,
-    /Moving data into the database is not finished\. Run sandbox-kit move/,
+    /Moving data into the database is not finished\. Run (npx )?sandbox-kit move/,
   );
 
   const moved = await run(['move', '--from', dataDir, '--json'], {

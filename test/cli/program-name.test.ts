@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { findProgramName } from '../../cli/output/program-name.ts';
 import { typeCommandsIn } from '../../src/report-kit/program-name.ts';
-import { run } from '../support/commands/command.ts';
+import { run, unwrap } from '../support/commands/command.ts';
 import { respondWith, withSandboxDouble } from '../support/sandboxes/sandbox-double.ts';
 
 void t.test('npx, unless the program is on the PATH of the user', (t) => {
@@ -40,10 +40,15 @@ void t.test('the commands of a report and of doctor have that name', async (t) =
     const { stdout } = await run(check, { env: { PATH } });
     t.ok(stdout.includes(`\n      ${program} resend ${report} 1\n`), stdout);
     const { stdout: advice } = await run(check.slice(0, -2), { env: { PATH } });
-    t.match(advice.replaceAll(/\s+/g, ' '), ` then run ${program} resend report.json 1.`);
+    t.match(advice.replaceAll(/\s+/g, ' '), ` such as ${program} resend report.json NUMBER.`);
     const { stdout: diagnosis } = await run(['doctor', url], { env: { PATH } });
     t.ok(diagnosis.includes(`\n  ${program} check ${url}\n`), diagnosis);
   }
+});
+
+void t.test('a mistake is answered with commands of that name', async (t) => {
+  const { stderr } = await run(['check', '--nope'], { env: { PATH: '/nowhere' } });
+  t.match(unwrap(stderr), /Unknown option --nope\. Run npx sandbox-kit check --help/);
 });
 
 void t.test('if nothing listens, nothing is said about sending requests again', async (t) => {

@@ -389,7 +389,7 @@ void t.test('resend refuses wrong arguments, and says what it expects', async (t
   const service = report.requirements.map((row) => ({ ...row, area: 'service' }));
   writeFileSync(at('service.json'), JSON.stringify({ ...report, requirements: service }));
   const rows: [args: string[], message: RegExp][] = [
-    [[], /REPORT is missing/],
+    [[], /REPORT is missing\. It must be a file of sandbox-kit check --json, check --record, or/],
     [
       [reportPath],
       /EXCHANGE is missing\. It must be the number of an exchange of the report, such as 65, or a turn of a simulation, such as refund-1\/3\./,

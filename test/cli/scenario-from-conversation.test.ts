@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readYamlFile } from '../../library/input/documents.ts';
-import { assertUsageError, run, unwrap } from '../support/commands/command.ts';
+import { assertUsageError, assertWidth, run, unwrap } from '../support/commands/command.ts';
 import { withTcpServer } from '../support/network/tcp-server.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import { makeContainsEval, assertError, withService } from '../support/services/service.ts';
@@ -91,6 +91,24 @@ void t.test('what arrived after the close is left out, with a note', async (t) =
   );
 });
 
+void t.test('a conversation without evals becomes a scenario that simulate runs', async (t) => {
+  const { service, trace } = await withService(t);
+  await trace(makeSpan({ user: 'Where is my order?', agent: 'On its way.' }));
+  const out = join(t.testdir({}), 'plain.scenario.yaml');
+  const from = ['scenario', 'from-conversation', 'conv-1', '--service', service.url];
+  const created = await run([...from, '--out', out]);
+  t.match(
+    unwrap(created.stderr),
+    /Note: No eval scored the conversation, so the scenario only requires that every turn takes at most 5 s\. Add evals for what the agent must say and do\./,
+  );
+  // The first line of the file is for editors.
+  const [, ...comments] = readFileSync(out, 'utf8').split('id:')[0]?.split('\n') ?? [];
+  assertWidth(t, [...created.stderr.split('Wrote').slice(0, 1), ...comments].join('\n'));
+  const { agent } = await withReferenceAgent(t, { voice: null });
+  const passing = await run(['simulate', agent.url, '--scenario', out]);
+  t.equal(passing.code, 0, passing.stdout + passing.stderr);
+});
+
 void t.test('an uploaded, an open, and an unknown conversation', async (t) => {
   const context = await withService(t);
   await context.admin('POST /evals', makeContainsEval('says', 'Hello'));
@@ -106,7 +124,7 @@ void t.test('an uploaded, an open, and an unknown conversation', async (t) => {
     context.admin(`GET /conversations/${encodeURIComponent(id)}/scenario`);
   t.match(await scenarioOf('up/1'), {
     scenario: { id: 'from-up-1', metadata: { time_of_day: 'evening' }, user: { opening: 'Hi' } },
-    notes: [/The eval says .*no longer exists/, /no evals yet/],
+    notes: [/The eval says .*no longer exists/, /^No eval scored the conversation/],
   });
   await context.trace(makeSpan({ user: 'Still open', agent: 'Yes.' }));
   t.match(await scenarioOf('conv-1'), { scenario: { user: { opening: 'Still open' } } });
@@ -123,7 +141,8 @@ void t.test('an uploaded, an open, and an unknown conversation', async (t) => {
 
   const { url } = context.service;
   for (const [args, message] of [
-    [['none', '--service', url], /Unknown conversation "none" at http/],
+    [['none', '--service', url], /Unknown conversation "none" at http\S+ Its pages list those/],
+    [[], /ID is missing\. It must be the id of a conversation, or of its session\./],
     [['up/1', '--owner', 'x', '--service', url], /Unknown owner "x" \(--owner\) at http/],
     [
       ['none', '--data', '/nowhere'],
@@ -164,7 +183,11 @@ void t.test('a URL that is not that of a service is explained as by doctor', asy
   const silentPort = await withTcpServer(t, () => undefined);
   const key = { SANDBOX_KIT_SERVICE_API_KEY: service.apiKey };
   for (const [url, message, env] of [
-    [agent.url, /The server at \S+ is an agent, not an evaluation service/, {}],
+    [
+      agent.url,
+      /The server at \S+ is an agent, not an evaluation service: .* pass its URL with --service, or read its data directory with --data DIR\.\n$/,
+      {},
+    ],
     [`${service.url}/v1`, /No service found at \S+ every .* Remove \/v1 from the end/, {}],
     [`${service.url}/v1`, /Remove \/v1 from the end of the URL\./, key],
     ['http://127.0.0.1:1', /Nothing accepts connections at \S+ Start the service, or check/, {}],
@@ -174,5 +197,6 @@ void t.test('a URL that is not that of a service is explained as by doctor', asy
     t.equal(ran.code, 3, `${url}: the command line is right`);
     t.equal(ran.stdout, '');
     t.match(unwrap(ran.stderr), message);
+    t.notMatch(ran.stderr, '--area', 'no advice for check');
   }
 });

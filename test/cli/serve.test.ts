@@ -82,6 +82,23 @@ void t.test('serve: says at the start that no evals are set', async (t) => {
   t.notMatch(await readText(['--seed-file', join(folder, 'seed.yaml')]), notice);
 });
 
+void t.test('serve: says at the start whether this machine needs a key', async (t) => {
+  const env = { SANDBOX_KIT_SERVICE_API_KEY: 'a-key-of-mine' };
+  const open = /^ {2}admin {5}http:\S+\/__admin \(no key needed on this machine\)\n/m;
+  for (const [host, pattern] of [
+    ['127.0.0.1', open],
+    ['0.0.0.0', /^ {2}admin {5}http:\S+\/__admin\n/m],
+  ] as const) {
+    const args = ['serve', '--port', '0', '--host', host];
+    const { end, firstLine, stdoutSoFar } = await runInBackground(t, args, { env });
+    const url = firstLine.replace('The service listens at ', '');
+    const { status } = await fetch(`${url}/__admin`, { headers: { connection: 'close' } });
+    t.equal(status, pattern === open ? 200 : 401, host);
+    t.equal(await end('SIGTERM'), 0);
+    t.match(stdoutSoFar(), pattern, host);
+  }
+});
+
 void t.test('serve: with --app-url, callers get the address of the load balancer', async (t) => {
   const readText = async (...args: string[]): Promise<string> => {
     const { end, stdoutSoFar } = await runInBackground(t, ['serve', '--port', '0', ...args]);

@@ -10,6 +10,7 @@ import { createFolder, writeFileIn } from '../support/commands/folder.ts';
 import { assertPlain, HELLO, readSimulationReport } from '../support/commands/simulate-command.ts';
 import {
   hangUp,
+  healthy,
   reply,
   respondWith,
   withSandboxDouble,
@@ -109,6 +110,32 @@ void t.test(
   },
 );
 
+void t.test('an invalid health response is named once, and no session starts', async (t) => {
+  const double = await withSandboxDouble(t, {
+    health: respondWith(200, { status: 'ok', timestamp: '2026-11-20T09:30:00Z' }),
+  });
+  const ran = await run(['simulate', double.url]);
+  t.equal(ran.code, 3, ran.stdout);
+  t.equal(ran.stderr, '', 'no session was started');
+  t.same(double.chats(), []);
+  const text = unwrap(ran.stdout);
+  t.equal(text.split('GET /health returned 200 with an invalid body').length, 2, text);
+  t.match(text, /got "ok"\. Every session needs a valid response of \/health\. To check it, run /);
+  t.match(text, `check ${double.url} --area health.`);
+});
+
+void t.test('a sandbox that is not ready during the preflight can be ready later', async (t) => {
+  const notReady = respondWith(503, { status: 'unhealthy', timestamp: '2026-11-20T09:30:00Z' });
+  let requests = 0;
+  const { url } = await withSandboxDouble(t, {
+    health: (response, request) => (++requests === 1 ? notReady : healthy)(response, request),
+  });
+  const path = file('mine/hello.scenario.yaml', HELLO);
+  const ran = await run(['simulate', url, '--scenario', path]);
+  t.match(ran.stdout, /1 session in /, 'the session ran');
+  t.notMatch(ran.stdout, 'No session was started');
+});
+
 void t.test('an error of the agent in every session is named once, with check', async (t) => {
   const message = { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] };
   const { url } = await withSandboxDouble(t, {
@@ -134,7 +161,7 @@ void t.test('a sandbox that stops sessions in other ways is named once, too', as
     const { url } = await withSandboxDouble(t, behavior);
     const ran = await run(['simulate', url, '--scenario', path, '--samples', '3']);
     t.equal(ran.code, 3, ran.stderr);
-    const sentence = 'Every session stopped because of an unavailable sandbox. Run';
+    const sentence = 'Every session stopped because of a problem with the sandbox. Run';
     t.equal(unwrap(ran.stdout).split(sentence).length, 2, ran.stdout);
   }
 });

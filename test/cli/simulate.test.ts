@@ -169,7 +169,7 @@ void t.test(
     const ran = await run(['simulate', url, '--scenario', path, '--junit', junit]);
     t.equal(ran.code, 3, ran.stderr);
     t.match(ran.stdout, /undecided hello, sample 1 \(stopped: error of the agent\)\n/);
-    t.match(ran.stdout, /UNDECIDED {2}0 of 1 scenario passed, 1 undecided\./);
+    t.match(ran.stdout, /NOT JUDGED {2}0 of 1 scenario passed, 1 undecided\./);
     t.match(readFileSync(junit, 'utf8'), /failures="0" errors="1"/);
     assertPlain(t, ran);
   },
@@ -346,7 +346,7 @@ void t.test('the preflight names the same cause as check, and no session starts'
     const text = ran.stdout.replaceAll(/\s+/g, ' ');
     t.match(text, message);
     t.match(text, cure);
-    t.match(text, /UNDECIDED Not judged: .* 0 sessions in /);
+    t.match(text, /NOT JUDGED No session was started\. Stopped after /);
     t.equal(ran.stderr, '', 'no session was started');
     const report = read(json);
     t.match(report, { verdict: 'undecided', exitCode: 3, sessions: [] });

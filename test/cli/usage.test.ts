@@ -38,7 +38,7 @@ const general: UsageRow[] = [
   ],
   [['chekc', URL], /Unknown command "chekc"\. Did you mean check\?\n/],
   [['--verison'], /Unknown option --verison\. Did you mean --version\?/],
-  [['demo', 'now'], /Unexpected argument "now"\. Run sandbox-kit demo --help/],
+  [['demo', 'now'], /Unexpected argument "now"\. Run (npx )?sandbox-kit demo --help/],
   [['chck'], /Did you mean check\?/],
   [['sreve'], /Did you mean serve\?/],
   [['nope'], /Unknown command "nope"\. Run sandbox-kit --help/],
@@ -46,8 +46,14 @@ const general: UsageRow[] = [
   [['explain', 'NOPE'], /Unknown requirement "NOPE"/],
   [['explain', 'CHAT-24'], /Did you mean CHAT-024\?/],
   [['explain', 'CHAT-0024'], /Unknown requirement "CHAT-0024"\. Did you mean CHAT-024\?/],
-  [['explain', 'SERVICE-00'], /"SERVICE-00"\. Run sandbox-kit explain service to list the require/],
-  [['explain', 'CHAT-999'], /"CHAT-999"\. Run sandbox-kit explain chat to list the requirements/],
+  [
+    ['explain', 'SERVICE-00'],
+    /"SERVICE-00"\. Run (npx )?sandbox-kit explain service to list the require/,
+  ],
+  [
+    ['explain', 'CHAT-999'],
+    /"CHAT-999"\. Run (npx )?sandbox-kit explain chat to list the requirements/,
+  ],
   [['explain', 'servcie'], /Did you mean service\?/],
   [['explain', 'SERVCIE-087'], /Did you mean SERVICE-087\?/],
   [['explain', 'CHAT-024', 'CHAT-025'], /Unexpected argument "CHAT-025"/],
@@ -65,7 +71,7 @@ const general: UsageRow[] = [
   ],
   [
     ['selftest', '--only', 'xyzzy xyzzy xyzzy'],
-    /No id contains "xyzzy xyzzy xyzzy" \(--only\)\. Run sandbox-kit selftest --list to list all\./,
+    /No id contains "xyzzy xyzzy xyzzy" \(--only\)\. Run (npx )?sandbox-kit selftest --list to list all\./,
   ],
   [['selftest', '--only', 'chat/contnet-null'], /\. Did you mean chat\/content-null\?/],
   [['selftest', '--only', 'contnet-null'], /\. Did you mean content-null\?/],
@@ -100,7 +106,7 @@ const addresses: UsageRow[] = [
 ];
 
 const optionRows: UsageRow[] = [
-  [['check', URL, '--nope'], /Unknown option --nope\. Run sandbox-kit check --help/],
+  [['check', URL, '--nope'], /Unknown option --nope\. Run (npx )?sandbox-kit check --help/],
   [['check', URL, '--jsonn', 'x'], /Unknown option --jsonn\. Did you mean --json\?/],
   [['check', URL, '--Area', 'chat'], /Unknown option --Area\. Did you mean --area\?/],
   [['check', URL, '--rate', '-5s'], /--rate must be a number above 0/],
@@ -241,7 +247,7 @@ const filesOfCheck: UsageRow[] = [
   [['check', URL, '--known-failures', knownFailures('NOPE')], /Unknown requirement "NOPE"/],
   [
     ['check', URL, '--known-failures', knownFailures('CHAT-999')],
-    /json:1:20: Unknown requirement "CHAT-999"\. Run sandbox-kit explain chat to list/,
+    /json:1:20: Unknown requirement "CHAT-999"\. Run (npx )?sandbox-kit explain chat to list/,
   ],
   [
     ['check', URL, '--known-failures', knownFailures('SERVICE-001')],
@@ -305,7 +311,7 @@ const agents: UsageRow[] = [
   [['agent', '--mutant', 'chat/content-nul'], /Did you mean chat\/content-null\?/],
   [
     ['agent', '--mutant', 'nope'],
-    /Unknown mutant "nope" of a sandbox\. Run sandbox-kit selftest --list/,
+    /Unknown mutant "nope" of a sandbox\. Run (npx )?sandbox-kit selftest --list/,
   ],
   [['agent', '--mutant', 'chat/content-null', '--tls'], /--mutant serves plain HTTP/],
   [

@@ -117,13 +117,26 @@ void t.test('the request that stopped a sandbox for good is the first suspect', 
     const kept = report.resendable?.exchanges ?? [];
     const culprit = kept.find(({ exchange }) => exchange.id === first?.exchange)?.exchange;
     t.match(culprit?.request.body, body, `${fault}: the first suspect`);
+    t.match(
+      report.blockedBy?.cure,
+      /may have stopped it.* \((message "|body \{)/,
+      'with its content',
+    );
+    t.match(
+      report.blockedBy?.cure,
+      /No valid request may stop a sandbox, .* so it gives no verdict\.$/,
+    );
     const options = { style: plainStyle, width: 80 };
     const text = terminalReport(report, { ...options, resendFile: 'report.json' });
+    t.match(text, new RegExp(`report\\.json ${first?.exchange}  # .*(message "|body {)`));
     const command = `sandbox-kit resend report.json ${first?.exchange}`;
     t.match(text, /To (find|see whether) [^]*, start it, and/);
     t.equal(text.split('  sandbox-kit resend')[1]?.split(' ')[2], String(first?.exchange), command);
     t.match(markdownReport(report, 'report.json'), command);
-    t.match(terminalReport(report, options), /add --json report\.json, then run/);
+    t.match(
+      terminalReport(report, options),
+      /add --json\s+report\.json\. The output then shows the\s+commands/,
+    );
   }
 });
 

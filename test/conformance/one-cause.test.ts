@@ -328,7 +328,7 @@ void t.test('a URL that ends in /v1 is recognized', async (t) => {
   });
   t.match(report.blockedBy, {
     id: 'no_interface',
-    cure: /^Remove \/v1 from the end of the URL\. Check the path/,
+    cure: /^Remove \/v1 from the end of the URL\.$/,
   });
 });
 

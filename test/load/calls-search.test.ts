@@ -4,8 +4,10 @@ import { htmlReport, markdownReport, terminalReport } from '../../load/index.ts'
 import { findMaxCalls, type StepRun } from '../../load/find-max/find-max-calls.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
+import { withLateHangUps } from '../support/calls/late-hang-ups.ts';
 import { findTarget } from '../support/measurements/run-load.ts';
 import { createTwoCallVoice, getVoice, runVoiceLoad } from '../support/measurements/voice-load.ts';
+import { nightOnly } from '../support/nightly.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
 /** Returns the report of a step in which `held` of the calls were held. */
@@ -16,7 +18,7 @@ function createStep(calls: number, held: number, isValid: boolean): StepRun {
     selfCheck: { valid: isValid, reasons: isValid ? [] : ['The callers were late.'], figures: [] },
     voice: { ...voice, errors: held < calls ? { too_many_calls: calls - held } : {} },
   } as unknown as LoadReport;
-  return { report, wasInterrupted: false };
+  return { report, wasInterrupted: false, unclosedCalls: 0 };
 }
 
 /** Searches with a sandbox that holds `capacity` calls, and callers that keep up with `callerMax`. */
@@ -31,6 +33,19 @@ async function searchCapacity(capacity: number, callerMax = Infinity) {
   });
   return { ...maxCalls, tried };
 }
+
+/** Searches with a sandbox of 20 calls in which this many calls of each step stay open. */
+const searchWithOpenCalls = (staying: number) => {
+  let open = 0;
+  return findMaxCalls({
+    callsMax: 1_000,
+    runWith: (calls) => {
+      const step = createStep(calls, Math.min(calls, 20 - open), true);
+      open = Math.min(calls, staying);
+      return Promise.resolve({ ...step, unclosedCalls: open });
+    },
+  });
+};
 
 void t.test('the search finds any capacity within 10%, in whole calls', async (t) => {
   for (const capacity of [1, 2, 3, 7, 10, 11, 48, 100, 333, 999]) {
@@ -59,6 +74,60 @@ void t.test('the summary says what is known', async (t) => {
     holds: false,
     reason: /3 of 15 calls failed \(3 too_many/,
   });
+});
+
+void t.test('refused calls prove nothing while calls of the step before are open', async (t) => {
+  const closing = await searchWithOpenCalls(0);
+  t.match(closing.maxCalls, { sustains: 20, fails: 21, confirmed: true });
+  t.equal(closing.unknownReason, undefined);
+
+  const { maxCalls, unknownReason } = await searchWithOpenCalls(8);
+  t.match(maxCalls, { sustains: 10, fails: null, confirmed: true });
+  t.match(
+    maxCalls.summary,
+    /sustains 10 concurrent calls; with 15 it is unknown, because calls of the step before were/,
+  );
+  t.match(maxCalls.steps[1], {
+    holds: false,
+    reason: /^3 of 15 calls failed \(.*\), while 8 calls of the step before were still open/,
+  });
+  t.equal(unknownReason, undefined, 'the confirmation is known');
+
+  const unconfirmed = await searchWithOpenCalls(15);
+  t.match(unconfirmed.maxCalls, { sustains: 10, fails: null, confirmed: false });
+  t.match(
+    unconfirmed.maxCalls.summary,
+    /sustained 10 .* for one step, which is not confirmed \(calls of the step before were still open\)/,
+  );
+  t.match(unconfirmed.unknownReason, /15 calls of the step before were still open/);
+});
+
+void t.test('the next step waits until the sandbox has closed the calls', async (t) => {
+  const { agent } = await withReferenceAgent(t, { voice: { callsMax: 3 } });
+  const url = await withLateHangUps(t, agent.url, 5_000);
+  const report = await runVoiceLoad(
+    url,
+    { windowMs: 1_500, findMax: { stepMs: 1_000 } },
+    { calls: 2, callsPerSecond: 100 },
+  );
+  t.match(report.findMaxCalls, { sustains: 2, fails: null, confirmed: true });
+});
+
+void t.test('a sandbox that never closes its calls gets NOT PROVEN', nightOnly, async (t) => {
+  const { agent } = await withReferenceAgent(t, { voice: { callsMax: 3 } });
+  const url = await withLateHangUps(t, agent.url, 60_000);
+  const report = await runVoiceLoad(
+    url,
+    { windowMs: 1_500, findMax: { stepMs: 1_000 } },
+    { calls: 2, callsPerSecond: 100 },
+  );
+  t.match(report.findMaxCalls, { sustains: 2, fails: null, confirmed: false });
+  t.match(findTarget(report, 'voice-connections'), {
+    verdict: 'NOT PROVEN',
+    reason: /2 calls of the step before were still open/,
+  });
+  t.equal(report.verdict, 'NOT PROVEN');
+  t.equal(report.exitCode, 3);
 });
 
 void t.test('a sandbox with a limit of calls is searched, and the report shows it', async (t) => {

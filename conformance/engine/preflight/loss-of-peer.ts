@@ -3,6 +3,7 @@ import type { Suite } from '../area.ts';
 import { isVoice } from '../transcript/call-messages.ts';
 import { crashesOf, isReproduced } from '../transcript/crashes.ts';
 import { type Exchange, RECOVERY, type Transcript } from '../transcript/reading.ts';
+import { describeContent } from '../transcript/request-content.ts';
 import type { BlockingCause } from './blocking-cause.ts';
 
 /**
@@ -61,19 +62,40 @@ function describeLoss(
     downMs < 100 ? '' : ` It did not come back within ${(downMs / 1000).toFixed(digits)} s.`;
   const interruption = run.interrupted ? ' Then the run was interrupted.' : '';
   const message = `The ${peer} has been unreachable since exchange ${first.id} ("${first.step}"): it accepts no more connections.${waited}${interruption}`;
-  const names = suspects.slice(0, NAMED_MAX).map(({ id, step }) => `${id} "${step}"`);
-  const more = suspects.length > NAMED_MAX ? `, and ${suspects.length - NAMED_MAX} more` : '';
-  const [only] = suspects;
-  const cause = !only
-    ? 'A request that was in progress may have stopped it.'
-    : isReproduced(only, exchanges)
-      ? `Exchange ${only.id} "${only.step}" stopped it: the same request, sent before, did the same.`
-      : suspects.length === 1
-        ? `Exchange ${names.join('')} was in flight and may have stopped it.`
-        : `One of these requests, which were in flight, may have stopped it, the most likely first: exchanges ${names.join(', ')}${more}. Start the sandbox and send each of them again, alone: the one that stops it is the cause. If none does, requests that overlap stop it.`;
-  const cure = `Check its logs. ${cause} Then run the check again.`;
-  return { message, cure, evidence: only ?? first, suspects };
+  const [likely] = suspects;
+  const isProven = likely !== undefined && isReproduced(likely, exchanges);
+  const cause = isProven
+    ? `Exchange ${nameSuspect(likely)} stopped it: the same request, sent before, did the same.`
+    : describeSuspects(suspects, run);
+  const limit = isProven ? '' : ` ${describeDoubt(peer)}`;
+  const cure = `Check its logs. ${cause} Then run the check again.${limit}`;
+  return { message, cure, evidence: likely ?? first, suspects };
 }
+
+/** Says which requests may have ended the peer, and how to find the one that did. */
+function describeSuspects(suspects: readonly Exchange[], { target }: RunRecord): string {
+  const [likely, ...others] = suspects;
+  if (!likely) return 'A request that was in progress may have stopped it.';
+  if (others.length === 0) {
+    return `Exchange ${nameSuspect(likely)} was in flight and may have stopped it.`;
+  }
+  const more = suspects.length > NAMED_MAX ? `, and ${suspects.length - NAMED_MAX} more` : '';
+  const names = others.slice(0, NAMED_MAX - 1).map(({ id, step }) => `${id} "${step}"`);
+  const list = [nameSuspect(likely), ...names].join(', ') + more;
+  return suspects.every(isVoice)
+    ? `One of these calls, which were open, may have stopped it, the most likely first: exchanges ${list}. Start the sandbox, and run sandbox-kit check ${target} --area voice: if it stops again, the calls are the cause.`
+    : `One of these requests, which were in flight, may have stopped it, the most likely first: exchanges ${list}. Start the sandbox and send each of them again, alone: the one that stops it is the cause. If none does, requests that overlap stop it.`;
+}
+
+/** Names a request with what it contains: `7 "turn" (message "Hello")`. */
+function nameSuspect(suspect: Exchange): string {
+  const content = describeContent(suspect);
+  return `${suspect.id} "${suspect.step}"${content === '' ? '' : ` (${content})`}`;
+}
+
+/** Says why a loss is no failure. */
+const describeDoubt = (peer: Suite['peer']): string =>
+  `No valid request may stop a ${peer}, but this run can't tell that from a ${peer} that was shut down or lost its network, so it gives no verdict.`;
 
 /** Calls and requests may go to different hosts, of which only one may become unreachable. */
 function isVoiceElsewhere({ target, voiceUrl }: RunRecord): boolean {

@@ -34,7 +34,7 @@ export function findMissingInterface(
     return {
       id: 'no_interface',
       message: `The server at ${run.target} is the evaluation service of sandbox-kit, not a sandbox.`,
-      cure: 'Pass the URL of the sandbox. To check the service itself, use sandbox-kit check URL --area service.',
+      cure: 'Pass the URL of the sandbox. To check the service itself, run sandbox-kit check URL --area service.',
       evidence,
     };
   }
@@ -43,7 +43,7 @@ export function findMissingInterface(
     return {
       id: 'no_interface',
       message: `The server at ${run.target} is an agent, not an evaluation service: it responds to GET ${health.path} and POST ${chatRoute.path}.`,
-      cure: 'Pass the URL of the service. To check the agent itself, use sandbox-kit check URL without --area, or with the areas that an agent has, such as --area chat,health,users,voice.',
+      cure: 'Pass the URL of the service. To check the agent itself, run sandbox-kit check URL without --area service.',
       evidence,
     };
   }
@@ -51,7 +51,9 @@ export function findMissingInterface(
     id: 'no_interface',
     message: `No ${peer} found at ${run.target}: ${describeUnknown(preflight, chat, chatElsewhere)}.`,
     cure: [
-      `${describePrefix(run.target, elsewhere)}${cures.noInterface}`,
+      ...(endsInPrefix(run.target)
+        ? [REMOVE_PREFIX]
+        : [...describeMissingPrefix(elsewhere), cures.noInterface]),
       ...(hasOnlyKoaDefaults(exchanges) ? [`${KOA_NOT_FOUND}.`] : []),
     ].join(' '),
     evidence,
@@ -104,10 +106,11 @@ function isOfService({ json }: Exchange): boolean {
   );
 }
 
-/** Explains a prefix that is missing or doubled. */
-function describePrefix(target: string, elsewhere: Exchange | undefined): string {
-  if (endsInPrefix(target)) return `${REMOVE_PREFIX} `;
-  if (!elsewhere?.response || isNotFound(elsewhere)) return '';
+/** Explains a missing prefix of a route. */
+function describeMissingPrefix(elsewhere: Exchange | undefined): string[] {
+  if (!elsewhere?.response || isNotFound(elsewhere)) return [];
   const { method, path } = elsewhere.request;
-  return `${method} ${path} responds with ${elsewhere.response.status}: add the prefix /v1 to this route. `;
+  return [
+    `${method} ${path} responds with ${elsewhere.response.status}: add the prefix /v1 to this route.`,
+  ];
 }

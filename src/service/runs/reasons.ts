@@ -86,7 +86,7 @@ const END_WORDS: Readonly<Record<EndReason, string>> = {
   timeout: 'time limit reached',
   agent_error: 'error of the agent',
   simulator_error: 'error of the simulated user',
-  infrastructure_error: 'sandbox not available',
+  infrastructure_error: 'problem with the sandbox',
   canceled: 'canceled',
 };
 

@@ -129,6 +129,13 @@ function computePassHat(passed: number, judged: number): number[] {
   return probabilities;
 }
 
+/** How reports and pages name the verdict of a run. Of a session or a scenario, it is "undecided". */
+export const RUN_VERDICT_WORDS: Readonly<Record<SimulationVerdict, string>> = {
+  passed: 'Passed',
+  failed: 'Failed',
+  undecided: 'Not judged',
+};
+
 /** Decides the verdict of a run: failed if a scenario failed, passed if all scenarios passed. */
 export function decideRunVerdict(scenarios: readonly ScenarioResult[]): SimulationVerdict {
   if (scenarios.some(({ verdict }) => verdict === 'failed')) return 'failed';

@@ -1,4 +1,8 @@
-import type { EvalDefinition, Scenario } from '../../contract/index.ts';
+import {
+  CHAT_RESPONSE_MS_TARGET,
+  type EvalDefinition,
+  type Scenario,
+} from '../../contract/index.ts';
 import { findInterruptionTimes, readLines, type ConversationLine } from './conversation-lines.ts';
 import { findLiveEvals } from '../evals/definitions.ts';
 import { renumberEvals } from './renumber-evals.ts';
@@ -20,6 +24,14 @@ const LINES_MAX = 1_000;
 const TURNS_MAX = 1_000;
 const EVALS_MAX = 100;
 const SESSIONS_SEARCHED_MAX = 500;
+
+/** The eval of a scenario that would have none, which a run would refuse. */
+const replyEval: EvalDefinition = {
+  id: 'replies-in-time',
+  name: `Every turn takes at most ${CHAT_RESPONSE_MS_TARGET / 1_000} s`,
+  kind: 'max_latency',
+  params: { ms: CHAT_RESPONSE_MS_TARGET },
+};
 
 /**
  * Makes a scenario from a conversation. The user's lines become its steps; the evals that scored
@@ -48,11 +60,14 @@ export async function makeScenarioFromConversation(
   }
   const evalIds = new Set(evals.map((definition) => definition.id));
   const toolEvals = makeToolEvals(turns).filter((definition) => !evalIds.has(definition.id));
+  const found = [...evals, ...toolEvals];
   if (read.lines.length > LINES_MAX) {
     notes.push(`The scenario contains only the first ${LINES_MAX} user lines.`);
   }
-  if (evals.length + toolEvals.length === 0) {
-    notes.push('The scenario has no evals yet. Add at least one, or its sessions stay undecided.');
+  if (found.length === 0) {
+    notes.push(
+      `No eval scored the conversation, so the scenario only requires that every turn takes at most ${CHAT_RESPONSE_MS_TARGET / 1_000} s. Add evals for what the agent must say and do.`,
+    );
   }
   return {
     notes,
@@ -63,7 +78,7 @@ export async function makeScenarioFromConversation(
       tags: ['from-conversation'],
       ...(session?.metadata && { metadata: { ...session.metadata } }),
       ...describeUser(opening, steps),
-      evals: [...evals, ...toolEvals].slice(0, EVALS_MAX),
+      evals: found.length > 0 ? found.slice(0, EVALS_MAX) : [replyEval],
     },
   };
 }

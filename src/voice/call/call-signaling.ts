@@ -90,19 +90,23 @@ export class CallSignaling {
     this.send(createAnswerMessage(ready, sdp, this.#target.answerForm));
   }
 
-  /** Hangs up, and waits briefly for the sandbox to close its side. */
-  async hangUp(): Promise<void> {
+  /** Hangs up, and waits for the sandbox to close its side. Returns whether it did. */
+  async hangUp(msMax = CLOSE_MS_MAX): Promise<boolean> {
     this.#isOver = true;
     this.#ready.reject(new CallError('local', 'the run is over'));
     const socket = this.#socket;
-    if (!socket) return;
+    if (!socket) return true;
     this.send({ type: 'end_call', ...this.#ids });
     socket.close(1000);
     const over = new AbortController();
-    const timeout = this.#clock.sleep(CLOSE_MS_MAX, over.signal).catch(() => undefined);
-    await Promise.race([this.#closed.promise, timeout]);
+    const timeout = this.#clock.sleep(msMax, over.signal).catch(() => undefined);
+    const isClosed = await Promise.race([
+      this.#closed.promise.then(() => true),
+      timeout.then(() => false),
+    ]);
     over.abort(new Error('closed'));
     socket.terminate();
+    return isClosed;
   }
 
   /** The ids of the call, as sent in `call_ready`. */

@@ -18,6 +18,8 @@ export interface OutgoingCallOptions {
   onEnd: (error: CallError) => void;
   /** Called for each valid message of the sandbox. */
   onMessage?: (message: CallMessage) => void;
+  /** Time for the sandbox to close the WebSocket after we hang up, in milliseconds. */
+  closeMsMax?: number;
 }
 
 const CONNECT_MS_MAX = 15_000;
@@ -34,7 +36,7 @@ export class OutgoingCall {
   #peer: Peer | undefined;
   #payloadType = -1;
   #isUp = false;
-  #ending: Promise<void> | undefined;
+  #ending: Promise<boolean> | undefined;
 
   constructor(options: OutgoingCallOptions) {
     this.#options = options;
@@ -113,15 +115,19 @@ export class OutgoingCall {
     this.#signaling.send({ type, ...this.#signaling.ids, ...rest });
   }
 
-  /** Hangs up. Never rejects. */
-  hangUp(): Promise<void> {
+  /** Hangs up. Returns whether the sandbox has closed the WebSocket in time. Never rejects. */
+  hangUp(): Promise<boolean> {
     return (this.#ending ??= this.#end());
   }
 
-  async #end(): Promise<void> {
+  async #end(): Promise<boolean> {
     this.#isUp = false;
     this.#life.abort(createEndedError());
-    await Promise.all([this.#signaling.hangUp(), this.#peer?.close()]);
+    const [isClosed] = await Promise.all([
+      this.#signaling.hangUp(this.#options.closeMsMax),
+      this.#peer?.close(),
+    ]);
+    return isClosed;
   }
 }
 

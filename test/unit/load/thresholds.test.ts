@@ -213,6 +213,7 @@ function call(nth: number, change: Partial<CallOutcome> = {}): CallOutcome {
     session: `s${nth}`,
     isConnected: true,
     isHeld: true,
+    isClosed: true,
     setupMs: 300,
     readyMs: 100,
     roundTripsMs: [],

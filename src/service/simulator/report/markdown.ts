@@ -14,6 +14,7 @@ import {
   describeEvidence,
   describeStanding,
 } from '../../runs/comparison/scenario-changes.ts';
+import { RUN_VERDICT_WORDS } from '../../runs/scenario-results.ts';
 import { describeEnd, groupUnpassed, listSharedReasons, nameOf } from '../../runs/reasons.ts';
 import { listChanges, shortHeading } from './comparison.ts';
 import { formatTranscript } from './transcript.ts';
@@ -30,7 +31,7 @@ const ICONS = { passed: '✅', failed: '❌', undecided: '❔' } as const;
 export function markdownReport(original: SimulationReport): string {
   const report = toPrintable(original);
   const { verdict, sentence, sandbox, seed, blockedBy, startedAt } = report;
-  return renderMarkdown(`sandbox-kit simulate: ${verdict}`, [
+  return renderMarkdown(`sandbox-kit simulate: ${RUN_VERDICT_WORDS[verdict].toLowerCase()}`, [
     sentence,
     blockedBy?.cure,
     ...changes(report),

@@ -25,7 +25,11 @@ import {
   describeEvidence,
   describeStanding,
 } from '../../runs/comparison/scenario-changes.ts';
-import { sortByUrgency, VERDICTS_BY_URGENCY } from '../../runs/scenario-results.ts';
+import {
+  RUN_VERDICT_WORDS,
+  sortByUrgency,
+  VERDICTS_BY_URGENCY,
+} from '../../runs/scenario-results.ts';
 import { describeEnd, groupUnpassed, listSharedReasons, nameOf } from '../../runs/reasons.ts';
 import type { CallSummary } from '../../store/store.ts';
 import { listRunHeard } from '../../runs/heard-facts.ts';
@@ -39,8 +43,6 @@ import { anchorOf, cut, facets, renderSession } from './session-article.ts';
 const SESSIONS_MAX = 500;
 
 const STANDINGS = { passed: 'pass', failed: 'fail', undecided: 'warn' } as const;
-
-const HEADLINES = { passed: 'Passed', failed: 'Failed', undecided: 'Undecided' } as const;
 
 /** Finds what was recorded of the calls. */
 export interface RecordedCalls {
@@ -57,7 +59,7 @@ export function htmlReport(original: SimulationReport, calls: RecordedCalls = {}
   const shown = selectSessions(report.sessions);
   return renderRunReport({
     command: 'sandbox-kit simulate',
-    headline: HEADLINES[verdict],
+    headline: RUN_VERDICT_WORDS[verdict],
     standing: STANDINGS[verdict],
     subject: sandbox,
     sentence,

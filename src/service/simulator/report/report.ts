@@ -50,7 +50,7 @@ export function buildReport(results: RunResults): SimulationReport {
   return {
     verdict,
     exitCode: EXIT_CODES[verdict],
-    sentence: blockedBy ? `Not judged: ${blockedBy.message}` : summarize(scenarios, results),
+    sentence: blockedBy ? blockedBy.message : summarize(scenarios, results),
     kitVersion,
     sandbox,
     seed,
@@ -89,7 +89,7 @@ function summarize(
 const sandboxErrors: Partial<Record<EndReason, string>> = {
   agent_error: 'an error of the agent',
   timeout: 'a timeout',
-  infrastructure_error: 'an unavailable sandbox',
+  infrastructure_error: 'a problem with the sandbox',
 };
 
 /** Points to `check` if the sandbox stopped sessions: it says what is wrong with each response. */

@@ -1,7 +1,7 @@
 /** How to send the request of a turn again: by `sandbox-kit resend` from the report, or by curl. */
 import type { SimulatedSessionReport, SimulationReport } from '../../../contract/index.ts';
 import { formatChatCommand } from '../../../report-kit/chat-command.ts';
-import { describeResend, formatResendCommand } from '../../../report-kit/resend-command.ts';
+import { describeTurnOption, formatResendCommand } from '../../../report-kit/resend-command.ts';
 
 /**
  * Returns the POSIX shell command that sends the request of the failed turn of a session again; undefined
@@ -30,6 +30,6 @@ export function describeTurnResend(
   if (!resendable || turn === undefined) return undefined;
   const address = `${id}-${sample}/${turn}`;
   return file === undefined
-    ? describeResend(address, program)
+    ? describeTurnOption(address, program)
     : formatResendCommand(file, address, program);
 }

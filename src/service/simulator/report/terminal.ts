@@ -44,6 +44,7 @@ import { listChanges } from './comparison.ts';
 import { findFailedTurn, putExampleFirst } from './failed-turn.ts';
 import { describeTurnResend, formatTurnCommand } from './send-again.ts';
 import { formatTranscriptLines, formatTurnLines, nameTurn } from './transcript.ts';
+import { RUN_VERDICT_WORDS } from '../../runs/scenario-results.ts';
 import { listRunHeard } from '../../runs/heard-facts.ts';
 import { listRunTurnTaking } from '../../runs/turn-taking-facts.ts';
 
@@ -107,13 +108,15 @@ export function terminalReport(
 ): string {
   const { verdict, sentence, sessions, blockedBy, comparison, seed } = report;
   const ms = msBetween(report.startedAt, report.endedAt);
-  const word = verdict.toUpperCase();
+  const word = RUN_VERDICT_WORDS[verdict].toUpperCase();
   // After an interruption, not all sessions ran, and the sentence counts those that were judged.
   const wasInterrupted = sessions.some(({ status }) => status === 'canceled');
-  const count = wasInterrupted ? 'Stopped after' : `${formatCount(sessions.length, 'session')} in`;
+  const isPartial = wasInterrupted || blockedBy !== undefined;
+  const count = isPartial ? 'Stopped after' : `${formatCount(sessions.length, 'session')} in`;
+  const outcome = blockedBy ? 'No session was started.' : typeCommandsIn(sentence, layout.program);
   const summary = labeled(
     `${layout.style(STYLE_BY_VERDICT[verdict], word)}  `,
-    `${typeCommandsIn(sentence, layout.program)} ${count} ${formatDuration(ms)}, seed ${seed}.`,
+    `${outcome} ${count} ${formatDuration(ms)}, seed ${seed}.`,
     layout.width,
   );
   const blocks = [
@@ -130,9 +133,12 @@ export function terminalReport(
 
 function formatBlocker(
   { message, cure }: SimulationBlocker,
-  { style, width }: TextLayout,
+  { style, width, program }: TextLayout,
 ): string[] {
-  return [...wrap(message, width).map((line) => style('red', line)), ...wrap(cure, width)];
+  return [
+    ...wrap(message, width).map((line) => style('red', line)),
+    ...wrap(typeCommandsIn(cure, program), width),
+  ];
 }
 
 function formatTable(report: SimulationReport, { style, width }: TextLayout): string[] {

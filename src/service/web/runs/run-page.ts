@@ -9,7 +9,11 @@ import {
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
-import { decideRunVerdict, describeScenarios } from '../../runs/scenario-results.ts';
+import {
+  decideRunVerdict,
+  describeScenarios,
+  RUN_VERDICT_WORDS,
+} from '../../runs/scenario-results.ts';
 import type { WatchedSimulation } from '../../operations/simulations.ts';
 import type {
   EvalCounts,
@@ -172,8 +176,6 @@ function renderComparisons(
   </ul>`;
 }
 
-const HEADLINES = { passed: 'Passed', failed: 'Failed', undecided: 'Undecided' } as const;
-
 function describeVerdict({ kind, details: { run }, scenarios, watched }: RunPage): Html {
   const rate = passRateOf(run);
   const evals =
@@ -187,7 +189,7 @@ function describeVerdict({ kind, details: { run }, scenarios, watched }: RunPage
   }
   if (watched && isUnderWay(watched)) return html`No verdict yet: sessions or evals are missing.`;
   const verdict = decideRunVerdict(scenarios);
-  return html`<span class="mark ${verdict}">${HEADLINES[verdict]}:</span>
+  return html`<span class="mark ${verdict}">${RUN_VERDICT_WORDS[verdict]}:</span>
     ${describeScenarios(scenarios)}. ${evals}`;
 }
 

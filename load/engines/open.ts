@@ -3,6 +3,7 @@ import { buildConnector, Client, type Dispatcher } from 'undici';
 import { throughProxy } from '../../src/http-kit/connect.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { tlsOptionsOf, type Connection } from '../../src/platform/connection.ts';
+import { lookupSandbox } from '../../src/platform/sandbox-lookup.ts';
 import { createDeadlines, type Deadlines, type RequestDeadline } from './deadlines.ts';
 import { classifyFailure, type Failure } from './failures.ts';
 import {
@@ -40,7 +41,7 @@ export function createOpenTransport(options: TransportOptions): Transport {
   const url = new URL(target);
   const base = url.pathname.replace(/\/+$/, '');
   const connect = throughProxy(
-    buildConnector({ allowH2: false, timeout: 0, ...tls }),
+    buildConnector({ allowH2: false, timeout: 0, lookup: lookupSandbox, ...tls }),
     tls,
     options.connection?.proxies,
   );

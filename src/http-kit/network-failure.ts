@@ -1,4 +1,5 @@
 import { describeFailure, firstError, isLocalShortage } from '../platform/error-origin.ts';
+import { RESERVED_ADDRESS } from '../platform/sandbox-lookup.ts';
 
 /**
  * Why a request got no complete response, as far as its error shows. `malformed`: HTTP whose headers
@@ -34,6 +35,7 @@ export const LENGTH_MISMATCH = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
 const kindByCode: Partial<Record<string, NetworkFailureKind>> = {
   ENOTFOUND: 'unresolved',
   EAI_AGAIN: 'unresolved',
+  [RESERVED_ADDRESS]: 'unresolved',
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'refused',
   ENETUNREACH: 'refused',

@@ -12,6 +12,9 @@ export const REQUEST_TIMEOUT_MS = 60_000;
 // By default, Node looks every 30 s, so a request could take that much longer than its limit.
 const TIMEOUT_CHECK_INTERVAL_MS = 5_000;
 
+/** Time limit of the headers. A connection that never sends a byte is closed within 60 s. */
+const HEADERS_TIMEOUT_MS = 50_000;
+
 // Longer than any valid id, so that the id check rejects a long id instead of a "not found".
 const PATH_PARAMETER_LENGTH_MAX = 16_384;
 
@@ -64,6 +67,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { contentType, bodyBytesMax, tls, toHttpError, sendError } = options;
   const serverOptions = {
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
     // `findHostProblem` requires it; Node would respond without a body.
     requireHostHeader: false,
   };

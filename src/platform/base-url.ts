@@ -1,6 +1,6 @@
 /** URLs in options and arguments: which are valid, and how messages show them. */
 import { isIPv6 } from 'node:net';
-import { findAddressScope } from './address-scope.ts';
+import { canBeSandbox } from './address-scope.ts';
 import { isLoopbackHost } from './loopback.ts';
 
 /** A valid base URL without trailing slashes, or the problem of a text. */
@@ -53,8 +53,7 @@ export function parseBaseUrl(
 export function findUrlProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (!url) return `must be a valid URL with a port of at most ${PORT_MAX}, got ${quoteUrl(text)}`;
-  const isReserved = findAddressScope(url.hostname) === 'reserved' && url.hostname !== '0.0.0.0';
-  if (!isReserved) return undefined;
+  if (canBeSandbox(url.hostname)) return undefined;
   return `must not be a link-local, multicast, or metadata address, got ${quoteUrl(text)}`;
 }
 

@@ -6,11 +6,15 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 /** Deeper values could exhaust the stack of recursive functions, such as `JSON.stringify`. */
 const DEPTH_MAX = 200;
 
-/** Parsing more objects and arrays takes seconds. */
+/** Parsing more objects and arrays takes seconds, and hundreds of megabytes. */
 const CONTAINERS_MAX = 1_000_000;
 
-/** Returns what is too much about the arrays and objects in a JSON text, to be read after its name. */
-export function findJsonExcess(json: string): string | undefined {
+/**
+ * Returns what is too much about the arrays and objects in a JSON text, to be read after its name.
+ * @param depthMax Infinity if the reader of the value limits its depth.
+ */
+export function findJsonExcess(json: string, depthMax = DEPTH_MAX): string | undefined {
+  if (depthMax === Infinity && json.length <= CONTAINERS_MAX) return undefined;
   let [depth, containers, isInString] = [0, 0, false];
   for (let index = 0; index < json.length; index += 1) {
     const character = json[index];
@@ -21,7 +25,7 @@ export function findJsonExcess(json: string): string | undefined {
     else if (character === '[' || character === '{') {
       depth += 1;
       containers += 1;
-      if (depth > DEPTH_MAX) return `is nested more than ${DEPTH_MAX} levels deep`;
+      if (depth > depthMax) return `is nested more than ${depthMax} levels deep`;
       if (containers > CONTAINERS_MAX)
         return `has more than ${CONTAINERS_MAX.toLocaleString('en-US')} objects and arrays`;
     } else if (character === ']' || character === '}') depth -= 1;

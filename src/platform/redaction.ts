@@ -7,21 +7,21 @@ export const REDACTED = '<redacted>';
 const SECRET_LENGTH_MIN = 6;
 
 /**
- * Creates a function that redacts secrets in every form in which a peer may echo them: plain, JSON,
- * URL, base64, and hex, in any case, also as part of an encoded header. It also redacts the part of a
- * secret after a scheme, such as `dXNlcg==` in `Basic dXNlcg==`. Secrets with fewer than 6 characters
- * are not redacted.
+ * Creates a function that redacts secrets in every form in which a peer may echo them: plain, in JSON
+ * or a URL with any escapes, in base64, and in hex, in any case, also as part of an encoded header. It
+ * also redacts the part of a secret after a scheme, such as `dXNlcg==` in `Basic dXNlcg==`. Secrets
+ * with fewer than 6 characters are not redacted.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const parts = secrets.flatMap((secret) => [secret, secret.replace(/^\S+\s+/, '')]);
   const long = parts.filter(({ length }) => length >= SECRET_LENGTH_MIN);
   if (long.length === 0) return (text) => text;
   const pattern = createPattern(long.flatMap(encodingsOf));
-  const inUrl = createPattern(long.map(toUrlPattern));
+  const escaped = createPattern(long.map(toEscapedPattern));
   return (text) => {
     const redacted = text.replaceAll(pattern, REDACTED);
     // This pattern takes ten times longer, and a body may have megabytes.
-    return redacted.includes('%') ? redacted.replaceAll(inUrl, REDACTED) : redacted;
+    return /%|\\u/i.test(redacted) ? redacted.replaceAll(escaped, REDACTED) : redacted;
   };
 }
 
@@ -35,12 +35,25 @@ function encodingsOf(secret: string): string[] {
   ];
 }
 
-/** Returns a pattern for a secret in a URL, where any character may be encoded. */
-const toUrlPattern = (secret: string): string =>
-  Array.from(secret, (char) => `(?:${escapePattern(char)}|${toPercent(char)})`).join('');
+/** Returns a pattern for a secret in a URL or in JSON, where any character may be escaped. */
+const toEscapedPattern = (secret: string): string =>
+  Array.from(secret, (char) => {
+    const inJson = JSON.stringify(char).slice(1, -1);
+    const plain = [...new Set([char, inJson, `\\${char}`])].map(escapePattern);
+    return `(?:${[...plain, toPercent(char), toUnicodeEscape(char)].join('|')})`;
+  }).join('');
 
+/** A URL inside another one is encoded twice: %41 becomes %2541. */
 const toPercent = (char: string): string =>
-  Array.from(Buffer.from(char), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+  Array.from(Buffer.from(char), (byte) => `%(?:25)*${toHex(byte, 2)}`).join('');
+
+const toUnicodeEscape = (char: string): string =>
+  char
+    .split('')
+    .map((unit) => `\\\\u${toHex(unit.charCodeAt(0), 4)}`)
+    .join('');
+
+const toHex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 
 /**
  * Returns the characters that a secret has in base64 of any text in which it starts at this offset,

@@ -17,6 +17,7 @@ import { toRecordedBody } from '../transcript/body-encoding.ts';
 import { isFramed } from '../transcript/body-length.ts';
 import { describeShorterBody, describeWrongEncoding } from '../transcript/failure-messages.ts';
 import { parseJson } from '../../../src/platform/json.ts';
+import { lookupSandbox } from '../../../src/platform/sandbox-lookup.ts';
 
 /** The response to a request, or the failure to get one. */
 export type Outcome = Pick<ExchangeRecord, 'response' | 'failure' | 'call'>;
@@ -182,7 +183,7 @@ class TlsTimeoutError extends Error {
  * connections is distinguished from one that does not complete the handshake.
  */
 function createConnector(tls: SecureContextOptions): buildConnector.connector {
-  const connect = buildConnector({});
+  const connect = buildConnector({ lookup: lookupSandbox });
   const secure = buildConnector(tls);
   return (options, callback) => {
     if (options.protocol !== 'https:') {

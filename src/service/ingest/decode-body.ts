@@ -10,6 +10,7 @@ import type { TraceRequestRows } from '../store/store.ts';
 import { readSpans, type RejectedSpans } from './read-spans.ts';
 import type { IngestTask } from './thread-messages.ts';
 import { errorCode } from '../../platform/error-origin.ts';
+import { findJsonExcess } from '../../platform/json.ts';
 
 /** The rows of a request, or why none of its spans can be stored. */
 type ReadRows =
@@ -87,8 +88,12 @@ function decompress(body: ArrayBuffer): Uint8Array {
 function parseJson(body: Uint8Array): TraceRequest {
   let json: unknown;
   try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    const excess = findJsonExcess(text, Infinity);
+    if (excess !== undefined) throw new OtlpError(`The body ${excess}. Send smaller batches.`);
+    json = JSON.parse(text);
   } catch (error) {
+    if (error instanceof OtlpError) throw error;
     if (!(error instanceof SyntaxError)) throw new OtlpError('The body is not valid UTF-8.');
     // The original message quotes the body.
     const position = /at position \d+/.exec(error.message)?.[0];

@@ -3,9 +3,11 @@ import { isIP, type Socket } from 'node:net';
 import { connect, type SecureContextOptions } from 'node:tls';
 import { WebSocket, type ClientOptions } from 'ws';
 import { limitSignal } from '../../platform/abort.ts';
+import { findUrlProblem } from '../../platform/base-url.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { tlsOptionsOf, type Connection } from '../../platform/connection.ts';
 import { findProxy, openTunnel } from '../../platform/proxy.ts';
+import { lookupSandbox } from '../../platform/sandbox-lookup.ts';
 
 /** A request for a voice WebSocket. */
 export interface SocketRequest {
@@ -70,6 +72,8 @@ export function openSocket(
   clock: Clock,
   listener: SocketListener,
 ): Promise<SocketOutcome> {
+  const problem = findUrlProblem(url);
+  if (problem !== undefined) return Promise.resolve({ error: new Error(`the URL ${problem}`) });
   const { [PROTOCOL_HEADER]: protocolHeader = '', ...others } = headers;
   const protocols = protocolHeader.split(',').flatMap((name) => name.trim() || []);
   const tls = tlsOptionsOf(ca, connection);
@@ -79,6 +83,7 @@ export function openSocket(
     perMessageDeflate: false,
     followRedirects: false,
     maxPayload: MESSAGE_BYTES_MAX,
+    lookup: lookupSandbox,
     ...tls,
     ...(proxy && { createConnection: createProxyConnection(proxy, new URL(url), tls) }),
   });

@@ -246,3 +246,21 @@ void t.test('more concurrent bytes than the service buffers get a retryable 503'
     'the buffer is free again',
   );
 });
+
+void t.test('a JSON body with millions of objects is refused before it is parsed', async (t) => {
+  const { send } = await withService(t);
+  const withObjects = (count: number) => ({
+    raw: gzipSync(`{"unknown":[${Array(count).fill('{}').join()}],"resourceSpans":[]}`),
+    headers: { ...json, 'content-encoding': 'gzip' },
+  });
+  assertError(t, await send(TRACES, withObjects(1_000_001)), 400, /1,000,000 objects and arrays/);
+  t.equal((await send(TRACES, withObjects(500_000))).status, 200);
+});
+
+void t.test('the number of objects is limited, and not the depth of a large body', async (t) => {
+  const { send } = await withService(t);
+  const deep = `${'['.repeat(250)}${']'.repeat(250)}`;
+  const text = JSON.stringify(makeTraceRequest()).slice(0, -1);
+  const raw = `${text},"unknown":[${deep},"${'x'.repeat(2_000_000)}"]}`;
+  t.equal((await send(TRACES, { raw, headers: json })).status, 200);
+});

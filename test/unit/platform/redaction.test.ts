@@ -7,6 +7,9 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const hex = (text: string): string => Buffer.from(text).toString('hex');
 const percent = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+/** Escapes characters as JSON may escape any of them. */
+const escapeInJson = (text: string, characters: RegExp): string =>
+  text.replaceAll(characters, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 const forms: Record<string, string> = {
   plain: KEY,
@@ -16,6 +19,9 @@ const forms: Record<string, string> = {
   'in a URL, some bytes encoded': KEY.replace('s', '%73')
     .replace('4', '%34')
     .replace('é', '%C3%A9'),
+  'in a URL that another URL contains': encodeURIComponent(encodeURIComponent(KEY)),
+  'in JSON, each character escaped': escapeInJson(KEY, /[\s\S]/g),
+  'in JSON, some characters escaped': `${escapeInJson(KEY, /[k/+é]/g).slice(0, -2)}\\"x`,
   'in base64': base64(KEY),
   'in base64 of the whole header': base64(`Bearer ${KEY}`),
   'in base64 of the header line': base64(`Authorization: Bearer ${KEY}\r\nAccept: */*`),
@@ -35,6 +41,7 @@ for (const [form, text] of Object.entries(forms)) {
       .replace('<redacted>', ' ')
       .split(/\s+/)
       .map((word) => Buffer.from(word, 'base64').toString('latin1'));
+    t.notMatch(redacted, /%2534|u0034/);
     for (const word of left) t.notOk(word.includes('live_4f'), word);
     t.match(redacted, /^before /);
     t.match(redacted, / after$/);

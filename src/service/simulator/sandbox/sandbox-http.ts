@@ -1,11 +1,13 @@
 import type { Pool } from 'undici';
 import type { ChatRequest } from '../../../contract/index.ts';
 import { limitSignal } from '../../../platform/abort.ts';
+import { findUrlProblem } from '../../../platform/base-url.ts';
 import { DeadlinePassed, type Clock } from '../../../platform/clock.ts';
 import { secretsOf, tlsOptionsOf, type Connection } from '../../../platform/connection.ts';
 import { parseJson } from '../../../platform/json.ts';
 import { ProxyError } from '../../../platform/proxy.ts';
 import { createRedactor } from '../../../platform/redaction.ts';
+import { lookupSandbox, RESERVED_ADDRESS } from '../../../platform/sandbox-lookup.ts';
 import { SessionError } from '../session-error.ts';
 import { firstError } from '../../../platform/error-origin.ts';
 
@@ -93,6 +95,10 @@ export function openHttp(options: SandboxOptions): SandboxHttp {
   return {
     async send({ method, path, headers, body }, timeoutMs, signal) {
       signal.throwIfAborted();
+      const problem = findUrlProblem(url);
+      if (problem !== undefined) {
+        throw new SessionError('infrastructure_error', `The URL of the sandbox ${problem}.`);
+      }
       const client = await (pool ??= openPool(origin, options));
       using limit = limitSignal(clock, timeoutMs, signal);
       const startedMs = clock.monotonicMs();
@@ -136,7 +142,7 @@ async function openPool(
     keepAliveTimeout: IDLE_MS_MAX,
     keepAliveMaxTimeout: IDLE_MS_MAX,
     connect: throughProxy(
-      library.buildConnector({ ...tls, allowH2: false }),
+      library.buildConnector({ ...tls, allowH2: false, lookup: lookupSandbox }),
       tls,
       connection?.proxies,
     ),
@@ -178,6 +184,7 @@ const CONNECTION_PROBLEMS: Partial<Record<string, string>> = {
   ECONNREFUSED: 'the sandbox refuses connections',
   ENOTFOUND: 'the host name of the sandbox does not resolve',
   EAI_AGAIN: 'the host name of the sandbox does not resolve',
+  [RESERVED_ADDRESS]: 'the host name of the sandbox leads to a link-local or metadata address',
   EHOSTUNREACH: 'the sandbox is unreachable',
   ENETUNREACH: 'the sandbox is unreachable',
   UND_ERR_CONNECT_TIMEOUT: 'the sandbox does not accept connections',

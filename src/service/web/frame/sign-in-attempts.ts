@@ -1,11 +1,15 @@
 import type { Clock } from '../../../platform/clock.ts';
 import { forgetOldest } from '../../../platform/forget-oldest.ts';
 
-/** The wrong keys that browsers tried, by address. */
+/** The keys that browsers tried, by address. */
 export interface SignInAttempts {
-  /** Returns after how many seconds an address may try again; 0 if it may now. */
-  findWaitS(address: string): number;
-  recordFailure(address: string): void;
+  /**
+   * Counts an attempt as a wrong key. Concurrent attempts count as well, so call it before the key is
+   * checked. Returns 0, or after how many seconds the address may try again.
+   */
+  countAttempt(address: string): number;
+  /** Takes back the latest attempt, because its key was right. */
+  takeBack(address: string): void;
 }
 
 /** An address may try this many wrong keys within the window. */
@@ -18,20 +22,21 @@ const ADDRESSES_MAX = 10_000;
 /** Creates the attempts of a service. */
 export function createSignInAttempts(clock: Clock): SignInAttempts {
   const failures = new Map<string, number[]>();
-  const findRecent = (address: string): number[] =>
-    (failures.get(address) ?? []).filter((atMs) => clock.monotonicMs() - atMs < WINDOW_MS);
   return {
-    findWaitS(address) {
-      const recent = findRecent(address);
+    countAttempt(address) {
+      const nowMs = clock.monotonicMs();
+      const recent = (failures.get(address) ?? []).filter((atMs) => nowMs - atMs < WINDOW_MS);
       const [oldestMs] = recent;
-      if (oldestMs === undefined || recent.length < FAILURES_MAX) return 0;
-      return Math.max(1, Math.ceil((oldestMs + WINDOW_MS - clock.monotonicMs()) / 1_000));
-    },
-    recordFailure(address) {
-      const recent = [...findRecent(address), clock.monotonicMs()];
+      if (oldestMs !== undefined && recent.length >= FAILURES_MAX) {
+        return Math.max(1, Math.ceil((oldestMs + WINDOW_MS - nowMs) / 1_000));
+      }
       failures.delete(address);
-      failures.set(address, recent);
+      failures.set(address, [...recent, nowMs]);
       forgetOldest(failures, ADDRESSES_MAX);
+      return 0;
+    },
+    takeBack(address) {
+      failures.get(address)?.pop();
     },
   };
 }

@@ -49,15 +49,15 @@ export function addSignInRoutes(
   app.post('/sign-in', forAnyone, async (request, reply) => {
     const form = await readForm(request);
     const next = readText(form, 'next');
-    const waitS = attempts.findWaitS(request.ip);
+    const waitS = attempts.countAttempt(request.ip);
     if (waitS > 0) {
       const problem = `Too many wrong keys. Try again in ${formatCount(waitS, 'second')}.`;
       reply.code(429).header('retry-after', String(waitS));
       return sendPage(reply, renderSignInPage(next, problem));
     }
     const cookie = await authentication.signIn(request.headers, readText(form, 'key'));
-    if (cookie === undefined) attempts.recordFailure(request.ip);
-    else {
+    if (cookie !== undefined) {
+      attempts.takeBack(request.ip);
       return reply.header('set-cookie', cookie).redirect(toOwnPath(next), 303);
     }
     return sendPage(

@@ -13,7 +13,7 @@ const REASONS_MAX = 10;
  * @param linkToReport Returns the link to the report of a part, if it has one.
  */
 export function renderFixFirst(
-  { parts }: Pick<ReadinessReport, 'parts'>,
+  { parts, readiness }: ReadinessReport,
   linkToReport: (id: ReadinessPartReport['id']) => string | undefined,
   context: PageContext,
 ): Html | undefined {
@@ -29,7 +29,7 @@ export function renderFixFirst(
     return [...ofPart.slice(0, REASONS_MAX), ...rest];
   });
   if (shown.length === 0) return undefined;
-  return html`<h2 id="fix-first">Fix first</h2>
+  return html`<h2 id="fix-first">${readiness === 'not_ready' ? 'Fix first' : 'What is missing'}</h2>
     <ol class="fix-first">
       ${shown.map((reason) => html`<li>${reason}</li>`)}
     </ol>`;

@@ -4,7 +4,7 @@ import type { EvalDefinition } from '../../../../src/contract/index.ts';
 import { listParameters } from '../../../../src/service/web/evals/eval-parameters.ts';
 
 const list = (kind: EvalDefinition['kind'], params: Record<string, unknown>) =>
-  listParameters({ id: 'e', name: 'E', kind, params } as EvalDefinition).map(
+  listParameters({ id: 'e', name: 'E', kind, params }).map(
     ([name, value]) => `${name as string}: ${value as string}`,
   );
 

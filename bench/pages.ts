@@ -15,9 +15,10 @@ import { post } from './post.ts';
 const FEW = 1_000;
 const BATCH = 5_000;
 const ROUNDS = 15;
-const MS_MAX = 200;
-const BYTES_MAX = 300_000;
+const MS_MAX = 100;
+const BYTES_MAX = 60_000;
 const REPORTS = 50;
+const AGENT_URL = 'https://shop.example/agent';
 
 /** Stands for the page of a session in the middle of a search. */
 const SESSION = 'the page of a session, with its neighbors in a search';
@@ -50,6 +51,7 @@ const paths = [
   '/compare?a=large-a&b=large-b&owner=large',
   '/agents',
   '/agents/agent-0',
+  '/agents/agent-0/readiness',
   '/scenarios',
   '/scenarios?q=parcel-99',
   '/scenarios/parcel-0',
@@ -65,9 +67,15 @@ const paths = [
 async function startWith(count: number): Promise<RunningService> {
   const service = await startService({ kit: createKitFunctions() });
   await post(`${service.adminUrl}/seed`, createDocuments(Math.min(1_000, count / 10)));
+  const [loadReport, checkReport] = [
+    schemas.LoadReport.examples[0],
+    schemas.CheckReport.examples[0],
+  ];
+  const reports = `${service.adminUrl}/agents/agent-0/reports`;
   for (let nth = 0; nth < REPORTS; nth += 1) {
-    await post(`${service.adminUrl}/agents/agent-0/reports`, schemas.LoadReport.examples[0]);
+    await post(reports, { ...loadReport, sandbox: AGENT_URL });
   }
+  await post(reports, { ...checkReport, target: AGENT_URL });
   for (let from = 0; from < count; from += BATCH) {
     const size = Math.min(BATCH, count - from);
     await post(`${service.adminUrl}/seed`, createSeed(from, size));
@@ -162,7 +170,7 @@ function createDocuments(count: number): object {
     agents: numbers.map((nth) => ({
       id: `agent-${nth}`,
       name: nth === 0 ? 'Shop agent' : `Agent ${nth}`,
-      url: 'https://shop.example/agent',
+      url: AGENT_URL,
     })),
     personas: numbers.map((nth) => ({
       id: `persona-${nth}`,

@@ -25,6 +25,10 @@ export function createKitFunctions(): KitFunctions {
       const { runTest } = await import('./agent-tests.ts');
       return runTest(test, run);
     },
+    async renderLoadReport(report) {
+      const { htmlReport } = await import('../load/index.ts');
+      return htmlReport(report);
+    },
     async readDocument(text, name) {
       const { readDocumentText } = await import('./input/documents.ts');
       return readDocumentText(text, name);

@@ -25,5 +25,4 @@ export function renderFactList(facts: readonly Fact[]): Html {
 /** CSS rules of lists of facts. */
 export const FACT_LIST_CSS = `
 dl { display: grid; grid-template-columns: fit-content(45%) minmax(0, 1fr); gap: 0.2rem 1rem; margin: 0; }
-@media (max-width: 40rem) { dl { display: block; } dd { margin-bottom: 0.5rem; } }
 `;

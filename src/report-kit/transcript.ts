@@ -240,7 +240,7 @@ function formatJson(value: unknown): string {
 
 /** CSS rules of transcripts. */
 export const TRANSCRIPT_CSS = `
-.transcript { list-style: none; margin: 0; padding: 0; }
+.transcript { list-style: none; margin: 0; max-width: 50rem; padding: 0; }
 li.turn { border-top: 1px solid var(--line); padding: 0.6rem 0; }
 li.turn:target { background: var(--target); }
 .about-turn { align-items: center; display: flex; flex-wrap: wrap; gap: 0.25rem 0.5rem; }

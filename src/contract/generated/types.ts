@@ -2712,6 +2712,10 @@ export interface ReadinessPartReport {
    */
   scenarios?: ReadinessScenario[];
   /**
+   * How the agent takes turns in the calls of these scenarios, as facts for people. Absent without a call. At most 5 sessions of each scenario are read.
+   */
+  turn_taking?: ReadinessFact[];
+  /**
    * Causes of failures in a check, the one that clears most first: at most ten.
    */
   fix_first?: string[];
@@ -2750,6 +2754,10 @@ export interface ReadinessTarget {
   measured: number | null;
   unit: string;
   /**
+   * What was measured, and what it shows.
+   */
+  reason?: string;
+  /**
    * The newest load tests of this URL that measured the target, oldest first: at most 20. Absent if there are fewer than two.
    */
   history?: ReadinessMeasurement[];
@@ -2779,6 +2787,11 @@ export interface ReadinessScenario {
    * Sessions of the scenario.
    */
   samples: number;
+  [k: string]: unknown;
+}
+export interface ReadinessFact {
+  name: string;
+  value: string;
   [k: string]: unknown;
 }
 export interface ResentEval {

@@ -24,6 +24,8 @@ export interface KitFunctions {
    * writes. Everything that the sandbox does is in the report.
    */
   runTest(test: AgentTest, run: AgentTestRun): Promise<CheckReport | LoadReport>;
+  /** Renders a load report as the HTML page that `load --html` writes. */
+  renderLoadReport(report: LoadReport): Promise<string>;
   /** Reads a document in YAML or JSON, and checks it against its message. */
   readDocument<Name extends MessageName>(text: string, name: Name): Promise<ReadDocument<Name>>;
   /** Writes a document as YAML. */

@@ -2,13 +2,17 @@ import type {
   CheckReport,
   LoadReport,
   ReadinessArea,
+  ReadinessFact,
   ReadinessPartReport,
   ReadinessReport,
+  ReadinessScenario,
   ReadinessTarget,
 } from '../../contract/index.ts';
 import { isSameUrl } from '../../platform/base-url.ts';
 import { isoTime } from '../../platform/clock.ts';
 import { formatList } from '../../report-kit/format.ts';
+import { summarizeTurnTaking } from '../../voice/turn-taking/summarize.ts';
+import { listRunTurnTaking } from '../runs/turn-taking-facts.ts';
 import type { AgentReport, Store } from '../store/store.ts';
 import type { AgentReadiness } from './agent-readiness.ts';
 import { findCure } from './agents.ts';
@@ -23,10 +27,12 @@ const ROWS_MAX = LOAD_TARGETS_MAX;
 const LOAD_TESTS_MAX = 20;
 /** The most requirements that are named for a cause. */
 const IDS_MAX = 10;
+/** How many scenarios, and sessions of each, are read to see how the agent takes turns in calls. */
+const CALLS_MAX = { scenarios: 20, sessions: 5 };
 
 /** Returns the readiness of an agent, with what the newest reports say in detail. */
 export async function reportReadiness(
-  { store }: { store: Pick<Store, 'agentReports'> },
+  { store }: { store: Pick<Store, 'agentReports' | 'runs'> },
   ownerId: string,
   readiness: AgentReadiness,
 ): Promise<ReadinessReport> {
@@ -40,6 +46,10 @@ export async function reportReadiness(
         ? await store.agentReports.find(ownerId, agent.id, report.id)
         : undefined;
     const described = describePart(part, found);
+    if (part.scenarios) {
+      const facts = await listTurnTaking(store, ownerId, part.scenarios);
+      return { ...described, ...(facts.length > 0 && { turn_taking: facts }) };
+    }
     if (found?.kind !== 'load') return described;
     const reports = await store.agentReports.listOfKind(ownerId, found, LOAD_TESTS_MAX);
     return { ...described, targets: listTargets(found.report as LoadReport, agent.url, reports) };
@@ -51,6 +61,26 @@ export async function reportReadiness(
     as_of: asOfMs === undefined ? null : isoTime(asOfMs),
     parts: await Promise.all(described),
   };
+}
+
+/** Returns how the agent takes turns in the newest calls of scenarios; empty without a call. */
+async function listTurnTaking(
+  { runs }: Pick<Store, 'runs'>,
+  ownerId: string,
+  scenarios: readonly ReadinessScenario[],
+): Promise<ReadinessFact[]> {
+  const read = scenarios
+    .slice(0, CALLS_MAX.scenarios)
+    .map(({ run_id: id, scenario_id: scenarioId }) =>
+      runs.listSamples(
+        { ownerId, kind: 'simulation', id, scenarioId },
+        ['passed', 'failed', 'undecided'],
+        CALLS_MAX.sessions,
+      ),
+    );
+  const sessions = (await Promise.all(read)).flat();
+  const calls = sessions.flatMap(({ simulated }) => simulated?.turn_taking ?? []);
+  return listRunTurnTaking(summarizeTurnTaking(calls)).map(([name, value]) => ({ name, value }));
 }
 
 const READINESS = { yes: 'ready', no: 'not_ready', unknown: 'not_judged' } as const;
@@ -143,7 +173,7 @@ function listTargets(
   const tests = reports
     .filter(({ summary }) => isSameUrl(summary.target, url))
     .sort((left, right) => Date.parse(left.summary.endedAt) - Date.parse(right.summary.endedAt));
-  return targets.slice(0, ROWS_MAX).map(({ statement, verdict, target, measured, unit }) => {
+  return targets.slice(0, ROWS_MAX).map(({ statement, verdict, target, measured, unit, reason }) => {
     const history = tests.flatMap(({ summary }) => {
       const found = summary.targets?.find((other) => other.statement === statement);
       return found
@@ -156,6 +186,7 @@ function listTargets(
       target,
       measured,
       unit,
+      reason,
       ...(history.length > 1 && { history }),
     };
   });

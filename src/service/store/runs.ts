@@ -39,13 +39,17 @@ export interface RunNeighbors {
   newer?: Pick<RunSummary, 'id' | 'name'> | undefined;
 }
 
-/** What the pages show about one run. */
-export interface RunDetails {
+/** The sums of the sessions of one run. */
+export interface RunSums {
   run: RunSummary;
-  /** By name. */
-  evals: EvalCounts[];
   /** Empty for a production run. */
   scenarios: readonly ScenarioCounts[];
+}
+
+/** What the pages show about one run. */
+export interface RunDetails extends RunSums {
+  /** By name. */
+  evals: EvalCounts[];
 }
 
 /** A simulation with an agent. */
@@ -75,6 +79,13 @@ export function createRunStore({ reader, read }: Connections) {
         const details = [];
         for (const ref of refs) details.push(await loadRun(db, ref));
         return details;
+      }),
+    /** Returns the same without the evals, whose outcomes take as long to read as the sessions. */
+    loadSums: (refs: readonly RunRef[]): Promise<(RunSums | undefined)[]> =>
+      read(refs[0]?.ownerId ?? '', async (db) => {
+        const sums = [];
+        for (const ref of refs) sums.push((await loadRunSums(db, ref))?.sums);
+        return sums;
       }),
     /**
      * Lists the stored sessions of a run: production newest first, a simulation by scenario, with failed
@@ -258,6 +269,14 @@ async function findNeighbors(db: Reader, ref: RunRef): Promise<RunNeighbors> {
 }
 
 async function loadRun(db: Reader, ref: RunRef): Promise<RunDetails | undefined> {
+  const found = await loadRunSums(db, ref);
+  return found && { ...found.sums, evals: await countByEval(db, ref, found.key) };
+}
+
+async function loadRunSums(
+  db: Reader,
+  ref: RunRef,
+): Promise<{ key: number; sums: RunSums } | undefined> {
   const row = await findRun(db, ref);
   if (!row) return undefined;
   const [run] =
@@ -266,7 +285,7 @@ async function loadRun(db: Reader, ref: RunRef): Promise<RunDetails | undefined>
       : await addScenarioSums(db, [row]);
   if (!run) return undefined;
   const { scenarios = [], ...summary } = run;
-  return { run: summary, evals: await countByEval(db, ref, row.key), scenarios };
+  return { key: row.key, sums: { run: summary, scenarios } };
 }
 
 async function listSessions(

@@ -40,7 +40,7 @@ export type { CallSummary, NewRecording, Recording } from './recordings.ts';
 export type { Review, ReviewedOutcome } from './reviews.ts';
 export type { EvalCounts, RunRef, RunSummary, ScenarioCounts } from './run-sums.ts';
 export type { RunTraits } from './run-traits.ts';
-export type { RunDetails, RunFilter, RunNeighbors, SimulationOfAgent } from './runs.ts';
+export type { RunDetails, RunFilter, RunNeighbors, RunSums, SimulationOfAgent } from './runs.ts';
 export type { SeedData } from './seed.ts';
 export type { NewSimulation, SimulationPlan } from './simulations.ts';
 export type { ReplicaStore } from './postgres/replicas.ts';

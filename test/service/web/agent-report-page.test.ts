@@ -3,7 +3,7 @@ import t from 'tap';
 import { schemas } from '../../../src/contract/index.ts';
 import { report, row } from '../../support/conformance/check-report.ts';
 import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
-import { openPage } from '../../support/pages/browser.ts';
+import { assertFits, openPage } from '../../support/pages/browser.ts';
 import { follow, openDetails } from '../../support/pages/service-page.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 
@@ -34,4 +34,24 @@ void t.test('the page of a report stays short, and says how much it leaves out',
   t.match(text, /CHAT-499 [^\n]*\s+500 more are in the JSON/);
   t.ok((await page.content()).length < 300_000);
   await assertAccessibleAtNight(t, page);
+});
+
+void t.test('the charts of a load report are the page of the command', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
+  await admin('POST /agents/shop/reports', report([row('CHAT-001')]));
+  await admin('POST /agents/shop/reports', { ...LOAD_REPORT, sentence: '<b id=injected>' });
+  const { page, errors } = await openPage(t, `${service.url}/agents/shop`);
+  await follow(page, '[aria-label=Reports] tr:has-text("Load") a');
+  await follow(page, 'text=Response times, rate, and errors as charts');
+  t.equal(await page.innerText('h1'), 'PASS');
+  t.ok(await page.isVisible('svg'), 'it has charts');
+  t.equal(await page.locator('#injected').count(), 0);
+  await assertFits(t, page, 'the charts');
+  await assertAccessibleAtNight(t, page);
+  t.same(errors, []);
+  await page.goto(`${service.url}/agents/shop`);
+  await follow(page, '[aria-label=Reports] tr:has-text("Conformance") a');
+  t.notOk(await page.isVisible('text=as charts'), 'a check has none');
+  t.equal((await fetch(`${page.url()}/charts`)).status, 404);
 });

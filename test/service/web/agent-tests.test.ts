@@ -1,9 +1,10 @@
 /** Checks and load tests that the page of an agent starts, and the export of its readiness. */
 import t from 'tap';
-import { isMessage, type ReadinessReport } from '../../../src/contract/index.ts';
+import { isMessage, schemas, type ReadinessReport } from '../../../src/contract/index.ts';
+import { failed, report, row } from '../../support/conformance/check-report.ts';
 import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
-import { openPage } from '../../support/pages/browser.ts';
-import { clickButton, follow } from '../../support/pages/service-page.ts';
+import { assertFits, openPage } from '../../support/pages/browser.ts';
+import { clickButton, follow, openDetails } from '../../support/pages/service-page.ts';
 import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 import { respondWith, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
@@ -45,7 +46,8 @@ void t.test(
     const { agent } = await withReferenceAgent(t, { apiKey: KEY });
     await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url, api_key: KEY });
     const { page } = await openPage(t, `${service.url}/agents/shop`);
-    await follow(page, 'text=Run a load test');
+    const question = await follow(page, 'text=Run a load test');
+    t.match(question, '100 requests per second for 60 s', 'the default judges all targets');
     await page.fill('[name=rate]', '1000');
     await page.fill('[name=seconds]', '4');
     const refused = await clickButton(page, 'Start');
@@ -111,15 +113,61 @@ void t.test('a connection that was checked is not missing evidence', async (t) =
   });
 });
 
+void t.test('the page of an agent says what to fix first, and shows the details', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  const url = 'http://127.0.0.1:1';
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url });
+  const causes = [{ description: 'Make it a string', clears: ['CHAT-024'], verified: true }];
+  const rows = [row('CHAT-001'), row('CHAT-024', failed)];
+  const check = report(rows, { verdict: 'not-conforming', causes, requirementSet: '0.2' });
+  await admin('POST /agents/shop/reports', check);
+  const [load] = schemas.LoadReport.examples;
+  const targets = load.targets.map((target) => ({
+    ...target,
+    verdict: 'NOT PROVEN',
+    reason: 'Only 20 requests/s.',
+  }));
+  const notProven = { ...load, sandbox: url, verdict: 'NOT PROVEN', exitCode: 3, targets };
+  await admin('POST /agents/shop/reports', notProven);
+  const { page, errors } = await openPage(t, `${service.url}/agents/shop`);
+  t.match(
+    await page.innerText('.parts'),
+    /ended .* ago, sandbox-kit 0\.1\.0, requirement set 0\.2/,
+  );
+  const reasons = await page.locator('.fix-first li').allInnerTexts();
+  t.equal(reasons[0], 'Conformance: Make it a string: clears CHAT-024.');
+  t.equal(reasons[1], `Load: not proven: ${targets[0]?.statement} Only 20 requests/s.`);
+  t.equal(reasons.length, 1 + targets.length);
+  await openDetails(page);
+  t.same(await page.locator('[aria-label=Areas] tbody td').allInnerTexts(), ['1', '1', '0', '0']);
+  t.ok(await page.isVisible('[aria-label=Targets]'));
+  await assertFits(t, page, 'the agent');
+  await assertAccessibleAtNight(t, page);
+  await follow(page, '.fix-first a');
+  t.match(await page.innerText('main'), 'Make it a string');
+  await page.goto(`${service.url}/agents/shop`);
+  await follow(page, 'text="Readiness as one page"');
+  t.match(
+    await page.innerText('.sentence'),
+    /^Conformance: not conforming/,
+    'without the headline',
+  );
+  await follow(page, 'text=Run tests, or change the agent');
+  t.equal(new URL(page.url()).pathname, '/agents/shop');
+  const exported = await (await fetch(`${service.url}/agents/shop/readiness?format=html`)).text();
+  t.notMatch(exported, 'Run tests', 'an export has no links to the service');
+  t.same(errors, []);
+});
+
 void t.test('the readiness is a page, JSON, and a badge', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const { agent } = await withReferenceAgent(t, { apiKey: KEY });
   await admin('POST /agents', { id: 'shop', name: 'Shop <b>', url: agent.url, api_key: KEY });
   await admin('POST /agents/shop/connection', {});
   const url = `${service.url}/agents/shop/readiness`;
-  const report = (await (await fetch(url, { headers: json })).json()) as ReadinessReport;
-  t.ok(isMessage('ReadinessReport', report));
-  t.match(report, {
+  const readiness = (await (await fetch(url, { headers: json })).json()) as ReadinessReport;
+  t.ok(isMessage('ReadinessReport', readiness));
+  t.match(readiness, {
     readiness: 'not_judged',
     sentence: 'Not judged yet: evidence is missing for conformance, load, and simulations.',
     parts: [

@@ -76,7 +76,7 @@ void t.test('an agent is added, checked, and changed; its key is never shown', a
     await clickButton(page, 'Check connection'),
     'requires a key, but none is set (401: "Authorization must be Bearer followed by the API key of this agent.").',
   );
-  t.match(await page.innerText('.parts'), 'Enter the key that the sandbox expects in the settings');
+  t.match(await page.innerText('.fix-first'), 'Enter the key that the sandbox expects in the settings');
   t.notMatch((await send('GET /agents', { key: null })).text + (await page.content()), KEY);
   await page.click('summary:text-is("Delete this agent")');
   t.match(await clickButton(page, 'Delete the agent'), 'The agent and its reports were deleted.');

@@ -20,7 +20,7 @@ void t.test('a starter scenario is added with its persona and its evals', async 
   for (const part of ['Know where both parcels are.', 'when the agent says “delivered”']) {
     t.match(text, part);
   }
-  t.match(text, /Looks the order up\s+Calls a tool\s+\{"name":"look_up_order"\}/);
+  t.match(text, /Looks the order up\s+Calls a tool\s+Name of the tool\s+look_up_order/);
   t.match(text, 'first add an agent');
   t.match(await admin('GET /evals'), { evals: [{ id: 'looks-it-up' }] });
   await follow(page, 'text=Regular');

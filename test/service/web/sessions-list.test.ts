@@ -206,6 +206,21 @@ void t.test(
   },
 );
 
+void t.test('an eval with a long name has no column of its own', async (t) => {
+  const tested = await withEmptyService(t);
+  const { admin, end, drain, service } = tested;
+  const name = 'The agent answers every question of the user';
+  await admin('POST /evals', { ...makeContainsEval('answers', 'please'), name });
+  await admin('PUT /settings', { evals: ['answers'] });
+  await converse(tested, 'rude', { agent: 'It shipped.' });
+  await end('rude');
+  await drain();
+  const { page } = await openPage(t, `${service.url}/sessions?kind=production`);
+  t.equal(await page.locator('th.eval').count(), 0);
+  t.match(await page.innerText('thead'), 'failed and errored evals');
+  t.match(await page.innerText('tbody tr'), new RegExp(`rude\\s+failed\\s+0 of 1\\s+${name}`));
+});
+
 void t.test(
   'the overview leads to open and unscored conversations, and they say why',
   async (t) => {

@@ -26,7 +26,7 @@ export interface ExactTest {
 /** The probabilities of `from`, `from + 1`, … */
 interface Distribution {
   from: number;
-  probabilities: readonly number[];
+  probabilities: Float64Array;
 }
 
 /** Values that are less probable than this part of the most probable one are left out. */
@@ -38,7 +38,10 @@ const NEGLIGIBLE = 1e-18;
  * each run. Pass rates may differ between strata. Without samples, the p-value is 1.
  */
 export function testDifference(strata: readonly Stratum[]): ExactTest {
-  const total = strata.map(distributePassed).reduce(convolve, { from: 0, probabilities: [1] });
+  const total = strata.map(distributePassed).reduce(convolve, {
+    from: 0,
+    probabilities: Float64Array.of(1),
+  });
   const { from, probabilities } = total;
   const passed = strata.reduce((sum, { after }) => sum + after.passed, 0);
   const sum = probabilities.reduce((left, right) => left + right, 0);
@@ -78,17 +81,19 @@ function distributePassed({ before, after }: Stratum): Distribution {
   }
   const weights = [...down.reverse(), 1, ...up];
   const sum = weights.reduce((left, right) => left + right, 0);
-  return { from: mode - down.length, probabilities: weights.map((weight) => weight / sum) };
+  const probabilities = Float64Array.from(weights, (weight) => weight / sum);
+  return { from: mode - down.length, probabilities };
 }
 
 /** Returns the distribution of the sum of two independent numbers. */
 function convolve(left: Distribution, right: Distribution): Distribution {
-  const sums = new Array<number>(left.probabilities.length + right.probabilities.length - 1).fill(
-    0,
-  );
-  for (const [nth, probability] of left.probabilities.entries()) {
-    for (const [offset, other] of right.probabilities.entries()) {
-      sums[nth + offset] = (sums[nth + offset] ?? 0) + probability * other;
+  const [ofLeft, ofRight] = [left.probabilities, right.probabilities];
+  const sums = new Float64Array(ofLeft.length + ofRight.length - 1);
+  // Millions of products in large runs: loops over indexes are several times as fast as iterators.
+  for (let nth = 0; nth < ofLeft.length; nth += 1) {
+    const probability = ofLeft[nth] ?? 0;
+    for (let offset = 0; offset < ofRight.length; offset += 1) {
+      sums[nth + offset] = (sums[nth + offset] ?? 0) + probability * (ofRight[offset] ?? 0);
     }
   }
   const least = sums.reduce((max, each) => Math.max(max, each), 0) * NEGLIGIBLE;

@@ -105,7 +105,7 @@ async function listSimulations(
   ownerId: string,
 ): Promise<Omit<Simulation, 'sessions' | 'scenarios'>[]> {
   const plans = await store.simulations.list(ownerId, SIMULATIONS_LISTED_MAX);
-  const all = await store.runs.load(
+  const all = await store.runs.loadSums(
     plans.map(({ id }) => ({ ownerId, kind: 'simulation' as const, id })),
   );
   return plans.map((plan, index) => {

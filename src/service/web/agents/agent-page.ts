@@ -1,7 +1,9 @@
+import type { ReadinessReport } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { isLoopbackUrl } from '../../../platform/loopback.ts';
 import { quoteArgument } from '../../../platform/shell.ts';
-import { formatInstant } from '../../../report-kit/format.ts';
+import { CHART_CSS } from '../../../report-kit/chart.ts';
+import { formatAge, formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import { reportKindNames } from '../../operations/read-agent-report.ts';
@@ -27,18 +29,20 @@ import { HEAT_MAP_CSS, renderHeatMap } from '../runs/heat-map.ts';
 import type { JudgedRun } from '../runs/judge-runs.ts';
 import { renderRuns } from '../runs/runs-page.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
-import { renderAdvice } from './advice.ts';
 import { classOf } from './agents-page.ts';
 import { describeEvidenceTimes } from './evidence-times.ts';
+import { FIX_FIRST_CSS, renderFixFirst } from './fix-first.ts';
 import { pathOfCall } from './call-page.ts';
 import { pathOfPlayground } from './playground-page.ts';
+import { describeEvidence, renderDetails } from './readiness-details.ts';
 import { pathOfTest, renderTest, TEST_LINKS } from './test-pages.ts';
 
 /** What changes on the page of an agent while a test runs. */
 export interface AgentNews extends Page {
   readiness: AgentReadiness;
-  /** Advice about the newest failed connection check. */
-  cure: string | undefined;
+  /** What the newest reports say in detail; undefined while a test runs, which would wait for it. */
+  report: ReadinessReport | undefined;
+  nowMs: number;
   /** The test that runs, or that ended without a report. */
   test: WatchedTest | undefined;
   /** Whether the service can check connections and run tests. */
@@ -80,7 +84,7 @@ export function renderAgentPage(content: AgentPage, context: PageContext): strin
     {
       title: agent.name,
       section: 'Agents',
-      css: `${PROGRESS_CSS}${HEAT_MAP_CSS}${CSS}`,
+      css: `${PROGRESS_CSS}${HEAT_MAP_CSS}${CHART_CSS}${FIX_FIRST_CSS}${CSS}`,
       main: html`<h1>${agent.name}</h1>
         <p class="soft">${agent.url}</p>
         ${isPlain(agent) && html`<p class="remark">${agent.has_api_key ? 'Its key and its conversations' : 'Its conversations'} are sent unencrypted to another machine, because the URL starts with <code>http://</code>. Use <code>https://</code> if the sandbox has it.</p>`}
@@ -120,6 +124,10 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
   const { readiness, test } = content;
   const { agent, parts, runs } = readiness;
   const path = `/agents/${agent.id}/readiness`;
+  const linkToReport = (id: ReadinessPart['id']): string | undefined => {
+    const found = parts.find((part) => part.id === id);
+    return found?.report && linkTo(context, pathOf(found.report));
+  };
   return {
     content: html`<p class="ready">${renderVerdict(readiness)}</p>
       <p>
@@ -130,8 +138,11 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
       <ul class="parts" aria-label="Readiness">
         ${parts.map((part) => renderPart(part, content, context))}
       </ul>
+      ${content.report && renderFixFirst(content.report, linkToReport, context)}
+      ${content.report && renderReadinessDetails(content.report)}
       <p class="soft">
-        Export: <a href="${linkTo(context, path, { format: 'html' })}">page</a>,
+        <a href="${linkTo(context, path)}">Readiness as one page</a>. Export:
+        <a href="${linkTo(context, path, { format: 'html' })}">page</a>,
         <a href="${linkTo(context, path, { format: 'json' })}">JSON</a>,
         <a href="${linkTo(context, `/agents/${agent.id}/badge.svg`)}">badge</a>
       </p>
@@ -153,6 +164,19 @@ function renderVerdict(readiness: AgentReadiness): Html {
 
 const VERDICT_CLASSES = { yes: 'passed', no: 'failed', unknown: 'undecided' } as const;
 
+/** Renders the conformance by area, the load by target, and the turn-taking in calls. */
+const renderReadinessDetails = ({ parts }: ReadinessReport): Html[] =>
+  parts
+    .filter(({ areas, targets, turn_taking: facts }) => areas ?? targets ?? facts)
+    .map(
+      // The heat map shows the scenarios.
+      ({ scenarios: _, ...part }) =>
+        html`<details>
+          <summary>${part.name} in detail</summary>
+          ${renderDetails(part)}
+        </details>`,
+    );
+
 function renderPart(part: ReadinessPart, content: AgentNews, context: PageContext): Html {
   const { name, verdict, detail, report, attempt, run } = part;
   const endMs = report ? Date.parse(report.summary.endedAt) : (part.atMs ?? run?.newestEndMs);
@@ -161,18 +185,24 @@ function renderPart(part: ReadinessPart, content: AgentNews, context: PageContex
     <h2>${name}</h2>
     <p><b class="${classOf(part)}">${verdict}</b></p>
     <p>${detail}</p>
-    ${part.id === 'connection' && content.cure !== undefined && html`<p>${renderAdvice(content.cure)}</p>`}
     ${
       time !== undefined &&
       html`<p class="soft">
         <a
           href="${report ? linkTo(context, pathOf(report)) : linkTo(context, `/simulation/${run?.id ?? ''}`)}"
           >ended ${time}</a
-        >
+        >${renderAge(part, content)}
       </p>`
     }
     ${attempt && renderAttempt(part, attempt, context)} ${renderNextStep(part, content, context)}
   </li>`;
+}
+
+/** Renders how old the evidence of a part is, and what judged it. */
+function renderAge({ id, atMs }: ReadinessPart, { report, nowMs }: AgentNews): string {
+  const reported = report?.parts.find((part) => part.id === id);
+  if (reported?.ended_at !== undefined) return `, ${describeEvidence(reported, nowMs)}`;
+  return atMs === undefined ? '' : `, ${formatAge(nowMs - atMs)}`;
 }
 
 /** Renders a later run that judged nothing, or that shows the state of the connection. */

@@ -3,8 +3,8 @@ import { listReports } from '../../operations/agent-reports.ts';
 import type { AgentTests } from '../../operations/agent-tests.ts';
 import type { AgentDeps } from '../../operations/agents.ts';
 import { findDocument } from '../../operations/documents.ts';
-import type { ConnectionReport } from '../../operations/kit-functions.ts';
 import type { ReadinessDeps } from '../../operations/readiness-part.ts';
+import { reportReadiness } from '../../operations/readiness-report.ts';
 import { RequestError } from '../../requests/errors.ts';
 import type { StoredAgent } from '../../store/store.ts';
 import { readPage } from '../frame/list-filter.ts';
@@ -34,20 +34,14 @@ export async function loadReadiness(
   options: AgentPageOptions,
   ownerId: string,
   id: string,
-): Promise<Pick<AgentNews, 'readiness' | 'cure' | 'test' | 'canTest'> & { agent: StoredAgent }> {
+): Promise<Pick<AgentNews, 'readiness' | 'test' | 'canTest'> & { agent: StoredAgent }> {
   const { store, tests } = options;
   const agent = await findDocument(store, ownerId, 'agent', id);
   // First, so that the report of a test that has ended is read.
   const test = tests.watch(ownerId, id);
   const [readiness] = await findReadiness(options, ownerId, [agent], RUNS_MAX);
   if (!readiness) throw new RequestError('not_found', 'This agent does not exist.');
-  const connection = readiness.parts.find((part) => part.id === 'connection')?.report;
-  const checked =
-    connection?.summary.standing === 'fail'
-      ? await store.agentReports.find(ownerId, id, connection.id)
-      : undefined;
-  const cure = (checked?.report as ConnectionReport | undefined)?.blockedBy?.cure;
-  return { agent, readiness, cure, test, canTest: tests.isAvailable };
+  return { agent, readiness, test, canTest: tests.isAvailable };
 }
 
 /** Reads what changes on the page of an agent. @throws RequestError `not_found`. */
@@ -59,7 +53,13 @@ export async function loadAgentNews(
   const content = await loadReadiness(options, ownerId, id);
   const found = await listReports(options, ownerId, id, page);
   const judged = await judgeRuns(options, ownerId, content.readiness.runs);
-  return { ...content, judged, ...found, ...page, query };
+  // Reports can be large, and the process of a load test must not wait for them.
+  const report =
+    content.test?.end === 'running'
+      ? undefined
+      : await reportReadiness(options, ownerId, content.readiness);
+  const nowMs = options.clock.nowMs();
+  return { ...content, report, nowMs, judged, ...found, ...page, query };
 }
 
 /** Renders the page of an agent. @throws RequestError `not_found`. */

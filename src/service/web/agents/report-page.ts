@@ -33,6 +33,7 @@ const COMMAND_LENGTH_MAX = 2_000;
 /** Renders a report that is attached to an agent: its verdict, and what did not pass. */
 export function renderReportPage(
   { agent, report: found }: { agent: StoredAgent; report: AgentReport & { report: object } },
+  { hasCharts }: { hasCharts: boolean },
   context: PageContext,
 ): string {
   const { kind, summary, atMs, id, report } = toVisible(found);
@@ -51,6 +52,15 @@ export function renderReportPage(
           ${formatInstant(isoTime(atMs))}, sandbox-kit ${summary.kitVersion}.
           <a href="${linkTo(context, `${agentPath}/reports/${id}/json`)}">JSON</a>
         </p>
+        ${
+          kind === 'load' &&
+          hasCharts &&
+          html`<p>
+            <a href="${linkTo(context, `${agentPath}/reports/${id}/charts`)}"
+              >Response times, rate, and errors as charts</a
+            >
+          </p>`
+        }
         ${renderBody(kind, report)}`,
     },
     context,

@@ -1,3 +1,5 @@
+import type { LoadReport } from '../../../contract/index.ts';
+import { HTML_TYPE, pageHeaders } from '../../../http-kit/pages.ts';
 import { attachReport, findReport, REPORT_CHARACTERS_MAX } from '../../operations/agent-reports.ts';
 import { findDocument } from '../../operations/documents.ts';
 import { parseBoundedJson } from '../../requests/bounded-json.ts';
@@ -9,7 +11,7 @@ import { renderReportPage } from './report-page.ts';
 
 /** Adds what attaches reports to an agent, and shows them. */
 export function addReportRoutes(pages: Pages, options: AgentPageOptions): void {
-  const { store } = options;
+  const { store, kit } = options;
   pages.form(
     '/agents/:id/reports',
     async ({ ownerId, context, params: { id }, form }) => {
@@ -28,7 +30,20 @@ export function addReportRoutes(pages: Pages, options: AgentPageOptions): void {
     report: await findReport(options, ownerId, id, report),
   });
   pages.page('/agents/:id/reports/:report', async ({ ownerId, context, params }) =>
-    renderReportPage(await findOne(ownerId, params), context),
+    renderReportPage(await findOne(ownerId, params), { hasCharts: kit !== undefined }, context),
+  );
+  pages.app.get<{ Params: { id: string; report: string } }>(
+    '/agents/:id/reports/:report/charts',
+    async (request, reply) => {
+      const { ownerId } = await pages.findViewer(request);
+      const { report } = await findOne(ownerId, request.params);
+      if (!kit || report.kind !== 'load') {
+        throw new RequestError('not_found', 'Only a load report has charts.');
+      }
+      // The page says itself which script it may run, so that it also does so as a file.
+      reply.headers(pageHeaders).header('content-security-policy', "frame-ancestors 'none'");
+      return reply.type(HTML_TYPE).send(await kit.renderLoadReport(report.report as LoadReport));
+    },
   );
   pages.app.get<{ Params: { id: string; report: string } }>(
     '/agents/:id/reports/:report/json',

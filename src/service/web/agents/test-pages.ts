@@ -1,3 +1,4 @@
+import { CHAT_REQUESTS_PER_SECOND_TARGET } from '../../../contract/index.ts';
 import { formatCount, formatDuration, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { WatchedTest } from '../../operations/agent-tests.ts';
@@ -61,7 +62,7 @@ export function readLoadTest(values: { get(name: string): unknown }): {
   };
   const [profile, rate, seconds] = [
     read('profile', 'mixed'),
-    read('rate', '20'),
+    read('rate', String(CHAT_REQUESTS_PER_SECOND_TARGET)),
     read('seconds', '60'),
   ];
   const known = PROFILES.find(([name]) => name === profile)?.[0];
@@ -155,7 +156,13 @@ function renderLoadFields({ profile, rate, seconds, problems }: LoadDraft): Html
       PROFILES,
     )}
     ${renderField(
-      { name: 'rate', label: 'Requests per second', value: rate, problem: problems.rate },
+      {
+        name: 'rate',
+        label: 'Requests per second',
+        value: rate,
+        problem: problems.rate,
+        hint: `The interface requires ${CHAT_REQUESTS_PER_SECOND_TARGET}. A lower rate costs less, but leaves the load not proven.`,
+      },
       html`inputmode="numeric" autocomplete="off"`,
     )}
     ${renderField(

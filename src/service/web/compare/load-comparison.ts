@@ -14,16 +14,20 @@ import type {
   RunDetails,
   RunNeighbors,
   RunRef,
+  RunSums,
   RunTraits,
   Session,
   SimulationPlan,
   Store,
 } from '../../store/store.ts';
 
+/** A compared run. The evals of a simulation are not compared. */
+export type RunOfSide = RunSums & Partial<Pick<RunDetails, 'evals'>>;
+
 /** One of two compared runs. */
 export interface Side {
   ref: RunRef;
-  details: RunDetails;
+  details: RunOfSide;
   /** A simulation that this service started. */
   plan: SimulationPlan | undefined;
   scenarios: readonly ScenarioResult[];
@@ -69,8 +73,8 @@ const SAMPLES_MAX = 5;
 export async function loadComparison(
   deps: ComparisonOptions,
   sides: readonly [
-    before: { ref: RunRef; details: RunDetails },
-    after: { ref: RunRef; details: RunDetails },
+    before: { ref: RunRef; details: RunOfSide },
+    after: { ref: RunRef; details: RunOfSide },
   ],
 ): Promise<RunComparison> {
   const [before, after] = [await loadSide(deps, sides[0]), await loadSide(deps, sides[1])];
@@ -90,14 +94,14 @@ export async function loadComparison(
   return { before, after, result: { kind: 'simulation', ...result }, pairs };
 }
 
-const toEvaluatedRun = ({ details: { run, evals } }: Side): EvaluatedRun => ({
+const toEvaluatedRun = ({ details: { run, evals = [] } }: Side): EvaluatedRun => ({
   evals,
   sessions: { passed: run.sessions - run.failedSessions, failed: run.failedSessions },
 });
 
 async function loadSide(
   { store, simulations }: ComparisonOptions,
-  { ref, details }: { ref: RunRef; details: RunDetails },
+  { ref, details }: { ref: RunRef; details: RunOfSide },
 ): Promise<Side> {
   const { kind, ownerId, id } = ref;
   const isSimulation = kind === 'simulation';

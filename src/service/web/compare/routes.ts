@@ -1,9 +1,9 @@
 import { formatValue } from '../../../contract/index.ts';
-import type { RunDetails, RunRef, SessionKind, Store } from '../../store/store.ts';
+import type { RunRef, SessionKind, Store } from '../../store/store.ts';
 import type { Pages } from '../frame/pages.ts';
 import { renderChoicePage } from './choice-page.ts';
 import { renderComparePage } from './compare-page.ts';
-import { loadComparison, type ComparisonOptions } from './load-comparison.ts';
+import { loadComparison, type ComparisonOptions, type RunOfSide } from './load-comparison.ts';
 
 /** The most runs to choose from. */
 const RUNS_MAX = 50;
@@ -42,22 +42,22 @@ async function loadRuns(
   ownerId: string,
   ids: readonly string[],
   kind: string | null,
-): Promise<{ kind: SessionKind; runs: readonly (RunDetails | undefined)[] }> {
-  const load = (refKind: SessionKind): Promise<readonly (RunDetails | undefined)[]> =>
-    store.runs.load(ids.map((id): RunRef => ({ ownerId, kind: refKind, id })));
+): Promise<{ kind: SessionKind; runs: readonly (RunOfSide | undefined)[] }> {
+  const listRefs = (refKind: SessionKind): RunRef[] =>
+    ids.map((id) => ({ ownerId, kind: refKind, id }));
   if (kind !== 'production') {
-    const runs = await load('simulation');
+    const runs = await store.runs.loadSums(listRefs('simulation'));
     if (kind === 'simulation' || runs.some((run) => run !== undefined)) {
       return { kind: 'simulation', runs };
     }
   }
-  return { kind: 'production', runs: await load('production') };
+  return { kind: 'production', runs: await store.runs.load(listRefs('production')) };
 }
 
 /** Says why two runs can't be compared; undefined if one is still to be chosen. */
 function describeProblem(
   kind: SessionKind,
-  chosen: readonly (readonly [id: string, details: RunDetails | undefined])[],
+  chosen: readonly (readonly [id: string, details: RunOfSide | undefined])[],
 ): string | undefined {
   const noun = kind === 'production' ? 'run' : 'simulation';
   const unknown = chosen.find(([id, details]) => id !== '' && !details);

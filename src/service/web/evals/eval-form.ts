@@ -48,7 +48,7 @@ function hasHiddenLineBreak(definition: EvalDefinition): boolean {
 }
 
 /** Returns the text of a value in its field; undefined for an unchecked checkbox and no value. */
-function showValue({ input }: EvalField, value: unknown): string | undefined {
+export function showValue({ input }: EvalField, value: unknown): string | undefined {
   if (value === undefined || value === false) return undefined;
   if (input === 'json') return JSON.stringify(value, null, 2);
   if (input === 'lines' && Array.isArray(value)) return value.join('\n');

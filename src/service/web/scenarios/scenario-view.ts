@@ -4,6 +4,7 @@ import { cutText, formatDuration, formatShare } from '../../../report-kit/format
 import { html, type Html } from '../../../report-kit/html.ts';
 import { applyScenarioDefaults, type CompleteUser } from '../../scenarios/complete-scenario.ts';
 import { evalKinds } from '../evals/eval-fields.ts';
+import { listParameters } from '../evals/eval-parameters.ts';
 import { linkTo, type PageContext } from '../frame/page-frame.ts';
 
 const JSON_LENGTH_MAX = 4_000;
@@ -131,7 +132,8 @@ function renderEval(
   const stored = known.find(({ id }) => id === entry);
   const definition = typeof entry === 'string' ? stored : entry;
   if (!definition) return html`<li class="fail">${entry as string}, which does not exist</li>`;
-  const { id, name, kind, required = true, params = {} } = definition;
+  const { id, name, kind, required = true } = definition;
+  const parameters = listParameters(definition);
   const title =
     typeof entry === 'string'
       ? html`<a href="${linkTo(context, '/evals/edit', { id })}">${name}</a>`
@@ -139,7 +141,7 @@ function renderEval(
   return html`<li>
     ${title}
     <span class="soft">${evalKinds[kind].name}${required ? '' : ', not required'}</span>
-    ${Object.keys(params).length !== 0 && html`<code>${cutText(JSON.stringify(params), 500)}</code>`}
+    ${parameters.length !== 0 && renderFactList(parameters)}
   </li>`;
 }
 

@@ -75,12 +75,16 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
     {
       title,
       section: 'Sessions',
-      css: `${CALL_CSS}${OUTCOME_CSS}`,
+      css: `${CALL_CSS}${OUTCOME_CSS}${CSS}`,
       main: html`${renderPath(session, list, context)}
         <h1>${title}</h1>
-        ${renderFactList([['Verdict', verdict, `mark ${verdict}`], ...listProperties(content, context)])}
-        ${renderNotes(session)}
-        ${renderOutcomes(outcomes, { turns, linkToTurn: linkTurn, renderReview: review, linkToEval, linkToEditor, whyUnscored })}
+        <div class="about-session">
+          <div>
+            ${renderFactList([['Verdict', verdict, `mark ${verdict}`]])} ${renderNotes(session)}
+            ${renderOutcomes(outcomes, { turns, linkToTurn: linkTurn, renderReview: review, linkToEval, linkToEditor, whyUnscored })}
+          </div>
+          <div class="facts">${renderFactList(listProperties(content, context))}</div>
+        </div>
         ${recording !== undefined && renderCall(session, recording, turns)}
         <h2 id="transcript">Transcript</h2>
         ${renderRemovedSpans(spansRemoved) ?? renderTurns(self, content, shownTurns, listMarks(outcomes, transcript))}
@@ -181,3 +185,11 @@ function listProperties({ session, scenario, agentId }: SessionPage, context: Pa
 /** Returns why a session ended. The status already says that it was canceled. */
 const describeEndReason = ({ endReason = 'canceled' }: Session): string | undefined =>
   endReason === 'canceled' ? undefined : nameEnd(endReason);
+
+/** The facts are beside the outcomes on a wide screen, and below them on a narrow one. */
+const CSS = `
+.about-session { display: grid; gap: 1rem 2.5rem; grid-template-columns: minmax(0, 1fr) minmax(0, 26rem); }
+.about-session .facts { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem;
+  height: fit-content; padding: 0.75rem 1rem; }
+@media screen and (max-width: 60rem) { .about-session { grid-template-columns: minmax(0, 1fr); } }
+`;

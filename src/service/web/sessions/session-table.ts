@@ -10,17 +10,21 @@ import { pathOfRun } from '../runs/run-links.ts';
 import { OUTCOME_LOOKS } from './outcome-looks.ts';
 import { linkToSession, nameSession } from './session-links.ts';
 
-/** With more evals than this on a page, one column lists the evals that did not pass. */
+/** With more evals than this on a page, or with longer names, one column lists the evals that did not pass. */
 const EVAL_COLUMNS_MAX = 6;
+const EVAL_NAME_LENGTH_MAX = 40;
 const LISTED_EVALS_MAX = 5;
 
-/** Renders sessions as a table: with a column for each eval, if they have few. */
+/** Renders sessions as a table: with a column for each eval, if they have few with short names. */
 export function renderSessionTable(
   sessions: readonly Session[],
   query: URLSearchParams,
   context: PageContext,
 ): Html {
   const names = new Set(sessions.flatMap(({ outcomes }) => outcomes.map((o) => o.evalName)));
+  const hasColumns =
+    names.size <= EVAL_COLUMNS_MAX &&
+    [...names].every(({ length }) => length <= EVAL_NAME_LENGTH_MAX);
   return renderItems({
     label: 'Sessions',
     className: 'sessions',
@@ -35,7 +39,7 @@ export function renderSessionTable(
         },
       },
       { name: 'verdict', content: renderVerdict },
-      ...(names.size <= EVAL_COLUMNS_MAX
+      ...(hasColumns
         ? [...names].sort().map((name) => columnOfEval(name, sessions))
         : SUMMARY_COLUMNS),
       // All sessions of a run have the same one.

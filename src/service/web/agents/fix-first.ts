@@ -1,0 +1,75 @@
+import type { ReadinessPartReport, ReadinessReport } from '../../../contract/index.ts';
+import { formatCount } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { PageContext } from '../frame/page-frame.ts';
+import { linkToScenario, linkToScenarioSessions } from '../runs/run-links.ts';
+import { renderAdvice } from './advice.ts';
+
+/** The most reasons of a part. */
+const REASONS_MAX = 10;
+
+/**
+ * Renders why an agent is not ready, what to fix first at the top; nothing if no part needs a fix.
+ * @param linkToReport Returns the link to the report of a part, if it has one.
+ */
+export function renderFixFirst(
+  { parts, readiness }: ReadinessReport,
+  linkToReport: (id: ReadinessPartReport['id']) => string | undefined,
+  context: PageContext,
+): Html | undefined {
+  const [connection] = parts;
+  // Without a connection, the other parts describe an earlier state.
+  const isDown = connection?.standing === 'fail';
+  const reasons = (isDown ? [connection] : parts).map((part) =>
+    listReasons(part, linkToReport(part.id), context),
+  );
+  const shown = reasons.flatMap((ofPart) => {
+    const omitted = ofPart.length - REASONS_MAX;
+    const rest = omitted > 0 ? [html`and ${formatCount(omitted, 'more')}`] : [];
+    return [...ofPart.slice(0, REASONS_MAX), ...rest];
+  });
+  if (shown.length === 0) return undefined;
+  return html`<h2 id="fix-first">${readiness === 'not_ready' ? 'Fix first' : 'What is missing'}</h2>
+    <ol class="fix-first">
+      ${shown.map((reason) => html`<li>${reason}</li>`)}
+    </ol>`;
+}
+
+function listReasons(
+  part: ReadinessPartReport,
+  link: string | undefined,
+  context: PageContext,
+): Html[] {
+  const { id, name, standing } = part;
+  if (standing === 'pass') return [];
+  const label = link === undefined ? html`${name}:` : html`<a href="${link}">${name}</a>:`;
+  if (id === 'connection') {
+    return standing === 'fail' ? [html`${label} ${renderAdvice(part.next_step ?? '')}`] : [];
+  }
+  const missed = (part.targets ?? []).filter(({ verdict }) => MISSED.has(verdict));
+  const unpassed = (part.scenarios ?? []).filter(({ verdict }) => verdict !== 'passed');
+  return [
+    ...(part.fix_first ?? []).map((cause) => html`${label} ${renderAdvice(cause)}`),
+    ...missed.map(
+      ({ statement, verdict, reason = '' }) =>
+        html`${label} <b>${verdict.toLowerCase()}</b>: ${statement} ${reason}`,
+    ),
+    ...unpassed.map(
+      ({ scenario_id: scenarioId, run_id: runId, verdict, passed, samples }) =>
+        html`${label} <a href="${linkToScenario(scenarioId, context)}">${scenarioId}</a>
+          <b>${verdict}</b>:
+          <a href="${linkToScenarioSessions(runId, scenarioId, context)}"
+            >${passed} of ${formatCount(samples, 'session')} passed</a
+          >`,
+    ),
+  ];
+}
+
+/** The verdicts of targets that keep an agent from being ready. */
+const MISSED: ReadonlySet<string> = new Set(['FAIL', 'NOT PROVEN']);
+
+/** CSS rules of the list. */
+export const FIX_FIRST_CSS = `
+.fix-first { list-style: decimal; max-width: 50rem; padding-left: 1.75rem; }
+.fix-first li { margin: 0.35rem 0; overflow-wrap: anywhere; }
+`;

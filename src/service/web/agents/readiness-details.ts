@@ -1,0 +1,164 @@
+import type { ReadinessPartReport, ReadinessTarget } from '../../../contract/index.ts';
+import {
+  drawDot,
+  drawLine,
+  renderSmallChart,
+  type Axis,
+  type Point,
+} from '../../../report-kit/chart.ts';
+import { renderFactList } from '../../../report-kit/fact-list.ts';
+import {
+  formatAge,
+  formatInstant,
+  formatNumber,
+  formatQuantity,
+} from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import { renderItems } from '../../../report-kit/table.ts';
+
+/** Says how old the evidence of a part is, and what judged it: "2 hours ago, sandbox-kit 1.0". */
+export const describeEvidence = (
+  { ended_at: endedAt, kit_version: version, requirement_set: set }: ReadinessPartReport,
+  nowMs: number,
+): string =>
+  [
+    ...(endedAt === undefined ? [] : [formatAge(nowMs - Date.parse(endedAt))]),
+    ...(version === undefined ? [] : [`sandbox-kit ${version}`]),
+    ...(set === undefined ? [] : [`requirement set ${set}`]),
+  ].join(', ');
+
+/** Renders a part of the readiness by area, by target, and by scenario. */
+export const renderDetails = (part: ReadinessPartReport): Html =>
+  html`${renderAreas(part)} ${renderTargets(part)} ${renderHistories(part)} ${renderScenarios(part)}
+  ${renderTurnTaking(part)}`;
+
+const renderAreas = ({ areas }: ReadinessPartReport): Html | undefined =>
+  areas &&
+  renderItems({
+    label: 'Areas',
+    items: areas,
+    columns: [
+      { name: 'area', content: ({ area }) => area },
+      { name: 'passed', isNumber: true, content: ({ passed }) => formatNumber(passed) },
+      { name: 'failed', isNumber: true, content: ({ failed }) => formatNumber(failed) },
+      { name: 'warned', isNumber: true, content: ({ warned }) => formatNumber(warned) },
+      { name: 'not judged', isNumber: true, content: (row) => formatNumber(row.not_judged) },
+    ],
+  });
+
+const renderTargets = ({ targets }: ReadinessPartReport): Html | undefined =>
+  targets &&
+  renderItems({
+    label: 'Targets',
+    items: targets,
+    columns: [
+      { name: 'target', content: ({ statement }) => statement },
+      { name: 'verdict', content: ({ verdict }) => verdict.toLowerCase() },
+      {
+        name: 'required',
+        isNumber: true,
+        content: ({ target, unit }) => formatQuantity(target, unit),
+      },
+      {
+        name: 'measured',
+        isNumber: true,
+        content: ({ measured, unit }) => measured !== null && formatQuantity(measured, unit),
+      },
+    ],
+  });
+
+/** Renders a small chart for each target that several load tests measured. */
+function renderHistories({ targets = [] }: ReadinessPartReport): Html | undefined {
+  const charts = targets.flatMap((target) => (target.history ? [renderHistory(target)] : []));
+  if (charts.length === 0) return undefined;
+  return html`<h3>Over the last load tests</h3>
+    <p class="soft">A filled dot passed, a hollow one did not. The dashed line is the target.</p>
+    <div class="charts">${charts}</div>`;
+}
+
+function renderHistory({ statement, target, unit, history = [] }: ReadinessTarget): Html {
+  const values = history.map(({ measured }) => measured);
+  const format = (value: number): string => formatQuantity(value, unit);
+  const [first, last] = [history[0], history.at(-1)];
+  const dayOf = (endedAt: string): string => formatInstant(endedAt).slice(0, 'YYYY-MM-DD'.length);
+  return html`<figure>
+    <figcaption>${statement}</figcaption>
+    ${renderSmallChart({
+      label: `${statement}: ${values.map(format).join(', ')}`,
+      x: {
+        min: 0.5,
+        max: history.length + 0.5,
+        scale: 'linear',
+        ticks: [
+          ...(first ? [{ value: 1, label: dayOf(first.ended_at) }] : []),
+          ...(last ? [{ value: history.length, label: dayOf(last.ended_at) }] : []),
+        ],
+      },
+      y: createHistoryAxis(target, values, format),
+      height: 90,
+      marks: (plot) => [
+        drawLine(
+          plot,
+          [
+            [plot.x.min, target],
+            [plot.x.max, target],
+          ],
+          'c5 dashed',
+        ),
+        drawLine(
+          plot,
+          values.map((value, index): Point => [index + 1, value]),
+          'c1',
+        ),
+        ...history.map(({ ended_at: endedAt, measured, verdict }, index) =>
+          drawDot(plot, [index + 1, measured], {
+            className: verdict === 'PASS' ? 'dot c1' : 'bad',
+            title: `${formatInstant(endedAt)}: ${format(measured)}, ${verdict.toLowerCase()}`,
+          }),
+        ),
+      ],
+    })}
+  </figure>`;
+}
+
+/** The part of an axis that stays free below and above the values. */
+const FREE_SHARE = 0.2;
+
+/** Returns an axis with the target. It starts at 0 unless all values are near the target. */
+function createHistoryAxis(
+  target: number,
+  values: readonly number[],
+  label: (value: number) => string,
+): Axis {
+  const [low, high] = [Math.min(target, ...values), Math.max(target, ...values)];
+  const free = FREE_SHARE * Math.max(high - low, high / 100);
+  const min = low - free < high / 2 ? 0 : low - free;
+  const ticks = min === 0 && target !== 0 ? [0, target] : [target];
+  return {
+    min,
+    max: high + free,
+    scale: 'linear',
+    ticks: ticks.map((value) => ({ value, label: label(value) })),
+  };
+}
+
+const renderScenarios = ({ scenarios }: ReadinessPartReport): Html | undefined =>
+  scenarios &&
+  renderItems({
+    label: 'Scenarios',
+    items: scenarios,
+    columns: [
+      { name: 'scenario', content: (row) => row.scenario_id },
+      { name: 'verdict', content: ({ verdict }) => verdict },
+      {
+        name: 'sessions passed',
+        isNumber: true,
+        content: ({ passed, samples }) => `${passed} of ${samples}`,
+      },
+    ],
+  });
+
+const renderTurnTaking = ({ turn_taking: facts }: ReadinessPartReport): Html | undefined =>
+  facts &&
+  html`<h3>Turn-taking in calls</h3>
+    ${renderFactList(facts.map(({ name, value }) => [name, value]))}`;

@@ -81,7 +81,7 @@ void t.test('the packets that the model loses do not arrive, and all others do',
   t.ok(received.every(({ sequence, timestamp }) => timestamp === (sequence - 1) * 960));
 });
 
-void t.test('jitter delays packets, which overtake each other', nightOnly, async (t) => {
+void t.test('jitter delays packets, which overtake each other', nightOnly(), async (t) => {
   const { received } = await sendSilence(t, { network: { jitter_ms: 120 } }, 150);
   const stream = new ReceivedStream();
   for (const packet of received) stream.add(packet);
@@ -90,7 +90,7 @@ void t.test('jitter delays packets, which overtake each other', nightOnly, async
   t.ok(transitP99Ms > 80, `the slowest percent is ${transitP99Ms.toFixed(0)} ms late`);
 });
 
-void t.test('packets wait for the bandwidth', nightOnly, async (t) => {
+void t.test('packets wait for the bandwidth', nightOnly(), async (t) => {
   // Frames of silence need 23.6 kbit/s with their headers.
   const conditions: LineConditions = { network: { bandwidth_kbps: 16 } };
   const { received } = await sendSilence(t, conditions, 150);
@@ -103,7 +103,7 @@ void t.test('packets wait for the bandwidth', nightOnly, async (t) => {
 
 void t.test(
   'speech over a bad line keeps its times, and the call ends cleanly',
-  nightOnly,
+  nightOnly(),
   async (t) => {
     const { peer, received } = await connectPeers(t);
     const impairment = await createLineImpairment({ noise: { kind: 'cafe', snr_db: 20 } }, 'test');

@@ -203,5 +203,5 @@ testStore(
     const [details] = await store.runs.load([ref]);
     t.equal(details?.evals.length, outcomes.length);
   },
-  nightOnly,
+  nightOnly(),
 );

@@ -173,7 +173,7 @@ void t.test('selftest --area service: runs and lists only mutants of the service
   t.match(all.stdout, /^ {2}chat\/content-null\n[^]*^ {2}service\/no-rate\n/m);
 });
 
-void t.test('demo: every step gives the expected result', nightOnly, async (t) => {
+void t.test('demo: every step gives the expected result', nightOnly(), async (t) => {
   const { code, stdout, stderr } = await run(['demo']);
   t.equal(code, 0, stdout + stderr);
   t.match(

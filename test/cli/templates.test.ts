@@ -74,8 +74,8 @@ function change(directory: string, path: string, from: string, to: string): void
 
 for (const [options, template = '', ...more] of [
   [{}, 'node'],
-  [nightOnly, 'fastify'],
-  [nightOnly, 'node', '--voice'],
+  [nightOnly(), 'fastify'],
+  [nightOnly(), 'node', '--voice'],
 ] as const) {
   void t.test(`the test of ${[template, ...more].join(' ')} passes`, options, async (t) => {
     const directory = await createProject(t, template, ...more);
@@ -98,7 +98,7 @@ void t.test('the test of a project names the rule that a change breaks', async (
   t.match(output, /CHAT-024 `choices\[\]\.message\.content` is a string/);
 });
 
-void t.test('the test of a voice project detects silence', nightOnly, async (t) => {
+void t.test('the test of a voice project detects silence', nightOnly(), async (t) => {
   const directory = await createProject(t, 'node', '--voice');
   change(directory, 'src/speech.js', '8_000 *', '0 *');
   const { code, output } = await runIn(t, directory, nodeTest);
@@ -108,7 +108,7 @@ void t.test('the test of a voice project detects silence', nightOnly, async (t) 
 
 const hasFastApi = spawnSync('python3', ['-c', 'import fastapi, uvicorn']).status === 0;
 const needsFastApi = hasFastApi
-  ? nightOnly
+  ? nightOnly()
   : { skip: 'python3-fastapi and python3-uvicorn are not installed.' };
 void t.test('the test of fastapi passes', needsFastApi, async (t) => {
   const directory = await createProject(t, 'fastapi');

@@ -211,7 +211,7 @@ void t.test('a crash under concurrency is not blamed on the form of a request', 
 
 void t.test(
   'a sandbox that crashes at every chat request is judged in bounded time',
-  nightOnly,
+  nightOnly(),
   async (t) => {
     const { report, transcript } = await checkFault(t, 'any chat', { clockFactor: 5 });
     t.match(report, { verdict: 'not-conforming', exitCode: 1 });

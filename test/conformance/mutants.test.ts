@@ -64,7 +64,7 @@ void t.test('the self-test passes against the reference agent', async (t) => {
 
 const secondImplementation =
   'the self-test passes against a second implementation of the interface';
-void t.test(secondImplementation, nightOnly, async (t) => {
+void t.test(secondImplementation, nightOnly(), async (t) => {
   const url = await withPlainSandbox(t);
   for (const only of ['chat/c', 'chat/s', 'chat/refuses-', 'health/', 'users/', 'legal/users-']) {
     await assertSelftest(t, { url, areas, only });

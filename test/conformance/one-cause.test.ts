@@ -347,7 +347,7 @@ void t.test(
 );
 
 for (const one of cases) {
-  void t.test(`one cause: ${one.title}`, one.isRare ? nightOnly : {}, async (t) => {
+  void t.test(`one cause: ${one.title}`, one.isRare ? nightOnly() : {}, async (t) => {
     const report = await reportOf(t, one);
     const failed = idsWith(report, 'fail');
     t.ok(failed.length > 0, 'something fails');

@@ -92,23 +92,34 @@ void t.test('Ctrl-C: a report, exit code 3, and no call and no process is left',
   t.same(findCallerProcesses(child.pid), []);
 });
 
-void t.test('the caller processes of a killed load run hang up and exit', nightOnly, async (t) => {
-  const { agent } = await withReferenceAgent(t);
-  const { child, end } = await start(t, ['load', agent.url, '--profile', 'voice', '--calls', '3']);
-  child.stdout.resume();
-  await untilTalking(agent.url, 3);
-  const callers = findCallerProcesses(child.pid);
-  await end('SIGKILL');
-  await waitForNoCalls(agent.url);
-  const hasExited = (pid: number): boolean => {
-    try {
-      return !process.kill(pid, 0);
-    } catch {
-      return true;
-    }
-  };
-  await until('the exit of the caller processes', () => callers.every(hasExited));
-});
+void t.test(
+  'the caller processes of a killed load run hang up and exit',
+  nightOnly(),
+  async (t) => {
+    const { agent } = await withReferenceAgent(t);
+    const { child, end } = await start(t, [
+      'load',
+      agent.url,
+      '--profile',
+      'voice',
+      '--calls',
+      '3',
+    ]);
+    child.stdout.resume();
+    await untilTalking(agent.url, 3);
+    const callers = findCallerProcesses(child.pid);
+    await end('SIGKILL');
+    await waitForNoCalls(agent.url);
+    const hasExited = (pid: number): boolean => {
+      try {
+        return !process.kill(pid, 0);
+      } catch {
+        return true;
+      }
+    };
+    await until('the exit of the caller processes', () => callers.every(hasExited));
+  },
+);
 
 void t.test('a sandbox without voice: one cause, exit code 3, and no call', async (t) => {
   const { agent } = await withReferenceAgent(t, { voice: null });

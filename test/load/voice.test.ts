@@ -101,7 +101,7 @@ void t.test(
 
 void t.test(
   'the time left covers the placing of the calls, and only decreases',
-  nightOnly,
+  nightOnly(),
   async (t) => {
     const { agent } = await withReferenceAgent(t);
     const ticks: LoadProgress[] = [];
@@ -152,7 +152,7 @@ for (const [title, fault, errorCounts, figures] of MEDIA_FAULTS.slice(0, atNight
   });
 }
 
-void t.test('a late offer is awaited, and counts as setup time', nightOnly, async (t) => {
+void t.test('a late offer is awaited, and counts as setup time', nightOnly(), async (t) => {
   const latency = { min_ms: 1_500, max_ms: 1_500 };
   const { agent } = await withReferenceAgent(t, {
     faults: [{ kind: 'latency', route: 'voice', latency }],
@@ -162,15 +162,19 @@ void t.test('a late offer is awaited, and counts as setup time', nightOnly, asyn
   t.ok((voice.readyMs.p50 ?? 0) >= 1_500, `${voice.readyMs.p50} ms`);
 });
 
-void t.test('600 ms of buffering inside the agent never meets the target', nightOnly, async (t) => {
-  const { agent } = await withReferenceAgent(t, { faults: [{ kind: 'buffered_audio' }] });
-  const report = await runVoiceLoad(agent.url, { windowMs: 10_000 });
-  const voice = getVoice(report);
-  t.match(voice, { held: 3, latencyVerdicts: { met: 0 } });
-  t.ok(voice.turns > 0);
-  t.ok((voice.turnResponseMs.p50 ?? 0) >= 600, `${voice.turnResponseMs.p50} ms`);
-  t.not(findTarget(report, 'voice-latency').verdict, 'PASS');
-});
+void t.test(
+  '600 ms of buffering inside the agent never meets the target',
+  nightOnly(),
+  async (t) => {
+    const { agent } = await withReferenceAgent(t, { faults: [{ kind: 'buffered_audio' }] });
+    const report = await runVoiceLoad(agent.url, { windowMs: 10_000 });
+    const voice = getVoice(report);
+    t.match(voice, { held: 3, latencyVerdicts: { met: 0 } });
+    t.ok(voice.turns > 0);
+    t.ok((voice.turnResponseMs.p50 ?? 0) >= 600, `${voice.turnResponseMs.p50} ms`);
+    t.not(findTarget(report, 'voice-latency').verdict, 'PASS');
+  },
+);
 
 void t.test('audio that is delayed on the network path misses the target', async (t) => {
   const latency = { min_ms: 0, max_ms: 500 };
@@ -210,7 +214,7 @@ void t.test(
 
 void t.test(
   'a sandbox that opens the WebSocket but never sends an offer is given up',
-  nightOnly,
+  nightOnly(),
   async (t) => {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     t.teardown(() => server.close());

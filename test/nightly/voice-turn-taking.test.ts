@@ -1,6 +1,6 @@
 /**
  * Calls of agents with planted habits, on werift and on libwebrtc: what is measured is true, or the
- * report says why it may not be.
+ * report says why it may not be. The last test prints measured and true values as a table.
  */
 import { spawn } from 'node:child_process';
 import t, { type Test } from 'tap';
@@ -66,8 +66,30 @@ const STACKS: Record<string, (t: Test, habits: TurnTakingHabits) => Promise<Star
   },
 };
 
+/** Where a call is made. */
+interface Setting {
+  stack: string;
+  /** Whether other programs need the machine, too. */
+  isBusy: boolean;
+}
+
+/** A row of the table of measured and true values. */
+interface TruthRow extends Setting {
+  habit: string;
+  measured: string;
+  truth: string;
+  /** The outcomes of the evals, or why there are none. */
+  words: string;
+}
+
+const rows: TruthRow[] = [];
+
+const formatMs = (ms: number | null | undefined): string =>
+  typeof ms === 'number' && !Number.isNaN(ms) ? `${Math.round(ms)} ms` : 'none';
+
 /** A measured call. */
 interface MeasuredCall {
+  setting: Setting;
   measured: TurnTaking;
   outcomes: Map<string, string>;
   /** The lines of the user. */
@@ -75,14 +97,15 @@ interface MeasuredCall {
   own: OwnSpeech | undefined;
 }
 
-/** Calls an agent with these habits. */
+/** Calls an agent with these habits. Undefined if a busy machine could not complete the call. */
 async function measureAgent(
   t: Test,
-  stack: string,
+  setting: Setting,
   habits: TurnTakingHabits,
   user: Omit<Scenario['user'], 'mode'>,
   evals: EvalDefinition[],
-): Promise<MeasuredCall> {
+): Promise<MeasuredCall | undefined> {
+  const { stack, isBusy } = setting;
   const agent = await STACKS[stack]?.(t, habits);
   if (!agent) throw new Error(`Unknown stack ${stack}.`);
   const scenario = makeUserScenario({ mode: 'scripted', ...user }, { channel: 'voice', evals });
@@ -90,12 +113,18 @@ async function measureAgent(
   const session = await simulateSession(t, agent.url, scenario, {
     voice: { onRecorded: (_plan, call) => void lines.push(...call.lines) },
   });
+  if (isBusy && session.status !== 'completed') {
+    const words = `${session.verdict}: ${session.error}`;
+    rows.push({ ...setting, habit: 'any', measured: 'none', truth: 'none', words });
+    t.match(session, { verdict: 'undecided', eval_outcomes: [] }, words);
+    return undefined;
+  }
   t.match(session, { status: 'completed' });
   const outcomes = new Map(
     session.eval_outcomes.map(({ eval: id, outcome }) => [String(id), outcome] as const),
   );
   const measured = session.turn_taking as TurnTaking;
-  return { measured, outcomes, lines, own: await agent.readSpeech() };
+  return { setting, measured, outcomes, lines, own: await agent.readSpeech() };
 }
 
 /** When the agent stopped after this time, by its own account. */
@@ -107,19 +136,34 @@ const findStartMs = ({ spoken }: OwnSpeech, afterMs: number): number =>
 
 const isProven = ({ not_proven: reason }: TurnTaking): boolean => reason === undefined;
 
+/** Adds what was measured to the table. */
+function addRow(
+  t: Test,
+  { setting, measured: { not_proven: notProven }, outcomes }: MeasuredCall,
+  row: Pick<TruthRow, 'habit' | 'measured' | 'truth'>,
+): void {
+  const proven = notProven ? `NOT PROVEN (${notProven.late_ms} ms late)` : 'proven';
+  const words = [proven, ...[...outcomes].map(([id, outcome]) => `${id} ${outcome}`)].join(', ');
+  rows.push({ ...setting, ...row, words });
+  t.comment(`${row.habit}: ${row.measured}, is ${row.truth}; ${words}`);
+}
+
 /** Asserts a time and the outcomes of evals on it, unless the report says that it is not proven. */
 function assertTime(
   t: Test,
-  { measured, outcomes, own }: MeasuredCall,
+  call: MeasuredCall,
+  habit: string,
   ms: number | null | undefined,
   truth: number,
   evals: readonly EvalDefinition[],
 ) {
+  const { measured, outcomes, own } = call;
   // A process of the agent that was late sends later than it says.
   const precisionMs = PRECISION_MS + Math.max(0, (own?.lateMs ?? 0) - PRECISION_MS / 2);
-  const about = `${ms} ms, is ${Math.round(truth)} ms; ${measured.not_proven?.reason ?? 'proven'}`;
-  t.comment(about);
-  if (isProven(measured)) t.ok(Math.abs((ms ?? NaN) - truth) <= precisionMs, about);
+  addRow(t, call, { habit, measured: formatMs(ms), truth: formatMs(truth) });
+  if (isProven(measured)) {
+    t.ok(Math.abs((ms ?? NaN) - truth) <= precisionMs, `${formatMs(ms)}, is ${formatMs(truth)}`);
+  }
   for (const { id, params } of evals) {
     const limitMs = Number(params?.['ms']);
     if (truth < limitMs - precisionMs) t.not(outcomes.get(id), 'fail', `${id}: never wrong`);
@@ -128,14 +172,14 @@ function assertTime(
 }
 
 /** Tries agents with different yield times. */
-async function tryYields(t: Test, stack: string): Promise<void> {
+async function tryYields(t: Test, setting: Setting): Promise<void> {
   for (const yieldMs of [100, 300, 800, undefined]) {
     const limits =
       yieldMs === undefined ? [5_000] : [-1, 2, 4].map((each) => yieldMs + each * PRECISION_MS);
     const evals = limits.map((ms) => within('yields_within_ms', ms));
     const call = await measureAgent(
       t,
-      stack,
+      setting,
       { endpointMs: 300, ...(yieldMs !== undefined && { yieldMs }) },
       {
         opening: 'Where is my order?',
@@ -145,22 +189,24 @@ async function tryYields(t: Test, stack: string): Promise<void> {
       },
       evals,
     );
+    if (!call) continue;
     const { measured, own, lines, outcomes } = call;
     t.equal(measured.interruptions.length, 1);
     const ms = measured.interruptions[0]?.yield_ms;
     if (yieldMs === undefined) {
-      t.comment(`${ms} ms, never yields; ${measured.not_proven?.late_ms}`);
+      addRow(t, call, { habit: 'never yields', measured: formatMs(ms), truth: formatMs(null) });
       if (isProven(measured)) t.equal(ms, null, 'never yields');
       t.not(outcomes.get(evals[0]?.id ?? ''), 'pass');
       continue;
     }
     const startMs = lines[1]?.startMs ?? NaN;
-    assertTime(t, call, ms, own ? findStopMs(own, startMs) - startMs : yieldMs, evals);
+    const truth = own ? findStopMs(own, startMs) - startMs : yieldMs;
+    assertTime(t, call, `yields after ${yieldMs} ms`, ms, truth, evals);
   }
 }
 
 /** Tries agents with different endpoint delays on a line with a pause of 700 ms. */
-async function tryEndpoints(t: Test, stack: string): Promise<void> {
+async function tryEndpoints(t: Test, setting: Setting): Promise<void> {
   for (const endpointMs of [200, 500, 900]) {
     const isEager = endpointMs < 700;
     const evals = [-1, 2, 4].map((each) =>
@@ -168,7 +214,7 @@ async function tryEndpoints(t: Test, stack: string): Promise<void> {
     );
     const call = await measureAgent(
       t,
-      stack,
+      setting,
       { endpointMs, yieldMs: 200 },
       {
         opening: 'Where is my order?',
@@ -178,6 +224,7 @@ async function tryEndpoints(t: Test, stack: string): Promise<void> {
       },
       [{ id: 'waits', name: 'Waits', kind: 'no_false_endpoint', params: {} }, ...evals],
     );
+    if (!call) continue;
     const { measured, own, lines, outcomes } = call;
     const [first, second] = lines;
     const truth = own && first ? findStartMs(own, first.endMs) - first.endMs : endpointMs;
@@ -185,48 +232,57 @@ async function tryEndpoints(t: Test, stack: string): Promise<void> {
       truth,
       own && second ? findStartMs(own, second.endMs) - second.endMs : endpointMs,
     );
-    assertTime(t, call, measured.responses[0]?.response_ms, truth, []);
-    assertTime(t, call, measured.response_ms?.max, slowestMs, evals);
+    const habit = `endpoint delay ${endpointMs} ms`;
+    assertTime(t, call, `${habit}, first reply`, measured.responses[0]?.response_ms, truth, []);
+    assertTime(t, call, `${habit}, slowest`, measured.response_ms?.max, slowestMs, evals);
+    addRow(t, call, {
+      habit: `${habit}, false endpoints`,
+      measured: String(measured.false_endpoints),
+      truth: String(Number(isEager)),
+    });
     if (isProven(measured)) t.equal(measured.false_endpoints, isEager ? 1 : 0, `${endpointMs} ms`);
     t.not(outcomes.get('waits'), isEager ? 'pass' : 'fail', 'never the wrong word');
   }
 }
 
 /** Tries an agent that speaks for 400 ms within a line. */
-async function tryOverlap(t: Test, stack: string): Promise<void> {
-  const { measured, outcomes, own, lines } = await measureAgent(
+async function tryOverlap(t: Test, setting: Setting): Promise<void> {
+  const call = await measureAgent(
     t,
-    stack,
+    setting,
     { endpointMs: 300, yieldMs: 200, talksOverAfterMs: 800 },
     { opening: 'I want to return the blue kettle that I bought last week.' },
     [{ id: 'polite', name: 'Polite', kind: 'never_interrupts', params: {} }],
   );
+  if (!call) return;
+  const { measured, outcomes, own, lines } = call;
   const [line] = lines;
   const over = line && own?.spoken.find(({ startMs }) => startMs > line.startMs);
   const truth = over ? over.endMs - over.startMs : 400;
-  const about = `${measured.overlap_ms} ms, is ${Math.round(truth)} ms`;
-  t.comment(about);
+  const { overlap_ms: ms } = measured;
+  addRow(t, call, { habit: 'overlap', measured: formatMs(ms), truth: formatMs(truth) });
   if (isProven(measured)) {
     t.equal(measured.agent_interruptions, 1);
-    t.ok(Math.abs(measured.overlap_ms - truth) <= PRECISION_MS + (own?.lateMs ?? 0), about);
+    t.ok(Math.abs(ms - truth) <= PRECISION_MS + (own?.lateMs ?? 0), `${ms} ms of ${truth} ms`);
   }
   t.not(outcomes.get('polite'), 'pass');
 }
 
 for (const stack of Object.keys(STACKS)) {
   const canRun = stack !== 'libwebrtc' || HAS_EXTERNAL_INTERFACE;
+  const [quiet, busy] = [false, true].map((isBusy) => ({ stack, isBusy })) as [Setting, Setting];
   const skip = canRun ? {} : { skip: 'libwebrtc needs a network interface besides loopback' };
 
-  void t.test(`${stack}: yield times`, { timeout: 300_000, ...skip }, (t) => tryYields(t, stack));
+  void t.test(`${stack}: yield times`, { timeout: 300_000, ...skip }, (t) => tryYields(t, quiet));
 
   void t.test(
     `${stack}: endpoint delays, and pauses that are mistaken for the end`,
     { timeout: 300_000, ...skip },
-    (t) => tryEndpoints(t, stack),
+    (t) => tryEndpoints(t, quiet),
   );
 
   void t.test(`${stack}: an agent that talks over the caller`, { timeout: 60_000, ...skip }, (t) =>
-    tryOverlap(t, stack),
+    tryOverlap(t, quiet),
   );
 
   void t.test(
@@ -235,9 +291,24 @@ for (const stack of Object.keys(STACKS)) {
     async (t) => {
       const loops = [1, 2].map(() => spawn(process.execPath, ['-e', 'for (;;);']));
       t.teardown(() => loops.forEach((loop) => loop.kill('SIGKILL')));
-      await tryYields(t, stack);
-      await tryEndpoints(t, stack);
-      await tryOverlap(t, stack);
+      await tryYields(t, busy);
+      await tryEndpoints(t, busy);
+      await tryOverlap(t, busy);
     },
   );
 }
+
+void t.test('measured and true values', (t) => {
+  for (const { stack, isBusy, habit, measured, truth, words } of rows) {
+    const cells = [
+      stack,
+      isBusy ? 'busy' : 'quiet',
+      habit,
+      `measured ${measured}`,
+      `true ${truth}`,
+    ];
+    t.comment(`| ${[...cells, words].join(' | ')} |`);
+  }
+  t.not(rows.length, 0);
+  t.end();
+});

@@ -144,7 +144,7 @@ interface GitLabJob {
   script: string[];
 }
 
-void t.test('GitLab: parallel jobs send one load test', nightOnly, async (t) => {
+void t.test('GitLab: parallel jobs send one load test', nightOnly(), async (t) => {
   const { agent } = await withReferenceAgent(t);
   const pipeline = parse(readFileSync(recipe('load-gitlab-ci.yml'), 'utf8')) as {
     variables: Record<string, string>;
@@ -185,7 +185,7 @@ void t.test('GitLab: parallel jobs send one load test', nightOnly, async (t) => 
 /** A `kubectl` that keeps the manifest, and runs the pods while the script waits for the Job. */
 const KUBECTL = `exec "${process.execPath}" "${join(ROOT, 'test/recipes/fake-kubectl.ts')}" "$@"`;
 
-void t.test('Kubernetes: the pods of an Indexed Job send one load test', nightOnly, async (t) => {
+void t.test('Kubernetes: the pods of an Indexed Job send one load test', nightOnly(), async (t) => {
   const { agent } = await withReferenceAgent(t);
   const workspace = t.testdir({ cluster: {}, other: {} });
   const env = {

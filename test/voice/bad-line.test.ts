@@ -1,7 +1,9 @@
 /** A caller's packets over a bad line, measured at the receiver: the line changes what it says. */
 import t, { type Test } from 'tap';
 import { createPacer } from '../../src/platform/pacer.ts';
+import { findPercentile } from '../../src/platform/percentile.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import { measurePackets } from '../../src/voice/activity/index.ts';
 import { Microphone } from '../../src/voice/call/index.ts';
 import { ReceivedStream } from '../../src/voice/latency/index.ts';
 import {
@@ -11,6 +13,7 @@ import {
 } from '../../src/voice/line-impairment/index.ts';
 import { silentFrame } from '../../src/voice/opus/index.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/voice/peer/index.ts';
+import { createSpeechSynthesizer } from '../../src/voice/speech/index.ts';
 import { CONNECT_MS_MAX, loadClip } from '../support/calls/caller.ts';
 import { nightOnly } from '../support/nightly.ts';
 import { until } from '../support/until.ts';
@@ -81,7 +84,69 @@ void t.test('the packets that the model loses do not arrive, and all others do',
   t.ok(received.every(({ sequence, timestamp }) => timestamp === (sequence - 1) * 960));
 });
 
-void t.test('jitter delays packets, which overtake each other', nightOnly, async (t) => {
+/** How many packets are missing, and the mean length of a row of missing packets. */
+function countLost(received: readonly AudioPacket[], frames: number) {
+  const arrived = new Set(received.map(({ sequence }) => sequence));
+  const isLost = Array.from({ length: frames }, (_, nth) => !arrived.has(nth + 1));
+  const lost = isLost.filter(Boolean).length;
+  const bursts = isLost.filter((value, nth) => value && !isLost[nth - 1]).length;
+  return { share: lost / frames, bursts, meanBurst: lost / bursts };
+}
+
+void t.test('a receiver misses the stated share of packets, in bursts', nightOnly(), async (t) => {
+  const frames = 3_000;
+  const rows: [lossPct: number, burst: number | undefined][] = [
+    [1, undefined],
+    [5, undefined],
+    [6, 6],
+    [10, 2],
+    [20, 3],
+    [30, 5],
+  ];
+  const measure = async ([loss_pct, burst]: (typeof rows)[number]): Promise<void> => {
+    const network = { loss_pct, ...(burst !== undefined && { burst }) };
+    const { received } = await sendSilence(t, { network }, frames);
+    const { share, bursts, meanBurst } = countLost(received, frames);
+    const stated = loss_pct / 100;
+    const statedBurst = burst ?? 1 / (1 - stated);
+    // Losses in a burst are not independent, so the share varies more.
+    const deviation = Math.sqrt((stated * (1 - stated) * 2 * statedBurst) / frames);
+    const lost = `${loss_pct}% lost: ${(share * 100).toFixed(2)}%`;
+    t.comment(`${lost}; in a row ${statedBurst.toFixed(2)}: ${meanBurst.toFixed(2)}`);
+    t.ok(Math.abs(share - stated) < 4 * deviation, lost);
+    t.ok(Math.abs(meanBurst - statedBurst) < (4 * statedBurst) / Math.sqrt(bursts), 'in a row');
+  };
+  await Promise.all(rows.map(measure));
+});
+
+void t.test('a receiver measures the stated signal-to-noise ratio', nightOnly(), async (t) => {
+  const voice = createSpeechSynthesizer({ speaker: 'user' });
+  t.teardown(() => voice.close());
+  const { peer, received } = await connectPeers(t);
+  const speaking = { peer, clock: systemClock, pacer: createPacer(systemClock) };
+  const microphone = new Microphone(speaking);
+  t.teardown(() => microphone.stop());
+  await microphone.say(await voice.speak('Where is my order? It should be here by now.'));
+  const levelsOf = async (packets: readonly AudioPacket[]): Promise<number[]> =>
+    (await measurePackets(packets)).map(({ levelDb }) => levelDb);
+  // The level of speech is that of its louder parts.
+  const spoken = (await levelsOf(received)).filter((levelDb) => levelDb > -70);
+  const speechDb = findPercentile(spoken, 75) ?? NaN;
+  for (const kind of ['street', 'cafe', 'line_hum'] as const) {
+    const measure = async (snr_db: number): Promise<void> => {
+      const noisy = await sendSilence(t, { noise: { kind, snr_db } }, 500);
+      // The codec adapts during the first frames.
+      const levels = (await levelsOf(noisy.received)).slice(10);
+      const power = levels.reduce((sum, levelDb) => sum + 10 ** (levelDb / 10), 0) / levels.length;
+      const ratio = speechDb - 10 * Math.log10(power);
+      t.comment(`${kind}, ${snr_db} dB: ${ratio.toFixed(2)} dB`);
+      t.ok(Math.abs(ratio - snr_db) <= 1, `${kind}, ${snr_db} dB: ${ratio.toFixed(2)} dB`);
+    };
+    await Promise.all([5, 10, 20, 30].map(measure));
+  }
+});
+
+void t.test('jitter delays packets, which overtake each other', nightOnly(), async (t) => {
   const { received } = await sendSilence(t, { network: { jitter_ms: 120 } }, 150);
   const stream = new ReceivedStream();
   for (const packet of received) stream.add(packet);
@@ -90,7 +155,7 @@ void t.test('jitter delays packets, which overtake each other', nightOnly, async
   t.ok(transitP99Ms > 80, `the slowest percent is ${transitP99Ms.toFixed(0)} ms late`);
 });
 
-void t.test('packets wait for the bandwidth', nightOnly, async (t) => {
+void t.test('packets wait for the bandwidth', nightOnly(), async (t) => {
   // Frames of silence need 23.6 kbit/s with their headers.
   const conditions: LineConditions = { network: { bandwidth_kbps: 16 } };
   const { received } = await sendSilence(t, conditions, 150);
@@ -103,7 +168,7 @@ void t.test('packets wait for the bandwidth', nightOnly, async (t) => {
 
 void t.test(
   'speech over a bad line keeps its times, and the call ends cleanly',
-  nightOnly,
+  nightOnly(),
   async (t) => {
     const { peer, received } = await connectPeers(t);
     const impairment = await createLineImpairment({ noise: { kind: 'cafe', snr_db: 20 } }, 'test');

@@ -77,7 +77,7 @@ const SHOW_ADDRESSES = '--disable-features=WebRtcHideLocalIpsWithMdns';
 for (const [name, flags] of Object.entries({ hides: [], shows: [SHOW_ADDRESSES] })) {
   void t.test(
     `a browser that ${name} its addresses connects, with candidates in the answer or after it`,
-    nightOnly,
+    nightOnly(),
     async (t) => {
       const browser = await withSpeakingBrowser(t, 'thank-you', flags);
       const { agent } = await withReferenceAgent(t);

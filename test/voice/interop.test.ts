@@ -115,7 +115,7 @@ const agentOptions: Record<string, LibwebrtcAgentOptions> = {
   },
 };
 for (const [name, agent] of Object.entries(agentOptions)) {
-  const when = name === 'unchanged' ? {} : nightOnly;
+  const when = name === 'unchanged' ? {} : nightOnly();
   void t.test(`the kit calls libwebrtc, offer ${name}`, { ...options, ...when }, (t) =>
     onQuietMachine(t, 'one utterance without gaps', () => callLibwebrtcAgent(t, agent)),
   );
@@ -163,7 +163,7 @@ const callerOptions: Record<string, Parameters<typeof callFromLibwebrtc>[1]> = {
 };
 // At a push, browser.test.ts calls the agent with the same implementation.
 for (const [name, caller] of Object.entries(callerOptions)) {
-  void t.test(`libwebrtc calls the agent, answer ${name}`, { ...options, ...nightOnly }, (t) =>
+  void t.test(`libwebrtc calls the agent, answer ${name}`, { ...options, ...nightOnly() }, (t) =>
     callFromLibwebrtc(t, caller),
   );
 }

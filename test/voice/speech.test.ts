@@ -131,7 +131,7 @@ void t.test('only the first 2,000 characters of a megabyte are spoken', async (t
   t.same(packets, short.packets);
 });
 
-void t.test('the longest line is spoken', nightOnly, async (t) => {
+void t.test('the longest line is spoken', nightOnly(), async (t) => {
   const long = await withSynthesizer(t).speak('Where is my order? '.repeat(60_000));
   t.equal(long.text.length, 2_000);
   t.ok(

@@ -3772,7 +3772,7 @@ export interface MeasuredInterruption {
 export interface MeasuredBackchannel {
   at_ms: number;
   /**
-   * Whether the agent fell silent within 1000 ms, for at least 700 ms, and then spoke again. Null if it did not speak again: it may have finished.
+   * Whether the agent fell silent within 1000 ms, for at least 700 ms, and then spoke again. Null if that is unclear: the silence was 300 to 700 ms long, or the agent did not speak again.
    */
   stopped_agent: boolean | null;
 }

@@ -1,9 +1,16 @@
-import { FRAME_TICKS, countPacketTicks } from '../opus/index.ts';
+import { measureTransitDelays } from '../latency/index.ts';
+import {
+  FRAME_MS,
+  FRAME_TICKS,
+  SILENT_PACKET_BYTES_MAX,
+  TICKS_PER_MS,
+  countPacketTicks,
+} from '../opus/index.ts';
 import type { AudioPacket } from '../peer/index.ts';
 
 /** The recorded audio of a call. */
 export interface CallAudio {
-  /** The packets of the agent in stream order; a missing packet is an empty buffer. */
+  /** The packets of the agent as they were heard; a missing packet is an empty buffer. */
   agent: readonly Buffer[];
   /** The packets of the user, whom the kit plays. */
   user: readonly Buffer[];
@@ -14,6 +21,9 @@ export interface CallAudio {
 type RecordedPacket = Pick<AudioPacket, 'timestamp' | 'payload' | 'ssrc' | 'arrivedAtMs'>;
 
 const PACKETS_MAX = 20_000;
+
+/** How far recorded audio may be from the time when it was heard. */
+const SHIFT_MS_MAX = 200;
 
 /** Records the audio of a call, up to several minutes. */
 export class CallRecording {
@@ -53,23 +63,35 @@ export class CallRecording {
 
 /**
  * Returns the packets of one stream in order of their timestamps, with an empty packet for each
- * missing 20 ms.
+ * missing 20 ms. Timestamps don't always follow the time when the audio is heard: some agents send
+ * what they had buffered before the call, or count only the time when they speak. So surplus silence
+ * is left out, and missing silence is added.
  */
 function orderByTime(packets: readonly RecordedPacket[]): Buffer[] {
   const [first] = packets;
   if (!first) return [];
-  const ticksOf = ({ timestamp }: { timestamp: number }): number =>
-    (timestamp - first.timestamp) | 0;
-  const ownPackets = packets.filter(({ ssrc }) => ssrc === first.ssrc);
+  const ordered = packets
+    .filter(({ ssrc }) => ssrc === first.ssrc)
+    .map((packet) => ({ ...packet, ticks: (packet.timestamp - first.timestamp) | 0 }))
+    .sort((a, b) => a.ticks - b.ticks)
+    .map((packet) => ({ ...packet, mediaMs: packet.ticks / TICKS_PER_MS }));
+  const delaysMs = measureTransitDelays(ordered);
   const frames: Buffer[] = [];
-  let endTicks = 0;
-  for (const packet of ownPackets.sort((a, b) => ticksOf(a) - ticksOf(b))) {
-    const missing = Math.floor((ticksOf(packet) - endTicks) / FRAME_TICKS);
-    for (let nth = 0; nth < missing && frames.length < PACKETS_MAX; nth += 1) {
+  const addMissing = (count: number): void => {
+    for (let nth = 0; nth < count && frames.length < PACKETS_MAX; nth += 1) {
       frames.push(Buffer.alloc(0));
     }
-    if (frames.length < PACKETS_MAX) frames.push(packet.payload);
-    endTicks = ticksOf(packet) + (countPacketTicks(packet.payload) ?? FRAME_TICKS);
+  };
+  let endTicks = 0;
+  for (const [nth, { ticks, arrivedAtMs, payload }] of ordered.entries()) {
+    addMissing(Math.floor((ticks - endTicks) / FRAME_TICKS));
+    endTicks = ticks + (countPacketTicks(payload) ?? FRAME_TICKS);
+    const heardMs = arrivedAtMs - (delaysMs[nth] ?? 0) - first.arrivedAtMs;
+    const lateMs = heardMs - frames.length * FRAME_MS;
+    const isSilent = payload.length <= SILENT_PACKET_BYTES_MAX;
+    if (lateMs < -SHIFT_MS_MAX && isSilent) continue;
+    if (lateMs > SHIFT_MS_MAX) addMissing(Math.floor(lateMs / FRAME_MS));
+    if (frames.length < PACKETS_MAX) frames.push(payload);
   }
   return frames;
 }

@@ -48,6 +48,8 @@ export const YIELD_AFTER_MS_MAX = 1_000;
 const AFTER_PAUSE_MS_MAX = 500;
 /** An agent that a backchannel stops does so within this time. */
 const BACKCHANNEL_STOP_MS_MAX = 1_000;
+/** From this silence on, an agent may have stopped, and answered soon; it may also have paused. */
+const UNCLEAR_SILENCE_MS_MIN = 300;
 /** Shorter silences are not in the measurement. */
 export const DEAD_AIR_MS_MIN = 2_000;
 /** After a line, the caller waits at least this long before the reply counts as missing. */
@@ -201,12 +203,18 @@ function hasStoppedAgent(
   speech: readonly SpeechSpan[],
 ): boolean | null {
   const at = speech.findIndex((span) => span.startMs <= startMs && span.endMs > startMs);
-  const [current, next] = [speech[at], speech[at + 1]];
-  if (at < 0 || !current) return null;
-  if (current.endMs > startMs + BACKCHANNEL_STOP_MS_MAX) return false;
+  if (at < 0) return null;
   const lineMs = lines.find((line) => line.startMs > startMs)?.startMs ?? Infinity;
-  if (!next || next.startMs > lineMs) return null;
-  return next.startMs - current.endMs >= YIELD_SILENCE_MS;
+  let hasStopped: boolean | null = false;
+  for (const [nth, { endMs }] of speech.entries()) {
+    if (nth < at || endMs > startMs + BACKCHANNEL_STOP_MS_MAX) continue;
+    const next = speech[nth + 1];
+    if (!next || next.startMs > lineMs) return null;
+    const silentMs = next.startMs - endMs;
+    if (silentMs >= YIELD_SILENCE_MS) return true;
+    if (silentMs >= UNCLEAR_SILENCE_MS_MIN) hasStopped = null;
+  }
+  return hasStopped;
 }
 
 /** Returns when both sides spoke. The pauses within a line are silent. */

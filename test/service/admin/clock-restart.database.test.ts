@@ -21,7 +21,7 @@ const ids = Array.from({ length: COUNT }, (_, nth) => `c-${nth}`);
 
 void t.test(
   'jobs queued while the clock was two days ahead are scored after kill -9 and a restart',
-  nightOnly,
+  nightOnly(),
   async (t) => {
     const server = await startOpenAiServer(t);
     server.behave(behaviors.hang);

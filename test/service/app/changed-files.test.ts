@@ -140,7 +140,7 @@ void t.test('a database that is moved back works again', async (t) => {
   await assertStarts(t, dataDir, ['c-1']);
 });
 
-void t.test('serve: the last line tells the truth about the data', nightOnly, async (t) => {
+void t.test('serve: the last line tells the truth about the data', nightOnly(), async (t) => {
   const changes = [
     (dataDir: string) => rmSync(dataDir, { recursive: true }),
     (dataDir: string) => truncateSync(join(dataDir, 'service.db'), 0),

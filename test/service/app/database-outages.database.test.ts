@@ -277,7 +277,7 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
 
 void t.test(
   'a request that reads, or a probe, shows that requests work again',
-  nightOnly,
+  nightOnly(),
   async (t) => {
     const { url: databaseUrl } = await withPostgres(t, 'migrated');
     const url = new URL(databaseUrl);

@@ -126,7 +126,7 @@ void t.test('a replica whose keys differ from those of the others warns once', a
 
 void t.test(
   'a replica that stops stays away, even when the state changes meanwhile',
-  nightOnly,
+  nightOnly(),
   async (t) => {
     const { url } = await withPostgres(t, 'migrated');
     const { replicas } = await withReplicas(t, 4, { databaseUrl: url });

@@ -126,7 +126,7 @@ void t.test(
 );
 
 // At a push, one of the two tests is enough, and this one starts processes.
-const failing = disk.isMounted ? nightOnly : {};
+const failing = disk.isMounted ? nightOnly() : {};
 
 void t.test(
   'when the disk fails, requests get 503 and the log has the reason',

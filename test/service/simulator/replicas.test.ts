@@ -79,7 +79,7 @@ void t.test('any replica shows the running sessions and cancels a simulation', a
   t.equal(double.chats().length, 6, 'no session started after the cancellation');
 });
 
-void t.test('another replica continues the simulation of a killed one', nightOnly, async (t) => {
+void t.test('another replica continues the simulation of a killed one', nightOnly(), async (t) => {
   const { url: databaseUrl } = await withPostgres(t, 'migrated');
   const double = await withSandboxDouble(t, { chat: reply('Yes.') });
   const killed = await startReplica(t, databaseUrl);
@@ -120,7 +120,7 @@ void t.test('another replica continues the simulation of a killed one', nightOnl
   t.ok(repeated >= 0 && repeated <= 3 * LINES.length, `${repeated} requests were repeated`);
 });
 
-void t.test('a simulation continues when its stopped database is back', nightOnly, async (t) => {
+void t.test('a simulation continues when its stopped database is back', nightOnly(), async (t) => {
   const server = await withPostgresServer(t);
   const { replicas } = await withReplicas(t, 2, { databaseUrl: server.url });
   const [first] = replicas as [ServiceUnderTest];

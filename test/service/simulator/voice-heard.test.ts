@@ -152,7 +152,7 @@ void t.test(
   },
 );
 
-void t.test('a failed transcription is a note, not a failure', nightOnly, async (t) => {
+void t.test('a failed transcription is a note, not a failure', nightOnly(), async (t) => {
   const { url } = await withReplies(t);
   const server = await startTranscriptionServer(t);
   server.respondWith(transcriptionResponses.status(401));

@@ -60,7 +60,7 @@ void t.test('a voice run is stored and shown like a chat run', async (t) => {
 
 void t.test(
   'after kill -9 during a call, the restarted service runs the session once',
-  nightOnly,
+  nightOnly(),
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'kit-simulate-voice-'));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));

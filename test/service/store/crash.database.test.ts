@@ -42,7 +42,7 @@ async function killAfter(bytes: number, args: string[]): Promise<string[]> {
   return text.split('\n').slice(0, -1);
 }
 
-void t.test('after kill -9, no acknowledged span is lost or duplicated', nightOnly, async (t) => {
+void t.test('after kill -9, no acknowledged span is lost or duplicated', nightOnly(), async (t) => {
   const seed = randomSeed();
   const chance = seededRandom(seed);
   const file = join(t.testdir(), 'store.db');

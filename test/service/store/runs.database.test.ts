@@ -205,5 +205,5 @@ testStore(
     const [details] = await store.runs.load([ref]);
     t.equal(details?.evals.length, outcomes.length);
   },
-  nightOnly,
+  nightOnly(),
 );

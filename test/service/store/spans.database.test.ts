@@ -272,5 +272,5 @@ testStore(
       [{ links: 500_000, shortest: 1, oldest: 0 }],
     );
   },
-  nightOnly,
+  nightOnly(),
 );

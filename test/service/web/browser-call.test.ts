@@ -49,7 +49,7 @@ void t.test('a call is heard on both sides, shows its turns, and is stored', asy
 });
 
 const withLibwebrtc = HAS_EXTERNAL_INTERFACE
-  ? nightOnly
+  ? nightOnly()
   : { skip: 'libwebrtc needs a network interface besides loopback' };
 
 void t.test(

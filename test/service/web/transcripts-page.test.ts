@@ -82,7 +82,7 @@ void t.test(
 
 void t.test(
   'a file of more sessions than a transaction stores is stored completely',
-  nightOnly,
+  nightOnly(),
   async (t) => {
     const { page, send } = await withPage(t);
     const rows = Array.from({ length: 1_001 }, (_, index) => `s${index},hi,there\n`);

@@ -216,10 +216,27 @@ void t.test('a backchannel stops the agent if it falls silent and starts again',
   t.equal(
     stopped([
       [1_500, 3_800],
-      [4_100, 8_000],
+      [4_050, 8_000],
     ]),
     false,
-    'a pause between two sentences',
+    'a short pause between two sentences',
+  );
+  t.equal(
+    stopped([
+      [1_500, 3_200],
+      [3_350, 3_700],
+      [3_950, 8_000],
+    ]),
+    false,
+    'several of them',
+  );
+  t.equal(
+    stopped([
+      [1_500, 3_500],
+      [3_900, 8_000],
+    ]),
+    null,
+    'an agent that stopped may answer this soon, and others pause as long',
   );
   t.equal(
     stopped([

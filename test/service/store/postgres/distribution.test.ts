@@ -99,7 +99,7 @@ interface Execution {
 
 void t.test(
   'every statement of a service reads and changes one partition',
-  nightOnly,
+  nightOnly(),
   async (t) => {
     const { superuserUrl, url } = await withPostgresServer(t, {
       settings: {

@@ -68,7 +68,7 @@ void t.test('two databases are independent, and are dropped after their tests', 
 
 void t.test(
   'no server outlives a killed test process',
-  existsSync('/proc') ? nightOnly : { skip: 'without /proc' },
+  existsSync('/proc') ? nightOnly() : { skip: 'without /proc' },
   async (t) => {
     const serverFile = join(ROOT, 'test/support/database/postgres-server.ts');
     const program = `

@@ -51,7 +51,7 @@ void t.test('concurrent conversations get their own turns', async (t) => {
 
 void t.test(
   'a conversation that takes too much memory is refused, and the next one is read',
-  nightOnly,
+  nightOnly(),
   async (t) => {
     const builder = createTurnBuilder();
     t.teardown(() => builder.close());

@@ -152,6 +152,7 @@ export type ResultsStep =
   | 'started after and eval'
   | 'started after'
   | 'started before'
+  | 'started before alone'
   | 'started after with an offset'
   // Other owners.
   | 'another owner'

@@ -45,6 +45,16 @@ export function bodyFinding(
   return { exchange: id, pointer, expected, received };
 }
 
+/** Requires what two checks require, each of its own evidence. The first says why nothing is judged. */
+export const requireAll = (first: Check, second: Check): Check => ({
+  ...first,
+  evidence: (transcript) => [
+    ...new Set([...first.evidence(transcript), ...second.evidence(transcript)]),
+  ],
+  judge: (_evidence, transcript) =>
+    [first, second].flatMap((check) => check.judge(check.evidence(transcript), transcript)),
+});
+
 /** Judges a special case only if the plain cases are right; otherwise one of them is the cause. */
 export function requirePlainRight(plainChecks: readonly Check[], check: Check): Check {
   const findCause = (transcript: Transcript): Finding | undefined =>

@@ -15,6 +15,9 @@ const CITY = 'Zürich';
 /** No eval's name contains it, so that a filter by name does not find it. */
 const EVAL_CATEGORY = 'delivery';
 
+/** Returns a part of the names of both of these evals. */
+export const sharedEvalPart = ({ marker }: ServiceContext): string => `${CITY} ${marker}`;
+
 /** Returns the two evals that score the run: every conversation passes the first. */
 export function seedEvals({ marker }: ServiceContext): [first: Eval, second: Eval] {
   return [

@@ -70,6 +70,8 @@ export type TracesStep =
   | 'text/plain'
   | 'application/octet-stream'
   | 'application/xml'
+  | 'application/json-seq'
+  | 'application/ld+json'
   | 'no content type'
   | 'values of every type'
   | 'no spans'
@@ -107,6 +109,8 @@ export type EndStep =
   | 'close of another'
   | 'unknown'
   | 'unknown again'
+  | 'prefix of a known id'
+  | 'known id in other case'
   | 'content type alone'
   | 'a body'
   | 'a body that is not JSON';
@@ -148,6 +152,7 @@ export type ResultsStep =
   | 'started after and eval'
   | 'started after'
   | 'started before'
+  | 'started before alone'
   | 'started after with an offset'
   // Other owners.
   | 'another owner'

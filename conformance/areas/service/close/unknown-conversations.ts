@@ -5,6 +5,7 @@ import {
   changeResponse,
   jsonResponse,
   replaceParts,
+  respondInstead,
   to,
 } from '../../../engine/mutants/combinators.ts';
 import type { Transform } from '../../../engine/mutants/mutant.ts';
@@ -17,6 +18,17 @@ import { IGNORED_SPAN } from './planned-conversations.ts';
 
 const end = to('end');
 
+/** Matches an end call for the id of a conversation of the run without its last character. */
+const PREFIX_PATH = /\/sk-[a-z0-9]{8}-[a-z0-9]{7}\/end$/;
+
+const WHOLE_ID_HINT =
+  'Compare whole ids byte by byte, and return 404 if no conversation has exactly this id.';
+
+const acceptedHints: Readonly<Partial<Record<EndStep, string>>> = {
+  'prefix of a known id': WHOLE_ID_HINT,
+  'known id in other case': WHOLE_ID_HINT,
+};
+
 export const unknownConversations: Subject = {
   requirements: {
     'SERVICE-048': {
@@ -26,7 +38,7 @@ export const unknownConversations: Subject = {
       reason: 'The client would not notice that its spans never arrived.',
       observability: 'provoked',
       probes: ['service/refusals'],
-      check: refusesUnknown('unknown', 'unknown again'),
+      check: refusesUnknown('unknown', 'unknown again', 'prefix of a known id'),
       mutants: {
         'unknown-200': {
           description: 'Closes unknown conversations.',
@@ -41,6 +53,13 @@ export const unknownConversations: Subject = {
         'unknown-created': {
           description: 'Creates an unknown conversation on the first end call.',
           transform: createOnEndCall,
+        },
+        'known-by-prefix': {
+          description: 'Closes a conversation whose id begins with the given one.',
+          transform: respondInstead(
+            to('end', ({ path }) => PREFIX_PATH.test(path)),
+            ({ path }) => jsonResponse(200, { conversation_id: path, status: 'evaluating' }),
+          ),
         },
       },
     },
@@ -63,18 +82,19 @@ export const unknownConversations: Subject = {
 };
 
 /** Requires 404 for the end calls of a conversation without spans. */
-function refusesUnknown(...steps: EndStep[]): Check {
-  const hints = {
-    accepted: 'Close only conversations that have spans, and return 404 for others.',
+export function refusesUnknown(...steps: EndStep[]): Check {
+  const hintsOf = (step: EndStep) => ({
+    accepted:
+      acceptedHints[step] ?? 'Close only conversations that have spans, and return 404 for others.',
     crashed:
       'Look the conversation up before you close it, and respond with 404 if it has no spans.',
-  };
+  });
   return checkRefused(
     'end',
     steps,
     404,
     notClosed,
-    Object.fromEntries(steps.map((step) => [step, hints])),
+    Object.fromEntries(steps.map((step) => [step, hintsOf(step)])),
   );
 }
 

@@ -35,7 +35,8 @@ import {
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
 import { queuesEvals } from '../close/evidence.ts';
-import { requireControlApi, wrongValue } from '../findings.ts';
+import { refusesUnknown } from '../close/unknown-conversations.ts';
+import { requireAll, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import { findChangedId, noteIfUnscored } from '../results/unlisted.ts';
 import { sessionsIn } from '../results-api.ts';
 import { traces } from '../traces/trace-requests.ts';
@@ -71,9 +72,16 @@ export const conversationIds: Subject = {
       'SERVICE-065': {
         rule: 'Conversation ids that differ only in case identify different conversations.',
         statements: ['2.1.1', '4.2.2'],
-        check: closesById(
-          ['case', 'other case'],
-          'Compare ids byte by byte. Some databases ignore case when they compare text.',
+        probes: ['service/ids', 'service/refusals'],
+        check: requireAll(
+          closesById(
+            ['case', 'other case'],
+            'Compare ids byte by byte. Some databases ignore case when they compare text.',
+          ),
+          requirePlainRight(
+            [refusesUnknown('unknown', 'unknown again')],
+            refusesUnknown('known id in other case'),
+          ),
         ),
         mutants: {
           'ids-folded': {
@@ -86,6 +94,13 @@ export const conversationIds: Subject = {
             transform: editAccepted('end', (body) => {
               body['conversation_id'] = foldIds(String(body['conversation_id']));
             }),
+          },
+          'known-in-other-case': {
+            description: 'Ignores the case of an id that it does not know.',
+            transform: respondInstead(
+              to('end', ({ path }) => path.includes('/SK-')),
+              ({ path }) => jsonResponse(200, { conversation_id: path, status: 'evaluating' }),
+            ),
           },
         },
       },

@@ -42,6 +42,8 @@ export const ODD_PAGE_STEP = 'page at an odd skip';
 export const OVER_CAP = 'over the cap';
 /** The step of a read that skips more sessions than there are, without a limit. */
 export const BEYOND_STEP = 'beyond the end';
+/** The step of a read whose only filter is `started_before`. */
+export const BEFORE_ALONE_STEP = 'started before alone';
 /** The step of a time filter together with the filter by eval. */
 export const TIME_AND_EVAL_STEP = 'started after and eval';
 /** The step of a read with another key of the same owner. */

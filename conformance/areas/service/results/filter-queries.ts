@@ -9,7 +9,13 @@ import {
   type ResultsEndpoint,
   type ResultsObject,
 } from '../results-api.ts';
-import { middleSessionMs, seedEvals, seededAgentName, uploadRunName } from '../seeds.ts';
+import {
+  middleSessionMs,
+  seedEvals,
+  seededAgentName,
+  sharedEvalPart,
+  uploadRunName,
+} from '../seeds.ts';
 import { createConversation } from '../spans.ts';
 import type { ResultsStep, Wildcard } from '../steps.ts';
 import { NO_FRACTION_STEP, OFFSET_STEP, TIME_AND_EVAL_STEP } from './evidence.ts';
@@ -47,6 +53,7 @@ export function createFilterQueries(
   const seededEval = endpoint === 'production' ? firstEval : secondEval;
   const name = trimEnds(service.hasControlApi ? runName : listedName);
   const evalName = trimEnds(service.hasControlApi ? seededEval.name : listedEval);
+  const sharedName = service.hasControlApi ? sharedEvalPart(service) : evalName;
   const bound = chooseTimeBound(service, endpoint, sessions);
   return [
     [`${filter} none`, { [filter]: 'no such name' }],
@@ -60,7 +67,8 @@ export function createFilterQueries(
     ['eval by reasoning', { eval: findOutcomeText(sessions, 'reasoning') }],
     ['started after', { started_after: bound }],
     ['started before', { started_before: bound }],
-    [TIME_AND_EVAL_STEP, { started_after: bound, eval: evalName }],
+    // Most sessions have two evals with this part of a name, and are listed only once.
+    [TIME_AND_EVAL_STEP, { started_after: bound, eval: sharedName }],
     [
       OFFSET_STEP,
       { started_after: withOffset(bound, 2), ...(end && { started_before: withOffset(end, -3) }) },

@@ -59,11 +59,29 @@ function findFilterFaults(
   const extra = [...listed].filter(
     (identity) => !(ruleResults.get(identity) ?? whole.changed.has(identity)),
   );
-  if (missing.length + extra.length === 0) return [];
+  if (missing.length + extra.length === 0) {
+    const repeated = findRepeated(sessionsOf(page), all);
+    if (repeated === undefined) return [];
+    const received = `${repeated} more than once`;
+    return [wrongValue(page, '/items', `each of the ${listed.size} sessions once`, received)];
+  }
   const expected = `${required.size} of the ${all.length} sessions`;
   const example =
     missing[0] === undefined ? `including ${extra[0] ?? ''}` : `without ${missing[0]}`;
   return [wrongValue(page, '/items', expected, `${listed.size}, ${example}`)];
+}
+
+/** Returns the identity of a session that is listed more often than without the filter. */
+function findRepeated(
+  sessions: readonly ResultsObject[],
+  all: readonly ResultsObject[],
+): string | undefined {
+  const unseen = all.map(identify);
+  return sessions.map(identify).find((identity) => {
+    const index = unseen.indexOf(identity);
+    if (index >= 0) unseen.splice(index, 1);
+    return index < 0 && all.some((session) => identify(session) === identity);
+  });
 }
 
 /** The step of a read with the name of a run or an agent, and of an eval that does not exist. */

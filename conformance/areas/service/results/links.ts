@@ -231,9 +231,13 @@ function isOfDeleted({ agent }: ResultsObject): boolean {
   return String(agent).startsWith('Check Other');
 }
 
-function hideDeletedSimulations(page: ResultsObject, request: ProxyRequest): void {
-  page['items'] = sessionsIn(page).filter((session) => !isOfDeleted(session));
+/** Removes the session of the deleted simulation from a page. */
+export function hideDeletedSimulations(page: ResultsObject, request: ProxyRequest): void {
+  const sessions = sessionsIn(page);
+  const items = sessions.filter((session) => !isOfDeleted(session));
+  page['items'] = items;
   const isFiltered = ['failed_only', 'agent', 'eval'].some((name) => hasQuery(name)(request));
   const total = Number(page['total']);
-  if (!isFiltered && total > 0) page['total'] = total - 1;
+  const isCounted = !isFiltered || items.length < sessions.length;
+  if (isCounted && total > 0) page['total'] = total - 1;
 }

@@ -32,7 +32,7 @@ import { hasSeededNames } from './sessions.ts';
 import { findWholeList, noWholeList } from './whole-list.ts';
 
 /** The steps that use a name filter. */
-const nameFilterSteps: Readonly<Record<NameFilter, readonly ResultsStep[]>> = {
+export const nameFilterSteps: Readonly<Record<NameFilter, readonly ResultsStep[]>> = {
   run: ['run', 'run none', 'run with %', 'run with .', 'run by session id'],
   agent: ['agent', 'agent none', 'agent with %', 'agent with .', 'agent by scenario'],
   eval: ['eval', 'eval with %', 'eval with _', 'eval by category', 'eval by reasoning'],

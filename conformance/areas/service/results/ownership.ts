@@ -1,7 +1,7 @@
 /** Which sessions a key sees: all of its owner, with each of the owner's keys, and no others (spec 5). */
 import { formatValue } from '../../../../src/contract/index.ts';
 import { outcomeFinding, type Check } from '../../../engine/checks/check.ts';
-import { editBody, isSuccess } from '../../../engine/mutants/combinators.ts';
+import { always, editBody, isSuccess, type When } from '../../../engine/mutants/combinators.ts';
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { Subject } from '../../../engine/requirement.ts';
 import { isRateLimited, type Exchange } from '../../../engine/transcript/reading.ts';
@@ -14,10 +14,10 @@ import {
   type ResultsObject,
 } from '../results-api.ts';
 import { hasControlApi, isResultsPage, isStep, sessionsOf } from '../transcript.ts';
-import { hasQuery, matchFurtherKeys, onPages } from '../transforms.ts';
+import { hasQuery, matchFurtherKeys, onPages, wantsFailures } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
 import { SECOND_KEY_STEP } from './evidence.ts';
-import { filtersSessions } from './filtering.ts';
+import { filtersSessions, isFilterRead } from './filtering.ts';
 import { findWholeList, noWholeList } from './whole-list.ts';
 
 const OWNER_HINT = 'Select by the owner of the API key in every query.';
@@ -38,6 +38,10 @@ export const ownership: Subject = {
         'filter-ignores-owner': {
           description: 'Shows the sessions of other owners that match a filter by name.',
           transform: leakThroughFilter(endpoint, either('run', 'agent')),
+        },
+        'failed-ignores-owner': {
+          description: 'Shows the failing sessions of other owners.',
+          transform: leakThroughFilter(endpoint, either('run', 'agent'), wantsFailures),
         },
       }),
     })),
@@ -143,18 +147,24 @@ function mixOwners(endpoint: ResultsEndpoint): TransformFactory {
  * Shows owners without sessions the last sessions that another owner received, if a filter by name
  * matches them.
  */
-function leakThroughFilter(endpoint: ResultsEndpoint, filter: 'run' | 'agent'): TransformFactory {
+function leakThroughFilter(
+  endpoint: ResultsEndpoint,
+  filter: 'run' | 'agent',
+  when: When = always,
+): TransformFactory {
   return (): Transform => {
-    let lastSessions: ResultsObject[] = [];
+    // The filter is sent together with `failed_only`.
+    let lastFailing: ResultsObject[] = [];
     return async (request, forward) => {
       const response = await forward(request);
       if (request.endpoint !== endpoint || !isSuccess(response)) return response;
       const value = queryParameter(request.path, filter)?.toLowerCase();
       return editBody(response, request, (page) => {
         const sessions = sessionsIn(page);
-        if (sessions.length > 0) lastSessions = sessions;
-        else if (value !== undefined && !hasQuery('eval')(request)) {
-          const items = lastSessions.filter((session) =>
+        if (sessions.length > 0) {
+          if (wantsFailures(request) && isFilterRead(request)) lastFailing = sessions;
+        } else if (value !== undefined && !hasQuery('eval')(request) && when(request)) {
+          const items = lastFailing.filter((session) =>
             String(session[filter]).toLowerCase().includes(value),
           );
           Object.assign(page, { items, total: items.length });

@@ -60,6 +60,13 @@ export const paging: Subject = {
           description: 'Skips a multiple of limit.',
           transform: changeSkip(endpoint, (skip, limit) => skip - (limit > 0 ? skip % limit : 0)),
         },
+        'total-of-empty-page': editPages(
+          'Returns 0 as total of a page without items.',
+          (page) => {
+            if (sessionsIn(page).length === 0) page['total'] = 0;
+          },
+          hasSkip,
+        ),
         'total-of-page': editPages(
           'Counts only the sessions of the page as total.',
           (page) => {
@@ -132,8 +139,11 @@ function pagesCompletely(endpoint: ResultsEndpoint): Check {
       if (!whole || !first) return [];
       const expected = sessionsOf(whole.page).map(identify).sort();
       const listed = pages.flatMap(sessionsOf).map(identify).sort();
+      const beyond = transcript.exchanges.filter(
+        (page) => isResultsPage(endpoint)(page) && isStep(page, endpoint, BEYOND_STEP),
+      );
       const totals = new Set(
-        [whole.page, ...pages].map(totalOf).filter((total) => typeof total === 'number'),
+        [whole.page, ...pages, ...beyond].map(totalOf).filter((total) => typeof total === 'number'),
       );
       const isStable = whole.changed.size === 0;
       // A session that appears between two pages moves others to the second one.

@@ -21,6 +21,7 @@ import { createConversation } from '../spans.ts';
 import type { ResultsStep } from '../steps.ts';
 import { isCutOff, sessionsOf, startedAtMs, totalOf } from '../transcript.ts';
 import {
+  BEFORE_ALONE_STEP,
   BEYOND_STEP,
   DECLINED_STEP,
   FILTERED_PAGE_STEP,
@@ -58,6 +59,7 @@ async function readSessions(
     read(TRACES_STEP, { ...period, include_traces: 'true', limit: '500' }),
     read(BEYOND_STEP, { ...period, skip: String(countSessions(whole) + BEYOND) }),
     readWithSecondKey(context, endpoint, period),
+    readBeforeAlone(context, endpoint, queries),
   ]);
   const filtered = { failed_only: 'true', include_traces: 'true', limit: '2', skip: '1' };
   await read(FILTERED_PAGE_STEP, { ...all, ...filtered });
@@ -87,7 +89,22 @@ async function readWithSecondKey(
   });
 }
 
-/** Reads sessions as an owner who has none, without a filter and with a filter that the listed sessions match. */
+/**
+ * Reads the sessions before a time without another filter. With a control API, the owner has only
+ * sessions of the run, so the page can be compared with the list of its period.
+ */
+async function readBeforeAlone(
+  context: ServiceProbeContext,
+  endpoint: ResultsEndpoint,
+  queries: QueryByStep,
+): Promise<void> {
+  const [, query] = queries.find(([step]) => step === 'started before') ?? [];
+  if (!context.service.hasControlApi || !query?.['started_before']) return;
+  const alone = { ...query, limit: '500' };
+  await context.send(createResultsStep(context, endpoint, BEFORE_ALONE_STEP, alone));
+}
+
+/** Reads sessions as an owner who has none, without a filter and with filters that listed sessions match. */
 async function readAsAnotherOwner(
   context: ServiceProbeContext,
   endpoint: ResultsEndpoint,
@@ -101,7 +118,7 @@ async function readAsAnotherOwner(
     endpoint === 'production'
       ? { run: textAt(sessions[0], '/run') }
       : { agent: context.service.marker };
-  await read('filter of another owner', query);
+  await read('filter of another owner', { ...query, failed_only: 'true' });
 }
 
 /** Returns how many sessions to skip so that the last of them is surely newer than the first listed one. */
@@ -178,7 +195,7 @@ export const production: ServiceProbe = {
   area: 'service',
   phase: 'after',
   needs: [conversations],
-  cost: cost(36),
+  cost: cost(37),
   async run(context) {
     const { hasControlApi, awaited } = context.service;
     if (hasControlApi) await drain(context);
@@ -194,7 +211,7 @@ export const simulations: ServiceProbe = {
   id: 'service/simulations',
   area: 'service',
   phase: 'after',
-  cost: cost(34),
+  cost: cost(35),
   async run(context) {
     const { service } = context;
     await readSessions(context, 'simulations');

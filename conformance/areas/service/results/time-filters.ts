@@ -9,17 +9,20 @@ import {
   type Finding,
 } from '../../../engine/checks/check.ts';
 import { respondInstead, to, type When } from '../../../engine/mutants/combinators.ts';
-import type { TransformFactory } from '../../../engine/mutants/mutant.ts';
+import type { ProxyRequest, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, RequirementEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { onForeignService } from '../control-api/foreign-service.ts';
 import { requirePlainRight, wrongValue } from '../findings.ts';
 import {
+  objectsAt,
   queryParameter,
+  sessionsIn,
   type ResultsEndpoint,
   type ResultsObject,
   type TimeFilter,
 } from '../results-api.ts';
+import type { ResultsStep } from '../steps.ts';
 import {
   findSeededSession,
   findUpload,
@@ -30,9 +33,10 @@ import {
   sessionsOf,
   startedAtMs,
 } from '../transcript.ts';
-import { refusal, hasQuery, rewriteQuery } from '../transforms.ts';
+import { hasQuery, onPages, refusal, rewriteQuery } from '../transforms.ts';
 import { both, type EndpointRules } from './both-endpoints.ts';
 import {
+  BEFORE_ALONE_STEP,
   identify,
   NO_FRACTION_STEP,
   OFFSET_STEP,
@@ -48,8 +52,15 @@ import {
   type FilterRule,
 } from './filtering.ts';
 import { findTimeHint } from './filter-hints.ts';
+import { hideDeletedSimulations } from './links.ts';
 import { filtersByEval, matchesEval } from './name-filters.ts';
 import { findWholeList, noWholeList } from './whole-list.ts';
+
+/** The steps that use a time filter. */
+export const timeFilterSteps: Readonly<Record<TimeFilter, readonly ResultsStep[]>> = {
+  started_after: ['started after'],
+  started_before: ['started before', BEFORE_ALONE_STEP],
+};
 
 /** Reads the time of a filter before its offset as UTC. */
 const ignoreOffset = (
@@ -94,6 +105,19 @@ export const timeFilters: Subject = {
             hasQuery('eval'),
           ),
         },
+        'listed-per-eval': {
+          description: 'Lists a session once for each of its evals that match.',
+          transform: onPages(endpoint, listPerEval, hasQuery('eval')),
+        },
+        ...either(
+          {},
+          {
+            'deleted-simulation-unfiltered': {
+              description: 'Lists no session of a deleted simulation with the filter eval.',
+              transform: onPages('simulations', hideDeletedSimulations, hasQuery('eval')),
+            },
+          },
+        ),
       }),
     })),
     ...both('SERVICE-220', 'SERVICE-221', ({ endpoint, kind, either, forEndpoint }) => ({
@@ -146,6 +170,18 @@ export const timeFilters: Subject = {
   },
 };
 
+/** Lists each session as often as an outcome has a name that matches, like a join in SQL. */
+function listPerEval(page: ResultsObject, { path }: ProxyRequest): void {
+  const part = (queryParameter(path, 'eval') ?? '').toLowerCase();
+  const items = sessionsIn(page).flatMap((session) => {
+    const matching = objectsAt(session, 'eval_outcomes').filter(({ eval_name: name }) =>
+      String(name).toLowerCase().includes(part),
+    );
+    return Array.from({ length: Math.max(1, matching.length) }, () => session);
+  });
+  Object.assign(page, { items, total: items.length });
+}
+
 /** Requires the same sessions for a time with an offset as the time in UTC would select. */
 function acceptsOffset(endpoint: ResultsEndpoint): Check {
   const filters = filtersSessions(endpoint, [OFFSET_STEP], matchesTime('started_after'));
@@ -192,6 +228,16 @@ function byTime(
           description: `Truncates ${filter} to the day.`,
           transform: truncateToDay(endpoint, filter),
         },
+        ...(order === 'before' && {
+          'before-needs-after': {
+            description: 'Ignores started_before without started_after.',
+            transform: rewriteQuery(
+              endpoint,
+              (query) => query.delete(filter),
+              (request) => isFilterRead(request) && !hasQuery('started_after')(request),
+            ),
+          },
+        }),
         // No simulation session starts between the bound and its whole second.
         ...(order === 'before' || endpoint === 'production'
           ? {
@@ -274,8 +320,7 @@ const TIME_HINT =
  */
 function filtersByTime(endpoint: ResultsEndpoint, filter: TimeFilter): Check {
   const rule = matchesTime(filter);
-  const step = filter === 'started_after' ? 'started after' : 'started before';
-  const check = filtersSessions(endpoint, [step], rule);
+  const check = filtersSessions(endpoint, timeFilterSteps[filter], rule);
   return {
     ...check,
     evidence(transcript) {

@@ -32,7 +32,7 @@ export const refusals: ServiceProbe = {
   id: 'service/refusals',
   area: 'service',
   phase: 'refused',
-  cost: cost(10),
+  cost: cost(14),
   async run(context) {
     const { service } = context;
     const conversation = createConversation(service, 'control');
@@ -65,10 +65,16 @@ export const refusals: ServiceProbe = {
     ]);
     if (!closed) return;
     service.awaited.push(...expectedSessions(conversation, closed));
-    const unknownId = encodeURIComponent(createConversation(service, 'never sent').id);
-    // A service could create the conversation on the first call.
-    for (const step of ['unknown', 'unknown again'] as const) {
-      await context.send(createRefusedStep(closed, close, { step, path: unknownId }));
+    const { id: unknownId } = createConversation(service, 'never sent');
+    const unknownIds: [step: EndStep, id: string][] = [
+      // A service could create the conversation on the first call.
+      ['unknown', unknownId],
+      ['unknown again', unknownId],
+      ['prefix of a known id', conversation.id.slice(0, -1)],
+      ['known id in other case', conversation.id.toUpperCase()],
+    ];
+    for (const [step, id] of unknownIds) {
+      await context.send(createRefusedStep(closed, close, { step, path: encodeURIComponent(id) }));
     }
   },
 };

@@ -25,7 +25,14 @@ import {
 import { isStep } from '../transcript.ts';
 
 /** Content types that the service refuses, which are also the names of the steps. */
-export const otherTypes = ['text/plain', 'application/octet-stream', 'application/xml'] as const;
+export const otherTypes = [
+  'text/plain',
+  'application/octet-stream',
+  'application/xml',
+  // They begin or end like JSON, but are other formats.
+  'application/json-seq',
+  'application/ld+json',
+] as const;
 
 /** The step of a trace request without a content type. */
 export const NO_TYPE = 'no content type';
@@ -119,6 +126,16 @@ export const refusedTraces: Subject = {
           ),
           'other-type-400': refuseTraces('Refuses other content types with 400.', hasOtherType),
           'xml-406': refuseTraces('Refuses XML with 406.', hasType('application/xml'), 406),
+          'json-sequence-taken': respondsTo(
+            hasType('application/json-seq'),
+            'Accepts every content type that begins with application/json.',
+            emptyTraceResponse,
+          ),
+          'linked-data-taken': respondsTo(
+            hasType('application/ld+json'),
+            'Accepts every content type that ends with json.',
+            emptyTraceResponse,
+          ),
         },
       },
       'SERVICE-186': {

@@ -66,14 +66,14 @@ function describeLoss(
   const isProven = likely !== undefined && isReproduced(likely, exchanges);
   const cause = isProven
     ? `Exchange ${nameSuspect(likely)} stopped it: the same request, sent before, did the same.`
-    : describeSuspects(suspects, run);
+    : describeSuspects(suspects);
   const limit = isProven ? '' : ` ${describeDoubt(peer)}`;
   const cure = `Check its logs. ${cause} Then run the check again.${limit}`;
   return { message, cure, evidence: likely ?? first, suspects };
 }
 
 /** Says which requests may have ended the peer, and how to find the one that did. */
-function describeSuspects(suspects: readonly Exchange[], { target }: RunRecord): string {
+function describeSuspects(suspects: readonly Exchange[]): string {
   const [likely, ...others] = suspects;
   if (!likely) return 'A request that was in progress may have stopped it.';
   if (others.length === 0) {
@@ -83,7 +83,7 @@ function describeSuspects(suspects: readonly Exchange[], { target }: RunRecord):
   const names = others.slice(0, NAMED_MAX - 1).map(({ id, step }) => `${id} "${step}"`);
   const list = [nameSuspect(likely), ...names].join(', ') + more;
   return suspects.every(isVoice)
-    ? `One of these calls, which were open, may have stopped it, the most likely first: exchanges ${list}. Start the sandbox, and run sandbox-kit check ${target} --area voice: if it stops again, the calls are the cause.`
+    ? `One of these calls, which were open, may have stopped it, the most likely first: exchanges ${list}. Start the sandbox.`
     : `One of these requests, which were in flight, may have stopped it, the most likely first: exchanges ${list}. Start the sandbox and send each of them again, alone: the one that stops it is the cause. If none does, requests that overlap stop it.`;
 }
 

@@ -14,6 +14,7 @@ import type { Session, SessionKind, Store } from '../store/store.ts';
 import { readResultsQuery } from '../requests/results-query.ts';
 import { UnreadableConversationError } from '../turns/turn-builder.ts';
 import type { SessionTurn } from '../turns/turn-types.ts';
+import { createUnreadResponses, type UnreadResponses } from './unread-responses.ts';
 import { writePage } from './write-page.ts';
 import { toProductionView, toSimulationView, type ViewOptions } from './views.ts';
 
@@ -30,14 +31,23 @@ export interface ResultsDeps {
 /** Adds both results endpoints (spec 4.3, 4.4), with and without a trailing slash. */
 export function addResultsRoutes(app: FastifyInstance, deps: ResultsDeps): void {
   const { listSimulationSessions, listProductionSessions } = serviceRoutes;
+  const responses = createUnreadResponses(systemClock);
   for (const path of withAndWithoutSlash(listSimulationSessions.path)) {
     app.get(path, (request, reply): Promise<FastifyReply> =>
-      sendPage(deps, { request, reply }, { kind: 'simulation', toView: toSimulationView }),
+      sendPage(
+        deps,
+        { request, reply, responses },
+        { kind: 'simulation', toView: toSimulationView },
+      ),
     );
   }
   for (const path of withAndWithoutSlash(listProductionSessions.path)) {
     app.get(path, (request, reply): Promise<FastifyReply> =>
-      sendPage(deps, { request, reply }, { kind: 'production', toView: toProductionView }),
+      sendPage(
+        deps,
+        { request, reply, responses },
+        { kind: 'production', toView: toProductionView },
+      ),
     );
   }
 }
@@ -66,7 +76,11 @@ interface Listed {
 /** Responds with a page of sessions, newest first. */
 async function sendPage(
   deps: ResultsDeps,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  {
+    request,
+    reply,
+    responses,
+  }: { request: FastifyRequest; reply: FastifyReply; responses: UnreadResponses },
   { kind, toView }: Listed,
 ): Promise<FastifyReply> {
   const { authentication, store, appUrl, injectFault } = deps;
@@ -80,6 +94,7 @@ async function sendPage(
     if (!includeTraces) return JSON.stringify(toView(session, { ...options, turns: undefined }));
     // Until the item is written, and not until a slow client has read it.
     using _held = await holdTurns(store, session);
+    await responses.waitForRoom();
     const turns = await findTurns(store, session);
     return JSON.stringify(toView(session, { ...options, turns }));
   };
@@ -90,6 +105,9 @@ async function sendPage(
     }
   };
   const { skip, limit } = filter;
-  const body: string | Readable = await writePage({ items: items(), total, skip, limit });
+  const body: string | Readable = await writePage(
+    { items: items(), total, skip, limit },
+    responses,
+  );
   return reply.type('application/json').send(body);
 }

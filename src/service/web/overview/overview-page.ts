@@ -20,8 +20,8 @@ import { EXPORTER_ANCHOR, renderStarts, STARTS_CSS } from './starts.ts';
 import { renderPassRates } from '../runs/pass-rate-chart.ts';
 import { renderRuns, RUNS_CSS } from '../runs/runs-page.ts';
 
-/** The most runs in the table. */
-const RUNS_MAX = 10;
+/** The most runs in a table. */
+const RUNS_MAX = 5;
 
 /** The part of the overview that changes while traces arrive. */
 export interface News {
@@ -73,9 +73,11 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
         }
         ${
           simulations.length !== 0 &&
-          html`<p>
-            <a href="${linkTo(context, '/runs', { kind: 'simulation' })}">All simulations</a>
-          </p>`
+          html`<h2>Newest simulations</h2>
+            ${renderRuns(simulations.slice(0, RUNS_MAX), 'simulation', context)}
+            <p>
+              <a href="${linkTo(context, '/runs', { kind: 'simulation' })}">All simulations</a>
+            </p>`
         }
         ${
           runs.length !== 0 &&

@@ -69,6 +69,7 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
   const { rejectedRequests, acceptedTraces, sdkSettings, solutions } = parts;
   addOverviewRoutes(pages, {
     store,
+    simulations,
     clock,
     apiKeyHeader,
     rejectedRequests,

@@ -145,7 +145,10 @@ void t.test('the page of an agent says what to fix first, and shows the details'
   await assertAccessibleAtNight(t, page);
   await follow(page, '.fix-first a');
   t.match(await page.innerText('main'), 'Make it a string');
-  await page.goto(`${service.url}/agents/shop`);
+  await page.goto(service.url);
+  const agents = page.getByRole('list', { name: 'Agents' });
+  t.match(await agents.innerText(), 'Shop: Not ready: Conformance: not conforming.');
+  await follow(page, agents.getByText('Shop', { exact: true }));
   await follow(page, 'text="Readiness as one page"');
   t.match(
     await page.innerText('.sentence'),

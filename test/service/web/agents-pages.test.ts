@@ -76,7 +76,10 @@ void t.test('an agent is added, checked, and changed; its key is never shown', a
     await clickButton(page, 'Check connection'),
     'requires a key, but none is set (401: "Authorization must be Bearer followed by the API key of this agent.").',
   );
-  t.match(await page.innerText('.fix-first'), 'Enter the key that the sandbox expects in the settings');
+  t.match(
+    await page.innerText('.fix-first'),
+    'Enter the key that the sandbox expects in the settings',
+  );
   t.notMatch((await send('GET /agents', { key: null })).text + (await page.content()), KEY);
   await page.click('summary:text-is("Delete this agent")');
   t.match(await clickButton(page, 'Delete the agent'), 'The agent and its reports were deleted.');
@@ -308,7 +311,9 @@ void t.test('if all sessions stopped, the agent is not ready for the reason', as
   await drain();
   const { page } = await openPage(t, `${service.url}/agents/shop`);
   t.match(await page.innerText('.ready'), /^Not ready: Simulations: all sessions stopped\./);
-  t.match(await page.innerText('.parts'), 'All 4 sessions stopped: POST /users returned 500.');
+  const reason = 'All 4 sessions stopped: POST /users returned 500.';
+  t.match(await page.innerText('.parts'), reason);
+  t.same(await page.locator('.fix-first li').allInnerTexts(), [`Simulations: ${reason}`]);
 });
 
 void t.test(

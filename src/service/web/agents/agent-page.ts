@@ -10,7 +10,6 @@ import { reportKindNames } from '../../operations/read-agent-report.ts';
 import type { AgentReadiness } from '../../operations/agent-readiness.ts';
 import type { WatchedTest } from '../../operations/agent-tests.ts';
 import type { ReadinessPart } from '../../operations/readiness-part.ts';
-import { describeReadiness } from '../../operations/readiness-report.ts';
 import type { AgentReport, Page, StoredAgent } from '../../store/store.ts';
 import { formatCurl, renderKeyHint } from '../frame/commands.ts';
 import { isFlawless } from '../frame/field-problems.ts';
@@ -35,6 +34,7 @@ import { FIX_FIRST_CSS, renderFixFirst } from './fix-first.ts';
 import { pathOfCall } from './call-page.ts';
 import { pathOfPlayground } from './playground-page.ts';
 import { describeEvidence, renderDetails } from './readiness-details.ts';
+import { renderReadiness } from './readiness-words.ts';
 import { pathOfTest, renderTest, TEST_LINKS } from './test-pages.ts';
 
 /** What changes on the page of an agent while a test runs. */
@@ -124,12 +124,15 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
   const { readiness, test } = content;
   const { agent, parts, runs } = readiness;
   const path = `/agents/${agent.id}/readiness`;
+  const times = describeEvidenceTimes(parts.flatMap(({ atMs }) => atMs ?? []));
   const linkToReport = (id: ReadinessPart['id']): string | undefined => {
     const found = parts.find((part) => part.id === id);
     return found?.report && linkTo(context, pathOf(found.report));
   };
   return {
-    content: html`<p class="ready">${renderVerdict(readiness)}</p>
+    content: html`<p class="ready">
+        ${renderReadiness(readiness)} ${times !== '' && html`<span class="soft">${times}</span>`}
+      </p>
       <p>
         <a href="${linkTo(context, pathOfPlayground(agent.id))}">Chat with the agent</a> ·
         <a href="${linkTo(context, pathOfCall(agent.id))}">Call the agent</a>
@@ -154,15 +157,6 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
     isFinal: test?.end !== 'running',
   };
 }
-
-function renderVerdict(readiness: AgentReadiness): Html {
-  const { headline, reasons } = describeReadiness(readiness);
-  const times = describeEvidenceTimes(readiness.parts.flatMap(({ atMs }) => atMs ?? []));
-  return html`<b class="${VERDICT_CLASSES[readiness.readiness]}">${headline}</b> ${reasons}
-    ${times !== '' && html`<span class="soft">${times}</span>`}`;
-}
-
-const VERDICT_CLASSES = { yes: 'passed', no: 'failed', unknown: 'undecided' } as const;
 
 /** Renders the conformance by area, the load by target, and the turn-taking in calls. */
 const renderReadinessDetails = ({ parts }: ReadinessReport): Html[] =>

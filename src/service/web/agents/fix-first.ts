@@ -1,4 +1,8 @@
-import type { ReadinessPartReport, ReadinessReport } from '../../../contract/index.ts';
+import type {
+  ReadinessPartReport,
+  ReadinessReport,
+  ReadinessScenario,
+} from '../../../contract/index.ts';
 import { formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { PageContext } from '../frame/page-frame.ts';
@@ -48,6 +52,10 @@ function listReasons(
   }
   const missed = (part.targets ?? []).filter(({ verdict }) => MISSED.has(verdict));
   const unpassed = (part.scenarios ?? []).filter(({ verdict }) => verdict !== 'passed');
+  if (standing === 'fail' && unpassed.length > 0 && unpassed.every(isUndecided)) {
+    // All sessions stopped for a reason that is worth more than a list of them.
+    return [html`${label} ${part.detail}`];
+  }
   return [
     ...(part.fix_first ?? []).map((cause) => html`${label} ${renderAdvice(cause)}`),
     ...missed.map(
@@ -64,6 +72,8 @@ function listReasons(
     ),
   ];
 }
+
+const isUndecided = ({ verdict }: ReadinessScenario): boolean => verdict === 'undecided';
 
 /** The verdicts of targets that keep an agent from being ready. */
 const MISSED: ReadonlySet<string> = new Set(['FAIL', 'NOT PROVEN']);

@@ -9,7 +9,9 @@ import {
 import { renderRoutes, type FrontPage } from '../../../report-kit/front-page.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import type { IngestLogEntry, OwnerCounts, RunSummary, SessionKind } from '../../store/store.ts';
+import type { AgentReadiness } from '../../operations/agent-readiness.ts';
 import type { Rejections } from '../../exporters/rejected-requests.ts';
+import { renderReadiness } from '../agents/readiness-words.ts';
 import { renderForm } from '../frame/forms.ts';
 import { renderLive, type LiveContent } from '../frame/live.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
@@ -18,8 +20,8 @@ import { EXPORTER_ANCHOR, renderStarts, STARTS_CSS } from './starts.ts';
 import { renderPassRates } from '../runs/pass-rate-chart.ts';
 import { renderRuns, RUNS_CSS } from '../runs/runs-page.ts';
 
-/** The most runs in the table. */
-const RUNS_MAX = 10;
+/** The most runs in a table. */
+const RUNS_MAX = 5;
 
 /** The part of the overview that changes while traces arrive. */
 export interface News {
@@ -38,6 +40,8 @@ export interface News {
 
 /** The content of the overview. */
 export interface Overview extends News, Omit<Exporters, 'log'> {
+  /** The first agents, and the number of all. */
+  agents: { shown: readonly AgentReadiness[]; total: number };
   /** The newest production runs. */
   runs: readonly RunSummary[];
   /** The newest simulations. */
@@ -49,7 +53,7 @@ export interface Overview extends News, Omit<Exporters, 'log'> {
 
 /** Renders the overview: received data, queued evals, failures, and reasons for missing data. */
 export function renderOverviewPage(overview: Overview, context: PageContext): string {
-  const { counts, runs, simulations, nowMs, about } = overview;
+  const { counts, agents, runs, simulations, nowMs, about } = overview;
   const isEmpty = isEmptyService(counts);
   const charts = [
     ...renderPassRates(runs, 'production', nowMs),
@@ -61,6 +65,7 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
       css: `${CHART_CSS}${RUNS_CSS}${STARTS_CSS}${EXPORTERS_CSS}`,
       main: html`<h1>Overview</h1>
         ${renderLive(linkTo(context, OVERVIEW_LIVE_PATH), renderNews(overview, context))}
+        ${agents.total !== 0 && renderAgents(agents, context)}
         ${
           charts.length !== 0 &&
           html`<h2>Pass rates</h2>
@@ -68,9 +73,11 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
         }
         ${
           simulations.length !== 0 &&
-          html`<p>
-            <a href="${linkTo(context, '/runs', { kind: 'simulation' })}">All simulations</a>
-          </p>`
+          html`<h2>Newest simulations</h2>
+            ${renderRuns(simulations.slice(0, RUNS_MAX), 'simulation', context)}
+            <p>
+              <a href="${linkTo(context, '/runs', { kind: 'simulation' })}">All simulations</a>
+            </p>`
         }
         ${
           runs.length !== 0 &&
@@ -95,6 +102,25 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
     },
     context,
   );
+}
+
+function renderAgents({ shown, total }: Overview['agents'], context: PageContext): Html {
+  return html`<h2>Agents</h2>
+    <ul aria-label="Agents">
+      ${shown.map(
+        (readiness) =>
+          html`<li class="agent">
+            <a href="${linkTo(context, `/agents/${readiness.agent.id}`)}">${readiness.agent.name}</a
+            >: ${renderReadiness(readiness)}
+          </li>`,
+      )}
+    </ul>
+    ${
+      total > shown.length &&
+      html`<p>
+        <a href="${linkTo(context, '/agents')}">All ${formatNumber(total)} agents</a>
+      </p>`
+    }`;
 }
 
 /** Paths of the forms that dismiss problems, and that show them again. */

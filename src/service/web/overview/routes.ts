@@ -3,6 +3,9 @@ import { prefersHtml } from '../../../http-kit/pages.ts';
 import { sendPrettyJson } from '../../../http-kit/server.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { html } from '../../../report-kit/html.ts';
+import { findReadiness } from '../../operations/agent-readiness.ts';
+import { listDocuments } from '../../operations/documents.ts';
+import type { ReadinessDeps } from '../../operations/readiness-part.ts';
 import type { SessionKind, Store } from '../../store/store.ts';
 import { OPENAPI_PATH } from '../openapi.ts';
 import { sendPage, servicePageHeaders } from '../frame/page-frame.ts';
@@ -39,10 +42,13 @@ const LISTS = {
 
 /** The runs of each kind in the charts. */
 const RUNS_MAX = 30;
+/** The agents whose readiness is shown. */
+const AGENTS_MAX = 5;
 
 /** What the overview shows, and whom it answers. */
 export interface OverviewOptions extends NewsSources, Omit<Exporters, 'log'> {
-  store: NewsSources['store'] & Pick<Store, 'runs'>;
+  store: NewsSources['store'] & ReadinessDeps['store'] & Pick<Store, 'documents'>;
+  simulations: ReadinessDeps['simulations'];
   /** The service clock. */
   clock: Clock;
 }
@@ -93,14 +99,17 @@ async function loadOverview(options: OverviewOptions, ownerId: string): Promise<
   const { store, clock, apiKeyHeader, sdkSettings } = options;
   const listRuns = (kind: SessionKind) =>
     store.runs.list({ ownerId, kind, skip: 0, limit: RUNS_MAX });
-  const [news, { runs }, { runs: simulations }] = await Promise.all([
+  const agents = await listDocuments(store, ownerId, 'agent');
+  const [news, shown, { runs }, { runs: simulations }] = await Promise.all([
     loadNews(options, ownerId),
+    findReadiness(options, ownerId, agents.slice(0, AGENTS_MAX), 0),
     listRuns('production'),
     listRuns('simulation'),
   ]);
   const access = html`Send an API key in the header <code>${apiKeyHeader}</code>.`;
   return {
     ...news,
+    agents: { shown, total: agents.length },
     runs,
     simulations,
     nowMs: clock.nowMs(),

@@ -11,6 +11,7 @@ import { createFolder, writeFileIn } from '../support/commands/folder.ts';
 import { assertPlain, HELLO, readSimulationReport } from '../support/commands/simulate-command.ts';
 import { assertAccessible } from '../support/pages/accessibility.ts';
 import { openPage } from '../support/pages/browser.ts';
+import { assertPlays } from '../support/pages/timeline.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 import {
   respondWith,
@@ -145,6 +146,7 @@ void t.test('the page of a run by voice plays the saved audio', async (t) => {
   await page.click('figure svg:visible');
   const sought = await page.evaluate<number>(`document.querySelector('audio').currentTime`);
   t.ok(Math.abs(sought - (durations[0] ?? 0) / 2) < 1, `a click plays from there: ${sought} s`);
+  await assertPlays(t, page);
   t.ok(
     durations.every((seconds) => seconds > 1),
     durations.join(', '),

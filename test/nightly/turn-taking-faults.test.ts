@@ -17,7 +17,7 @@ import { makeUserScenario } from '../support/sessions/scenarios.ts';
 import { simulateSession } from '../support/sessions/simulated-sessions.ts';
 
 /** A busy machine delays the replies of an agent without a fault, too. */
-const SLOW_MS = 5_000;
+const SLOW_MS = 8_000;
 
 const always: EvalDefinition[] = [
   { id: 'responds', name: 'Responds', kind: 'responds_within_ms', params: { ms: SLOW_MS } },

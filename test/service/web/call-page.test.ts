@@ -8,6 +8,7 @@ import {
 import { assertAccessible } from '../../support/pages/accessibility.ts';
 import { openPage, visitViews } from '../../support/pages/browser.ts';
 import { follow } from '../../support/pages/service-page.ts';
+import { assertPlays } from '../../support/pages/timeline.ts';
 import { withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
 import {
   makeContainsEval,
@@ -110,6 +111,7 @@ void t.test('the page of a call, and its audio', async (t) => {
     const { at, seconds } = await page.evaluate<{ at: number; seconds: number }>(SEEK);
     t.ok(seconds > 3, `the player shows ${seconds} s`);
     t.ok(Math.abs(at - seconds / 2) < 0.1, 'seeking works');
+    await assertPlays(t, page);
     const audio = await page.evaluate<Record<string, number> & { peaks: number[] }>(DECODE);
     t.equal(audio['channels'], 2);
     for (const peak of audio.peaks) t.ok(peak > 0.05, `both sides are audible (${peak})`);

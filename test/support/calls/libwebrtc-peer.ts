@@ -31,9 +31,13 @@ export type LibwebrtcPeer = {
 /** Starts a libwebrtc process, and kills it after the test. `onAnswer` is called when it starts to answer. */
 export function startLibwebrtcPeer(t: Test, onAnswer?: () => void): LibwebrtcPeer {
   const child = fork(join(import.meta.dirname, 'libwebrtc-process.ts'), { stdio: 'inherit' });
-  const close = (): void => void child.kill('SIGKILL');
-  t.teardown(close);
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
+  const close = (): void => {
+    // The test has ended, or does not wait for these.
+    pending.clear();
+    child.kill('SIGKILL');
+  };
+  t.teardown(close);
   child.on('message', ({ id, value, error, event }: ProcessMessage) => {
     if (event === 'answer') onAnswer?.();
     const reply = pending.get(id);

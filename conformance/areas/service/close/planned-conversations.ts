@@ -115,7 +115,7 @@ function planGzipInParts(
 /** More spans between two turns than the default batch of most exporters. */
 const SPANS_BETWEEN_TURNS = 600;
 
-/** Two turns in one request, and between them many spans that are no turns, as web servers send them. */
+/** Two turns in one request, and between them many spans that are not turns, as web servers send them. */
 function planManySpans(
   context: ServiceProbeContext,
   conversation: Conversation,

@@ -106,6 +106,8 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
     ['service/any-type-taken', 'SERVICE-022', /^Check Content-Type first/],
     ['service/no-id-taken', 'SERVICE-020', /X-Conversation-Id/],
     ['service/no-id-422', 'SERVICE-020', /change it to 400/],
+    ['service/known-by-prefix', 'SERVICE-048', /^Compare whole ids byte by byte/],
+    ['service/known-in-other-case', 'SERVICE-065', /^Compare whole ids byte by byte/],
     ['service/rate-503', 'SERVICE-026', /^Respond with 429 and Retry-After/],
     ['service/too-large-dropped', 'SERVICE-023', /^Respond with 413 as soon as/],
     ['service/response-trimmed', 'SERVICE-101', /^Store and return texts as they are sent/],

@@ -145,7 +145,7 @@ void t.test('a run without --intrusive sends no large, numerous, or slow request
   t.same(idsJudged(judgment, 'not_observed'), [
     ...['SERVICE-023', 'SERVICE-024', 'SERVICE-026', 'SERVICE-027', 'SERVICE-028'],
     ...['SERVICE-031', 'SERVICE-058', 'SERVICE-059', 'SERVICE-169', 'SERVICE-193', 'SERVICE-194'],
-    ...['SERVICE-208', 'SERVICE-209', 'SERVICE-215', 'SERVICE-216'],
+    ...['SERVICE-208', 'SERVICE-209', 'SERVICE-215', 'SERVICE-216', 'SERVICE-237'],
   ]);
   t.ok(transcript.exchanges.every(({ request }) => request.bodyBytes === undefined));
   t.ok(transcript.exchanges.every(({ request }) => request.path !== '/__admin/clock'));

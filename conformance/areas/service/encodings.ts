@@ -15,6 +15,14 @@ export const encodings = {
     body: { bytes: gzipSync(JSON.stringify(request)) },
     headers: GZIP_ENCODING,
   }),
+  gzipOfTwoMembers: (request) => ({
+    body: { bytes: compressInParts(JSON.stringify(request)) },
+    headers: GZIP_ENCODING,
+  }),
+  gzipInChunks: (request) => ({
+    body: { bytes: gzipSync(JSON.stringify(request)) },
+    headers: { ...GZIP_ENCODING, 'transfer-encoding': 'chunked' },
+  }),
   protobufWithUnknownFields: (request) => ({
     body: { bytes: encodeProtobuf(request, unknownFields()) },
     headers: PROTOBUF_TYPE,
@@ -27,6 +35,15 @@ export const encodings = {
 
 /** One of these encodings. */
 export type Encoding = keyof typeof encodings;
+
+/** Compresses the halves of a text one after the other: a gzip file may have several members (RFC 1952, 2.2). */
+function compressInParts(text: string): Uint8Array {
+  const bytes = Buffer.from(text);
+  const middle = Math.ceil(bytes.length / 2);
+  return Buffer.concat(
+    [bytes.subarray(0, middle), bytes.subarray(middle)].map((part) => gzipSync(part)),
+  );
+}
 
 /** Escapes the letters of a JSON text outside ASCII, as many programs do: an emoji becomes a pair of escapes. */
 const escapeUnicode = (json: string): string =>
@@ -61,7 +78,7 @@ const unknownFields = (): Buffer =>
   ]);
 
 function encodeSpan(span: Span, others: Buffer): Buffer {
-  const { parentSpanId, status, events = [] } = span;
+  const { parentSpanId, status, events = [], links = [] } = span;
   return encodeMessage(
     2,
     encodeBytes(1, Buffer.from(span.traceId, 'hex')),
@@ -77,6 +94,14 @@ function encodeSpan(span: Span, others: Buffer): Buffer {
         encodeFixed64(1, timeUnixNano),
         encodeBytes(2, Buffer.from(name)),
         ...attributes.map((attribute) => encodeAttribute(3, attribute)),
+      ),
+    ),
+    ...links.map(({ traceId, spanId, attributes }) =>
+      encodeMessage(
+        13,
+        encodeBytes(1, Buffer.from(traceId, 'hex')),
+        encodeBytes(2, Buffer.from(spanId, 'hex')),
+        ...attributes.map((attribute) => encodeAttribute(4, attribute)),
       ),
     ),
     ...(status ? [encodeMessage(15, encodeVarintField(3, BigInt(status.code)))] : []),

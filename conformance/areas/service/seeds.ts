@@ -73,12 +73,14 @@ export function seedOwner(service: ServiceContext, owner: OwnerName): SeedDocume
       return { ...live, ...seedSimulations(service) };
     case 'deleted':
     case 'idle':
-    case 'apart':
       return live;
-    case 'named':
+    case 'apart':
       return seedMostEvals(service);
-    case 'paged':
+    case 'named':
+      return seedMostEvals(service, `Check ${service.marker}`);
     case 'bare':
+      return { evals: [unusedEval(service)] };
+    case 'paged':
     case 'limits':
     case 'rate':
     case 'backlog':
@@ -86,8 +88,14 @@ export function seedOwner(service: ServiceContext, owner: OwnerName): SeedDocume
   }
 }
 
-/** Returns a seed document with a run name, and with as many live evals as a service allows. */
-function seedMostEvals(service: ServiceContext): SeedDocument {
+/** Returns an eval that passes every conversation, but that no settings choose. */
+function unusedEval(service: ServiceContext): Eval {
+  const [first] = seedEvals(service);
+  return { ...first, id: 'unused', name: `Check Unused ${service.marker}` };
+}
+
+/** Returns a seed document with as many live evals as a service allows, and a run name if one is given. */
+function seedMostEvals(service: ServiceContext, runName?: string): SeedDocument {
   const [first, second] = seedEvals(service);
   const others = Array.from({ length: LIVE_EVALS_MAX - 2 }, (_, index) => {
     const id = `parcel-${index + 3}`;
@@ -96,7 +104,10 @@ function seedMostEvals(service: ServiceContext): SeedDocument {
   const evals = [first, second, ...others];
   return {
     evals,
-    settings: { evals: evals.map(({ id }) => id), run_name: `Check ${service.marker}` },
+    settings: {
+      evals: evals.map(({ id }) => id),
+      ...(runName !== undefined && { run_name: runName }),
+    },
   };
 }
 
@@ -158,7 +169,8 @@ function seedSession(
 ): SeedSession {
   const createTurn = (_: unknown, index: number) => ({
     user_input: `Where is my parcel? This is question ${index + 1} of the ${persona} user.`,
-    user_reason: 'It is late.',
+    // The user has no reason for the first question.
+    user_reason: index === 0 ? '' : 'It is late.',
     agent_response: `There, as I told the ${persona} user ${index} times.`,
   });
   return {

@@ -30,6 +30,7 @@ export interface Span {
   attributes: Attribute[];
   status?: { code: number };
   events?: { timeUnixNano: string; name: string; attributes: Attribute[] }[];
+  links?: { traceId: string; spanId: string; attributes: Attribute[] }[];
 }
 
 /** An OTLP/JSON trace export request. */
@@ -50,8 +51,14 @@ export interface Conversation<Name extends string = ConversationName> {
   detail?: 'peculiar text' | 'long part';
   /** The agent's replies are empty, as after a failed model call. */
   isUnanswered?: boolean;
+  /** The user says nothing, as before an agent that speaks first. */
+  isUnprompted?: boolean;
   /** The agent's messages have no `finish_reason`, which is optional. */
   omitsFinishReason?: boolean;
+  /** Why the agent's messages end (default: stop). */
+  finishReason?: 'stop' | 'length';
+  /** Begins the input of each turn, as many clients do. */
+  systemMessage?: string;
 }
 
 /** What the user says in a turn, and how the agent replies. */
@@ -79,12 +86,18 @@ export function createConversation<Name extends ConversationName>(
 
 /** Returns the texts of a turn. No other turn has the same texts. */
 function turnTexts(
-  { id, passesSecondEval, subject = 'parcel', isUnanswered = false }: Conversation<string>,
+  {
+    id,
+    passesSecondEval,
+    subject = 'parcel',
+    isUnprompted = false,
+    isUnanswered = false,
+  }: Conversation<string>,
   turn: number,
 ): TurnTexts {
   const status = passesSecondEval ? `is ${PASSING_PHRASE}` : 'is late';
   return {
-    user: `Where is ${subject} ${id}/${turn}?`,
+    user: isUnprompted ? '' : `Where is ${subject} ${id}/${turn}?`,
     agent: isUnanswered ? '' : `The ${subject} ${id}/${turn} ${status}.`,
   };
 }
@@ -135,20 +148,24 @@ const toPeculiarText = (text: string): string =>
 /** About 70,000 characters, which are more than 64 KiB. */
 const LONG_PART = ADDRESS.repeat(1_600);
 
-/** Serializes one message as spec 2.1 asks: a string that holds a JSON array. */
-function serializeMessage(
+/** Serializes messages as spec 2.1 asks: a string that holds a JSON array. */
+function serializeMessages(
   role: 'user' | 'assistant',
   text: string,
-  { detail, omitsFinishReason = false }: Conversation<string>,
+  { detail, omitsFinishReason = false, finishReason = 'stop', systemMessage }: Conversation<string>,
 ): string {
-  const finish = role === 'assistant' && !omitsFinishReason ? { finish_reason: 'stop' } : {};
+  const finish = role === 'assistant' && !omitsFinishReason ? { finish_reason: finishReason } : {};
   const contents = [
     detail === 'peculiar text' ? toPeculiarText(text) : text,
     // One long text is enough, and every page with turns repeats it.
     ...(detail === 'long part' && role === 'assistant' ? [LONG_PART] : []),
   ];
-  const parts = contents.map((content) => ({ type: 'text', content }));
-  return JSON.stringify([{ role, parts, ...finish }]);
+  const toParts = (texts: readonly string[]) => texts.map((content) => ({ type: 'text', content }));
+  const before =
+    role === 'user' && systemMessage !== undefined
+      ? [{ role: 'system', parts: toParts([systemMessage]) }]
+      : [];
+  return JSON.stringify([...before, { role, parts: toParts(contents), ...finish }]);
 }
 
 /** Creates the span of one chat turn; `overrides` replace its fields. */
@@ -170,8 +187,11 @@ export function createChatSpan(
     attributes: [
       stringAttribute('gen_ai.conversation.id', conversation.id),
       stringAttribute('gen_ai.operation.name', 'chat'),
-      stringAttribute('gen_ai.input.messages', serializeMessage('user', user, conversation)),
-      stringAttribute('gen_ai.output.messages', serializeMessage('assistant', agent, conversation)),
+      stringAttribute('gen_ai.input.messages', serializeMessages('user', user, conversation)),
+      stringAttribute(
+        'gen_ai.output.messages',
+        serializeMessages('assistant', agent, conversation),
+      ),
     ],
     ...overrides,
   };

@@ -159,11 +159,11 @@ export function sentChatSpans(id: string, { exchanges }: Transcript): TraceSpan[
   return [...byId.values()].sort((left, right) => Number(left.startNs - right.startNs));
 }
 
-/** Returns the texts of the parts of the first message in an attribute of a span. */
+/** Returns the texts of the parts of the last message in an attribute of a span. */
 export function messageTexts(span: TraceSpan, key: string): string[] {
   const value = span.attributes[key];
   if (typeof value !== 'string') return [];
-  return listAt(parseJson(value), '/0/parts').flatMap((part) => {
+  return listAt(listAt(parseJson(value), '').at(-1), '/parts').flatMap((part) => {
     const text = resolvePointer(part, '/content');
     return typeof text === 'string' ? [text] : [];
   });

@@ -60,6 +60,7 @@ export const encodedCloses: readonly EndStep[] = [
   'close protobuf',
   'close gzip',
   'close gzip protobuf',
+  'close gzip in parts',
   `close ${CLOSED_LAST}`,
 ];
 /** Closes that the requirements of ids judge. */

@@ -14,7 +14,9 @@ import {
 } from '../findings.ts';
 import { sessionsIn, type ResultsObject } from '../results-api.ts';
 import { listsAfterScoring } from '../results/listed-conversations.ts';
+import { addTurn, hasTurnPerSpan } from '../results/sent-turns.ts';
 import { startsWithFirstSpan } from '../results/session-times.ts';
+import { editTurnsOf } from '../results/turn-edits.ts';
 import type { ResultsStep } from '../steps.ts';
 import {
   clockAdvanceMs,
@@ -26,7 +28,15 @@ import {
 import { CLOSE_OF_IDLE, lists, runOf } from './evidence.ts';
 import { AFTER_23_HOURS, AFTER_24_HOURS } from './probes.ts';
 import { marksRepeatedClose } from './already-closed.ts';
-import { conversationIdOf, findTraces, isStep, lastAccepted, sessionsById } from '../transcript.ts';
+import {
+  conversationIdOf,
+  findTraces,
+  isStep,
+  lastAccepted,
+  sentChatSpans,
+  sessionsById,
+  turnsOf,
+} from '../transcript.ts';
 
 export const idleConversations: Subject = {
   requirements: withDefaults(
@@ -88,6 +98,29 @@ export const idleConversations: Subject = {
           },
         },
       },
+      'SERVICE-237': {
+        rule: 'A span that is sent again an hour later becomes one turn.',
+        section: '3.1',
+        statements: ['3.1.2', '3.1.3'],
+        reason: 'An exporter that was offline for some time sends its spans again.',
+        check: requirePlainRight(
+          [hasTurnPerSpan('json', 're-sent')],
+          requireListed(hasIdleTurnsOnce()),
+        ),
+        mutants: {
+          'span-ids-forgotten': {
+            description: 'Adds a second turn for a span that is sent again an hour later.',
+            transform: afterADay((request, response) =>
+              request.endpoint === 'production'
+                ? editBody(response, request, (page) => {
+                    for (const session of sessionsIn(page)) editTurnsOf(session, addTurn);
+                  })
+                : response,
+            ),
+            ...intrusiveOnly,
+          },
+        },
+      },
       'SERVICE-216': {
         rule: 'A conversation that the service closes after 24 idle hours is listed in the run of the day on which it took place.',
         statements: ['3.1.7', '3.1.9'],
@@ -141,6 +174,26 @@ function requireListed(check: Check): Check {
   return {
     ...check,
     evidence: (transcript) => (findIdleSession(transcript) ? check.evidence(transcript) : []),
+    unjudged: explainNoIdleClose,
+  };
+}
+
+/** Requires one turn for each span of the idle conversation, one of which was sent again. */
+function hasIdleTurnsOnce(): Check {
+  return {
+    evidence(transcript) {
+      const page = lastAccepted(transcript, 'production', AFTER_24_HOURS);
+      return page && Array.isArray(findIdleSession(transcript)?.['traces']) ? [page] : [];
+    },
+    judge([page], transcript) {
+      const session = findIdleSession(transcript);
+      if (!page || !session) return [];
+      const id = session['source_session_id'];
+      const { length } = turnsOf(session);
+      const sent = sentChatSpans(String(id), transcript).length;
+      if (length === sent) return [];
+      return [wrongValue(page, '/items', `${sent} turns in ${formatValue(id)}`, String(length))];
+    },
     unjudged: explainNoIdleClose,
   };
 }

@@ -70,9 +70,11 @@ export function planConversations(context: ServiceProbeContext): PlannedConversa
     }),
     planWrappedTurn(context, create('wrapper', 8000)),
     planOneTrace(context, create('one trace', 9000)),
-    planSplitRequest(context, create('split', 9000)),
-    planTwoIds(context, create('attribute and header', 10_000)),
+    planSplitRequest(context, { ...create('split', 9000), systemMessage: SYSTEM_MESSAGE }),
+    planTwoIds(context, { ...create('attribute and header', 10_000), finishReason: 'length' }),
     planAlikeTurns(context, create('alike', 5_000)),
+    planGzipInParts(context, create('gzip in parts', 6_000)),
+    planManySpans(context, create('many spans', 6_500)),
   ];
 }
 
@@ -93,6 +95,49 @@ function planManyTurns(
     requests: [createTracesStep(context, 'gzip', request, { encoding: 'gzip' })],
   };
 }
+
+/** Two turns: one as gzip of two members, and one as gzip in a chunked body. */
+function planGzipInParts(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
+  const turn = (number: number) =>
+    createTraceExport([createChatSpan(context.service, conversation, number)]);
+  return {
+    conversation,
+    requests: [
+      createTracesStep(context, 'gzip of two members', turn(1), { encoding: 'gzipOfTwoMembers' }),
+      createTracesStep(context, 'gzip in chunks', turn(2), { encoding: 'gzipInChunks' }),
+    ],
+  };
+}
+
+/** More spans between two turns than the default batch of most exporters. */
+const SPANS_BETWEEN_TURNS = 600;
+
+/** Two turns in one request, and between them many spans that are not turns, as web servers send them. */
+function planManySpans(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
+  const { service } = context;
+  const between = createSiblingSpan(service, conversation, 'GET /prices', [
+    stringAttribute('gen_ai.conversation.id', conversation.id),
+  ]);
+  const { spanId } = between;
+  const request = createTraceExport([
+    createChatSpan(service, conversation),
+    ...Array.from({ length: SPANS_BETWEEN_TURNS }, (_, index) => ({
+      ...between,
+      spanId: `${spanId.slice(0, -4)}${String(index).padStart(4, '0')}`,
+    })),
+    createChatSpan(service, conversation, 2),
+  ]);
+  return { conversation, requests: [createTracesStep(context, 'many spans', request)] };
+}
+
+/** Matches the request of `planManySpans`. */
+export const hasManySpans: When = ({ json }) => spansIn(json).length > SPANS_BETWEEN_TURNS;
 
 /** A turn whose texts have what services often change. */
 function planPeculiarTexts(
@@ -196,6 +241,9 @@ function planHeaderId(
   return { conversation, requests: [json, protobuf].map(withId) };
 }
 
+/** The message before that of the user in the conversation `split`. */
+export const SYSTEM_MESSAGE = 'You help customers of a shop.';
+
 /** The name of spans without an operation name, which identifies them to mutants. */
 export const IGNORED_SPAN = 'GET /orders';
 
@@ -262,7 +310,13 @@ function planFailedTurn(
   return { conversation, requests: [createTracesStep(context, 'failed', request)] };
 }
 
-/** A turn in an `invoke_agent` wrapper. The specification does not say whether that is one turn. */
+/** The messages of a chat span. */
+const messageKeys = ['gen_ai.input.messages', 'gen_ai.output.messages'];
+
+/**
+ * A turn in an `invoke_agent` wrapper with the same messages, another one in a wrapper without messages,
+ * and a turn in which only the agent speaks. The specification does not say whether a wrapper is a turn.
+ */
 function planWrappedTurn(
   context: ServiceProbeContext,
   conversation: Conversation,
@@ -273,7 +327,20 @@ function planWrappedTurn(
     stringAttribute('gen_ai.operation.name', 'invoke_agent'),
     ...chat.attributes.filter(({ key }) => key !== 'gen_ai.operation.name'),
   ]);
-  const request = createTraceExport([wrapper, { ...chat, parentSpanId: wrapper.spanId }]);
+  const second = createChatSpan(service, conversation, 2);
+  const { traceId, startTimeUnixNano, endTimeUnixNano } = second;
+  const bareWrapper = {
+    ...withoutAttributes(wrapper, ...messageKeys),
+    ...{ traceId, startTimeUnixNano, endTimeUnixNano },
+    spanId: second.spanId.replace(/^./, 'd'),
+  };
+  const request = createTraceExport([
+    wrapper,
+    { ...chat, parentSpanId: wrapper.spanId },
+    bareWrapper,
+    { ...second, parentSpanId: bareWrapper.spanId },
+    createChatSpan(service, { ...conversation, isUnprompted: true }, 3),
+  ]);
   return { conversation, requests: [createTracesStep(context, 'wrapper', request)] };
 }
 
@@ -352,26 +419,34 @@ function planSplitRequest(
 /** The event of a span in protobuf, which identifies it to mutants. */
 export const PROTOBUF_EVENT = 'first token in protobuf';
 
+/** An attribute of the link of a span in protobuf, which identifies it to mutants. */
+export const PROTOBUF_LINK = 'shop.link.in.protobuf';
+
 /** More than a byte of a varint holds. */
 const INPUT_TOKENS = 512;
 
-/** Four turns like those of `planSplitRequest`, as protobuf. One begins with an integer, one has an event. */
+/**
+ * Four turns like those of `planSplitRequest`, as protobuf. One begins with an integer, one has an event,
+ * and one has a link.
+ */
 function planProtobuf(
   context: ServiceProbeContext,
   conversation: Conversation,
 ): PlannedConversation {
   const turn = (number: number) => createChatSpan(context.service, conversation, number);
-  const [first, second] = [turn(1), turn(2)];
+  const [first, second, third] = [turn(1), turn(2), turn(3)];
   const tokens = integerAttribute('gen_ai.usage.input_tokens', INPUT_TOKENS);
   const event = {
     timeUnixNano: second.startTimeUnixNano,
     name: PROTOBUF_EVENT,
     attributes: [stringAttribute('shop.region', 'north')],
   };
+  const { traceId, spanId } = first;
+  const link = { traceId, spanId, attributes: [stringAttribute(PROTOBUF_LINK, 'north')] };
   const request = createSplitExport([
     { ...first, attributes: [tokens, ...first.attributes] },
     { ...second, events: [event] },
-    turn(3),
+    { ...third, links: [link] },
     turn(4),
   ]);
   const step = createTracesStep(context, 'protobuf', request, { encoding: 'protobuf' });

@@ -100,7 +100,7 @@ export const conversations: ServiceProbe = {
   id: 'service/conversations',
   area: 'service',
   phase: 'accepted',
-  cost: cost(51),
+  cost: cost(56),
   async run(context) {
     const { service } = context;
     const daysAgo = (name: ConversationName, days: number): Conversation =>
@@ -140,7 +140,7 @@ export const settings: ServiceProbe = {
   id: 'service/settings',
   area: 'service',
   phase: 'accepted',
-  cost: cost(10),
+  cost: cost(11),
   async run(context) {
     const { service } = context;
     if (!service.hasControlApi) return;
@@ -153,9 +153,11 @@ export const settings: ServiceProbe = {
     await context.send(createControlStep('evals for bare', seedPath, seedLiveEvals(service)));
     await context.send(createEndStep(context, 'close bare again', bare.id, 'bare'));
     await drain(context);
-    await context.send(
-      createResultsStep(context, 'production', 'bare', runPeriod(service), 'bare'),
-    );
+    for (const owner of ['bare', 'deleted'] as const) {
+      await context.send(
+        createResultsStep(context, 'production', owner, runPeriod(service), owner),
+      );
+    }
   },
 };
 
@@ -175,20 +177,20 @@ export const AFTER_23_HOURS = 'after 23 hours';
 export const AFTER_24_HOURS = 'after 24 hours';
 
 /**
- * Sends a span, another one an hour later, and reads the results after the conversation has been idle for
+ * Sends a span, the same and another one an hour later, and reads the results after the conversation has been idle for
  * 23 and for 24 hours. A service may close idle conversations only every few seconds.
  */
 export async function probeIdleClose(context: ServiceProbeContext): Promise<void> {
   const { service } = context;
   const owner = 'idle';
   const conversation = createConversation(service, 'idle');
-  const sendTurn = (turn: number) => {
-    const request = createTraceExport([createChatSpan(service, conversation, turn)]);
-    return context.send(createTracesStep(context, 'idle', request, { owner }));
+  const sendTurns = (step: TracesStep, turns: number[]) => {
+    const spans = turns.map((turn) => createChatSpan(service, conversation, turn));
+    return context.send(createTracesStep(context, step, createTraceExport(spans), { owner }));
   };
-  await sendTurn(1);
+  await sendTurns('idle', [1]);
   await advanceClock(context, 'clock', HOUR_MS);
-  await sendTurn(2);
+  await sendTurns('idle again', [1, 2]);
   await advanceClock(context, 'clock', 23 * HOUR_MS);
   await drain(context);
   const query = runPeriod(service);

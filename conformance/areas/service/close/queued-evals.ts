@@ -1,9 +1,16 @@
 /** The evals that a close queues (spec 2.2, 3.1, 8). */
-import { formatValue, LIVE_EVALS_MAX, resolvePointer } from '../../../../src/contract/index.ts';
+import {
+  formatValue,
+  listAt,
+  LIVE_EVALS_MAX,
+  resolvePointer,
+} from '../../../../src/contract/index.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
-import { editAccepted } from '../../../engine/mutants/combinators.ts';
+import { editAccepted, editBody, set } from '../../../engine/mutants/combinators.ts';
+import type { Transform } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
+import { isObject } from '../../../../src/platform/json.ts';
 import { needsScores, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import { listsAllOutcomes } from '../results/outcomes.ts';
 import {
@@ -15,7 +22,7 @@ import {
   seededEvalCount,
   sessionsById,
 } from '../transcript.ts';
-import { doubleOutcomes, fastClock, onSessionsClosedTwice } from '../transforms.ts';
+import { closesUnscored, doubleOutcomes, fastClock, onSessionsClosedTwice } from '../transforms.ts';
 import {
   closesWith,
   CONCURRENT_CLOSE_STEP,
@@ -93,6 +100,10 @@ export const queuedEvals: Subject = {
       ),
       mutants: {
         'queues-none-as-two': replaceQueued('Queues evals although none are configured.', 0, 2),
+        'queues-all-if-none': {
+          description: 'Queues every eval of an owner whose settings choose none.',
+          transform: queueUnchosenEvals,
+        },
       },
     },
     'SERVICE-053': {
@@ -111,6 +122,20 @@ export const queuedEvals: Subject = {
     },
   },
 };
+
+/** Reports as many queued evals as the owners have whose settings choose none. */
+function queueUnchosenEvals(): Transform {
+  let unchosen = 0;
+  return async (request, forward) => {
+    const isSeed = request.endpoint === 'admin' && isObject(request.json);
+    if (isSeed && resolvePointer(request.json, '/settings/evals') === undefined) {
+      unchosen = Math.max(unchosen, listAt(request.json, '/evals').length);
+    }
+    const response = await forward(request);
+    if (request.endpoint !== 'end' || !closesUnscored(response)) return response;
+    return editBody(response, request, set('/evaluations_queued', unchosen));
+  };
+}
 
 /** Requires a single session with unique evals for the conversation that is closed twice. */
 function scoresOnce(): Check {

@@ -1,7 +1,12 @@
 /** The backlog: conversations that closed without evals, and are scored when a person asks (spec 3.1). */
 import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import { type Check, outcomeFinding, unjudgedAs } from '../../../engine/checks/check.ts';
-import { jsonResponse, replaceParts, type When } from '../../../engine/mutants/combinators.ts';
+import {
+  isSuccess,
+  jsonResponse,
+  replaceParts,
+  type When,
+} from '../../../engine/mutants/combinators.ts';
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type Subject } from '../../../engine/requirement.ts';
 import {
@@ -11,8 +16,8 @@ import {
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
 import { SAME_ID } from '../close/evidence.ts';
-import { requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
-import type { ResultsObject } from '../results-api.ts';
+import { requireAll, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
+import { sessionsIn, type ResultsObject } from '../results-api.ts';
 import { hasTurnPerSpan } from '../results/sent-turns.ts';
 import { editTurnsOf } from '../results/turn-edits.ts';
 import {
@@ -33,6 +38,7 @@ import {
   doubleOutcomes,
   emptyTraceResponse,
   hasValidKey,
+  onPages,
   onSessions,
 } from '../transforms.ts';
 
@@ -52,7 +58,10 @@ export const backlogScoring: Subject = {
         rule: 'Scoring the backlog uses all configured evals once, and adds each conversation to the run of its date.',
         statements: ['3.1.22', '3.1.23'],
         reason: 'A backlog of several days would look like the results of one day.',
-        check: requirePlainRight([separatesOwners()], scoresBacklogByDate()),
+        check: requirePlainRight(
+          [separatesOwners()],
+          requireAll(scoresBacklogByDate('backlog'), scoresBacklogByDate('backlog at first')),
+        ),
         mutants: {
           'backlog-in-one-run': {
             description: 'Adds the whole backlog to one run.',
@@ -63,6 +72,10 @@ export const backlogScoring: Subject = {
           'backlog-scored-twice': {
             description: 'Scores the backlog again when it is requested again.',
             transform: onBacklog(doubleOutcomes),
+          },
+          'backlog-one-by-one': {
+            description: 'Scores only one conversation of the backlog at a time.',
+            transform: hideUntilSecondScoring,
           },
           'backlog-left': {
             description: 'Reports that it scores the backlog but does not.',
@@ -120,11 +133,14 @@ export const backlogScoring: Subject = {
 };
 
 /** Returns the sessions of each conversation in the backlog, in the order of their closes. */
-function readBacklog(transcript: Transcript): {
+function readBacklog(
+  transcript: Transcript,
+  pageStep: 'backlog at first' | 'backlog' = 'backlog',
+): {
   page: Exchange | undefined;
   sessions: ResultsObject[][];
 } {
-  const page = lastAccepted(transcript, 'production', 'backlog');
+  const page = lastAccepted(transcript, 'production', pageStep);
   const sessions = backlogSteps.map((step) => {
     const request = findTraces(transcript, step);
     return sessionsById(page, request && conversationIdOf(request));
@@ -141,15 +157,15 @@ const areOthersListed = (transcript: Transcript): boolean =>
   findSession(transcript, 'old') !== undefined && findSession(transcript, 'json') !== undefined;
 
 /** Requires all evals for each conversation of the backlog, in the run of its date. */
-function scoresBacklogByDate(): Check {
+function scoresBacklogByDate(pageStep: 'backlog at first' | 'backlog'): Check {
   return {
     evidence(transcript) {
-      const { page } = readBacklog(transcript);
+      const { page } = readBacklog(transcript, pageStep);
       return page && isScoringRequested(transcript) && areOthersListed(transcript) ? [page] : [];
     },
     judge([page], transcript) {
       if (!page) return [];
-      const { sessions } = readBacklog(transcript);
+      const { sessions } = readBacklog(transcript, pageStep);
       const seed = transcript.exchanges.find(({ step }) => step === 'evals for backlog')?.sent;
       const evals = resolvePointer(seed, '/settings/evals');
       const evalCount = Array.isArray(evals) ? evals.length : 0;
@@ -279,6 +295,21 @@ function onBacklog(edit: (session: ResultsObject) => void): TransformFactory {
       if (closesUnscored(response)) unscored.add(id);
       return response;
     };
+  };
+}
+
+/** Lists one session of the backlog until its scoring is requested again. */
+function hideUntilSecondScoring(): Transform {
+  let accepted = 0;
+  const hide = onPages('production', (page) => {
+    const items = sessionsIn(page).slice(0, 1);
+    Object.assign(page, { items, total: items.length });
+  })();
+  return async (request, forward, clock) => {
+    if (accepted === 1 && request.endpoint === 'production') return hide(request, forward, clock);
+    const response = await forward(request);
+    if (isBacklogScoring(request) && isSuccess(response)) accepted += 1;
+    return response;
   };
 }
 

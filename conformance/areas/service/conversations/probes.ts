@@ -21,7 +21,7 @@ import {
   createConversation,
   createTraceExport,
 } from '../spans.ts';
-import type { TracesStep } from '../steps.ts';
+import type { ResultsStep, TracesStep } from '../steps.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
 import { isAccepted } from '../../../engine/transcript/reading.ts';
 import { resolvePointer } from '../../../../src/contract/index.ts';
@@ -87,7 +87,7 @@ export const backlog: ServiceProbe = {
   phase: 'accepted',
   // Their sessions show whether run names differ between days.
   needs: [conversations, production],
-  cost: cost(12),
+  cost: cost(13),
   async run(context) {
     const { service } = context;
     if (!service.hasControlApi) return;
@@ -100,13 +100,15 @@ export const backlog: ServiceProbe = {
     await context.send(createControlStep('score no evals', scorePath, {}));
     const seedPath = `/seed${ownerQuery(service, 'backlog')}`;
     await context.send(createControlStep('evals for backlog', seedPath, seedLiveEvals(service)));
-    // When they are scored, there is no backlog left.
-    for (const step of ['score backlog', 'score backlog again']) {
-      await context.send(createControlStep(step, scorePath, {}));
-      await drain(context);
-    }
     const query = { ...runPeriod(service), include_traces: 'true' };
-    await context.send(createResultsStep(context, 'production', 'backlog', query, 'backlog'));
+    const scoreAndRead = async (scoring: string, reading: ResultsStep): Promise<void> => {
+      await context.send(createControlStep(scoring, scorePath, {}));
+      await drain(context);
+      await context.send(createResultsStep(context, 'production', reading, query, 'backlog'));
+    };
+    await scoreAndRead('score backlog', 'backlog at first');
+    // When they are scored, there is no backlog left.
+    await scoreAndRead('score backlog again', 'backlog');
   },
 };
 

@@ -67,7 +67,7 @@ export const failedOnly: Subject = {
             'Omits one failing session.',
             (page) => {
               page['items'] = sessionsIn(page).slice(1);
-              page['total'] = Number(page['total']) - 1;
+              page['total'] = Math.max(0, Number(page['total']) - 1);
             },
             wantsFailures,
           ),

@@ -1,7 +1,8 @@
 /** What the results of closed conversations have of the close response: the run and the evals (spec 2.3). */
-import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
+import { formatValue, LIVE_EVALS_MAX, resolvePointer } from '../../../../src/contract/index.ts';
+import { parseJson } from '../../../../src/platform/json.ts';
 import type { Check } from '../../../engine/checks/check.ts';
-import { editAccepted } from '../../../engine/mutants/combinators.ts';
+import { editAccepted, isSuccess } from '../../../engine/mutants/combinators.ts';
 import type { Transform } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
@@ -77,6 +78,14 @@ export const scoredConversations: Subject = {
           keepFirstOutcome,
           isPolling,
         ),
+        'four-of-five-scored': editProductionSessions(
+          'Scores only four of five evals.',
+          loseFifthOutcome,
+        ),
+        'deleted-eval-scored': {
+          description: 'Adds an outcome of a deleted eval.',
+          transform: addDeletedOutcome,
+        },
         'outcome-unqueued': editProductionSessions(
           'Scores an eval that it did not queue.',
           addPassedOutcome,
@@ -145,54 +154,88 @@ interface ScoredClose {
   pointer: string;
 }
 
-/** Returns first closes with a listed session. A wrong number of queued evals is not its subject. */
-function findScoredCloses(transcript: Transcript): ScoredClose[] {
+/** The closes of an owner, and the page with the session of each. */
+interface OwnerCloses {
+  closes: Exchange[];
+  pageOf: (queued: unknown) => Exchange | undefined;
+  /** How many evals each close must queue; undefined if the run does not know. */
+  evalCount: number | undefined;
+}
+
+/** Returns the closes of each owner whose sessions the run reads. */
+function listClosesByOwner(transcript: Transcript): OwnerCloses[] {
+  const closesOf = (isOfOwner: (exchange: Exchange) => boolean): Exchange[] =>
+    transcript.exchanges.filter(
+      (exchange) => exchange.endpoint === 'end' && isAccepted(exchange) && isOfOwner(exchange),
+    );
   const polled = lastPolledPage(transcript);
   // Polling does not wait for closes that queued nothing, so a later page shows them.
   const later = lastAccepted(transcript, 'production', 'whole again') ?? polled;
-  const configured = hasControlApi(transcript) ? seededEvalCount(transcript, 'main') : 0;
-  const closes = transcript.exchanges.filter(
-    (exchange) =>
-      exchange.endpoint === 'end' &&
-      exchange.probe === 'service/conversations' &&
-      isAccepted(exchange),
-  );
+  const isSeeded = hasControlApi(transcript);
+  const main: OwnerCloses = {
+    closes: closesOf(({ probe }) => probe === 'service/conversations'),
+    pageOf: (queued) => (queued === 0 ? later : polled),
+    evalCount: isSeeded ? seededEvalCount(transcript, 'main') : undefined,
+  };
+  if (!isSeeded) return [main];
+  const beforeLate = lastAccepted(transcript, 'production', 'before late spans');
+  const ofDeleted = lastAccepted(transcript, 'production', 'deleted');
+  return [
+    main,
+    {
+      closes: closesOf((exchange) =>
+        isStep(exchange, 'end', 'close first of two', 'close second of two', 'close late'),
+      ),
+      pageOf: () => beforeLate,
+      evalCount: seededEvalCount(transcript, 'apart'),
+    },
+    {
+      closes: closesOf((exchange) => isStep(exchange, 'end', 'close deleted')),
+      pageOf: () => ofDeleted,
+      evalCount: seededEvalCount(transcript, 'deleted') - 1,
+    },
+  ];
+}
+
+/** Returns first closes with a listed session. A wrong number of queued evals is not its subject. */
+function findScoredCloses({ closes, pageOf, evalCount }: OwnerCloses): ScoredClose[] {
   return closes.flatMap((close) => {
     const id = conversationIdOf(close);
     const queued = queuedOf(close);
-    const page = queued === 0 ? later : polled;
+    const page = pageOf(queued);
     const [session] = sessionsById(page, id);
     const scored = session && summaryNumber(session, 'total_evaluations');
     const isSingle = closes.filter((other) => conversationIdOf(other) === id).length === 1;
     if (typeof queued !== 'number' || !page || !session || !isSingle) return [];
     if (scored === undefined) return [];
     const pointer = `/items/${sessionsOf(page).indexOf(session)}`;
-    const isRight = configured === 0 || configured === queued;
+    const isRight = evalCount === undefined || evalCount === queued;
     return isRight ? [{ close, queued, scored, page, pointer }] : [];
   });
 }
 
 /**
- * Requires at most as many evaluations as were queued in each session, and as many in at least one:
- * a single eval may fail without a result.
+ * Requires at most as many evaluations as were queued in each session, and as many in at least one of
+ * each owner: a single eval may fail without a result.
  */
 function scoresQueuedEvals(): Check {
   return {
     evidence(transcript) {
-      const closes = findScoredCloses(transcript);
+      const closes = listClosesByOwner(transcript).flatMap(findScoredCloses);
       const pages = closes.map(({ page }) => page);
       return [...new Set([...closes.map(({ close }) => close), ...pages])];
     },
-    judge(_evidence, transcript) {
-      const closes = findScoredCloses(transcript);
-      const hasAlwaysLess = closes.every(({ queued, scored }) => scored < queued);
-      return closes
-        .filter(({ queued, scored }) => hasAlwaysLess || scored > queued)
-        .map(({ close, queued, page, pointer }) => {
-          const expected = `${queued}, as \`evaluations_queued\` in the close response (exchange ${close.id})`;
-          return wrongValue(page, `${pointer}/outcome_summary/total_evaluations`, expected);
-        });
-    },
+    judge: (_evidence, transcript) =>
+      listClosesByOwner(transcript).flatMap((ofOwner) => {
+        const closes = findScoredCloses(ofOwner);
+        const hasAlwaysLess = closes.every(({ queued, scored }) => scored < queued);
+        return closes
+          .filter(({ queued, scored }) => hasAlwaysLess || scored > queued)
+          .map(({ close, queued, page, pointer }) => {
+            const expected = `${queued}, as \`evaluations_queued\` in the close response (exchange ${close.id})`;
+            return wrongValue(page, `${pointer}/outcome_summary/total_evaluations`, expected);
+          });
+      }),
     unjudged: needsScores('The results list no conversation whose close queued evals.'),
   };
 }
@@ -207,6 +250,37 @@ export function keepFirstOutcome(session: ResultsObject): void {
     passed_count: passed,
     failed_count: 1 - passed,
     pass_rate: passed,
+  };
+}
+
+/** Removes the last of five outcomes, which has passed like the first one. */
+function loseFifthOutcome(session: ResultsObject): void {
+  const outcomes = objectsAt(session, 'eval_outcomes');
+  if (outcomes.length < LIVE_EVALS_MAX) return;
+  session['eval_outcomes'] = outcomes.slice(0, -1);
+  const summary = objectAt(session, 'outcome_summary');
+  const [passed, total] = [Number(summary['passed_count']) - 1, outcomes.length - 1];
+  Object.assign(summary, {
+    total_evaluations: total,
+    passed_count: passed,
+    pass_rate: passed / total,
+  });
+}
+
+/** Adds an outcome to conversations that queued one of two evals. */
+function addDeletedOutcome(): Transform {
+  const ids = new Set<unknown>();
+  const add = onSessions('production', (session) => {
+    if (ids.has(session['source_session_id'])) addPassedOutcome(session);
+  })();
+  return async (request, forward, clock) => {
+    if (request.endpoint !== 'end') return add(request, forward, clock);
+    const response = await forward(request);
+    const body = parseJson(response.body);
+    if (isSuccess(response) && resolvePointer(body, '/evaluations_queued') === 1) {
+      ids.add(resolvePointer(body, '/conversation_id'));
+    }
+    return response;
   };
 }
 

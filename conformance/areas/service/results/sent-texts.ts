@@ -5,11 +5,13 @@ import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import {
   ESCAPED_SUBJECT,
   IGNORED_SPAN,
+  OTHER_SPAN_NAME,
   RESENT_SUBJECT,
   RETRY_TAG,
+  SYSTEM_MESSAGE,
 } from '../close/planned-conversations.ts';
 import { requirePlainRight } from '../findings.ts';
-import { ESCAPE_CHARACTER } from '../spans.ts';
+import { ESCAPE_CHARACTER, isSplit } from '../spans.ts';
 import type { ConversationName } from '../steps.ts';
 import { contains } from '../traces/trace-requests.ts';
 import { messageTexts, turnsOf } from '../transcript.ts';
@@ -133,6 +135,52 @@ export const sentTexts: Subject = {
         },
       },
     },
+    'SERVICE-235': {
+      rule: 'An output message with a `finish_reason` other than `stop`, such as `length`, is part of its turn.',
+      statements: ['2.1.12'],
+      reason: 'Evals would judge turns without a reply although the agent has spoken.',
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: requirePlainRight(
+        [hasSentTexts('agent_response', withOrdinaryReply)],
+        hasSentTexts('agent_response', ['attribute and header']),
+      ),
+      mutants: {
+        'finish-reason-stop-alone': {
+          description: 'Loses output messages with a finish_reason other than stop.',
+          transform: onTurnsOfRequests(contains(OTHER_SPAN_NAME), (turns) =>
+            turns.map((turn) => ({ ...turn, agent_response: '' })),
+          ),
+        },
+      },
+    },
+    'SERVICE-236': {
+      rule: '`user_input` of a turn contains the text of the user, even if a system message comes before it.',
+      statements: ['2.1.8', '2.1.9'],
+      reason: 'Many clients send the instructions with each turn, and evals would judge only them.',
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: requirePlainRight([hasSentTexts('user_input', withSameTexts)], showsUserText('split')),
+      mutants: {
+        'input-of-first-message': {
+          description: 'Shows only the first message as user_input.',
+          transform: onTurnsOfRequests(isSplit, (turns) =>
+            turns.map((turn) => ({ ...turn, user_input: SYSTEM_MESSAGE })),
+          ),
+        },
+      },
+      legal: {
+        'input-of-all-messages': {
+          description: 'Shows a system message together with the text of the user.',
+          transform: onTurnsOfRequests(isSplit, (turns) =>
+            turns.map((turn) => ({
+              ...turn,
+              user_input: `${SYSTEM_MESSAGE}\n${String(turn['user_input'])}`,
+            })),
+          ),
+        },
+      },
+    },
     'SERVICE-223': {
       level: 'should',
       rule: 'A span that is sent again with another text does not change its turn.',
@@ -183,6 +231,19 @@ function hasSentTexts(
     judge: (evidence, transcript) =>
       check.judge(evidence, transcript).map((finding) => ({ ...finding, hint: hint ?? TEXT_HINT })),
   };
+}
+
+/** Requires the text of the user in the turns of a conversation, perhaps with other messages. */
+function showsUserText(step: ConversationName): Check {
+  return checkConversations([step], hasAllTurns, ({ id, session, spans }) => {
+    const inputs = turnsOf(session).map((turn) => resolvePointer(turn, '/user_input'));
+    return spans.flatMap((span) => {
+      const [text = ''] = messageTexts(span, 'gen_ai.input.messages');
+      if (inputs.some((input) => String(input).includes(text))) return [];
+      const expected = `user_input with ${formatValue(text)} in ${formatValue(id)}`;
+      return [{ expected, received: formatValue(inputs) }];
+    });
+  });
 }
 
 /**

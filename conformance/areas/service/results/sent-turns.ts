@@ -1,11 +1,12 @@
 /** Which of the spans that the run sends become turns (spec 2.1, 3.1, 4.1). */
-import { formatValue } from '../../../../src/contract/index.ts';
+import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import type { Check } from '../../../engine/checks/check.ts';
 import type { ProxyRequest, Transform } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type Subject } from '../../../engine/requirement.ts';
 import { CLOSED_TWICE, CLOSED_TWICE_SUBJECT } from '../close/evidence.ts';
 import {
   hasAlikeTurns,
+  hasManySpans,
   hasReversedTurns,
   hasTurnsOfOneTrace,
   IGNORED_SPAN,
@@ -13,12 +14,12 @@ import {
   RETRY_TAG,
   TOOL_SPAN,
 } from '../close/planned-conversations.ts';
-import { requirePlainRight } from '../findings.ts';
+import { requireAll, requirePlainRight } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
 import { isSplit } from '../spans.ts';
 import type { ConversationName } from '../steps.ts';
-import { contains } from '../traces/trace-requests.ts';
-import { turnsOf } from '../transcript.ts';
+import { acceptsLike, contains } from '../traces/trace-requests.ts';
+import { messageTexts, turnsOf } from '../transcript.ts';
 import { onSessions, spanIdsIn } from '../transforms.ts';
 import { checkConversations, hasTurns } from './sent-conversations.ts';
 import { editTurnLists, editTurnsOf, onTurnsOfRequests } from './turn-edits.ts';
@@ -174,6 +175,46 @@ const requirements = withDefaults(
         ),
       },
     },
+    'SERVICE-233': {
+      rule: 'Every chat span of a request with 600 other spans becomes a turn.',
+      statements: ['2.1.5', '2.1.r2', '4.1.7'],
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: requirePlainRight(
+        [hasTurnPerSpan('json', 'ignored')],
+        requireAll(
+          hasTurnPerSpan('many spans'),
+          acceptsLike(['many spans'], () => ['ignored']),
+        ),
+      ),
+      mutants: {
+        'spans-after-512': {
+          description: 'Ignores the spans of a request after the first 512.',
+          transform: onTurnsOfRequests(hasManySpans, (turns) => turns.slice(0, 1)),
+        },
+      },
+    },
+    'SERVICE-234': {
+      rule: 'A chat span inside an `invoke_agent` span without messages becomes a turn.',
+      statements: ['2.1.5', '2.1.7'],
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: onceTurnsAreListed(showsWrappedTurns()),
+      mutants: {
+        'wrapped-turn-lost': {
+          description: 'Ignores chat spans inside an invoke_agent span.',
+          transform: onTurnsOfRequests(contains('invoke_agent'), (turns) =>
+            turns.filter(({ user_input: input }) => !String(input).includes('/2?')),
+          ),
+        },
+      },
+      legal: {
+        'wrapper-as-turn': {
+          description: 'Shows a turn without texts for an invoke_agent span without messages.',
+          transform: onTurnsOfRequests(contains('invoke_agent'), addTurn),
+        },
+      },
+    },
     'SERVICE-217': {
       rule: 'A chat span with an error status becomes a turn.',
       statements: ['2.1.5', '2.1.16'],
@@ -232,6 +273,26 @@ export function hasTurnPerSpan(...steps: ConversationName[]): Check {
   });
 }
 
+/** Requires the texts of chat spans that have a parent. A service may show further turns for the parents. */
+function showsWrappedTurns(): Check {
+  return checkConversations(['wrapper'], hasTurns, ({ id, session, spans }) => {
+    const hasText = (key: 'user_input' | 'agent_response', [text = '']: string[]): boolean =>
+      turnsOf(session).some((turn) => String(resolvePointer(turn, `/${key}`)).includes(text));
+    const lost = spans.find(
+      (span) =>
+        span.parentSpanId !== '' &&
+        !(
+          hasText('user_input', messageTexts(span, 'gen_ai.input.messages')) &&
+          hasText('agent_response', messageTexts(span, 'gen_ai.output.messages'))
+        ),
+    );
+    if (!lost) return [];
+    const [text = ''] = messageTexts(lost, 'gen_ai.input.messages');
+    const expected = `a turn with ${formatValue(text)} in ${formatValue(id)}`;
+    return [{ expected, received: `${turnsOf(session).length} other turns` }];
+  });
+}
+
 /** Judges turns in a special case only if the plain conversation has all its turns; else that is the cause. */
 export function onceTurnsAreListed(check: Check): Check {
   return requirePlainRight([hasTurnPerSpan('json')], check);
@@ -263,6 +324,7 @@ function keepOnePerText(turns: ResultsObject[]): ResultsObject[] {
   return turns.filter((_turn, index) => inputs.indexOf(inputs[index]) === index);
 }
 
-function addTurn(turns: ResultsObject[]): ResultsObject[] {
+/** Adds a turn without texts. */
+export function addTurn(turns: ResultsObject[]): ResultsObject[] {
   return [...turns, { session_sequence: turns.length + 1, user_input: '', agent_response: '' }];
 }

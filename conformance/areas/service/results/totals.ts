@@ -102,10 +102,12 @@ function countsManySessions(endpoint: ResultsEndpoint): Check {
  * requirement judges which ones they list.
  */
 function countsMatching(endpoint: ResultsEndpoint): Check {
-  const filterSteps = [...Object.values(nameFilterSteps), ...Object.values(timeFilterSteps)];
+  const filters = [...Object.values(nameFilterSteps), ...Object.values(timeFilterSteps)];
   const steps: readonly ResultsStep[] = [
-    ...filterSteps.flatMap((each) => [...each]),
-    ...[nameAndEvalStep('run'), nameAndEvalStep('agent'), TIME_AND_EVAL_STEP],
+    ...filters.flatMap((names) => [...names]),
+    nameAndEvalStep('run'),
+    nameAndEvalStep('agent'),
+    TIME_AND_EVAL_STEP,
   ];
   return checkEach(
     (page) =>

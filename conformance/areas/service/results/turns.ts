@@ -90,6 +90,11 @@ export const turns: Subject = {
             'Omits session_sequence.',
             removeKey('session_sequence'),
           ),
+          'empty-text-missing': editTurns(endpoint, 'Omits a text that is empty.', (turn) => {
+            for (const key of ['user_input', 'user_reason']) {
+              if (turn[key] === '') removeKey(key)(turn);
+            }
+          }),
         }),
       }),
     ),
@@ -179,6 +184,9 @@ export const turns: Subject = {
         }
       }),
     },
+    'empty-input-null': editTurns('production', 'Returns null as an empty user_input.', (turn) => {
+      if (turn['user_input'] === '') turn['user_input'] = null;
+    }),
   },
 };
 

@@ -2,8 +2,9 @@
 import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { checkEach, outcomeFinding, type Check } from '../../../engine/checks/check.ts';
+import { requirePlainAccepted } from '../../../engine/checks/responses.ts';
 import { isSuccess, replaceParts } from '../../../engine/mutants/combinators.ts';
-import type { ProxyResponse, Transform } from '../../../engine/mutants/mutant.ts';
+import type { ProxyRequest, ProxyResponse, Transform } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange } from '../../../engine/transcript/reading.ts';
 import {
@@ -13,7 +14,7 @@ import {
   IGNORED_ALONE,
   LEFT_OPEN,
 } from '../close/evidence.ts';
-import { IGNORED_SPAN, PROTOBUF_EVENT } from '../close/planned-conversations.ts';
+import { IGNORED_SPAN, PROTOBUF_EVENT, PROTOBUF_LINK } from '../close/planned-conversations.ts';
 import { bodyFinding } from '../findings.ts';
 import { UNKNOWN_FIELD } from '../spans.ts';
 import { refusal, hasValidKey, spanIdsIn } from '../transforms.ts';
@@ -42,7 +43,9 @@ const special = {
   header: ['header', HEADER_AS_PROTOBUF],
   twoIdsOfOne: ['attribute and header'],
   ignored: ['ignored', IGNORED_ALONE],
-  resent: ['re-sent again', 're-sent as protobuf', 'closed twice again'],
+  manySpans: ['many spans'],
+  gzipForms: ['gzip of two members', 'gzip in chunks'],
+  resent: ['re-sent again', 're-sent as protobuf', 'closed twice again', 'idle again'],
   otherSpans: ['tools', 'failed', 'wrapper'],
   large: ['under 10 MB', 'protobuf under 10 MB', 'gzip of 3 MB'],
   twoConversations: ['two ids'],
@@ -60,6 +63,9 @@ const responds = (description: string, parts: Partial<ProxyResponse>): MutantEnt
   description,
   transform: replaceParts(traces(), parts, isSuccess),
 });
+
+const PROTOBUF_TYPE = { 'content-type': 'application/x-protobuf' };
+const JSON_TYPE = { 'content-type': 'application/json' };
 
 const isFromService = ({ status }: ProxyResponse): boolean => status === 200;
 
@@ -114,6 +120,10 @@ export const acceptedTraces: Subject = {
             'Refuses protobuf with events.',
             contains(PROTOBUF_EVENT),
           ),
+          'protobuf-links-refused': refuseTraces(
+            'Refuses protobuf with links.',
+            contains(PROTOBUF_LINK),
+          ),
           'protobuf-integers-refused': refuseTraces(
             'Refuses protobuf with integers of several bytes.',
             (request) =>
@@ -129,6 +139,24 @@ export const acceptedTraces: Subject = {
         // The same format, uncompressed, is the plain request.
         check: acceptsLike(special.gzip, (step) => [step === 'gzip' ? 'json' : 'protobuf']),
         mutants: { 'gzip-refused': refuseTraces('Refuses gzip.', isGzip, 415) },
+      },
+      'SERVICE-232': {
+        rule: '`POST /v1/traces` accepts gzip of several members, and gzip in a body with `Transfer-Encoding: chunked`.',
+        statements: ['4.1.4'],
+        observability: 'provoked',
+        probes: ['service/conversations'],
+        check: requirePlainAccepted(
+          (plain, { step }) => step === 'gzip in chunks' && isStep(plain, 'traces', 'old'),
+          isAccepted,
+          acceptsLike(special.gzipForms, () => ['gzip']),
+        ),
+        mutants: {
+          'gzip-members-refused': refuseTraces('Reads only the first member of gzip.', hasMembers),
+          'gzip-chunked-refused': refuseTraces(
+            'Refuses gzip in a chunked body.',
+            (request) => isGzip(request) && request.headers['transfer-encoding'] !== undefined,
+          ),
+        },
       },
       'SERVICE-004': {
         rule: '`POST /v1/traces` accepts spans without `gen_ai.conversation.id` when `X-Conversation-Id` names the conversation.',
@@ -173,6 +201,10 @@ export const acceptedTraces: Subject = {
             body: '{"partialSuccess":{"rejectedSpans":"1"}}',
           }),
           'traces-text': responds('Returns the text OK for trace requests.', { body: 'OK' }),
+          'protobuf-of-braces': responds('Returns {} as protobuf.', {
+            body: '{}',
+            headers: PROTOBUF_TYPE,
+          }),
         },
         legal: {
           'json-empty-body': {
@@ -185,7 +217,7 @@ export const acceptedTraces: Subject = {
           },
           'protobuf-json': {
             description: 'Returns {} for every trace request.',
-            transform: replaceParts(traces(), { body: '{}' }, isFromService),
+            transform: replaceParts(traces(), { body: '{}', headers: JSON_TYPE }, isFromService),
           },
         },
       },
@@ -323,6 +355,14 @@ export const acceptedTraces: Subject = {
   ),
 };
 
+/** Matches gzip of several members: the header of the first one occurs again. */
+function hasMembers(request: ProxyRequest): boolean {
+  const bytes = Buffer.from(request.bytes ?? '');
+  return isGzip(request) && bytes.lastIndexOf(bytes.subarray(0, GZIP_HEADER_BYTES)) > 0;
+}
+
+const GZIP_HEADER_BYTES = 9;
+
 /** Judges some steps only if a plain request was accepted. */
 function acceptsLikePlain(
   steps: readonly TracesStep[],
@@ -334,7 +374,9 @@ function acceptsLikePlain(
 /** Requires an empty body or an empty JSON object. */
 function hasEmptyResponse(): Check {
   const isEmpty = ({ response, json }: Exchange): boolean =>
-    response?.body === '' || (isObject(json) && Object.keys(json).length === 0);
+    response?.body === '' ||
+    // Exporters can't decode JSON that is declared as protobuf.
+    (!hasProtobufType(response) && isObject(json) && Object.keys(json).length === 0);
   const expected = 'an empty ExportTraceServiceResponse: {} or no bytes';
   return checkEach(
     (exchange) => isValidTraces(exchange) && isAccepted(exchange),
@@ -346,6 +388,9 @@ function hasEmptyResponse(): Check {
     noTraces,
   );
 }
+
+const hasProtobufType = (response: Exchange['response']): boolean =>
+  (response?.headers['content-type'] ?? '').startsWith('application/x-protobuf');
 
 /** Returns whether a response contains `partialSuccess` without rejected spans and without a message. */
 function reportsNothing({ json, response }: Exchange): boolean {

@@ -195,8 +195,8 @@ async function probeBodySizes(
   request: Step,
   spans: readonly Span[],
 ): Promise<void> {
-  const { body } = request;
-  const text = body && 'json' in body ? JSON.stringify(body.json) : '';
+  const { body: plain } = request;
+  const text = plain && 'json' in plain ? JSON.stringify(plain.json) : '';
   // Trailing white space makes the body larger without changing its meaning.
   const pad = (bytes: number): string => text.padEnd(bytes, ' ');
   const control = await context.send({
@@ -214,8 +214,11 @@ async function probeBodySizes(
     headers: { 'content-encoding': 'gzip' },
   });
   const tooLarge = pad(INGEST_BODY_BYTES_MAX + MARGIN_BYTES);
+  const body = { text: tooLarge };
+  await context.send(createRefusedStep(control, request, { step: 'over 10 MB', body }));
+  const headers = { 'transfer-encoding': 'chunked' };
   await context.send(
-    createRefusedStep(control, request, { step: 'over 10 MB', body: { text: tooLarge } }),
+    createRefusedStep(control, request, { step: 'over 10 MB in chunks', body, headers }),
   );
   await context.send({
     ...request,
@@ -259,7 +262,7 @@ export const limits: ServiceProbe = {
   // The run of an idle conversation is compared with that of another one.
   needs: [conversations],
   intrusive: true,
-  cost: cost(16),
+  cost: cost(17),
   async run(context) {
     const { service } = context;
     const conversation = createConversation(service, 'limits', { offsetMs: -HOUR_MS });

@@ -1,11 +1,13 @@
 /** `POST /v1/traces`: how large a body may be (spec 7, 8). */
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { checkRefused } from '../../../engine/checks/responses.ts';
+import { checkRefused, requirePlainAccepted } from '../../../engine/checks/responses.ts';
 import { dropInstead, respondInstead, type When } from '../../../engine/mutants/combinators.ts';
 import type { ProxyRequest, Transform } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type Subject } from '../../../engine/requirement.ts';
+import { isAccepted } from '../../../engine/transcript/reading.ts';
 import { requireIntrusiveRun } from '../findings.ts';
 import type { TracesStep } from '../steps.ts';
+import { isStep } from '../transcript.ts';
 import { emptyTraceResponse, intrusiveOnly } from '../transforms.ts';
 import {
   acceptsLike,
@@ -22,7 +24,15 @@ import { INGEST_BODY_BYTES_MAX } from '../../../../src/contract/index.ts';
 export const isLargeBodyStep = (step: string): boolean =>
   largeBodySteps.some((name) => name === step);
 
-const largeBodySteps: readonly TracesStep[] = ['over 10 MB', 'inflates to over 10 MB'];
+const refusedSteps = ['over 10 MB', 'over 10 MB in chunks'] as const satisfies TracesStep[];
+
+const largeBodySteps: readonly TracesStep[] = [...refusedSteps, 'inflates to over 10 MB'];
+
+const TOO_LARGE_HINT = {
+  accepted: 'Count the bytes as they arrive and stop reading after 10 MB.',
+  crashed:
+    'Respond with 413 as soon as the body is too large, and send the response before you close the connection.',
+};
 
 const isTooLarge: When = ({ body }) => body.length > INGEST_BODY_BYTES_MAX;
 
@@ -35,17 +45,32 @@ export const traceSizes: Subject = {
         section: '7',
         statements: ['4.1.9', '7.a5', '8.a1'],
         reason: 'The status tells the sender to export smaller batches.',
-        check: checkRefused('traces', ['over 10 MB'], 413, requireIntrusiveRun(noTraces), {
-          'over 10 MB': {
-            accepted: 'Count the bytes as they arrive and stop reading after 10 MB.',
-            crashed:
-              'Respond with 413 as soon as the body is too large, and send the response before you close the connection.',
-          },
-        }),
+        check: requirePlainAccepted(
+          (plain, { step }) => step === 'over 10 MB in chunks' && isStep(plain, 'traces', 'old'),
+          isAccepted,
+          checkRefused(
+            'traces',
+            refusedSteps,
+            413,
+            requireIntrusiveRun(noTraces),
+            Object.fromEntries(refusedSteps.map((step) => [step, TOO_LARGE_HINT])),
+          ),
+        ),
         mutants: {
           'any-size': {
             description: 'Accepts bodies of any size.',
             transform: respondInstead(traces(isTooLarge), () => emptyTraceResponse),
+            ...intrusiveOnly,
+          },
+          'any-size-in-chunks': {
+            description: 'Reads the size of a body only from Content-Length.',
+            transform: respondInstead(
+              traces(
+                (request) =>
+                  isTooLarge(request) && request.headers['transfer-encoding'] !== undefined,
+              ),
+              () => emptyTraceResponse,
+            ),
             ...intrusiveOnly,
           },
           'too-large-400': {

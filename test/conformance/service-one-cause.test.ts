@@ -1,7 +1,6 @@
 /** A defect of a service that spoils many responses is reported as one cause. */
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { serviceMutants } from '../../conformance/areas/mutants.ts';
-import { serviceSuite } from '../../conformance/areas/index.ts';
 import { ownerOf } from '../../conformance/areas/service/owners.ts';
 import {
   queryParameter,
@@ -20,22 +19,16 @@ import {
 import type { ProxyRequest, TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
 import { toExchange, type Exchange } from '../../conformance/engine/transcript/transcript.ts';
 import { reportOf } from '../../conformance/index.ts';
-import { replay } from '../../conformance/proof/replay.ts';
-import { findViolations, type CheckReport } from '../../src/contract/index.ts';
+import {
+  assertOneCause,
+  reportWith,
+  type ServiceDefect,
+} from '../support/conformance/one-cause.ts';
 import { idsWith } from '../support/conformance/verdicts.ts';
 import { recordRun } from '../support/conformance/checked-service.ts';
 import { recordServiceOnce } from '../support/conformance/recorded-runs.ts';
 import { renameKeys, toCamel, withDistortion } from '../support/sandboxes/distortions.ts';
 import { withStartedService } from '../support/services/started-service.ts';
-
-/** Applies a defect to the recorded run of the reference service, and judges it. */
-async function reportWith(transform: TransformFactory): Promise<CheckReport> {
-  const { transcript } = await recordServiceOnce();
-  const distortion = { id: 'test', areas: ['service'] as const, transform };
-  const distorted = (await replay(distortion, serviceSuite, transcript)).transcript;
-  if (!distorted) throw new Error('The recording does not show the defect.');
-  return reportOf(distorted, transcript.run.startedAt);
-}
 
 const isSpecified = ({ path }: ProxyRequest): boolean => !path.startsWith('/__admin');
 
@@ -62,13 +55,7 @@ const swapCounts: Parameters<typeof onSessions>[1] = (session) => {
   Object.assign(summary, { passed_count: failed, failed_count: passed });
 };
 
-const defects: readonly {
-  title: string;
-  transform: TransformFactory;
-  says: RegExp;
-  clears: readonly string[];
-  hint?: RegExp;
-}[] = [
+const defects: readonly ServiceDefect[] = [
   {
     title: 'errors with status 200',
     transform: changeResponse(isSpecified, (response) =>
@@ -121,27 +108,6 @@ for (const { title, transform, says, clears, hint } of defects) {
   void t.test(`one cause: ${title}`, async (t) => {
     assertOneCause(t, await reportWith(transform), says, clears, hint);
   });
-}
-
-function assertOneCause(
-  t: Test,
-  report: CheckReport,
-  says: RegExp,
-  clears: readonly string[],
-  hint?: RegExp,
-): void {
-  t.same(findViolations('CheckReport', report), []);
-  t.equal(report.causes.length, 1, report.causes.map((cause) => cause.description).join('\n'));
-  const [cause] = report.causes;
-  t.match(cause?.description, says);
-  for (const id of clears) t.ok(cause?.clears.includes(id), `clears ${id}`);
-  t.same(
-    idsWith(report, 'fail', 'blocked').filter((id) => !cause?.clears.includes(id)),
-    [],
-    'nothing else fails',
-  );
-  t.ok(cause?.example?.expected && cause.example.received, 'has an example');
-  if (hint) t.match(cause?.example?.hint, hint);
 }
 
 void t.test('one cause: keys see the sessions of another owner', async (t) => {

@@ -8,6 +8,7 @@ import type { Subject } from '../../engine/requirement.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
 import { endedConversationOf } from '../service/transcript.ts';
 import { checkRequests, type Fault, notObserved, toFinding } from './checks.ts';
+import { explainNoSpans } from './empty-traces.ts';
 import { secondBatch, SPAN_CONVERSATION } from './reference.ts';
 import { isEnd, mayContainConversation, sentConversationsOf } from './sent-conversations.ts';
 import { conversationsOf, conversationSpansOf, spanKeyOf } from './sent-traces.ts';
@@ -153,16 +154,14 @@ function findUnknownConversation(exchange: Exchange, transcript: Transcript): Fa
   return {
     expected: 'the gen_ai.conversation.id of spans that were sent',
     received: `${formatValue(id)}, which no span has`,
-    hint: explainUnknownId(id ?? '', known),
+    hint: explainUnknownId(id ?? '', known, transcript),
   };
 }
 
 /** Names the known conversation that the client probably meant, or the cause if there is none. */
-function explainUnknownId(id: string, known: readonly string[]): string {
+function explainUnknownId(id: string, known: readonly string[], transcript: Transcript): string {
   const last = known.at(-1);
-  if (last === undefined) {
-    return 'The client sent no span of a conversation. Flush the exporter before the end call.';
-  }
+  if (last === undefined) return explainNoSpans(transcript);
   const encoded = known.find((other) => encodeURIComponent(other) === id);
   if (encoded !== undefined) return 'The id is percent-encoded twice. Encode it once.';
   const similar = known.find((other) => other.trim().toLowerCase() === id.trim().toLowerCase());

@@ -190,6 +190,9 @@ function suggestRoute(exchange: Exchange): string | undefined {
     return path.endsWith('/') ? 'Remove the slash at the end.' : 'Use the method POST.';
   }
   if (path === '/v1/sessions/end') return 'The id of the conversation is part of the path.';
+  if (/^\/api\/(prod-evaluations|simulations)\/sessions\/?$/.test(path)) {
+    return 'Results are read with the method GET. Send the filters in the query of the URL, not in a body.';
+  }
   if (/\/(end|close)\/?$/.test(path) || path.includes('/sessions/')) {
     return 'A conversation ends with POST /v1/sessions/{conversation_id}/end. Percent-encode the id.';
   }

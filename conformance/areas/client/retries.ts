@@ -23,7 +23,7 @@ import {
   toFinding,
 } from './checks.ts';
 import { firstBatch, secondBatch } from './reference.ts';
-import { isTraces, nameSpan } from './sent-traces.ts';
+import { isTraces, nameSpan, readTraces, RESEND_CURE } from './sent-traces.ts';
 import { sendBefore, storedResponse, withHeaders } from './transforms.ts';
 
 const INJECT = 'Add --inject-faults to sandbox-kit exec --judge-client.';
@@ -274,11 +274,32 @@ function checkRetried(
   return checkRequests(isRefused, unjudged, (exchange, transcript) =>
     isRetried(exchange, transcript)
       ? undefined
-      : {
-          expected: 'the same request again',
-          received: `no further attempt after the ${exchange.response?.status ?? 'failure'}`,
-        },
+      : { expected: 'the same request again', ...describeGap(exchange, transcript) },
   );
+}
+
+/** Says that no attempt follows, or what the next trace request contains instead of the spans. */
+function describeGap(
+  refused: Exchange,
+  { exchanges }: Transcript,
+): Pick<Fault, 'received' | 'hint'> {
+  const status = refused.response?.status ?? 'failure';
+  const next = exchanges.find(
+    (other) => isTraces(other) && other.id > refused.id && other.startedMs >= refused.endedMs,
+  );
+  const nextTraces = isTraces(refused) && next ? readTraces(next) : undefined;
+  if (next && nextTraces?.kind === 'unreadable') {
+    const { problem, cure } = nextTraces;
+    const received = `after the ${status}, a body that can't be read (exchange ${next.id}): ${problem}`;
+    return { received, hint: cure };
+  }
+  if (next && nextTraces?.kind === 'read' && nextTraces.spans.length === 0) {
+    return {
+      received: `after the ${status}, a request without spans (exchange ${next.id}, ${next.request.headers['content-length'] ?? '0'} bytes)`,
+      hint: RESEND_CURE,
+    };
+  }
+  return { received: `no further attempt after the ${status}` };
 }
 
 /** Finds a retry that got the same refusal. A corrected request would get another response. */

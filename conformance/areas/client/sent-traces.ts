@@ -15,6 +15,7 @@ import { decodeTraceRequest, listDoubleKeys } from '../../../src/contract/otlp-p
 import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
+import { findFaultWithoutText } from '../../engine/transcript/json-fault.ts';
 import { errorCode } from '../../../src/platform/error-origin.ts';
 
 /** The two formats of a trace request (spec 4.1). */
@@ -29,7 +30,7 @@ type SentTraces =
       ignoredKeys: readonly string[];
     }
   /** `problem` never quotes the body. */
-  | { kind: 'unreadable'; problem: string }
+  | { kind: 'unreadable'; problem: string; cure?: string | undefined }
   /** The body is not recorded, or the headers do not say how to read it. */
   | { kind: 'unknown' };
 
@@ -85,17 +86,37 @@ function decode(exchange: Exchange): SentTraces {
   }
   try {
     const plain = encoding === 'identity' ? bytes : inflate(bytes);
+    if (encoding !== 'identity' && isGzip(plain)) throw new BodyError(TWICE, TWICE_CURE);
     const { spans, ignoredKeys } =
       format === 'application/json' ? readJson(plain) : decodeTraceRequest(plain);
     return { kind: 'read', format, spans, ignoredKeys };
   } catch (error) {
     if (error instanceof TooLargeError) return { kind: 'unknown' };
+    if (error instanceof BodyError) {
+      return { kind: 'unreadable', problem: error.message, cure: error.cure };
+    }
     if (error instanceof OtlpError) return { kind: 'unreadable', problem: error.message };
     throw error;
   }
 }
 
 class TooLargeError extends Error {}
+
+/** A body that can't be read, and what to do. */
+class BodyError extends OtlpError {
+  readonly cure: string;
+
+  constructor(message: string, cure: string) {
+    super(message);
+    this.cure = cure;
+  }
+}
+
+const TWICE = 'The body is compressed twice: what gunzip returns is gzip data again.';
+const TWICE_CURE =
+  'Compress the body once. For a retry, keep the original body, or send the compressed one as it is.';
+
+const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
 function inflate(bytes: Uint8Array): Uint8Array {
   try {
@@ -107,15 +128,25 @@ function inflate(bytes: Uint8Array): Uint8Array {
 }
 
 function readJson(bytes: Uint8Array): TraceRequest {
-  const isText = isUtf8(bytes);
-  const json = isText ? parseJson(Buffer.from(bytes).toString('utf8')) : undefined;
+  const buffer = Buffer.from(bytes);
+  const body = buffer.toString('utf8');
+  const json = isUtf8(bytes) ? parseJson(body) : undefined;
   if (json !== undefined) return readTraceRequest(json);
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
-    throw new OtlpError('The body is gzip data, but Content-Encoding is not gzip.');
+  if (bytes.length === 0) throw new BodyError('The body is empty.', RESEND_CURE);
+  if (isGzip(bytes)) {
+    throw new BodyError(
+      'The body is gzip data, but Content-Encoding is not gzip.',
+      'Send Content-Encoding: gzip with a compressed body.',
+    );
   }
-  if (!isText) throw new OtlpError('The body is not JSON in UTF-8.');
-  throw new OtlpError(bytes.length === 0 ? 'The body is empty.' : 'The body is not JSON.');
+  const fault = findFaultWithoutText({ body, bodyBase64: buffer.toString('base64') });
+  if (fault) throw new BodyError(`The body is not JSON: ${fault.reason}.`, `${fault.cure}.`);
+  throw new OtlpError('The body is not JSON.');
 }
+
+/** What to do if a body is empty that had spans before. */
+export const RESEND_CURE =
+  'Send the body with every attempt: a stream is empty after it was read once, so keep its bytes.';
 
 /** Returns the JSON of an OTLP/JSON request as sent; undefined for other requests. */
 export function rawJsonOf(exchange: Exchange): unknown {

@@ -170,7 +170,9 @@ export const traceRequests: Subject = {
 function findFormatFault(exchange: Exchange): Fault | undefined {
   const traces = readTraces(exchange);
   const expected = `an OTLP trace export request as ${formatOf(exchange) ?? ''}`;
-  if (traces.kind === 'unreadable') return { expected, received: traces.problem };
+  if (traces.kind === 'unreadable') {
+    return { expected, received: traces.problem, hint: traces.cure };
+  }
   if (traces.kind === 'unknown' || traces.ignoredKeys.length === 0) return undefined;
   return {
     expected: 'keys in lowerCamelCase',

@@ -19,6 +19,17 @@ export function findBodyFault(recorded: RecordedBody): JsonFault | undefined {
   return findEncodingFault(recorded) ?? findJsonFault(recorded.body);
 }
 
+/**
+ * Returns why a body is not a JSON object, without any of its text; undefined if it is one, or if no usual
+ * mistake explains it.
+ */
+export function findFaultWithoutText(recorded: RecordedBody): JsonFault | undefined {
+  const { body } = recorded;
+  const encoding = findEncodingFault(recorded);
+  if (encoding || body.length > LENGTH_MAX || parseJson(body) !== undefined) return encoding;
+  return findByteOrderMark(body) ?? findTokenFault(body) ?? findEnd(body);
+}
+
 const UTF8_CURE = 'Encode the body as UTF-8, even if Content-Type names another charset';
 
 /** JSON is UTF-8; a charset in Content-Type has no effect (RFC 8259, 8.1). */
@@ -48,6 +59,9 @@ function explainInvalidByte({ bytes, offset }: InvalidByte): [fault: string, cur
   }
   const hasUtf8Before = bytes.subarray(0, offset).some((byte) => byte >= 0x80);
   const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (hasUtf8Before && first >= 0xc2 && offset + length > bytes.length) {
+    return ['starts a character that is not complete when the body ends', END_CURE];
+  }
   const isCut = others.slice(0, length - 1).some((byte) => !isContinuation(byte));
   return first >= 0xc2 && first <= 0xf4 && hasUtf8Before && isCut
     ? ['starts a character that is cut off', 'Cut texts between characters, not between bytes']
@@ -236,13 +250,15 @@ function findTextAround(text: string): JsonFault | undefined {
   };
 }
 
+const END_CURE = 'Send the whole body, and a Content-Length that counts bytes, not characters';
+
 function findEnd(text: string): JsonFault | undefined {
   if (!text.trimStart().startsWith('{') || findValueEnd(text, text.indexOf('{')) !== undefined) {
     return undefined;
   }
   return {
     reason: `the body ends ${at(text, text.length)}, before the JSON object is complete`,
-    cure: 'Send the whole body, and a Content-Length that counts bytes, not characters',
+    cure: END_CURE,
     value: undefined,
   };
 }

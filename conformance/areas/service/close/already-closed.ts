@@ -188,13 +188,16 @@ function repeatsStatus(): Check {
   );
 }
 
+const REPEAT_HINT =
+  'Keep a conversation after it is closed, and respond to another end call for it with 200, its conversation_id, and already_closed: true.';
+
 /** Requires `already_closed: true` in the response to an end call. */
 export function marksRepeatedClose(step: EndStep): Check {
   const repeated = closes((exchange) => isStep(exchange, 'end', step));
   return {
     ...repeated,
     judge: (evidence, transcript) => [
-      ...repeated.judge(evidence, transcript),
+      ...repeated.judge(evidence, transcript).map((finding) => ({ hint: REPEAT_HINT, ...finding })),
       ...evidence
         .filter(
           (exchange) =>

@@ -250,7 +250,8 @@ function findWrongClose(close: Exchange, transcript: Transcript, hint: string): 
   const id = conversationIdOf(close);
   if (!hasSpans(id, transcript)) return [];
   if (!isAccepted(close) || !isObject(close.json)) {
-    return [outcomeFinding(close, `a 2xx response, because ${formatValue(id)} was sent`, hint)];
+    const expected = `a 2xx response, because ${formatValue(id)} was sent`;
+    return [outcomeFinding(close, expected, findPlusHint(close, transcript) ?? hint)];
   }
   if (close.json['already_closed'] === true) {
     const expected = 'absent or false, because it is the first close';
@@ -258,6 +259,15 @@ function findWrongClose(close: Exchange, transcript: Transcript, hint: string): 
   }
   if (!returnsPlainId(transcript) || close.json['conversation_id'] === id) return [];
   return [{ ...wrongValue(close, '/conversation_id', formatValue(id)), hint: RETURNED_ID_HINT }];
+}
+
+/** Advises on a plus sign in the path if the other id with one, which is encoded, is known. */
+function findPlusHint({ request }: Exchange, transcript: Transcript): string | undefined {
+  const isPlusAlone =
+    request.path.includes('+') && lastAccepted(transcript, 'end', 'close reserved');
+  return isPlusAlone
+    ? 'Split the path at its slashes before you decode the id, and decode only its escapes: a + in a path is a plus sign, and stands for a space only in a query.'
+    : undefined;
 }
 
 /** If even a plain id is returned wrongly, another requirement reports it. */

@@ -4,7 +4,13 @@ import { findMisspelledNames } from '../../diagnoses/misspelled-fields.ts';
 import { toRepair } from '../../diagnoses/seen.ts';
 import { findWrappedBodies } from '../../diagnoses/wrapped-body.ts';
 import { findErrorsSentAsSuccess } from './error-status.ts';
+import { findClosedWithOthers } from './closed-with-others.ts';
 import { findLateSpans } from './late-spans.ts';
+import { findLeftOutOutcomes } from './left-out-outcomes.ts';
+import { findLostCloses } from './lost-closes.ts';
+import { findLostTurns } from './lost-turns.ts';
+import { findMisplacedSessions } from './misplaced-sessions.ts';
+import { findIgnoredFlags, findPartialTraces } from './missing-traces.ts';
 import { findMixedUpOwners } from './mixed-up-owners.ts';
 import { findContradictingSummaries } from './contradicting-summaries.ts';
 import { findContradictingTotals } from './contradicting-totals.ts';
@@ -19,6 +25,13 @@ export function diagnoseService(transcript: Transcript): Repair[] {
     findMissingSlashes,
     findUnknownLists,
     findLateSpans,
+    findClosedWithOthers,
+    findLostCloses,
+    findLostTurns,
+    findMisplacedSessions,
+    findPartialTraces,
+    findIgnoredFlags,
+    findLeftOutOutcomes,
     findWrappedBodies,
     findRenamedItems,
     findMisspelledNames,

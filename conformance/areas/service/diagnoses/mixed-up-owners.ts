@@ -3,9 +3,9 @@ import { isAccepted, type Exchange, type Transcript } from '../../../engine/tran
 import { replaceKeys, respond, type Response } from '../../diagnoses/conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
 import { findForeignIndex, isForeign } from '../owners.ts';
-import { identify } from '../results/evidence.ts';
-import { findMatching, listPages } from '../results/listing.ts';
-import { hasControlApi, isStep, limitOf, sessionsOf, skipOf } from '../transcript.ts';
+import { listPages } from '../results/listing.ts';
+import { hasControlApi, isStep } from '../transcript.ts';
+import { removeSessions } from './removed-sessions.ts';
 
 /** Recognizes a service that shows or closes conversations of other owners. */
 export function findMixedUpOwners(transcript: Transcript): Diagnosis[] {
@@ -31,7 +31,7 @@ export function findMixedUpOwners(transcript: Transcript): Diagnosis[] {
       repair: (exchange) =>
         exchange.endpoint === 'end'
           ? repairClose(exchange)
-          : repairPage(exchange, pages, transcript),
+          : removeSessions(exchange, pages, (session) => isForeign(session, exchange, transcript)),
     },
   ];
 }
@@ -40,19 +40,4 @@ export function findMixedUpOwners(transcript: Transcript): Diagnosis[] {
 function repairClose({ step, response, json }: Exchange): Response {
   if (step === 'close of another' || !response) return respond(404, { message: '' });
   return isObject(json) ? replaceKeys({ response, json }, { already_closed: false }) : response;
-}
-
-/** Lists only the sessions of the owner, and counts only them. */
-function repairPage(page: Exchange, pages: readonly Exchange[], transcript: Transcript): Response {
-  const listed = sessionsOf(page);
-  const matching = findMatching(page, pages);
-  const own = (matching ?? listed).filter((session) => !isForeign(session, page, transcript));
-  // Without a list of all sessions, a page without foreign sessions stays as it is.
-  if (!matching && own.length === listed.length) return replaceKeys(page, {});
-  const byIdentity = new Map(listed.map((session) => [identify(session), session]));
-  const skip = matching ? skipOf(page) : 0;
-  const items = own
-    .slice(skip, skip + limitOf(page))
-    .map((session) => byIdentity.get(identify(session)) ?? session);
-  return replaceKeys(page, { items, total: own.length });
 }

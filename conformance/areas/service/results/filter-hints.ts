@@ -87,28 +87,42 @@ function findEmptyHint(
   return `The value is a part of the name in upper case. Find it anywhere in the name, ignore the case${others}${space}.`;
 }
 
-/**
- * Returns what to do about a time filter, by the sessions that are wrongly listed or missing; undefined if
- * all of them start close to its time.
- */
-export function findTimeHint(
-  page: Exchange,
-  filter: TimeFilter,
-  rule: FilterRule,
-  endpoint: ResultsEndpoint,
-  transcript: Transcript,
-): string | undefined {
+/** A time filter of an endpoint, and when the sessions started that the run knows. */
+interface TimedRead {
+  page: Exchange;
+  filter: TimeFilter;
+  endpoint: ResultsEndpoint;
+  rule: FilterRule;
+  exactStartMs: (session: ResultsObject, transcript: Transcript) => number | undefined;
+}
+
+const TIME_HINT =
+  'Compare starts and bounds with their fractions of a second, and read nanoseconds as 64-bit integers: a floating-point number rounds them.';
+
+/** Returns what to do about a time filter, by the sessions that are wrongly listed or missing. */
+export function findTimeHint(read: TimedRead, transcript: Transcript): string {
+  const { page, filter, endpoint, rule, exactStartMs } = read;
   if (listsAll(page, endpoint, transcript)) return ignoredHint(filter);
+  const isAfter = filter === 'started_after';
   const listed = new Set(sessionsOf(page).map(identify));
   const boundMs = startedAtMs({ started_at: queryOf(page, filter) }) ?? 0;
+  const { sessions = [] } = findWholeList(transcript, endpoint) ?? {};
+  const decided = sessions.filter((session) => rule(session, page, transcript) !== 'either');
+  const wrong = decided.filter(
+    (session) => rule(session, page, transcript) !== listed.has(identify(session)),
+  );
+  const isAtBound = (session: ResultsObject): boolean =>
+    exactStartMs(session, transcript) === boundMs;
+  const others = decided.filter((session) => !isAtBound(session));
+  if (others.length > 1 && others.every((session) => wrong.includes(session))) {
+    return `\`${filter}\` keeps the sessions on the wrong side of its time: it must keep those that start at or ${isAfter ? 'after' : 'before'} it.`;
+  }
+  if (wrong.length > 0 && wrong.every(isAtBound)) {
+    return `Keep the sessions that start exactly at the time, too: compare with ${isAfter ? '>= instead of >' : '<= instead of <'}.`;
+  }
   const isNear = (session: ResultsObject): boolean =>
     Math.abs((startedAtMs(session) ?? Infinity) - boundMs) < SECOND_MS;
-  const { sessions = [] } = findWholeList(transcript, endpoint) ?? {};
-  const wrong = sessions.filter((session) => {
-    const isDue = rule(session, page, transcript);
-    return isDue !== 'either' && isDue !== listed.has(identify(session));
-  });
   return wrong.every(isNear)
-    ? undefined
+    ? TIME_HINT
     : `Compare \`started_at\` of sessions, not another time, with \`${filter}\` as an instant.`;
 }

@@ -1,4 +1,5 @@
 /** What a filter selects: the check of a filtered page, and services that filter otherwise. */
+import { formatValue } from '../../../../src/contract/index.ts';
 import type { Check, Finding } from '../../../engine/checks/check.ts';
 import { editBody, isSuccess, withQuery } from '../../../engine/mutants/combinators.ts';
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
@@ -62,26 +63,42 @@ function findFilterFaults(
   if (missing.length + extra.length === 0) {
     const repeated = findRepeated(sessionsOf(page), all);
     if (repeated === undefined) return [];
-    const received = `${repeated} more than once`;
+    const received = `${nameSession(repeated)}, more than once`;
     return [wrongValue(page, '/items', `each of the ${listed.size} sessions once`, received)];
   }
   const expected = `${required.size} of the ${all.length} sessions`;
-  const example =
-    missing[0] === undefined ? `including ${extra[0] ?? ''}` : `without ${missing[0]}`;
+  const [identity = extra[0]] = missing;
+  const session = [...all, ...sessionsOf(page)].find((one) => identify(one) === identity);
+  const example = `${missing.length > 0 ? 'without' : 'including'} ${session ? nameSession(session) : ''}`;
   return [wrongValue(page, '/items', expected, `${listed.size}, ${example}`)];
 }
 
-/** Returns the identity of a session that is listed more often than without the filter. */
+/** Returns a session that is listed more often than without the filter. */
 function findRepeated(
   sessions: readonly ResultsObject[],
   all: readonly ResultsObject[],
-): string | undefined {
+): ResultsObject | undefined {
   const unseen = all.map(identify);
-  return sessions.map(identify).find((identity) => {
+  return sessions.find((session) => {
+    const identity = identify(session);
     const index = unseen.indexOf(identity);
     if (index >= 0) unseen.splice(index, 1);
-    return index < 0 && all.some((session) => identify(session) === identity);
+    return index < 0 && all.some((one) => identify(one) === identity);
   });
+}
+
+/** Names a session by its own fields, and says when it started. */
+function nameSession({
+  source_session_id: id,
+  simulation,
+  scenario,
+  started_at: startedAt,
+}: ResultsObject): string {
+  const name =
+    id === undefined
+      ? `the session of ${formatValue(simulation)} with scenario ${formatValue(scenario)}`
+      : formatValue(id);
+  return `${name}, which started at ${formatValue(startedAt)}`;
 }
 
 /** The step of a read with the name of a run or an agent, and of an eval that does not exist. */

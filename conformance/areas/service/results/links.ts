@@ -6,11 +6,10 @@ import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { needsSessions, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import { sessionsIn, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
-import { findSeededSession, seededSessions, sessionsOf } from '../transcript.ts';
+import { findSeededSession, isResultsPage, seededSessions, sessionsOf } from '../transcript.ts';
 import { hasQuery, onPages, setKey, type SessionEdit } from '../transforms.ts';
 import { both, editProductionSessions, editSimulationSessions } from './both-endpoints.ts';
 import {
-  checkSessions,
   hasSessionFields,
   isIdentifiablePage,
   isSeededPage,
@@ -98,11 +97,17 @@ export const links: Subject = {
 /** Requires links of the given page, and a different link for each session. */
 function hasLink(endpoint: ResultsEndpoint, pageName: string): Check {
   const link = new RegExp(`^https?://[^\\s?]+/${pageName}/[^/?#\\s]+\\?sessionId=[^&#\\s]+$`, 'i');
-  const expected = `{app_url}/${pageName}/{id}?sessionId={id}, starting with https://`;
-  const check = checkSessions(
-    endpoint,
-    ({ url }) => typeof url === 'string',
-    ({ url }) => (link.test(String(url)) ? undefined : { pointer: '/url', expected }),
+  const check = checkEach(
+    (page) => isResultsPage(endpoint)(page) && sessionsOf(page).some(hasUrl),
+    (page) =>
+      sessionsOf(page).flatMap((session, index) => {
+        const url = String(session['url']);
+        if (!hasUrl(session) || link.test(url)) return [];
+        const expected = `{app_url}/${pageName}/{id}?sessionId={id}`;
+        const received = formatLink(url);
+        const hint = explainLink(url, pageName);
+        return [{ ...wrongValue(page, `/items/${index}/url`, expected, received), hint }];
+      }),
     needsSessions('No session has a link.'),
   );
   return {
@@ -112,6 +117,33 @@ function hasLink(endpoint: ResultsEndpoint, pageName: string): Check {
       return malformed.length > 0 ? malformed : evidence.flatMap(findSharedLink);
     },
   };
+}
+
+const hasUrl = ({ url }: ResultsObject): boolean => typeof url === 'string';
+
+/** A link that is longer loses its middle, because its path and its query show what is wrong. */
+const SHOWN_LENGTH = 160;
+
+/** Formats a link so that its end stays visible. */
+const formatLink = (url: string): string =>
+  url.length > SHOWN_LENGTH ? `"${url.slice(0, 60)}…${url.slice(-90)}"` : JSON.stringify(url);
+
+/** Says which part of a link is wrong. */
+function explainLink(url: string, pageName: string): string {
+  const parsed = URL.parse(url);
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) {
+    return 'Start the link with the address of the web app, such as https://app.example.';
+  }
+  const { pathname, search, searchParams: query, hash } = parsed;
+  const [id, page] = pathname.split('/').reverse();
+  if (page?.toLowerCase() !== pageName || !id) {
+    return `End the path of the link with /${pageName}/ and the id of ${pageName === 'simulation' ? 'the simulation' : 'the evaluation'}.`;
+  }
+  if (hash !== '')
+    return 'Send the session id in the query of the link, and leave out the fragment.';
+  if (query.get('sessionId')) return 'Leave out everything but ?sessionId={id} after the path.';
+  const found = query.has('sessionId') ? 'It is empty' : `Found ${search || 'no query'}`;
+  return `Send the id of the session in the query parameter sessionId of the link. ${found}.`;
 }
 
 /** With fewer sessions, equal ids could be a coincidence: each may be the only one of its run. */

@@ -1,6 +1,6 @@
 /** The conversations of the run, as it sent them and as the production results list them. */
 import type { TraceSpan } from '../../../../src/contract/index.ts';
-import { type Check } from '../../../engine/checks/check.ts';
+import type { Check, Finding } from '../../../engine/checks/check.ts';
 import type { Transcript } from '../../../engine/transcript/reading.ts';
 import { wrongValue, needsScores } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
@@ -49,11 +49,14 @@ function findConversations(
   });
 }
 
+/** What is wrong with a listed conversation. */
+export type ConversationFault = Pick<Finding, 'expected' | 'received' | 'hint'>;
+
 /** Judges conversations of the run on the last page that was polled. */
 export function checkConversations(
   steps: readonly ConversationName[],
   applies: (conversation: ListedConversation) => boolean,
-  findFaults: (conversation: ListedConversation) => { expected: string; received: string }[],
+  findFaults: (conversation: ListedConversation, transcript: Transcript) => ConversationFault[],
 ): Check {
   return {
     evidence(transcript) {
@@ -64,8 +67,11 @@ export function checkConversations(
       page
         ? findConversations(transcript, steps)
             .filter(applies)
-            .flatMap(findFaults)
-            .map(({ expected, received }) => wrongValue(page, '/items', expected, received))
+            .flatMap((conversation) => findFaults(conversation, transcript))
+            .map(({ expected, received, hint }) => ({
+              ...wrongValue(page, '/items', expected, received),
+              ...(hint !== undefined && { hint }),
+            }))
         : [],
     unjudged: needsScores('The results list no conversation of the run.'),
   };

@@ -18,6 +18,7 @@ import { messageTexts, turnsOf } from '../transcript.ts';
 import { setKey } from '../transforms.ts';
 import { checkConversations, countableSteps, hasAllTurns } from './sent-conversations.ts';
 import { hasTurnPerSpan } from './sent-turns.ts';
+import { TURN_ID } from './turn-differences.ts';
 import { editProductionTurns, onTurnsOfRequests } from './turn-edits.ts';
 
 /** A mutant that changes the text of replies. */
@@ -254,9 +255,6 @@ export function hasParts(text: unknown, parts: readonly string[]): boolean {
   if (typeof text !== 'string' || parts.length === 0) return false;
   return parts.length === 1 ? text === parts[0] : parts.every((part) => text.includes(part));
 }
-
-/** The part of a text that no other turn has: the id of the conversation, and the number of the turn. */
-const TURN_ID = /sk-[a-z0-9]{8}-[a-z0-9]{8}[^\s?]*\/\d+/;
 
 /** Enough characters to recognize where a part of a text begins. */
 const START_LENGTH = 12;

@@ -21,7 +21,9 @@ import type { ConversationName } from '../steps.ts';
 import { acceptsLike, contains } from '../traces/trace-requests.ts';
 import { messageTexts, turnsOf } from '../transcript.ts';
 import { onSessions, spanIdsIn } from '../transforms.ts';
+import { explainDifferences } from './lost-turns.ts';
 import { checkConversations, hasTurns } from './sent-conversations.ts';
+import { compareTurns, describeDifferences } from './turn-differences.ts';
 import { editTurnLists, editTurnsOf, onTurnsOfRequests } from './turn-edits.ts';
 
 const requirements = withDefaults(
@@ -266,10 +268,19 @@ export const sentTurns: Subject = { requirements };
 
 /** Requires one turn per chat span. */
 export function hasTurnPerSpan(...steps: ConversationName[]): Check {
-  return checkConversations(steps, hasTurns, ({ id, session, spans }) => {
+  return checkConversations(steps, hasTurns, ({ id, session, spans }, transcript) => {
     const { length } = turnsOf(session);
     if (length === spans.length) return [];
-    return [{ expected: `${spans.length} turns in ${formatValue(id)}`, received: String(length) }];
+    const differences = compareTurns(session, id, transcript);
+    const details = describeDifferences(differences);
+    const hint = explainDifferences(differences, transcript)?.cure;
+    return [
+      {
+        expected: `${spans.length} turns in ${formatValue(id)}`,
+        received: details === '' ? String(length) : `${length}: ${details}`,
+        ...(hint !== undefined && { hint: `${hint}.` }),
+      },
+    ];
   });
 }
 

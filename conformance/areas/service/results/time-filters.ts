@@ -310,9 +310,6 @@ function matchesTime(filter: TimeFilter): FilterRule {
   };
 }
 
-const TIME_HINT =
-  'Compare starts and bounds with their fractions of a second, and read nanoseconds as 64-bit integers: a floating-point number rounds them.';
-
 /**
  * Requires a time filter to select exactly the right sessions. The period of the run is a time filter
  * too: sessions in the period that are listed without it must also be listed with it. Times without
@@ -341,8 +338,9 @@ function filtersByTime(endpoint: ResultsEndpoint, filter: TimeFilter): Check {
       );
       const findings = filtered.map((finding) => {
         const page = evidence.find(({ id }) => id === finding.exchange);
-        const hint = page && findTimeHint(page, filter, rule, endpoint, transcript);
-        return { ...finding, hint: hint ?? TIME_HINT };
+        if (!page) return finding;
+        const read = { page, filter, endpoint, rule, exactStartMs };
+        return { ...finding, hint: findTimeHint(read, transcript) };
       });
       return whole && evidence.includes(whole)
         ? [...findings, ...findMissingInPeriod(endpoint, filter, whole, transcript)]

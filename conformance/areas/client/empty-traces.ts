@@ -1,0 +1,42 @@
+/** Why trace requests have no span of a conversation. */
+import { formatValue, listAt, resolvePointer } from '../../../src/contract/index.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { type Exchange, type Transcript, toPrintable } from '../../engine/transcript/reading.ts';
+import { listSome } from './checks.ts';
+import { isTraces, rawJsonOf, spansOf } from './sent-traces.ts';
+
+/** Says why the service knows no conversation: where the spans are instead, or that none were sent. */
+export function explainNoSpans({ exchanges }: Transcript): string {
+  const requests = exchanges.filter(isTraces);
+  if (requests.length === 0) {
+    return 'The client sent no span of a conversation. Flush the exporter before the end call.';
+  }
+  const place = requests.flatMap((exchange) => findOtherKeys(exchange) ?? [])[0];
+  if (place !== undefined) return place;
+  return requests.some((exchange) => spansOf(exchange).length > 0)
+    ? 'The spans that the client sent have no gen_ai.operation.name, so the service ignores them. Set it to chat, execute_tool, or invoke_agent.'
+    : 'The trace requests contain no spans. Flush the exporter before the end call.';
+}
+
+/** The lists of an OTLP/JSON request, from the outer one to the inner one. */
+const lists = ['resourceSpans', 'scopeSpans', 'spans'] as const;
+
+/** Names the keys that an OTLP/JSON request has where it should have a list that leads to its spans. */
+function findOtherKeys(exchange: Exchange): string | undefined {
+  if (spansOf(exchange).length > 0) return undefined;
+  let pointer = '';
+  for (const list of lists) {
+    const json = rawJsonOf(exchange);
+    const parent = resolvePointer(json, pointer);
+    if (!isObject(parent)) return undefined;
+    if (!Array.isArray(parent[list])) {
+      const keys = Object.keys(parent).map((key) => formatValue(toPrintable(key, 40)));
+      const where = pointer === '' ? 'The body' : pointer.slice(1).replaceAll('/', '.');
+      const found = keys.length === 0 ? 'no key' : listSome(keys);
+      return `Exchange ${exchange.id} has its spans elsewhere, so the service finds none: ${where} has ${found}, but no ${formatValue(list)}. Spans belong in resourceSpans[].scopeSpans[].spans[].`;
+    }
+    if (listAt(json, `${pointer}/${list}`).length === 0) return undefined;
+    pointer = `${pointer}/${list}/0`;
+  }
+  return undefined;
+}

@@ -173,23 +173,25 @@ function listTargets(
   const tests = reports
     .filter(({ summary }) => isSameUrl(summary.target, url))
     .sort((left, right) => Date.parse(left.summary.endedAt) - Date.parse(right.summary.endedAt));
-  return targets.slice(0, ROWS_MAX).map(({ statement, verdict, target, measured, unit, reason }) => {
-    const history = tests.flatMap(({ summary }) => {
-      const found = summary.targets?.find((other) => other.statement === statement);
-      return found
-        ? [{ ended_at: summary.endedAt, measured: found.measured, verdict: found.verdict }]
-        : [];
+  return targets
+    .slice(0, ROWS_MAX)
+    .map(({ statement, verdict, target, measured, unit, reason }) => {
+      const history = tests.flatMap(({ summary }) => {
+        const found = summary.targets?.find((other) => other.statement === statement);
+        return found
+          ? [{ ended_at: summary.endedAt, measured: found.measured, verdict: found.verdict }]
+          : [];
+      });
+      return {
+        statement,
+        verdict,
+        target,
+        measured,
+        unit,
+        reason,
+        ...(history.length > 1 && { history }),
+      };
     });
-    return {
-      statement,
-      verdict,
-      target,
-      measured,
-      unit,
-      reason,
-      ...(history.length > 1 && { history }),
-    };
-  });
 }
 
 /** Advice about a part that was not run, and about one that did not pass. */

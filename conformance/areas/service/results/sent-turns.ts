@@ -201,7 +201,8 @@ const requirements = withDefaults(
       statements: ['2.1.5', '2.1.7'],
       observability: 'provoked',
       probes: ['service/conversations'],
-      check: onceTurnsAreListed(showsWrappedTurns()),
+      // A service that ignores every chat span with a parent fails another requirement.
+      check: requirePlainRight([hasTurnPerSpan('json', 'old')], showsWrappedTurns()),
       mutants: {
         'wrapped-turn-lost': {
           description: 'Ignores chat spans inside an invoke_agent span.',

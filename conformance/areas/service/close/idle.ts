@@ -28,6 +28,9 @@ import { AFTER_23_HOURS, AFTER_24_HOURS } from './probes.ts';
 import { marksRepeatedClose } from './already-closed.ts';
 import { conversationIdOf, findTraces, isStep, lastAccepted, sessionsById } from '../transcript.ts';
 
+const IDLE_HINT =
+  'When the last span of a conversation arrived 24 hours ago, close the conversation like an end call does: keep it, and queue its evals.';
+
 export const idleConversations: Subject = {
   requirements: withDefaults(
     { observability: 'provoked', probes: ['service/limits'] },
@@ -38,7 +41,7 @@ export const idleConversations: Subject = {
         reason: 'A conversation that no client closes would never be scored.',
         check: requirePlainRight(
           [listsAfterScoring(), startsWithFirstSpan()],
-          listsWhenIdle(AFTER_24_HOURS, true),
+          listsWhenIdle(AFTER_24_HOURS, true, IDLE_HINT),
         ),
         mutants: {
           'never-idle': {

@@ -99,12 +99,14 @@ function explainResources(
   const resourcesOf = (spans: readonly SentSpan[]): Set<object> =>
     new Set(spans.flatMap(({ arrivals }) => arrivals.map(({ span }) => span.resource)));
   const shownResources = resourcesOf(shown);
-  const isWholeResource = ![...resourcesOf(missing)].some((one) => shownResources.has(one));
+  const lost = [...resourcesOf(missing)];
+  const isScope = lost.some((resource) => shownResources.has(resource));
+  const isResource = lost.some((resource) => !shownResources.has(resource));
   return {
     fault: `spans of a request with several resources and scopes become no turns (exchange ${carrier.id})`,
-    cure: isWholeResource
-      ? 'Read every entry of resourceSpans'
-      : 'Read every entry of scopeSpans in each entry of resourceSpans',
+    cure: isScope
+      ? `Read every entry of ${isResource ? 'resourceSpans and of ' : ''}scopeSpans`
+      : 'Read every entry of resourceSpans',
   };
 }
 

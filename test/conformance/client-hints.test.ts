@@ -41,6 +41,44 @@ const namedMistakes: Readonly<
     received: /^The body is compressed twice/,
     hint: /^Compress the body once/,
   },
+  'gzip data that is cut': {
+    run: (target) =>
+      sendBytes(target, gzipSync(jsonBody()).subarray(0, -12), { 'content-encoding': 'gzip' }),
+    id: 'CLIENT-012',
+    received: /^The gzip data of the body is incomplete or damaged\.$/,
+    hint: /^Close the gzip stream/,
+  },
+  'a variable that the shell did not replace': {
+    run: async (target) => {
+      await sendSpans(target, makeSpan());
+      await end(target, '$CONV');
+    },
+    id: 'CLIENT-040',
+    received: /^"\$CONV", which no span has$/,
+    hint: /^The id is the name of a variable\. Put the URL in double quotes/,
+  },
+  'a header that stays the same for another conversation': {
+    run: async (target) => {
+      const headers = { 'x-conversation-id': 'conv-1' };
+      const body = JSON.stringify(makeTraceRequest([makeSpan({ conversationId: null })]));
+      await sendBytes(target, Buffer.from(body), headers);
+      await end(target);
+      await sendBytes(target, Buffer.from(body.replaceAll('parcel', 'order')), headers);
+      await end(target, 'conv-2');
+    },
+    id: 'CLIENT-040',
+    received: /^"conv-2", which no span has$/,
+    hint: /^X-Conversation-Id is still "conv-1" in requests after the end call/,
+  },
+  'a misspelled header': {
+    run: (target) => {
+      const body = JSON.stringify(makeTraceRequest([makeSpan({ conversationId: null })]));
+      return sendBytes(target, Buffer.from(body), { 'x-conversationid': 'conv-1' });
+    },
+    id: 'CLIENT-014',
+    received: /^neither$/,
+    hint: /^The header is X-Conversation-Id, not x-conversationid\.$/,
+  },
   'an empty body after a 429': {
     run: async (target) => {
       await sendSpans(target, makeSpan());

@@ -11,7 +11,13 @@ import { checkRequests, type Fault, notObserved, toFinding } from './checks.ts';
 import { explainNoSpans } from './empty-traces.ts';
 import { secondBatch, SPAN_CONVERSATION } from './reference.ts';
 import { isEnd, mayContainConversation, sentConversationsOf } from './sent-conversations.ts';
-import { conversationsOf, conversationSpansOf, spanKeyOf } from './sent-traces.ts';
+import {
+  conversationsOf,
+  conversationSpansOf,
+  headerConversationOf,
+  isTraces,
+  spanKeyOf,
+} from './sent-traces.ts';
 import { changePath, omit, sendTwice, setHeaders, storedResponse } from './transforms.ts';
 
 const NO_END = notObserved(
@@ -158,13 +164,36 @@ function findUnknownConversation(exchange: Exchange, transcript: Transcript): Fa
   };
 }
 
+/** A variable that was not replaced, as in single quotes of a shell or in a template. */
+const PLACEHOLDER = /^(\$\{?\w+\}?|\{\{?\s*\w+\s*\}?\}|%[sd@]|:\w+)$/;
+
+/** Returns whether trace requests name a conversation in their header after it was ended. */
+function isHeaderKept(id: string, { exchanges }: Transcript): boolean {
+  const close = exchanges.find(
+    (exchange) => isEnd(exchange) && isAccepted(exchange) && endedConversationOf(exchange) === id,
+  );
+  return exchanges.some(
+    (exchange) =>
+      close !== undefined &&
+      exchange.id > close.id &&
+      isTraces(exchange) &&
+      headerConversationOf(exchange) === id,
+  );
+}
+
 /** Names the known conversation that the client probably meant, or the cause if there is none. */
 function explainUnknownId(id: string, known: readonly string[], transcript: Transcript): string {
   const last = known.at(-1);
   if (last === undefined) return explainNoSpans(transcript);
+  if (PLACEHOLDER.test(id)) {
+    return 'The id is the name of a variable. Put the URL in double quotes, so that the shell replaces it, or format it before you send the request.';
+  }
   const encoded = known.find((other) => encodeURIComponent(other) === id);
   if (encoded !== undefined) return 'The id is percent-encoded twice. Encode it once.';
   const similar = known.find((other) => other.trim().toLowerCase() === id.trim().toLowerCase());
+  if (similar === undefined && isHeaderKept(last, transcript)) {
+    return `X-Conversation-Id is still ${formatValue(last)} in requests after the end call for it. Set the header for each conversation.`;
+  }
   return similar === undefined
     ? `The client sent spans of ${formatValue(last)}.`
     : `The client sent spans of ${formatValue(similar)}. Use the same spelling.`;

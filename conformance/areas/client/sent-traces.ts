@@ -123,6 +123,12 @@ function inflate(bytes: Uint8Array): Uint8Array {
     return gunzipSync(bytes, { maxOutputLength: INFLATED_BYTES_MAX });
   } catch (error) {
     if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') throw new TooLargeError();
+    if (isGzip(bytes)) {
+      throw new BodyError(
+        'The gzip data of the body is incomplete or damaged.',
+        'Close the gzip stream before you send its bytes.',
+      );
+    }
     throw new OtlpError('Content-Encoding is gzip, but the body is not gzip data.');
   }
 }

@@ -140,7 +140,7 @@ export const traceRequests: Subject = {
             return {
               expected: 'gen_ai.conversation.id on a span, or the header X-Conversation-Id',
               received: isOnResource ? 'the id only on the resource' : 'neither',
-              hint: 'Set the attribute on the spans, or add the header to the exporter.',
+              hint: suggestHeader(exchange),
             };
           },
         ),
@@ -166,6 +166,14 @@ export const traceRequests: Subject = {
     },
   ),
 };
+
+/** Advises on a request without a conversation id, by the name of a similar header. */
+function suggestHeader({ request }: Exchange): string {
+  const similar = Object.keys(request.headers).find((name) => /conversation/i.test(name));
+  return similar === undefined
+    ? 'Set the attribute on the spans, or add the header to the exporter.'
+    : `The header is X-Conversation-Id, not ${toPrintable(similar, 40)}.`;
+}
 
 function findFormatFault(exchange: Exchange): Fault | undefined {
   const traces = readTraces(exchange);

@@ -38,6 +38,9 @@ import {
   turnsOf,
 } from '../transcript.ts';
 
+const IDLE_HINT =
+  'When the last span of a conversation arrived 24 hours ago, close the conversation like an end call does: keep it, and queue its evals.';
+
 export const idleConversations: Subject = {
   requirements: withDefaults(
     { observability: 'provoked', probes: ['service/limits'] },
@@ -48,7 +51,7 @@ export const idleConversations: Subject = {
         reason: 'A conversation that no client closes would never be scored.',
         check: requirePlainRight(
           [listsAfterScoring(), startsWithFirstSpan()],
-          listsWhenIdle(AFTER_24_HOURS, true),
+          listsWhenIdle(AFTER_24_HOURS, true, IDLE_HINT),
         ),
         mutants: {
           'never-idle': {

@@ -5,6 +5,7 @@ import {
   LIVE_EVALS_MAX,
   resolvePointer,
 } from '../../../../src/contract/index.ts';
+import { formatCount } from '../../../../src/report-kit/format.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { editAccepted, editBody, set } from '../../../engine/mutants/combinators.ts';
 import type { Transform } from '../../../engine/mutants/mutant.ts';
@@ -165,7 +166,9 @@ function scoresOnce(): Check {
           ? outcomes.map((outcome) => resolvePointer(outcome, '/eval_name'))
           : [];
         if (sessions.length === 1 && new Set(names).size === names.length) return [];
-        const received = `${sessions.length} sessions with outcomes of ${formatValue(names)}`;
+        const first = sessions.length === 1 ? ' with' : ', the first with';
+        const evals = formatCount(new Set(names).size, 'eval');
+        const received = `${formatCount(sessions.length, 'session')}${first} ${formatCount(names.length, 'outcome')} of ${evals}`;
         return [wrongValue(page, '/items', 'one session with one outcome per eval', received)];
       }),
     unjudged: needsScores('No conversation that was closed twice is listed.'),

@@ -36,6 +36,7 @@ import {
 } from './evidence.ts';
 import { compareWithWhole } from './whole-list.ts';
 import { keepFirstOutcome } from './scored-conversations.ts';
+import { addIgnoredHint } from './filter-hints.ts';
 import { filtersSessions, ignoreParameter, WRONG_FILTER, type FilterRule } from './filtering.ts';
 
 const hasSkip = hasQuery('skip');
@@ -55,7 +56,7 @@ export const failedOnly: Subject = {
       ),
       reason: WRONG_FILTER,
       probes: either(['service/production'], []),
-      check: filtersSessions(endpoint, ['failed only'], hasFailure),
+      check: addIgnoredHint(endpoint, filtersSessions(endpoint, ['failed only'], hasFailure)),
       mutants: forEndpoint({
         'failed-ignored': {
           description: 'Ignores failed_only.',

@@ -22,6 +22,19 @@ const wildcards: readonly Wildcard[] = ['%', '_', '.'];
 const CASE_HINT =
   'Ignore the case of all letters, such as Ü and ü, not only of ASCII letters, and read + in a query as a space.';
 
+/** Adds a hint to the findings of `failed_only` if its read lists all sessions. */
+export function addIgnoredHint(endpoint: ResultsEndpoint, check: Check): Check {
+  return {
+    ...check,
+    judge: (evidence, transcript) =>
+      check.judge(evidence, transcript).map((finding) => {
+        const page = evidence.find(({ id }) => id === finding.exchange);
+        const isIgnored = page && listsAll(page, endpoint, transcript);
+        return isIgnored ? { ...finding, hint: ignoredHint('failed_only') } : finding;
+      }),
+  };
+}
+
 /** Adds a hint to the findings of a name filter, if its reads show the cause. */
 export function addNameHints(endpoint: ResultsEndpoint, filter: NameFilter, check: Check): Check {
   return {
@@ -71,6 +84,23 @@ function findNameHint(
   return `Search only the name for \`${filter}\`: the value occurs in \`${field}\`, but in no name.`;
 }
 
+/** Returns another field by which a filter finds sessions. */
+function findSearchedField(
+  filter: NameFilter,
+  endpoint: ResultsEndpoint,
+  { exchanges }: Transcript,
+): string | undefined {
+  const read = exchanges.find(
+    (page) =>
+      page.endpoint === endpoint &&
+      page.step.startsWith(`${filter} by `) &&
+      otherFields[page.step] !== undefined &&
+      sessionsOf(page).length > 0,
+  );
+  // The name of a simulation contains its scenario.
+  return read && (filter === 'agent' ? 'scenario` or `simulation' : otherFields[read.step]);
+}
+
 /** Returns what to do about a filter that finds nothing by a part of a name in upper case. */
 function findEmptyHint(
   page: Exchange,
@@ -81,6 +111,10 @@ function findEmptyHint(
   // Another read filters by the same part of the eval's name, with its letter case unchanged.
   const asWritten = lastAccepted(transcript, endpoint, NO_FRACTION_STEP);
   if (filter === 'eval' && asWritten && sessionsOf(asWritten).length > 0) return CASE_HINT;
+  const field = findSearchedField(filter, endpoint, transcript);
+  if (field !== undefined) {
+    return `Search the name for \`${filter}\`: the filter finds nothing by a part of the name, but sessions by their \`${field}\`.`;
+  }
   const value = queryOf(page, filter) ?? '';
   const others = /[^ -~]/.test(value) ? ', including letters such as Ü and ü' : '';
   const space = value.includes(' ') ? ', and read + in a query as a space' : '';
@@ -107,6 +141,13 @@ export function findTimeHint(read: TimedRead, transcript: Transcript): string {
   const listed = new Set(sessionsOf(page).map(identify));
   const boundMs = startedAtMs({ started_at: queryOf(page, filter) }) ?? 0;
   const { sessions = [] } = findWholeList(transcript, endpoint) ?? {};
+  const isMoved = (session: ResultsObject): boolean => {
+    const [exactMs, listedMs] = [exactStartMs(session, transcript), startedAtMs(session)];
+    return exactMs !== undefined && Math.abs((listedMs ?? exactMs) - exactMs) >= SECOND_MS;
+  };
+  if (sessions.some(isMoved)) {
+    return 'First correct `started_at`: some sessions do not start with their first span.';
+  }
   const decided = sessions.filter((session) => rule(session, page, transcript) !== 'either');
   const wrong = decided.filter(
     (session) => rule(session, page, transcript) !== listed.has(identify(session)),

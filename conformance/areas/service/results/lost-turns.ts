@@ -77,6 +77,8 @@ function explainPosition(
   if (!carrier || ids.length < 2 || !missing.every((span) => carrierOf(span) === carrier)) {
     return undefined;
   }
+  const isSplit = new Set(sentSpans(carrier).map(({ resource }) => resource)).size > 1;
+  if (isSplit) return explainResources(shown, missing, carrier);
   const shownHere = shown.filter((span) => carrierOf(span) === carrier);
   const [only] = shownHere;
   if (!only || shownHere.length > 1) return undefined;
@@ -85,6 +87,26 @@ function explainPosition(
   return {
     fault: `only the ${position} span of a request with ${ids.length} spans becomes a turn (exchange ${carrier.id})`,
     cure: 'Read every span of a scope',
+  };
+}
+
+/** Explains turns of a request with several resources, the first of which has two scopes. */
+function explainResources(
+  shown: readonly SentSpan[],
+  missing: readonly SentSpan[],
+  carrier: Exchange,
+): LostTurns {
+  const resourcesOf = (spans: readonly SentSpan[]): Set<object> =>
+    new Set(spans.flatMap(({ arrivals }) => arrivals.map(({ span }) => span.resource)));
+  const shownResources = resourcesOf(shown);
+  const lost = [...resourcesOf(missing)];
+  const isScope = lost.some((resource) => shownResources.has(resource));
+  const isResource = lost.some((resource) => !shownResources.has(resource));
+  return {
+    fault: `spans of a request with several resources and scopes become no turns (exchange ${carrier.id})`,
+    cure: isScope
+      ? `Read every entry of ${isResource ? 'resourceSpans and of ' : ''}scopeSpans`
+      : 'Read every entry of resourceSpans',
   };
 }
 

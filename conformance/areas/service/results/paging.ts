@@ -158,7 +158,14 @@ function pagesCompletely(endpoint: ResultsEndpoint): Check {
       const expectedItems = `${expected.length} sessions on ${pages.length} pages, each once`;
       const expectedTotal = `${expected.length} on every page`;
       return [
-        ...(isSame ? [] : [wrongValue(first, '/items', expectedItems, describeCount(listed))]),
+        ...(isSame
+          ? []
+          : [
+              {
+                ...wrongValue(first, '/items', expectedItems, describeCount(listed)),
+                ...findPagingHint(pages),
+              },
+            ]),
         ...(isTotalRight
           ? []
           : [wrongValue(first, '/total', expectedTotal, [...totals].join(', '))]),
@@ -230,6 +237,13 @@ function skipsExactly(endpoint: ResultsEndpoint): Check {
 function hasRightTotal(whole: Exchange, count: number): boolean {
   const total = totalOf(whole);
   return !Number.isInteger(total) || total === count;
+}
+
+/** Advises on pages that all list the same sessions. */
+function findPagingHint(pages: readonly Exchange[]): { hint?: string } {
+  const starts = pages.map((page) => sessionsOf(page).slice(0, 1).map(identify).join());
+  const isSame = starts.length > 1 && starts[0] !== '' && new Set(starts).size === 1;
+  return isSame ? { hint: 'Apply `skip`: every page begins with the same session.' } : {};
 }
 
 function describeCount(identities: string[]): string {

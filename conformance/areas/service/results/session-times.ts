@@ -1,10 +1,11 @@
 /** When sessions start and end (spec 2.4, 2.5). */
-import { formatValue } from '../../../../src/contract/index.ts';
+import { formatValue, type TraceSpan } from '../../../../src/contract/index.ts';
 import { HOUR_MS, instantMs, isoTime } from '../../../../src/platform/clock.ts';
 import type { Check } from '../../../engine/checks/check.ts';
 import { chain, type When } from '../../../engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { Subject } from '../../../engine/requirement.ts';
+import type { Transcript } from '../../../engine/transcript/reading.ts';
 import { CLOSED_LAST, CLOSED_LAST_SUBJECT } from '../close/evidence.ts';
 import {
   hasReversedTurns,
@@ -14,7 +15,7 @@ import {
 import { needsSessions } from '../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
 import { contains } from '../traces/trace-requests.ts';
-import { startedAtMs } from '../transcript.ts';
+import { conversationIdOf, startedAtMs } from '../transcript.ts';
 import {
   conversationIdIn,
   fastClock,
@@ -27,7 +28,12 @@ import {
 } from '../transforms.ts';
 import { both, editProductionSessions } from './both-endpoints.ts';
 import { checkSessions, hasSessionFields, TIME_PRECISION_MS, WRONG_TYPE } from './evidence.ts';
-import { checkConversations, countableSteps, hasAllTurns } from './sent-conversations.ts';
+import {
+  checkConversations,
+  countableSteps,
+  hasAllTurns,
+  type ConversationFault,
+} from './sent-conversations.ts';
 
 export const sessionTimes: Subject = {
   requirements: {
@@ -139,14 +145,43 @@ export function startsWithFirstSpan(): Check {
   return checkConversations(
     [...countableSteps, 'wrapper', CLOSED_LAST],
     ({ session }) => startedAtMs(session) !== undefined,
-    ({ id, session, spans }) => {
+    ({ id, session, spans }, transcript) => {
       const firstMs = Number((spans[0]?.startNs ?? 0n) / 1_000_000n);
       const offsetMs = Math.abs((startedAtMs(session) ?? 0) - firstMs);
       if (offsetMs < TIME_PRECISION_MS) return [];
-      const expected = `the start of the first span of ${formatValue(id)}`;
-      return [{ expected, received: `a difference of ${offsetMs} ms` }];
+      const expected = `the start of the first span of ${formatValue(id)}: ${isoTime(firstMs)}`;
+      const received = `${formatValue(session['started_at'])}, a difference of ${offsetMs} ms`;
+      return [{ expected, received, ...findStartHint(session, spans, transcript) }];
     },
   );
+}
+
+/** The clock of a service may differ by so much, and it may store spans so late. */
+const ARRIVAL_MS = 5_000;
+
+/** Advises on a session that starts with another span than its first one. */
+function findStartHint(
+  session: ResultsObject,
+  spans: readonly TraceSpan[],
+  { run, exchanges }: Transcript,
+): Pick<ConversationFault, 'hint'> {
+  const startMs = startedAtMs(session) ?? 0;
+  const runStartMs = instantMs(run.startedAt) ?? 0;
+  const isArrival = exchanges.some(
+    (exchange) =>
+      exchange.endpoint === 'traces' &&
+      conversationIdOf(exchange) === session['source_session_id'] &&
+      Math.abs(runStartMs + exchange.endedMs - startMs) < ARRIVAL_MS,
+  );
+  if (isArrival) return { hint: 'It is when the spans arrived. Use the times of the spans.' };
+  const isOther = spans.some(
+    ({ startNs }) => Math.abs(Number(startNs / 1_000_000n) - startMs) < TIME_PRECISION_MS,
+  );
+  return isOther
+    ? {
+        hint: 'It is the start of a later span. Use the earliest start, whichever span arrives first.',
+      }
+    : {};
 }
 
 /** Requires sessions to end no earlier than they start. */

@@ -372,6 +372,9 @@ function sessionsInPeriod(
   });
 }
 
+const PERIOD_HINT =
+  'With both filters, the list is empty: started_after is the lower bound, and started_before is the upper one.';
+
 function findMissingInPeriod(
   endpoint: ResultsEndpoint,
   filter: TimeFilter,
@@ -385,7 +388,8 @@ function findMissingInPeriod(
   if (!missing) return [];
   const startedAt = formatValue(missing['started_at']);
   const expected = `the session that started at ${startedAt}, which is listed without ${filter}`;
-  return [wrongValue(whole, '/items', expected, 'not listed')];
+  const finding = wrongValue(whole, '/items', expected, 'not listed');
+  return [sessionsOf(whole).length > 0 ? finding : { ...finding, hint: PERIOD_HINT }];
 }
 
 /** A service that applies a time filter to the end instead of the start. */

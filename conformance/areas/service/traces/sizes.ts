@@ -1,5 +1,6 @@
 /** `POST /v1/traces`: how large a body may be (spec 7, 8). */
 import { gunzipSync, gzipSync } from 'node:zlib';
+import type { Check } from '../../../engine/checks/check.ts';
 import { checkRefused, requirePlainAccepted } from '../../../engine/checks/responses.ts';
 import { dropInstead, respondInstead, type When } from '../../../engine/mutants/combinators.ts';
 import type { ProxyRequest, Transform } from '../../../engine/mutants/mutant.ts';
@@ -90,10 +91,12 @@ export const traceSizes: Subject = {
         statements: ['4.1.4', '8.a1'],
         reason: LOST_SPANS,
         // A service without protobuf fails another requirement.
-        check: acceptsLike(
-          ['under 10 MB', 'protobuf under 10 MB', 'gzip of 3 MB'],
-          (step) => [plainStepOf(step)],
-          requireIntrusiveRun(noTraces),
+        check: nameBodies(
+          acceptsLike(
+            ['under 10 MB', 'protobuf under 10 MB', 'gzip of 3 MB'],
+            (step) => [plainStepOf(step)],
+            requireIntrusiveRun(noTraces),
+          ),
         ),
         mutants: {
           'one-megabyte-of-protobuf': {
@@ -130,6 +133,28 @@ export const traceSizes: Subject = {
     },
   ),
 };
+
+/** What the bodies of steps are. */
+const sizes: ReadonlyMap<string, string> = new Map([
+  ['under 10 MB', 'JSON of just under 10 MB'],
+  ['protobuf under 10 MB', 'protobuf of just under 10 MB'],
+  ['gzip of 3 MB', 'gzip that inflates to 3 MB'],
+] satisfies [TracesStep, string][]);
+
+const SIZE_HINT = 'Accept bodies up to 10 MB, compressed or not, in both formats.';
+
+/** Says which body was refused in the findings of a check. */
+function nameBodies(check: Check): Check {
+  return {
+    ...check,
+    judge: (evidence, transcript) =>
+      check.judge(evidence, transcript).map((finding) => {
+        const step = evidence.find(({ id }) => id === finding.exchange)?.step ?? '';
+        const expected = `${finding.expected} to ${sizes.get(step) ?? step}`;
+        return { ...finding, expected, hint: SIZE_HINT };
+      }),
+  };
+}
 
 /** Returns the step of a plain request with the same format as a large one. */
 function plainStepOf(step: string): 'json' | 'protobuf' | 'gzip' {

@@ -1,10 +1,5 @@
 /** The evals that a close queues (spec 2.2, 3.1, 8). */
-import {
-  formatValue,
-  listAt,
-  LIVE_EVALS_MAX,
-  resolvePointer,
-} from '../../../../src/contract/index.ts';
+import { listAt, LIVE_EVALS_MAX, resolvePointer } from '../../../../src/contract/index.ts';
 import { formatCount } from '../../../../src/report-kit/format.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { editAccepted, editBody, set } from '../../../engine/mutants/combinators.ts';

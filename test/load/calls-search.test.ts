@@ -113,7 +113,7 @@ void t.test('the next step waits until the sandbox has closed the calls', async 
   t.match(report.findMaxCalls, { sustains: 2, fails: null, confirmed: true });
 });
 
-void t.test('a sandbox that never closes its calls gets NOT PROVEN', nightOnly, async (t) => {
+void t.test('a sandbox that never closes its calls gets NOT PROVEN', nightOnly(), async (t) => {
   const { agent } = await withReferenceAgent(t, { voice: { callsMax: 3 } });
   const url = await withLateHangUps(t, agent.url, 60_000);
   const report = await runVoiceLoad(

@@ -3,7 +3,9 @@ import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts
 import { replaceKeys, type Response } from '../../diagnoses/conforming-response.ts';
 import { nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
 import { queuesEvals } from '../close/evidence.ts';
+import { NO_SLASH_STEP } from '../results/evidence.ts';
 import { listsAfterScoring, scoringCloses } from '../results/listed-conversations.ts';
+import { listPages } from '../results/listing.ts';
 import { findChangedId } from '../results/unlisted.ts';
 import {
   conversationIdOf,
@@ -27,8 +29,13 @@ export function findLostCloses(transcript: Transcript): Diagnosis[] {
   if (!page || check.judge(pages, transcript).every(({ isNote }) => isNote)) return [];
   if (findChangedId(page, transcript) !== undefined) return [];
   const closes = scoringCloses(transcript);
+  // A conversation that only some pages list is scored, but a filter is wrong. A path without its slash may
+  // have another handler.
+  const listings = listPages(transcript).filter(
+    ({ endpoint, step }) => endpoint === 'production' && step !== NO_SLASH_STEP,
+  );
   const isListed = (close: Exchange): boolean =>
-    sessionsById(page, conversationIdOf(close)).length > 0;
+    listings.some((other) => sessionsById(other, conversationIdOf(close)).length > 0);
   const findOther = (close: Exchange): Exchange | undefined =>
     transcript.exchanges.findLast(
       (other) =>

@@ -13,12 +13,15 @@ const plainSteps = ['json', 're-sent'] as const;
 /** Recognizes a service that loses or repeats the spans of ordinary conversations. */
 export function findLostTurns(transcript: Transcript): Diagnosis[] {
   const page = lastPolledPage(transcript);
-  const [explanation] = plainSteps.flatMap((step) => {
+  const [first] = plainSteps.flatMap((step) => {
     const session = findSession(transcript, step);
     const id = session?.['source_session_id'];
     if (!session || typeof id !== 'string' || !Array.isArray(session['traces'])) return [];
-    return explainDifferences(compareTurns(session, id, transcript), transcript) ?? [];
+    const differences = compareTurns(session, id, transcript);
+    // What is wrong with a plain conversation is also wrong with the others.
+    return differences.missing.length + differences.repeated.length > 0 ? [differences] : [];
   });
+  const explanation = first && explainDifferences(first, transcript);
   // Spans that are stored late are lost if their conversation is closed before.
   if (!page || !explanation || findLateSpans(transcript).length > 0) return [];
   const { fault, cure } = explanation;

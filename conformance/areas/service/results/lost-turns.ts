@@ -22,6 +22,7 @@ export function explainDifferences(
   return (
     explainStatus(missing, transcript) ??
     explainRequests(shown, missing, transcript) ??
+    explainFirst(shown, sent) ??
     explainPosition(shown, missing)
   );
 }
@@ -56,6 +57,22 @@ function explainRequests(
         fault: `only the spans of the first request (exchange ${kept.id}) of a conversation become turns, not those of a later one (exchange ${lost.id})`,
         cure: 'Add the spans of later requests to the conversation, even if their trace is another one',
       };
+}
+
+/** Explains a conversation of which only the span that arrived first became a turn. */
+function explainFirst(
+  shown: readonly SentSpan[],
+  sent: readonly SentSpan[],
+): LostTurns | undefined {
+  const [only, ...others] = shown;
+  const lastCarrier = sent.at(-1) && carrierOf(sent.at(-1) as SentSpan);
+  if (!only || others.length > 0 || only !== sent[0] || carrierOf(only) === lastCarrier) {
+    return undefined;
+  }
+  return {
+    fault: `only one span of a conversation becomes a turn (of exchange ${carrierOf(only)?.id})`,
+    cure: 'Make a turn of each chat span of the conversation, even if their traces differ',
+  };
 }
 
 /** Returns whether the first end call for a conversation says that it was closed before. */

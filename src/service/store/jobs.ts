@@ -44,7 +44,7 @@ export function createJobStore(connections: Connections) {
     async renew(worker: string, jobs: readonly Job[], untilMs: number): Promise<void> {
       for (const [ownerId, ofOwner] of Map.groupBy(jobs, (job) => job.ownerId)) {
         await write(ownerId, async (db) => {
-          for (const job of ofOwner) {
+          for (const job of ofOwner.toSorted(compareIds)) {
             await updateLeased(db, worker, job).set({ due_at_ms: untilMs }).execute();
           }
         });
@@ -229,15 +229,15 @@ async function finishAll(
   { worker, finished, atMs }: FinishRequest,
 ): Promise<boolean[]> {
   await lockSessions(db, finished);
-  const written: boolean[] = [];
+  const written = new Set<Job>();
   const bySession = new Map<number, { ownerId: string; outcomes: PlacedOutcome[] }>();
-  for (const { job, outcome } of finished) {
+  for (const { job, outcome } of finished.toSorted((a, b) => compareIds(a.job, b.job))) {
     const done = await updateLeased(db, worker, job)
       .set({ state: 'done' })
       .returning(['session_key', 'position'])
       .executeTakeFirst();
-    written.push(done !== undefined);
     if (!done) continue;
+    written.add(job);
     const { session_key: key, position } = done;
     const session = bySession.get(key) ?? { ownerId: job.ownerId, outcomes: [] };
     bySession.set(key, session);
@@ -258,8 +258,11 @@ async function finishAll(
     await updateResults(db, key);
     await completeSession(db, key);
   }
-  return written;
+  return finished.map(({ job }) => written.has(job));
 }
+
+/** The order in which transactions update several jobs: with different ones, two could wait for each other. */
+const compareIds = (a: Job, b: Job): number => a.id - b.id;
 
 /**
  * Locks the sessions of jobs, in the order of their keys, until the transaction ends. Otherwise, of two

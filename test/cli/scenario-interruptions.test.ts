@@ -84,7 +84,8 @@ async function makeScenario(t: Test, isRecorded: boolean) {
     typeof each !== 'string' && each.kind === 'json_path' ? [[each.id, each.params?.['path']]] : [],
   );
   const pathsById: unknown = Object.fromEntries(paths);
-  return { scenario: scenario?.value, pathsById, stderr: made.stderr };
+  const stderr = made.stderr.replaceAll(/\s+/g, ' ');
+  return { scenario: scenario?.value, pathsById, stderr };
 }
 
 const opening = 'When are you open?';

@@ -57,13 +57,14 @@ function explainInvalidByte({ bytes, offset }: InvalidByte): [fault: string, cur
       String.raw`Decode an escaped pair, such as \ud83d\udc4b, as one character`,
     ];
   }
+  const isStart = first >= 0xc2 && first <= 0xf4;
   const hasUtf8Before = bytes.subarray(0, offset).some((byte) => byte >= 0x80);
   const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (hasUtf8Before && first >= 0xc2 && offset + length > bytes.length) {
+  if (hasUtf8Before && isStart && offset + length > bytes.length) {
     return ['starts a character that is not complete when the body ends', END_CURE];
   }
   const isCut = others.slice(0, length - 1).some((byte) => !isContinuation(byte));
-  return first >= 0xc2 && first <= 0xf4 && hasUtf8Before && isCut
+  return isStart && hasUtf8Before && isCut
     ? ['starts a character that is cut off', 'Cut texts between characters, not between bytes']
     : ['is not UTF-8', UTF8_CURE];
 }

@@ -99,7 +99,7 @@ void t.test(
     await page.goto(url);
     await follow(page, page.locator('[aria-label=Sessions] tbody a').first());
     await follow(page, page.locator('nav.path a[rel=next]'));
-    t.match(await page.innerText('dl'), /Simulation\s+Nightly/);
+    t.match(await page.innerText('main'), /Simulation\s+Nightly/);
     await follow(page, 'text=Back to the list');
     t.match(
       await page.innerText('main'),
@@ -160,7 +160,7 @@ void t.test('an error that stops several scenarios is shown once', async (t) => 
     counts: { ended: 6, passed: 0, failed: 2, undecided: 4 },
   });
   await follow(page, causes.first().locator('a').last());
-  const session = await page.innerText('dl');
+  const session = await page.innerText('main');
   t.match(session, /Scenario\s+second/);
   t.match(session, /Status\s+not completed\s+Ended because\s+error of the agent/);
   t.same(errors, []);

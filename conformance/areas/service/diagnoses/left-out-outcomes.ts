@@ -2,8 +2,6 @@ import { listAt, resolvePointer } from '../../../../src/contract/index.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { replaceKeys, type Response } from '../../diagnoses/conforming-response.ts';
 import { describeSeen, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
-import { ownerNames } from '../context.ts';
-import { ownerOf } from '../owners.ts';
 import { objectsAt, type ResultsObject } from '../results-api.ts';
 import { NO_SLASH_STEP } from '../results/evidence.ts';
 import { listPages } from '../results/listing.ts';
@@ -56,7 +54,7 @@ function repairPage(page: Exchange, transcript: Transcript): Response {
   const items = sessionsOf(page).map((session) => {
     const listed = objectsAt(session, 'eval_outcomes');
     const names = listed.map(({ eval_name: name }) => name);
-    const others = findOutcomes(session, page, transcript).filter(
+    const others = findOutcomes(session, transcript).filter(
       ({ eval_name: name }) => !names.includes(name),
     );
     return {
@@ -67,20 +65,16 @@ function repairPage(page: Exchange, transcript: Transcript): Response {
   return replaceKeys(page, { items });
 }
 
-/** Returns the outcomes of a session that the run seeded, or one that passed for each of its evals. */
-function findOutcomes(
-  session: ResultsObject,
-  page: Exchange,
-  transcript: Transcript,
-): ResultsObject[] {
+/** Returns the outcomes of a session that the run seeded, or one that passed for each of its evaluations. */
+function findOutcomes(session: ResultsObject, transcript: Transcript): ResultsObject[] {
   const upload = findUpload(transcript);
   const seeded =
     upload && session['source_session_id'] === upload['session_id']
       ? objectsAt(upload, 'outcomes')
       : findSeededSession(session, transcript)?.outcomes;
-  const owner = ownerNames.find((name) => name === ownerOf(page)) ?? 'main';
-  const evals = listAt(sentSeed(transcript, owner), '/evals').map((each) => ({
-    eval_name: resolvePointer(each, '/name'),
+  const named = listAt(sentSeed(transcript, 'main'), '/evals');
+  const evals = Array.from({ length: countOf(session, 'total') }, (_, index) => ({
+    eval_name: resolvePointer(named[index], '/name') ?? `eval ${index + 1}`,
   }));
   return (seeded ?? evals).map((outcome) => ({
     eval_category: '',

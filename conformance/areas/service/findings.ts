@@ -45,7 +45,7 @@ export function bodyFinding(
   return { exchange: id, pointer, expected, received };
 }
 
-/** Requires what two checks require, each of its own evidence. The first says why nothing is judged. */
+/** Combines two checks, each with its own evidence. The first says why nothing is judged. */
 export const requireAll = (first: Check, second: Check): Check => ({
   ...first,
   evidence: (transcript) => [

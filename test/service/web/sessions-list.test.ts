@@ -206,7 +206,7 @@ void t.test(
   },
 );
 
-void t.test('an eval with a long name has no column of its own', async (t) => {
+void t.test('an eval with a long name has no column', async (t) => {
   const tested = await withEmptyService(t);
   const { admin, end, drain, service } = tested;
   const name = 'The agent answers every question of the user';

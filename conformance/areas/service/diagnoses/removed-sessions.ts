@@ -14,7 +14,7 @@ export function removeSessions(
   const listed = sessionsOf(page);
   const matching = findMatching(page, pages);
   const own = (matching ?? listed).filter((session) => !isForeign(session));
-  // Without a list of all sessions, a page without foreign sessions stays as it is.
+  // Without a list of all sessions, a page without foreign sessions is not changed.
   if (!matching && own.length === listed.length) return replaceKeys(page, {});
   const byIdentity = new Map(listed.map((session) => [identify(session), session]));
   const skip = matching ? skipOf(page) : 0;

@@ -47,9 +47,10 @@ export function createSpanPartitions(pool: Pool) {
       await mayChange(async () => {
         for (const day of await listDays(pool)) {
           if (day >= beforeDay) continue;
-          await changeTables(pool, (client) =>
-            client.query(`drop table if exists "${nameOf(day)}"`),
-          );
+          await changeTables(pool, async (client) => {
+            await lockPartitions(client);
+            await client.query(`drop table if exists "${nameOf(day)}"`);
+          });
           count += 1;
         }
       });
@@ -97,7 +98,7 @@ async function mayChange(change: () => Promise<void>): Promise<boolean> {
  * partition has spans of that day.
  */
 export async function createPartition(client: PoolClient, day: number): Promise<void> {
-  await client.query('select pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
+  await lockPartitions(client);
   const name = nameOf(day);
   const { rows } = await client.query<{ exists: boolean }>(
     `select to_regclass($1) is not null
@@ -110,6 +111,14 @@ export async function createPartition(client: PoolClient, day: number): Promise<
   await client.query(
     `alter table spans attach partition "${name}" for values from (${day}) to (${day + 1})`,
   );
+}
+
+/**
+ * Makes other processes wait to create or drop partitions until the transaction ends. PostgreSQL reports an
+ * internal error if two drop the same one.
+ */
+async function lockPartitions(client: PoolClient): Promise<void> {
+  await client.query('select pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
 }
 
 /** Returns the name of the partition of a day, such as `spans_20261120`. */

@@ -20,6 +20,7 @@ export { readTraceRequest } from './otlp-json.ts';
 export {
   OtlpError,
   otlpLimits,
+  startsAsGzip,
   type Attributes,
   type AttributeValue,
   type TraceRequest,

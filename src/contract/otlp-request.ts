@@ -47,6 +47,9 @@ export class OtlpError extends Error {
   override name = 'OtlpError';
 }
 
+/** Returns whether bytes begin as gzip data does (RFC 1952). */
+export const startsAsGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
+
 /** Limits of one decoded request. The size in bytes is limited elsewhere. */
 export const otlpLimits = {
   /** 10 MB can hold 5 million empty spans, but only about 3,000 real ones. */

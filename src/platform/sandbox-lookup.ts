@@ -6,8 +6,8 @@ import { canBeSandbox } from './address-scope.ts';
 export const RESERVED_ADDRESS = 'ERR_RESERVED_ADDRESS';
 
 /**
- * Looks up the host name of a sandbox like Node, but leaves out the addresses that a URL must not
- * contain: whoever chooses the URL may also choose what its host name leads to.
+ * Looks up the host name of a sandbox as Node does, but drops the addresses that a URL must not
+ * contain: the owner of a host name can point it at any address.
  */
 export const lookupSandbox: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, found) => {

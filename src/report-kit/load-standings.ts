@@ -11,5 +11,5 @@ export const LOAD_STANDINGS: Readonly<Record<LoadVerdict, Standing>> = {
 };
 
 /** Names the verdict of a target. That the run is invalid is said once, as the verdict of the run. */
-export const nameTargetVerdict = (verdict: LoadVerdict): string =>
+export const nameTargetVerdict = (verdict: string): string =>
   verdict === 'INVALID RUN' ? 'NOT JUDGED' : verdict;

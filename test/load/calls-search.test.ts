@@ -1,5 +1,5 @@
 /** Calls over bad networks, and the search for the most concurrent calls. */
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { htmlReport, markdownReport, terminalReport } from '../../load/index.ts';
 import { findMaxCalls, type StepRun } from '../../load/find-max/find-max-calls.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
@@ -102,25 +102,24 @@ void t.test('refused calls prove nothing while calls of the step before are open
   t.match(unconfirmed.unknownReason, /15 calls of the step before were still open/);
 });
 
-void t.test('the next step waits until the sandbox has closed the calls', async (t) => {
+/** Searches for the most calls of an agent that takes three, and learns late that a caller hung up. */
+async function searchWithLateHangUps(t: Test, lateMs: number): Promise<LoadReport> {
   const { agent } = await withReferenceAgent(t, { voice: { callsMax: 3 } });
-  const url = await withLateHangUps(t, agent.url, 5_000);
-  const report = await runVoiceLoad(
+  const url = await withLateHangUps(t, agent.url, lateMs);
+  return runVoiceLoad(
     url,
     { windowMs: 1_500, findMax: { stepMs: 1_000 } },
     { calls: 2, callsPerSecond: 100 },
   );
+}
+
+void t.test('the next step waits until the sandbox has closed the calls', async (t) => {
+  const report = await searchWithLateHangUps(t, 5_000);
   t.match(report.findMaxCalls, { sustains: 2, fails: null, confirmed: true });
 });
 
 void t.test('a sandbox that never closes its calls gets NOT PROVEN', nightOnly(), async (t) => {
-  const { agent } = await withReferenceAgent(t, { voice: { callsMax: 3 } });
-  const url = await withLateHangUps(t, agent.url, 60_000);
-  const report = await runVoiceLoad(
-    url,
-    { windowMs: 1_500, findMax: { stepMs: 1_000 } },
-    { calls: 2, callsPerSecond: 100 },
-  );
+  const report = await searchWithLateHangUps(t, 60_000);
   t.match(report.findMaxCalls, { sustains: 2, fails: null, confirmed: false });
   t.match(findTarget(report, 'voice-connections'), {
     verdict: 'NOT PROVEN',

@@ -78,7 +78,7 @@ interface TruthRow extends Setting {
   habit: string;
   measured: string;
   truth: string;
-  /** The outcomes of the evals, or why there are none. */
+  /** The outcomes of the evals, or the reason they were not scored. */
   words: string;
 }
 

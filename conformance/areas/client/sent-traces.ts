@@ -5,6 +5,7 @@ import {
   listAt,
   OPERATION_KEY,
   OtlpError,
+  startsAsGzip,
   readConversationId,
   readOperation,
   readTraceRequest,
@@ -86,7 +87,7 @@ function decode(exchange: Exchange): SentTraces {
   }
   try {
     const plain = encoding === 'identity' ? bytes : inflate(bytes);
-    if (encoding !== 'identity' && isGzip(plain)) throw new BodyError(TWICE, TWICE_CURE);
+    if (encoding !== 'identity' && startsAsGzip(plain)) throw new BodyError(TWICE, TWICE_CURE);
     const { spans, ignoredKeys } =
       format === 'application/json' ? readJson(plain) : decodeTraceRequest(plain);
     return { kind: 'read', format, spans, ignoredKeys };
@@ -114,16 +115,14 @@ class BodyError extends OtlpError {
 
 const TWICE = 'The body is compressed twice: what gunzip returns is gzip data again.';
 const TWICE_CURE =
-  'Compress the body once. For a retry, keep the original body, or send the compressed one as it is.';
-
-const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
+  'Compress the body once. For a retry, either compress the original again, or resend the compressed body unchanged.';
 
 function inflate(bytes: Uint8Array): Uint8Array {
   try {
     return gunzipSync(bytes, { maxOutputLength: INFLATED_BYTES_MAX });
   } catch (error) {
     if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') throw new TooLargeError();
-    if (isGzip(bytes)) {
+    if (startsAsGzip(bytes)) {
       throw new BodyError(
         'The gzip data of the body is incomplete or damaged.',
         'Close the gzip stream before you send its bytes.',
@@ -139,7 +138,7 @@ function readJson(bytes: Uint8Array): TraceRequest {
   const json = isUtf8(bytes) ? parseJson(body) : undefined;
   if (json !== undefined) return readTraceRequest(json);
   if (bytes.length === 0) throw new BodyError('The body is empty.', RESEND_CURE);
-  if (isGzip(bytes)) {
+  if (startsAsGzip(bytes)) {
     throw new BodyError(
       'The body is gzip data, but Content-Encoding is not gzip.',
       'Send Content-Encoding: gzip with a compressed body.',

@@ -9,7 +9,7 @@ import {
   type TraceSpan,
 } from '../../../src/contract/index.ts';
 import { decodeTraceRequest } from '../../../src/contract/otlp-protobuf.ts';
-import { instantMs } from '../../../src/platform/clock.ts';
+import { instantMs, isoTime } from '../../../src/platform/clock.ts';
 import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import {
@@ -147,16 +147,29 @@ export const sessionsById = (
  * Returns the chat spans of a conversation that the service accepted, by start time. A span that was
  * sent several times is as it was sent first.
  */
-export function sentChatSpans(id: string, { exchanges }: Transcript): TraceSpan[] {
-  const spans = exchanges
+export function sentChatSpans(id: string, transcript: Transcript): TraceSpan[] {
+  const spans = listChatSpanArrivals(id, transcript).map(({ span }) => span);
+  const byId = new Map(spans.toReversed().map((span) => [span.spanId, span]));
+  return [...byId.values()].sort((left, right) => Number(left.startNs - right.startNs));
+}
+
+/** Returns the chat spans of a conversation in the requests that the service accepted, in their order. */
+export const listChatSpanArrivals = (
+  id: string,
+  { exchanges }: Transcript,
+): { exchange: Exchange; span: TraceSpan }[] =>
+  exchanges
     .filter(
       (exchange) =>
         exchange.endpoint === 'traces' && isAccepted(exchange) && conversationIdOf(exchange) === id,
     )
-    .flatMap(sentSpans)
-    .filter(({ attributes }) => attributes['gen_ai.operation.name'] === 'chat');
-  const byId = new Map(spans.toReversed().map((span) => [span.spanId, span]));
-  return [...byId.values()].sort((left, right) => Number(left.startNs - right.startNs));
+    .flatMap((exchange) => sentSpans(exchange).map((span) => ({ exchange, span })))
+    .filter(({ span }) => span.attributes['gen_ai.operation.name'] === 'chat');
+
+/** Returns when the first chat span of a conversation starts, as ISO 8601. */
+export function sentStartOf(id: string, transcript: Transcript): string {
+  const [first] = sentChatSpans(id, transcript);
+  return isoTime(Number((first?.startNs ?? 0n) / 1_000_000n));
 }
 
 /** Returns the texts of the parts of the last message in an attribute of a span. */

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { INGEST_BODY_BYTES_MAX } from '../../contract/index.ts';
+import { INGEST_BODY_BYTES_MAX, startsAsGzip } from '../../contract/index.ts';
 import { isObject, parseJson } from '../../platform/json.ts';
 import { formatList } from '../../report-kit/format.ts';
 import { toPrintable } from '../../report-kit/printable.ts';
@@ -36,7 +36,7 @@ export interface LintOptions {
  * gzip, from the first bytes.
  */
 export function lintTraces(bytes: Uint8Array, options: LintOptions): TraceDiagnosis {
-  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  const isGzip = startsAsGzip(bytes);
   const whole = isGzip ? decompress(bytes) : bytes;
   const start = whole?.subarray(0, 64) ?? new Uint8Array();
   const isJson = /^\s*[[{"]/.test(new TextDecoder().decode(start).replace(/^\uFEFF/, ''));

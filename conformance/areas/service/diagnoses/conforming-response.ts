@@ -1,5 +1,4 @@
 import { resolvePointer } from '../../../../src/contract/index.ts';
-import { isoTime } from '../../../../src/platform/clock.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { respond, type Response } from '../../diagnoses/conforming-response.ts';
 import { isScoringClose, queuedOf } from '../close/evidence.ts';
@@ -10,8 +9,8 @@ import {
   hasControlApi,
   limitOf,
   seededEvalCount,
-  sentChatSpans,
   sentSeed,
+  sentStartOf,
   skipOf,
 } from '../transcript.ts';
 
@@ -34,9 +33,8 @@ export function conformingClose(
 ): Response {
   const id = conversationIdOf(call) ?? '';
   const owner = ownerNames.find((name) => name === ownerOf(call)) ?? 'main';
-  const [first] = sentChatSpans(id, transcript);
   const name = resolvePointer(sentSeed(transcript, owner), '/settings/run_name');
-  const date = isoTime(Number((first?.startNs ?? 0n) / 1_000_000n)).slice(0, 10);
+  const date = sentStartOf(id, transcript).slice(0, 10);
   return respond(200, {
     conversation_id: id,
     status: 'evaluating',

@@ -42,11 +42,12 @@ const countOf = (session: ResultsObject, name: 'total' | 'failed' | 'passed'): n
 
 const listsFailuresAlone = (session: ResultsObject): boolean => {
   const outcomes = objectsAt(session, 'eval_outcomes');
-  return (
-    outcomes.length === countOf(session, 'failed') &&
-    outcomes.every(({ outcome }) => typeof outcome === 'string' && /^fail/i.test(outcome))
-  );
+  return outcomes.length === countOf(session, 'failed') && outcomes.every(isFailure);
 };
+
+/** Returns whether an outcome fails. A service with other words for outcomes may say "failed". */
+export const isFailure = ({ outcome }: ResultsObject): boolean =>
+  typeof outcome === 'string' && /^fail/i.test(outcome);
 
 const lacksPasses = (session: ResultsObject): boolean => countOf(session, 'passed') > 0;
 

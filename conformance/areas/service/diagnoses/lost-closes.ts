@@ -1,4 +1,3 @@
-import { isoTime } from '../../../../src/platform/clock.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { replaceKeys, type Response } from '../../diagnoses/conforming-response.ts';
 import { nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
@@ -7,13 +6,7 @@ import { NO_SLASH_STEP } from '../results/evidence.ts';
 import { listsAfterScoring, scoringCloses } from '../results/listed-conversations.ts';
 import { listPages } from '../results/listing.ts';
 import { findChangedId } from '../results/unlisted.ts';
-import {
-  conversationIdOf,
-  sentChatSpans,
-  sessionsById,
-  sessionsOf,
-  totalOf,
-} from '../transcript.ts';
+import { conversationIdOf, sentStartOf, sessionsById, sessionsOf, totalOf } from '../transcript.ts';
 
 /** One of two conversations that are closed so soon after each other may have to wait for its scoring. */
 const BUSY_MS = 100;
@@ -68,9 +61,7 @@ function addSessions(page: Exchange, lost: readonly Exchange[], transcript: Tran
   const listed = sessionsOf(page);
   const added = lost.map((close) => {
     const id = conversationIdOf(close) ?? '';
-    const [first] = sentChatSpans(id, transcript);
-    const startedAt = isoTime(Number((first?.startNs ?? 0n) / 1_000_000n));
-    return { ...listed[0], source_session_id: id, started_at: startedAt };
+    return { ...listed[0], source_session_id: id, started_at: sentStartOf(id, transcript) };
   });
   const total = totalOf(page);
   return replaceKeys(page, {

@@ -2,10 +2,11 @@ import { isObject } from '../../../../src/platform/json.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { replaceKeys, type Response } from '../../diagnoses/conforming-response.ts';
 import { describeSeen, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
-import type { ResultsObject } from '../results-api.ts';
+import { objectsAt, type ResultsObject } from '../results-api.ts';
 import { hasRequestedTurns } from '../results/evidence.ts';
 import { listPages } from '../results/listing.ts';
 import { findSeededSession, queryOf, sessionsOf, summaryNumber } from '../transcript.ts';
+import { isFailure } from './left-out-outcomes.ts';
 import { removeSessions } from './removed-sessions.ts';
 import { createTurns } from './restored-turns.ts';
 
@@ -74,9 +75,7 @@ function keepFailures(page: Exchange, pages: readonly Exchange[]): Response {
   const json: unknown = JSON.parse(response.body);
   const items = sessionsOf({ ...page, json }).map((session) => ({
     ...session,
-    eval_outcomes: (Array.isArray(session['eval_outcomes']) ? session['eval_outcomes'] : []).filter(
-      (outcome: unknown) => isObject(outcome) && /^fail/i.test(String(outcome['outcome'])),
-    ),
+    eval_outcomes: objectsAt(session, 'eval_outcomes').filter(isFailure),
   }));
   return replaceKeys({ response, json }, { items });
 }

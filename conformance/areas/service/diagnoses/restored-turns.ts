@@ -1,10 +1,9 @@
 /** Pages as they would be if each session had one turn per chat span. */
-import { isoTime } from '../../../../src/platform/clock.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { replaceKeys, type Response } from '../../diagnoses/conforming-response.ts';
 import type { ResultsObject } from '../results-api.ts';
 import { compareTurns } from '../results/turn-differences.ts';
-import { messageTexts, sentChatSpans, sessionsOf } from '../transcript.ts';
+import { messageTexts, sentChatSpans, sentStartOf, sessionsOf } from '../transcript.ts';
 
 /** Conversations of other probes may lack turns, because their spans arrive late. */
 const probes = ['service/conversations', 'service/backlog'];
@@ -21,12 +20,10 @@ export function restorePage(page: Exchange, transcript: Transcript): Response {
 function restoreSession(session: ResultsObject, transcript: Transcript): ResultsObject {
   const { source_session_id: id, traces } = session;
   if (typeof id !== 'string') return session;
-  const spans = sentChatSpans(id, transcript);
   const { sent, missing, repeated } = compareTurns(session, id, transcript);
   const carrier = sent[0]?.arrivals[0]?.exchange;
   if (!carrier || !probes.includes(carrier.probe) || carrier.step === WRAPPED_STEP) return session;
-  const startedAt = isoTime(Number((spans[0]?.startNs ?? 0n) / 1_000_000n));
-  const restored = { ...session, started_at: startedAt };
+  const restored = { ...session, started_at: sentStartOf(id, transcript) };
   if (!Array.isArray(traces) || missing.length + repeated.length === 0) return restored;
   return { ...restored, traces: createTurns(id, transcript) };
 }

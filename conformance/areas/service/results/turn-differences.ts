@@ -1,9 +1,9 @@
 /** How the turns of a listed session differ from the chat spans that the run sent. */
 import { formatValue, resolvePointer, type TraceSpan } from '../../../../src/contract/index.ts';
 import { formatList } from '../../../../src/report-kit/format.ts';
-import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
+import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import type { ResultsObject } from '../results-api.ts';
-import { conversationIdOf, messageTexts, sentSpans, turnsOf } from '../transcript.ts';
+import { listChatSpanArrivals, messageTexts, sentSpans, turnsOf } from '../transcript.ts';
 
 /** A chat span of a conversation, and every request that carried it. */
 export interface SentSpan {
@@ -24,14 +24,8 @@ export interface TurnDifferences {
 }
 
 /** Returns the chat spans of a conversation that the service accepted, in the order of arrival. */
-export function listSentSpans(id: string, { exchanges }: Transcript): SentSpan[] {
-  const arrivals = exchanges
-    .filter(
-      (exchange) =>
-        exchange.endpoint === 'traces' && isAccepted(exchange) && conversationIdOf(exchange) === id,
-    )
-    .flatMap((exchange) => sentSpans(exchange).map((span) => ({ exchange, span })))
-    .filter(({ span }) => span.attributes['gen_ai.operation.name'] === 'chat');
+export function listSentSpans(id: string, transcript: Transcript): SentSpan[] {
+  const arrivals = listChatSpanArrivals(id, transcript);
   const bySpanId = Map.groupBy(arrivals, ({ span }) => span.spanId);
   return [...bySpanId].map(([spanId, group]) => ({ spanId, arrivals: group }));
 }

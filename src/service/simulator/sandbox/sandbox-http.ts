@@ -88,6 +88,7 @@ const IDLE_MS_MAX = 1_000;
 export function openHttp(options: SandboxOptions): SandboxHttp {
   const { url, clock } = options;
   const { origin, pathname } = new URL(url);
+  const problem = findUrlProblem(url);
   // A sandbox may repeat a secret in a reply, which reports quote.
   const redact = createRedactor(secretsOf(options.connection, options.apiKey));
   const base = pathname.replace(/\/+$/, '');
@@ -95,7 +96,6 @@ export function openHttp(options: SandboxOptions): SandboxHttp {
   return {
     async send({ method, path, headers, body }, timeoutMs, signal) {
       signal.throwIfAborted();
-      const problem = findUrlProblem(url);
       if (problem !== undefined) {
         throw new SessionError('infrastructure_error', `The URL of the sandbox ${problem}.`);
       }

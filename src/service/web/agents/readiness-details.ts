@@ -15,6 +15,7 @@ import {
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
+import { targetColumns } from './target-columns.ts';
 
 /** Says how old the evidence of a part is, and what judged it: "2 hours ago, sandbox-kit 1.0". */
 export const describeEvidence = (
@@ -51,20 +52,7 @@ const renderTargets = ({ targets }: ReadinessPartReport): Html | undefined =>
   renderItems({
     label: 'Targets',
     items: targets,
-    columns: [
-      { name: 'target', content: ({ statement }) => statement },
-      { name: 'verdict', content: ({ verdict }) => verdict.toLowerCase() },
-      {
-        name: 'required',
-        isNumber: true,
-        content: ({ target, unit }) => formatQuantity(target, unit),
-      },
-      {
-        name: 'measured',
-        isNumber: true,
-        content: ({ measured, unit }) => measured !== null && formatQuantity(measured, unit),
-      },
-    ],
+    columns: targetColumns,
   });
 
 /** Renders a small chart for each target that several load tests measured. */

@@ -7,10 +7,8 @@ import {
   formatInstant,
   formatList,
   formatNumber,
-  formatQuantity,
 } from '../../../report-kit/format.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
-import { nameTargetVerdict } from '../../../report-kit/load-standings.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
 import { reportKindNames } from '../../operations/read-agent-report.ts';
@@ -20,6 +18,7 @@ import type { AgentReport, StoredAgent } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderAdvice } from './advice.ts';
 import { classOf } from './agents-page.ts';
+import { targetColumns } from './target-columns.ts';
 
 /** The most requirements, targets, causes, notes, or requests that a page shows. */
 const ROWS_MAX = 100;
@@ -160,32 +159,11 @@ function renderLoad({ blockedBy, aborted, targets, notes }: LoadReport): Html {
     ${aborted !== undefined && html`<p class="remark">${aborted}</p>`}
     <h2>Targets</h2>
     ${renderFirstRows('Targets', targets, [
-      { name: 'target', content: ({ statement }) => statement },
-      {
-        name: 'verdict',
-        className: 'when',
-        content: ({ verdict }) =>
-          html`<span class="${targetClass(verdict)}"
-            >${nameTargetVerdict(verdict).toLowerCase()}</span
-          >`,
-      },
-      {
-        name: 'required',
-        isNumber: true,
-        content: ({ target, unit }) => formatQuantity(target, unit),
-      },
-      {
-        name: 'measured',
-        isNumber: true,
-        content: ({ measured, unit }) => measured !== null && formatQuantity(measured, unit),
-      },
+      ...targetColumns,
       { name: 'why', content: ({ reason }) => reason },
     ])}
     ${renderFirst(notes, (note) => html`<p class="soft">${note}</p>`)}`;
 }
-
-const targetClass = (verdict: LoadReport['verdict']): string =>
-  verdict === 'PASS' ? 'passed' : verdict === 'FAIL' ? 'failed' : 'undecided';
 
 function renderFirstRows<Item>(
   label: string,

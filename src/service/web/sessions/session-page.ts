@@ -186,7 +186,7 @@ function listProperties({ session, scenario, agentId }: SessionPage, context: Pa
 const describeEndReason = ({ endReason = 'canceled' }: Session): string | undefined =>
   endReason === 'canceled' ? undefined : nameEnd(endReason);
 
-/** The facts are beside the outcomes on a wide screen, and below them on a narrow one. */
+/** On wide screens, the facts are to the right of the outcomes; on narrow ones, below them. */
 const CSS = `
 .about-session { display: grid; gap: 1rem 2.5rem; grid-template-columns: minmax(0, 1fr) minmax(0, 26rem); }
 .about-session .facts { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem;

@@ -24,7 +24,8 @@ export function renderFixFirst(
   const [connection] = parts;
   // Without a connection, the other parts describe an earlier state.
   const isDown = connection?.standing === 'fail';
-  const reasons = (isDown ? [connection] : parts).map((part) =>
+  const byUrgency = sortFailuresFirst(parts, ({ standing }) => standing === 'fail');
+  const reasons = (isDown ? [connection] : byUrgency).map((part) =>
     listReasons(part, linkToReport(part.id), context),
   );
   const shown = reasons.flatMap((ofPart) => {
@@ -50,7 +51,10 @@ function listReasons(
   if (id === 'connection') {
     return standing === 'fail' ? [html`${label} ${renderAdvice(part.next_step ?? '')}`] : [];
   }
-  const missed = (part.targets ?? []).filter(({ verdict }) => MISSED.has(verdict));
+  const missed = sortFailuresFirst(
+    (part.targets ?? []).filter(({ verdict }) => MISSED.has(verdict)),
+    ({ verdict }) => verdict === 'FAIL',
+  );
   const unpassed = (part.scenarios ?? []).filter(({ verdict }) => verdict !== 'passed');
   if (standing === 'fail' && unpassed.length > 0 && unpassed.every(isUndecided)) {
     // All sessions stopped for a reason that is worth more than a list of them.
@@ -72,6 +76,11 @@ function listReasons(
     ),
   ];
 }
+
+const sortFailuresFirst = <Item>(
+  items: readonly Item[],
+  isFailure: (item: Item) => boolean,
+): Item[] => items.toSorted((a, b) => Number(isFailure(b)) - Number(isFailure(a)));
 
 const isUndecided = ({ verdict }: ReadinessScenario): boolean => verdict === 'undecided';
 

@@ -72,7 +72,7 @@ code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block;
   margin-top: 0.2rem; width: 32rem; }
 .form textarea { display: block; font: 0.8125rem/1.5 ui-monospace, monospace; margin-top: 0.2rem;
   min-height: 8rem; width: 100%; }
-.row { align-items: start; display: flex; flex-wrap: wrap; gap: 0 1rem; }
+.row { align-items: end; display: flex; flex-wrap: wrap; gap: 0 1rem; }
 .row .field { flex: 1 1 10rem; max-width: 24rem; } .form .row label { margin: 0.4rem 0; }
 .form .row :is(input, select) { width: 100%; }
 .field .soft { display: block; max-width: 44rem; }

@@ -109,6 +109,8 @@ const SUMMARY_COLUMNS: readonly ItemColumn<Session>[] = [
     name: 'failed and errored evals',
     content: ({ outcomes }) => {
       const others = outcomes.filter(({ outcome }) => outcome !== 'pass');
+      // On phones, a cell without content is hidden with its label; white space counts as content.
+      if (others.length === 0) return undefined;
       const more = others.length - LISTED_EVALS_MAX;
       return html`${others
         .slice(0, LISTED_EVALS_MAX)

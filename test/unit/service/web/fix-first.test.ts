@@ -1,0 +1,54 @@
+import t from 'tap';
+import type { ReadinessPartReport, ReadinessReport } from '../../../../src/contract/index.ts';
+import { renderFixFirst } from '../../../../src/service/web/agents/fix-first.ts';
+import type { PageContext } from '../../../../src/service/web/frame/page-frame.ts';
+
+const context: PageContext = {
+  owner: undefined,
+  serviceUrl: 'http://127.0.0.1:9090',
+  token: undefined,
+  keyHeader: undefined,
+  hasSession: false,
+  notice: undefined,
+};
+
+const createTarget = (statement: string, verdict: string) => ({
+  statement,
+  verdict,
+  target: 1,
+  measured: 1,
+  unit: 'ms',
+});
+
+void t.test('failures come before what is not proven, whichever part they belong to', (t) => {
+  const parts: Partial<ReadinessPartReport>[] = [
+    { id: 'connection', name: 'Connection', standing: 'pass' },
+    {
+      id: 'load',
+      name: 'Load',
+      standing: 'warn',
+      targets: [createTarget('Slow start', 'NOT PROVEN'), createTarget('Quick chat', 'FAIL')],
+    },
+    {
+      id: 'simulations',
+      name: 'Simulations',
+      standing: 'fail',
+      scenarios: [
+        { scenario_id: 'a', run_id: 'r', verdict: 'failed', passed: 0, samples: 1 },
+        { scenario_id: 'b', run_id: 'r', verdict: 'passed', passed: 1, samples: 1 },
+      ] as unknown as NonNullable<ReadinessPartReport['scenarios']>,
+    },
+  ];
+  const report = { parts, readiness: 'not_ready' } as unknown as ReadinessReport;
+  const text = renderFixFirst(report, () => undefined, context)?.text ?? '';
+  const places = ['Simulations', 'Quick chat', 'Slow start'].map((part) => text.indexOf(part));
+  t.ok(
+    places.every((place) => place > 0),
+    text,
+  );
+  t.same(
+    places,
+    places.toSorted((a, b) => a - b),
+  );
+  t.end();
+});

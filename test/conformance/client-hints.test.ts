@@ -6,6 +6,7 @@ import { end, send, sendSpans } from '../support/conformance/client-requests.ts'
 import { judgeRun, type ClientSetup, type Target } from '../support/conformance/judged-client.ts';
 import { rowOf } from '../support/conformance/verdicts.ts';
 import { makeSpan, makeTraceRequest } from '../support/traces/otlp.ts';
+import { encodeProtobuf } from '../support/traces/otlp-wire.ts';
 
 const jsonBody = (): string => JSON.stringify(makeTraceRequest());
 
@@ -27,6 +28,12 @@ const namedMistakes: Readonly<
     id: 'CLIENT-012',
     received: /the body is UTF-16, not UTF-8/,
     hint: /^Encode the body as UTF-8/,
+  },
+  'protobuf that is sent as JSON': {
+    run: (target) => sendBytes(target, encodeProtobuf(makeTraceRequest())),
+    id: 'CLIENT-012',
+    received: /^The body is protobuf, but Content-Type is application\/json\.$/,
+    hint: /^Send Content-Type: application\/x-protobuf/,
   },
   'a body that is cut': {
     run: (target) => sendBytes(target, Buffer.from(jsonBody()).subarray(0, -9)),

@@ -144,9 +144,25 @@ function readJson(bytes: Uint8Array): TraceRequest {
       'Send Content-Encoding: gzip with a compressed body.',
     );
   }
+  if (isProtobuf(bytes)) {
+    throw new BodyError(
+      'The body is protobuf, but Content-Type is application/json.',
+      'Send Content-Type: application/x-protobuf with a protobuf body.',
+    );
+  }
   const fault = findFaultWithoutText({ body, bodyBase64: buffer.toString('base64') });
   if (fault) throw new BodyError(`The body is not JSON: ${fault.reason}.`, `${fault.cure}.`);
   throw new OtlpError('The body is not JSON.');
+}
+
+/** Returns whether bytes are a trace request in protobuf. Other bytes can be one without spans. */
+function isProtobuf(bytes: Uint8Array): boolean {
+  try {
+    return decodeTraceRequest(bytes).spans.length > 0;
+  } catch (error) {
+    if (error instanceof OtlpError) return false;
+    throw error;
+  }
 }
 
 /** What to do if a body is empty that had spans before. */

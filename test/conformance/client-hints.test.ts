@@ -30,7 +30,7 @@ const namedMistakes: Readonly<
     hint: /^Encode the body as UTF-8/,
   },
   'protobuf that is sent as JSON': {
-    run: (target) => sendBytes(target, encodeProtobuf(makeTraceRequest())),
+    run: (target) => sendBytes(target, Buffer.from(encodeProtobuf(makeTraceRequest()))),
     id: 'CLIENT-012',
     received: /^The body is protobuf, but Content-Type is application\/json\.$/,
     hint: /^Send Content-Type: application\/x-protobuf/,

@@ -153,10 +153,11 @@ void t.test('a sandbox that answers webrtc_answer with an error does not know it
 void t.test(
   'a sandbox is not judged without its key, and no report contains the key',
   async (t) => {
-    const latency = { min_ms: 1_500, max_ms: 1_500 };
-    // The progress of a check of less than 10 s is not printed into a pipe.
-    const faults = [{ kind: 'latency', route: 'voice', latency }] as const;
-    const agent = await withAgent(t, { apiKey: KEY, faults });
+    const agent = await withAgent(t, {
+      apiKey: KEY,
+      // The progress of a check of less than 10 s is not printed into a pipe.
+      faults: [{ kind: 'latency', route: 'voice', latency: { min_ms: 1_500, max_ms: 1_500 } }],
+    });
     const args = ['check', agent.url, '--area', 'voice'];
     const without = await run(args);
     t.equal(without.code, 3, without.stdout);

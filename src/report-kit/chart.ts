@@ -99,6 +99,11 @@ const NARROW = 360;
 const MARGIN = { left: 52, right: 22, top: 24, bottom: 22 };
 /** Height of the title of the x axis. */
 const TITLE_HEIGHT = 16;
+/** The width of a character of a label: more than the average of a sans-serif font of 11 px. */
+const CHARACTER_WIDTH = 6.4;
+const LABEL_GAP = 6;
+
+const widthOf = (label: string): number => label.length * CHARACTER_WIDTH;
 
 /** Renders a chart in two widths; the page shows the one that fits, so that text keeps its size. */
 export function renderChart(draw: (ticksMax: number) => Chart): Html {
@@ -109,10 +114,12 @@ export function renderChart(draw: (ticksMax: number) => Chart): Html {
 export const renderSmallChart = (content: Chart): Html => renderSvg(content, NARROW, 'small');
 
 function renderSvg(content: Chart, width: number, className: string): Html {
+  const labels = content.y.ticks.map(({ label }) => widthOf(label) + LABEL_GAP);
+  const left = roundTenth(Math.max(MARGIN.left, ...labels));
   const plot: Plot = {
-    left: MARGIN.left,
+    left,
     top: MARGIN.top,
-    width: width - MARGIN.left - MARGIN.right,
+    width: width - left - MARGIN.right,
     height: content.height,
     x: content.x,
     y: content.y,
@@ -139,16 +146,31 @@ function renderTitles(
 }
 
 function renderGrid(plot: Plot): Html[] {
-  const { left, top, width, height, x, y } = plot;
+  const { left, top, width, height, y } = plot;
   const rows = y.ticks.map(({ value, label }) => {
     const at = yOf(plot, value);
     const line = drawSegment([left, left + width], [at, at], 'grid');
-    return html`${line}${drawText(left - 6, at + 4, label, 'tick end')}`;
+    return html`${line}${drawText(left - LABEL_GAP, at + 4, label, 'tick end')}`;
   });
-  const columns = x.ticks.map(({ value, label }) =>
-    drawText(xOf(plot, value), top + height + 16, label, 'tick middle'),
+  const columns = placeLabels(plot).map(({ at, label }) =>
+    drawText(at, top + height + 16, label, 'tick middle'),
   );
   return [...rows, ...columns];
+}
+
+/** Returns where the labels of the x axis are: inside the drawing, without those that would touch a later one. */
+function placeLabels(plot: Plot): { at: number; label: string }[] {
+  const { left, width, x } = plot;
+  const placed: { at: number; label: string }[] = [];
+  let free = left + width + MARGIN.right;
+  for (const { value, label } of x.ticks.toReversed()) {
+    const half = widthOf(label) / 2;
+    const at = Math.min(Math.max(xOf(plot, value), half), left + width + MARGIN.right - half);
+    if (at + half > free) continue;
+    placed.unshift({ at: roundTenth(at), label });
+    free = at - half - LABEL_GAP;
+  }
+  return placed;
 }
 
 /** Returns the horizontal position of a value. */

@@ -161,9 +161,23 @@ const FIND_WIDE = `[document.scrollingElement, ...document.querySelectorAll('tab
   .slice(0, 5).map((each) => each.tagName + ' ' + each.scrollWidth + ' > ' + each.clientWidth + ' '
     + each.textContent.trim().slice(0, 40))`;
 
+/** Labels of charts that are cut off, or that cover each other. */
+const FIND_ILLEGIBLE = `[...document.querySelectorAll('svg[role=img]')]
+  .filter((svg) => svg.checkVisibility()).flatMap((svg) => {
+    const frame = svg.getBoundingClientRect();
+    const labels = [...svg.querySelectorAll('text')].map((label) =>
+      [label.textContent, label.getBoundingClientRect()]);
+    const covers = (one, other) => Math.min(one.right, other.right) > Math.max(one.left, other.left)
+      && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > one.height / 3;
+    return labels.flatMap(([text, place], index) => [
+      ...(place.left < frame.left - 1 || place.right > frame.right + 1 ? [text + ' is cut'] : []),
+      ...labels.slice(index + 1).filter(([, other]) => covers(place, other))
+        .map(([other]) => text + ' covers ' + other)]);
+  }).slice(0, 5)`;
+
 /**
- * Asserts that neither a page nor a table or a cell of it scrolls sideways, at the width of each screen.
- * `visit` checks more at each width.
+ * Asserts that neither a page nor a table or a cell of it scrolls sideways, and that all labels of its
+ * charts can be read, at the width of each screen. `visit` checks more at each width.
  */
 export async function assertFits(
   t: Test,
@@ -176,6 +190,7 @@ export async function assertFits(
   for (const width of SCREEN_WIDTHS) {
     await page.setViewportSize({ ...viewport, width });
     t.same(await page.evaluate(FIND_WIDE), [], `${place} fits ${width} px`);
+    t.same(await page.evaluate(FIND_ILLEGIBLE), [], `${place}: labels of charts at ${width} px`);
     await visit?.(width);
   }
   await page.setViewportSize(viewport);

@@ -217,17 +217,30 @@ function buildPath(plot: Plot, points: readonly Point[]): string {
     .join('');
 }
 
+/** How a dot looks. The shape tells it apart without its color. */
+interface DotLook {
+  className: string;
+  title: string;
+  shape?: 'circle' | 'square';
+}
+
 /** Draws a dot with a tooltip. */
 export function drawDot(
   plot: Plot,
   [x, y]: readonly [x: number, y: number],
-  { className, title }: { className: string; title: string },
+  { className, title, shape = 'circle' }: DotLook,
 ): Html {
-  return html`<g class="${className}"
-    ><circle cx="${xOf(plot, x)}" cy="${yOf(plot, y)}" r="${DOT_RADIUS}" /><title>
-      ${title}
-    </title></g
-  >`;
+  const [at, height] = [xOf(plot, x), yOf(plot, y)];
+  const mark =
+    shape === 'circle'
+      ? html`<circle cx="${at}" cy="${height}" r="${DOT_RADIUS}" />`
+      : html`<rect
+          x="${roundTenth(at - DOT_RADIUS)}"
+          y="${roundTenth(height - DOT_RADIUS)}"
+          width="${2 * DOT_RADIUS}"
+          height="${2 * DOT_RADIUS}"
+        />`;
+  return html`<g class="${className}">${mark}<title>${title}</title></g>`;
 }
 
 const DOT_RADIUS = 4;
@@ -319,11 +332,11 @@ svg.small { max-width: 24rem; }
 .line.c4 { stroke: var(--c4); } .line.c5 { stroke: var(--c5); } .area.c4 { fill: var(--c4); }
 .target { stroke: var(--bad); stroke-width: 1.4; stroke-dasharray: 2 3; }
 .shade { fill: var(--shade); }
-.heat { fill: var(--c1); }
+.heat, .bar.c1 { fill: var(--c1); }
 .bar.k0 { fill: var(--k0); } .bar.k1 { fill: var(--k1); } .bar.k2 { fill: var(--k2); }
 .bar.k3 { fill: var(--k3); } .bar.k4 { fill: var(--k4); } .bar.k5 { fill: var(--k5); }
 .good circle { fill: var(--good); } .bad circle { fill: none; stroke: var(--bad); stroke-width: 2; }
-.dot.c1 circle { fill: var(--c1); } .dot.c2 circle { fill: var(--c2); }
+.dot.c1 { fill: var(--c1); } .dot.c2 { fill: var(--c2); }
 .key { white-space: nowrap; margin-right: 0.8rem; }
 .key::before { content: ''; display: inline-block; width: 1.1em; height: 0; margin-right: 0.35em;
   border-top: 3px solid; vertical-align: middle; }

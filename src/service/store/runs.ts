@@ -12,6 +12,7 @@ import {
   type RunSummary,
   type ScenarioCounts,
 } from './run-sums.ts';
+import { timeSessions, type TimedSession } from './response-times.ts';
 import { readTraits, type RunTraits } from './run-traits.ts';
 import { findSimulationTargets } from './simulation-targets.ts';
 import { parseRunKey } from './session-queries.ts';
@@ -37,6 +38,11 @@ export interface RunFilter extends Page {
 export interface RunNeighbors {
   older?: Pick<RunSummary, 'id' | 'name'> | undefined;
   newer?: Pick<RunSummary, 'id' | 'name'> | undefined;
+}
+
+/** Several runs of one kind. */
+export interface RunRefs extends Pick<RunRef, 'ownerId' | 'kind'> {
+  ids: readonly string[];
 }
 
 /** The sums of the sessions of one run. */
@@ -130,6 +136,9 @@ export function createRunStore({ reader, read }: Connections) {
       limitPerAgent: number,
     ): Promise<Map<string, SimulationOfAgent[]>> =>
       read(ownerId, (db) => listSimulationsOfAgents(db, { ownerId, agentNames, limitPerAgent })),
+    /** Returns how long and how fast the newest sessions of each run were, by the id of the run. */
+    timeSessions: (runs: RunRefs, sessionsMax: number): Promise<Map<string, TimedSession[]>> =>
+      read(runs.ownerId, (db) => timeRuns(db, runs, sessionsMax)),
     /** Reads what the newest sessions of a run have in common. */
     readTraits: (ref: RunRef, sessionsMax: number): Promise<RunTraits> =>
       read(ref.ownerId, async (db) => {
@@ -245,16 +254,30 @@ function hasSessionWithin(
 }
 
 async function findRun(db: Reader, { ownerId, kind, id }: RunRef): Promise<RunRow | undefined> {
-  if (kind === 'production') {
-    const row = await selectRuns(db, ownerId)
-      .where('runs.key', '=', parseRunKey(id))
-      .executeTakeFirst();
-    return row && toProductionRun(row);
+  const [run] = await findRuns(db, { ownerId, kind, ids: [id] });
+  return run;
+}
+
+async function findRuns(db: Reader, { ownerId, kind, ids }: RunRefs): Promise<RunRow[]> {
+  if (ids.length === 0) return [];
+  if (kind === 'simulation') {
+    const rows = await selectSimulations(db, ownerId).where('simulations.id', 'in', ids).execute();
+    return rows.map(toSimulationRun);
   }
-  const row = await selectSimulations(db, ownerId)
-    .where('simulations.id', '=', id)
-    .executeTakeFirst();
-  return row && toSimulationRun(row);
+  const keys = ids.map(parseRunKey);
+  const rows = await selectRuns(db, ownerId).where('runs.key', 'in', keys).execute();
+  return rows.map(toProductionRun);
+}
+
+async function timeRuns(
+  db: Reader,
+  runs: RunRefs,
+  sessionsMax: number,
+): Promise<Map<string, TimedSession[]>> {
+  const found = await findRuns(db, runs);
+  const keys = found.map(({ key }) => key);
+  const timed = await timeSessions(db, { kind: runs.kind, keys }, sessionsMax);
+  return new Map(found.map(({ id, key }) => [id, timed.get(key) ?? []]));
 }
 
 async function findNeighbors(db: Reader, ref: RunRef): Promise<RunNeighbors> {

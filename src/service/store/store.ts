@@ -38,6 +38,7 @@ export type { OwnerCounts } from './overview.ts';
 export type { OwnerStore, StoredKey } from './owners.ts';
 export type { CallSummary, NewRecording, Recording } from './recordings.ts';
 export type { Review, ReviewedOutcome } from './reviews.ts';
+export type { TimedSession } from './response-times.ts';
 export type { EvalCounts, RunRef, RunSummary, ScenarioCounts } from './run-sums.ts';
 export type { RunTraits } from './run-traits.ts';
 export type { RunDetails, RunFilter, RunNeighbors, RunSums, SimulationOfAgent } from './runs.ts';

@@ -7,6 +7,7 @@ import {
   NOON_MS,
 } from '../../support/database/rows.ts';
 import { testStore, withStore } from '../../support/database/store.ts';
+import type { NewSession } from '../../../src/service/store/store.ts';
 import { nightOnly } from '../../support/nightly.ts';
 
 testStore('runs are listed by their newest session, each with its neighbors', async (t) => {
@@ -207,3 +208,45 @@ testStore(
   },
   nightOnly(),
 );
+
+testStore('runs are timed by their newest sessions, each by agent and channel', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  const simulation = { id: 'nightly', name: 'Nightly', deleted: false };
+  const makeTurn = (sequence: number, changes: { latencyMs?: number; failed?: boolean }) => ({
+    sequence,
+    userInput: 'Hello.',
+    userReason: undefined,
+    agentResponse: 'Hi.',
+    ...changes,
+  });
+  const add = (id: string, minute: number, changes: Partial<NewSession>) =>
+    store.sessions.add(
+      newSimulatedSession(ownerId, id, {
+        simulation,
+        startedAtMs: NOON_MS + minute * 60_000,
+        agent: { name: 'Shop', url: 'http://127.0.0.1:1' },
+        ...changes,
+      }),
+    );
+  await add('oldest', 0, { turns: [makeTurn(1, { latencyMs: 1 })] });
+  await add('chat', 1, {
+    simulated: { channel: 'chat' },
+    turns: [makeTurn(1, { latencyMs: 100.5 }), makeTurn(2, { latencyMs: 9_000, failed: true })],
+  });
+  await add('voice', 2, {
+    simulated: { channel: 'voice' },
+    turns: [makeTurn(1, { latencyMs: 700 }), makeTurn(2, {})],
+  });
+  await add('without turns', 3, { turns: [] });
+  const runs = { ownerId, kind: 'simulation', ids: ['nightly', 'unknown'] } as const;
+  const timed = await store.runs.timeSessions(runs, 3);
+  t.same(Object.fromEntries(timed), {
+    nightly: [
+      { agent: 'Shop', channel: 'voice', turns: 2, responseMs: [700] },
+      { agent: 'Shop', channel: 'chat', turns: 2, responseMs: [100.5] },
+    ],
+  });
+  t.same(await store.runs.timeSessions({ ...runs, ownerId: other }, 3), new Map(), 'other owners');
+  t.same(await store.runs.timeSessions({ ...runs, ids: [] }, 3), new Map());
+});

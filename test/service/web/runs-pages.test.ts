@@ -3,6 +3,7 @@ import t from 'tap';
 import { openPage } from '../../support/pages/browser.ts';
 import { follow, inspectPage, pressEnter } from '../../support/pages/service-page.ts';
 import { hang, reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 import { makeContainsEval, withService } from '../../support/services/service.ts';
 import { withStartedService } from '../../support/services/started-service.ts';
@@ -118,6 +119,37 @@ void t.test('simulations of each agent have a separate chart', async (t) => {
       'Shop: pass rate of the last 2 simulations, from 100% to 0%',
     ]);
   }
+});
+
+void t.test('response times are charted from the second simulation of an agent on', async (t) => {
+  const tested = await withEmptyService(t);
+  const { agent } = await withReferenceAgent(t);
+  await tested.admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
+  const twoLines = makeScenario({
+    id: 'two',
+    user: { opening: 'Hello.', steps: [{ say: 'Where is my order A-1001?' }] },
+  });
+  const simulateOnce = async (): Promise<string> => {
+    const id = await startSimulation(tested, { agent: 'shop', scenarios: [parcel, twoLines] });
+    await tested.drain();
+    return id;
+  };
+  const captionsOf = async (path: string): Promise<string> => {
+    const { page } = await openPage(t, tested.service.url + path);
+    const captions = page.locator('.charts :is(figcaption, p)');
+    return (await captions.allTextContents()).join('\n').replaceAll(/[ \n]+/g, ' ');
+  };
+  const id = await simulateOnce();
+  t.notMatch(await captionsOf('/runs?kind=simulation'), 'response time of the last');
+  const ofOne = await captionsOf(`/simulation/${id}`);
+  t.match(ofOne, /Shop by chat: response time of 3 turns, median [\d.]+ ms, 95th percentile/);
+  t.match(ofOne, 'Shop by chat: turns of 2 sessions: 1 to 2');
+  await simulateOnce();
+  const ofTwo = /Shop by chat: response time of the last 2 simulations, median from [\d.]+ ms/;
+  t.match(await captionsOf('/runs?kind=simulation'), ofTwo);
+  const ofAgent = await captionsOf('/agents/shop');
+  t.match(ofAgent, ofTwo);
+  t.match(ofAgent, 'Shop by chat: turns of 4 sessions: 1 to 2', 'the distribution counts both');
 });
 
 void t.test('a deep link without a session leads to its run', async (t) => {

@@ -25,7 +25,9 @@ import {
 } from '../frame/page-frame.ts';
 import { PROGRESS_CSS } from '../runs/progress.ts';
 import { HEAT_MAP_CSS, renderHeatMap } from '../runs/heat-map.ts';
+import { renderDistributions } from '../runs/distribution-charts.ts';
 import type { JudgedRun } from '../runs/judge-runs.ts';
+import { renderResponseTimes, type TimesByRun } from '../runs/response-time-chart.ts';
 import { renderRuns } from '../runs/runs-page.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
 import { classOf } from './agents-page.ts';
@@ -49,6 +51,8 @@ export interface AgentNews extends Page {
   canTest: boolean;
   /** Its newest simulations with the results of their scenarios. */
   judged: readonly JudgedRun[];
+  /** How long and how fast the newest sessions of these simulations were. */
+  times: TimesByRun;
   reports: readonly AgentReport[];
   total: number;
   query: URLSearchParams;
@@ -150,12 +154,23 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
         <a href="${linkTo(context, `/agents/${agent.id}/badge.svg`)}">badge</a>
       </p>
       <h2 id="simulations">Simulations</h2>
-      ${renderHeatMap(content.judged, context)}
+      ${renderHeatMap(content.judged, context)} ${renderTimes(content)}
       ${runs.length === 0 ? html`<p>No simulation with this agent has ended yet.</p>` : renderRuns(runs.slice(0, RUNS_SHOWN_MAX), 'simulation', context)}
       <h2 id="reports">Reports</h2>
       ${renderHistory(content, context)}`,
     isFinal: test?.end !== 'running',
   };
+}
+
+/** Renders how fast the agent responded from simulation to simulation, and how the times are distributed. */
+function renderTimes({ readiness: { runs }, times, nowMs }: AgentNews): Html | undefined {
+  const sessions = runs.flatMap(({ id }) => times.get(id) ?? []);
+  if (sessions.length === 0) return undefined;
+  return html`<div class="charts">${renderResponseTimes(runs, times, nowMs)}</div>
+    <details>
+      <summary>Distribution of response times and turns</summary>
+      <div class="charts">${renderDistributions(sessions)}</div>
+    </details>`;
 }
 
 /** Renders the conformance by area, the load by target, and the turn-taking in calls. */

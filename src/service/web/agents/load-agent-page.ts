@@ -10,6 +10,7 @@ import type { StoredAgent } from '../../store/store.ts';
 import { readPage } from '../frame/list-filter.ts';
 import type { Visit } from '../frame/pages.ts';
 import { judgeRuns, type RunJudge } from '../runs/judge-runs.ts';
+import { timeSimulations } from '../runs/time-simulations.ts';
 import { toDraft, type AgentDraft } from './agent-form.ts';
 import { renderAgentPage, type AgentNews } from './agent-page.ts';
 
@@ -52,14 +53,16 @@ export async function loadAgentNews(
   const page = readPage(query, REPORTS_PER_PAGE);
   const content = await loadReadiness(options, ownerId, id);
   const found = await listReports(options, ownerId, id, page);
-  const judged = await judgeRuns(options, ownerId, content.readiness.runs);
+  const { runs } = content.readiness;
+  const times = await timeSimulations(options.store, ownerId, runs);
+  const judged = await judgeRuns(options, ownerId, runs);
   // Reports can be large, and the process of a load test must not wait for them.
   const report =
     content.test?.end === 'running'
       ? undefined
       : await reportReadiness(options, ownerId, content.readiness);
   const nowMs = options.clock.nowMs();
-  return { ...content, report, nowMs, judged, ...found, ...page, query };
+  return { ...content, report, nowMs, judged, times, ...found, ...page, query };
 }
 
 /** Renders the page of an agent. @throws RequestError `not_found`. */

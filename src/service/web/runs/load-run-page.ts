@@ -71,6 +71,7 @@ export async function loadRunPage(
   );
   const omittedCauses = urgent.length - unpassed.length;
   const found = await store.runs.listSessions(ref, page);
+  const times = await store.runs.timeSessions({ ...ref, ids: [ref.id] }, TIMED_SESSIONS_MAX);
   const neighbors = await store.runs.findNeighbors(ref);
   const tested = watched?.plan.agent ?? found.sessions.find((session) => session.agent)?.agent;
   const agent = tested && { ...tested, id: await findAgentId(store, ownerId, tested) };
@@ -84,7 +85,8 @@ export async function loadRunPage(
   };
   const list = { ...found, ...page, query };
   const causes = { unpassed, omittedCauses };
-  return { kind, details, watched, scenarios, ...stored, ...causes, list, neighbors, agent };
+  const shown = { scenarios, ...stored, ...causes, times: times.get(ref.id) ?? [] };
+  return { kind, details, watched, ...shown, list, neighbors, agent };
 }
 
 /** Finds the stored agent with this name, preferably at this URL. */
@@ -97,6 +99,9 @@ async function findAgentId(
   const sameName = agents.filter((agent) => agent.name === name);
   return (sameName.find((agent) => agent.url === url) ?? sameName[0])?.id;
 }
+
+/** How many of the newest sessions the distributions count. */
+const TIMED_SESSIONS_MAX = 500;
 
 /** The most sessions on a page of a run. */
 const SESSIONS_MAX = 50;

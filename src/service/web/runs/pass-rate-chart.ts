@@ -1,4 +1,3 @@
-import { isoTime } from '../../../platform/clock.ts';
 import {
   drawDot,
   drawLine,
@@ -6,9 +5,10 @@ import {
   type Axis,
   type Point,
 } from '../../../report-kit/chart.ts';
-import { cutText, formatShare } from '../../../report-kit/format.ts';
+import { formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { RunSummary, SessionKind } from '../../store/store.ts';
+import { createRunAxis, describeTarget, nameRun } from './run-axis.ts';
 
 /** Returns the share of the outcomes that pass; undefined without outcomes. */
 export const passRateOf = ({
@@ -42,15 +42,6 @@ export function renderPassRates(
     .map(([target, ofTarget]) => renderTargetChart(ofTarget.reverse(), { target, noun, nowMs }));
 }
 
-const NAME_LENGTH_MAX = 100;
-
-/** Names what a simulation tested, such as "Shop agent by voice"; empty if that is unknown. */
-function describeTarget({ agent, channel }: RunSummary): string {
-  if (agent === undefined) return '';
-  const name = cutText(agent, NAME_LENGTH_MAX);
-  return channel === undefined ? name : `${name} by ${channel}`;
-}
-
 /** @param runs Oldest first, of one target. */
 function renderTargetChart(
   runs: readonly RunSummary[],
@@ -74,13 +65,13 @@ function renderTargetChart(
         x: `${noun} by the day of its newest session`,
         y: `passed evals${y.min === 0 ? '' : ` (from ${formatShare(y.min, 0)})`}`,
       },
-      height: 140,
+      height: 110,
       marks: (plot) => [
         drawLine(plot, points, 'c1'),
         ...runs.map((run, index) =>
           drawDot(plot, [index + 1, rates[index] ?? 0], {
             className: 'dot c1',
-            title: `${cutText(run.name, NAME_LENGTH_MAX)}: ${formatShare(rates[index] ?? 0, 1)}`,
+            title: `${nameRun(run)}: ${formatShare(rates[index] ?? 0, 1)}`,
           }),
         ),
       ],
@@ -101,30 +92,5 @@ function createRateAxis(lowest: number): Axis {
     max: 1,
     scale: 'linear',
     ticks: ticks.map((value) => ({ value, label: formatShare(value, 0) })),
-  };
-}
-
-/** The labels that fit below a chart, and those with a year. */
-const LABELS_MAX = { short: 5, long: 3 };
-
-/** Returns an axis with the same distance between runs, so that runs of one day do not overlap. */
-function createRunAxis(runs: readonly RunSummary[], nowMs: number): Axis {
-  const days = runs.map(({ newestStartMs }) =>
-    newestStartMs === undefined ? '' : isoTime(newestStartMs).slice(0, 'YYYY-MM-DD'.length),
-  );
-  const thisYear = isoTime(nowMs).slice(0, 'YYYY-'.length);
-  const isThisYear = days.every((day) => day === '' || day.startsWith(thisYear));
-  const labels = isThisYear ? days.map((day) => day.slice(thisYear.length)) : days;
-  const step = Math.ceil(runs.length / (isThisYear ? LABELS_MAX.short : LABELS_MAX.long));
-  // A long label at the end would not fit into the picture.
-  const offset = isThisYear ? 0 : Math.floor(step / 2);
-  return {
-    min: 0.5,
-    max: runs.length + 0.5,
-    scale: 'linear',
-    ticks: labels.flatMap((label, index) => {
-      const isTick = (runs.length - 1 - index) % step === offset;
-      return isTick ? [{ value: index + 1, label }] : [];
-    }),
   };
 }

@@ -13,6 +13,7 @@ import { JUDGED_RUNS_MAX, judgeRuns } from './judge-runs.ts';
 import { findRun, loadRunPage, unknownRun, type RunPageOptions } from './load-run-page.ts';
 import { toRepeatRequest } from './repeat-command.ts';
 import { renderRunContent } from './run-page.ts';
+import { timeSimulations } from './time-simulations.ts';
 import { pathOfRun } from './run-links.ts';
 import { renderRunsPage } from './runs-page.ts';
 
@@ -35,7 +36,15 @@ export function addRunRoutes({ page, form, live }: Pages, options: RunRouteOptio
       : await store.runs.list({ ...filter, judgedMax: JUDGED_RUNS_MAX });
     const judged =
       filter.kind === 'simulation' ? await judgeRuns(options, ownerId, found.runs) : [];
-    const list = renderRunsPage({ filter, query, judged, nowMs: clock.nowMs(), ...found }, context);
+    const times = await timeSimulations(
+      store,
+      ownerId,
+      filter.kind === 'simulation' ? found.runs : [],
+    );
+    const list = renderRunsPage(
+      { filter, query, judged, times, nowMs: clock.nowMs(), ...found },
+      context,
+    );
     return problem ? { status: problem.status, page: list } : list;
   });
   live('/simulation/:id/progress', async (visit) => {

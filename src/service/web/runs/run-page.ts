@@ -1,5 +1,6 @@
 import type { ScenarioResult } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
+import { CHART_CSS } from '../../../report-kit/chart.ts';
 import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
 import {
   formatCount,
@@ -22,6 +23,7 @@ import type {
   RunNeighbors,
   Session,
   SessionKind,
+  TimedSession,
 } from '../../store/store.ts';
 import { renderLive, type LiveContent } from '../frame/live.ts';
 import {
@@ -33,6 +35,7 @@ import {
 } from '../frame/page-frame.ts';
 import { renderSessionTable, SESSION_TABLE_CSS } from '../sessions/session-table.ts';
 import { CAUSES_CSS, renderCauses, type Unpassed } from './causes.ts';
+import { renderDistributions } from './distribution-charts.ts';
 import { createEvalNames } from './eval-names.ts';
 import { passRateOf } from './pass-rate-chart.ts';
 import { isUnderWay, PROGRESS_CSS, renderProgress } from './progress.ts';
@@ -58,6 +61,8 @@ export interface RunPage {
   unpassed: readonly Unpassed[];
   /** How many further scenarios have sessions that did not pass. */
   omittedCauses: number;
+  /** How long and how fast the newest sessions were. */
+  times: readonly TimedSession[];
   list: Page & { sessions: readonly Session[]; total: number; query: URLSearchParams };
   neighbors: RunNeighbors;
   /** The tested agent, with its id if it is stored. */
@@ -79,7 +84,7 @@ export function renderRunPage(page: RunPage, context: PageContext): string {
     {
       title: run.name,
       section: 'Runs',
-      css: `${PROGRESS_CSS}${CAUSES_CSS}${SESSION_TABLE_CSS}${CSS}`,
+      css: `${CHART_CSS}${PROGRESS_CSS}${CAUSES_CSS}${SESSION_TABLE_CSS}${CSS}`,
       main: html`<p class="soft">
           <a href="${linkTo(context, '/runs', { kind })}"
             >${kind === 'production' ? 'Production runs' : 'Simulations'}</a
@@ -131,7 +136,7 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
       </p>`
     }
     <h2>Evals</h2>
-    ${renderEvals(evals, page, context)}
+    ${renderEvals(evals, page, context)} ${renderTimes(page)}
     <h2>Sessions</h2>
     ${
       list.total === 0
@@ -148,6 +153,13 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
       </details>`
     }`;
   return { content, isFinal: watched === undefined || !isUnderWay(watched) };
+}
+
+/** A running simulation has no charts: they would change with each session. */
+function renderTimes({ times, watched }: RunPage): Html | undefined {
+  if (times.length === 0 || (watched && isUnderWay(watched))) return undefined;
+  return html`<h2>Response times and turns</h2>
+    <div class="charts">${renderDistributions(times)}</div>`;
 }
 
 /** Returns the list that the page of a session leads back to. */

@@ -29,6 +29,7 @@ import { pathOfRun } from './run-links.ts';
 import { HEAT_MAP_CSS, renderHeatMap } from './heat-map.ts';
 import type { JudgedRun } from './judge-runs.ts';
 import { renderPassRates } from './pass-rate-chart.ts';
+import { renderResponseTimes, type TimesByRun } from './response-time-chart.ts';
 
 /** A page of production runs or simulations, and the query that found them. */
 export interface RunList {
@@ -37,6 +38,8 @@ export interface RunList {
   runs: readonly RunSummary[];
   /** The newest simulations with the results of their scenarios. */
   judged: readonly JudgedRun[];
+  /** How fast the simulations were. */
+  times: TimesByRun;
   total: number;
   nowMs: number;
   /** Why the query is invalid. The page then has no runs. */
@@ -66,7 +69,7 @@ export function renderRunsPage(list: RunList, context: PageContext): string {
 }
 
 function renderFound(
-  { filter, query, runs, judged, total, nowMs }: RunList,
+  { filter, query, runs, judged, times, total, nowMs }: RunList,
   context: PageContext,
 ): Html {
   const { kind } = filter;
@@ -78,7 +81,9 @@ function renderFound(
     ${
       runs.length === 0
         ? renderEmpty(kind, query, context)
-        : html`<div class="charts">${renderPassRates(runs, kind, nowMs)}</div>
+        : html`<div class="charts">
+              ${renderPassRates(runs, kind, nowMs)} ${renderResponseTimes(runs, times, nowMs)}
+            </div>
             ${renderHeatMap(judged, context)} ${renderChoice(runs, kind, context)}`
     }
     ${renderPages({ path: '/runs', query, ...filter, total })}`;

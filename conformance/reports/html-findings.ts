@@ -14,6 +14,7 @@ import {
 } from '../../src/report-kit/filters.ts';
 import { html, withCode, type Html } from '../../src/report-kit/html.ts';
 import { renderSearch, SEARCHABLE } from '../../src/report-kit/run-report.ts';
+import { renderVerdict } from '../../src/report-kit/verdict.ts';
 import { findRepeatedCommands, messageBesides } from './summary.ts';
 
 const FIELD_LENGTH_MAX = 2_000;
@@ -56,7 +57,7 @@ export function renderFindings({ requirements }: CheckReport, links: FindingLink
     if (rows.length === 0) return html``;
     return html`<details class="fold">
       <summary>
-        <span class="mark ${verdict}">${verdict.replaceAll('_', ' ')}</span>
+        ${renderVerdict(verdict, verdict.replaceAll('_', ' '))}
         ${formatCount(rows.length, 'requirement')}
       </summary>
       ${rows.map((row) => finding(row, links))}
@@ -88,7 +89,7 @@ function finding(
   return html`<article id="${id}" class="requirement ${SEARCHABLE} ${filterClassesOf(row, facets)}">
     <details ${isOpen ? 'open' : ''}>
       <summary>
-        <span class="mark ${verdict}">${verdict.replaceAll('_', ' ')}</span>
+        ${renderVerdict(verdict, verdict.replaceAll('_', ' '))}
         <b>${id}</b> <span>${withCode(rule)}</span>
       </summary>
       ${renderFactList([

@@ -10,6 +10,7 @@ import {
 } from '../engine/transcript/reading.ts';
 import { callRows, type TimedRow } from './html-call-events.ts';
 import { toVisible } from '../../src/report-kit/printable.ts';
+import { renderVerdict } from '../../src/report-kit/verdict.ts';
 
 /** The most exchanges to show. */
 const EXCHANGES_MAX = 1_000;
@@ -139,7 +140,7 @@ function entry(exchange: Exchange, blame: readonly RequirementVerdict[], drawing
           ${formatSeconds(exchange.startedMs)}, ${Math.round(durationMs(exchange))}
           ms${exchange.repeats === undefined ? '' : `; #${exchange.repeats} sent again`}</span
         >
-        ${blame.map((row) => html`<span class="mark ${row.verdict}">${row.id}</span>`)}
+        ${blame.map((row) => html`${renderVerdict(row.verdict, row.id)}`)}
         ${bar(exchange, drawing.endMs)}
       </summary>
       ${links(exchange, blame)}

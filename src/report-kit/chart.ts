@@ -251,7 +251,7 @@ export function drawTarget(plot: Plot, targetMs: number): Html {
   const label = `target ${formatTickTime(targetMs)}`;
   const right = plot.left + plot.width;
   const line = drawSegment([plot.left, right], [at, at], 'target');
-  return html`${line}${drawText(right - 4, at - 5, label, 'mark end')}`;
+  return html`${line}${drawText(right - 4, at - 5, label, 'limit end')}`;
 }
 
 /** Draws a vertical line at a value, with a label above it. */
@@ -322,8 +322,8 @@ svg.small { max-width: 24rem; }
   grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); }
 @media (max-width: 640px) { svg.wide { display: none; } svg.narrow { display: block; } }
 .grid { stroke: var(--line); stroke-width: 1; }
-.tick, .mark { fill: var(--soft-ink); font: 11px system-ui, sans-serif; }
-.mark { fill: var(--bad); }
+.tick, .limit { fill: var(--soft-ink); font: 11px system-ui, sans-serif; }
+.limit { fill: var(--bad); }
 .end { text-anchor: end; } .middle { text-anchor: middle; }
 .line { fill: none; stroke-width: 1.6; stroke-linejoin: round; }
 .area { opacity: 0.18; }

@@ -1,5 +1,5 @@
 import type { LoadVerdict } from '../contract/index.ts';
-import type { Standing } from './run-report.ts';
+import type { Standing } from './verdict.ts';
 
 /** How good each verdict of a load run is. */
 export const LOAD_STANDINGS: Readonly<Record<LoadVerdict, Standing>> = {

@@ -2,9 +2,7 @@
 import { html, Html } from './html.ts';
 import { renderPage } from './page.ts';
 import { readScripts, type ScriptName } from './scripts.ts';
-
-/** How good a result is; decides its color. */
-export type Standing = 'pass' | 'fail' | 'warn';
+import { renderVerdict, type Standing } from './verdict.ts';
 
 /** The content of the report of a run. */
 export interface RunReport {
@@ -61,7 +59,7 @@ export function renderRunReport(report: RunReport): string {
     script: readScripts(['find-elements', 'label-tables', 'search-rows', ...scripts]),
     body: html`<header>
         <p class="kind">${command}</p>
-        <h1 class="${standing}">${headline}</h1>
+        <h1>${renderVerdict(standing, headline)}</h1>
         <p class="subject">${subject}</p>
         ${sentence !== undefined && html`<p class="sentence">${sentence}</p>`}
         <ul class="tally" aria-label="Counts">
@@ -122,8 +120,6 @@ h3 { color: var(--soft-ink); font-size: 1rem; margin: 1rem 0 0.25rem; }
 .kind { color: var(--soft-ink); }
 .subject { font-weight: 600; }
 .sentence { margin: 0.4rem 0; }
-.pass, .passed { color: var(--good); } .fail, .failed { color: var(--bad); }
-.warn, .undecided, .blocked { color: var(--warn); } .note { color: var(--note); }
 .tally { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; list-style: none; margin: 0.5rem 0;
   padding: 0; }
 nav { background: var(--page); border-bottom: 1px solid var(--line); display: flex; gap: 1rem;
@@ -139,8 +135,6 @@ label { cursor: pointer; padding: 0.25rem 0; }
 input[type='search'] { background: var(--page); border: 1px solid var(--line); color: inherit;
   border-radius: 0.375rem; font: inherit; max-width: 100%; padding: 0.25rem 0.5rem; width: 20rem; }
 :target { background: var(--target); }
-.mark { border: 1px solid currentColor; border-radius: 0.25rem; display: inline-block;
-  font-size: 0.8125rem; font-weight: 600; padding: 0 0.375rem; text-decoration: none; }
 .id { font-weight: 600; }
 @media (max-width: 40rem) { body { padding: 0.75rem; } label { padding: 0.5rem 0; } }
 @media print { nav, .filters, search { display: none; } }

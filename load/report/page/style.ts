@@ -2,9 +2,7 @@ import { CHART_CSS } from '../../../src/report-kit/chart.ts';
 
 /** CSS rules of the load report. */
 export const LOAD_PAGE_CSS = `${CHART_CSS}
-.badge { display: inline-block; border-radius: 1rem; padding: 0.1rem 0.75rem; font-weight: 650;
-  font-size: 0.85rem; white-space: nowrap; border: 1px solid currentColor; }
-.unknown { color: var(--warn); } .untested { color: var(--soft-ink); }
+.untested { color: var(--soft-ink); }
 table { font-size: 0.92rem; }
 .why { color: var(--soft-ink); font-size: 0.86rem; }
 .targets thead th:first-child { width: 50%; }

@@ -9,6 +9,7 @@ import { html, type Html } from '../../../src/report-kit/html.ts';
 import { formatDuration, formatNumber, formatQuantity } from '../../../src/report-kit/format.ts';
 import { nameTargetVerdict } from '../../../src/report-kit/load-standings.ts';
 import { renderItems, type ItemColumn } from '../../../src/report-kit/table.ts';
+import { renderVerdict } from '../../../src/report-kit/verdict.ts';
 import { addCounts } from '../../record/counts.ts';
 import { faultDescriptions } from '../../record/fault-descriptions.ts';
 import {
@@ -21,19 +22,17 @@ import {
   describeTraceId,
 } from '../wording.ts';
 
-const looks: Record<LoadVerdict, { className: string; icon: string }> = {
-  PASS: { className: 'pass', icon: '✓' },
-  FAIL: { className: 'fail', icon: '✗' },
-  'NOT PROVEN': { className: 'unknown', icon: '?' },
-  'INVALID RUN': { className: 'unknown', icon: '!' },
-  'NOT TESTED': { className: 'untested', icon: '–' },
+const CLASSES: Record<LoadVerdict, string> = {
+  PASS: 'pass',
+  FAIL: 'fail',
+  'NOT PROVEN': 'unknown',
+  'INVALID RUN': 'unknown',
+  'NOT TESTED': 'untested',
 };
 
-/** Renders the verdict of a target or a call as a badge with a color, an icon, and text. */
-export function badge(verdict: LoadVerdict): Html {
-  const { className, icon } = looks[verdict];
-  return html`<span class="badge ${className}">${icon} ${nameTargetVerdict(verdict)}</span>`;
-}
+/** Renders the verdict of a target or a call. */
+export const renderTargetVerdict = (verdict: LoadVerdict): Html =>
+  renderVerdict(CLASSES[verdict], nameTargetVerdict(verdict));
 
 /** Formats a value for a narrow column. */
 function shortQuantity(value: number, unit: string): string {
@@ -57,7 +56,7 @@ export const targetsTable = (targets: readonly LoadTarget[]): Html =>
         isNumber: true,
         content: ({ samples }) => samples !== 0 && formatNumber(samples),
       },
-      { name: 'verdict', content: ({ verdict }) => badge(verdict) },
+      { name: 'verdict', content: ({ verdict }) => renderTargetVerdict(verdict) },
     ],
   });
 

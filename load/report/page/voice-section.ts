@@ -26,7 +26,7 @@ import { renderItems } from '../../../src/report-kit/table.ts';
 import type { ReportSection } from '../../../src/report-kit/run-report.ts';
 import { callFaultDescriptions } from '../../record/fault-descriptions.ts';
 import { describeCalls, describePackets, describeTurns, formatTime } from '../wording.ts';
-import { badge, errorsTable, timesTable } from './tables.ts';
+import { renderTargetVerdict, errorsTable, timesTable } from './tables.ts';
 
 /** Renders the calls: over time, per call, and in figures. */
 export function voiceSection({ voice, plan }: LoadReport): ReportSection | undefined {
@@ -215,7 +215,7 @@ function callsTable({ perCall }: VoiceLoad): Html {
     items: perCall,
     columns: [
       { name: 'call', content: ({ call }) => call + 1 },
-      { name: 'verdict', content: ({ verdict }) => badge(verdict) },
+      { name: 'verdict', content: ({ verdict }) => renderTargetVerdict(verdict) },
       { name: 'connected', isNumber: true, content: ({ setupMs }) => time(setupMs) },
       {
         name: 'path',

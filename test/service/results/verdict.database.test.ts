@@ -50,7 +50,7 @@ void t.test('an optional eval never fails a session', async (t) => {
     ],
   });
   const page = await (await fetch(url ?? '')).text();
-  t.match(page, /<dt>Verdict<\/dt>\s*<dd class="mark passed">passed<\/dd>/);
+  t.match(page, /<dt>Verdict<\/dt>\s*<dd><b class="badge passed">passed<\/b><\/dd>/);
   t.match(page, /Says sorry[^]*not required/);
 });
 

@@ -108,7 +108,7 @@ void t.test('a connection that was checked is not missing evidence', async (t) =
   const response = await fetch(`${service.url}/agents/shop/readiness`, { headers: json });
   t.match(await response.json(), {
     sentence:
-      'Not judged yet: evidence is missing for conformance, load, and simulations. Connection: reachable, with errors.',
+      'Not judged yet Evidence is missing for conformance, load, and simulations. Connection: reachable, with errors.',
     parts: [{ id: 'connection', next_step: 'Fix the connection, and check it again.' }],
   });
 });
@@ -147,7 +147,7 @@ void t.test('the page of an agent says what to fix first, and shows the details'
   t.match(await page.innerText('main'), 'Make it a string');
   await page.goto(service.url);
   const agents = page.getByRole('list', { name: 'Agents' });
-  t.match(await agents.innerText(), 'Shop: Not ready: Conformance: not conforming.');
+  t.match(await agents.innerText(), 'Shop: Not ready Conformance: not conforming.');
   await follow(page, agents.getByText('Shop', { exact: true }));
   await follow(page, 'text="Readiness as one page"');
   t.match(

@@ -51,7 +51,7 @@ void t.test('an agent is added, checked, and changed; its key is never shown', a
   t.match(await clickButton(page, 'Check connection'), /Connection\s+Reachable and healthy/);
   t.match(
     await page.innerText('.ready'),
-    'Not judged yet: evidence is missing for conformance, load, and simulations. Evidence from 2026-11-20',
+    'Not judged yet Evidence is missing for conformance, load, and simulations. Evidence from 2026-11-20',
   );
   await page.click('summary:text-is("Settings")');
   await page.fill('[name=url]', 'http://127.0.0.1:1');
@@ -228,7 +228,7 @@ void t.test(
     await follow(page, 'text=Shop');
     t.match(
       await page.innerText('.ready'),
-      /^Ready to onboard. Evidence from 2026-11-20 .* to 2026-11-20 /,
+      /^Ready to onboard Evidence from 2026-11-20 .* to 2026-11-20 /,
     );
     t.match(await page.innerText('[aria-label=Runs]'), /First\s+1\s+0\s.*1 of 1\s+100%/s);
     await inspectPage(t, `${service.url}/agents`);
@@ -267,15 +267,15 @@ void t.test('a run of one easy scenario does not hide the failures of others', a
   const { page } = await openPage(t, `${service.url}/agents/shop`);
   t.equal(
     (await page.innerText('.ready')).replace(/ Evidence from.*/, ''),
-    'Not ready: Simulations: 1 of 3 scenarios passed.',
+    'Not ready Simulations: 1 of 3 scenarios passed.',
   );
   t.match(await page.innerText('.parts'), '3 scenarios, 2 failed in their newest run.');
-  t.equal(await page.locator('.ready .failed').innerText(), 'Not ready:');
+  t.equal(await page.locator('.ready .failed').innerText(), 'Not ready');
   await page.goto(`${service.url}/agents`);
   t.match(await page.innerText('[aria-label=Agents] tbody'), /\bno\b.*1 of 3 scenarios passed/s);
   await run('Mended', makeScenario('b', 'easy'), makeScenario('c', 'easy'));
   await page.goto(`${service.url}/agents/shop`);
-  t.match(await page.innerText('.ready'), /^Ready to onboard\./);
+  t.match(await page.innerText('.ready'), /^Ready to onboard/);
   t.match(await page.innerText('.parts'), '3 scenarios, none failed in their newest run.');
 });
 
@@ -292,7 +292,7 @@ void t.test('reports and simulations of another URL do not count', async (t) => 
   const { page } = await openPage(t, `${service.url}/agents/shop`);
   t.match(
     await page.innerText('.ready'),
-    'Not judged yet: evidence is missing for connection, conformance, load, and simulations.',
+    'Not judged yet Evidence is missing for connection, conformance, load, and simulations.',
   );
   const parts = await page.innerText('.parts');
   t.match(parts, /Conformance\s+Report for another URL/);
@@ -310,7 +310,7 @@ void t.test('if all sessions stopped, the agent is not ready for the reason', as
   await admin('POST /simulations', { agent: 'shop', scenarios, samples: 2 });
   await drain();
   const { page } = await openPage(t, `${service.url}/agents/shop`);
-  t.match(await page.innerText('.ready'), /^Not ready: Simulations: all sessions stopped\./);
+  t.match(await page.innerText('.ready'), /^Not ready Simulations: all sessions stopped\./);
   const reason = 'All 4 sessions stopped: POST /users returned 500.';
   t.match(await page.innerText('.parts'), reason);
   t.same(await page.locator('.fix-first li').allInnerTexts(), [`Simulations: ${reason}`]);

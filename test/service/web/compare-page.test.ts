@@ -177,7 +177,7 @@ void t.test(
     await page.locator('[aria-label="Before: Monday"]').check();
     await page.locator('[aria-label="After: Tuesday"]').check();
     await follow(page, 'text=Compare');
-    t.match(await page.innerText('.verdict'), /^Worse\. 1 eval regressed\./);
+    t.match(await page.innerText('.verdict'), /^Worse 1 eval regressed\./);
     t.match(await page.innerText('main'), /Sessions without a failed eval: .* not required\./);
     t.match(
       await page.innerText('main'),

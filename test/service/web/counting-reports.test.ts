@@ -55,7 +55,7 @@ void t.test('a check that judged nothing does not hide an earlier one', async (t
     parts,
     /Conforming.*The newest attempt, ended 2026-11-20 19:30:00 UTC, judged nothing: Nothing accepts/s,
   );
-  t.match(await page.innerText('.ready'), 'Not ready: Connection: not reachable.');
+  t.match(await page.innerText('.ready'), 'Not ready Connection: not reachable.');
   t.match(await page.innerText('[aria-label=Reports]'), 'Not judged');
   const exported = await openPage(t, `${service.url}/agents/shop/readiness?format=html`);
   const text = await exported.page.innerText('main');

@@ -187,7 +187,7 @@ void t.test('a deep link without a session leads to its run', async (t) => {
   t.equal(link, `${tested.service.url}/simulation/${id}`);
   const { page } = await openPage(t, link);
   const main = await page.innerText('main');
-  t.match(main, /Failed: 1 of 2 scenarios passed, 1 failed\. 50% of the evals passed\./);
+  t.match(main, /Failed 1 of 2 scenarios passed, 1 failed\. 50% of the evals passed\./);
   t.match(main, new RegExp(`Agent\\s+Shop agent at ${agentUrl}`));
   t.match(main, /Seed\s+nightly/);
   const scenarios = page.locator('[aria-label=Scenarios] tbody tr');

@@ -20,6 +20,7 @@ export async function assertInertPage(t: Test, url: string): Promise<OpenedPage>
   t.same(opened.errors, [], 'the content security policy allows the styles and the script');
   t.equal(await opened.page.evaluate('window.ran'), undefined);
   t.equal(await opened.page.isVisible('h1'), true, 'styles from the sandbox have no effect');
+  t.equal(await opened.page.locator('h1 > .badge').count(), 1, 'the verdict is a badge');
   const brokenLinks = await opened.page.evaluate(
     `[...document.querySelectorAll('a')].map((a) => a.getAttribute('href'))
       .filter((href) => !document.getElementById(href.slice(1)))`,

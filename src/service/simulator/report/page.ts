@@ -20,6 +20,7 @@ import {
 } from '../../../report-kit/run-report.ts';
 import { TRANSCRIPT_CSS } from '../../../report-kit/transcript.ts';
 import { WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import {
   changeNames,
   describeEvidence,
@@ -168,8 +169,7 @@ function scenariosSection(
       {
         name: 'verdict',
         content: ({ verdict, flaky }) =>
-          html`<span class="mark ${verdict}">${verdict}</span
-            >${flaky && html` <span class="warn">flaky</span>`}`,
+          html`${renderVerdict(verdict, verdict)}${flaky && html` <span class="warn">flaky</span>`}`,
       },
       {
         name: 'samples',
@@ -225,7 +225,7 @@ function reasonsSection(
       .map((session) => html`<a href="#${anchorOf(session)}">${nameOf(session)}</a>`);
     return [
       html`<li>
-        <span class="mark ${first.verdict}">${first.verdict}</span>
+        ${renderVerdict(first.verdict, first.verdict)}
         ${formatCount(group.length, 'session')}${listScenarios(group)},
         <span class="soft">${describeEnd(first)}</span>
         <ul>
@@ -299,8 +299,6 @@ const CSS = `
 .unseen { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute; width: 1px; }
 .session { border-top: 1px solid var(--line); padding: 0.5rem 0; }
 .outcomes { margin: 0.5rem 0; padding-left: 1.25rem; }
-/* Charts have marks, too. */
-span.mark { font: inherit; font-size: 0.8125rem; font-weight: 600; }
 .links a { margin-right: 0.75rem; }
 .audio { display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; }
 .audio audio { display: block; max-width: 100%; }

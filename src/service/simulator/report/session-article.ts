@@ -7,6 +7,7 @@ import { cutText, formatCount, formatDuration } from '../../../report-kit/format
 import { html, type Html } from '../../../report-kit/html.ts';
 import { SEARCHABLE } from '../../../report-kit/run-report.ts';
 import { renderTranscript, type ShownTurn } from '../../../report-kit/transcript.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import { listHeard } from '../../runs/heard-facts.ts';
 import { describeEnd, listOtherReasons, nameOf } from '../../runs/reasons.ts';
 import { VERDICTS_BY_URGENCY } from '../../runs/scenario-results.ts';
@@ -51,7 +52,7 @@ export function renderSession(
   >
     <details ${isOpen ? 'open' : ''}>
       <summary>
-        <span class="mark ${verdict}">${verdict}</span>
+        ${renderVerdict(verdict, verdict)}
         <b>${nameOf(session)}</b>
         <span class="soft">${facts.join('; ')}</span>
       </summary>

@@ -6,6 +6,7 @@ import { CHART_CSS } from '../../../report-kit/chart.ts';
 import { formatAge, formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import { reportKindNames } from '../../operations/read-agent-report.ts';
 import type { AgentReadiness } from '../../operations/agent-readiness.ts';
 import type { WatchedTest } from '../../operations/agent-tests.ts';
@@ -192,7 +193,7 @@ function renderPart(part: ReadinessPart, content: AgentNews, context: PageContex
   const time = endMs === undefined ? undefined : formatInstant(isoTime(endMs));
   return html`<li>
     <h2>${name}</h2>
-    <p><b class="${classOf(part)}">${verdict}</b></p>
+    <p>${renderVerdict(classOf(part), verdict)}</p>
     <p>${detail}</p>
     ${
       time !== undefined &&
@@ -280,7 +281,7 @@ function renderHistory({ reports, ...list }: AgentNews, context: PageContext): H
       {
         name: 'verdict',
         className: 'when',
-        content: ({ summary }) => html`<span class="${classOf(summary)}">${summary.verdict}</span>`,
+        content: ({ summary }) => renderVerdict(classOf(summary), summary.verdict),
       },
       { name: 'result', content: ({ summary }) => summary.detail },
       { name: 'kit', className: 'when', content: ({ summary }) => summary.kitVersion },

@@ -2,6 +2,7 @@ import { isoTime } from '../../../platform/clock.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import type { AgentReadiness } from '../../operations/agent-readiness.ts';
 import type { ReadinessPart } from '../../operations/readiness-part.ts';
 import type { Page } from '../../store/store.ts';
@@ -64,16 +65,14 @@ function renderAgents(agents: readonly AgentReadiness[], context: PageContext): 
         name: 'ready',
         content: ({ readiness }) => {
           const { mark, word } = READY[readiness];
-          return html`<b class="${mark}">${word}</b>`;
+          return renderVerdict(mark, word);
         },
       },
       ...(first?.parts ?? []).map(({ name }, index): ItemColumn<AgentReadiness> => ({
         name: name.toLowerCase(),
         content: ({ parts }) => {
           const part = parts[index];
-          return (
-            part && html`<span class="${classOf(part)}">${part.verdict}</span>${renderTime(part)}`
-          );
+          return part && html`${renderVerdict(classOf(part), part.verdict)}${renderTime(part)}`;
         },
       })),
     ],

@@ -5,6 +5,7 @@ import type {
 } from '../../../contract/index.ts';
 import { formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import type { PageContext } from '../frame/page-frame.ts';
 import { linkToScenario, linkToScenarioSessions } from '../runs/run-links.ts';
 import { renderAdvice } from './advice.ts';
@@ -64,12 +65,13 @@ function listReasons(
     ...(part.fix_first ?? []).map((cause) => html`${label} ${renderAdvice(cause)}`),
     ...missed.map(
       ({ statement, verdict, reason = '' }) =>
-        html`${label} <b>${verdict.toLowerCase()}</b>: ${statement} ${reason}`,
+        html`${label} ${renderVerdict(verdict === 'FAIL' ? 'fail' : 'warn', verdict.toLowerCase())}
+        ${statement} ${reason}`,
     ),
     ...unpassed.map(
       ({ scenario_id: scenarioId, run_id: runId, verdict, passed, samples }) =>
         html`${label} <a href="${linkToScenario(scenarioId, context)}">${scenarioId}</a>
-          <b>${verdict}</b>:
+          ${renderVerdict(verdict, verdict)}
           <a href="${linkToScenarioSessions(runId, scenarioId, context)}"
             >${passed} of ${formatCount(samples, 'session')} passed</a
           >`,

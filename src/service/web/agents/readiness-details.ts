@@ -15,6 +15,7 @@ import {
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import { targetColumns } from './target-columns.ts';
 
 /** Says how old the evidence of a part is, and what judged it: "2 hours ago, sandbox-kit 1.0". */
@@ -137,7 +138,7 @@ const renderScenarios = ({ scenarios }: ReadinessPartReport): Html | undefined =
     items: scenarios,
     columns: [
       { name: 'scenario', content: (row) => row.scenario_id },
-      { name: 'verdict', content: ({ verdict }) => verdict },
+      { name: 'verdict', content: ({ verdict }) => renderVerdict(verdict, verdict) },
       {
         name: 'sessions passed',
         isNumber: true,

@@ -4,7 +4,8 @@ import { FACT_LIST_CSS } from '../../../report-kit/fact-list.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
-import { renderRunReport, type Standing } from '../../../report-kit/run-report.ts';
+import { renderRunReport } from '../../../report-kit/run-report.ts';
+import { renderVerdict, type Standing } from '../../../report-kit/verdict.ts';
 import { renderAdvice } from './advice.ts';
 import { describeEvidenceTimes } from './evidence-times.ts';
 import { describeEvidence, renderDetails } from './readiness-details.ts';
@@ -61,7 +62,7 @@ export function renderReadinessPage(
 function renderPart(part: ReadinessPartReport, nowMs: number): Html {
   const { standing, verdict, detail, newest_attempt: attempt } = part;
   const { next_step: nextStep, fix_first: fixFirst } = part;
-  return html`<p><b class="${standing}">${verdict}</b></p>
+  return html`<p>${renderVerdict(standing, verdict)}</p>
     <p>${detail}</p>
     ${
       attempt &&

@@ -1,4 +1,5 @@
 import { html, type Html } from '../../../report-kit/html.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import type { AgentReadiness } from '../../operations/agent-readiness.ts';
 import { describeReadiness } from '../../operations/readiness-report.ts';
 
@@ -7,5 +8,8 @@ const CLASSES = { yes: 'passed', no: 'failed', unknown: 'undecided' } as const;
 /** Renders whether an agent is ready, and why not, in a sentence. */
 export function renderReadiness(readiness: AgentReadiness): Html {
   const { headline, reasons } = describeReadiness(readiness);
-  return html`<b class="${CLASSES[readiness.readiness]}">${headline}</b> ${reasons}`;
+  // In a badge, the headline is not the start of a sentence.
+  const word = headline.replace(/[:.]$/, '');
+  const text = `${reasons.charAt(0).toUpperCase()}${reasons.slice(1)}`;
+  return html`${renderVerdict(CLASSES[readiness.readiness], word)} ${text}`;
 }

@@ -11,6 +11,7 @@ import {
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import { reportKindNames } from '../../operations/read-agent-report.ts';
 import type { ConnectionReport } from '../../operations/kit-functions.ts';
 import { findCure } from '../../operations/agents.ts';
@@ -44,7 +45,7 @@ export function renderReportPage(
       section: 'Agents',
       css: CSS,
       main: html`<p><a href="${linkTo(context, agentPath)}">${agent.name}</a></p>
-        <h1 class="${classOf(summary)}">${title}</h1>
+        <h1>${reportKindNames[kind]} ${renderVerdict(classOf(summary), summary.verdict)}</h1>
         <p>${summary.detail}</p>
         <p class="soft">
           ${summary.target}, ended ${formatInstant(summary.endedAt)}, attached
@@ -132,7 +133,7 @@ function renderRequirement(row: CheckReport['requirements'][number]): Html {
   const { id, level, section, verdict, rule, expected, received, pointer, hint, curl } = row;
   return html`<div class="finding" id="${id}">
     <p>
-      <b class="${verdict === 'fail' ? 'failed' : 'undecided'}">${verdict}</b> <b>${id}</b>
+      ${renderVerdict(verdict, verdict)} <b>${id}</b>
       <span class="soft">${level}, spec ${section}</span>
     </p>
     <p>${withCode(rule)}</p>

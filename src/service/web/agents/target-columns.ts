@@ -1,7 +1,7 @@
 import { formatQuantity } from '../../../report-kit/format.ts';
-import { html } from '../../../report-kit/html.ts';
 import { nameTargetVerdict } from '../../../report-kit/load-standings.ts';
 import type { ItemColumn } from '../../../report-kit/table.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 
 /** What a table shows of the target of a load test. */
 interface ShownTarget {
@@ -19,7 +19,7 @@ export const targetColumns: readonly ItemColumn<ShownTarget>[] = [
     name: 'verdict',
     className: 'when',
     content: ({ verdict }) =>
-      html`<span class="${classOf(verdict)}">${nameTargetVerdict(verdict).toLowerCase()}</span>`,
+      renderVerdict(classOf(verdict), nameTargetVerdict(verdict).toLowerCase()),
   },
   { name: 'required', isNumber: true, content: ({ target, unit }) => formatQuantity(target, unit) },
   {

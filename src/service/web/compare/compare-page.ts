@@ -2,6 +2,7 @@ import type { ComparedScenario, RunChange, ScenarioChange } from '../../../contr
 import { cutText, formatCount, formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import type { ComparedEval } from '../../runs/comparison/eval-changes.ts';
 import { CHANCE_P_MAX } from '../../runs/comparison/exact-test.ts';
 import { formatPoints, runChangeNames } from '../../runs/comparison/run-comparison.ts';
@@ -41,8 +42,7 @@ export function renderComparePage(comparison: RunComparison, context: PageContex
       main: html`<p class="soft"><a href="${linkTo(context, '/runs', { kind })}">All runs</a></p>
         <h1>Compare</h1>
         <p class="verdict">
-          <span class="mark ${CLASSES[verdict]}">${toHeadline(runChangeNames[verdict])}.</span>
-          ${sentence}
+          ${renderVerdict(CLASSES[verdict], toHeadline(runChangeNames[verdict]))} ${sentence}
         </p>
         ${renderSides(before, after, context)} ${regressions && renderGroup(regressions)}
         <h2>What changed between these runs</h2>

@@ -1,6 +1,7 @@
 import { cutText, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderTranscript, type TextRange } from '../../../report-kit/transcript.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import { decideVerdict } from '../../sessions/verdict.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import { explainSession, listReasons } from '../../runs/reasons.ts';
@@ -89,7 +90,7 @@ function renderSide(
   const reasons = listReasons(explainSession(session));
   const omitted = turns.length - shown.length;
   return html`<p>
-      <span class="mark ${verdict}">${verdict}</span>
+      ${renderVerdict(verdict, verdict)}
       ${link === undefined ? name : html`<a href="${link}">${name}</a>`}
     </p>
     <ul class="reasons">

@@ -2,6 +2,7 @@ import { isoTime } from '../../../platform/clock.ts';
 import { cutText, formatCount, formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderTranscript } from '../../../report-kit/transcript.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import type { DryRun } from '../../operations/dry-run.ts';
 import { renderField, renderSelect } from '../frame/fields.ts';
 import { linkTo, type PageContext } from '../frame/page-frame.ts';
@@ -87,7 +88,7 @@ export function renderDryRun({ result }: Pick<ShownTrial, 'result'>): Html | und
   return html`<section id="dry-run" tabindex="-1" aria-labelledby="dry-run-title">
     <h2 id="dry-run-title">Result of the dry run</h2>
     <p role="status">
-      <span class="mark ${outcome}">${outcome}</span>
+      ${renderVerdict(outcome, outcome)}
       ${session.sourceSessionId ?? session.scenario ?? session.sessionId}
     </p>
     <p>${reasoning}</p>

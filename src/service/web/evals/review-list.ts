@@ -6,6 +6,7 @@ import {
   formatShare,
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import { REVIEWS_MIN, type Agreement } from '../../evals/agreement.ts';
 import type { ReviewedOutcome } from '../../store/store.ts';
 import { linkTo, type PageContext } from '../frame/page-frame.ts';
@@ -71,7 +72,7 @@ function renderDisagreement(
   const opposite = OUTCOME_LOOKS[outcome === 'pass' ? 'fail' : 'pass'].word;
   const isEarlier = evalVersion !== undefined && evalVersion !== version;
   return html`<li class="outcome">
-    <span class="mark ${className}">${word}</span> ${renderSession(session, context)}
+    ${renderVerdict(className, word)} ${renderSession(session, context)}
     <span class="soft"
       >a person says ${opposite}${isEarlier && ', of an earlier version of the eval'},
       ${formatInstant(isoTime(atMs))}</span

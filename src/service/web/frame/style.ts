@@ -40,9 +40,7 @@ ul, ol { list-style: none; margin: 0; padding: 0; }
   margin-top: 1.5rem; }
 :where(main, main > div:not([class])) > details > summary { font-weight: 550; }
 li.outcome { border-top: 1px solid var(--line); padding: 0.6rem 0; }
-.mark { font-weight: 600; }
 .verdict, .ready { font-size: 1.125rem; margin: 0.75rem 0; }
-.passed { color: var(--good); } .failed { color: var(--bad); } .undecided { color: var(--warn); }
 code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block; margin: 0.1rem 0;
   padding: 0 0.4rem; }
 .counts { display: grid; gap: 0.5rem; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr));

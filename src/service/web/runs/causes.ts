@@ -1,6 +1,7 @@
 import type { ScenarioResult } from '../../../contract/index.ts';
 import { cutText, formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import {
   describeEnd,
   explainSession,
@@ -106,8 +107,7 @@ function renderGroup(group: readonly Cause[], context: PageContext): Html {
   if (!first) return html``;
   const scenarios = groupByScenario(group);
   return html`<li>
-    <span class="mark ${first.verdict}">${first.verdict}</span>
-    ${formatCount(group.length, 'session')},
+    ${renderVerdict(first.verdict, first.verdict)} ${formatCount(group.length, 'session')},
     <span class="soft">${describeEnd(first)}</span>
     ${scenarios.size === 1 && renderSamples(group, context)}
     <ul class="reasons">

@@ -10,6 +10,7 @@ import {
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import {
   decideRunVerdict,
   describeScenarios,
@@ -201,8 +202,8 @@ function describeVerdict({ kind, details: { run }, scenarios, watched }: RunPage
   }
   if (watched && isUnderWay(watched)) return html`No verdict yet: sessions or evals are missing.`;
   const verdict = decideRunVerdict(scenarios);
-  return html`<span class="mark ${verdict}">${RUN_VERDICT_WORDS[verdict]}:</span>
-    ${describeScenarios(scenarios)}. ${evals}`;
+  return html`${renderVerdict(verdict, RUN_VERDICT_WORDS[verdict])} ${describeScenarios(scenarios)}.
+  ${evals}`;
 }
 
 function renderFacts(

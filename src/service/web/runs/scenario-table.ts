@@ -3,6 +3,7 @@ import { formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { RELIABILITY_COLUMNS } from '../../../report-kit/scenario-columns.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import { sortByUrgency } from '../../runs/scenario-results.ts';
 
 /** What a table of scenarios links to. */
@@ -52,9 +53,7 @@ const listColumns = ({
   {
     name: 'verdict',
     content: ({ verdict, flaky }) =>
-      html`<span class="mark ${verdict}"
-          >${isRunning && verdict === 'undecided' ? 'running' : verdict}</span
-        >${flaky && html`<span class="undecided">flaky</span>`}`,
+      html`${renderVerdict(verdict, isRunning && verdict === 'undecided' ? 'running' : verdict)}${flaky && html`<span class="undecided">flaky</span>`}`,
   },
   {
     name: 'passed',

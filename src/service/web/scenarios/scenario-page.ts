@@ -3,6 +3,7 @@ import { isoTime } from '../../../platform/clock.ts';
 import { cutText, formatCount, formatInstant, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import type { JudgedRun } from '../runs/judge-runs.ts';
 import { linkToScenarioSessions, pathOfRun } from '../runs/run-links.ts';
 import type { SimulationEstimate } from '../../operations/simulations.ts';
@@ -88,8 +89,7 @@ function renderResults({ scenario: { id }, runs }: ScenarioPage, context: PageCo
               },
               {
                 name: 'verdict',
-                content: ({ result: { verdict } }) =>
-                  html`<span class="mark ${verdict}">${verdict}</span>`,
+                content: ({ result: { verdict } }) => html`${renderVerdict(verdict, verdict)}`,
               },
               {
                 name: 'sessions passed',

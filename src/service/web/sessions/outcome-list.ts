@@ -1,4 +1,5 @@
 import { html, type Html } from '../../../report-kit/html.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import { renderEvidence, type ExplainedOutcome } from './evidence.ts';
 import { OUTCOME_LOOKS } from './outcome-looks.ts';
@@ -62,7 +63,7 @@ function renderOutcome(explained: ExplainedOutcome, options: OutcomeListOptions)
   const editor = options.linkToEditor(evalId);
   const about = required ? category : `${category} · not required`;
   return html`<li class="outcome" id="${anchor}">
-    <span class="mark ${className}">${word}</span>
+    ${renderVerdict(className, word)}
     <a href="${options.linkToEval(evalName, outcome === 'error' ? 'errored' : 'failed')}"
       >${evalName}</a
     >
@@ -82,7 +83,6 @@ function renderOutcome(explained: ExplainedOutcome, options: OutcomeListOptions)
 
 /** CSS rules of outcomes. */
 export const OUTCOME_CSS = `${REVIEW_CSS}
-span.mark, dd.mark { font: inherit; font-weight: 600; }
 li.outcome:target { background: var(--target); }
 .reasoning { white-space: pre-line; }
 .evidence { display: flex; flex-wrap: wrap; font-size: 0.875rem; gap: 0.1rem 0.75rem; }

@@ -2,6 +2,7 @@ import { isoTime } from '../../../platform/clock.ts';
 import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
 import { cutText, formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import { decideVerdict } from '../../sessions/verdict.ts';
 import type { Transcript } from '../../sessions/transcripts.ts';
 import { nameEnd, STATUS_WORDS } from '../../runs/reasons.ts';
@@ -80,7 +81,8 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
         <h1>${title}</h1>
         <div class="about-session">
           <div>
-            ${renderFactList([['Verdict', verdict, `mark ${verdict}`]])} ${renderNotes(session)}
+            ${renderFactList([['Verdict', renderVerdict(verdict, verdict)]])}
+            ${renderNotes(session)}
             ${renderOutcomes(outcomes, { turns, linkToTurn: linkTurn, renderReview: review, linkToEval, linkToEditor, whyUnscored })}
           </div>
           <div class="facts">${renderFactList(listProperties(content, context))}</div>

@@ -2,6 +2,7 @@ import { isoTime } from '../../../platform/clock.ts';
 import { formatInstant, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
+import { renderVerdict } from '../../../report-kit/verdict.ts';
 import { describeEnd } from '../../runs/reasons.ts';
 import { decideVerdict } from '../../sessions/verdict.ts';
 import type { Outcome, Session } from '../../store/store.ts';
@@ -38,7 +39,7 @@ export function renderSessionTable(
           return link === undefined ? name : html`<a href="${link}">${name}</a>`;
         },
       },
-      { name: 'verdict', content: renderVerdict },
+      { name: 'verdict', content: renderSessionVerdict },
       ...(hasColumns
         ? [...names].sort().map((name) => columnOfEval(name, sessions))
         : SUMMARY_COLUMNS),
@@ -64,12 +65,12 @@ function renderRun({ kind, run, simulation, agent }: Session, context: PageConte
   return html`${name}${agent && html` <span class="soft">${agent.name}</span>`}`;
 }
 
-function renderVerdict(session: Session): Html {
+function renderSessionVerdict(session: Session): Html {
   const { status, endReason = '' } = session;
   const verdict = decideVerdict(session);
   const end = { status, end_reason: endReason };
-  return html`<span class="${verdict}">${verdict}</span>
-    ${status !== 'completed' && html`<span class="soft">${describeEnd(end)}</span>`}`;
+  return html`${renderVerdict(verdict, verdict)}
+  ${status !== 'completed' && html`<span class="soft">${describeEnd(end)}</span>`}`;
 }
 
 const columnOfEval = (name: string, sessions: readonly Session[]): ItemColumn<Session> => ({

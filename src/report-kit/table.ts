@@ -38,10 +38,10 @@ export interface ItemTable<Item> {
 const NARROW_COLUMNS_MAX = 7;
 
 /**
- * Renders a table of items. On a narrow screen its rows are stacked: each cell is a line that starts with
- * the name of its column, which `label-tables.js` copies from the heading. Without the script the table
- * scrolls. Roles are not needed: current browsers keep the meaning of a table whose `display` changes
- * (Safari since version 17).
+ * Renders a table of items. On a narrow screen its rows are stacked: each starts with its heading, and the
+ * other cells follow, each after the name of its column, without counts of 0. `label-tables.js` copies the
+ * names from the headings; without the script the table scrolls. Roles are not needed: current browsers
+ * keep the meaning of a table whose `display` changes (Safari since version 17).
  */
 export function renderItems<Item>({ label, className, items, columns }: ItemTable<Item>): Html {
   const classes = [
@@ -118,10 +118,13 @@ ${table} tbody :is(th, td) { border: 0; max-width: none; min-width: 0; padding: 
   text-align: left; width: auto; }
 ${table} tbody th { font-weight: 600; }
 ${table} tbody th .soft { font-weight: 400; }
-${table} tbody td { display: flow-root; padding-left: 8.9rem; }
-${table} tbody td:empty { display: none; }
-${table} tbody td::before { color: var(--soft-ink); content: attr(data-label); float: left;
-  font-size: 0.875rem; font-weight: 400; margin-left: -8.9rem; white-space: normal; width: 8.6rem; }
+${table} tbody td { display: inline-block; margin-right: 1rem; max-width: 100%; }
+${table} tbody :is(td:empty, td.number.soft) { display: none; }
+${table} .same-day { opacity: 1; }
+${table} tbody td::before { color: var(--soft-ink); content: attr(data-label); font-size: 0.875rem;
+  font-weight: 400; margin-right: 0.35rem; }
+${table} tbody td[data-label='verdict']::before { content: none; }
+${table} .rate { display: inline-block; vertical-align: top; }
 `;
 
 /** CSS rules of tables. */

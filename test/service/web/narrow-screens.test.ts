@@ -4,6 +4,7 @@ import t from 'tap';
 import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
 import { openPage, PHONE_WIDTH } from '../../support/pages/browser.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
+import { seedRun } from '../../support/sessions/seeded-run.ts';
 
 const WIDE = { width: 1280, height: 844 };
 const NARROW = { width: PHONE_WIDTH, height: 844 };
@@ -43,6 +44,29 @@ void t.test('the rows of a table are stacked on a phone, and stay rows', async (
   await assertAccessibleAtNight(t, page);
   t.same(errors, []);
 });
+
+void t.test(
+  'stacked rows are short: cells share lines, and counts of 0 are left out',
+  async (t) => {
+    const { service, admin } = await withEmptyService(t);
+    await admin('POST /seed', {
+      runs: [
+        seedRun('Monday', [
+          { id: 'a', outcome: 'pass' },
+          { id: 'b', outcome: 'fail' },
+        ]),
+      ],
+    });
+    const { page } = await openPage(t, `${service.url}/runs?kind=production`, { viewport: NARROW });
+    const row = page.locator('[aria-label=Runs] tbody tr');
+    const [sessions, failed, errored] = [2, 3, 4].map((nth) => row.locator('> *').nth(nth - 1));
+    t.equal((await sessions?.boundingBox())?.y, (await failed?.boundingBox())?.y, 'on one line');
+    t.ok(await failed?.isVisible());
+    t.notOk(await errored?.isVisible(), 'no session has an errored eval');
+    await page.setViewportSize(WIDE);
+    t.ok(await errored?.isVisible(), 'a wide table has all cells');
+  },
+);
 
 void t.test('without a script, a table scrolls on a phone', async (t) => {
   const { service, admin } = await withEmptyService(t);

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { html, Html } from './html.ts';
 import { TABLE_CSS } from './table.ts';
+import { TIME_CSS } from './time.ts';
 import { VERDICT_CSS } from './verdict.ts';
 
 /** What a page shows. */
@@ -86,7 +87,7 @@ dd { margin: 0; }
 .soft { font-size: 0.875rem; }
 pre { background: var(--box); border-radius: 0.4rem; font: 0.8125rem/1.5 ui-monospace, monospace;
   margin: 0.3rem 0; padding: 0.5rem 0.75rem; white-space: pre-wrap; }
-${TABLE_CSS}${VERDICT_CSS}@media print {
+${TABLE_CSS}${TIME_CSS}${VERDICT_CSS}@media print {
   :root { color-scheme: light; --page: #fff; --ink: #000; --soft-ink: #444; --line: #bbb;
     --box: #fff; --link: #000; --target: #fff; --good: #116329; --bad: #a40e26; --warn: #7d4e00;
     --note: #0550ae; --idle: #444; }

@@ -108,7 +108,7 @@ void t.test('a connection that was checked is not missing evidence', async (t) =
   const response = await fetch(`${service.url}/agents/shop/readiness`, { headers: json });
   t.match(await response.json(), {
     sentence:
-      'Not judged yet Evidence is missing for conformance, load, and simulations. Connection: reachable, with errors.',
+      'Not judged yet: evidence is missing for conformance, load, and simulations. Connection: reachable, with errors.',
     parts: [{ id: 'connection', next_step: 'Fix the connection, and check it again.' }],
   });
 });
@@ -136,7 +136,7 @@ void t.test('the page of an agent says what to fix first, and shows the details'
   );
   const reasons = await page.locator('.fix-first li').allInnerTexts();
   t.equal(reasons[0], 'Conformance: Make it a string: clears CHAT-024.');
-  t.equal(reasons[1], `Load: not proven: ${targets[0]?.statement} Only 20 requests/s.`);
+  t.equal(reasons[1], `Load: not proven ${targets[0]?.statement} Only 20 requests/s.`);
   t.equal(reasons.length, 1 + targets.length);
   await openDetails(page);
   t.same(await page.locator('[aria-label=Areas] tbody td').allInnerTexts(), ['1', '1', '0', '0']);

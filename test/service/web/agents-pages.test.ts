@@ -5,7 +5,13 @@ import { createKitFunctions } from '../../../library/kit-functions.ts';
 import { failed, report, row } from '../../support/conformance/check-report.ts';
 import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
 import { openPage } from '../../support/pages/browser.ts';
-import { clickButton, follow, inspectPage, writeUpload } from '../../support/pages/service-page.ts';
+import {
+  attachReport,
+  clickButton,
+  follow,
+  inspectPage,
+  writeUpload,
+} from '../../support/pages/service-page.ts';
 import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 import { reply, respondWith, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
@@ -130,7 +136,7 @@ void t.test('a failed connection check says what happened and what to do', async
     t.match(text, problem, id);
     t.match(text, cure, id);
     await follow(page, '.parts a');
-    t.match(await page.innerText('main'), `Connection: ${verdict.toLowerCase()}`, id);
+    t.match(await page.innerText('main'), `Connection ${verdict}`, id);
     t.match(await page.innerText('main'), cure, id);
     await page.context().close();
   }
@@ -157,15 +163,14 @@ void t.test('reports are uploaded; wrong files are refused with the reason', asy
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
   const { page, errors } = await openPage(t, `${service.url}/agents/shop`);
   const upload = async (name: string, content: string): Promise<string> => {
-    await page.setInputFiles('[name=report]', writeUpload(t, name, content));
-    return clickButton(page, 'Attach');
+    return attachReport(page, writeUpload(t, name, content));
   };
   t.match(
-    await page.innerText('#attach ~ details pre'),
+    await page.innerText('details:has(#attach) + details pre'),
     /sandbox-kit load \S+ --duration 60s --json load\.json/,
     'the load test does not take its 5 minutes by default',
   );
-  t.match(await clickButton(page, 'Attach'), 'Choose the JSON file of a report.');
+  t.match(await attachReport(page), 'Choose the JSON file of a report.');
   t.match(await upload('a.json', '{'), 'The file is not valid JSON.');
   t.match(await upload('a.png', '\u0089PNG'), 'The file is not valid JSON.');
   t.match(await upload('a.json', '{"a":1}'), 'not a report of a check or a load test');
@@ -186,7 +191,7 @@ void t.test('reports are uploaded; wrong files are refused with the reason', asy
   t.match(await page.innerText('.parts'), 'The report is about http://other:1');
   t.equal(await page.locator('[aria-label=Reports] tbody tr').count(), 2, 'history');
   await follow(page, '[aria-label=Reports] tr:nth-child(2) a');
-  t.match(await page.innerText('h1'), 'Conformance: not conforming');
+  t.match(await page.innerText('h1'), 'Conformance Not conforming');
   t.match(await page.innerText('.finding'), /fail CHAT-002 must, spec 2\.8.*Return a string\./s);
   const { url } = service;
   const json = await fetch(`${page.url()}/json`);

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { failed, report, row } from '../../support/conformance/check-report.ts';
 import { openPage } from '../../support/pages/browser.ts';
-import { clickButton, writeUpload } from '../../support/pages/service-page.ts';
+import { attachReport, writeUpload } from '../../support/pages/service-page.ts';
 import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 
@@ -16,16 +16,15 @@ void t.test('a report of an older run is stored, but does not replace a newer on
   const { page } = await openPage(t, `${service.url}/agents/shop`);
   const upload = async (endedAt: string): Promise<string> => {
     const content = JSON.stringify(report([row('CHAT-001')], { endedAt }));
-    await page.setInputFiles('[name=report]', writeUpload(t, 'check.json', content));
-    return clickButton(page, 'Attach');
+    return attachReport(page, writeUpload(t, 'check.json', content));
   };
   const older = await upload('2026-11-19T09:30:01.000Z');
   t.match(older, 'The report was attached, but does not count: it is older');
-  t.match(await page.innerText('.parts'), /Not conforming.*ended 2026-11-20 09:30:01/s);
-  t.match(await page.innerText('[aria-label=Reports]'), '2026-11-19 09:30:01');
+  t.match(await page.innerHTML('.parts'), /Not conforming.*title="2026-11-20 09:30:01 UTC"/s);
+  t.match(await page.innerText('[aria-label=Reports]'), '2026-11-19 09:30');
   t.equal(await page.locator('[aria-label=Reports] tbody tr').count(), 2);
   t.match(await upload('2026-11-20T09:45:00.000Z'), 'The report was attached.');
-  t.match(await page.innerText('.parts'), /Conforming.*ended 2026-11-20 09:45:00/s);
+  t.match(await page.innerHTML('.parts'), /Conforming.*title="2026-11-20 09:45:00 UTC"/s);
 });
 
 void t.test('a check that judged nothing does not hide an earlier one', async (t) => {
@@ -44,22 +43,22 @@ void t.test('a check that judged nothing does not hide an earlier one', async (t
   });
   const { page } = await openPage(t, `${service.url}/agents/shop`);
   t.match(await page.innerText('.parts'), /Every endpoint responds\..*Conforming/s);
-  await page.setInputFiles('[name=report]', writeUpload(t, 'c.json', JSON.stringify(blocked)));
-  t.match(await clickButton(page, 'Attach'), 'does not count: its run judged nothing');
+  const attached = await attachReport(page, writeUpload(t, 'c.json', JSON.stringify(blocked)));
+  t.match(attached, 'does not count: its run judged nothing');
   const parts = await page.innerText('.parts');
   t.match(
     parts,
-    /Connection\s+Not reachable\s+Nothing accepts .*Found later by a conformance run, ended .*19:30/s,
+    /Connection\s+Not reachable\s+Nothing accepts .*Found later by a conformance run, ended just now/s,
   );
   t.match(
     parts,
-    /Conforming.*The newest attempt, ended 2026-11-20 19:30:00 UTC, judged nothing: Nothing accepts/s,
+    /Conforming.*The newest attempt, ended just now, judged nothing: Nothing accepts/s,
   );
   t.match(await page.innerText('.ready'), 'Not ready Connection: not reachable.');
   t.match(await page.innerText('[aria-label=Reports]'), 'Not judged');
   const exported = await openPage(t, `${service.url}/agents/shop/readiness?format=html`);
   const text = await exported.page.innerText('main');
-  t.match(text, /Conforming.*A newer run, which ended 2026-11-20 19:30:00 UTC, judged nothing/s);
+  t.match(text, /Conforming.*A newer run, which ended 2026-11-20 19:30 UTC, judged nothing/s);
 });
 
 void t.test('a report of another URL never hides one of the agent', async (t) => {
@@ -84,15 +83,14 @@ void t.test('a report of another URL never hides one of the agent', async (t) =>
   // The newest 50 are kept, and the one that counts.
   for (let count = 0; count < 50; count += 1) await attach(other, '2026-11-20T09:30:03.000Z');
   const { page } = await openPage(t, `${service.url}/agents/shop`);
-  t.match(await page.innerText('.parts'), /Conformance\s+Conforming\s.*ended 2026-11-20 09:30:01/s);
+  t.match(await page.innerHTML('.parts'), /Conforming<.*title="2026-11-20 09:30:01 UTC"/s);
   t.match(
     await page.innerText('[aria-label=Reports] tbody tr >> nth=0'),
     /Report for another URL\s+The report is about http/,
   );
   const content = JSON.stringify(report([row('CHAT-001')], { target: other }));
-  await page.setInputFiles('[name=report]', writeUpload(t, 'check.json', content));
   t.match(
-    await clickButton(page, 'Attach'),
+    await attachReport(page, writeUpload(t, 'check.json', content)),
     'The report was attached, but does not count: it is about another URL.',
   );
 });

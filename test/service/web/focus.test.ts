@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { atNight } from '../../support/nightly.ts';
 import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
 import { openPage, withContext } from '../../support/pages/browser.ts';
-import { clickButton, pressEnter } from '../../support/pages/service-page.ts';
+import { attachReport, clickButton, pressEnter } from '../../support/pages/service-page.ts';
 import { makeContainsEval, withService } from '../../support/services/service.ts';
 import { withStartedService } from '../../support/services/started-service.ts';
 
@@ -35,7 +35,7 @@ for (const javaScriptEnabled of atNight([true, false], [true])) {
       await assertFocus(t, page, 'fieldset [role=alert]');
 
       await open('/agents/shop');
-      await clickButton(page, 'Attach');
+      await attachReport(page);
       await assertFocus(t, page, '[name=report]');
       await page.click('summary:text("Settings")');
       await page.fill('[name=url]', 'nowhere');

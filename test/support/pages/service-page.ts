@@ -49,6 +49,14 @@ export async function followByKeyboard(page: Page, target: string | RegExp): Pro
   await pressEnter(page);
 }
 
+/** Attaches a file (default: none) on the page of an agent, and returns the text of the page that follows. */
+export async function attachReport(page: Page, path?: string): Promise<string> {
+  const form = page.locator('details', { has: page.locator('#attach') }).last();
+  if ((await form.getAttribute('open')) === null) await form.locator('summary').first().click();
+  if (path !== undefined) await page.setInputFiles('[name=report]', path);
+  return clickButton(page, 'Attach');
+}
+
 /** Writes a file to upload, and returns its path. */
 export function writeUpload(t: Test, name: string, content: string | Uint8Array): string {
   const path = join(t.testdir({}), name);

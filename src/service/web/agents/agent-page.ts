@@ -1,17 +1,17 @@
 import type { ReadinessReport } from '../../../contract/index.ts';
-import { isoTime } from '../../../platform/clock.ts';
 import { isLoopbackUrl } from '../../../platform/loopback.ts';
 import { quoteArgument } from '../../../platform/shell.ts';
 import { CHART_CSS } from '../../../report-kit/chart.ts';
-import { formatAge, formatInstant } from '../../../report-kit/format.ts';
+import { formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
+import { createTimeColumn, renderAge } from '../../../report-kit/time.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
 import { reportKindNames } from '../../operations/read-agent-report.ts';
 import type { AgentReadiness } from '../../operations/agent-readiness.ts';
 import type { WatchedTest } from '../../operations/agent-tests.ts';
 import type { ReadinessPart } from '../../operations/readiness-part.ts';
-import type { AgentReport, Page, StoredAgent } from '../../store/store.ts';
+import type { AgentReport, Page, RunSummary, StoredAgent } from '../../store/store.ts';
 import { formatCurl, renderKeyHint } from '../frame/commands.ts';
 import { isFlawless } from '../frame/field-problems.ts';
 import { renderField } from '../frame/fields.ts';
@@ -29,14 +29,15 @@ import { HEAT_MAP_CSS, renderHeatMap } from '../runs/heat-map.ts';
 import { renderDistributions } from '../runs/distribution-charts.ts';
 import type { JudgedRun } from '../runs/judge-runs.ts';
 import { renderResponseTimes, type TimesByRun } from '../runs/response-time-chart.ts';
+import { linkToScenario, linkToScenarioSessions } from '../runs/run-links.ts';
 import { renderRuns } from '../runs/runs-page.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
 import { classOf } from './agents-page.ts';
 import { describeEvidenceTimes } from './evidence-times.ts';
-import { FIX_FIRST_CSS, renderFixFirst } from './fix-first.ts';
+import { FIX_FIRST_CSS, renderFixFirst, type ReasonLinks } from './fix-first.ts';
 import { pathOfCall } from './call-page.ts';
 import { pathOfPlayground } from './playground-page.ts';
-import { describeEvidence, renderDetails } from './readiness-details.ts';
+import { listJudge, renderDetails } from './readiness-details.ts';
 import { renderReadiness } from './readiness-words.ts';
 import { pathOfTest, renderTest, TEST_LINKS } from './test-pages.ts';
 
@@ -130,14 +131,19 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
   const { agent, parts, runs } = readiness;
   const path = `/agents/${agent.id}/readiness`;
   const times = describeEvidenceTimes(parts.flatMap(({ atMs }) => atMs ?? []));
-  const linkToReport = (id: ReadinessPart['id']): string | undefined => {
-    const found = parts.find((part) => part.id === id);
-    return found?.report && linkTo(context, pathOf(found.report));
+  const links: ReasonLinks = {
+    linkToReport: (id) => {
+      const found = parts.find((part) => part.id === id);
+      return found?.report && linkTo(context, pathOf(found.report));
+    },
+    linkToScenario: (id) => linkToScenario(id, context),
+    linkToSessions: (runId, id) => linkToScenarioSessions(runId, id, context),
   };
   return {
     content: html`<p class="ready">
         ${renderReadiness(readiness)} ${times !== '' && html`<span class="soft">${times}</span>`}
       </p>
+      ${content.report && renderFixFirst(content.report, links)}
       <p>
         <a href="${linkTo(context, pathOfPlayground(agent.id))}">Chat with the agent</a> ·
         <a href="${linkTo(context, pathOfCall(agent.id))}">Call the agent</a>
@@ -146,7 +152,6 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
       <ul class="parts" aria-label="Readiness">
         ${parts.map((part) => renderPart(part, content, context))}
       </ul>
-      ${content.report && renderFixFirst(content.report, linkToReport, context)}
       ${content.report && renderReadinessDetails(content.report)}
       <p class="soft">
         <a href="${linkTo(context, path)}">Readiness as one page</a>. Export:
@@ -156,11 +161,22 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
       </p>
       <h2 id="simulations">Simulations</h2>
       ${renderHeatMap(content.judged, context)} ${renderTimes(content)}
-      ${runs.length === 0 ? html`<p>No simulation with this agent has ended yet.</p>` : renderRuns(runs.slice(0, RUNS_SHOWN_MAX), 'simulation', context)}
+      ${runs.length === 0 ? html`<p>No simulation with this agent has ended yet.</p>` : renderNewestRuns(runs, context)}
       <h2 id="reports">Reports</h2>
       ${renderHistory(content, context)}`,
     isFinal: test?.end !== 'running',
   };
+}
+
+/** Renders the newest simulations, folded if the heat map shows their results. */
+function renderNewestRuns(runs: readonly RunSummary[], context: PageContext): Html {
+  const shown = runs.slice(0, RUNS_SHOWN_MAX);
+  const table = renderRuns(shown, 'simulation', context);
+  if (runs.length < 2) return table;
+  return html`<details>
+    <summary>The newest ${formatNumber(shown.length)} simulations</summary>
+    ${table}
+  </details>`;
 }
 
 /** Renders how fast the agent responded from simulation to simulation, and how the times are distributed. */
@@ -188,38 +204,43 @@ const renderReadinessDetails = ({ parts }: ReadinessReport): Html[] =>
     );
 
 function renderPart(part: ReadinessPart, content: AgentNews, context: PageContext): Html {
-  const { name, verdict, detail, report, attempt, run } = part;
-  const endMs = report ? Date.parse(report.summary.endedAt) : (part.atMs ?? run?.newestEndMs);
-  const time = endMs === undefined ? undefined : formatInstant(isoTime(endMs));
+  const { name, verdict, detail, report, attempt, run, atMs } = part;
+  const endMs = report ? Date.parse(report.summary.endedAt) : (atMs ?? run?.newestEndMs);
+  const path = report ? pathOf(report) : `/simulation/${run?.id ?? ''}`;
   return html`<li>
     <h2>${name}</h2>
     <p>${renderVerdict(classOf(part), verdict)}</p>
     <p>${detail}</p>
     ${
-      time !== undefined &&
+      endMs !== undefined &&
       html`<p class="soft">
-        <a
-          href="${report ? linkTo(context, pathOf(report)) : linkTo(context, `/simulation/${run?.id ?? ''}`)}"
-          >ended ${time}</a
-        >${renderAge(part, content)}
+        <a href="${linkTo(context, path)}">ended ${renderAge(endMs, content.nowMs)}</a
+        >${describeJudge(part, content)}
       </p>`
     }
-    ${attempt && renderAttempt(part, attempt, context)} ${renderNextStep(part, content, context)}
+    ${attempt && renderAttempt(part, attempt, content.nowMs, context)}
+    ${renderNextStep(part, content, context)}
   </li>`;
 }
 
-/** Renders how old the evidence of a part is, and what judged it. */
-function renderAge({ id, atMs }: ReadinessPart, { report, nowMs }: AgentNews): string {
+/** Says what judged a part of the readiness: ", sandbox-kit 1.0, requirement set 0.2". */
+function describeJudge({ id }: ReadinessPart, { report }: AgentNews): string {
   const reported = report?.parts.find((part) => part.id === id);
-  if (reported?.ended_at !== undefined) return `, ${describeEvidence(reported, nowMs)}`;
-  return atMs === undefined ? '' : `, ${formatAge(nowMs - atMs)}`;
+  return listJudge(reported ?? {})
+    .map((each) => `, ${each}`)
+    .join('');
 }
 
 /** Renders a later run that judged nothing, or that shows the state of the connection. */
-function renderAttempt({ id }: ReadinessPart, attempt: AgentReport, context: PageContext): Html {
+function renderAttempt(
+  { id }: ReadinessPart,
+  attempt: AgentReport,
+  nowMs: number,
+  context: PageContext,
+): Html {
   const { kind, summary } = attempt;
   const link = html`<a href="${linkTo(context, pathOf(attempt))}"
-    >ended ${formatInstant(summary.endedAt)}</a
+    >ended ${renderAge(Date.parse(summary.endedAt), nowMs)}</a
   >`;
   return kind === id
     ? html`<p class="soft">The newest attempt, ${link}, judged nothing: ${summary.detail}</p>`
@@ -265,18 +286,15 @@ const pathOf = ({ agentId, id }: AgentReport): string => `/agents/${agentId}/rep
 function renderHistory({ reports, ...list }: AgentNews, context: PageContext): Html {
   if (list.total === 0) return html`<p>No reports yet.</p>`;
   const path = `/agents/${list.readiness.agent.id}`;
-  const linkToReport = (report: AgentReport): Html =>
-    html`<a href="${linkTo(context, pathOf(report))}">${formatInstant(isoTime(report.atMs))}</a>`;
   return html`${renderItems({
     label: 'Reports',
     items: reports,
     columns: [
-      { name: 'attached', className: 'when', content: linkToReport },
-      {
+      createTimeColumn<AgentReport>({
         name: 'ended',
-        className: 'when',
-        content: ({ summary }) => formatInstant(summary.endedAt),
-      },
+        msOf: ({ summary }) => Date.parse(summary.endedAt),
+        link: (report, time) => html`<a href="${linkTo(context, pathOf(report))}">${time}</a>`,
+      }),
       { name: 'kind', className: 'when', content: ({ kind }) => reportKindNames[kind] },
       {
         name: 'verdict',
@@ -296,23 +314,26 @@ function renderUpload(content: AgentPage, context: PageContext): Html {
   const url = quoteArgument(agent.url);
   const upload = linkTo(context, `/__admin/agents/${agent.id}/reports`);
   const curl = `${formatCurl(context)} \\\n  --data-binary @check.json ${quoteArgument(context.serviceUrl + upload)}`;
-  return html`<h3 id="attach">Attach a report</h3>
-    ${renderForm(context, {
-      action: `/agents/${agent.id}/reports`,
-      hasFiles: true,
-      body: html`${renderField(
-          {
-            name: 'report',
-            label: 'Report',
-            type: 'file',
-            problem: uploadProblem,
-            hint: html`A JSON file that <code>check --json</code> or <code>load --json</code> wrote,
-              at most 4 MB.`,
-          },
-          html`accept=".json,application/json"`,
-        )}
-        <p><button>Attach</button></p>`,
-    })}
+  return html`<details ${uploadProblem === undefined ? '' : 'open'}>
+      <summary>Attach a report</summary>
+      <div id="attach"></div>
+      ${renderForm(context, {
+        action: `/agents/${agent.id}/reports`,
+        hasFiles: true,
+        body: html`${renderField(
+            {
+              name: 'report',
+              label: 'Report',
+              type: 'file',
+              problem: uploadProblem,
+              hint: html`A JSON file that <code>check --json</code> or
+                <code>load --json</code> wrote, at most 4 MB.`,
+            },
+            html`accept=".json,application/json"`,
+          )}
+          <p><button>Attach</button></p>`,
+      })}
+    </details>
     <details ${content.reports.every(({ kind }) => kind === 'connection') ? 'open' : ''}>
       <summary>Commands that write and attach a report</summary>
       ${renderKeyHint(context)}
@@ -333,4 +354,9 @@ const CSS = `
   padding: 0.75rem 1rem; }
 .parts h2 { color: var(--soft-ink); font-size: 0.875rem; font-weight: 550; margin: 0; }
 .action { margin: 0.5rem 0 0; }
+@media (max-width: 40rem) {
+  .parts { gap: 0.5rem; }
+  .parts li { padding: 0.5rem 0.75rem; }
+  .parts h2, .parts h2 + p { display: inline; margin-right: 0.5rem; }
+}
 `;

@@ -1,8 +1,7 @@
-import { isoTime } from '../../../platform/clock.ts';
-import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
+import { renderTime } from '../../../report-kit/time.ts';
 import type { AgentReadiness } from '../../operations/agent-readiness.ts';
 import type { ReadinessPart } from '../../operations/readiness-part.ts';
 import type { Page } from '../../store/store.ts';
@@ -72,7 +71,7 @@ function renderAgents(agents: readonly AgentReadiness[], context: PageContext): 
         name: name.toLowerCase(),
         content: ({ parts }) => {
           const part = parts[index];
-          return part && html`${renderVerdict(classOf(part), part.verdict)}${renderTime(part)}`;
+          return part && html`${renderVerdict(classOf(part), part.verdict)}${renderEnd(part)}`;
         },
       })),
     ],
@@ -86,10 +85,9 @@ const READY = {
   unknown: { word: 'not judged yet', mark: 'undecided' },
 } as const;
 
-function renderTime({ atMs }: ReadinessPart): Html | undefined {
+function renderEnd({ atMs }: ReadinessPart): Html | undefined {
   if (atMs === undefined) return undefined;
-  const time = formatInstant(isoTime(atMs)).slice(0, 16);
-  return html`<div class="soft when">ended ${time}</div>`;
+  return html`<div class="soft when">ended ${renderTime(atMs)}</div>`;
 }
 
 /** Returns the class that colors a part of the readiness. */

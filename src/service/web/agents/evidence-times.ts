@@ -1,11 +1,10 @@
-import { isoTime } from '../../../platform/clock.ts';
-import { formatInstant } from '../../../report-kit/format.ts';
+import { formatMinute } from '../../../report-kit/time.ts';
 
 /** Says when the oldest and the newest evidence about an agent ended; empty without evidence. */
 export function describeEvidenceTimes(timesMs: readonly number[]): string {
   if (timesMs.length === 0) return '';
   const [oldest, newest] = [Math.min(...timesMs), Math.max(...timesMs)].map((ms) =>
-    formatInstant(isoTime(ms)),
+    formatMinute(ms),
   );
   return oldest === newest ? `Evidence from ${oldest}.` : `Evidence from ${oldest} to ${newest}.`;
 }

@@ -6,49 +6,57 @@ import type {
 import { formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
-import type { PageContext } from '../frame/page-frame.ts';
-import { linkToScenario, linkToScenarioSessions } from '../runs/run-links.ts';
 import { renderAdvice } from './advice.ts';
 
 /** The most reasons of a part. */
 const REASONS_MAX = 10;
 
-/**
- * Renders why an agent is not ready, what to fix first at the top; nothing if no part needs a fix.
- * @param linkToReport Returns the link to the report of a part, if it has one.
- */
-export function renderFixFirst(
-  { parts, readiness }: ReadinessReport,
-  linkToReport: (id: ReadinessPartReport['id']) => string | undefined,
-  context: PageContext,
+/** What the reasons link to; undefined if it has no page. */
+export interface ReasonLinks {
+  linkToReport: (id: ReadinessPartReport['id']) => string | undefined;
+  linkToScenario: (id: string) => string | undefined;
+  linkToSessions: (runId: string, scenarioId: string) => string | undefined;
+}
+
+/** Renders why an agent is not ready, what to fix first at the top; nothing if no part needs a fix. */
+export function renderFixFirst(report: ReadinessReport, links: ReasonLinks): Html | undefined {
+  const reasons = renderReasons(report, links);
+  return (
+    reasons &&
+    html`<h2 id="fix-first">${nameReasons(report)}</h2>
+      ${reasons}`
+  );
+}
+
+/** The heading of the reasons. */
+export const nameReasons = ({ readiness }: Pick<ReadinessReport, 'readiness'>): string =>
+  readiness === 'not_ready' ? 'Fix first' : 'What is missing';
+
+/** Renders the reasons without their heading. */
+export function renderReasons(
+  { parts }: Pick<ReadinessReport, 'parts'>,
+  links: ReasonLinks,
 ): Html | undefined {
   const [connection] = parts;
   // Without a connection, the other parts describe an earlier state.
   const isDown = connection?.standing === 'fail';
   const byUrgency = sortFailuresFirst(parts, ({ standing }) => standing === 'fail');
-  const reasons = (isDown ? [connection] : byUrgency).map((part) =>
-    listReasons(part, linkToReport(part.id), context),
-  );
+  const reasons = (isDown ? [connection] : byUrgency).map((part) => listReasons(part, links));
   const shown = reasons.flatMap((ofPart) => {
     const omitted = ofPart.length - REASONS_MAX;
     const rest = omitted > 0 ? [html`and ${formatCount(omitted, 'more')}`] : [];
     return [...ofPart.slice(0, REASONS_MAX), ...rest];
   });
   if (shown.length === 0) return undefined;
-  return html`<h2 id="fix-first">${readiness === 'not_ready' ? 'Fix first' : 'What is missing'}</h2>
-    <ol class="fix-first">
-      ${shown.map((reason) => html`<li>${reason}</li>`)}
-    </ol>`;
+  return html`<ol class="fix-first">
+    ${shown.map((reason) => html`<li>${reason}</li>`)}
+  </ol>`;
 }
 
-function listReasons(
-  part: ReadinessPartReport,
-  link: string | undefined,
-  context: PageContext,
-): Html[] {
+function listReasons(part: ReadinessPartReport, links: ReasonLinks): Html[] {
   const { id, name, standing } = part;
   if (standing === 'pass') return [];
-  const label = link === undefined ? html`${name}:` : html`<a href="${link}">${name}</a>:`;
+  const label = html`${renderLink(links.linkToReport(id), name)}:`;
   if (id === 'connection') {
     return standing === 'fail' ? [html`${label} ${renderAdvice(part.next_step ?? '')}`] : [];
   }
@@ -70,14 +78,18 @@ function listReasons(
     ),
     ...unpassed.map(
       ({ scenario_id: scenarioId, run_id: runId, verdict, passed, samples }) =>
-        html`${label} <a href="${linkToScenario(scenarioId, context)}">${scenarioId}</a>
-          ${renderVerdict(verdict, verdict)}
-          <a href="${linkToScenarioSessions(runId, scenarioId, context)}"
-            >${passed} of ${formatCount(samples, 'session')} passed</a
-          >`,
+        html`${label} ${renderLink(links.linkToScenario(scenarioId), scenarioId)}
+        ${renderVerdict(verdict, verdict)}
+        ${renderLink(
+          links.linkToSessions(runId, scenarioId),
+          `${passed} of ${formatCount(samples, 'session')} passed`,
+        )}`,
     ),
   ];
 }
+
+const renderLink = (link: string | undefined, text: string): Html | string =>
+  link === undefined ? text : html`<a href="${link}">${text}</a>`;
 
 const sortFailuresFirst = <Item>(
   items: readonly Item[],

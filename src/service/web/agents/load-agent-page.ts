@@ -14,7 +14,7 @@ import { timeSimulations } from '../runs/time-simulations.ts';
 import { toDraft, type AgentDraft } from './agent-form.ts';
 import { renderAgentPage, type AgentNews } from './agent-page.ts';
 
-const REPORTS_PER_PAGE = 20;
+const REPORTS_PER_PAGE = 10;
 const RUNS_MAX = 10;
 
 /** The data and operations of the pages of agents. */

@@ -7,27 +7,20 @@ import {
   type Point,
 } from '../../../report-kit/chart.ts';
 import { renderFactList } from '../../../report-kit/fact-list.ts';
-import {
-  formatAge,
-  formatInstant,
-  formatNumber,
-  formatQuantity,
-} from '../../../report-kit/format.ts';
+import { formatInstant, formatNumber, formatQuantity } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
 import { targetColumns } from './target-columns.ts';
 
-/** Says how old the evidence of a part is, and what judged it: "2 hours ago, sandbox-kit 1.0". */
-export const describeEvidence = (
-  { ended_at: endedAt, kit_version: version, requirement_set: set }: ReadinessPartReport,
-  nowMs: number,
-): string =>
-  [
-    ...(endedAt === undefined ? [] : [formatAge(nowMs - Date.parse(endedAt))]),
-    ...(version === undefined ? [] : [`sandbox-kit ${version}`]),
-    ...(set === undefined ? [] : [`requirement set ${set}`]),
-  ].join(', ');
+/** Lists what judged a part: "sandbox-kit 1.0", "requirement set 0.2". */
+export const listJudge = ({
+  kit_version: version,
+  requirement_set: set,
+}: Pick<ReadinessPartReport, 'kit_version' | 'requirement_set'>): string[] => [
+  ...(version === undefined ? [] : [`sandbox-kit ${version}`]),
+  ...(set === undefined ? [] : [`requirement set ${set}`]),
+];
 
 /** Renders a part of the readiness by area, by target, and by scenario. */
 export const renderDetails = (part: ReadinessPartReport): Html =>

@@ -1,14 +1,16 @@
 import type { ReadinessPartReport, ReadinessReport } from '../../../contract/index.ts';
 import { CHART_CSS } from '../../../report-kit/chart.ts';
 import { FACT_LIST_CSS } from '../../../report-kit/fact-list.ts';
-import { formatInstant } from '../../../report-kit/format.ts';
+import { formatAge } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
 import { renderRunReport } from '../../../report-kit/run-report.ts';
+import { renderTime } from '../../../report-kit/time.ts';
 import { renderVerdict, type Standing } from '../../../report-kit/verdict.ts';
 import { renderAdvice } from './advice.ts';
 import { describeEvidenceTimes } from './evidence-times.ts';
-import { describeEvidence, renderDetails } from './readiness-details.ts';
+import { FIX_FIRST_CSS, nameReasons, renderReasons, type ReasonLinks } from './fix-first.ts';
+import { listJudge, renderDetails } from './readiness-details.ts';
 
 /** The words and the color of each readiness. */
 const LOOKS: Readonly<Record<ReadinessReport['readiness'], { word: string; standing: Standing }>> =
@@ -29,7 +31,8 @@ export function renderReadinessPage(
   const { agent, readiness, sentence, parts } = toVisible(original);
   const { word, standing } = LOOKS[readiness];
   // The headline has the word already.
-  const reasons = sentence.startsWith(`${word}: `) ? sentence.slice(word.length + 2) : sentence;
+  const cause = sentence.startsWith(`${word}: `) ? sentence.slice(word.length + 2) : sentence;
+  const reasons = renderReasons({ parts }, NO_LINKS);
   const times = parts.flatMap(({ ended_at: endedAt }) => (endedAt ? Date.parse(endedAt) : []));
   const count = (of: Standing): number => parts.filter((part) => part.standing === of).length;
   return renderRunReport({
@@ -37,7 +40,7 @@ export function renderReadinessPage(
     headline: `${word}: ${agent.name}`,
     standing,
     subject: agent.url,
-    sentence: `${reasons.charAt(0).toUpperCase()}${reasons.slice(1)}`,
+    sentence: `${cause.charAt(0).toUpperCase()}${cause.slice(1)}`,
     tally: [
       ['pass', `${count('pass')} passed`],
       ['fail', `${count('fail')} failed`],
@@ -49,46 +52,45 @@ export function renderReadinessPage(
         ? undefined
         : html`<p><a href="${agentPage}">Run tests, or change the agent</a></p>`,
     ],
-    sections: parts.map((part) => ({
-      id: part.id,
-      title: part.name,
-      body: renderPart(part, nowMs),
-    })),
+    sections: [
+      reasons && { id: 'fix-first', title: nameReasons({ readiness }), body: reasons },
+      ...parts.map((part) => ({ id: part.id, title: part.name, body: renderPart(part, nowMs) })),
+    ],
     css: CSS,
     json: original,
   });
 }
 
+/** All links of an export stay on its page. */
+const NO_LINKS: ReasonLinks = {
+  linkToReport: (id) => `#${id}`,
+  linkToScenario: () => undefined,
+  linkToSessions: () => undefined,
+};
+
 function renderPart(part: ReadinessPartReport, nowMs: number): Html {
-  const { standing, verdict, detail, newest_attempt: attempt } = part;
-  const { next_step: nextStep, fix_first: fixFirst } = part;
+  const { standing, verdict, detail, newest_attempt: attempt, next_step: nextStep } = part;
   return html`<p>${renderVerdict(standing, verdict)}</p>
     <p>${detail}</p>
     ${
       attempt &&
       html`<p>
-        A newer run, which ended ${formatInstant(attempt.ended_at)}, judged nothing:
+        A newer run, which ended ${renderTime(Date.parse(attempt.ended_at))}, judged nothing:
         ${attempt.detail}
       </p>`
     }
-    ${
-      part.ended_at !== undefined &&
-      html`<p class="soft">
-        Ended ${formatInstant(part.ended_at)}, ${describeEvidence(part, nowMs)}.
-      </p>`
-    }
+    ${part.ended_at !== undefined && renderEvidence(part, Date.parse(part.ended_at), nowMs)}
     ${renderDetails(part)}
-    ${
-      fixFirst &&
-      html`<h3>Fix first</h3>
-        <ol>
-          ${fixFirst.map((cause) => html`<li>${renderAdvice(cause)}</li>`)}
-        </ol>`
-    }
     ${nextStep !== undefined && html`<p class="next">${renderAdvice(nextStep)}</p>`}`;
 }
 
-const CSS = `${CHART_CSS}${FACT_LIST_CSS}
+/** An export is read later, so it says when, too. */
+function renderEvidence(part: ReadinessPartReport, endedMs: number, nowMs: number): Html {
+  const facts = [formatAge(nowMs - endedMs), ...listJudge(part)];
+  return html`<p class="soft">Ended ${renderTime(endedMs)}, ${facts.join(', ')}.</p>`;
+}
+
+const CSS = `${FIX_FIRST_CSS}${CHART_CSS}${FACT_LIST_CSS}
 .next { border-left: 4px solid var(--warn); padding: 0.2rem 0.75rem; }
 h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
 `;

@@ -1,16 +1,11 @@
 import type { ScenarioResult } from '../../../contract/index.ts';
-import { isoTime } from '../../../platform/clock.ts';
 import { CHART_CSS } from '../../../report-kit/chart.ts';
 import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
-import {
-  formatCount,
-  formatInstant,
-  formatNumber,
-  formatShare,
-} from '../../../report-kit/format.ts';
+import { formatCount, formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
+import { renderTime } from '../../../report-kit/time.ts';
 import {
   decideRunVerdict,
   describeScenarios,
@@ -210,8 +205,8 @@ function renderFacts(
   { kind, details: { run }, watched, agent }: RunPage,
   context: PageContext,
 ): Html {
-  const instant = (ms: number | undefined): string | undefined =>
-    ms === undefined ? undefined : formatInstant(isoTime(ms));
+  const instant = (ms: number | undefined): Html | undefined =>
+    ms === undefined ? undefined : renderTime(ms);
   const isEnded = watched === undefined || !isUnderWay(watched);
   const facts: Fact[] = [
     ['Agent', agent && renderAgent(agent, context)],

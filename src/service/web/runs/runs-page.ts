@@ -1,13 +1,8 @@
-import { isoTime } from '../../../platform/clock.ts';
 import { CHART_CSS } from '../../../report-kit/chart.ts';
-import {
-  formatCount,
-  formatInstant,
-  formatNumber,
-  formatShare,
-} from '../../../report-kit/format.ts';
+import { formatCount, formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
+import { createTimeColumn } from '../../../report-kit/time.ts';
 import type { ParameterError } from '../../requests/errors.ts';
 import type { RunFilter, RunSummary, SessionKind } from '../../store/store.ts';
 import {
@@ -178,12 +173,10 @@ export function renderRuns(
         name: 'passed evals',
         content: ({ passedEvaluations, evaluations }) => renderRate(passedEvaluations, evaluations),
       },
-      {
+      createTimeColumn<RunSummary>({
         name: 'newest session',
-        className: 'when',
-        content: ({ newestStartMs }) =>
-          newestStartMs !== undefined && formatInstant(isoTime(newestStartMs)),
-      },
+        msOf: ({ newestStartMs }) => newestStartMs,
+      }),
     ],
   });
 }

@@ -1,15 +1,11 @@
 import t from 'tap';
 import type { ReadinessPartReport, ReadinessReport } from '../../../../src/contract/index.ts';
-import { renderFixFirst } from '../../../../src/service/web/agents/fix-first.ts';
-import type { PageContext } from '../../../../src/service/web/frame/page-frame.ts';
+import { renderFixFirst, type ReasonLinks } from '../../../../src/service/web/agents/fix-first.ts';
 
-const context: PageContext = {
-  owner: undefined,
-  serviceUrl: 'http://127.0.0.1:9090',
-  token: undefined,
-  keyHeader: undefined,
-  hasSession: false,
-  notice: undefined,
+const noLinks: ReasonLinks = {
+  linkToReport: () => undefined,
+  linkToScenario: () => undefined,
+  linkToSessions: () => undefined,
 };
 
 const createTarget = (statement: string, verdict: string) => ({
@@ -40,7 +36,7 @@ void t.test('failures come before what is not proven, whichever part they belong
     },
   ];
   const report = { parts, readiness: 'not_ready' } as unknown as ReadinessReport;
-  const text = renderFixFirst(report, () => undefined, context)?.text ?? '';
+  const text = renderFixFirst(report, noLinks)?.text ?? '';
   const places = ['Simulations', 'Quick chat', 'Slow start'].map((part) => text.indexOf(part));
   t.ok(
     places.every((place) => place > 0),

@@ -1,12 +1,7 @@
-import { isoTime } from '../../../platform/clock.ts';
-import {
-  formatCount,
-  formatInstant,
-  formatNumber,
-  formatShare,
-} from '../../../report-kit/format.ts';
+import { formatCount, formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
+import { renderTime } from '../../../report-kit/time.ts';
 import { REVIEWS_MIN, type Agreement } from '../../evals/agreement.ts';
 import type { ReviewedOutcome } from '../../store/store.ts';
 import { linkTo, type PageContext } from '../frame/page-frame.ts';
@@ -75,7 +70,7 @@ function renderDisagreement(
     ${renderVerdict(className, word)} ${renderSession(session, context)}
     <span class="soft"
       >a person says ${opposite}${isEarlier && ', of an earlier version of the eval'},
-      ${formatInstant(isoTime(atMs))}</span
+      ${renderTime(atMs)}</span
     >
     ${note !== '' && html`<p>${note}</p>`}
   </li>`;

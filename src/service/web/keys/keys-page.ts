@@ -1,5 +1,3 @@
-import { isoTime } from '../../../platform/clock.ts';
-import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { Page, StoredKey } from '../../store/store.ts';
 import type { FieldProblems } from '../frame/field-problems.ts';
@@ -14,6 +12,7 @@ import {
   type PageContext,
 } from '../frame/page-frame.ts';
 import { renderItems } from '../../../report-kit/table.ts';
+import { createTimeColumn } from '../../../report-kit/time.ts';
 
 /** The content of the page of API keys. */
 export interface KeysPage extends Page {
@@ -81,12 +80,7 @@ function renderKeys(keys: readonly StoredKey[], context: PageContext): Html {
     items: keys,
     columns: [
       { name: 'label', content: ({ label }) => label ?? html`<span class="soft">no label</span>` },
-      {
-        name: 'created',
-        className: 'when',
-        content: ({ createdAtMs }) =>
-          createdAtMs !== undefined && formatInstant(isoTime(createdAtMs)),
-      },
+      createTimeColumn<StoredKey>({ name: 'created', msOf: ({ createdAtMs }) => createdAtMs }),
       { name: 'origin', content: ({ isConfigured }) => (isConfigured ? 'configuration' : 'added') },
       { name: 'revoke', content: (key) => renderRevoke(key, context) },
     ],

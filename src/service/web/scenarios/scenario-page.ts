@@ -1,9 +1,9 @@
 import type { EvalDefinition, Persona, Scenario } from '../../../contract/index.ts';
-import { isoTime } from '../../../platform/clock.ts';
-import { cutText, formatCount, formatInstant, formatNumber } from '../../../report-kit/format.ts';
+import { cutText, formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
+import { createTimeColumn } from '../../../report-kit/time.ts';
 import type { JudgedRun } from '../runs/judge-runs.ts';
 import { linkToScenarioSessions, pathOfRun } from '../runs/run-links.ts';
 import type { SimulationEstimate } from '../../operations/simulations.ts';
@@ -99,12 +99,10 @@ function renderResults({ scenario: { id }, runs }: ScenarioPage, context: PageCo
                     >${formatNumber(passed)} of ${formatNumber(samples)}</a
                   >`,
               },
-              {
+              createTimeColumn<(typeof played)[number]>({
                 name: 'newest session',
-                className: 'when',
-                content: ({ run: { newestStartMs } }) =>
-                  newestStartMs !== undefined && formatInstant(isoTime(newestStartMs)),
-              },
+                msOf: ({ run }) => run.newestStartMs,
+              }),
             ],
           })
     }`;

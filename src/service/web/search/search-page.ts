@@ -1,7 +1,6 @@
-import { isoTime } from '../../../platform/clock.ts';
-import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
+import { renderTime } from '../../../report-kit/time.ts';
 import { decideVerdict } from '../../sessions/verdict.ts';
 import type { Found, SearchResults } from '../../operations/search.ts';
 import type { RunSummary, Session, SessionKind } from '../../store/store.ts';
@@ -156,7 +155,7 @@ function renderSession(session: Session, context: PageContext): Html {
   const of = run?.name ?? simulation?.name;
   return html`${renderVerdict(verdict, verdict)}
     ${href === undefined ? name : html`<a href="${href}">${name}</a>`}
-    <span class="soft">${id !== name && id} ${of} ${formatInstant(isoTime(startedAtMs))}</span>`;
+    <span class="soft">${id !== name && id} ${of} ${renderTime(startedAtMs)}</span>`;
 }
 
 const CSS = `

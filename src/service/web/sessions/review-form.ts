@@ -1,6 +1,6 @@
-import { isoTime, type Clock } from '../../../platform/clock.ts';
-import { formatInstant } from '../../../report-kit/format.ts';
+import { type Clock } from '../../../platform/clock.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { renderTime } from '../../../report-kit/time.ts';
 import { RequestError } from '../../requests/errors.ts';
 import type { Review, Session, Store } from '../../store/store.ts';
 import { renderField } from '../frame/fields.ts';
@@ -52,7 +52,7 @@ export function renderReview(
   return html`<div class="review">
     <p>
       <b>Marked ${mark}</b> by a person
-      <span class="soft">${formatInstant(isoTime(atMs))}</span>
+      <span class="soft">${renderTime(atMs)}</span>
     </p>
     ${note !== '' && html`<p class="reasoning">${note}</p>`}
     ${

@@ -1,8 +1,8 @@
-import { isoTime } from '../../../platform/clock.ts';
 import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
-import { cutText, formatInstant } from '../../../report-kit/format.ts';
+import { cutText } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
+import { renderTime } from '../../../report-kit/time.ts';
 import { decideVerdict } from '../../sessions/verdict.ts';
 import type { Transcript } from '../../sessions/transcripts.ts';
 import { nameEnd, STATUS_WORDS } from '../../runs/reasons.ts';
@@ -174,8 +174,8 @@ function listProperties({ session, scenario, agentId }: SessionPage, context: Pa
     ['Channel', session.simulated?.channel],
     ['Status', STATUS_WORDS[session.status]],
     ['Ended because', describeEndReason(session)],
-    ['Started', formatInstant(isoTime(session.startedAtMs))],
-    ['Ended', formatInstant(isoTime(session.endedAtMs))],
+    ['Started', renderTime(session.startedAtMs)],
+    ['Ended', renderTime(session.endedAtMs)],
     ['Session id', session.id],
   ];
   return facts.map(([name, value]) => [

@@ -1,8 +1,8 @@
-import { isoTime } from '../../../platform/clock.ts';
-import { formatInstant, formatNumber } from '../../../report-kit/format.ts';
+import { formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
+import { createTimeColumn } from '../../../report-kit/time.ts';
 import { describeEnd } from '../../runs/reasons.ts';
 import { decideVerdict } from '../../sessions/verdict.ts';
 import type { Outcome, Session } from '../../store/store.ts';
@@ -47,11 +47,7 @@ export function renderSessionTable(
       ...(query.has('run_id')
         ? []
         : [{ name: 'run', content: (session: Session) => renderRun(session, context) }]),
-      {
-        name: 'started',
-        className: 'when',
-        content: ({ startedAtMs }) => formatInstant(isoTime(startedAtMs)),
-      },
+      createTimeColumn<Session>({ name: 'started', msOf: ({ startedAtMs }) => startedAtMs }),
     ],
   });
 }

@@ -1,7 +1,7 @@
-import { isoTime } from '../../../platform/clock.ts';
-import { formatCount, formatInstant, formatNumber } from '../../../report-kit/format.ts';
+import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
+import { createTimeColumn, formatMinute } from '../../../report-kit/time.ts';
 import type { Page, WaitingConversation } from '../../store/store.ts';
 import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderSessionTabs } from './session-tabs.ts';
@@ -58,11 +58,10 @@ function renderConversations({ state, conversations }: WaitingList, context: Pag
     columns: [
       { name: 'conversation', content: linkToPage },
       { name: 'spans', isNumber: true, content: ({ spans }) => formatNumber(spans) },
-      {
+      createTimeColumn<WaitingConversation>({
         name: 'last span received',
-        className: 'when',
-        content: ({ lastReceivedAtMs }) => formatInstant(isoTime(lastReceivedAtMs)),
-      },
+        msOf: ({ lastReceivedAtMs }) => lastReceivedAtMs,
+      }),
       {
         name: 'tags',
         content: ({ tags }) => tags.filter((tag) => !isMessageTag(tag)).map(renderTag),
@@ -77,7 +76,7 @@ function renderConversations({ state, conversations }: WaitingList, context: Pag
 
 function describeWait(state: WaitingList['state'], { closedAtMs }: WaitingConversation): string {
   if (state === 'open') return 'It is open.';
-  const closed = closedAtMs === undefined ? '' : ` at ${formatInstant(isoTime(closedAtMs))}`;
+  const closed = closedAtMs === undefined ? '' : ` at ${formatMinute(closedAtMs)}`;
   return `No evals were chosen when it was closed${closed}.`;
 }
 

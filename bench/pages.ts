@@ -231,6 +231,7 @@ function createSeed(from: number, count: number): object {
           started_at,
           ended_at: started_at,
           outcomes,
+          turns: createTurns(nth),
         })),
       },
     ],

@@ -327,7 +327,7 @@ svg.small { max-width: 24rem; }
 .end { text-anchor: end; } .middle { text-anchor: middle; }
 .line { fill: none; stroke-width: 1.6; stroke-linejoin: round; }
 .area { opacity: 0.18; }
-.dashed { stroke-dasharray: 5 4; }
+.dashed { stroke-dasharray: 5 4; } .dotted { stroke-dasharray: 1.5 3; }
 .line.c1 { stroke: var(--c1); } .line.c2 { stroke: var(--c2); } .line.c3 { stroke: var(--c3); }
 .line.c4 { stroke: var(--c4); } .line.c5 { stroke: var(--c5); } .area.c4 { fill: var(--c4); }
 .target { stroke: var(--bad); stroke-width: 1.4; stroke-dasharray: 2 3; }
@@ -340,7 +340,7 @@ svg.small { max-width: 24rem; }
 .key { white-space: nowrap; margin-right: 0.8rem; }
 .key::before { content: ''; display: inline-block; width: 1.1em; height: 0; margin-right: 0.35em;
   border-top: 3px solid; vertical-align: middle; }
-.key.dash::before { border-top-style: dashed; }
+.key.dash::before { border-top-style: dashed; } .key.dot::before { border-top-style: dotted; }
 .key.c1::before { border-color: var(--c1); } .key.c2::before { border-color: var(--c2); }
 .key.c3::before { border-color: var(--c3); } .key.c4::before { border-color: var(--c4); }
 .key.c5::before { border-color: var(--c5); }

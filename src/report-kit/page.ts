@@ -84,6 +84,7 @@ a:focus-visible, summary:focus-visible, input:focus-visible { outline: 2px solid
 summary { cursor: pointer; }
 dt, .soft { color: var(--soft-ink); }
 dd { margin: 0; }
+a.soft { color: var(--link); }
 .soft { font-size: 0.875rem; }
 pre { background: var(--box); border-radius: 0.4rem; font: 0.8125rem/1.5 ui-monospace, monospace;
   margin: 0.3rem 0; padding: 0.5rem 0.75rem; white-space: pre-wrap; }

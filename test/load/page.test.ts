@@ -89,6 +89,12 @@ void t.test('the page fits desktops and phones, in light and dark mode, and prin
   });
 });
 
+void t.test('a run of one second has no charts over time', async (t) => {
+  const report = await readFullReport();
+  t.match(htmlReport(report), 'id="over-time"');
+  t.notMatch(htmlReport({ ...report, timeline: report.timeline.slice(0, 1) }), 'id="over-time"');
+});
+
 void t.test('the charts of a 24-hour run stay small', async (t) => {
   const report = await readFullReport();
   const [second] = report.timeline.slice(-1);

@@ -120,7 +120,7 @@ export function rateFigure(times: TimeRange, { hasSchedule }: { hasSchedule: boo
       drawLine(
         plot,
         series(times, ({ second, sent }) => (isDrain(second) ? null : sent)),
-        'c2',
+        'c2 dotted',
       ),
       ...(hasSchedule
         ? [
@@ -171,12 +171,12 @@ export function latencyFigure(times: TimeRange, targetMs: number | undefined): H
       drawLine(
         plot,
         series(times, ({ p99 }) => p99),
-        'c2',
+        'c2 dotted',
       ),
       drawLine(
         plot,
         series(times, ({ p95 }) => p95),
-        'c4',
+        'c4 dashed',
       ),
       drawLine(
         plot,

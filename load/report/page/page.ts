@@ -172,7 +172,7 @@ function chartsSections(report: LoadReport): ReportSection[] {
   const overTime = html`<p class="soft">Shaded: ramp-up and drain, which are not judged.</p>
     ${figure(
       'Requests per second',
-      [...(isClosed ? [] : [key('c1 dash', 'due')]), key('c2', 'sent'), key('c3', 'completed')],
+      [...(isClosed ? [] : [key('c1 dash', 'due')]), key('c2 dot', 'sent'), key('c3', 'completed')],
       rateFigure(times, { hasSchedule: !isClosed }),
     )}
     ${!isClosed && figure('Requests in flight', [], inFlightFigure(times))}
@@ -180,7 +180,7 @@ function chartsSections(report: LoadReport): ReportSection[] {
       isClosed
         ? 'Service time, by the time of sending'
         : 'Response time from the intended start, by due time',
-      [key('c1', 'p50'), key('c4', 'p95'), key('c2', 'p99'), key('c5', 'max')],
+      [key('c1', 'p50'), key('c4 dash', 'p95'), key('c2 dot', 'p99'), key('c5', 'max')],
       latencyFigure(times, targetMs),
     )}
     ${errorCharts(times)}
@@ -195,7 +195,8 @@ function chartsSections(report: LoadReport): ReportSection[] {
     curveFigure(curve, targetMs),
   );
   return [
-    { id: 'over-time', title: 'Over time', body: overTime },
+    // One second shows no change.
+    ...(times.bins.length < 2 ? [] : [{ id: 'over-time', title: 'Over time', body: overTime }]),
     ...(curve.length < 2
       ? []
       : [{ id: 'percentiles', title: 'By percentile', body: byPercentile }]),

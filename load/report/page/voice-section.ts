@@ -127,6 +127,8 @@ function callChart({ perCall }: VoiceLoad): Html {
     [audioPathLatencyMs ?? [], Math.max(1, turnResponseMs ?? 1)].flat(),
   );
   if (perCall.every(({ audioPathLatencyMs }) => audioPathLatencyMs === null)) return html``;
+  // The table of calls has the times of a single call.
+  if (perCall.length < 2) return html``;
   const count = perCall.length;
   const x: Axis = {
     min: 0,
@@ -140,8 +142,8 @@ function callChart({ perCall }: VoiceLoad): Html {
   return html`<figure>
     <h3>Latency per call</h3>
     <figcaption>
-      <span class="key c1">network path latency</span
-      ><span class="key c2">response latency (median)</span>
+      <span class="key c1">● network path latency</span
+      ><span class="key c2">■ response latency (median)</span>
     </figcaption>
     ${renderChart(() => ({
       label: 'Network path latency and median response latency per call',
@@ -167,6 +169,8 @@ function dot(plot: Plot, call: number, ms: number | null, className: string): Ht
   return [
     drawDot(plot, [call, ms], {
       className: `dot ${className}`,
+      // The shape tells them apart without their colors.
+      shape: className === 'c2' ? 'square' : 'circle',
       title: `call ${call}: ${formatDuration(ms)}`,
     }),
   ];

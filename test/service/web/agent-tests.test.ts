@@ -138,6 +138,9 @@ void t.test('the page of an agent says what to fix first, and shows the details'
   t.equal(reasons[0], 'Conformance: Make it a string: clears CHAT-024.');
   t.equal(reasons[1], `Load: not proven ${targets[0]?.statement} Only 20 requests/s.`);
   t.equal(reasons.length, 1 + targets.length);
+  const topOf = async (selector: string): Promise<number> =>
+    (await page.locator(selector).boundingBox())?.y ?? Infinity;
+  t.ok((await topOf('.fix-first')) < (await topOf('.parts')), 'it is above the parts');
   await openDetails(page);
   t.same(await page.locator('[aria-label=Areas] tbody td').allInnerTexts(), ['1', '1', '0', '0']);
   t.ok(await page.isVisible('[aria-label=Targets]'));
@@ -155,6 +158,8 @@ void t.test('the page of an agent says what to fix first, and shows the details'
     /^Conformance: not conforming/,
     'without the headline',
   );
+  t.equal(await page.locator('h2').first().innerText(), 'Fix first');
+  t.same(await page.locator('.fix-first li').allInnerTexts(), reasons);
   await follow(page, 'text=Run tests, or change the agent');
   t.equal(new URL(page.url()).pathname, '/agents/shop');
   const exported = await (await fetch(`${service.url}/agents/shop/readiness?format=html`)).text();

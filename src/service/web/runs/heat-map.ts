@@ -126,7 +126,7 @@ table.heat { table-layout: fixed; width: auto; }
 .heat td { background: var(--box); padding: 0; }
 .heat td a { color: var(--ink); display: block; padding: 0.25rem 0; text-decoration: none; }
 .heat td a:is(:hover, :focus-visible) { text-decoration: underline; }
-.heat .of { font-size: 0.8125rem; font-variant-numeric: tabular-nums; }
+.heat .of { font-size: 0.8125rem; font-variant-numeric: tabular-nums; text-decoration: underline; }
 .heat .share-0 { background: color-mix(in srgb, #d9730d 65%, var(--page)); }
 .heat .share-1 { background: color-mix(in srgb, #d9730d 40%, var(--page)); }
 .heat .share-2 { background: color-mix(in srgb, #d9730d 20%, var(--page)); }

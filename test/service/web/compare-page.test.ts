@@ -74,7 +74,7 @@ void t.test('two simulations: regressions first, transcripts, and what changed',
   const { page, errors } = await openPage(t, tested.service.url + path);
   t.match(
     await page.innerText('.verdict'),
-    /^Better and worse\. 10 of 15 sessions passed before, 10 of 15 now/,
+    /^Better and worse 10 of 15 sessions passed before, 10 of 15 now/,
   );
   t.match(await page.innerText('.verdict'), /1 scenario regressed, 1 scenario improved/);
   t.match(

@@ -9,6 +9,7 @@ import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts
 import { isObject } from '../../../../src/platform/json.ts';
 import { needsScores, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import { listsAllOutcomes } from '../results/outcomes.ts';
+import { scoresAtMostQueuedEvals } from '../results/scored-conversations.ts';
 import {
   conversationIdOf,
   hasControlApi,
@@ -47,7 +48,10 @@ export const queuedEvals: Subject = {
       statements: ['3.1.12'],
       reason: 'Duplicate outcomes distort the pass rate, and each eval costs a model call.',
       observability: 'provoked',
-      check: requirePlainRight([listsAllOutcomes('production')], scoresOnce()),
+      check: requirePlainRight(
+        [listsAllOutcomes('production'), scoresAtMostQueuedEvals()],
+        scoresOnce(),
+      ),
       mutants: {
         'scores-again': {
           description: 'Scores a conversation again on a repeated end call.',

@@ -103,9 +103,17 @@ function explainPosition(
   if (position === '') return undefined;
   return {
     fault: `only the ${position} span of a request with ${ids.length} spans becomes a turn (exchange ${carrier.id})`,
-    cure: 'Read every span of a scope',
+    cure: hasIdInHeader(carrier)
+      ? 'Read every span of a scope, and apply X-Conversation-Id to each of them'
+      : 'Read every span of a scope',
   };
 }
+
+/** Returns whether only the header of a request names its conversation. */
+const hasIdInHeader = (carrier: Exchange): boolean =>
+  sentSpans(carrier).every(
+    ({ attributes }) => !Object.hasOwn(attributes, 'gen_ai.conversation.id'),
+  );
 
 /** Explains turns of a request with several resources, the first of which has two scopes. */
 function explainResources(

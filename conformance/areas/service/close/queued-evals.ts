@@ -28,7 +28,7 @@ import {
   notClosed,
   queuedOf,
 } from './evidence.ts';
-import { doesNotMarkFirstClose } from './already-closed.ts';
+import { closesOnceAtSameMoment, doesNotMarkFirstClose } from './already-closed.ts';
 
 /** Replaces the number of queued evals in the responses to first closes. */
 const replaceQueued = (description: string, count: number, replacement: number): MutantEntry => ({
@@ -139,10 +139,15 @@ function queueUnchosenEvals(): Transform {
 
 /** Requires a single session with unique evals for the conversation that is closed twice. */
 function scoresOnce(): Check {
-  const idsOf = ({ exchanges }: Transcript): Set<string | undefined> => {
-    const repeated = exchanges.filter(
+  const concurrent = closesOnceAtSameMoment();
+  const idsOf = (transcript: Transcript): Set<string | undefined> => {
+    // If both of two concurrent calls close a conversation, that is the cause.
+    const areBothFirst = concurrent.judge(concurrent.evidence(transcript), transcript).length > 0;
+    const repeated = transcript.exchanges.filter(
       (exchange) =>
-        isClosed(exchange) && isStep(exchange, 'end', 'close again', CONCURRENT_CLOSE_STEP),
+        isClosed(exchange) &&
+        (isStep(exchange, 'end', 'close again') ||
+          (!areBothFirst && isStep(exchange, 'end', CONCURRENT_CLOSE_STEP))),
     );
     return new Set(repeated.map(conversationIdOf));
   };

@@ -236,13 +236,18 @@ function scoresQueuedEvals(): Check {
             const place = `${pointer}/outcome_summary/total_evaluations`;
             return {
               ...wrongValue(page, place, expected),
-              ...findRepetitionHint(resolvePointer(page.json, pointer)),
+              ...(isStep(page, 'production', 'deleted')
+                ? { hint: DELETED_EVAL_HINT }
+                : findRepetitionHint(resolvePointer(page.json, pointer))),
             };
           });
       }),
     unjudged: needsScores('The results list no conversation whose close queued evals.'),
   };
 }
+
+const DELETED_EVAL_HINT =
+  'Skip an eval that was deleted: store no outcome of it, not even a failing one.';
 
 /** Requires at most as many evaluations as were queued. A repeated close is not the cause of more. */
 export function scoresAtMostQueuedEvals(): Check {

@@ -18,12 +18,18 @@ export function findRefusedRepetitions({ exchanges }: Transcript): Diagnosis[] {
       exchange.response !== undefined &&
       !isRateLimited(exchange),
   );
-  const refused = sent.filter((exchange) => !isAccepted(exchange));
-  const isRepeated = (exchange: Exchange): boolean =>
-    sent.some((other) => isAccepted(other) && sharesSpan(exchange, other));
+  const repetitions = sent.filter((exchange) =>
+    sent.some(
+      (other) =>
+        isAccepted(other) && other.startedMs <= exchange.endedMs && sharesSpan(exchange, other),
+    ),
+  );
+  const refused = repetitions.filter((exchange) => !isAccepted(exchange));
+  const statuses = new Set(refused.map(({ response }) => response?.status));
   const seen = nonEmpty(refused);
-  // A request with new spans that is refused, too, has another cause.
-  if (!seen?.every(isRepeated)) return [];
+  // A single request may be refused for another reason, such as its content type.
+  const areAllRefused = refused.length > 1 && refused.length === repetitions.length;
+  if (!seen || !areAllRefused || statuses.size > 1) return [];
   return [
     {
       seen,

@@ -12,9 +12,9 @@ import { listCompletePages, listPages } from './listing.ts';
  */
 export function findBoundHint(filter: TimeFilter, transcript: Transcript): string | undefined {
   const pages = listPages(transcript);
-  const wrong = pages.flatMap((page) => findWrongSessions(page, filter, pages));
-  if (wrong.length === 0) return undefined;
-  if (wrong.every(isExplainedByDay)) {
+  const selections = pages.flatMap((page) => listSelections(page, filter, pages));
+  if (!selections.some(isWrong)) return undefined;
+  if (selections.every(isExplainedByDay)) {
     return `Compare the whole time of \`${filter}\` as an instant, not only its date: reads list sessions as if it were 00:00.`;
   }
   return compareStarts(filter);
@@ -24,8 +24,8 @@ export function findBoundHint(filter: TimeFilter, transcript: Transcript): strin
 export const compareStarts = (filter: TimeFilter): string =>
   `Compare \`started_at\` of sessions, not another time, with \`${filter}\` as an instant.`;
 
-/** A session that a read lists although it is out of its bounds, or lacks although it is within them. */
-interface WrongSession {
+/** Whether a read with a bound lists a session that starts clearly before or after it. */
+interface Selection {
   startMs: number;
   boundMs: number;
   isAfter: boolean;
@@ -35,11 +35,11 @@ interface WrongSession {
 /** Filters by which a read may lack a session that is within its bounds. */
 const otherParameters = ['eval', 'run', 'agent', 'failed_only'];
 
-function findWrongSessions(
+function listSelections(
   page: Exchange,
   filter: TimeFilter,
   pages: readonly Exchange[],
-): WrongSession[] {
+): Selection[] {
   const boundMs = startedAtMs({ started_at: queryOf(page, filter) });
   const isFiltered = otherParameters.some((name) => queryOf(page, name) !== undefined);
   if (boundMs === undefined || isFiltered || !listCompletePages(page, [page]).includes(page)) {
@@ -51,10 +51,10 @@ function findWrongSessions(
     const startMs = startedAtMs(session);
     if (startMs === undefined || Math.abs(startMs - boundMs) < SECOND_MS) return [];
     const isListed = listed.has(identify(session));
-    const isWithin = isAfter ? startMs > boundMs : startMs < boundMs;
-    return isListed === isWithin || (!isListed && !isWithinOther(session, page, filter))
-      ? []
-      : [{ startMs, boundMs, isAfter, isListed }];
+    // A read may lack a session because of its other bound.
+    return isListed || isWithinOther(session, page, filter)
+      ? [{ startMs, boundMs, isAfter, isListed }]
+      : [];
   });
 }
 
@@ -76,7 +76,10 @@ function isWithinOther(session: ResultsObject, page: Exchange, filter: TimeFilte
   return other === 'started_after' ? startMs > otherMs + SECOND_MS : startMs < otherMs - SECOND_MS;
 }
 
-function isExplainedByDay({ startMs, boundMs, isAfter, isListed }: WrongSession): boolean {
+const isWrong = ({ startMs, boundMs, isAfter, isListed }: Selection): boolean =>
+  isListed !== (isAfter ? startMs > boundMs : startMs < boundMs);
+
+function isExplainedByDay({ startMs, boundMs, isAfter, isListed }: Selection): boolean {
   const dayMs = Date.parse(isoTime(boundMs).slice(0, 10));
   return isListed === (isAfter ? startMs >= dayMs : startMs <= dayMs);
 }

@@ -252,8 +252,9 @@ function findReturnedHint(id: string, returned: unknown): string {
   if (id.startsWith(returned)) {
     return `Keep ids whole: this one is cut after ${returned.length} characters.`;
   }
-  const at = [...id].findIndex((character, index) => character !== [...returned][index]);
-  const [sent = '', found = ''] = [[...id][at], [...returned][at]];
+  const [from, to] = [Array.from(id), Array.from(returned)];
+  const at = from.findIndex((character, index) => character !== to[index]);
+  const [sent = '', found = ''] = [from[at], to[at]];
   return id.length === returned.length && sent.toLowerCase() !== found.toLowerCase()
     ? `Keep every character of an id: ${formatValue(sent)} became ${formatValue(found)}.`
     : RETURNED_ID_HINT;

@@ -74,8 +74,8 @@ function findNameHint(
 ): string | undefined {
   const isEmpty = sessionsOf(page).length === 0;
   if (isStep(page, endpoint, filter)) {
-    const hint = filter === 'eval' ? findOutcomeHint(endpoint, transcript) : undefined;
-    return hint ?? (isEmpty ? findEmptyHint(page, filter, endpoint, transcript) : undefined);
+    if (isEmpty) return findEmptyHint(page, filter, endpoint, transcript);
+    return filter === 'eval' ? findOutcomeHint(endpoint, transcript) : undefined;
   }
   if (isEmpty) return undefined;
   const wildcard = wildcards.find((mark) => isStep(page, endpoint, `${filter} with ${mark}`));
@@ -125,6 +125,8 @@ function findEmptyHint(
   // Another read filters by the same part of the eval's name, with its letter case unchanged.
   const asWritten = lastAccepted(transcript, endpoint, NO_FRACTION_STEP);
   if (filter === 'eval' && asWritten && sessionsOf(asWritten).length > 0) return CASE_HINT;
+  const outcomeHint = filter === 'eval' ? findOutcomeHint(endpoint, transcript) : undefined;
+  if (outcomeHint !== undefined) return outcomeHint;
   const field = findSearchedField(filter, endpoint, transcript);
   if (field !== undefined) {
     return `Search the name for \`${filter}\`: the filter finds nothing by a part of the name, but sessions by their \`${field}\`.`;

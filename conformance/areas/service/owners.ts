@@ -56,6 +56,18 @@ export function isForeign(session: ResultsObject, page: Exchange, transcript: Tr
   return owners !== undefined && !owners.has(ownerOf(page));
 }
 
+/** Returns the response to another owner's request with the same URL that a page repeats. */
+export const findSharedResponse = (page: Exchange, transcript: Transcript): Exchange | undefined =>
+  transcript.exchanges.find(
+    (other) =>
+      ownerOf(other) !== ownerOf(page) &&
+      other.request.path === page.request.path &&
+      other.startedMs <= page.endedMs &&
+      other.response !== undefined &&
+      other.response.body === page.response?.body &&
+      findForeignIndex(other, transcript) < 0,
+  );
+
 /** Returns the index of the first session of another owner on a page; -1 if there is none. */
 export const findForeignIndex = (page: Exchange, transcript: Transcript): number =>
   sessionsOf(page).findIndex((session) => isForeign(session, page, transcript));

@@ -1,8 +1,13 @@
 import type { RunRecord } from '../../../src/contract/index.ts';
 import type { Suite } from '../area.ts';
 import { isVoice } from '../transcript/call-messages.ts';
-import { crashesOf, isReproduced } from '../transcript/crashes.ts';
-import { type Exchange, RECOVERY, type Transcript } from '../transcript/reading.ts';
+import { crashesOf, isReproduced, orderSuspects } from '../transcript/crashes.ts';
+import {
+  type Exchange,
+  isConnectionFailure,
+  RECOVERY,
+  type Transcript,
+} from '../transcript/reading.ts';
 import { describeContent } from '../transcript/request-content.ts';
 import type { BlockingCause } from './blocking-cause.ts';
 
@@ -40,7 +45,7 @@ export function findLossOfPeer(transcript: Transcript, { peer }: Suite): Blockin
     isReproduced(exchange, all) || !(isLost(exchange) || isConcurrent(exchange));
   return {
     id: 'unreachable',
-    ...describeLoss(first, transcript, peer),
+    ...describeLoss(first, lost, transcript, peer),
     before: { run, exchanges: all.filter(isJudged) },
   };
 }
@@ -51,29 +56,54 @@ const NAMED_MAX = 6;
 /** Names the requests that may have ended the peer. */
 function describeLoss(
   first: Exchange,
+  lost: readonly Exchange[],
   transcript: Transcript,
   peer: Suite['peer'],
 ): Pick<BlockingCause, 'message' | 'cure' | 'evidence' | 'suspects'> {
   const { run, exchanges } = transcript;
   const crash = crashesOf(transcript).at(-1);
-  const { suspects = [], downMs = 0 } = crash?.cameBack === false ? crash : {};
+  const { suspects = findInFlight(lost, exchanges), downMs = 0 } =
+    crash?.cameBack === false ? crash : {};
+  const [likely] = suspects;
+  const since = likely ?? first;
   const digits = run.interrupted ? 1 : 0;
   const waited =
     downMs < 100 ? '' : ` It did not come back within ${(downMs / 1000).toFixed(digits)} s.`;
   const interruption = run.interrupted ? ' Then the run was interrupted.' : '';
-  const message = `The ${peer} has been unreachable since exchange ${first.id} ("${first.step}"): it accepts no more connections.${waited}${interruption}`;
-  const [likely] = suspects;
+  const message = `The ${peer} has been unreachable since exchange ${since.id} ("${since.step}"): it accepts no more connections.${waited}${interruption}`;
   const isProven = likely !== undefined && isReproduced(likely, exchanges);
   const cause = isProven
     ? `Exchange ${nameSuspect(likely)} stopped it: the same request, sent before, did the same.`
-    : describeSuspects(suspects);
+    : describeSuspects(suspects, peer);
   const limit = isProven ? '' : ` ${describeDoubt(peer)}`;
-  const cure = `Check its logs. ${cause} Then run the check again.${limit}`;
+  const end = hasEnded(lost)
+    ? 'Its process seems to have ended: connections broke, and new ones are refused. '
+    : '';
+  const cure = `${end}Check its logs. ${cause} Then run the check again.${limit}`;
   return { message, cure, evidence: likely ?? first, suspects };
 }
 
+/**
+ * Returns the requests whose connections broke when the peer was lost, the most likely cause first. One
+ * whose connection was refused never reached it.
+ */
+const findInFlight = (lost: readonly Exchange[], exchanges: readonly Exchange[]): Exchange[] =>
+  orderSuspects(
+    lost.filter(
+      (exchange) =>
+        exchange.probe !== RECOVERY &&
+        isConnectionFailure(exchange) &&
+        exchange.failure?.kind !== 'refused',
+    ),
+    exchanges,
+  );
+
+/** Returns whether connections broke and others were refused, as when a process ends. */
+const hasEnded = (lost: readonly Exchange[]): boolean =>
+  ['reset', 'refused'].every((kind) => lost.some(({ failure }) => failure?.kind === kind));
+
 /** Says which requests may have ended the peer, and how to find the one that did. */
-function describeSuspects(suspects: readonly Exchange[]): string {
+function describeSuspects(suspects: readonly Exchange[], peer: Suite['peer']): string {
   const [likely, ...others] = suspects;
   if (!likely) return 'A request that was in progress may have stopped it.';
   if (others.length === 0) {
@@ -83,8 +113,8 @@ function describeSuspects(suspects: readonly Exchange[]): string {
   const names = others.slice(0, NAMED_MAX - 1).map(({ id, step }) => `${id} "${step}"`);
   const list = [nameSuspect(likely), ...names].join(', ') + more;
   return suspects.every(isVoice)
-    ? `One of these calls, which were open, may have stopped it, the most likely first: exchanges ${list}. Start the sandbox.`
-    : `One of these requests, which were in flight, may have stopped it, the most likely first: exchanges ${list}. Start the sandbox and send each of them again, alone: the one that stops it is the cause. If none does, requests that overlap stop it.`;
+    ? `One of these calls, which were open, may have stopped it, the most likely first: exchanges ${list}. Start the ${peer}.`
+    : `One of these requests, which were in flight, may have stopped it, the most likely first: exchanges ${list}. Start the ${peer} and send each of them again, alone: the one that stops it is the cause. If none does, requests that overlap stop it.`;
 }
 
 /** Names a request with what it contains: `7 "turn" (message "Hello")`. */

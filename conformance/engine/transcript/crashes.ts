@@ -114,7 +114,10 @@ function findFatalCreations(
  * stopped it again, then those that it had read, those that are unlike any that got a response, and the
  * ones sent last. Calls and requests for health, which continue all the time, come last.
  */
-function orderSuspects(suspects: readonly Exchange[], exchanges: readonly Exchange[]): Exchange[] {
+export function orderSuspects(
+  suspects: readonly Exchange[],
+  exchanges: readonly Exchange[],
+): Exchange[] {
   const doubts = (suspect: Exchange): number[] => [
     isReproduced(suspect, exchanges) ? 0 : 1,
     suspect.endpoint === 'health' ? 2 : isVoice(suspect) ? 1 : 0,

@@ -32,11 +32,18 @@ function read(
   return makeProductionRead({ id, step, query, items });
 }
 
-type FilterId = 'SERVICE-110' | 'SERVICE-111' | 'SERVICE-117';
+type FilterId = 'SERVICE-110' | 'SERVICE-111' | 'SERVICE-117' | 'SERVICE-118';
 
 /** Returns the hints of a requirement for the reads with a filter. */
-function hintsOf(requirement: FilterId, ...reads: Exchange[]): (string | undefined)[] {
-  const exchanges = [read('whole', {}, all), ...reads, read('whole again', {}, all)];
+const hintsOf = (requirement: FilterId, ...reads: Exchange[]): (string | undefined)[] =>
+  hintsAmong(all, requirement, ...reads);
+
+function hintsAmong(
+  sessions: readonly object[],
+  requirement: FilterId,
+  ...reads: Exchange[]
+): (string | undefined)[] {
+  const exchanges = [read('whole', {}, sessions), ...reads, read('whole again', {}, sessions)];
   const transcript = { run, exchanges };
   const check = serviceSuite.checks[requirement];
   const findings = check?.judge(check.evidence(transcript), transcript) ?? [];
@@ -44,6 +51,7 @@ function hintsOf(requirement: FilterId, ...reads: Exchange[]): (string | undefin
 }
 
 const TEN_O_CLOCK = { started_after: '2026-11-20T10:00:00Z' };
+const TEN = { started_before: '2026-11-20T10:00:00Z' };
 const none = read('run none', { run: 'no such name' }, []);
 
 void t.test('a name that is not found by a part of it in upper case', (t) => {
@@ -87,5 +95,49 @@ void t.test('wildcards, other fields, and other times', (t) => {
   }
   const [hint] = hintsOf('SERVICE-117', read('started after', TEN_O_CLOCK, []));
   t.match(hint, /^Compare `started_at` of sessions, not another time, with `started_after`/);
+  t.end();
+});
+
+const withEvals = (id: string, ...names: string[]) => ({
+  ...session(id, 'Orders', '2026-11-20T09:00:00Z'),
+  eval_outcomes: names.map((name) => ({ eval_name: name, outcome: 'fail' })),
+});
+
+void t.test('a filter that looks only at some outcomes of a session', (t) => {
+  const [both, tone, promise] = [
+    withEvals('s-both', 'Check tone A', 'Check promise A'),
+    withEvals('s-tone', 'Check tone A'),
+    withEvals('s-promise', 'Check promise A', 'Check tone A'),
+  ];
+  const sessions = [both, tone, promise];
+  const hintOf = (...items: object[]): string | undefined =>
+    hintsAmong(sessions, 'SERVICE-111', read('eval', { eval: 'HECK TONE' }, items))[0];
+  t.match(hintOf(tone), /^One matching outcome is enough/);
+  t.match(hintOf(both, tone), /^Search all outcomes of a session: .* first outcome matches/);
+  t.match(hintOf(tone, promise), /^Search all outcomes of a session: .* last outcome matches/);
+  t.match(hintOf(), /^The value is a part of the name in upper case/, 'nothing shows the cause');
+  t.equal(hintOf(both), undefined, 'none of these filters explains the list');
+  t.end();
+});
+
+void t.test('a filter that loses only sessions of deleted simulations', (t) => {
+  const deleted = { ...session('s-deleted', 'Late Parcels', '2026-11-20T09:30:00Z'), url: null };
+  const sessions = [first, deleted, second];
+  const hintOf = (...items: object[]): string | undefined =>
+    hintsAmong(sessions, 'SERVICE-110', read('run', { run: 'ATE PARCEL' }, items), none)[0];
+  t.match(hintOf(first), /^List sessions of deleted simulations, too/);
+  t.match(hintOf(), /^The value is a part of the name/, 'it loses others, too');
+  t.end();
+});
+
+void t.test('a bound that is compared by its date', (t) => {
+  const third = session('s-three', 'Orders', '2026-11-20T09:30:00Z');
+  const hintOf = (...items: object[]): string | undefined => {
+    // It is read after the whole list.
+    const page = { ...read('started before', TEN, items), id: 1_000 };
+    return hintsAmong([first, third, second], 'SERVICE-118', page)[0];
+  };
+  t.match(hintOf(), /^Compare the whole time of `started_before` as an instant, not only its date/);
+  t.match(hintOf(third), /^Compare `started_at` of sessions, not another time/);
   t.end();
 });

@@ -214,7 +214,7 @@ function requireMarkedRepeat(check: Check): Check {
 }
 
 /** Requires that one of two concurrent end calls is marked as a repeat, and the other is not. */
-function closesOnceAtSameMoment(): Check {
+export function closesOnceAtSameMoment(): Check {
   const both = closes((exchange) => isStep(exchange, 'end', CONCURRENT_CLOSE_STEP));
   return {
     ...both,

@@ -7,6 +7,7 @@ import { respondInstead, withBody } from '../../../engine/mutants/combinators.ts
 import type { ProxyRequest, Transform } from '../../../engine/mutants/mutant.ts';
 import type { Subject } from '../../../engine/requirement.ts';
 import { requireControlApi, requirePlainRight } from '../findings.ts';
+import { hasTurnPerSpan, onceTurnsAreListed } from '../results/sent-turns.ts';
 import { accepts } from '../traces/trace-requests.ts';
 import { isStep } from '../transcript.ts';
 import { conversationIdsIn, emptyTraceResponse, matchFurtherKeys, refusal } from '../transforms.ts';
@@ -68,7 +69,11 @@ export const knownConversations: Subject = {
       rule: '`POST /v1/sessions/{id}/end` closes a conversation that was sent as protobuf or gzip.',
       statements: ['4.1.4', '4.1.7'],
       reason: 'The service would accept the spans and lose them.',
-      check: requirePlainClose(closes((exchange) => isStep(exchange, 'end', ...encodedCloses))),
+      // If only some spans of a request are read, their conversations are unknown.
+      check: requirePlainRight(
+        [onceTurnsAreListed(hasTurnPerSpan('split', 'protobuf'))],
+        requirePlainClose(closes((exchange) => isStep(exchange, 'end', ...encodedCloses))),
+      ),
       mutants: {
         'bytes-lost': {
           description: 'Accepts protobuf and gzip but stores nothing.',

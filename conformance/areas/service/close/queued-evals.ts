@@ -9,6 +9,7 @@ import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts
 import { isObject } from '../../../../src/platform/json.ts';
 import { needsScores, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import { listsAllOutcomes } from '../results/outcomes.ts';
+import { scoresAtMostQueuedEvals } from '../results/scored-conversations.ts';
 import {
   conversationIdOf,
   hasControlApi,
@@ -27,7 +28,7 @@ import {
   notClosed,
   queuedOf,
 } from './evidence.ts';
-import { doesNotMarkFirstClose } from './already-closed.ts';
+import { closesOnceAtSameMoment, doesNotMarkFirstClose } from './already-closed.ts';
 
 /** Replaces the number of queued evals in the responses to first closes. */
 const replaceQueued = (description: string, count: number, replacement: number): MutantEntry => ({
@@ -47,7 +48,10 @@ export const queuedEvals: Subject = {
       statements: ['3.1.12'],
       reason: 'Duplicate outcomes distort the pass rate, and each eval costs a model call.',
       observability: 'provoked',
-      check: requirePlainRight([listsAllOutcomes('production')], scoresOnce()),
+      check: requirePlainRight(
+        [listsAllOutcomes('production'), scoresAtMostQueuedEvals()],
+        scoresOnce(),
+      ),
       mutants: {
         'scores-again': {
           description: 'Scores a conversation again on a repeated end call.',
@@ -135,10 +139,15 @@ function queueUnchosenEvals(): Transform {
 
 /** Requires a single session with unique evals for the conversation that is closed twice. */
 function scoresOnce(): Check {
-  const idsOf = ({ exchanges }: Transcript): Set<string | undefined> => {
-    const repeated = exchanges.filter(
+  const concurrent = closesOnceAtSameMoment();
+  const idsOf = (transcript: Transcript): Set<string | undefined> => {
+    // If both of two concurrent calls close a conversation, that is the cause.
+    const areBothFirst = concurrent.judge(concurrent.evidence(transcript), transcript).length > 0;
+    const repeated = transcript.exchanges.filter(
       (exchange) =>
-        isClosed(exchange) && isStep(exchange, 'end', 'close again', CONCURRENT_CLOSE_STEP),
+        isClosed(exchange) &&
+        (isStep(exchange, 'end', 'close again') ||
+          (!areBothFirst && isStep(exchange, 'end', CONCURRENT_CLOSE_STEP))),
     );
     return new Set(repeated.map(conversationIdOf));
   };

@@ -5,7 +5,7 @@ import { editBody } from '../../../engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { Subject } from '../../../engine/requirement.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
-import { requireControlApi, wrongValue } from '../findings.ts';
+import { requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
 import { checkSessions } from '../results/evidence.ts';
 import { isResultsPage, isStep, summaryNumber, totalOf } from '../transcript.ts';
@@ -20,7 +20,10 @@ export const unscored: Subject = {
       statements: ['2.2.6', '3.1.21', '4.4.14'],
       reason: 'Scoring a backlog costs model calls, so a person must request it.',
       observability: 'provoked',
-      check: lists('bare', 'bare', false, requireControlApi(notClosed)),
+      check: requirePlainRight(
+        [hasOutcomes()],
+        lists('bare', 'bare', false, requireControlApi(notClosed)),
+      ),
       mutants: {
         'backlog-scored': {
           description: 'Scores unscored conversations without a request.',
@@ -48,9 +51,9 @@ export const unscored: Subject = {
   },
 };
 
-/** Requires outcomes in every session, and a total of 0 for an owner without scored sessions. */
-function listsOnlyScored(): Check {
-  const check = checkSessions(
+/** Requires outcomes in every session. */
+export function hasOutcomes(): Check {
+  return checkSessions(
     'production',
     (session) => summaryNumber(session, 'total_evaluations') !== undefined,
     (session) =>
@@ -58,6 +61,11 @@ function listsOnlyScored(): Check {
         ? { pointer: '/outcome_summary/total_evaluations', expected: 'more than 0' }
         : undefined,
   );
+}
+
+/** Requires outcomes in every session, and a total of 0 for an owner without scored sessions. */
+function listsOnlyScored(): Check {
+  const check = hasOutcomes();
   const hasTotal = (page: Exchange): boolean => {
     const total = totalOf(page);
     return typeof total === 'number' && total > 0;

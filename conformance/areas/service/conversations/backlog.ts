@@ -16,8 +16,10 @@ import {
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
 import { SAME_ID } from '../close/evidence.ts';
+import { hasOutcomes } from '../close/unscored.ts';
 import { requireAll, requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import { sessionsIn, type ResultsObject } from '../results-api.ts';
+import { scoresAtMostQueuedEvals } from '../results/scored-conversations.ts';
 import { hasTurnPerSpan } from '../results/sent-turns.ts';
 import { editTurnsOf } from '../results/turn-edits.ts';
 import {
@@ -59,7 +61,7 @@ export const backlogScoring: Subject = {
         statements: ['3.1.22', '3.1.23'],
         reason: 'A backlog of several days would look like the results of one day.',
         check: requirePlainRight(
-          [separatesOwners()],
+          [hasOutcomes(), scoresAtMostQueuedEvals(), separatesOwners()],
           requireAll(scoresBacklogByDate('backlog'), scoresBacklogByDate('backlog at first')),
         ),
         mutants: {

@@ -246,6 +246,20 @@ function rejectsSpans({ json }: Exchange): boolean {
 
 const RETURNED_ID_HINT = 'Return the id as the spans have it: decoded once, in the same case.';
 
+/** Advises on an id that comes back in another form. */
+function findReturnedHint(id: string, returned: unknown): string {
+  if (typeof returned !== 'string' || returned.length === 0) return RETURNED_ID_HINT;
+  if (id.startsWith(returned)) {
+    return `Keep ids whole: this one is cut after ${returned.length} characters.`;
+  }
+  const [from, to] = [Array.from(id), Array.from(returned)];
+  const at = from.findIndex((character, index) => character !== to[index]);
+  const [sent = '', found = ''] = [from[at], to[at]];
+  return id.length === returned.length && sent.toLowerCase() !== found.toLowerCase()
+    ? `Keep every character of an id: ${formatValue(sent)} became ${formatValue(found)}.`
+    : RETURNED_ID_HINT;
+}
+
 function findWrongClose(close: Exchange, transcript: Transcript, hint: string): Finding[] {
   const id = conversationIdOf(close);
   if (!hasSpans(id, transcript)) return [];
@@ -258,7 +272,8 @@ function findWrongClose(close: Exchange, transcript: Transcript, hint: string): 
     return [{ ...wrongValue(close, '/already_closed', expected), hint }];
   }
   if (!returnsPlainId(transcript) || close.json['conversation_id'] === id) return [];
-  return [{ ...wrongValue(close, '/conversation_id', formatValue(id)), hint: RETURNED_ID_HINT }];
+  const returnedHint = findReturnedHint(id ?? '', close.json['conversation_id']);
+  return [{ ...wrongValue(close, '/conversation_id', formatValue(id)), hint: returnedHint }];
 }
 
 /** Advises on a plus sign in the path if the other id with one, which is encoded, is known. */

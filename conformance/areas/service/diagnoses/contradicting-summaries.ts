@@ -1,7 +1,8 @@
+import { resolvePointer } from '../../../../src/contract/index.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { replaceKeys, type Response } from '../../diagnoses/conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
-import { describeSummary, identify } from '../results/evidence.ts';
+import { describeSummary, identify, summaryFields } from '../results/evidence.ts';
 import { listPages } from '../results/listing.ts';
 import { isMatchingRate } from '../results/outcomes.ts';
 import { objectsAt, type ResultsObject } from '../results-api.ts';
@@ -28,7 +29,7 @@ export function findContradictingSummaries(transcript: Transcript): Diagnosis[] 
   const findWrong = (page: Exchange): ResultsObject | undefined =>
     sessionsOf(page).find((session) => {
       const counts = countsOf(session, page);
-      return counts && !isSummary(session, counts);
+      return counts && hasNumbers(session) && !isSummary(session, counts);
     });
   const wrong = pages.filter(findWrong);
   // A page that lists all outcomes shows both sides of the contradiction.
@@ -69,6 +70,12 @@ function countOutcomes(session: ResultsObject): Counts | undefined {
     pass_rate: passed / total,
   };
 }
+
+/** A number that is sent as another type violates the requirement of its type. */
+const hasNumbers = (session: ResultsObject): boolean =>
+  summaryFields.every((name) =>
+    ['number', 'undefined'].includes(typeof resolvePointer(session, `/outcome_summary/${name}`)),
+  );
 
 const isSummary = (session: ResultsObject, counts: Counts): boolean =>
   summaryNumber(session, 'total_evaluations') === counts.total_evaluations &&

@@ -16,6 +16,7 @@ import { findContradictingSummaries } from './contradicting-summaries.ts';
 import { findContradictingTotals } from './contradicting-totals.ts';
 import { findMissingSlashes, findServiceRedirects, findUnknownLists } from './other-paths.ts';
 import { findRenamedItems } from './renamed-items.ts';
+import { findRefusedRepetitions } from './repeated-spans.ts';
 import { findShortPages } from './short-pages.ts';
 
 /** Recognizes defects of a service that spoil many responses in the same way, and returns the repair of each. */
@@ -24,6 +25,7 @@ export function diagnoseService(transcript: Transcript): Repair[] {
     findServiceRedirects,
     findMissingSlashes,
     findUnknownLists,
+    findRefusedRepetitions,
     findLateSpans,
     findClosedWithOthers,
     findLostCloses,

@@ -2,7 +2,7 @@ import { isObject } from '../../../../src/platform/json.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { replaceKeys, respond, type Response } from '../../diagnoses/conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
-import { findForeignIndex, isForeign } from '../owners.ts';
+import { findForeignIndex, findSharedResponse, isForeign } from '../owners.ts';
 import { listPages } from '../results/listing.ts';
 import { hasControlApi, isStep } from '../transcript.ts';
 import { removeSessions } from './removed-sessions.ts';
@@ -18,6 +18,7 @@ export function findMixedUpOwners(transcript: Transcript): Diagnosis[] {
   const seen = nonEmpty([...mixed, ...closed]);
   if (!seen) return [];
   const isClose = findExample(seen).endpoint === 'end';
+  const isCached = seen.every((page) => findSharedResponse(page, transcript));
   return [
     {
       seen,
@@ -26,8 +27,15 @@ export function findMixedUpOwners(transcript: Transcript): Diagnosis[] {
         ...pages,
         ...transcript.exchanges.filter((exchange) => isStep(exchange, 'end', 'close own')),
       ],
-      fault: `${isClose ? 'a key closes a conversation' : 'a key sees sessions'} of another owner (${describeSeen(seen)})`,
-      cure: 'Find the owner by the API key, and use the owner in every query, even to look up a conversation by its id',
+      ...(isCached
+        ? {
+            fault: `a key gets what another owner received for the same URL: responses are cached without their owner (${describeSeen(seen)}, which repeats exchange ${findSharedResponse(findExample(seen), transcript)?.id})`,
+            cure: 'Cache responses by the owner of the API key and the URL, or not at all',
+          }
+        : {
+            fault: `${isClose ? 'a key closes a conversation' : 'a key sees sessions'} of another owner (${describeSeen(seen)})`,
+            cure: 'Find the owner by the API key, and use the owner in every query, even to look up a conversation by its id',
+          }),
       repair: (exchange) =>
         exchange.endpoint === 'end'
           ? repairClose(exchange)

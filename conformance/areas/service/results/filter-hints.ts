@@ -5,8 +5,10 @@ import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts
 import type { NameFilter, ResultsEndpoint, ResultsObject, TimeFilter } from '../results-api.ts';
 import type { ResultsStep, Wildcard } from '../steps.ts';
 import { isStep, lastAccepted, queryOf, sessionsOf, startedAtMs } from '../transcript.ts';
+import { findOutcomeHint } from './eval-hints.ts';
 import { identify, NO_FRACTION_STEP } from './evidence.ts';
 import type { FilterRule } from './filtering.ts';
+import { compareStarts, findBoundHint } from './time-hints.ts';
 import { findWholeList } from './whole-list.ts';
 
 /** The field that contains the value of a step if no name does. */
@@ -47,7 +49,7 @@ export function addNameHints(endpoint: ResultsEndpoint, filter: NameFilter, chec
         const page = evidence.find(({ id }) => id === finding.exchange);
         const hint = isIgnored
           ? ignoredHint(filter)
-          : page && findNameHint(page, filter, endpoint, transcript);
+          : (finding.hint ?? (page && findNameHint(page, filter, endpoint, transcript)));
         return hint === undefined ? finding : { ...finding, hint };
       });
     },
@@ -72,7 +74,8 @@ function findNameHint(
 ): string | undefined {
   const isEmpty = sessionsOf(page).length === 0;
   if (isStep(page, endpoint, filter)) {
-    return isEmpty ? findEmptyHint(page, filter, endpoint, transcript) : undefined;
+    if (isEmpty) return findEmptyHint(page, filter, endpoint, transcript);
+    return filter === 'eval' ? findOutcomeHint(endpoint, transcript) : undefined;
   }
   if (isEmpty) return undefined;
   const wildcard = wildcards.find((mark) => isStep(page, endpoint, `${filter} with ${mark}`));
@@ -101,6 +104,17 @@ function findSearchedField(
   return read && (filter === 'agent' ? 'scenario` or `simulation' : otherFields[read.step]);
 }
 
+const NAME_OR_URL_HINT =
+  "Keep a session if the value is in the name of its agent or in the agent's URL: one of them is enough, but neither a part of the name nor a part of the URL finds a session. Ignore the case in both.";
+
+/** Returns whether `agent` finds nothing by name or by URL, although parts of names in upper case find evals. */
+function areNamesAndUrlsRequired(transcript: Transcript): boolean {
+  const byUrl = lastAccepted(transcript, 'simulations', 'agent by URL');
+  const byEval = lastAccepted(transcript, 'simulations', 'eval');
+  const hasFound = (page: Exchange): boolean => sessionsOf(page).length > 0;
+  return byUrl !== undefined && !hasFound(byUrl) && byEval !== undefined && hasFound(byEval);
+}
+
 /** Returns what to do about a filter that finds nothing by a part of a name in upper case. */
 function findEmptyHint(
   page: Exchange,
@@ -111,10 +125,13 @@ function findEmptyHint(
   // Another read filters by the same part of the eval's name, with its letter case unchanged.
   const asWritten = lastAccepted(transcript, endpoint, NO_FRACTION_STEP);
   if (filter === 'eval' && asWritten && sessionsOf(asWritten).length > 0) return CASE_HINT;
+  const outcomeHint = filter === 'eval' ? findOutcomeHint(endpoint, transcript) : undefined;
+  if (outcomeHint !== undefined) return outcomeHint;
   const field = findSearchedField(filter, endpoint, transcript);
   if (field !== undefined) {
     return `Search the name for \`${filter}\`: the filter finds nothing by a part of the name, but sessions by their \`${field}\`.`;
   }
+  if (filter === 'agent' && areNamesAndUrlsRequired(transcript)) return NAME_OR_URL_HINT;
   const value = queryOf(page, filter) ?? '';
   const others = /[^ -~]/.test(value) ? ', including letters such as Ü and ü' : '';
   const space = value.includes(' ') ? ', and read + in a query as a space' : '';
@@ -158,12 +175,12 @@ export function findTimeHint(read: TimedRead, transcript: Transcript): string {
   if (others.length > 1 && others.every((session) => wrong.includes(session))) {
     return `\`${filter}\` keeps the sessions on the wrong side of its time: it must keep those that start at or ${isAfter ? 'after' : 'before'} it.`;
   }
+  const boundHint = findBoundHint(filter, transcript);
+  if (boundHint !== undefined) return boundHint;
   if (wrong.length > 0 && wrong.every(isAtBound)) {
     return `Keep the sessions that start exactly at the time, too: compare with ${isAfter ? '>= instead of >' : '<= instead of <'}.`;
   }
   const isNear = (session: ResultsObject): boolean =>
     Math.abs((startedAtMs(session) ?? Infinity) - boundMs) < SECOND_MS;
-  return wrong.every(isNear)
-    ? TIME_HINT
-    : `Compare \`started_at\` of sessions, not another time, with \`${filter}\` as an instant.`;
+  return wrong.every(isNear) ? TIME_HINT : compareStarts(filter);
 }

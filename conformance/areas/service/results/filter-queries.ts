@@ -53,7 +53,7 @@ export function createFilterQueries(
   const seededEval = endpoint === 'production' ? firstEval : secondEval;
   const name = trimEnds(service.hasControlApi ? runName : listedName);
   const evalName = trimEnds(service.hasControlApi ? seededEval.name : listedEval);
-  const sharedName = service.hasControlApi ? sharedEvalPart(service) : evalName;
+  const sharedName = service.hasControlApi ? trimEnds(sharedEvalPart(service)) : evalName;
   const bound = chooseTimeBound(service, endpoint, sessions);
   return [
     [`${filter} none`, { [filter]: 'no such name' }],
@@ -67,7 +67,7 @@ export function createFilterQueries(
     ['eval by reasoning', { eval: findOutcomeText(sessions, 'reasoning') }],
     ['started after', { started_after: bound }],
     ['started before', { started_before: bound }],
-    // Most sessions have two evals with this part of a name, and are listed only once.
+    // Most sessions have two evals with this part of a name, and are listed only once. It is in the middle.
     [TIME_AND_EVAL_STEP, { started_after: bound, eval: sharedName }],
     [
       OFFSET_STEP,

@@ -70,7 +70,27 @@ function findFilterFaults(
   const [identity = extra[0]] = missing;
   const session = [...all, ...sessionsOf(page)].find((one) => identify(one) === identity);
   const example = `${missing.length > 0 ? 'without' : 'including'} ${session ? nameSession(session) : ''}`;
-  return [wrongValue(page, '/items', expected, `${listed.size}, ${example}`)];
+  const finding = wrongValue(page, '/items', expected, `${listed.size}, ${example}`);
+  return [lacksDeletedAlone(all, listed, required) ? { ...finding, hint: DELETED_HINT } : finding];
+}
+
+const DELETED_HINT =
+  'List sessions of deleted simulations, too, and do not require that their simulation exists: the read lacks only sessions whose `url` is null.';
+
+/** Returns whether a page lacks only sessions without a link, and lists others that it must list. */
+function lacksDeletedAlone(
+  all: readonly ResultsObject[],
+  listed: ReadonlySet<string>,
+  required: ReadonlySet<string>,
+): boolean {
+  const [right = [], missing = []] = [true, false].map((isListed) =>
+    all.filter((session) => {
+      const identity = identify(session);
+      return required.has(identity) && listed.has(identity) === isListed;
+    }),
+  );
+  const isDeleted = ({ url }: ResultsObject): boolean => url === null;
+  return missing.length > 0 && missing.every(isDeleted) && !right.every(isDeleted);
 }
 
 /** Returns a session that is listed more often than without the filter. */

@@ -99,13 +99,16 @@ function hasLink(endpoint: ResultsEndpoint, pageName: string): Check {
   const link = new RegExp(`^https?://[^\\s?]+/${pageName}/[^/?#\\s]+\\?sessionId=[^&#\\s]+$`, 'i');
   const check = checkEach(
     (page) => isResultsPage(endpoint)(page) && sessionsOf(page).some(hasUrl),
-    (page) =>
+    (page, transcript) =>
       sessionsOf(page).flatMap((session, index) => {
         const url = String(session['url']);
         if (!hasUrl(session) || link.test(url)) return [];
-        const expected = `{app_url}/${pageName}/{id}?sessionId={id}`;
+        const isDeleted = findSeededSession(session, transcript)?.isDeleted === true;
+        const expected = isDeleted
+          ? 'null, because the simulation was deleted'
+          : `{app_url}/${pageName}/{id}?sessionId={id}`;
         const received = formatLink(url);
-        const hint = explainLink(url, pageName);
+        const hint = isDeleted ? DELETED_HINT : explainLink(url, pageName);
         return [{ ...wrongValue(page, `/items/${index}/url`, expected, received), hint }];
       }),
     needsSessions('No session has a link.'),
@@ -128,8 +131,13 @@ const SHOWN_LENGTH = 160;
 const formatLink = (url: string): string =>
   url.length > SHOWN_LENGTH ? `"${url.slice(0, 60)}…${url.slice(-90)}"` : JSON.stringify(url);
 
+const DELETED_HINT = 'Send null as `url` of a session whose simulation was deleted.';
+
 /** Says which part of a link is wrong. */
 function explainLink(url: string, pageName: string): string {
+  if (url === '' && pageName === 'simulation') {
+    return 'An empty text is no link. If the simulation was deleted, send null.';
+  }
   const parsed = URL.parse(url);
   if (!parsed || !/^https?:$/.test(parsed.protocol)) {
     return 'Start the link with the address of the web app, such as https://app.example.';
@@ -154,9 +162,9 @@ function findSharedLink(page: Exchange): Finding[] {
   const linked = sessionsOf(page).filter(({ url }) => typeof url === 'string');
   const sessionByLink = new Map<unknown, string>();
   for (const session of linked) {
-    const { url } = session;
-    const text = JSON.stringify(session);
-    // A session that is listed twice violates another requirement.
+    const { url, source_session_id: id } = session;
+    // A session or conversation that is listed twice violates another requirement.
+    const text = JSON.stringify(id ?? session);
     if ((sessionByLink.get(url) ?? text) !== text) {
       return [wrongValue(page, '/items', 'a different link for each session', formatValue(url))];
     }

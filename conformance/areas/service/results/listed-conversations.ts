@@ -147,6 +147,9 @@ const CACHE_HINT =
 const OWN_ID_HINT =
   'Return the conversation id of the spans as source_session_id, without changes, not an id of the service.';
 
+const UNSCORED_HINT =
+  'Run the evals that an end call queues, and list the conversation with their outcomes: none of those that were closed is listed.';
+
 /**
  * Requires every closed conversation on the pages that are read after the service has run all queued evals,
  * in runs that can wait for this. One of the pages repeats a query from the time before.
@@ -178,7 +181,8 @@ export function listsAfterScoring(): Check {
       );
       if (isKnown) return [{ ...finding, hint: CACHE_HINT }];
       const isRenamed = unknown.length >= unlisted.length;
-      const withHint = isRenamed ? { ...finding, hint: OWN_ID_HINT } : finding;
+      const neverHint = count === 0 ? { hint: UNSCORED_HINT } : {};
+      const withHint = { ...finding, ...(isRenamed ? { hint: OWN_ID_HINT } : neverHint) };
       return [noteIfUnscored(withHint, { page, all: ids, unlisted }, transcript)];
     },
     requireControlApi(needsScores('No close response queued any evals.')),

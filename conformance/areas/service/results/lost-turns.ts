@@ -21,6 +21,7 @@ export function explainDifferences(
   const shown = sent.filter((span) => !missing.includes(span));
   return (
     explainStatus(missing, transcript) ??
+    explainConcurrency(shown, missing) ??
     explainRequests(shown, missing, transcript) ??
     explainFirst(shown, sent) ??
     explainPosition(shown, missing)
@@ -29,6 +30,25 @@ export function explainDifferences(
 
 /** Returns the request that first carried a span. */
 const carrierOf = ({ arrivals }: SentSpan): Exchange | undefined => arrivals[0]?.exchange;
+
+/** Explains turns of requests that were sent at the same moment as the one whose spans are kept. */
+function explainConcurrency(
+  shown: readonly SentSpan[],
+  missing: readonly SentSpan[],
+): LostTurns | undefined {
+  const kept = shown.flatMap((span) => carrierOf(span) ?? []);
+  const lost = missing.flatMap((span) => carrierOf(span) ?? []);
+  const [first] = lost;
+  const overlaps = (one: Exchange, other: Exchange): boolean =>
+    one !== other && one.startedMs < other.endedMs && other.startedMs < one.endedMs;
+  const areConcurrent = lost.every((one) => kept.some((other) => overlaps(one, other)));
+  return first && areConcurrent
+    ? {
+        fault: `requests of one conversation that arrive at the same moment lose spans (exchange ${first.id})`,
+        cure: 'Add the spans of a request to those of the conversation in one transaction: concurrent requests overwrite each other',
+      }
+    : undefined;
+}
 
 /** Explains turns of other requests: those that a later request replaced, or that came too late. */
 function explainRequests(
@@ -103,9 +123,17 @@ function explainPosition(
   if (position === '') return undefined;
   return {
     fault: `only the ${position} span of a request with ${ids.length} spans becomes a turn (exchange ${carrier.id})`,
-    cure: 'Read every span of a scope',
+    cure: hasIdInHeader(carrier)
+      ? 'Read every span of a scope, and apply X-Conversation-Id to each of them'
+      : 'Read every span of a scope',
   };
 }
+
+/** Returns whether only the header of a request names its conversation. */
+const hasIdInHeader = (carrier: Exchange): boolean =>
+  sentSpans(carrier).every(
+    ({ attributes }) => !Object.hasOwn(attributes, 'gen_ai.conversation.id'),
+  );
 
 /** Explains turns of a request with several resources, the first of which has two scopes. */
 function explainResources(

@@ -6,7 +6,7 @@ import type { Transform, TransformFactory } from '../../../engine/mutants/mutant
 import type { Subject } from '../../../engine/requirement.ts';
 import { isRateLimited, type Exchange } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
-import { findForeignIndex, ownerOf } from '../owners.ts';
+import { findForeignIndex, findSharedResponse, ownerOf } from '../owners.ts';
 import {
   queryParameter,
   sessionsIn,
@@ -21,6 +21,10 @@ import { filtersSessions, isFilterRead } from './filtering.ts';
 import { findWholeList, noWholeList } from './whole-list.ts';
 
 const OWNER_HINT = 'Select by the owner of the API key in every query.';
+
+/** The hint for pages that repeat what another owner received for the same URL. */
+const CACHE_HINT =
+  'If responses are cached, cache them by the owner of the API key and the URL, not by the URL alone.';
 
 export const ownership: Subject = {
   requirements: {
@@ -86,7 +90,8 @@ function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
         if (index < 0) return [];
         const url = formatValue(sessionsOf(page)[index]?.['url']);
         const expected = 'no session of another owner';
-        return [{ ...wrongValue(page, `/items/${index}`, expected, url), hint: OWNER_HINT }];
+        const hint = findSharedResponse(page, transcript) ? CACHE_HINT : OWNER_HINT;
+        return [{ ...wrongValue(page, `/items/${index}`, expected, url), hint }];
       }),
     unjudged: requireControlApi(noWholeList(endpoint)),
   };

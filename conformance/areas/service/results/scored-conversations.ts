@@ -1,7 +1,7 @@
 /** What the results of closed conversations have of the close response: the run and the evals (spec 2.3). */
 import { formatValue, LIVE_EVALS_MAX, resolvePointer } from '../../../../src/contract/index.ts';
-import { parseJson } from '../../../../src/platform/json.ts';
-import type { Check } from '../../../engine/checks/check.ts';
+import { isObject, parseJson } from '../../../../src/platform/json.ts';
+import type { Check, Finding } from '../../../engine/checks/check.ts';
 import { editAccepted, isSuccess } from '../../../engine/mutants/combinators.ts';
 import type { Transform } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
@@ -233,11 +233,43 @@ function scoresQueuedEvals(): Check {
           .filter(({ queued, scored }) => hasAlwaysLess || scored > queued)
           .map(({ close, queued, page, pointer }) => {
             const expected = `${queued}, as \`evaluations_queued\` in the close response (exchange ${close.id})`;
-            return wrongValue(page, `${pointer}/outcome_summary/total_evaluations`, expected);
+            const place = `${pointer}/outcome_summary/total_evaluations`;
+            return {
+              ...wrongValue(page, place, expected),
+              ...(isStep(page, 'production', 'deleted')
+                ? { hint: DELETED_EVAL_HINT }
+                : findRepetitionHint(resolvePointer(page.json, pointer))),
+            };
           });
       }),
     unjudged: needsScores('The results list no conversation whose close queued evals.'),
   };
+}
+
+const DELETED_EVAL_HINT =
+  'Skip an eval that was deleted: store no outcome of it, not even a failing one.';
+
+/** Requires at most as many evaluations as were queued. A repeated close is not the cause of more. */
+export function scoresAtMostQueuedEvals(): Check {
+  const check = scoresQueuedEvals();
+  const hasMore = ({ queued, scored }: ScoredClose): boolean => scored > queued;
+  const isMore = (transcript: Transcript): boolean =>
+    listClosesByOwner(transcript).flatMap(findScoredCloses).some(hasMore);
+  return {
+    ...check,
+    judge: (evidence, transcript) => (isMore(transcript) ? check.judge(evidence, transcript) : []),
+  };
+}
+
+/** Advises on a session with several outcomes of one eval. */
+function findRepetitionHint(session: unknown): Pick<Finding, 'hint'> {
+  const names = isObject(session)
+    ? objectsAt(session, 'eval_outcomes').map(({ eval_name: name }) => name)
+    : [];
+  const name = names.find((each, index) => names.indexOf(each) < index);
+  if (name === undefined) return {};
+  const count = names.filter((each) => each === name).length;
+  return { hint: `Store one outcome for each eval: ${formatValue(name)} has ${count}.` };
 }
 
 /** Reduces a session to its first outcome. */

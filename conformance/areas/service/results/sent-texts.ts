@@ -211,6 +211,8 @@ export const sentTexts: Subject = {
 const TEXT_HINT =
   'Store and return texts as they are sent: do not trim, escape, normalize, or truncate them.';
 
+const PARTS_HINT = 'Join the texts of all parts of a message, not only of one of them.';
+
 /** Requires the texts of the span's messages in the conversations of some steps. */
 function hasSentTexts(
   key: 'user_input' | 'agent_response',
@@ -218,20 +220,22 @@ function hasSentTexts(
   hint?: string,
 ): Check {
   const attribute = key === 'user_input' ? 'gen_ai.input.messages' : 'gen_ai.output.messages';
-  const check = checkConversations(steps, hasAllTurns, ({ id, session, spans }) => {
+  return checkConversations(steps, hasAllTurns, ({ id, session, spans }) => {
     const texts = turnsOf(session).map((turn) => resolvePointer(turn, `/${key}`));
     return spans.flatMap((span) => {
       const parts = messageTexts(span, attribute);
       if (parts.length === 0 || texts.some((text) => hasParts(text, parts))) return [];
-      const { expected, received } = describeWrongText(parts, texts);
-      return [{ expected: `${key} with ${expected} in ${formatValue(id)}`, received }];
+      const lost = findLostPart(parts, texts);
+      const { expected, received } = lost ?? describeWrongText(parts, texts);
+      return [
+        {
+          expected: `${key} with ${expected} in ${formatValue(id)}`,
+          received,
+          hint: hint ?? (lost ? PARTS_HINT : TEXT_HINT),
+        },
+      ];
     });
   });
-  return {
-    ...check,
-    judge: (evidence, transcript) =>
-      check.judge(evidence, transcript).map((finding) => ({ ...finding, hint: hint ?? TEXT_HINT })),
-  };
 }
 
 /** Requires the text of the user in the turns of a conversation, perhaps with other messages. */
@@ -258,6 +262,23 @@ export function hasParts(text: unknown, parts: readonly string[]): boolean {
 
 /** Enough characters to recognize where a part of a text begins. */
 const START_LENGTH = 12;
+
+/** Finds a part of a message that a turn lacks as a whole, although it has another part. */
+function findLostPart(
+  parts: readonly string[],
+  texts: readonly unknown[],
+): { expected: string; received: string } | undefined {
+  if (parts.length < 2) return undefined;
+  const isThere = (part: string, text: string): boolean =>
+    text.includes(part.trim().slice(0, START_LENGTH));
+  const text = texts
+    .filter((each) => typeof each === 'string')
+    .find((each) => each !== '' && parts.some((part) => each.includes(part)));
+  const lost = text === undefined ? -1 : parts.findIndex((part) => !isThere(part, text));
+  if (text === undefined || lost < 0) return undefined;
+  const expected = `part ${lost + 1} of ${parts.length} of its message, ${shorten(parts[lost] ?? '')},`;
+  return { expected, received: shorten(text) };
+}
 /** How much is shown before and after the first difference. */
 const SHOWN_BEFORE = 8;
 const SHOWN_LENGTH = 32;
@@ -283,11 +304,11 @@ function describeWrongText(
   let at = 0;
   while (part[at] === rest[at]) at++;
   const start = Math.max(0, at - SHOWN_BEFORE);
-  // The cut may separate the halves of a surrogate pair.
-  const shown = (text: string): string =>
-    formatValue(text.slice(start, start + SHOWN_LENGTH).toWellFormed());
-  return { expected: shown(part), received: shown(rest) };
+  return { expected: shorten(part.slice(start)), received: shorten(rest.slice(start)) };
 }
+
+/** Quotes the start of a text. The cut may separate the halves of a surrogate pair. */
+const shorten = (text: string): string => formatValue(text.slice(0, SHOWN_LENGTH).toWellFormed());
 
 function toRawMessages(text: unknown): string {
   return JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: text }] }]);

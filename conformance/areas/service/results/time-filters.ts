@@ -340,7 +340,7 @@ function filtersByTime(endpoint: ResultsEndpoint, filter: TimeFilter): Check {
         const page = evidence.find(({ id }) => id === finding.exchange);
         if (!page) return finding;
         const read = { page, filter, endpoint, rule, exactStartMs };
-        return { ...finding, hint: findTimeHint(read, transcript) };
+        return { hint: findTimeHint(read, transcript), ...finding };
       });
       return whole && evidence.includes(whole)
         ? [...findings, ...findMissingInPeriod(endpoint, filter, whole, transcript)]

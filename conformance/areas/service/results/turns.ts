@@ -208,15 +208,20 @@ function omitsTraces(endpoint: ResultsEndpoint): Check {
 
 /** Requires turns with these keys on pages that ask for them. Their types are not specified. */
 function includesTraces(endpoint: ResultsEndpoint, keys: readonly string[]): Check {
-  const hasKeys = (turn: unknown): boolean =>
-    isObject(turn) && keys.every((key) => Object.hasOwn(turn, key));
+  const listMissing = (turn: unknown): readonly string[] =>
+    isObject(turn) ? keys.filter((key) => !Object.hasOwn(turn, key)) : keys;
   return checkSessions(
     endpoint,
     (_session, page) => hasRequestedTurns(page),
-    (session) =>
-      Array.isArray(session['traces']) && turnsOf(session).every(hasKeys)
-        ? undefined
-        : { pointer: '/traces', expected: `turns with ${keys.join(', ')}` },
+    (session) => {
+      if (!Array.isArray(session['traces'])) {
+        return { pointer: '/traces', expected: `turns with ${keys.join(', ')}` };
+      }
+      const index = turnsOf(session).findIndex((turn) => listMissing(turn).length > 0);
+      if (index < 0) return undefined;
+      const missing = listMissing(turnsOf(session)[index]).join(', ');
+      return { pointer: `/traces/${index}`, expected: `a turn with ${missing}` };
+    },
   );
 }
 

@@ -12,7 +12,8 @@ import {
 } from '../../../engine/mutants/combinators.ts';
 import type { ProxyResponse } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
-import { bodyFinding } from '../findings.ts';
+import { bodyFinding, requirePlainRight } from '../findings.ts';
+import { hasTurnPerSpan, onceTurnsAreListed } from '../results/sent-turns.ts';
 import { emptyTraceResponse, refusal } from '../transforms.ts';
 import {
   contains,
@@ -64,14 +65,18 @@ export const refusedTraces: Subject = {
         rule: '`POST /v1/traces` refuses spans without a conversation id with 400.',
         statements: ['2.1.3', '4.1.9', '7.a1'],
         reason: 'The spans would belong to no conversation, and the sender would not find out.',
-        check: checkRefused('traces', ['no id'], 400, noTraces, {
-          'no id': {
-            accepted:
-              'Check that every span has gen_ai.conversation.id, unless X-Conversation-Id is sent, before you store any of them.',
-            crashed:
-              'Look for gen_ai.conversation.id in every span and for the header X-Conversation-Id before you use the id, and respond with 400 if both are missing.',
-          },
-        }),
+        // Spans that the header of their request does not reach have no id, either.
+        check: requirePlainRight(
+          [onceTurnsAreListed(hasTurnPerSpan('header'))],
+          checkRefused('traces', ['no id'], 400, noTraces, {
+            'no id': {
+              accepted:
+                'Check that every span has gen_ai.conversation.id, unless X-Conversation-Id is sent, before you store any of them.',
+              crashed:
+                'Look for gen_ai.conversation.id in every span and for the header X-Conversation-Id before you use the id, and respond with 400 if both are missing.',
+            },
+          }),
+        ),
         mutants: {
           'no-id-taken': respondsTo(
             lacksConversationId,

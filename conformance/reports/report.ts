@@ -192,7 +192,7 @@ function rowOf(
     ...('reason' in result ? { reason: result.reason } : {}),
     ...('remedy' in result ? { remedy: result.remedy } : {}),
     ...findingFields(suite, id, result, transcript),
-    evidence: 'evidence' in result ? evidenceOf(result) : [],
+    evidence: 'evidence' in result ? evidenceOf(suite, result, transcript) : [],
   };
 }
 
@@ -242,9 +242,17 @@ function reproduceCommand(
 }
 
 /** Lists the exchanges that show the fault, or all that support a pass, up to the limit. */
-function evidenceOf(result: Extract<RequirementResult, { evidence: unknown }>): EvidenceItem[] {
-  const byId = new Map(result.evidence.map((exchange) => [exchange.id, exchange]));
-  const ids = 'findings' in result ? result.findings.map(({ exchange }) => exchange) : byId.keys();
+function evidenceOf(
+  { peer }: Suite,
+  result: Extract<RequirementResult, { evidence: unknown }>,
+  { exchanges }: Transcript,
+): EvidenceItem[] {
+  // What is wrong with a client may be in another request than the judged one, such as in a retry.
+  const showable = peer === 'client' ? exchanges : result.evidence;
+  const byId = new Map(showable.map((exchange) => [exchange.id, exchange]));
+  const ids = ('findings' in result ? result.findings : result.evidence).map((each) =>
+    'exchange' in each ? each.exchange : each.id,
+  );
   const shown = [...new Set(ids)].flatMap((id) => byId.get(id) ?? []);
   // A finding about the run as a whole may name an exchange that is not evidence.
   const listed = shown.length > 0 ? shown : result.evidence;

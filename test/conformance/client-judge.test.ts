@@ -196,7 +196,7 @@ const faultyClients: Readonly<Record<string, FaultyClient>> = {
       // The service has noticed it when it has handled another request.
       await read(target, '/api/prod-evaluations/sessions/?limit=1');
     },
-    warns: ['CLIENT-044'],
+    fails: ['CLIENT-012'],
   },
   'a tool call whose turn never comes': {
     run: (target) =>

@@ -7,7 +7,7 @@ import {
   type Transcript,
 } from '../../engine/transcript/reading.ts';
 import { conversationSpansOf, isTraces, readTraces, spanKeyOf, spansOf } from './sent-traces.ts';
-import { formatSeconds } from '../../../src/report-kit/format.ts';
+import { formatCount, formatSeconds } from '../../../src/report-kit/format.ts';
 
 /** A later request with the content of an earlier one. */
 export interface Attempt {
@@ -85,6 +85,25 @@ const storedTwice = computeOnce(
  */
 export const storedTwiceOf = (exchange: Exchange, transcript: Transcript): readonly TraceSpan[] =>
   storedTwice(transcript).get(exchange) ?? [];
+
+/** The spans that the service accepted, by their ids and by their content. */
+const storedSpansOf = computeOnce(({ exchanges }: Transcript): ReadonlySet<string> => {
+  const accepted = exchanges.filter(isTraces).filter(isAccepted).flatMap(spansOf);
+  return new Set(accepted.flatMap((span) => [spanKeyOf(span), spanContentOf(span)]));
+});
+
+/** Returns the spans of conversations in a refused request that no accepted request has. */
+export function lostSpansOf(refused: Exchange, transcript: Transcript): TraceSpan[] {
+  if (isAccepted(refused)) return [];
+  const stored = storedSpansOf(transcript);
+  return conversationSpansOf(refused).filter(
+    (span) => !stored.has(spanKeyOf(span)) && !stored.has(spanContentOf(span)),
+  );
+}
+
+/** "3 spans were lost". */
+export const countLost = ({ length }: readonly TraceSpan[]): string =>
+  length === 1 ? '1 span was lost' : `${formatCount(length, 'span')} were lost`;
 
 /** Returns the first request that repeats an earlier one after its response. */
 export function findNextAttempt(exchange: Exchange, transcript: Transcript): Attempt | undefined {

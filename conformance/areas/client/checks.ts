@@ -50,7 +50,7 @@ export function checkRequests(
   unjudged: Check['unjudged'],
   findFaults: (exchange: Exchange, transcript: Transcript) => Fault | readonly Fault[] | undefined,
 ): Check {
-  return checkEach(
+  const check = checkEach(
     isJudged,
     (exchange, transcript) =>
       [findFaults(exchange, transcript) ?? []]
@@ -58,6 +58,13 @@ export function checkRequests(
         .map((fault) => toFinding(fault.at ?? exchange, fault)),
     unjudged,
   );
+  return { ...check, judge: (...given) => omitNotes(check.judge(...given)) };
+}
+
+/** Omits notes if there are other findings: the first finding is the example of the verdict. */
+export function omitNotes(findings: Finding[]): Finding[] {
+  const others = findings.filter(({ isNote }) => isNote !== true);
+  return others.length > 0 ? others : findings;
 }
 
 /** Creates a check that judges the spans of each request, and reports each cure once per request. */

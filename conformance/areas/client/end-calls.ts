@@ -1,14 +1,20 @@
 /** `POST /v1/sessions/{conversation_id}/end`: which conversations end, and when (spec 3.1, 4.2). */
 import { formatValue } from '../../../src/contract/index.ts';
-import { formatCount } from '../../../src/report-kit/format.ts';
+import { formatCount, formatDuration } from '../../../src/report-kit/format.ts';
 import type { Finding } from '../../engine/checks/check.ts';
 import { changeRequest, to, withBody } from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
 import type { Subject } from '../../engine/requirement.ts';
-import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
+import {
+  describeOutcome,
+  type Exchange,
+  isAccepted,
+  type Transcript,
+} from '../../engine/transcript/reading.ts';
 import { endedConversationOf } from '../service/transcript.ts';
 import { checkRequests, type Fault, notObserved, toFinding } from './checks.ts';
 import { explainNoSpans } from './empty-traces.ts';
+import { findMissingSpans } from './lost-spans.ts';
 import { secondBatch, SPAN_CONVERSATION } from './reference.ts';
 import { isEnd, mayContainConversation, sentConversationsOf } from './sent-conversations.ts';
 import {
@@ -157,10 +163,18 @@ function findUnknownConversation(exchange: Exchange, transcript: Transcript): Fa
   const isSent = id !== undefined && sent.has(id);
   if (!is404(exchange) || isSent) return undefined;
   const known = [...sent.keys()];
-  return {
+  const fault = {
     expected: 'the gen_ai.conversation.id of spans that were sent',
     received: `${formatValue(id)}, which no span has`,
-    hint: explainUnknownId(id ?? '', known, transcript),
+  };
+  const hint = explainUnknownId(id ?? '', known, transcript);
+  if (hint !== undefined) return { ...fault, hint };
+  const [missing] = findMissingSpans(transcript);
+  if (!missing) return { ...fault, hint: `The client sent spans of ${formatValue(known.at(-1))}.` };
+  return {
+    expected: fault.expected,
+    received: `spans were lost: none of ${formatValue(id)} was sent before its end call`,
+    hint: `Spans of other conversations are missing, too (CLIENT-044, exchange ${missing.exchange}): the exporter kept its last spans. Flush it, and wait for its result, before the end call.`,
   };
 }
 
@@ -181,8 +195,12 @@ function isHeaderKept(id: string, { exchanges }: Transcript): boolean {
   );
 }
 
-/** Names the known conversation that the client probably meant, or the cause if there is none. */
-function explainUnknownId(id: string, known: readonly string[], transcript: Transcript): string {
+/** Says why an id is unknown, by its form; undefined if it has no likeness to an id that was sent. */
+function explainUnknownId(
+  id: string,
+  known: readonly string[],
+  transcript: Transcript,
+): string | undefined {
   const last = known.at(-1);
   if (last === undefined) return explainNoSpans(transcript);
   if (PLACEHOLDER.test(id)) {
@@ -190,19 +208,21 @@ function explainUnknownId(id: string, known: readonly string[], transcript: Tran
   }
   const encoded = known.find((other) => encodeURIComponent(other) === id);
   if (encoded !== undefined) return 'The id is percent-encoded twice. Encode it once.';
+  const isForm = known.some((other) => other.replaceAll(' ', '+') === id);
+  if (isForm) return 'In a path, + is a plus sign. Percent-encode a space as %20.';
   const similar = known.find((other) => other.trim().toLowerCase() === id.trim().toLowerCase());
   if (similar === undefined && isHeaderKept(last, transcript)) {
     return `X-Conversation-Id is still ${formatValue(last)} in requests after the end call for it. Set the header for each conversation.`;
   }
   return similar === undefined
-    ? `The client sent spans of ${formatValue(last)}.`
+    ? undefined
     : `The client sent spans of ${formatValue(similar)}. Use the same spelling.`;
 }
 
 /** Finds spans of a conversation that arrive for the first time after its end call. */
 function findLateSpans(endCall: Exchange, transcript: Transcript): Fault | undefined {
-  const id = endedConversationOf(endCall);
-  const requests = sentConversationsOf(transcript).get(id ?? '') ?? [];
+  const id = endedConversationOf(endCall) ?? '';
+  const requests = sentConversationsOf(transcript).get(id) ?? [];
   const conversations = conversationsOf(transcript);
   const keysOf = (exchange: Exchange): string[] =>
     conversationSpansOf(exchange)
@@ -213,21 +233,53 @@ function findLateSpans(endCall: Exchange, transcript: Transcript): Fault | undef
   const isStored = (exchange: Exchange): boolean =>
     isBefore(exchange) && (isAccepted(exchange) || exchange.failure !== undefined);
   const sent = new Set(requests.filter(isStored).flatMap(keysOf));
-  const late = requests.find(
+  const late = requests.filter(
     (exchange) =>
       !isBefore(exchange) && isAccepted(exchange) && keysOf(exchange).some((key) => !sent.has(key)),
   );
-  if (!late) return undefined;
-  const count = formatCount(keysOf(late).filter((key) => !sent.has(key)).length, 'new span');
+  const [first] = late;
+  if (!first) return undefined;
+  const keys = new Set(late.flatMap(keysOf).filter((key) => !sent.has(key)));
   return {
-    at: late,
-    expected: `no new spans of ${formatValue(id)} after its end call (exchange ${endCall.id})`,
-    received:
-      late.startedMs < endCall.startedMs
-        ? `${count} in a request that was not yet acknowledged`
-        : count,
-    hint: 'Flush the exporter, and wait for its result, before you end the conversation.',
+    expected: `the end call of ${formatValue(id)} after the service has acknowledged all its spans`,
+    ...describeLateSpans(endCall, first, {
+      count: formatCount(keys.size, 'new span'),
+      isFirst: sent.size === 0,
+      endCalls: countEndCalls(id, transcript),
+    }),
   };
+}
+
+const countEndCalls = (id: string, { exchanges }: Transcript): number =>
+  exchanges.filter(
+    (exchange) => isEnd(exchange) && isAccepted(exchange) && endedConversationOf(exchange) === id,
+  ).length;
+
+/** Says when the spans came, as seen from the end call, and what to change. */
+function describeLateSpans(
+  endCall: Exchange,
+  late: Exchange,
+  { count, isFirst, endCalls }: { count: string; isFirst: boolean; endCalls: number },
+): Pick<Fault, 'received' | 'hint'> {
+  const outcome = `the end call, which got ${describeOutcome(endCall)}`;
+  const hint = `Flush the exporter, wait for its result, and then end the conversation.${
+    is404(endCall) ? ' A 404 ended nothing: the conversation stays open for 24 hours.' : ''
+  }`;
+  if (late.startedMs < endCall.startedMs) {
+    const pause = formatDuration(late.endedMs - endCall.startedMs);
+    const received = `ended too early: exchange ${late.id} with ${count} was acknowledged ${pause} after the start of ${outcome}`;
+    return { received, hint };
+  }
+  const pause = formatDuration(late.startedMs - endCall.endedMs);
+  if (endCalls > 1) {
+    return {
+      received: `ended ${endCalls} times, with turns in between: ${count} came ${pause} after this end call`,
+      hint: 'End a conversation once, after its last turn, not after each turn: the evals score it when it ends.',
+    };
+  }
+  const which = isFirst ? 'first' : 'last';
+  const received = `ended before its ${which} span was sent: ${count} came ${pause} after ${outcome} (exchange ${late.id})`;
+  return { received, hint };
 }
 
 function findOpenConversations(transcript: Transcript): Finding[] {

@@ -35,7 +35,9 @@ export function listNotices(
         ]),
     ...(unrecorded === 0
       ? []
-      : [`Request bodies that were too large to record, and are not judged: ${unrecorded}.`]),
+      : [
+          `Request bodies that were too large, or were refused before they arrived, and are not judged: ${unrecorded}.`,
+        ]),
     ...(droppedRequests === 0
       ? []
       : [`Requests after the recording was full, which are not judged: ${droppedRequests}.`]),

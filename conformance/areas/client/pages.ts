@@ -136,6 +136,10 @@ export const pages: Subject = {
         unjudged: NO_PAGES,
       },
       mutants: {
+        'reads-first-page-again': {
+          description: 'Reads the first page three times instead of the three pages of a list.',
+          transform: changeQuery(isLaterPage, (query) => query.delete('skip')),
+        },
         'reads-a-part': {
           description: 'Reads 50 sessions of a longer list, and no other page.',
           transform: chain(
@@ -225,11 +229,36 @@ function findPartialReads(transcript: Transcript): Finding[] {
       received: `the ${items} newest sessions${times}${missing}`,
       hint: 'Read the other pages with skip, or filter the list, for example by started_after.',
     });
+    if (isStuck(readings, transcript)) {
+      return [{ ...finding, received: `the same page${times} without a pause`, hint: STUCK_CURE }];
+    }
     // A client that asks for fewer sessions than the default page has wants only the newest ones, and one
     // that reads them repeatedly may look for one conversation.
     const isIntended = items < PAGE_LIMIT_DEFAULT || (isFound && readings.length > 1);
     return [isIntended ? { ...finding, isNote: true as const } : finding];
   });
+}
+
+const STUCK_CURE =
+  'Increase skip by the number of received items. If you do, look at the URL that is sent: an & that is not in quotes ends a command of the shell.';
+
+/** A client that waits for a session pauses longer than this between two reads. */
+const POLL_MS_MIN = 200;
+
+/** Returns whether a client read the first page again and again without a pause, and never another one. */
+function isStuck(readings: readonly Reading[], transcript: Transcript): boolean {
+  const pages = readings.map(([page]) => page);
+  const [first, ...others] = pages;
+  const isRepetition = ({ items, conversations, exchange }: Page, index: number): boolean =>
+    items === first?.items &&
+    String(conversations) === String(first.conversations) &&
+    exchange.startedMs - (pages[index]?.exchange.endedMs ?? 0) < POLL_MS_MIN;
+  const isOfList = (other: Reading): boolean => readings.some((each) => isSameList(each, other));
+  return (
+    others.length > 0 &&
+    others.every(isRepetition) &&
+    !readingsOf(transcript).some((other) => isOfList(other) && !isLook(other, transcript))
+  );
 }
 
 /**

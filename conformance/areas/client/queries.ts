@@ -36,7 +36,7 @@ export const queries: Subject = {
         unknownNames(exchange).flatMap((name) => {
           const expected = findIntendedName(name, exchange);
           if (expected === undefined) return [];
-          const hint = 'The service ignores a parameter with this name.';
+          const hint = `The service ignores ${toPrintable(name, 40)}, and responds as if it were not there. ${suggestParameter(expected)}`;
           return [{ expected, received: toPrintable(name), hint }];
         }),
       ),
@@ -59,22 +59,21 @@ export const queries: Subject = {
       },
     },
     'CLIENT-051': {
-      level: 'may',
-      rule: 'A results request has only query parameters that the endpoint defines.',
+      level: 'should',
+      rule: 'A results request has only query parameters that the endpoint defines, each of them once.',
       statements: ['4.3.2', '4.4.2'],
-      reason: 'The specification does not say how a service handles other parameters.',
-      check: checkRequests(isRead, NO_READ, (exchange) => {
-        const others = unknownNames(exchange).filter((name) => !findIntendedName(name, exchange));
-        if (others.length === 0) return undefined;
-        const received = listSome(others.map((name) => toPrintable(name, 40)));
-        const isId = others.some((name) =>
-          /^(conversation|session|source_session)_?id$/i.test(name),
-        );
-        const hint = isId
-          ? 'No parameter selects a conversation: look for its source_session_id in the items.'
-          : undefined;
-        return { expected: 'no other parameters', received, hint };
-      }),
+      reason: 'The specification does not say how a service handles other or repeated parameters.',
+      check: checkRequests(isRead, NO_READ, findUndefinedParameters),
+      mutants: {
+        'filter-by-conversation': {
+          description: 'Filters production results by conversation_id, which is no parameter.',
+          transform: changeQuery(production, (query) => query.set('conversation_id', 'conv-1')),
+        },
+        'filter-twice': {
+          description: 'Sends a filter twice.',
+          transform: changePath(production, (path) => `${path}&failed_only=true`),
+        },
+      },
       legal: {
         'cache-buster': {
           description: 'Adds a parameter that resembles no filter.',
@@ -83,7 +82,7 @@ export const queries: Subject = {
       },
     },
     'CLIENT-052': {
-      rule: 'A query parameter occurs once, with a value of its type: ISO 8601 time, boolean, or integer of 0 or more.',
+      rule: 'A query parameter has a value of its type: ISO 8601 time, boolean, or integer of 0 or more.',
       statements: ['4.3.7', '4.3.8', '4.3.11', '4.3.13', '4.3.14', '4.3.15', '4.4.5', '4.4.6'],
       reason: 'The service refuses the request, or applies another filter.',
       check: checkRequests(isRead, NO_READ, findValueFaults),
@@ -95,10 +94,6 @@ export const queries: Subject = {
         'plus-not-encoded': {
           description: 'Does not percent-encode the + of a UTC offset.',
           transform: changePath(production, (path) => path.replace('%2B', '+')),
-        },
-        'filter-twice': {
-          description: 'Sends a filter twice.',
-          transform: changePath(production, (path) => `${path}&failed_only=true`),
         },
       },
       legal: {
@@ -156,6 +151,39 @@ function unknownNames(exchange: Exchange): string[] {
 const SHARED = ['eval', 'failed_only', 'started_after', 'started_before', 'include_traces'];
 const PAGING = ['skip', 'limit'];
 
+/** Parameters that clients expect to select a conversation. */
+const ID_NAME = /^(conversation|session|source_session)_?id$/i;
+
+/** Finds parameters that the endpoint does not define, and repeated ones. */
+function findUndefinedParameters(exchange: Exchange): Fault[] {
+  const query = queryOf(exchange);
+  const others = unknownNames(exchange).filter((name) => !findIntendedName(name, exchange));
+  const ids = others.filter((name) => ID_NAME.test(name));
+  const repeated = parametersOf(exchange).filter((name) => query.getAll(name).length > 1);
+  const list = (names: readonly string[]): string =>
+    listSome(names.map((name) => toPrintable(name, 40)));
+  return [
+    ...repeated.map((name) => ({
+      expected: `${name} once`,
+      received: `${name} ${query.getAll(name).length} times`,
+      hint: 'The service may read any of the values. Send the parameter once.',
+    })),
+    ...(ids.length === 0
+      ? []
+      : [
+          {
+            expected: 'no other parameters',
+            received: `${list(ids)}, so the list has the sessions of all conversations`,
+            hint: 'No parameter selects a conversation: look for its source_session_id in the items.',
+          },
+        ]),
+    // Parameters without a meaning, such as those that prevent caching, do no harm.
+    ...(others.length === ids.length
+      ? []
+      : [{ expected: 'no other parameters', received: list(others), isNote: true }]),
+  ];
+}
+
 /** The query parameters of an endpoint (spec 4.3, 4.4). */
 const parametersOf = ({ endpoint }: Exchange): string[] => [
   endpoint === 'simulations' ? 'agent' : 'run',
@@ -189,6 +217,22 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 
 /** Names with which clients ask for failed sessions, as in `outcome=fail`. */
 const OUTCOME_NAMES: ReadonlySet<string> = new Set(['outcome', 'result', 'status', 'verdict']);
+
+/** Says how to use the parameter that a client probably meant. */
+function suggestParameter(name: string): string {
+  switch (name) {
+    case 'skip':
+      return 'Send skip, the number of sessions before the page.';
+    case 'failed_only':
+      return 'Send failed_only=true.';
+    case 'agent':
+      return 'Simulations are filtered by agent: the name or the URL, or a part of them.';
+    case 'run':
+      return 'Production results are filtered by run: the name, or a part of it.';
+    default:
+      return `Send ${name}.`;
+  }
+}
 
 const toSnakeCase = (name: string): string =>
   name
@@ -230,16 +274,21 @@ const TYPES: Readonly<Record<string, [description: string, isValid: (value: stri
 function findValueFaults(exchange: Exchange): Fault[] {
   const query = queryOf(exchange);
   return parametersOf(exchange).flatMap((name) => {
-    const values = query.getAll(name);
-    const [value = ''] = values;
     const [expected, isValid] = TYPES[name] ?? ['', () => true];
-    if (values.length > 1) {
-      return [{ expected: `${name} once`, received: `${name} ${values.length} times` }];
-    }
-    if (values.length === 0 || isValid(value)) return [];
-    const hint = isTime(value.replaceAll(' ', '+'))
-      ? 'Percent-encode + as %2B: in a query, + means a space.'
-      : undefined;
+    const value = query.getAll(name).find((each) => !isValid(each));
+    if (value === undefined) return [];
+    const hint = suggestValue(name, value);
     return [{ expected: `${name} is ${expected}`, received: toPrintable(value, 40), hint }];
   });
+}
+
+/** Advises on a wrong value by its form. */
+function suggestValue(name: string, value: string): string | undefined {
+  if (!name.startsWith('started_')) return undefined;
+  if (isTime(value.replaceAll(' ', '+'))) {
+    return 'Percent-encode + as %2B: in a query, + means a space.';
+  }
+  const format = 'Write the time like 2026-11-27T10:00:00Z';
+  if (/^\d{10}(\.\d+)?$/.test(value)) return `${format}, not in seconds since 1970.`;
+  return /^\d{13}$/.test(value) ? `${format}, not in milliseconds since 1970.` : `${format}.`;
 }

@@ -11,6 +11,8 @@ import {
   isEssential,
   isInjected,
   isUnavailable,
+  countLost,
+  lostSpansOf,
   storedTwiceOf,
   waitMsOf,
 } from './attempts.ts';
@@ -26,17 +28,20 @@ import { firstBatch, secondBatch } from './reference.ts';
 import { isTraces, nameSpan, readTraces, RESEND_CURE } from './sent-traces.ts';
 import { sendBefore, storedResponse, withHeaders } from './transforms.ts';
 
-const INJECT = 'Add --inject-faults to sandbox-kit exec --judge-client.';
+export const INJECT = 'Add --inject-faults to sandbox-kit exec --judge-client.';
 const NO_429 = notObserved(`No trace request with spans and no end call got a 429. ${INJECT}`);
 const NO_503 = notObserved(
   `No trace request with spans and no end call got a 502, 503, or 504. ${INJECT}`,
 );
 
+const NO_503_TRACES = notObserved(`No trace request with spans got a 502, 503, or 504. ${INJECT}`);
+
 const end = to('end');
 const traces = to('traces');
 
 function findNewIds(exchange: Exchange, transcript: Transcript): Fault | undefined {
-  const hint = 'Generate the id of a span when it starts, not when you send it.';
+  const hint =
+    'Generate the id of a span when it starts, not when you send it, and forget a span when the service has accepted it.';
   const next = findNextAttempt(exchange, transcript);
   if (isRepeatable(exchange) && next?.hasNewIds) {
     return {
@@ -50,7 +55,7 @@ function findNewIds(exchange: Exchange, transcript: Transcript): Fault | undefin
   if (stored.length === 0) return undefined;
   return {
     expected: 'only new spans, or the earlier span ids',
-    received: `spans that an earlier request had with other ids: ${listSome(stored.map(nameSpan))}`,
+    received: `turns that are stored twice, because an earlier request had them with other ids: ${listSome(stored.map(nameSpan))}`,
     hint,
   };
 }
@@ -94,6 +99,7 @@ export const retries: Subject = {
           'gives-up-on-429': {
             description: 'Drops a batch that got a 429.',
             transform: giveUp(traces, 429),
+            alsoKills: ['CLIENT-045'],
           },
         },
       },
@@ -108,6 +114,7 @@ export const retries: Subject = {
           'gives-up-on-503': {
             description: 'Drops a batch that got a 503.',
             transform: giveUp(traces, 503),
+            alsoKills: ['CLIENT-045'],
           },
           'ends-only-once': {
             description: 'Does not repeat an end call that got a 503.',
@@ -117,10 +124,11 @@ export const retries: Subject = {
       },
       'CLIENT-033': {
         level: 'should',
-        rule: 'After a 502, 503, or 504, the client waits for `Retry-After`, or at least 100 ms, before it sends the request again.',
+        rule: 'After a 502, 503, or 504, the client waits for `Retry-After`, or at least 100 ms, before it sends a trace request again.',
         statements: ['4.1.7'],
         reason: 'Clients that retry immediately keep an overloaded service from recovering.',
-        check: checkWait(isRefusedForLoad, NO_503, PAUSE_MS_MIN),
+        // The specification names no wait for end calls.
+        check: checkWait(isTracesRefusedForLoad, NO_503_TRACES, PAUSE_MS_MIN),
         mutants: {
           hammers: {
             description: 'Sends a batch again immediately after a 503.',
@@ -220,6 +228,10 @@ function isRefusedForLoad(exchange: Exchange): boolean {
   return isUnavailable(exchange) && isEssential(exchange);
 }
 
+function isTracesRefusedForLoad(exchange: Exchange): boolean {
+  return isTraces(exchange) && isRefusedForLoad(exchange);
+}
+
 /** Returns whether a trace request may be sent again: the refusal was temporary, or no response came. */
 function isRepeatable(exchange: Exchange): boolean {
   const isTemporary = isRateLimited(exchange) || (exchange.response?.status ?? 0) >= 500;
@@ -278,8 +290,16 @@ function checkRetried(
   );
 }
 
+/** Says how many spans were lost, and what follows the refused request. */
+function describeGap(refused: Exchange, transcript: Transcript): Pick<Fault, 'received' | 'hint'> {
+  const lost = lostSpansOf(refused, transcript);
+  const next = describeNext(refused, transcript);
+  if (lost.length === 0) return next;
+  return { ...next, received: `${countLost(lost)}: ${next.received}` };
+}
+
 /** Says that no attempt follows, or what the next trace request contains instead of the spans. */
-function describeGap(
+export function describeNext(
   refused: Exchange,
   { exchanges }: Transcript,
 ): Pick<Fault, 'received' | 'hint'> {

@@ -32,7 +32,7 @@ type SentTraces =
     }
   /** `problem` never quotes the body. */
   | { kind: 'unreadable'; problem: string; cure?: string | undefined }
-  /** The body is not recorded, or the headers do not say how to read it. */
+  /** The body is cut or not recorded, or the headers do not say how to read it. */
   | { kind: 'unknown' };
 
 /** Decodes the body of a trace request according to its headers. */
@@ -69,7 +69,7 @@ export function encodingOf({ request }: Exchange): string {
 }
 
 /** Returns the body of a request as it was sent; undefined if it is not recorded. */
-function bytesOf({ request }: Exchange): Uint8Array | undefined {
+export function bytesOf({ request }: Exchange): Uint8Array | undefined {
   const { body = '', bodyBase64, bodyBytes } = request;
   if (bodyBytes !== undefined) return undefined;
   return bodyBase64 === undefined ? Buffer.from(body) : Buffer.from(bodyBase64, 'base64');
@@ -82,7 +82,12 @@ function decode(exchange: Exchange): SentTraces {
   const format = formatOf(exchange);
   const encoding = encodingOf(exchange);
   const bytes = bytesOf(exchange);
-  if (!bytes || !format || !['gzip', 'x-gzip', 'identity'].includes(encoding)) {
+  if (
+    !bytes ||
+    !format ||
+    exchange.request.bodyCut ||
+    !['gzip', 'x-gzip', 'identity'].includes(encoding)
+  ) {
     return { kind: 'unknown' };
   }
   try {

@@ -1,10 +1,20 @@
 /** Trace requests: their headers, size, and format, and the conversation that they name (spec 4.1). */
 import { gzipSync } from 'node:zlib';
 import { CONVERSATION_ID_KEY, INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
-import { changeRequest } from '../../engine/mutants/combinators.ts';
+import { changeRequest, withBody } from '../../engine/mutants/combinators.ts';
+import type { ProxyResponse, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { type Subject, withDefaults } from '../../engine/requirement.ts';
-import { type Exchange, toPrintable } from '../../engine/transcript/reading.ts';
+import { requestBytesOf } from '../../engine/transcript/body-length.ts';
+import {
+  type Exchange,
+  isAccepted,
+  toPrintable,
+  type Transcript,
+} from '../../engine/transcript/reading.ts';
+import { hasSpans, lostSpansOf } from './attempts.ts';
+import type { Span, TraceExport } from '../service/spans.ts';
 import { checkRequests, type Fault, listSome, NO_TRACES, notObserved } from './checks.ts';
+import { findCut, isCut } from './cut-bodies.ts';
 import { secondBatch } from './reference.ts';
 import {
   conversationSpansOf,
@@ -23,7 +33,12 @@ import {
   withHeaders,
 } from './transforms.ts';
 
+const NO_BODY = notObserved(
+  'No trace request has a body that was recorded, with a Content-Type and a Content-Encoding of the interface.',
+);
+
 const MEGABYTES_11 = 11 * 1024 * 1024;
+const MEGABYTES_3 = 3 * 1024 * 1024;
 
 export const traceRequests: Subject = {
   requirements: withDefaults(
@@ -82,9 +97,10 @@ export const traceRequests: Subject = {
         statements: ['1.7', '2.1.r3c', '2.1.r3d', '4.1.7'],
         reason: 'The service refuses the request, or finds no spans in it.',
         check: checkRequests(
-          (exchange) => isTraces(exchange) && readTraces(exchange).kind !== 'unknown',
-          NO_TRACES,
-          findFormatFault,
+          (exchange) =>
+            isTraces(exchange) && (isCut(exchange) || readTraces(exchange).kind !== 'unknown'),
+          (transcript) => (transcript.exchanges.some(isTraces) ? NO_BODY : NO_TRACES)(transcript),
+          (exchange, transcript) => findCut(exchange, transcript) ?? findFormatFault(exchange),
         ),
         mutants: {
           'not-otlp': {
@@ -121,6 +137,12 @@ export const traceRequests: Subject = {
             transform: editSpans(([span]) => {
               if (span) span.name = 'x'.repeat(MEGABYTES_11);
             }),
+          },
+        },
+        legal: {
+          'splits-large-batch': {
+            description: 'Sends a batch of 12 MB, and two halves of it after the 413.',
+            transform: splitAfter413,
           },
         },
       },
@@ -167,6 +189,25 @@ export const traceRequests: Subject = {
   ),
 };
 
+/** Makes the second batch too large, and sends it again in two halves. */
+function splitAfter413(): ReturnType<TransformFactory> {
+  return async (request, forward) => {
+    if (!secondBatch(request)) return forward(request);
+    const { resourceSpans = [] } = request.json as TraceExport;
+    const spans = resourceSpans.flatMap(({ scopeSpans }) =>
+      scopeSpans.flatMap((each) => each.spans),
+    );
+    const large = spans.map((span) => ({ ...span, name: 'x'.repeat(MEGABYTES_3) }));
+    const sendPart = (part: readonly Span[]): Promise<ProxyResponse> =>
+      forward(
+        withBody(request, JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: part }] }] })),
+      );
+    await sendPart(large);
+    await sendPart(large.slice(0, 2));
+    return sendPart(large.slice(2));
+  };
+}
+
 /** Advises on a request without a conversation id, by the name of a similar header. */
 function suggestHeader({ request }: Exchange): string {
   const similar = Object.keys(request.headers).find((name) => /conversation/i.test(name));
@@ -189,7 +230,8 @@ function findFormatFault(exchange: Exchange): Fault | undefined {
   };
 }
 
-function findSizeFault({ request, response }: Exchange): Fault | undefined {
+function findSizeFault(exchange: Exchange, transcript: Transcript): Fault | undefined {
+  const { request, response } = exchange;
   const bytes = request.bodyBytes ?? 0;
   const isRefused = response?.status === 413;
   if (!isRefused && bytes <= INGEST_BODY_BYTES_MAX) return undefined;
@@ -197,5 +239,27 @@ function findSizeFault({ request, response }: Exchange): Fault | undefined {
     expected: `at most ${INGEST_BODY_BYTES_MAX} bytes`,
     received: bytes > 0 ? `${bytes} bytes` : 'more than 10 MB when decompressed',
     hint: 'Configure the exporter to send smaller batches.',
+    // A client that then sends the spans in smaller requests loses nothing.
+    isNote: isRefused && isSplit(exchange, transcript),
   };
+}
+
+/** The requests with the parts of a batch are about as large together as the batch. */
+const SPLIT_SHARE_MIN = 0.9;
+
+/** Returns whether later, smaller requests delivered a batch that was too large. */
+function isSplit(refused: Exchange, transcript: Transcript): boolean {
+  if (hasSpans(refused)) return lostSpansOf(refused, transcript).length === 0;
+  const bytes = requestBytesOf(refused);
+  const parts = transcript.exchanges.filter(
+    (exchange) =>
+      isTraces(exchange) &&
+      isAccepted(exchange) &&
+      // A client may read the 413 before the service has finished it.
+      exchange.id > refused.id &&
+      encodingOf(exchange) === encodingOf(refused) &&
+      requestBytesOf(exchange) < bytes,
+  );
+  const total = parts.reduce((sum, part) => sum + requestBytesOf(part), 0);
+  return total >= SPLIT_SHARE_MIN * bytes;
 }

@@ -891,6 +891,10 @@ export interface RecordedRequest {
    * Size of a body that was too large to store. Absent if the body is stored.
    */
   bodyBytes?: number;
+  /**
+   * Present if a client closed the connection before the body of its request was complete. The body is the part that arrived.
+   */
+  bodyCut?: true;
 }
 /**
  * Header names are lower case; repeated headers are joined with commas.

@@ -1,0 +1,82 @@
+/** Trace requests whose body ends before it is complete: the service waits for the rest, and stores nothing. */
+import { constants, gunzipSync } from 'node:zlib';
+import { formatCount } from '../../../src/report-kit/format.ts';
+import { requestBytesOf } from '../../engine/transcript/body-length.ts';
+import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
+import type { Fault } from './checks.ts';
+import { bytesOf, encodingOf, isTraces, spansOf } from './sent-traces.ts';
+
+/** Returns whether the client closed the connection before the body of its request was complete. */
+export const isCut = ({ request }: Exchange): boolean => request.bodyCut === true;
+
+/** Returns the fault of a body that is cut, unless a later request may have delivered its spans. */
+export function findCut(exchange: Exchange, transcript: Transcript): Fault | undefined {
+  if (!isCut(exchange) || isDeliveredLater(exchange, transcript)) return undefined;
+  const bytes = requestBytesOf(exchange);
+  const length = lengthOf(exchange);
+  const lost = 'The service stores nothing of a body that is not complete.';
+  const upload =
+    'If it is right, the upload was stopped: check the timeout of the client, and wait for the result before the process exits.';
+  if (length === undefined) {
+    return {
+      expected: 'a chunked body that ends with a chunk of length 0',
+      received: `no such chunk after ${formatBytes(bytes)}: the client closed the connection`,
+      hint: `${lost} Close the stream of the body, so that the HTTP library sends the last chunk.`,
+    };
+  }
+  return {
+    expected: `the ${formatBytes(length)} that Content-Length announces`,
+    received: `${formatBytes(bytes)}, and then the client closed the connection`,
+    hint: `${lost} Check that Content-Length is the number of bytes that you send: after encoding as UTF-8, and after compression. ${upload}`,
+  };
+}
+
+const formatBytes = (bytes: number): string => formatCount(bytes, 'byte');
+
+/** Returns the Content-Length of a request; undefined if its body is chunked. */
+function lengthOf({ request }: Exchange): number | undefined {
+  const length = request.headers['content-length'];
+  return length === undefined ? undefined : Number(length);
+}
+
+/**
+ * Returns whether a later request may have delivered the spans of a body that is cut: it has the same
+ * length, starts with the same bytes, or has the same spans.
+ */
+function isDeliveredLater(cut: Exchange, { exchanges }: Transcript): boolean {
+  const later = exchanges.filter(
+    (exchange) => isTraces(exchange) && isAccepted(exchange) && exchange.startedMs >= cut.startedMs,
+  );
+  const start = Buffer.from(bytesOf(cut) ?? []);
+  const length = lengthOf(cut);
+  const ids = listSpanIds(start, encodingOf(cut));
+  const delivered = new Set(later.flatMap(spansOf).map(({ spanId }) => spanId));
+  if (ids.length > 0 && ids.every((id) => delivered.has(id))) return true;
+  return later.some((exchange) => {
+    if (length !== undefined && lengthOf(exchange) === length) return true;
+    const bytes = Buffer.from(bytesOf(exchange) ?? []);
+    // Headers and the names of the first lists are the same in all requests.
+    return ids.length === 0 && bytes.subarray(0, start.length).equals(start);
+  });
+}
+
+/** Returns the span ids in the part of a body that arrived, in JSON or protobuf. */
+function listSpanIds(bytes: Buffer, encoding: string): string[] {
+  const text = (encoding === 'identity' ? bytes : inflateStart(bytes)).toString('latin1');
+  const inJson = text.matchAll(/"spanId"\s*:\s*"([\da-f]{16})"/gi);
+  // A trace id of 16 bytes, and then a span id of 8.
+  const inProtobuf = text.matchAll(/\n\x10[^]{16}\x12\x08([^]{8})/g);
+  return [
+    ...[...inJson].map(([, id = '']) => id.toLowerCase()),
+    ...[...inProtobuf].map(([, id = '']) => Buffer.from(id, 'latin1').toString('hex')),
+  ];
+}
+
+/** Decompresses the part of gzip data that arrived. */
+function inflateStart(bytes: Buffer): Buffer {
+  try {
+    return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 20_000_000 });
+  } catch {
+    return Buffer.alloc(0);
+  }
+}

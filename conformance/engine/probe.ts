@@ -63,6 +63,8 @@ export interface ProbeContext {
   send(step: Step): Promise<Exchange | undefined>;
   /** Returns whether an exchange repeats a request whose connection failed at first. */
   wasCutOff(exchange: Exchange): boolean;
+  /** Lets work continue in later phases, such as listening after a hang-up; the run waits for it at its end. */
+  continueInBackground(work: Promise<void>): void;
   /** Random values for this probe alone, derived from the seed. */
   readonly random: Random;
   /** Messages that are likely to make the agent call a tool. */

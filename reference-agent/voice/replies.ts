@@ -6,6 +6,7 @@ const REPLY_BY_CLIP: Readonly<Record<string, string>> = {
   'return-shoes': 'return-is-easy',
   'cancel-order': 'order-is-canceled',
   'opening-hours': 'let-me-look',
+  'open-now': 'yes-we-are',
   'thank-you': 'goodbye',
 };
 const GREETING_ID = 'how-can-i-help';

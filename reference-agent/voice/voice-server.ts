@@ -25,6 +25,7 @@ import { drawCallFaults } from './call-faults.ts';
 import { createCallHistory, createCallRecord } from './call-record.ts';
 import type { CaptionServices } from './caption-dialogue.ts';
 import { handleUpgrades, type Upgrade } from '../../src/http-kit/upgrade.ts';
+import { loadMediaModules } from './media.ts';
 import { createPacer } from '../../src/platform/pacer.ts';
 import { assertSubprotocol, isForVoice, rejectUpgrade, VOICE_PROTOCOL } from './upgrade.ts';
 import { resolveVoiceLimits, type VoiceSettings } from './voice-limits.ts';
@@ -170,6 +171,8 @@ export class VoiceServer {
     const callId = `call_${random.id(12)}`;
     const record = createCallRecord(callId, clock.nowMs(), clock.monotonicMs());
     const faults = drawCallFaults(injectedFaults, random.fork(callId));
+    // Loading takes a moment, so it starts before the first message. A failure ends the call later.
+    loadMediaModules().catch(() => undefined);
     const call = new Call(socket, this.#callParts, faults, record);
     this.#calls.add(call);
     this.#history.open(record);

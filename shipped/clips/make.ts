@@ -18,6 +18,7 @@ const texts = {
     'return-shoes': 'I would like to return a pair of shoes',
     'cancel-order': 'Can you cancel my last order for me',
     'opening-hours': 'When are you open on the weekend',
+    'open-now': 'Are you open now',
     'thank-you': 'Thank you that is all I wanted to know',
   },
   agent: {
@@ -26,6 +27,7 @@ const texts = {
     'return-is-easy': 'You can return them to us within thirty days',
     'order-is-canceled': 'I have canceled your order for you',
     'let-me-look': 'One moment while I look that up for you',
+    'yes-we-are': 'Yes we are',
     goodbye: 'You are welcome have a lovely day',
   },
 };

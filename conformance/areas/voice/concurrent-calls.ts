@@ -18,7 +18,7 @@ import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 import { unlessAbsent } from './absence.ts';
 import { distortCalls, handleCalls, replaceMessages } from './call-transforms.ts';
 import { callFinding } from './evidence.ts';
-import { checkConnectedCalls, packetsOf, STOP_MS_MAX } from './media-evidence.ts';
+import { checkConnectedCalls, hasReply, packetsOf, STOP_MS_MAX } from './media-evidence.ts';
 import { IDS_REASON, sentSessionId } from './message-ids.ts';
 import { isVoiceStep } from './requests.ts';
 
@@ -90,7 +90,7 @@ function idsOf(exchange: Exchange): string[] {
   return [callReadyIdOf(exchange), sentSessionId(exchange)].filter((id) => typeof id === 'string');
 }
 
-/** After the shorter of two concurrent calls hangs up, the kit speaks in the longer one again. */
+/** The kit speaks in the longer of two concurrent calls after the shorter one has hung up. */
 function checkContinues(): Check {
   const shorterHangUpMsOf = ({ exchanges }: Transcript): number => {
     const shorter = exchanges.findLast(isVoiceStep('overlap'));
@@ -103,12 +103,11 @@ function checkContinues(): Check {
     if (close && close.atMs >= hangUpMs - 100) {
       return ['a call that continues', `a closed WebSocket with ${close.code ?? 'no code'}`];
     }
-    const hasSpokenAgain = eventsOf(exchange, 'speech').some(
-      ({ untilMs = 0 }) => untilMs > hangUpMs,
-    );
-    const sendsNow = packetsOf(exchange).some(({ atMs }) => atMs > hangUpMs + STOP_MS_MAX);
+    const spokeAfter = eventsOf(exchange, 'speech').some(({ untilMs = 0 }) => untilMs > hangUpMs);
+    const sendsNow =
+      hasReply(exchange) || packetsOf(exchange).some(({ atMs }) => atMs > hangUpMs + STOP_MS_MAX);
     const sentBefore = packetsOf(exchange).some(({ atMs }) => atMs < hangUpMs);
-    return hasSpokenAgain && sentBefore && !sendsNow ? ['audio as before', 'no audio'] : undefined;
+    return spokeAfter && sentBefore && !sendsNow ? ['audio as before', 'no audio'] : undefined;
   });
 }
 

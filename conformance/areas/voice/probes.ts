@@ -11,6 +11,7 @@ import {
 } from '../../engine/transcript/call-messages.ts';
 import { PREFLIGHT } from '../../engine/transcript/reading.ts';
 import type { SandboxContext, SandboxState } from '../sandbox-state.ts';
+import { STOP_MS_MAX } from './media-evidence.ts';
 import {
   AFTER_CALLS,
   createCallStep,
@@ -31,20 +32,23 @@ const REPLY_MS_MAX = 15_000;
 const SPEECH_MS_MAX = 20_000;
 /** How long a probe waits for an update after the reply. */
 const UPDATE_MS_MAX = 2_000;
-/** How long a probe records media after the hang-up. */
-const LISTEN_MS = 2_500;
+/** How long a probe records media after the hang-up: longer than media may take to stop. */
+const LISTEN_MS = STOP_MS_MAX + 250;
 /** How long a probe waits for the WebSocket to close after an error. */
 const CLOSE_MS_MAX = 1_000;
 /** How long a probe waits for a reaction that the specification leaves open. */
-const REACTION_MS_MAX = 1_500;
+const REACTION_MS_MAX = 500;
 /** How long a probe waits for the error about a failed connection; ICE retries for a while. */
 const FAILURE_MS_MAX = 5_000;
 
+/** What a probe says: a short question that needs no more than a short reply. */
+const QUESTION_ID = 'open-now';
+
 /** The usual duration of the setup of a call with its greeting, and of a turn with a short reply. */
 const SETUP_MS = 2_500;
-const TURN_MS = 4_000;
+const TURN_MS = 2_000;
 /** The usual duration of a turn that ends when its reply starts. */
-const LAST_TURN_MS = 2_000;
+const CUT_TURN_MS = 1_200;
 /** The usual duration of a call that is requested and not connected. */
 const REQUEST_MS = 200;
 /** The usual duration of a call whose media can't connect. */
@@ -136,83 +140,80 @@ async function placeCall(context: SandboxContext, step: Step<VoiceStep>): Promis
   if (call && isBrokenDuringSetup(call)) await context.send(step);
 }
 
-/** Plays a clip and listens to the reply; returns whether there was one and the call is still open. */
-async function takeTurn(call: Call, context: SandboxContext, id: string): Promise<boolean> {
-  const hasReply = await speakAndWait(call, context, id);
-  if (hasReply) await call.waitUntilSilent(SPEECH_MS_MAX);
-  await call.waitForMessage(['conversation_update'], UPDATE_MS_MAX);
-  return hasReply && call.isOpen;
-}
-
-/**
- * Plays a clip, and waits only until the reply starts and the update arrives. The hang-up that follows
- * interrupts the reply, as users do, and saves the time of listening to it.
- */
-async function takeLastTurn(call: Call, context: SandboxContext, id: string): Promise<void> {
-  await speakAndWait(call, context, id);
-  await call.waitForMessage(['conversation_update'], UPDATE_MS_MAX);
-}
-
-/** Plays a clip; returns whether a reply started. */
-async function speakAndWait(call: Call, context: SandboxContext, id: string): Promise<boolean> {
-  const clip = (await context.voice.clips()).find((candidate: Clip) => candidate.id === id);
-  if (!clip) throw new Error(`There is no clip ${id}.`);
+/** Asks a question; returns whether a reply started. */
+async function ask(call: Call, context: SandboxContext): Promise<boolean> {
+  const clip = (await context.voice.clips()).find(({ id }: Clip) => id === QUESTION_ID);
+  if (!clip) throw new Error(`There is no clip ${QUESTION_ID}.`);
   await call.speak(clip);
   return call.waitUntilAudible(REPLY_MS_MAX);
 }
 
-/** Holds one call like a simulated user: with two turns, a full reply, and a hang-up. */
+/** Takes a turn with a full reply. */
+async function takeTurn(call: Call, context: SandboxContext): Promise<void> {
+  if (await ask(call, context)) await call.waitUntilSilent(SPEECH_MS_MAX);
+  await call.waitForMessage(['conversation_update'], UPDATE_MS_MAX);
+}
+
+/**
+ * Takes a turn only until the reply starts and the update arrives. The hang-up that follows
+ * interrupts the reply, as users do, and saves the time of listening to it.
+ */
+async function takeCutTurn(call: Call, context: SandboxContext): Promise<void> {
+  await ask(call, context);
+  await call.waitForMessage(['conversation_update'], UPDATE_MS_MAX);
+}
+
+/** Holds one call like a simulated user: with a turn, a full reply, and a hang-up. */
 export const conversation = createProbe({
   id: 'voice/conversation',
   phase: 'accepted',
-  cost: cost(1, 2, 0, 1),
-  callTime: { eachMs: SETUP_MS + TURN_MS + LAST_TURN_MS },
+  cost: cost(1, 1, 0, 1),
+  callTime: { eachMs: SETUP_MS + TURN_MS },
   async run(context) {
     await placeCall(
       context,
       createCallStep('conversation', async (call) => {
-        if (!(await beginCall(call, context))) return;
-        if (!(await takeTurn(call, context, 'where-is-my-order'))) return;
-        await takeLastTurn(call, context, 'opening-hours');
+        if (await beginCall(call, context)) await takeTurn(call, context);
       }),
     );
   },
 });
 
-/** Holds two concurrent calls with different turns; the longer one continues after the other ends. */
+/** Holds two concurrent calls; the user of the longer one speaks after the other has hung up. */
 const overlap = createProbe({
   id: 'voice/overlap',
   phase: 'accepted',
-  cost: cost(2, 3, 0, 2),
-  callTime: { eachMs: SETUP_MS + TURN_MS + LAST_TURN_MS },
+  cost: cost(2, 2, 0, 2),
+  callTime: { eachMs: SETUP_MS + 2 * CUT_TURN_MS },
   async run(context) {
     const shorterEnded = Promise.withResolvers<undefined>();
     const shorter = createCallStep('overlap', async (call) => {
-      if (await beginCall(call, context)) {
-        await takeLastTurn(call, context, 'opening-hours');
-        const hangingUp = call.hangUp(LISTEN_MS);
-        shorterEnded.resolve(undefined);
-        await hangingUp;
-      }
+      if (!(await beginCall(call, context))) return;
+      await takeCutTurn(call, context);
+      const hangingUp = call.hangUp(LISTEN_MS);
+      shorterEnded.resolve(undefined);
+      await hangingUp;
     });
     const longer = createCallStep('longer overlap', async (call) => {
       if (!(await beginCall(call, context))) return;
-      if (!(await takeTurn(call, context, 'where-is-my-order'))) return;
       await shorterEnded.promise;
-      await takeLastTurn(call, context, 'opening-hours');
+      await takeCutTurn(call, context);
     });
-    await Promise.all([
+    // The kit only listens after the hang-up, so the next phase doesn't wait for that.
+    context.continueInBackground(
       placeCall(context, shorter).finally(() => shorterEnded.resolve(undefined)),
-      placeCall(context, longer),
-    ]);
+    );
+    await placeCall(context, longer);
+    await shorterEnded.promise;
   },
 });
 
 /** Requests a call that may be refused, and waits for the close after an error. */
 const requestRefused =
-  (start: CallMessage): CallScript =>
+  (start: CallMessage | string | Uint8Array, waitMs = READY_MS_MAX): CallScript =>
   async (call) => {
-    const response = await requestCall(call, start);
+    call.send(start);
+    const response = await call.waitForMessage(['call_ready', 'error'], waitMs);
     if (response?.['type'] === 'error') await call.waitUntilClosed(CLOSE_MS_MAX);
   };
 
@@ -290,25 +291,24 @@ const silences = createProbe({
   callTime: { eachMs: REQUEST_MS + REACTION_MS_MAX },
   async run(context) {
     const bytes = new TextEncoder().encode(JSON.stringify(minimalStart));
-    const sendFirst = (step: VoiceStep, message: object | string | Uint8Array): Step<VoiceStep> =>
-      createCallStep(step, async (call) => {
-        call.send(message);
-        await call.waitUntilClosed(REACTION_MS_MAX);
-      });
+    const sendFirst = (step: VoiceStep, message: CallMessage | string | Uint8Array): Step =>
+      createCallStep(step, requestRefused(message, REACTION_MS_MAX));
     const sendAfterReady = (step: VoiceStep, message: object): Step<VoiceStep> =>
       createCallStep(step, async (call) => {
         const ready = await requestCall(call, createFullStart(context));
         if (ready?.['type'] === 'call_ready') call.send(message);
-        await call.waitUntilClosed(REACTION_MS_MAX);
+        const error = await call.waitForMessage(['error'], REACTION_MS_MAX);
+        if (error) await call.waitUntilClosed(CLOSE_MS_MAX);
       });
     const unknown = { type: 'sandbox_kit_unknown', note: 'Ignore this.' };
+    // Those that wait for a reaction start first.
     await Promise.all([
+      context.send(sendAfterReady('unknown type', unknown)),
+      context.send(sendAfterReady('second start_call', minimalStart)),
       context.send(sendFirst('not JSON', 'Hello?')),
       context.send(sendFirst('no type', { audio_config: { codec: 'opus' } })),
       context.send(sendFirst('binary start_call', bytes)),
       context.send(sendFirst('no audio_config', { type: 'start_call' })),
-      context.send(sendAfterReady('unknown type', unknown)),
-      context.send(sendAfterReady('second start_call', minimalStart)),
     ]);
   },
 });
@@ -340,8 +340,8 @@ export const voiceProbes: readonly VoiceProbe[] = [
   forms,
   conversation,
   overlap,
-  handshake,
-  failures,
   silences,
+  failures,
+  handshake,
   after,
 ];

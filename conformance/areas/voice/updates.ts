@@ -9,9 +9,12 @@ import { isValidCall } from './evidence.ts';
 import { checkConnectedCalls, explainNoMedia, hasReply, hasUpdate } from './media-evidence.ts';
 import { missing } from '../fields.ts';
 import { fieldsOfMessage } from './message-fields.ts';
+import { isVoiceStep } from './requests.ts';
 import { checkSameId, checkSessionId, IDS_REASON } from './message-ids.ts';
 
 const UPDATE = 'conversation_update';
+/** Longer than the kit waits for an update in the middle of a reply. */
+const LATE_MS = 2_200;
 const explainNoUpdate: Check['unjudged'] = (transcript) =>
   transcript.exchanges.some(isConnected)
     ? { verdict: 'not_observed', reason: 'The sandbox sent no conversation_update.' }
@@ -44,7 +47,11 @@ export const updates: Subject = {
       reason:
         "Evals read the conversation from these messages. The service doesn't request them, so a missing one is only a warning.",
       check: checkConnectedCalls(
-        (exchange) => isValidCall(exchange) && hasReply(exchange),
+        // Other calls end in the middle of a reply, and the update may come after it.
+        (exchange) =>
+          isValidCall(exchange) &&
+          hasReply(exchange) &&
+          (isVoiceStep('conversation')(exchange) || hasUpdate(exchange)),
         (exchange) =>
           hasUpdate(exchange) ? undefined : ['a conversation_update', 'no conversation_update'],
       ),
@@ -58,6 +65,13 @@ export const updates: Subject = {
         'two-updates': distortCalls(
           'Sends two updates for each turn.',
           replaceMessages(UPDATE, (message) => [message, message]),
+        ),
+        'late-updates': distortCalls(
+          'Sends `conversation_update` after the reply.',
+          replaceMessages(UPDATE, (message, ends) => {
+            void ends.clock.sleep(LATE_MS).then(() => ends.toKit(JSON.stringify(message)));
+            return [];
+          }),
         ),
       },
     },

@@ -151,17 +151,28 @@ export async function runProbes(suite: Suite, options: RunSettings): Promise<Tra
   const send = await createRunSender(suite, options, inRun);
   const { probes } = planRun(suite, options);
   const unfinished = new Set(probes.map(({ probe }) => probe));
+  const background: Promise<void>[] = [];
   const start = async (probe: Probe): Promise<void> => {
+    const continuing: Promise<void>[] = [];
     await probe.run({
       send: (step: Step) => send(probe, step),
       wasCutOff: ({ repeats }: Exchange) =>
         recorder.exchanges.some((first) => first.id === repeats && isConnectionFailure(first)),
+      continueInBackground: (work: Promise<void>) => void continuing.push(work),
       random: seededRandom(`${seed}/${probe.area}/${probe.id}`),
       prompts,
       areas,
       ...state,
     });
-    if (!isInterrupted() || probe.cleansUp) unfinished.delete(probe);
+    const finish = async (): Promise<void> => {
+      await Promise.all(continuing);
+      if (!isInterrupted() || probe.cleansUp) unfinished.delete(probe);
+    };
+    const finished = finish();
+    if (continuing.length === 0) return finished;
+    // The run fails at its end, not in the middle of another phase.
+    finished.catch(() => undefined);
+    background.push(finished);
   };
   try {
     for (const phase of phases) {
@@ -171,6 +182,7 @@ export async function runProbes(suite: Suite, options: RunSettings): Promise<Tra
       const transcript = { run, exchanges: recorder.exchanges };
       if (phase === 'preflight' && findBlockingCause(suite, transcript)) break;
     }
+    await Promise.all(background);
   } finally {
     await client.close();
   }

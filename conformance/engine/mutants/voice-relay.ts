@@ -124,11 +124,13 @@ class Relay implements CallHandlers {
   /** Repeats the last packet, like an agent that ignores the closed WebSocket. */
   async #keepSending(): Promise<void> {
     const frames = (this.#handlers.sendAfterHangUpMs ?? 0) / FRAME_MS;
+    const { clock } = this.#ends;
+    const startMs = clock.monotonicMs();
     for (let nth = 1; nth <= frames && this.#last; nth += 1) {
       const { sequence, timestamp } = this.#last;
       const next = { sequence: sequence + nth, timestamp: timestamp + nth * FRAME_TICKS };
       this.#send(this.#last, next);
-      await this.#ends.clock.sleep(FRAME_MS);
+      await clock.sleep(Math.max(0, startMs + nth * FRAME_MS - clock.monotonicMs()));
     }
   }
 

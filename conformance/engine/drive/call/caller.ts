@@ -68,6 +68,7 @@ export function createCaller(options: CallerOptions): Caller {
       );
       if (!socket) return outcome;
       addresses = { localAddress, remoteAddress };
+      void loadMedia();
       call.start(socket);
       try {
         await step.call?.(call);
@@ -122,12 +123,15 @@ interface MediaAddresses {
   remoteAddress?: string | undefined;
 }
 
-/** Loads the media modules on demand, because loading takes a moment and most calls have no media. */
+/** Loads the media modules when the first WebSocket opens, because loading takes a moment. */
+const loadMedia = (): Promise<{ MediaConnection: typeof MediaConnection }> =>
+  import('./media-connection.ts');
+
 async function createMedia(
   { clock, mediaAddress }: CallerOptions,
   { offer, onPacket, addresses, sinceRunMs }: MediaRequest,
 ): Promise<MediaConnection> {
-  const { MediaConnection } = await import('./media-connection.ts');
+  const { MediaConnection } = await loadMedia();
   const { localAddress = '', remoteAddress } = addresses;
   const address = mediaAddress ?? (await findLocalAddress(localAddress, offer));
   const acceptsAddress = createAddressFilter(remoteAddress);

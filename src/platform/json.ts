@@ -15,13 +15,10 @@ const CONTAINERS_MAX = 1_000_000;
  */
 export function findJsonExcess(json: string, depthMax = DEPTH_MAX): string | undefined {
   if (depthMax === Infinity && json.length <= CONTAINERS_MAX) return undefined;
-  let [depth, containers, isInString] = [0, 0, false];
+  let [depth, containers] = [0, 0];
   for (let index = 0; index < json.length; index += 1) {
     const character = json[index];
-    if (character === '"') isInString = !isInString;
-    // Skips the escaped character, which may be a quote.
-    else if (character === '\\') index += 1;
-    else if (isInString) continue;
+    if (character === '"') index = findStringEnd(json, index);
     else if (character === '[' || character === '{') {
       depth += 1;
       containers += 1;
@@ -31,6 +28,19 @@ export function findJsonExcess(json: string, depthMax = DEPTH_MAX): string | und
     } else if (character === ']' || character === '}') depth -= 1;
   }
   return undefined;
+}
+
+/**
+ * Returns the index of the quote that ends a string; the length of the text if there is none. Most of a
+ * text is in strings, and `indexOf` is much faster than a loop over characters.
+ */
+function findStringEnd(json: string, start: number): number {
+  for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (json[end - 1 - backslashes] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+  }
+  return json.length;
 }
 
 /**

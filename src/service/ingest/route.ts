@@ -160,7 +160,7 @@ async function receive(
     return { format, body };
   } catch (error) {
     if (error instanceof RequestError && COUNTED_CODES.includes(error.code)) {
-      await rateLimiter.countRequest(caller);
+      admit(await rateLimiter.countRequest(caller));
     }
     throw error;
   }

@@ -10,7 +10,10 @@ export type RateLimitResult =
 
 /** Limits the requests of each key with an exact sliding window. */
 export interface RateLimiter {
-  /** Returns whether another request is within the limit now, without counting it. */
+  /**
+   * Returns whether another request is within the limit now, without counting it. It may not know the
+   * requests to other replicas, which `countRequest` does.
+   */
   checkRequest(caller: Caller): Promise<RateLimitResult>;
   /** Counts a complete request if it is within the limit. A rejected request is not counted. */
   countRequest(caller: Caller): Promise<RateLimitResult>;

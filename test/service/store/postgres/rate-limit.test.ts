@@ -98,16 +98,29 @@ void t.test('of 200 concurrent requests to 3 replicas, exactly 120 are admitted'
   t.equal(countAdmitted(await sendAll(replicas, 3, other)), 3, 'another key has its own limit');
 });
 
-void t.test('the check of a request does not count it, and knows all replicas', async (t) => {
-  const { replicas } = await withReplicas(t);
+void t.test('the check of a request does not count it, and asks no database', async (t) => {
+  const { url, replicas } = await withReplicas(t);
   const [one, two, three] = replicas.map(({ limiter }) => limiter);
   if (!one || !two || !three) throw new Error('There are three replicas.');
   await Promise.all(repeat(150, () => one.checkRequest(caller)));
-  await Promise.all(repeat(120, () => one.countRequest(caller)));
-  t.match(await two.checkRequest(caller), { admitted: false, isFirst: true });
+  await Promise.all(repeat(119, () => one.countRequest(caller)));
+  await execute(url, 'alter table rate_limits rename to away');
+  t.match(await one.checkRequest(caller), { admitted: true });
+  await execute(url, 'alter table away rename to rate_limits');
+  t.match(await two.countRequest(caller), { admitted: true }, 'the 120th');
+  t.match(await three.checkRequest(caller), { admitted: true }, 'it does not know the others');
+  t.match(await three.countRequest(caller), { admitted: false, isFirst: true });
   t.match(await three.checkRequest(caller), { admitted: false, isFirst: false });
-  t.match(await two.checkRequest(caller), { admitted: false, isFirst: false });
   t.match(await two.countRequest(caller), { admitted: false, isFirst: false });
+});
+
+void t.test('the check of a full window asks whether it is the first rejection', async (t) => {
+  const { replicas } = await withReplicas(t);
+  const [one, two] = replicas.map(({ limiter }) => limiter);
+  if (!one || !two) throw new Error('There are three replicas.');
+  await Promise.all(repeat(120, () => one.countRequest(caller)));
+  t.match(await two.countRequest(caller), { admitted: false, isFirst: true });
+  t.match(await one.checkRequest(caller), { admitted: false, isFirst: false });
 });
 
 void t.test('the window slides: rejected requests do not extend it', async (t) => {

@@ -7,16 +7,14 @@ import { text as readText } from 'node:stream/consumers';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { schemas } from '../../src/contract/index.ts';
-import { openSpanWriter } from '../../src/service/store/open-span-writer.ts';
 import { openStore } from '../../src/service/store/open-store.ts';
 import { movedTableNames } from '../../src/service/store/move/moved-tables.ts';
 import { assertUsageError, run, unwrap } from '../support/commands/command.ts';
 import { runProcess } from '../support/commands/command-process.ts';
 import { execute, withPostgres, type TestDatabase } from '../support/database/postgres.ts';
-import { newRecording, newSpan, newSpans, NOON_MS } from '../support/database/rows.ts';
 import { atNight, isNightly } from '../support/nightly.ts';
 import { ROOT } from '../support/repository.ts';
-import { withFilledService } from '../support/services/filled-service.ts';
+import { fillDataDir } from '../support/services/filled-data-dir.ts';
 import { withService, type ServiceUnderTest } from '../support/services/service.ts';
 import { makeSpan } from '../support/traces/otlp.ts';
 import { until } from '../support/until.ts';
@@ -26,68 +24,6 @@ const SPANS = 5_000;
 const NUL_SPANS = 3;
 /** The key that the tests let the database wait at, in the second batch of spans. */
 const HELD_KEY = 3_000;
-
-const text = 'Where is my parcel? \u00e9\ud83d\ude42 "quoted" \\N {a,b} NULL';
-
-/** Fills a data directory with rows in every table. */
-async function fillDirectory(t: Test): Promise<string> {
-  const dataDir = join(t.testdir({}), 'data');
-  await t.test('fill the directory', async (t) => {
-    const { admin, service, drain } = await withFilledService(t, text, { dataDir });
-    await admin('POST /keys', { key: 'another-key-0123456789', label: 'Other' });
-    await admin('POST /agents/agent/reports', schemas.LoadReport.examples[0]);
-    await admin('POST /transcripts', schemas.TranscriptUpload.examples[0]);
-    await admin('POST /seed', {
-      runs: [
-        {
-          name: 'Seeded',
-          sessions: [
-            {
-              ...{ source_session_id: 'seeded', started_at: '2026-11-19T08:00:00Z' },
-              metadata: { tier: 'gold' },
-            },
-          ],
-        },
-      ],
-    });
-    await drain();
-    t.ok(service.url);
-  });
-  await addRows(join(dataDir, 'service.db'));
-  return dataDir;
-}
-
-/** Adds the rows that take long by requests, or that need a call. */
-async function addRows(file: string): Promise<void> {
-  const store = await openStore({ file });
-  const sink = await openSpanWriter({ file });
-  const ownerId = await store.owners.ensure('development');
-  const spans = Array.from({ length: SPANS }, (_, nth) =>
-    newSpan(`many-${nth}`, {
-      conversationId: `many-${nth % 100}`,
-      inputMessages: JSON.stringify(`${text} ${nth}`) + (nth < NUL_SPANS ? '\0' : ''),
-    }),
-  );
-  const links = [{ traceId: 'trace-many-1', spanId: 'ignored', parentSpanId: 'span-many-1' }];
-  const tags = [{ conversationId: 'many-1', key: 'tier', value: 'gold' }];
-  const logEntries = [
-    { level: 'warn' as const, code: 'span_ignored', message: 'An entry.', about: { spans: 1 } },
-  ];
-  const request = newSpans(ownerId, spans, { links, tags, logEntries });
-  for (const result of await sink.insert([request])) if (result instanceof Error) throw result;
-  await store.ingestLog.add(ownerId, NOON_MS, logEntries);
-  const sessions = await store.sessions.listNewest(ownerId, 100);
-  const simulated = sessions.find(({ kind }) => kind === 'simulation');
-  const review = { mark: 'wrong' as const, note: 'It was right.', atMs: NOON_MS };
-  for (const { id, outcomes } of sessions) {
-    for (const { evalId } of outcomes) {
-      await store.reviews.put(ownerId, id, { evalId, ...review });
-    }
-  }
-  await store.recordings.add(ownerId, simulated?.id ?? '', newRecording(Buffer.from([0, 255, 92])));
-  await sink.close();
-  await store.close();
-}
 
 /**
  * Runs the command, and ends it when the database waits for the lock that `hold` takes. Returns its exit
@@ -180,7 +116,7 @@ async function readAll({ send, service }: ServiceUnderTest): Promise<Map<string,
 }
 
 void t.test('a move that is killed again and again continues', async (t) => {
-  const dataDir = await fillDirectory(t);
+  const dataDir = await fillDataDir(t, { spans: SPANS, nulSpans: NUL_SPANS });
   const database = await withPostgres(t);
   await migrateTarget(database);
   await execute(

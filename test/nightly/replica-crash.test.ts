@@ -18,6 +18,7 @@ import {
   countStored,
   listViolations,
   watchChanges,
+  type Query,
 } from '../support/crashes/crash-audit.ts';
 import {
   assertScoredOnce,
@@ -308,6 +309,7 @@ async function assertRound(
 ): Promise<void> {
   const [service] = cluster.replicas as [ServiceProcess];
   const databaseUrl = cluster.database.url;
+  const query: Query = (statement) => execute(databaseUrl, statement);
   const beganMs = FIRST_DAY_MS + number * ROUND_DAYS * DAY_MS;
   const items = await listSessions(service, beganMs, ROUND_DAYS * DAY_MS);
   assertScoredOnce(t, planned, items, allEvals);
@@ -317,9 +319,9 @@ async function assertRound(
     return run !== `Live traces ${startedAt.slice(0, 10)}`;
   });
   t.same(misplaced, [], 'each conversation is in the run of its day');
-  const { correct, wrong } = await compareSpans(databaseUrl, planned);
+  const { correct, wrong } = await compareSpans(query, planned);
   t.same(wrong, [], 'every acknowledged span is stored once, unchanged');
-  const { judgeAttempts, ...counts } = await countStored(databaseUrl, `r${number}-`);
+  const { judgeAttempts, ...counts } = await countStored(query, `r${number}-`);
   const scored = planned.length * allEvals.length;
   t.same(
     counts,

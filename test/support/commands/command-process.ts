@@ -19,6 +19,8 @@ export interface ProcessOptions extends RunOptions {
   timeoutMs?: number;
   /** Size limit of written files; a write beyond it fails like a write to a full disk. */
   fileBytesMax?: number;
+  /** A module that the process and its threads load first. */
+  preload?: string;
 }
 
 /** Runs a command of the kit from its sources in a separate process until it exits. */
@@ -85,7 +87,8 @@ function launch(args: readonly string[], options: ProcessOptions): ChildProcessW
   const { PATH = '', HOME = '' } = process.env;
   const cwd = options.cwd ?? ROOT;
   // The hooks that tap adds to a process double its start time and write files.
-  const command = ['-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE', process.execPath, MAIN, ...args];
+  const program = [...(options.preload ? ['--import', options.preload] : []), MAIN, ...args];
+  const command = ['-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE', process.execPath, ...program];
   const { fileBytesMax } = options;
   if (fileBytesMax === undefined) {
     const env = { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...options.env };

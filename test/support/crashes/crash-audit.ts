@@ -55,6 +55,9 @@ export function listViolations(databaseUrl: string): Promise<Record<string, unkn
   return execute(databaseUrl, 'select problem, about from violations limit 20');
 }
 
+/** Runs a statement on the database of a service, SQLite or PostgreSQL, and returns its rows. */
+export type Query = (statement: string) => Promise<Record<string, unknown>[]>;
+
 /** The fields of a span that a client sent and the service must store. */
 interface ComparedSpan {
   conversation_id: string;
@@ -69,13 +72,12 @@ interface ComparedSpan {
 
 /** Returns what is wrong with the stored spans of conversations, and the number of correct ones. */
 export async function compareSpans(
-  databaseUrl: string,
+  query: Query,
   planned: readonly PlannedConversation[],
 ): Promise<{ correct: number; wrong: unknown[] }> {
-  const rows = await execute(
-    databaseUrl,
-    `select span_id, conversation_id, trace_id, name, start_ns::text, end_ns::text,
-       input_messages as input, output_messages as output, late
+  const rows = await query(
+    `select span_id, conversation_id, trace_id, name, cast(start_ns as text) as start_ns,
+       cast(end_ns as text) as end_ns, input_messages as input, output_messages as output, late
      from spans join conversations using (owner_id)
      where conversations.key = conversation_key
        and conversation_id in (${planned.map(({ conversationId: id }) => `'${id}'`).join()})`,
@@ -160,19 +162,17 @@ interface StoredCounts {
 }
 
 /** Counts the rows that belong to the conversations whose ids have a prefix. */
-export async function countStored(databaseUrl: string, prefix: string): Promise<StoredCounts> {
+export async function countStored(query: Query, prefix: string): Promise<StoredCounts> {
   const of = `from sessions where source_session_id like '${prefix}%'`;
-  const [counts] = await execute(
-    databaseUrl,
-    `select (select count(*)::int ${of}) as sessions,
-       (select count(*)::int from jobs where session_key in (select key ${of})) as jobs,
-       (select count(*)::int from jobs where state = 'done' and session_key in (select key ${of}))
-         as finished,
-       (select count(*)::int from outcomes where session_key in (select key ${of})) as outcomes`,
+  const count = 'select cast(count(*) as integer)';
+  const [counts] = await query(
+    `select (${count} ${of}) as sessions,
+       (${count} from jobs where session_key in (select key ${of})) as jobs,
+       (${count} from jobs where state = 'done' and session_key in (select key ${of})) as finished,
+       (${count} from outcomes where session_key in (select key ${of})) as outcomes`,
   );
-  const judged = await execute(
-    databaseUrl,
-    `select source_session_id as id, sum(attempts)::int as attempts
+  const judged = await query(
+    `select source_session_id as id, cast(sum(attempts) as integer) as attempts
      from jobs join sessions on sessions.key = session_key
      where source_session_id like '${prefix}%' and definition like '%"judge"%' group by 1`,
   );

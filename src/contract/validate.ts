@@ -273,6 +273,7 @@ const typeWords: Record<string, string> = {
 const ID_PATTERN = /^\^\(\?!\\\.\{1,2\}\$\)\[A-Za-z0-9_\.-\]\{1,(\d+)\}\$$/;
 
 function kindOf(node: SchemaNode): ExpectedKind {
+  if (node['not']) return 'absent';
   if (node.const !== undefined || node.enum) return 'literal';
   if (node['format'] === 'iso8601') return 'time';
   if (ID_PATTERN.test(String(node['pattern']))) return 'id';
@@ -294,6 +295,8 @@ function describeExpectation(
 
 /** Describes in words what a schema node expects. */
 function describeNode(node: SchemaNode): string {
+  // A field that other fields rule out: the description says when it must be absent.
+  if (node['not']) return String(node['description']);
   if (node.const !== undefined) return JSON.stringify(node.const);
   if (node.enum) return `one of ${node.enum.map((item) => JSON.stringify(item)).join(', ')}`;
   if (node['format'] === 'iso8601') return 'an ISO 8601 time';

@@ -72,6 +72,13 @@ void t.test('a violation has the pointer, the expected value, and the received v
     describeViolations(findViolations('ChatRequest', 'hello')),
     /^the body must be an object, got "hello"$/,
   );
+  const voice = { noise: { kind: 'quiet', snr_db: 9 }, network: { burst: 3 } };
+  t.equal(
+    describeViolations(findViolations('Persona', { id: 'a', name: 'A', voice })),
+    '/voice/noise/snr_db must be absent without noise (kind quiet), got 9; ' +
+      '/voice/network/burst must be absent without lost packets (loss_pct above 0), got 3',
+    'fields that have no effect because of another field',
+  );
   const many = { messages: [1, 2, 3, 4, 5].map((content) => ({ role: 'user', content })) };
   t.match(
     describeViolations(findViolations('ChatRequest', many)),

@@ -99,7 +99,7 @@ void t.test('a conversation without evals becomes a scenario that simulate runs'
   const created = await run([...from, '--out', out]);
   t.match(
     unwrap(created.stderr),
-    /Note: No eval scored the conversation, so the scenario only requires that every turn takes at most 5 s\. Add evals for what the agent must say and do\./,
+    /Note: No eval scored the conversation, so the only eval of the scenario is "Every turn takes at most 5 s"\. Add evals for what the agent must say and do\./,
   );
   // The first line of the file is for editors.
   const [, ...comments] = readFileSync(out, 'utf8').split('id:')[0]?.split('\n') ?? [];

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { describePattern } from '../../../src/contract/describe-pattern.ts';
 import {
   formatValue,
   describeViolations,
@@ -49,6 +50,22 @@ void t.test('every near-miss breaks the schema at the pointer that it names', (t
       t.notOk(isMessage(title, value), title);
     }
   }
+  t.end();
+});
+
+void t.test('every pattern of a schema that messages can show is described in words', (t) => {
+  const patterns = new Set<string>();
+  JSON.stringify(schemas, (key, value: unknown) => {
+    if (key === 'pattern' && typeof value === 'string') patterns.add(value);
+    return value;
+  });
+  t.ok(patterns.size > 10);
+  const shown = [...patterns].filter((pattern) => describePattern(pattern).includes('['));
+  t.same(shown, ['^[0-9 ]*$'], 'only that of a part of a report for several machines');
+  t.equal(
+    describeViolations(findViolations('TestedAgent', { id: 'a', name: 'A', url: 'ftp://x' })),
+    '/url must be an http or https URL without a user name, a query, or a fragment, got "ftp://x"',
+  );
   t.end();
 });
 

@@ -37,7 +37,7 @@ export function readResendInput(
   conformance: Conformance,
 ): ResendInput {
   const option = spell('report');
-  const text = readFilledFile(path, option, EXPECTED);
+  const text = readFilledFile(path, option, RESEND_FILE);
   const value = parseJson(text);
   if (isMessage('CheckReport', value) || isMessage('SimulationReport', value)) {
     return { path, report: value };
@@ -47,12 +47,12 @@ export function readResendInput(
     return { path, transcript: parseRecording(text, { path, option }, conformance) };
   }
   throw new conformance.ResendError(
-    `${option} must be ${EXPECTED}, but ${path} is ${describeOther(value)}. To write a report, run sandbox-kit check URL --json report.json.`,
+    `${option} must be ${RESEND_FILE}, but ${path} is ${describeOther(value)}. To write a report, run sandbox-kit check URL --json report.json.`,
   );
 }
 
 /** The files that have requests. */
-const EXPECTED = 'a file of sandbox-kit check --json, check --record, or simulate --json';
+export const RESEND_FILE = 'a file of sandbox-kit check --json, check --record, or simulate --json';
 
 /** Says what a file without requests is. */
 function describeOther(value: unknown): string {

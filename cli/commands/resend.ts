@@ -1,7 +1,14 @@
+import { existsSync } from 'node:fs';
 import type * as conformanceModule from '../../conformance/index.ts';
 import { resendOptions } from '../../conformance/options.ts';
 import { connectionOf } from '../../library/connection.ts';
-import { findRequest, findTarget, readResendInput, runResend } from '../../library/run-resend.ts';
+import {
+  findRequest,
+  findTarget,
+  readResendInput,
+  RESEND_FILE,
+  runResend,
+} from '../../library/run-resend.ts';
 import { libraryValues, spellAsFlag } from '../../src/options/table.ts';
 import { filePath, text } from '../../src/options/values.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
@@ -15,7 +22,12 @@ import { abortOnStopSignal } from '../signals.ts';
 
 const positionals = {
   report: argument(
-    filePath.describe('a file of sandbox-kit check --json, check --record, or simulate --json'),
+    // Checked here, so that a wrong path is named even if the exchange is missing.
+    filePath
+      .refine((path) => path === '-' || existsSync(path), {
+        error: ({ input }) => `must be ${RESEND_FILE}, but ${String(input)} does not exist.`,
+      })
+      .describe(RESEND_FILE),
     'File of check --json, check --record, or simulate --json',
   ),
   exchange: argument(

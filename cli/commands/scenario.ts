@@ -74,6 +74,11 @@ export const scenario = defineCommand({
     if (data !== undefined && service !== undefined) {
       throw new UsageError("--data and --service can't be combined.");
     }
+    if (statSync(id, { throwIfNoEntry: false })?.isFile()) {
+      throw new UsageError(
+        `ID must be the id of a conversation or of its session, got the file ${id}. A service must store the conversation first: upload its transcript on the pages of the service.`,
+      );
+    }
     if (!force && hasContent(out)) {
       throw new UsageError(`${out} (--out) exists. Use --force to overwrite it.`);
     }

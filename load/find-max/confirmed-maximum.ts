@@ -49,8 +49,6 @@ export interface Maximum<Run, Step> {
   steps: Step[];
   /** The confirmation, or the last step if there was none. */
   run: Run | undefined;
-  /** Why that run failed although the sandbox may sustain the value. */
-  unknownReason: string | undefined;
 }
 
 /** Finds a maximum: in steps, by bisection, and with a longer confirmation. */
@@ -63,7 +61,7 @@ export async function findConfirmedMaximum<Run, Step extends { holds: boolean; r
 }: MaximumSearch<Run, Step>): Promise<Maximum<Run, Step>> {
   const steps: Step[] = [];
   const obstacles = new Map<number, Obstacle>();
-  const last: { run?: Run; unknownReason?: string | undefined } = {};
+  const last: { run?: Run } = {};
   const attemptAs =
     (length: RunLength) =>
     async (value: number): Promise<Attempt> => {
@@ -76,7 +74,6 @@ export async function findConfirmedMaximum<Run, Step extends { holds: boolean; r
       steps.push({ ...step, reason: step.reason + suffix });
       if (obstacle) obstacles.set(value, obstacle);
       const isOpen = obstacle === 'open_calls';
-      last.unknownReason = isOpen ? step.reason : undefined;
       // If the load generator could not keep up, a higher value shows nothing; a lower one may.
       return { holds: step.holds, last: isOpen || (obstacle !== undefined && length === 'step') };
     };
@@ -98,7 +95,6 @@ export async function findConfirmedMaximum<Run, Step extends { holds: boolean; r
     summary: describeResult(found, wording),
     steps,
     run: last.run,
-    unknownReason: last.unknownReason,
   };
 }
 

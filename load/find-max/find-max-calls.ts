@@ -41,7 +41,8 @@ export async function findMaxCalls({ callsMax, runWith }: FindMaxCallsParts): Pr
   unknownReason: string | undefined;
 }> {
   let openCalls = 0;
-  const { run, unknownReason, ...maxCalls } = await findConfirmedMaximum<StepRun, CallStep>({
+  let unknownReason: string | undefined;
+  const { run, ...maxCalls } = await findConfirmedMaximum<StepRun, CallStep>({
     bounds: { start: CALLS_START, min: CALLS_MIN, max: callsMax, round: Math.round },
     lower: (calls) => (calls > CALLS_MIN ? Math.floor(calls * STEP_DOWN) : undefined),
     load: runWith,
@@ -49,6 +50,7 @@ export async function findMaxCalls({ callsMax, runWith }: FindMaxCallsParts): Pr
       if (wasInterrupted) return undefined;
       const judged = judgeCallStep(report, openCalls);
       openCalls = unclosedCalls;
+      unknownReason = judged.obstacle === 'open_calls' ? judged.step.reason : undefined;
       return judged;
     },
     wording,

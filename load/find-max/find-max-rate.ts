@@ -36,11 +36,7 @@ export async function findMaxRate({
   runAt,
 }: FindMaxRateParts): Promise<{ maxRate: MaxRate; run: CompletedRun | undefined }> {
   const start = Math.max(RATE_START_MIN, probePerSecond * PROBE_SHARE);
-  const {
-    run,
-    unknownReason: _never,
-    ...found
-  } = await findConfirmedMaximum<CompletedRun, RateStep>({
+  const { run, ...found } = await findConfirmedMaximum<CompletedRun, RateStep>({
     bounds: { start, min: RATE_MIN, max: SEARCH_RATE_MAX },
     lower: (perSecond) => roundToThreeDigits(perSecond * STEP_DOWN),
     load: runAt,

@@ -15,6 +15,7 @@ export { createOpenApi } from './openapi.ts';
 export { sandboxRoutes } from './routes/sandbox-routes.ts';
 export { serviceRoutes } from './routes/service-routes.ts';
 export { callerMessageNames, voiceChannel } from './routes/voice-channel.ts';
+export { findQueryProblems, listQueryParameters } from './query-parameters.ts';
 export { listSummaries, pathPattern, type Route, type Routes } from './routes/route.ts';
 export { readTraceRequest } from './otlp-json.ts';
 export {

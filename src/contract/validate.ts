@@ -1,5 +1,6 @@
 import { schemas } from './generated/schemas.ts';
 import type { Messages } from './generated/types.ts';
+import { describePattern, isIdPattern } from './describe-pattern.ts';
 import { findMisspelled, isRespelled } from './spelling.ts';
 import { validatorOf, type AjvError } from './validators.ts';
 import { escapePointerKey, unescapePointerKey } from '../platform/json-pointer.ts';
@@ -269,13 +270,11 @@ const typeWords: Record<string, string> = {
   array: 'an array',
 };
 
-/** The pattern of ids, with their maximum length. */
-const ID_PATTERN = /^\^\(\?!\\\.\{1,2\}\$\)\[A-Za-z0-9_\.-\]\{1,(\d+)\}\$$/;
-
 function kindOf(node: SchemaNode): ExpectedKind {
+  if (node['not']) return 'absent';
   if (node.const !== undefined || node.enum) return 'literal';
   if (node['format'] === 'iso8601') return 'time';
-  if (ID_PATTERN.test(String(node['pattern']))) return 'id';
+  if (isIdPattern(String(node['pattern']))) return 'id';
   return typeWords[node.type ?? ''] === undefined ? 'any' : (node.type as ExpectedKind);
 }
 
@@ -294,6 +293,8 @@ function describeExpectation(
 
 /** Describes in words what a schema node expects. */
 function describeNode(node: SchemaNode): string {
+  // A field that other fields rule out: the description says when it must be absent.
+  if (node['not']) return String(node['description']);
   if (node.const !== undefined) return JSON.stringify(node.const);
   if (node.enum) return `one of ${node.enum.map((item) => JSON.stringify(item)).join(', ')}`;
   if (node['format'] === 'iso8601') return 'an ISO 8601 time';
@@ -308,18 +309,6 @@ function describeNode(node: SchemaNode): string {
   if (minItems !== undefined) return `${words} of at least ${minItems}`;
   if (maxItems !== undefined) return `${words} of at most ${maxItems}`;
   return words;
-}
-
-/** Describes a pattern. One that only limits the length is described by the limits, and ids in words. */
-function describePattern(pattern: string): string {
-  const [, length] = ID_PATTERN.exec(pattern) ?? [];
-  if (length !== undefined) {
-    return `1 to ${length} letters, digits, dots, hyphens, or underscores, and neither . nor ..`;
-  }
-  const [, set, least, most] = /^\^\[(\\s\\S|\^\\r\\n)\]\{(\d+),(\d+)\}\$$/.exec(pattern) ?? [];
-  if (set === undefined) return `a string like ${pattern}`;
-  const lines = set === '\\s\\S' ? '' : ' on one line';
-  return `a string of ${least} to ${most} characters${lines}`;
 }
 
 /** Returns the schema node that a `$ref` refers to, or the node itself if it has none. */

@@ -32,7 +32,10 @@ export function findForeignPageProblem({ host, origin }: IncomingHttpHeaders): s
 /** The headers that proxies add. A proxy on this machine may also replace `Host`. */
 const FORWARDING_HEADERS = [
   ...['Forwarded', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Forwarded-Proto'],
-  ...['X-Real-IP', 'Via'],
+  ...['X-Real-IP', 'X-Client-IP', 'X-Cluster-Client-IP', 'Via'],
+  // Of content delivery networks and of hosting platforms.
+  ...['CF-Connecting-IP', 'CF-Connecting-IPv6', 'True-Client-IP', 'Fastly-Client-IP'],
+  ...['X-Azure-ClientIP', 'X-Azure-SocketIP', 'Fly-Client-IP', 'CloudFront-Viewer-Address'],
 ];
 
 /**

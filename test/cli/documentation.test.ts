@@ -50,6 +50,14 @@ interface Command {
 const blocks = pages.flatMap(({ path, text }) => readBlocks(path, text));
 const commands = blocks.flatMap(readCommands);
 
+void t.test('a page that names the installed program also names that of a clone', (t) => {
+  const naming = pages.filter(({ text }) => text.includes('node_modules/.bin/sandbox-kit'));
+  t.ok(naming.length > 0);
+  for (const { path, text } of naming) t.match(text, /bin\/sandbox-kit\.js/, path);
+  t.ok(existsSync(join(ROOT, 'bin/sandbox-kit.js')));
+  t.end();
+});
+
 void t.test('every command in the documentation runs', async (t) => {
   const agent = await startAgent();
   const agentForCurl = await startAgent();

@@ -394,10 +394,9 @@ void t.test('resend refuses wrong arguments, and says what it expects', async (t
       [reportPath],
       /EXCHANGE is missing\. It must be the number of an exchange of the report, such as 65, or a turn of a simulation, such as refund-1\/3\./,
     ],
-    [
-      [at('missing.json'), '1'],
-      /Can't read .*missing\.json \(REPORT\): no such file or directory\./,
-    ],
+    // Also without the exchange, so that the wrong path is named at the first attempt.
+    [[at('missing.json')], /REPORT must be a file of .*, but \S+missing\.json does not exist\./],
+    [[at('missing.json'), '1'], /, but \S+missing\.json does not exist\./],
     [
       [at('other.json'), '1'],
       /REPORT must be a file of sandbox-kit check --json, .* a JSON object with other fields: "a"\. To write a report, run (npx )?sandbox-kit check URL --json report\.json\./,

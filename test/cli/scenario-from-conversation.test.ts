@@ -91,6 +91,15 @@ void t.test('what arrived after the close is left out, with a note', async (t) =
   );
 });
 
+void t.test('a file in place of an id is refused, before a service is asked', async (t) => {
+  const file = join(t.testdir({ 'calls.jsonl': '{}' }), 'calls.jsonl');
+  assertUsageError(
+    t,
+    await run(['scenario', 'from-conversation', file]),
+    /ID must be the id of a conversation .* got the file \S*calls\.jsonl\. .* upload its transcript/,
+  );
+});
+
 void t.test('a conversation without evals becomes a scenario that simulate runs', async (t) => {
   const { service, trace } = await withService(t);
   await trace(makeSpan({ user: 'Where is my order?', agent: 'On its way.' }));
@@ -99,7 +108,7 @@ void t.test('a conversation without evals becomes a scenario that simulate runs'
   const created = await run([...from, '--out', out]);
   t.match(
     unwrap(created.stderr),
-    /Note: No eval scored the conversation, so the scenario only requires that every turn takes at most 5 s\. Add evals for what the agent must say and do\./,
+    /Note: No eval scored the conversation, so the only eval of the scenario is "Every turn takes at most 5 s"\. Add evals for what the agent must say and do\./,
   );
   // The first line of the file is for editors.
   const [, ...comments] = readFileSync(out, 'utf8').split('id:')[0]?.split('\n') ?? [];

@@ -1,5 +1,11 @@
 /** The query parameters of results requests (spec 4.3, 4.4, 8). */
-import { PAGE_LIMIT_MAX, parseIsoTime } from '../../../src/contract/index.ts';
+import {
+  findQueryProblems,
+  listQueryParameters,
+  PAGE_LIMIT_MAX,
+  parseIsoTime,
+  serviceRoutes,
+} from '../../../src/contract/index.ts';
 import { findClosest } from '../../../src/platform/suggest.ts';
 import { changeQuery, to } from '../../engine/mutants/combinators.ts';
 import type { Subject } from '../../engine/requirement.ts';
@@ -148,8 +154,10 @@ function unknownNames(exchange: Exchange): string[] {
   return [...new Set(queryOf(exchange).keys())].filter((name) => !known.includes(name));
 }
 
-const SHARED = ['eval', 'failed_only', 'started_after', 'started_before', 'include_traces'];
-const PAGING = ['skip', 'limit'];
+const routeOf = ({ endpoint }: Exchange) =>
+  endpoint === 'simulations'
+    ? serviceRoutes.listSimulationSessions
+    : serviceRoutes.listProductionSessions;
 
 /** Parameters that clients expect to select a conversation. */
 const ID_NAME = /^(conversation|session|source_session)_?id$/i;
@@ -184,12 +192,8 @@ function findUndefinedParameters(exchange: Exchange): Fault[] {
   ];
 }
 
-/** The query parameters of an endpoint (spec 4.3, 4.4). */
-const parametersOf = ({ endpoint }: Exchange): string[] => [
-  endpoint === 'simulations' ? 'agent' : 'run',
-  ...SHARED,
-  ...PAGING,
-];
+const parametersOf = (exchange: Exchange): string[] =>
+  listQueryParameters(routeOf(exchange)).map(({ name }) => name);
 
 /** Wrong names that clients use for a parameter, and its right name. */
 const SYNONYMS: Readonly<Record<string, string>> = {
@@ -257,21 +261,8 @@ function findIntendedName(name: string, exchange: Exchange): string | undefined 
 
 const isTime = (value: string): boolean => parseIsoTime(value) !== undefined;
 
-const isBoolean = (value: string): boolean => /^(true|false|0|1)$/i.test(value);
-const isCount = (value: string): boolean => /^\d+$/.test(value);
-
-/** The types of parameters that are not plain text. */
-const TYPES: Readonly<Record<string, [description: string, isValid: (value: string) => boolean]>> =
-  {
-    started_after: ['an ISO 8601 time', isTime],
-    started_before: ['an ISO 8601 time', isTime],
-    failed_only: ['true or false', isBoolean],
-    include_traces: ['true or false', isBoolean],
-    skip: ['an integer of 0 or more', isCount],
-    limit: ['an integer of 0 or more', isCount],
-  };
-
 function findValueFaults(exchange: Exchange): Fault[] {
+<<<<<<< HEAD
   const query = queryOf(exchange);
   return parametersOf(exchange).flatMap((name) => {
     const [expected, isValid] = TYPES[name] ?? ['', () => true];
@@ -279,6 +270,21 @@ function findValueFaults(exchange: Exchange): Fault[] {
     if (value === undefined) return [];
     const hint = suggestValue(name, value);
     return [{ expected: `${name} is ${expected}`, received: toPrintable(value, 40), hint }];
+=======
+  return findQueryProblems(routeOf(exchange), queryOf(exchange)).map((problem): Fault => {
+    const { parameter } = problem;
+    if ('occurrences' in problem) {
+      return {
+        expected: `${parameter} once`,
+        received: `${parameter} ${problem.occurrences} times`,
+      };
+    }
+    const { expected, value } = problem;
+    const hint = isTime(value.replaceAll(' ', '+'))
+      ? 'Percent-encode + as %2B: in a query, + means a space.'
+      : undefined;
+    return { expected: `${parameter} is ${expected}`, received: toPrintable(value, 40), hint };
+>>>>>>> b186d6825e9883a435c783feb8b67d792c7aac6f
   });
 }
 

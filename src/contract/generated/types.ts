@@ -2569,7 +2569,7 @@ export interface CallNoise {
    */
   kind: 'quiet' | 'street' | 'cafe' | 'line_hum';
   /**
-   * How much louder the speech of the user is than the noise, in decibels (signal-to-noise ratio). Default: 20.
+   * How much louder the speech of the user is than the noise, in decibels (signal-to-noise ratio); not with kind quiet. Default: 20.
    */
   snr_db?: number;
 }
@@ -2582,7 +2582,7 @@ export interface CallNetwork {
    */
   loss_pct?: number;
   /**
-   * How many packets are lost in a row on average (Gilbert-Elliott model). Default: each packet is lost independently.
+   * How many packets are lost in a row on average (Gilbert-Elliott model); only with loss_pct. Default: each packet is lost independently.
    */
   burst?: number;
   /**

@@ -178,7 +178,7 @@ export const sandboxRoutes = {
       400: refuseWith(
         'bad_request',
         'The request is invalid, such as one with a malformed `user_id` (spec 7).',
-        '/user_id must be a string like ^[A-Za-z0-9_]{1,64}$, got "sim-user-7".',
+        '/user_id must be 1 to 64 letters, digits, or underscores, got "sim-user-7".',
       ),
       ...commonErrors,
       408: timedOut,

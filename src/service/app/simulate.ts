@@ -34,6 +34,7 @@ import { runSession, type SessionDeps } from '../simulator/run-session.ts';
 import { openSandbox } from '../simulator/sandbox/sandbox.ts';
 import { planSessions, type SessionPlan } from '../simulator/session-plan.ts';
 import type { SimulatedSession } from '../simulator/simulated-session.ts';
+import { scoreUnansweredCall } from './score-unanswered-call.ts';
 import { createVoiceCaller, type CallOptions } from '../simulator/calls/caller.ts';
 import { openUserModel } from '../simulator/users/user-model.ts';
 import type { Outcome } from '../store/store.ts';
@@ -103,7 +104,7 @@ export async function simulate(options: SimulationSettings): Promise<SimulationR
   try {
     await forEachConcurrently(blockedBy ? [] : plans, concurrency, async (plan, index) => {
       const session = await runSession(plan, deps, signal);
-      const outcomes = await scoreCompleted(plan, session, { judge, signal, clock });
+      const outcomes = await scoreEnded(plan, session, { judge, signal, clock });
       const verdict = decideVerdict({ status: session.status, outcomes });
       const report = buildSessionReport(plan, session, { outcomes, verdict });
       sessions[index] = report;
@@ -133,13 +134,13 @@ interface ScoringContext {
   clock: Clock;
 }
 
-/** Scores a session if it is completed. */
-async function scoreCompleted(
+/** Scores a session; of one that is not completed, only what its call proves. */
+async function scoreEnded(
   plan: SessionPlan,
   simulated: SimulatedSession,
   context: ScoringContext,
 ): Promise<Outcome[]> {
-  if (simulated.status !== 'completed') return [];
+  if (simulated.status !== 'completed') return scoreUnansweredCall(plan, simulated);
   const session = toScoredSession(plan, simulated);
   return Promise.all(
     simulated.evals.map(async (definition) =>

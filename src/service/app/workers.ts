@@ -14,6 +14,7 @@ import {
 } from '../simulator/simulations/runner.ts';
 import type { Base } from './base.ts';
 import type { Replica } from './replicas.ts';
+import { scoreUnansweredCall } from './score-unanswered-call.ts';
 
 /** What scores sessions. */
 export interface Scoring {
@@ -69,7 +70,10 @@ export function startSimulations(
       leases: store.replicas.simulationLeases,
       wakeOthers: () => replica.publish('simulations'),
     };
-  const simulator = startSimulationRunner({ store, clock, log, sharing, ...options });
+  const simulator = startSimulationRunner({
+    ...{ store, clock, log, sharing, ...options },
+    scoreUnanswered: scoreUnansweredCall,
+  });
   listen(replica, 'simulations', simulator);
   return simulator;
 }

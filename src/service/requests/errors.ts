@@ -47,14 +47,17 @@ export class RequestError extends HttpError<ServiceErrorCode> {
   }
 }
 
-/** A parameter of a query is invalid. */
+/** What is wrong with a parameter: the rest of a sentence that starts with its name. */
+type ParameterProblem = Pick<ParameterError, 'parameter' | 'problem'>;
+
+/** A parameter of a query is invalid, and possibly others, too. */
 export class ParameterError extends RequestError {
   readonly parameter: string;
-  /** What is wrong: the rest of a sentence that starts with the name of the parameter. */
   readonly problem: string;
 
-  constructor(parameter: string, problem: string) {
-    super('bad_request', `${parameter} ${problem}`);
+  constructor(parameter: string, problem: string, others: readonly ParameterProblem[] = []) {
+    const all = [{ parameter, problem }, ...others];
+    super('bad_request', all.map((each) => `${each.parameter} ${each.problem}`).join(' '));
     this.parameter = parameter;
     this.problem = problem;
   }

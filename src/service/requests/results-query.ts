@@ -1,8 +1,10 @@
 import {
+  findQueryProblems,
   formatValue,
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
   parseIsoTime,
+  serviceRoutes,
 } from '../../contract/index.ts';
 import { ParameterError } from './errors.ts';
 import type { SessionFilter, SessionKind } from '../store/store.ts';
@@ -13,16 +15,23 @@ export interface ResultsQuery {
   includeTraces: boolean;
 }
 
+const ENDPOINTS = {
+  simulation: { route: serviceRoutes.listSimulationSessions, names: ['agent', 'eval'] },
+  production: { route: serviceRoutes.listProductionSessions, names: ['run', 'eval'] },
+} as const;
+
 /**
  * Reads the query of a results endpoint (spec 4.3, 4.4). Ignores unknown parameters and empty names.
- * @throws ParameterError for an invalid value or a repeated parameter.
+ * @throws ParameterError that names all invalid values and repeated parameters.
  */
 export function readResultsQuery(
   kind: SessionKind,
   ownerId: string,
-  query: URLSearchParams,
+  sent: URLSearchParams,
 ): ResultsQuery {
-  const names = kind === 'simulation' ? (['agent', 'eval'] as const) : (['run', 'eval'] as const);
+  const { route, names } = ENDPOINTS[kind];
+  const query = new URLSearchParams([...sent].map(restoreOffset));
+  rejectProblems(findQueryProblems(route, query));
   const filter: SessionFilter = {
     ownerId,
     kind,
@@ -31,52 +40,35 @@ export function readResultsQuery(
     limit: Math.min(readCount(query, 'limit', PAGE_LIMIT_DEFAULT), PAGE_LIMIT_MAX),
   };
   for (const name of names) {
-    const text = readText(query, name);
-    if (text !== undefined && text !== '') filter[name] = text;
+    const text = query.get(name) ?? '';
+    if (text !== '') filter[name] = text;
   }
-  const after = readInstant(query, 'started_after');
-  const before = readInstant(query, 'started_before');
+  const after = parseIsoTime(query.get('started_after') ?? '');
+  const before = parseIsoTime(query.get('started_before') ?? '');
   // Session start times are whole milliseconds.
   if (after !== undefined) filter.startedAfterMs = Math.ceil(after);
   if (before !== undefined) filter.startedBeforeMs = Math.floor(before);
   return { filter, includeTraces: readBoolean(query, 'include_traces') };
 }
 
-function readText(query: URLSearchParams, name: string): string | undefined {
-  const values = query.getAll(name);
-  if (values.length > 1) {
-    throw new ParameterError(name, `occurs ${values.length} times. Send it once.`);
-  }
-  return values[0];
+/** A `+` of a UTC offset that was not percent-encoded arrives as a space. */
+const restoreOffset = ([name, value]: [string, string]): [string, string] =>
+  name.startsWith('started_') ? [name, value.replace(/ (?=\d\d(?::?\d\d)?$)/, '+')] : [name, value];
+
+function rejectProblems(problems: ReturnType<typeof findQueryProblems>): void {
+  const described = problems.map((problem) => ({
+    parameter: problem.parameter,
+    problem:
+      'occurrences' in problem
+        ? `occurs ${problem.occurrences} times. Send it once.`
+        : `must be ${problem.expected}, got ${formatValue(problem.value)}.`,
+  }));
+  const [first, ...others] = described;
+  if (first) throw new ParameterError(first.parameter, first.problem, others);
 }
 
-const BOOLEANS: Record<string, boolean> = { true: true, false: false, 1: true, 0: false };
+const readBoolean = (query: URLSearchParams, name: string): boolean =>
+  /^(true|1)$/i.test(query.get(name) ?? '');
 
-function readBoolean(query: URLSearchParams, name: string): boolean {
-  const text = readText(query, name);
-  if (text === undefined) return false;
-  const value = text.toLowerCase();
-  if (Object.hasOwn(BOOLEANS, value)) return BOOLEANS[value] ?? false;
-  throw new ParameterError(name, `must be true or false, got ${formatValue(text)}.`);
-}
-
-function readCount(query: URLSearchParams, name: string, defaultValue: number): number {
-  const text = readText(query, name);
-  if (text === undefined) return defaultValue;
-  if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
-  throw new ParameterError(name, `must be a whole number of 0 or more, got ${formatValue(text)}.`);
-}
-
-function readInstant(query: URLSearchParams, name: string): number | undefined {
-  const text = readText(query, name);
-  if (text === undefined) return undefined;
-  // A `+` of a UTC offset that was not percent-encoded arrives as a space.
-  const iso = text.replace(/ (?=\d\d(?::?\d\d)?$)/, '+');
-  const ms = parseIsoTime(iso);
-  if (ms !== undefined) return ms;
-  throw new ParameterError(
-    name,
-    'must be an ISO 8601 time such as 2026-11-20T09:30:00Z (UTC if it has no offset), ' +
-      `got ${formatValue(text)}.`,
-  );
-}
+const readCount = (query: URLSearchParams, name: string, defaultValue: number): number =>
+  Math.min(Number(query.get(name) ?? defaultValue), Number.MAX_SAFE_INTEGER);

@@ -66,7 +66,7 @@ export async function makeScenarioFromConversation(
   }
   if (found.length === 0) {
     notes.push(
-      `No eval scored the conversation, so the scenario only requires that every turn takes at most ${CHAT_RESPONSE_MS_TARGET / 1_000} s. Add evals for what the agent must say and do.`,
+      `No eval scored the conversation, so the only eval of the scenario is "${replyEval.name}". Add evals for what the agent must say and do.`,
     );
   }
   return {

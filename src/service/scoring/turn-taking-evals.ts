@@ -99,6 +99,14 @@ export function scoreNoDeadAir({ params, session }: ScorerInput): Score {
     const silences = call.events.filter(
       ({ kind, duration_ms: ms }) => kind === 'dead_air' && ms > max,
     );
+    // The silence after the last line has no sound at its end, so it is no event.
+    const last = session.turns.at(-1);
+    if (call.missed_turns > 0 && last?.failed === true && (last.latencyMs ?? 0) > max) {
+      const waited = `${Math.round(last.latencyMs ?? 0)} ms without a reply to the last line`;
+      return createScore(false, `${expectation}: ${waited}.`, [
+        { turn: last.sequence, part: 'latency' },
+      ]);
+    }
     if (silences.length === 0) return createScore(true, `${expectation}: there was none.`);
     const longestMs = Math.max(...silences.map(({ duration_ms: ms }) => ms));
     if (longestMs - lateMsOf(call.not_proven) <= max) {

@@ -215,6 +215,12 @@ void t.test('an invalid query value gets 400 with the name of the parameter', as
     const name = query.split('=')[0] ?? '';
     assertError(t, await send(`${SIMULATIONS}?${query}`), 400, new RegExp(`^${name} `));
   }
+  assertError(
+    t,
+    await send(`${SIMULATIONS}?limit=-1&skip=x&agent=a&agent=b`),
+    400,
+    /^agent occurs 2 times\. Send it once\. skip must be a whole number of 0 or more, got "x"\. limit must be .* got "-1"\.$/,
+  );
 });
 
 void t.test(

@@ -58,6 +58,28 @@ void t.test('a voice run is stored and shown like a chat run', async (t) => {
   t.match(page, /Looks: skipped, because this sandbox does not report its tool calls by voice\./);
 });
 
+void t.test('an agent that never replies fails the evals that its silence breaks', async (t) => {
+  const context = await withService(t);
+  const { url } = await withVoiceDouble(t, (call) => call.connect());
+  const responds = {
+    id: 'responds',
+    name: 'Responds',
+    kind: 'responds_within_ms',
+    params: { ms: 500 },
+  } as const;
+  const limits = { turn_timeout_ms: 1_500 };
+  const { id } = (await context.admin('POST /simulations', {
+    agent: { name: 'Silent', url },
+    seed: 's',
+    scenarios: [makeScenario({ channel: 'voice', limits, evals: [responds] })],
+  })) as { id: string };
+  await context.drain();
+  t.match(await context.admin(`GET /simulations/${id}`), {
+    verdict: 'failed',
+    sessions: [{ end_reason: 'timeout', verdict: 'failed' }],
+  });
+});
+
 void t.test(
   'after kill -9 during a call, the restarted service runs the session once',
   nightOnly(),

@@ -102,6 +102,42 @@ async function answerLateAndLong(call: DoubleCall): Promise<void> {
   await call.speak();
 }
 
+/** Evals that an agent without a word fails, and one that proves nothing about it. */
+const answering: Scenario['evals'] = [
+  { id: 'responds', name: 'Responds', kind: 'responds_within_ms', params: { ms: 2_500 } },
+  { id: 'not_silent', name: 'Not silent', kind: 'no_dead_air', params: { ms: 2_500 } },
+  { id: 'polite', name: 'Polite', kind: 'never_interrupts', params: {} },
+];
+
+for (const [title, user] of [
+  ['never replies', { mode: 'scripted', opening: 'Hello?' }],
+  ['never greets', { mode: 'scripted', opening: 'Hello?', speaks_first: false }],
+] as const) {
+  void t.test(`an agent that ${title} fails`, { timeout: 90_000 }, async (t) => {
+    const { url } = await withVoiceDouble(t, (call) => call.connect());
+    const limits = { turn_timeout_ms: 3_000 };
+    const session = await simulateSession(t, url, spoken(user, { evals: answering, limits }), {
+      voice: {},
+    });
+    t.match(session, {
+      status: 'failed',
+      end_reason: 'timeout',
+      verdict: 'failed',
+      error: /^No reply arrived/,
+      turn_taking: { missed_turns: 1 },
+    });
+    t.match(
+      session.eval_outcomes.map(({ outcome, reasoning }) => [outcome, reasoning]),
+      [
+        ['fail', /1 line got no reply/],
+        ['fail', /3\d\d\d ms without a reply to the last line/],
+      ],
+      'an eval that did not fail is left out',
+    );
+    t.equal(session.eval_outcomes.length, 2);
+  });
+}
+
 void t.test('a call with an agent that never yields is judged', { timeout: 90_000 }, async (t) => {
   const { url } = await withVoiceDouble(t, answerLateAndLong);
   const user: Scenario['user'] = {

@@ -178,6 +178,13 @@ void t.test('the voice of a persona is edited in a form on its page', async (t) 
   const problemOf = (name: string): Promise<string> => page.innerText(`[id="problem-${name}"]`);
   t.match(await problemOf('/speed'), 'Speed must be', 'the problem is at its field');
   t.equal(await page.getAttribute('[name="/speed"]', 'aria-describedby'), 'problem-/speed');
+  const idle = await edit({
+    '/speed': '',
+    '/noise/snr_db': '',
+    '/network/loss_pct': '0',
+    '/network/burst': '3',
+  });
+  t.match(idle, /Packets lost in a row, on average must be absent without lost packets/);
   t.same(await stored(), { ...persona, voice }, 'nothing was saved');
   const empty = Object.fromEntries(
     ['/name', '/speed', '/noise/snr_db', '/network/loss_pct', '/network/burst'].map((name) => [

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { describePattern } from '../../../src/contract/describe-pattern.ts';
 import {
   formatValue,
   describeViolations,
@@ -52,6 +53,22 @@ void t.test('every near-miss breaks the schema at the pointer that it names', (t
   t.end();
 });
 
+void t.test('every pattern of a schema that messages can show is described in words', (t) => {
+  const patterns = new Set<string>();
+  JSON.stringify(schemas, (key, value: unknown) => {
+    if (key === 'pattern' && typeof value === 'string') patterns.add(value);
+    return value;
+  });
+  t.ok(patterns.size > 10);
+  const shown = [...patterns].filter((pattern) => describePattern(pattern).includes('['));
+  t.same(shown, ['^[0-9 ]*$'], 'only that of a part of a report for several machines');
+  t.equal(
+    describeViolations(findViolations('TestedAgent', { id: 'a', name: 'A', url: 'ftp://x' })),
+    '/url must be an http or https URL without a user name, a query, or a fragment, got "ftp://x"',
+  );
+  t.end();
+});
+
 void t.test('a violation has the pointer, the expected value, and the received value', (t) => {
   const reply = { choices: [{ message: { role: 'assistant', content: null } }], metadata: 7 };
   t.strictSame(findViolations('ChatResponse', reply), [
@@ -71,6 +88,13 @@ void t.test('a violation has the pointer, the expected value, and the received v
   t.match(
     describeViolations(findViolations('ChatRequest', 'hello')),
     /^the body must be an object, got "hello"$/,
+  );
+  const voice = { noise: { kind: 'quiet', snr_db: 9 }, network: { burst: 3 } };
+  t.equal(
+    describeViolations(findViolations('Persona', { id: 'a', name: 'A', voice })),
+    '/voice/noise/snr_db must be absent without noise (kind quiet), got 9; ' +
+      '/voice/network/burst must be absent without lost packets (loss_pct above 0), got 3',
+    'fields that have no effect because of another field',
   );
   const many = { messages: [1, 2, 3, 4, 5].map((content) => ({ role: 'user', content })) };
   t.match(

@@ -11,6 +11,7 @@ import type { SpeechSpan } from '../../../voice/speech-span.ts';
 import type { Utterance } from '../../../voice/turn-taking/index.ts';
 import type { Channel, ClosedChannel, SaidLine } from '../channel.ts';
 import { createStartCall } from '../sandbox/requests.ts';
+import { SessionError } from '../session-error.ts';
 import { createCallTraceparent, type SessionPlan } from '../session-plan.ts';
 import { hungUpAfter, type Replied, type ResumedTurnEnd, type TurnEnd } from '../turn-end.ts';
 import { CallHistory, type CallHistoryOptions } from './call-history.ts';
@@ -139,10 +140,17 @@ class VoiceChannel implements Channel {
     const helloMs = this.#plan.scenario.user.hello_after_s * 1_000;
     const stopsWaiting = (): Promise<boolean> =>
       Promise.resolve(!this.#hearing.hasHeardAgent && this.#nowMs() - atMs >= helloMs);
-    const end = await turn.reply({ startMs: atMs, endMs: atMs }, signal, stopsWaiting);
+    const missGreeting = (): void =>
+      this.#history.missGreeting({ startMs: atMs, endMs: this.#nowMs() });
+    const whole = { startMs: atMs, endMs: atMs };
+    const end = await turn.reply(whole, signal, stopsWaiting).catch((error: unknown) => {
+      const isTimeout = error instanceof SessionError && error.endReason === 'timeout';
+      if (isTimeout && !this.#hearing.hasHeardAgent) missGreeting();
+      throw error;
+    });
     this.#finishTurn(end);
     if (!turn.hasStoppedListening) return end;
-    this.#history.missGreeting({ startMs: atMs, endMs: this.#nowMs() });
+    missGreeting();
     this.#turns = 0;
     return undefined;
   }

@@ -6,12 +6,13 @@ import type { SpeechModel } from '../../../voice/speech/index.ts';
 import type { TranscriptionModel } from '../../../voice/transcription/index.ts';
 import type { DatabaseRetry } from '../../background/database-retry.ts';
 import type { LiveSession } from '../../operations/simulations.ts';
-import type { NewSession, SimulationLease, SimulationPlan, Store } from '../../store/store.ts';
+import type { NewSession, Outcome, SimulationLease, SimulationPlan, Store } from '../../store/store.ts';
 import type { RecordedCall } from '../calls/build-recording.ts';
 import { createVoiceCaller } from '../calls/caller.ts';
 import { runSession } from '../run-session.ts';
 import { openSandbox, type SandboxConnections } from '../sandbox/sandbox.ts';
-import { maxTurnsOf, planSessions } from '../session-plan.ts';
+import { maxTurnsOf, planSessions, type SessionPlan } from '../session-plan.ts';
+import type { SimulatedSession } from '../simulated-session.ts';
 import type { UserModel } from '../users/user-model.ts';
 import { toStoredSession } from './stored-session.ts';
 
@@ -27,6 +28,8 @@ export interface RunnerDeps {
   /** The service clock, for the timestamps of sessions. Timeouts use the system clock. */
   clock: Clock;
   log: Log;
+  /** Returns the evals that a call without a reply has failed. */
+  scoreUnanswered: (plan: SessionPlan, result: SimulatedSession) => Promise<Outcome[]>;
   /** Called when a session was stored and may have evals to score. */
   onStored: () => void;
 }
@@ -57,7 +60,7 @@ export async function runStoredSimulation(
   deps: RunnerDeps,
   { database, stopping, connections: opened }: RunnerState,
 ): Promise<void> {
-  const { store, model, speech, transcription, clock, log, onStored } = deps;
+  const { store, model, speech, transcription, clock, log, onStored, scoreUnanswered } = deps;
   const { simulations } = store;
   const { ownerId, id } = plan;
   const until = AbortSignal.any([control.signal, stopping]);
@@ -92,7 +95,7 @@ export async function runStoredSimulation(
       const call = calls.get(session.sessionId);
       calls.delete(session.sessionId);
       if (stopping.aborted) return;
-      const ended = toStoredSession(plan, session, result);
+      const ended = toStoredSession(plan, session, result, await scoreUnanswered(session, result));
       if (!(await retry(() => simulations.addSession(ended, lease)))) return;
       onStored();
       if (call) await keepRecording(ended, call, { store, log, retry });

@@ -1,12 +1,13 @@
-import type { NewSession, SimulationPlan } from '../../store/store.ts';
+import type { NewSession, Outcome, SimulationPlan } from '../../store/store.ts';
 import type { SessionPlan } from '../session-plan.ts';
 import type { SimulatedSession } from '../simulated-session.ts';
 
-/** Returns the row of a session that has ended. */
+/** Returns the row of a session that has ended, with the outcomes that it already has. */
 export function toStoredSession(
   plan: SimulationPlan,
   session: SessionPlan,
   result: SimulatedSession,
+  outcomes: readonly Outcome[],
 ): NewSession {
   const { scenario, persona, sample } = session;
   const { userId, error, adherence, notes, traceIds, turnTaking, heard } = result;
@@ -37,9 +38,9 @@ export function toStoredSession(
     },
     runName: undefined,
     sourceSessionId: undefined,
-    outcomes: [],
+    outcomes: [...outcomes],
     turns: result.turns,
-    // Only a completed session is scored.
+    // Only a completed session is scored later.
     evals: result.status === 'completed' ? [...result.evals] : [],
   };
 }

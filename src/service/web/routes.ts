@@ -12,6 +12,7 @@ import { addDeepLinkRoutes } from './deep-links/routes.ts';
 import { addEvalRoutes, type EvalPageOptions } from './evals/routes.ts';
 import { showErrorsAsPages } from './frame/errors.ts';
 import { collectFormPaths } from './frame/form-paths.ts';
+import { createFormResults } from './frame/form-results.ts';
 import { acceptForms } from './frame/forms.ts';
 import { createLiveUpdates } from './frame/live.ts';
 import { createPages } from './frame/pages.ts';
@@ -45,6 +46,8 @@ export interface PageParts
   agentTests: AgentPageOptions['tests'];
   sendChat: PlaygroundOptions['sendChat'];
   browserCalls: BrowserCalls;
+  /** What this process shares with other replicas; undefined if it is alone. */
+  replica: object | undefined;
   /** Logs an error that no page expected. */
   logServerError: (method: string, error: unknown) => void;
   /** Aborts when the service stops. */
@@ -61,7 +64,8 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
     checkReader: ({ headers }) => authentication.authenticateReader(headers),
   });
   const viewers = createViewers({ ...parts, owners: store.owners });
-  const pages = createPages(app, viewers, live);
+  const results = parts.replica ? undefined : createFormResults();
+  const pages = createPages(app, viewers, { live, results });
   const addFormPaths = collectFormPaths(pages);
   addSignInRoutes(app, { authentication, clock });
   addStylesheetRoute(app);

@@ -23,6 +23,7 @@ import { createViewers, type ViewerOptions } from './frame/viewer.ts';
 import { addKeyRoutes } from './keys/routes.ts';
 import { addOpenApiRoute } from './openapi.ts';
 import { addOverviewRoutes, type OverviewOptions } from './overview/routes.ts';
+import { addRequirementRoutes } from './requirements/routes.ts';
 import { addRunRoutes, type RunRouteOptions } from './runs/routes.ts';
 import { addScenarioRoutes } from './scenarios/routes.ts';
 import { addSearchRoutes } from './search/routes.ts';
@@ -88,7 +89,8 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
   addCompareRoutes(pages, { store, simulations });
   addAgentRoutes(pages, { store, simulations, clock, kit, tests: parts.agentTests });
   const { sendChat, stopping, wake } = parts;
-  addPlaygroundRoutes(pages, { store, clock, sendChat, stopping, wake });
+  addPlaygroundRoutes(pages, { store, clock, sendChat, kit, stopping, wake });
+  addRequirementRoutes(pages, kit);
   addCallRoutes(pages, acceptSockets(app, viewers), { store, browserCalls: parts.browserCalls });
   addScenarioRoutes(pages, { store, simulations, kit });
   addEvalRoutes(pages, { store, runDry: parts.runDry });

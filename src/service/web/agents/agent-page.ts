@@ -27,6 +27,7 @@ import { PROGRESS_CSS } from '../runs/progress.ts';
 import { HEAT_MAP_CSS, renderHeatMap } from '../runs/heat-map.ts';
 import type { JudgedRun } from '../runs/judge-runs.ts';
 import { renderRuns } from '../runs/runs-page.ts';
+import { renderAdvice } from './advice.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
 import { classOf } from './agents-page.ts';
 import { describeEvidenceTimes } from './evidence-times.ts';
@@ -72,6 +73,8 @@ const NOTICES = {
     'The report was attached, but does not count: it is older than another report of its kind.',
   foreign: 'The report was attached, but does not count: it is about another URL.',
   unjudged: 'The report was attached, but does not count: its run judged nothing.',
+  unproven:
+    'The report was attached, but does not count: it proves less than an earlier report about the same version.',
   checked: 'The connection was checked.',
   canceled: 'The test was canceled.',
 };
@@ -137,7 +140,7 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
         <a href="${linkTo(context, pathOfPlayground(agent.id))}">Chat with the agent</a> ·
         <a href="${linkTo(context, pathOfCall(agent.id))}">Call the agent</a>
       </p>
-      ${test && renderTest(agent.id, test, context)}
+      ${test && renderTest(agent.id, test, context)} ${renderNext(content, context)}
       <ul class="parts" aria-label="Readiness">
         ${parts.map((part) => renderPart(part, content, context))}
       </ul>
@@ -156,6 +159,24 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
       ${renderHistory(content, context)}`,
     isFinal: test?.end !== 'running',
   };
+}
+
+/** Leads to what shows next whether the agent is ready. */
+function renderNext(
+  { report, readiness: { agent }, canTest }: AgentNews,
+  context: PageContext,
+): Html | undefined {
+  const next = report?.parts.find(({ standing }) => standing !== 'pass');
+  if (next?.next_step === undefined || context.token === undefined) return undefined;
+  const { id, next_step: step } = next;
+  if (id === 'connection' || (id !== 'simulations' && !canTest)) {
+    return html`<p><b>Next:</b> ${renderAdvice(step)}</p>`;
+  }
+  const link =
+    id === 'simulations'
+      ? linkTo(context, '/scenarios', { agent: agent.id })
+      : linkTo(context, pathOfTest(agent.id, id));
+  return html`<p><b>Next:</b> <a href="${link}">${step}</a></p>`;
 }
 
 /** Renders the conformance by area, the load by target, and the turn-taking in calls. */
@@ -206,7 +227,9 @@ function renderAttempt({ id }: ReadinessPart, attempt: AgentReport, context: Pag
     >ended ${formatInstant(summary.endedAt)}</a
   >`;
   return kind === id
-    ? html`<p class="soft">The newest attempt, ${link}, judged nothing: ${summary.detail}</p>`
+    ? html`<p class="soft">
+        The newest attempt, ${link}, does not replace it: ${summary.verdict}. ${summary.detail}
+      </p>`
     : html`<p class="soft">
         Found later by a ${reportKindNames[kind].toLowerCase()} run, ${link}.
       </p>`;
@@ -290,15 +313,14 @@ function renderUpload(content: AgentPage, context: PageContext): Html {
             label: 'Report',
             type: 'file',
             problem: uploadProblem,
-            hint: html`A JSON file that <code>check --json</code> or <code>load --json</code> wrote,
-              at most 4 MB.`,
+            hint: 'The JSON report of a check or a load test that ran elsewhere, such as in CI; at most 4 MB.',
           },
           html`accept=".json,application/json"`,
         )}
         <p><button>Attach</button></p>`,
     })}
-    <details ${content.reports.every(({ kind }) => kind === 'connection') ? 'open' : ''}>
-      <summary>Commands that write and attach a report</summary>
+    <details>
+      <summary>Commands that write and attach a report, for CI</summary>
       ${renderKeyHint(context)}
       ${agent.has_api_key && html`<p>First set <code>SANDBOX_KIT_API_KEY</code> to the key of the sandbox.</p>`}
       <pre>

@@ -7,6 +7,7 @@ import { formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { PageContext } from '../frame/page-frame.ts';
 import { linkToScenario, linkToScenarioSessions } from '../runs/run-links.ts';
+import { withRequirementLinks } from '../requirements/requirement-links.ts';
 import { renderAdvice } from './advice.ts';
 
 /** The most reasons of a part. */
@@ -25,9 +26,10 @@ export function renderFixFirst(
   // Without a connection, the other parts describe an earlier state.
   const isDown = connection?.standing === 'fail';
   const byUrgency = sortFailuresFirst(parts, ({ standing }) => standing === 'fail');
-  const reasons = (isDown ? [connection] : byUrgency).map((part) =>
-    listReasons(part, linkToReport(part.id), context),
-  );
+  const shownParts = isDown ? [connection] : byUrgency;
+  const reasons = shownParts
+    .filter(({ standing }) => standing !== 'pass')
+    .map((part) => listReasons(part, linkToReport(part.id), context));
   const shown = reasons.flatMap((ofPart) => {
     const omitted = ofPart.length - REASONS_MAX;
     const rest = omitted > 0 ? [html`and ${formatCount(omitted, 'more')}`] : [];
@@ -37,20 +39,41 @@ export function renderFixFirst(
   return html`<h2 id="fix-first">${readiness === 'not_ready' ? 'Fix first' : 'What is missing'}</h2>
     <ol class="fix-first">
       ${shown.map((reason) => html`<li>${reason}</li>`)}
-    </ol>`;
+    </ol>
+    ${
+      isDown &&
+      html`<p class="soft">
+        The other parts are judged when the sandbox can be reached. Their results are of an earlier
+        state.
+      </p>`
+    }`;
 }
 
+/** Lists why a part did not pass: each cause, or else its result. */
 function listReasons(
   part: ReadinessPartReport,
   link: string | undefined,
   context: PageContext,
 ): Html[] {
-  const { id, name, standing } = part;
-  if (standing === 'pass') return [];
+  const { name, verdict, detail, next_step: nextStep = '' } = part;
+  const causes = part.outdated === undefined ? listCauses(part, link, context) : [];
+  if (causes.length > 0) return causes;
   const label = link === undefined ? html`${name}:` : html`<a href="${link}">${name}</a>:`;
-  if (id === 'connection') {
-    return standing === 'fail' ? [html`${label} ${renderAdvice(part.next_step ?? '')}`] : [];
-  }
+  return [
+    html`${label} <b>${verdict.toLowerCase()}</b>.
+      ${withRequirementLinks(toSentence(detail), context)} ${renderAdvice(nextStep)}`,
+  ];
+}
+
+const toSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+function listCauses(
+  part: ReadinessPartReport,
+  link: string | undefined,
+  context: PageContext,
+): Html[] {
+  const { name, standing } = part;
+  const label = link === undefined ? html`${name}:` : html`<a href="${link}">${name}</a>:`;
   const missed = sortFailuresFirst(
     (part.targets ?? []).filter(({ verdict }) => MISSED.has(verdict)),
     ({ verdict }) => verdict === 'FAIL',
@@ -61,18 +84,20 @@ function listReasons(
     return [html`${label} ${part.detail}`];
   }
   return [
-    ...(part.fix_first ?? []).map((cause) => html`${label} ${renderAdvice(cause)}`),
+    ...(part.fix_first ?? []).map(
+      (cause) => html`${label} ${withRequirementLinks(cause, context)}`,
+    ),
     ...missed.map(
       ({ statement, verdict, reason = '' }) =>
         html`${label} <b>${verdict.toLowerCase()}</b>: ${statement} ${reason}`,
     ),
     ...unpassed.map(
-      ({ scenario_id: scenarioId, run_id: runId, verdict, passed, samples }) =>
+      ({ scenario_id: scenarioId, run_id: runId, verdict, passed, samples, reason = '' }) =>
         html`${label} <a href="${linkToScenario(scenarioId, context)}">${scenarioId}</a>
           <b>${verdict}</b>:
           <a href="${linkToScenarioSessions(runId, scenarioId, context)}"
             >${passed} of ${formatCount(samples, 'session')} passed</a
-          >`,
+          >. ${reason}`,
     ),
   ];
 }

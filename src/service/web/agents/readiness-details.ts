@@ -10,6 +10,7 @@ import { renderFactList } from '../../../report-kit/fact-list.ts';
 import {
   formatAge,
   formatInstant,
+  formatList,
   formatNumber,
   formatQuantity,
 } from '../../../report-kit/format.ts';
@@ -17,13 +18,19 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import { targetColumns } from './target-columns.ts';
 
-/** Says how old the evidence of a part is, and what judged it: "2 hours ago, sandbox-kit 1.0". */
+/** Says how old the evidence of a part is, what was judged, and by what: "2 hours ago, sandbox-kit 1.0". */
 export const describeEvidence = (
-  { ended_at: endedAt, kit_version: version, requirement_set: set }: ReadinessPartReport,
+  {
+    ended_at: endedAt,
+    agent_versions: agentVersions,
+    kit_version: version,
+    requirement_set: set,
+  }: ReadinessPartReport,
   nowMs: number,
 ): string =>
   [
     ...(endedAt === undefined ? [] : [formatAge(nowMs - Date.parse(endedAt))]),
+    ...(agentVersions ? [`agent version ${formatList(agentVersions)}`] : []),
     ...(version === undefined ? [] : [`sandbox-kit ${version}`]),
     ...(set === undefined ? [] : [`requirement set ${set}`]),
   ].join(', ');

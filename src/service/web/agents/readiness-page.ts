@@ -66,8 +66,8 @@ function renderPart(part: ReadinessPartReport, nowMs: number): Html {
     ${
       attempt &&
       html`<p>
-        A newer run, which ended ${formatInstant(attempt.ended_at)}, judged nothing:
-        ${attempt.detail}
+        A newer run, which ended ${formatInstant(attempt.ended_at)}, does not replace it:
+        ${attempt.verdict}. ${attempt.detail}
       </p>`
     }
     ${

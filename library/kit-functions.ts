@@ -55,7 +55,7 @@ export function createKitFunctions(): KitFunctions {
 
 /** Judges the response to a chat request as a check does. */
 const judgeReply: KitFunctions['judgeReply'] = async (request, { status, json, latencyMs }) => {
-  const { judgeExchange } = await import('../conformance/judge-exchange.ts');
+  const { judgeExchange } = await import('../conformance/index.ts');
   const headers = { 'content-type': 'application/json' };
   const findings = judgeExchange({
     request: {

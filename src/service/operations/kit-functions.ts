@@ -11,7 +11,6 @@ import type {
   Persona,
   Scenario,
 } from '../../contract/index.ts';
-import type { ReplyFinding } from './reply-findings.ts';
 
 /**
  * Functions of other packages of the kit that the pages use. The library and the CLI pass them,
@@ -42,6 +41,17 @@ export interface KitFunctions {
   writeYaml(document: object): Promise<string>;
   /** Returns the sets of scenarios of the kit, with their personas and evals. */
   readStarters(): Promise<Readonly<Record<'general' | 'shop', Starters>>>;
+}
+
+/** What a reply breaks. */
+export interface ReplyFinding {
+  /** The requirement, such as CHAT-024. */
+  id: string;
+  rule: string;
+  /** JSON pointer into the response; empty if the finding concerns all of it. */
+  pointer: string;
+  expected: string;
+  received: string;
 }
 
 /** A requirement of the interface. */

@@ -3,11 +3,13 @@ import { randomUuid } from '../../platform/random.ts';
 import type { Store } from '../store/store.ts';
 import type { ToolCall } from '../turns/turn-types.ts';
 import { findDocument } from './documents.ts';
-import type { KitFunctions } from './kit-functions.ts';
-import { judgeReply, type ReplyFinding } from './reply-findings.ts';
+import type { KitFunctions, ReplyFinding } from './kit-functions.ts';
 
 /** The most turns of a conversation on the page of an agent. */
 export const PLAYGROUND_TURNS_MAX = 100;
+
+/** The most findings of a reply that are kept. */
+const FINDINGS_MAX = 10;
 
 /** How long a reply may take. */
 const REPLY_TIMEOUT_MS = 60_000;
@@ -111,4 +113,16 @@ export function toUpload(
     run: `Playground: ${agentName}`.slice(0, 200),
     turns: replied as TranscriptUpload['turns'],
   };
+}
+
+/** Adds to a turn which requirements its response breaks. */
+async function judgeReply<Turn extends Omit<PlaygroundTurn, 'userInput'>>(
+  kit: Pick<KitFunctions, 'judgeReply'> | undefined,
+  request: ChatRequest,
+  turn: Turn,
+): Promise<Turn> {
+  const { response, status, latencyMs = 0 } = turn;
+  if (!kit || response === undefined || status === undefined) return turn;
+  const findings = await kit.judgeReply(request, { status, json: response, latencyMs });
+  return findings.length === 0 ? turn : { ...turn, findings: findings.slice(0, FINDINGS_MAX) };
 }

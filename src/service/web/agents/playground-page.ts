@@ -9,7 +9,7 @@ import {
   type PlaygroundConversation,
   type PlaygroundTurn,
 } from '../../operations/playground.ts';
-import type { ReplyFinding } from '../../operations/reply-findings.ts';
+import type { ReplyFinding } from '../../operations/kit-functions.ts';
 import type { StoredAgent } from '../../store/store.ts';
 import { renderField, renderTextArea } from '../frame/fields.ts';
 import { readText, renderForm } from '../frame/forms.ts';

@@ -86,3 +86,4 @@ export {
   InvalidRecordingError,
   writeTranscript,
 } from './engine/transcript/transcript.ts';
+export { findAgentVersion } from './reports/agent-version.ts';

@@ -5,7 +5,7 @@ import type { KitFunctions } from '../src/service/index.ts';
 export function createKitFunctions(): KitFunctions {
   return {
     async diagnose({ url, voiceUrl, apiKey, timeoutMs, signal }) {
-      const [{ runDiagnosis }, { diagnosisJson }] = await Promise.all([
+      const [{ runDiagnosis }, { diagnosisJson, findAgentVersion }] = await Promise.all([
         import('./run-diagnosis.ts'),
         import('../conformance/index.ts'),
       ]);
@@ -15,6 +15,7 @@ export function createKitFunctions(): KitFunctions {
       return {
         ...diagnosisJson(diagnosis),
         ...(isMessage('Health', body) && { health: body.status }),
+        ...findAgentVersion(diagnosis.exchanges),
       };
     },
     async planTest(test) {
@@ -24,6 +25,14 @@ export function createKitFunctions(): KitFunctions {
     async runTest(test, run) {
       const { runTest } = await import('./agent-tests.ts');
       return runTest(test, run);
+    },
+    judgeReply,
+    async findRequirement(id) {
+      const { requirement, requirementIds } = await import('../conformance/index.ts');
+      const known = requirementIds.find((each) => each === id);
+      if (known === undefined) return undefined;
+      const { level, section, rule, reason } = requirement(known);
+      return { id, level, section, rule, reason };
     },
     async renderLoadReport(report) {
       const { htmlReport } = await import('../load/index.ts');
@@ -43,3 +52,28 @@ export function createKitFunctions(): KitFunctions {
     },
   };
 }
+
+/** Judges the response to a chat request as a check does. */
+const judgeReply: KitFunctions['judgeReply'] = async (request, { status, json, latencyMs }) => {
+  const { judgeExchange } = await import('../conformance/index.ts');
+  const headers = { 'content-type': 'application/json' };
+  const findings = judgeExchange({
+    request: {
+      method: 'POST',
+      path: '/v1/chat/completions',
+      headers,
+      body: JSON.stringify(request),
+    },
+    response: { status, headers, body: JSON.stringify(json) },
+    durationMs: latencyMs,
+  });
+  return (findings ?? [])
+    .filter(({ verdict }) => verdict === 'fail')
+    .map(({ id, rule, pointer, expected, received }) => ({
+      id,
+      rule,
+      pointer,
+      expected,
+      received,
+    }));
+};

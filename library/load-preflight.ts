@@ -20,7 +20,7 @@ export async function runLoadPreflight(
     voiceUrl: string | undefined;
     signal: AbortSignal;
   },
-): Promise<Preflight> {
+): Promise<Preflight & { agentVersion?: string }> {
   const { profile, voiceUrl, ...access } = options;
   const sources = sourcesOf(profile);
   const areas = new Set<Area>(sources);
@@ -47,6 +47,7 @@ export async function runLoadPreflight(
       cure: cause.cure,
     },
     hasUsers: users.hasUsers,
+    ...conformance.findAgentVersion(exchanges),
   };
 }
 

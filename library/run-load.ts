@@ -28,6 +28,7 @@ export async function runLoad(
     }
   };
   const access = { kitVersion: kitVersion(), seed, apiKey, ca, connection: connectionOf(options) };
+  let version: { agentVersion?: string } = {};
   const run: LoadRun = {
     ...settings,
     ...access,
@@ -35,8 +36,8 @@ export async function runLoad(
     lines,
     clock: systemClock,
     validateResponse: conformance.findBrokenMusts,
-    preflight: (preflightSignal) =>
-      runLoadPreflight(conformance, {
+    preflight: async (preflightSignal) => {
+      const { agentVersion, ...found } = await runLoadPreflight(conformance, {
         ...access,
         // Shards start together: with one seed, all would create the same user, and all but one get 409.
         seed: settings.shard ? `${seed}/${settings.shard.index}` : seed,
@@ -44,12 +45,16 @@ export async function runLoad(
         profile: settings.profile,
         voiceUrl: settings.voice?.url,
         signal: preflightSignal,
-      }),
+      });
+      version = agentVersion === undefined ? {} : { agentVersion };
+      return found;
+    },
     onTick,
     signal: AbortSignal.any([signal, failing.signal]),
   };
-  const report = await loadPackage.load(run, plan);
+  const measured = await loadPackage.load(run, plan);
   failing.signal.throwIfAborted();
+  const report = { ...measured, ...version };
   const isComparable = compareWith !== undefined && loadPackage.hasRun(report);
   return isComparable ? loadPackage.withComparison(report, compareWith) : report;
 }

@@ -24,6 +24,7 @@ import { areaOf, type RequirementId } from '../engine/requirement.ts';
 import { newestRequirementSet, sinceOf } from '../requirement-sets.ts';
 import { crashesOf } from '../engine/transcript/crashes.ts';
 import { findWholeMessage } from '../engine/transcript/own-message.ts';
+import { findAgentVersion } from './agent-version.ts';
 import { callsOf } from './calls.ts';
 import { coverageOf } from './coverage.ts';
 import { crashRows, describeCrashes } from './crashes.ts';
@@ -74,6 +75,7 @@ export function createReport(
     seed: run.seed,
     startedAt: run.startedAt,
     endedAt,
+    ...(suite.peer === 'sandbox' && findAgentVersion(transcript.exchanges)),
     ...(blockedBy && { blockedBy }),
     counts: { ...judgment.counts },
     coverage: coverageOf(requirements),

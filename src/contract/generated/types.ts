@@ -594,6 +594,10 @@ export interface CheckReport {
   seed: string;
   startedAt: string;
   endedAt: string;
+  /**
+   * The version that the newest response to GET /health reported. Absent if none did.
+   */
+  agentVersion?: string;
   blockedBy?: BlockedBy;
   counts: VerdictCounts;
   coverage?: Coverage;
@@ -1764,6 +1768,10 @@ export interface LoadReport {
   seed: string;
   startedAt: string;
   endedAt: string;
+  /**
+   * The version that GET /health reported before the run. Absent if it reported none.
+   */
+  agentVersion?: string;
   blockedBy?: LoadBlocker;
   /**
    * Why the run ended early. Its verdict is based on the measurements until then.
@@ -2698,6 +2706,14 @@ export interface ReadinessPartReport {
    * Version of the kit that ran it.
    */
   kit_version?: string;
+  /**
+   * The versions of the agent that were measured, as GET /health reported them. Absent if none did.
+   */
+  agent_versions?: string[];
+  /**
+   * Why the evidence says nothing about the agent as it is now: its version, its key, or an address has changed. Absent if it does.
+   */
+  outdated?: string;
   newest_attempt?: ReadinessAttempt;
   /**
    * The requirement set of a check.
@@ -2730,7 +2746,7 @@ export interface ReadinessPartReport {
   [k: string]: unknown;
 }
 /**
- * A later run that judged nothing, so that the earlier one counts.
+ * A later run that judged nothing, or less than the earlier one proved about the same version, so that the earlier one counts.
  */
 export interface ReadinessAttempt {
   /**
@@ -2738,7 +2754,11 @@ export interface ReadinessAttempt {
    */
   ended_at: string;
   /**
-   * Why it judged nothing.
+   * Its result in a few words.
+   */
+  verdict?: string;
+  /**
+   * Why it does not count.
    */
   detail: string;
   [k: string]: unknown;
@@ -2791,6 +2811,10 @@ export interface ReadinessScenario {
    * Sessions of the scenario.
    */
   samples: number;
+  /**
+   * The most frequent reason why sessions did not pass. Absent if all passed, or if no session has one. At most 20 scenarios and 20 sessions of each are read.
+   */
+  reason?: string;
   [k: string]: unknown;
 }
 export interface ReadinessFact {

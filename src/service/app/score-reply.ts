@@ -4,6 +4,7 @@ import { systemClock } from '../../platform/clock.ts';
 import type { ScoredSession } from '../sessions/scored-session.ts';
 import { scoreNewReply, type ReplyScore } from '../scoring/reply-decides.ts';
 import { SCORING_MS_MAX } from '../scoring/score.ts';
+import { COMMAND_CURES } from '../simulator/sandbox/cures.ts';
 import { readReply } from '../simulator/sandbox/read-reply.ts';
 import type { SandboxResponse } from '../simulator/sandbox/sandbox-http.ts';
 import type { AgentReply } from '../simulator/agent-reply.ts';
@@ -79,7 +80,10 @@ function toRow(
 function readResponse(response: ResentTurn['response']): AgentReply | string {
   try {
     // The request was judged before, so its key was accepted.
-    return readReply({ ...response, retryAfter: undefined }, { hasKey: true });
+    return readReply(
+      { ...response, retryAfter: undefined },
+      { hasKey: true, cures: COMMAND_CURES },
+    );
   } catch (error) {
     if (!(error instanceof SessionError)) throw error;
     return `There is no reply to score: ${error.message}`;

@@ -6,8 +6,10 @@ import type {
   CountingReport,
   RunSummary,
   StoredAgent,
+  TestedBuild,
 } from '../store/store.ts';
 import { JUDGED_SIMULATIONS_MAX, judgeSimulations } from './simulation-readiness.ts';
+import { markOutdated } from './outdated-evidence.ts';
 import type { ReadinessDeps, ReadinessPart } from './readiness-part.ts';
 
 /** Whether an agent is ready to onboard, and the newest simulations with it. */
@@ -44,11 +46,18 @@ export async function findReadiness(
         kind,
         ofAgent.find((report) => report.kind === kind),
       );
-    const parts = [
+    const judged = [
       contradictConnection(judge('connection'), agent, ofAgent),
       ...[judge('check'), judge('load')],
       await judgeSimulations(deps, ownerId, agent, runs),
     ];
+    const tested = ofAgent.flatMap(({ attempt, ...report }) => [
+      report,
+      ...(attempt ? [attempt] : []),
+    ]);
+    const ofUrl = tested.filter(({ summary }) => isSameUrl(summary.target, agent.url));
+    const builds = [...ofUrl.map(toBuild), ...judged.flatMap((part) => part.builds ?? [])];
+    const parts = markOutdated(judged, agent, builds);
     const times = parts.flatMap(({ atMs }) => atMs ?? []);
     return {
       agent,
@@ -85,7 +94,8 @@ function judgeReport(
   const { standing, verdict, detail, target, endedAt } = summarizeFor(url, report.summary);
   const { attempt } = report;
   const part = { id, name, standing, verdict, detail, report, ...(attempt && { attempt }) };
-  return isSameUrl(target, url) ? { ...part, atMs: Date.parse(endedAt) } : part;
+  if (!isSameUrl(target, url)) return part;
+  return { ...part, atMs: Date.parse(endedAt), builds: [toBuild(report)] };
 }
 
 /** Returns that the sandbox can't be reached if a later run of another kind did not reach it. */
@@ -109,5 +119,15 @@ function contradictConnection(
   const verdict = 'Not reachable';
   return { ...part, standing: 'fail', verdict, detail, attempt, atMs: endMsOf(attempt) };
 }
+
+/** Returns what a report tested. */
+const toBuild = (report: AgentReport): TestedBuild & { atMs: number } => {
+  const { agentVersion, connection } = report.summary;
+  return {
+    atMs: endMsOf(report),
+    ...(agentVersion !== undefined && { agentVersion }),
+    ...(connection !== undefined && { connection }),
+  };
+};
 
 const endMsOf = ({ summary }: AgentReport): number => Date.parse(summary.endedAt);

@@ -19,10 +19,14 @@ export const REPORT_CHARACTERS_MAX = 4_194_304;
 /** How many reports of each kind are kept for an agent. */
 export const REPORTS_KEPT_MAX = 50;
 
+/** Why an attached report does not count. */
+type IgnoredReason = 'foreign' | 'outdated' | 'unjudged' | 'unproven';
+
 /**
  * Attaches the JSON report of a check or a load test to an agent. The newest reports of each kind are
  * kept. It does not count if it is about another URL, if a run of its kind that ended later is known, or if it
- * judged nothing and another report of its kind did.
+ * judged nothing, or proved less, and another report of its kind did.
+ * @param tested The connection that was tested (default: that of the agent now).
  * @throws RequestError `bad_request`, `too_large`, or `not_found`.
  */
 export async function attachReport(
@@ -30,7 +34,8 @@ export async function attachReport(
   ownerId: string,
   agentId: string,
   value: unknown,
-): Promise<{ report: AgentReport; ignored: 'foreign' | 'outdated' | 'unjudged' | undefined }> {
+  tested?: number,
+): Promise<{ report: AgentReport; ignored: IgnoredReason | undefined }> {
   const agent = await findDocument(store, ownerId, 'agent', agentId);
   const { kind, report, summary } = readAgentReport(value);
   const { length } = JSON.stringify(report);
@@ -38,14 +43,16 @@ export async function attachReport(
     const message = `A report must have at most ${REPORT_CHARACTERS_MAX} characters, got ${length}.`;
     throw new RequestError('too_large', message);
   }
-  const added = { agentId, kind, summary, atMs: clock.nowMs() };
+  const connection = tested ?? agent.connection ?? 0;
+  const added = { agentId, kind, summary: { ...summary, connection }, atMs: clock.nowMs() };
   const limits = { agent, keep: REPORTS_KEPT_MAX };
   const id = await store.agentReports.add(ownerId, { ...added, report }, limits);
   const counting = await store.agentReports.listNewest(ownerId, [agent]);
   const isNewest = counting.some((other) => other.id === id);
+  const isAttempt = counting.some(({ attempt }) => attempt?.id === id);
   const isForeign = !isSameUrl(summary.target, agent.url);
   const attached = { id, ...added, summary: summarizeFor(agent.url, summary) };
-  const late = summary.judgesNothing === true ? 'unjudged' : 'outdated';
+  const late = summary.judgesNothing === true ? 'unjudged' : isAttempt ? 'unproven' : 'outdated';
   return { report: attached, ignored: isForeign ? 'foreign' : isNewest ? undefined : late };
 }
 

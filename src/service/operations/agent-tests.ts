@@ -92,7 +92,8 @@ export function createAgentTests(deps: AgentTestDeps): AgentTests {
     },
     async start(ownerId, agentId, test) {
       const functions = requireKit();
-      const { url, voice_url: voiceUrl } = await findDocument(store, ownerId, 'agent', agentId);
+      const agent = await findDocument(store, ownerId, 'agent', agentId);
+      const { url, voice_url: voiceUrl, connection = 0 } = agent;
       const apiKey = await store.documents.findApiKey(ownerId, agentId);
       const plan = await functions.planTest(test);
       const key = keyOf(ownerId, agentId);
@@ -106,7 +107,7 @@ export function createAgentTests(deps: AgentTestDeps): AgentTests {
         throw new RequestError('busy', message);
       }
       const address = { url, voiceUrl, apiKey };
-      const run = startRun(deps, functions, { ownerId, agentId, test, plan, address });
+      const run = startRun(deps, functions, { ownerId, agentId, test, plan, address, connection });
       runs.delete(key);
       runs.set(key, run);
       forgetEnded();
@@ -144,9 +145,10 @@ function startRun(
     test: AgentTest;
     plan: AgentTestPlan;
     address: SandboxAddress;
+    connection: number;
   },
 ): Run {
-  const { ownerId, agentId, test, plan, address } = started;
+  const { ownerId, agentId, test, plan, address, connection } = started;
   const control = new AbortController();
   const { signal } = control;
   const watched: WatchedTest = {
@@ -162,7 +164,7 @@ function startRun(
     const report = await kit.runTest(test, { ...address, signal, onProgress });
     // Half a report would hide the last whole one.
     if (signal.aborted) return { problem: 'was canceled. It left no report.' };
-    await attachReport(deps, ownerId, agentId, report);
+    await attachReport(deps, ownerId, agentId, report, connection);
     return 'reported';
   };
   const ended = run()

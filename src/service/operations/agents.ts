@@ -6,6 +6,7 @@ import { parseMessage } from '../requests/document-checks.ts';
 import { InvalidDocumentError, RequestError } from '../requests/errors.ts';
 import type { AgentReportSummary, Store, StoredAgent } from '../store/store.ts';
 import { REPORTS_KEPT_MAX } from './agent-reports.ts';
+import { isOtherConnection } from './outdated-evidence.ts';
 import { findDocument, saveDocument } from './documents.ts';
 import type { ConnectionReport, KitFunctions } from './kit-functions.ts';
 
@@ -64,7 +65,8 @@ export async function sortByConnection(
   );
   const ranked = agents.map((agent) => {
     const summary = checked.get(agent.id)?.summary;
-    if (!summary || !isSameUrl(summary.target, agent.url))
+    const isKnown = summary && isSameUrl(summary.target, agent.url);
+    if (!isKnown || isOtherConnection(summary, agent))
       return { agent: { ...agent, isReachable: undefined }, rank: 0 };
     const isReachable = summary.standing !== 'fail';
     return {
@@ -104,7 +106,12 @@ export async function checkConnection(
   const atMs = clock.nowMs();
   const times = { endedAt: isoTime(atMs), kitVersion: contractVersion };
   const known = report.endpoints && { hasVoice: hasArea(report.endpoints, 'voice') };
-  const summary = { ...summarizeConnection(report), ...times, target: url, ...known };
+  const { agentVersion } = report;
+  const build = {
+    connection: agent.connection ?? 0,
+    ...(agentVersion !== undefined && { agentVersion }),
+  };
+  const summary = { ...summarizeConnection(report), ...times, target: url, ...known, ...build };
   const added = { agentId, kind: 'connection', atMs, summary, report } as const;
   await store.agentReports.add(ownerId, added, { agent, keep: REPORTS_KEPT_MAX });
   return report;

@@ -71,8 +71,25 @@ export async function saveDocument<Kind extends DocumentKind>(
   const known = await findKnownDocuments(stores, ownerId);
   const added = readDocument(kind, value, { ownerId, known });
   checkCount(kind, [...(await listDocuments(stores, ownerId, kind)), added.document]);
+  if (added.kind === 'agent') await countChanges(stores, ownerId, added);
   await stores.documents.put(ownerId, added);
   return added.document as Documents[Kind];
+}
+
+/** Counts a changed address or key of an agent: evidence is about the connection that was tested. */
+async function countChanges(
+  { documents }: DocumentStores,
+  ownerId: string,
+  { document, secret }: Extract<NewDocument, { kind: 'agent' }>,
+): Promise<void> {
+  const before = await documents.find(ownerId, 'agent', document.id);
+  if (!before) return;
+  const isSame =
+    before.url === document.url &&
+    before.voice_url === document.voice_url &&
+    (await documents.findApiKey(ownerId, document.id)) === secret;
+  const connection = (before.connection ?? 0) + (isSame ? 0 : 1);
+  if (connection > 0) document.connection = connection;
 }
 
 /** Deletes a document. @throws RequestError `not_found`. */

@@ -1,7 +1,9 @@
 import type {
+  ChatRequest,
   CheckReport,
   EvalDefinition,
   Health,
+  Level,
   LoadProfileName,
   LoadReport,
   MessageName,
@@ -24,6 +26,13 @@ export interface KitFunctions {
    * writes. Everything that the sandbox does is in the report.
    */
   runTest(test: AgentTest, run: AgentTestRun): Promise<CheckReport | LoadReport>;
+  /** Returns the requirements that the response to a chat request breaks, without recommendations. */
+  judgeReply(
+    request: ChatRequest,
+    response: { status: number; json: unknown; latencyMs: number },
+  ): Promise<ReplyFinding[]>;
+  /** Returns what a page says about a requirement of the interface; undefined for an unknown id. */
+  findRequirement(id: string): Promise<RequirementFacts | undefined>;
   /** Renders a load report as the HTML page that `load --html` writes. */
   renderLoadReport(report: LoadReport): Promise<string>;
   /** Reads a document in YAML or JSON, and checks it against its message. */
@@ -32,6 +41,26 @@ export interface KitFunctions {
   writeYaml(document: object): Promise<string>;
   /** Returns the sets of scenarios of the kit, with their personas and evals. */
   readStarters(): Promise<Readonly<Record<'general' | 'shop', Starters>>>;
+}
+
+/** What a reply breaks. */
+export interface ReplyFinding {
+  /** The requirement, such as CHAT-024. */
+  id: string;
+  rule: string;
+  /** JSON pointer into the response; empty if the finding concerns all of it. */
+  pointer: string;
+  expected: string;
+  received: string;
+}
+
+/** A requirement of the interface. */
+export interface RequirementFacts {
+  id: string;
+  level: Level;
+  section: string;
+  rule: string;
+  reason: string;
 }
 
 /** The address of a sandbox, and the key that it expects. */
@@ -94,6 +123,8 @@ export interface ConnectionReport {
   remark?: string;
   /** The status that `/health` reports; undefined if it reports none. */
   health?: Health['status'];
+  /** The version that `/health` reports; undefined if it reports none. */
+  agentVersion?: string;
   /** The endpoints of a sandbox that can be checked, and what they returned. */
   endpoints?: {
     area: 'health' | 'chat' | 'users' | 'voice';

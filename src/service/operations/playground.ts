@@ -3,9 +3,13 @@ import { randomUuid } from '../../platform/random.ts';
 import type { Store } from '../store/store.ts';
 import type { ToolCall } from '../turns/turn-types.ts';
 import { findDocument } from './documents.ts';
+import type { KitFunctions, ReplyFinding } from './kit-functions.ts';
 
 /** The most turns of a conversation on the page of an agent. */
 export const PLAYGROUND_TURNS_MAX = 100;
+
+/** The most findings of a reply that are kept. */
+const FINDINGS_MAX = 10;
 
 /** How long a reply may take. */
 const REPLY_TIMEOUT_MS = 60_000;
@@ -27,6 +31,10 @@ export interface PlaygroundTurn {
   evaluationMetadata?: object | undefined;
   latencyMs: number | undefined;
   problem?: string | undefined;
+  /** The status of the response; undefined if there is none. */
+  status?: number | undefined;
+  /** What the response breaks; absent if it obeys the interface. */
+  findings?: readonly ReplyFinding[];
   /** The response body as JSON; undefined if there is none. */
   response: unknown;
 }
@@ -42,6 +50,7 @@ export type SendChat = (
 export interface PlaygroundDeps {
   store: Pick<Store, 'documents'>;
   sendChat: SendChat;
+  kit: KitFunctions | undefined;
 }
 
 /** Begins a conversation. */
@@ -73,7 +82,7 @@ export function makeChatRequest(
 
 /** Says a line to an agent, and returns the conversation with its reply. @throws RequestError `not_found`. */
 export async function sayTo(
-  { store, sendChat }: PlaygroundDeps,
+  { store, sendChat, kit }: PlaygroundDeps,
   { ownerId, agentId, signal }: { ownerId: string; agentId: string; signal: AbortSignal },
   conversation: PlaygroundConversation,
   line: string,
@@ -82,7 +91,8 @@ export async function sayTo(
   const apiKey = await store.documents.findApiKey(ownerId, agentId);
   const request = makeChatRequest(conversation, line);
   const limits = { timeoutMs: REPLY_TIMEOUT_MS, signal };
-  const turn = { userInput: line, ...(await sendChat({ url, apiKey }, request, limits)) };
+  const received = await sendChat({ url, apiKey }, request, limits);
+  const turn = { userInput: line, ...(await judgeReply(kit, request, received)) };
   return { ...conversation, turns: [...conversation.turns, turn] };
 }
 
@@ -103,4 +113,16 @@ export function toUpload(
     run: `Playground: ${agentName}`.slice(0, 200),
     turns: replied as TranscriptUpload['turns'],
   };
+}
+
+/** Adds to a turn which requirements its response breaks. */
+async function judgeReply<Turn extends Omit<PlaygroundTurn, 'userInput'>>(
+  kit: Pick<KitFunctions, 'judgeReply'> | undefined,
+  request: ChatRequest,
+  turn: Turn,
+): Promise<Turn> {
+  const { response, status, latencyMs = 0 } = turn;
+  if (!kit || response === undefined || status === undefined) return turn;
+  const findings = await kit.judgeReply(request, { status, json: response, latencyMs });
+  return findings.length === 0 ? turn : { ...turn, findings: findings.slice(0, FINDINGS_MAX) };
 }

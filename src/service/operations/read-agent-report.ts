@@ -98,6 +98,7 @@ function summarizeCheck(report: CheckReport): AgentReportSummary {
     endedAt,
     kitVersion,
     detail: blockedBy?.message ?? formatList(detail),
+    ...(report.agentVersion !== undefined && { agentVersion: report.agentVersion }),
     ...(verdict === 'not-judged' && { judgesNothing: true }),
     ...(blockedBy && !NO_BLOCKS.includes(blockedBy.id) && { isBlocked: true }),
   };
@@ -116,6 +117,7 @@ function summarizeLoad(report: LoadReport): AgentReportSummary {
     target,
     endedAt,
     kitVersion,
+    ...(report.agentVersion !== undefined && { agentVersion: report.agentVersion }),
     ...(['INVALID RUN', 'NOT TESTED'].includes(verdict) && { judgesNothing: true }),
     ...(report.blockedBy && { isBlocked: true }),
     targets: report.targets

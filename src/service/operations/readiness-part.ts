@@ -1,5 +1,11 @@
 import type { ReadinessScenario } from '../../contract/index.ts';
-import type { AgentReport, AgentReportKind, RunSummary, Store } from '../store/store.ts';
+import type {
+  AgentReport,
+  AgentReportKind,
+  RunSummary,
+  Store,
+  TestedBuild,
+} from '../store/store.ts';
 import type { Simulations } from './simulations.ts';
 
 /** One of the things that show whether an agent is ready. */
@@ -12,9 +18,13 @@ export interface ReadinessPart {
   detail: string;
   /** When the oldest run that shows it ended. */
   atMs?: number;
+  /** What was tested, and when. */
+  builds?: readonly (TestedBuild & { atMs: number })[];
+  /** Why it says nothing about the agent as it is now. */
+  outdated?: string;
   /** The report that shows it. */
   report?: AgentReport;
-  /** A later run that judged nothing. */
+  /** A later run that judged nothing, or proved less. */
   attempt?: AgentReport;
   /** The simulation that shows it. */
   run?: RunSummary;

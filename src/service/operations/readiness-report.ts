@@ -12,12 +12,14 @@ import { isSameUrl } from '../../platform/base-url.ts';
 import { isoTime } from '../../platform/clock.ts';
 import { formatList } from '../../report-kit/format.ts';
 import { summarizeTurnTaking } from '../../voice/turn-taking/summarize.ts';
+import { explainSession, groupUnpassed, listSharedReasons } from '../runs/reasons.ts';
 import { listRunTurnTaking } from '../runs/turn-taking-facts.ts';
 import type { AgentReport, Store } from '../store/store.ts';
 import type { AgentReadiness } from './agent-readiness.ts';
 import { findCure } from './agents.ts';
 import type { ConnectionReport } from './kit-functions.ts';
 import { LOAD_TARGETS_MAX } from './read-agent-report.ts';
+import { listVersions } from './outdated-evidence.ts';
 import type { ReadinessPart } from './readiness-part.ts';
 
 /** The most causes, targets, and scenarios of a part. */
@@ -29,6 +31,10 @@ const LOAD_TESTS_MAX = 20;
 const IDS_MAX = 10;
 /** How many scenarios, and sessions of each, are read to see how the agent takes turns in calls. */
 const CALLS_MAX = { scenarios: 20, sessions: 5 };
+
+/** How many scenarios that did not pass, and sessions of each, are read to find a reason. */
+const UNPASSED_MAX = { scenarios: 20, sessions: 20 };
+const REASON_LENGTH_MAX = 500;
 
 /** Returns the readiness of an agent, with what the newest reports say in detail. */
 export async function reportReadiness(
@@ -48,7 +54,8 @@ export async function reportReadiness(
     const described = describePart(part, found);
     if (part.scenarios) {
       const facts = await listTurnTaking(store, ownerId, part.scenarios);
-      return { ...described, ...(facts.length > 0 && { turn_taking: facts }) };
+      const scenarios = await explainScenarios(store, ownerId, described.scenarios ?? []);
+      return { ...described, scenarios, ...(facts.length > 0 && { turn_taking: facts }) };
     }
     if (found?.kind !== 'load') return described;
     const reports = await store.agentReports.listOfKind(ownerId, found, LOAD_TESTS_MAX);
@@ -83,6 +90,27 @@ async function listTurnTaking(
   return listRunTurnTaking(summarizeTurnTaking(calls)).map(([name, value]) => ({ name, value }));
 }
 
+/** Adds the most frequent reason to the scenarios that did not pass. */
+async function explainScenarios(
+  { runs }: Pick<Store, 'runs'>,
+  ownerId: string,
+  scenarios: readonly ReadinessScenario[],
+): Promise<ReadinessScenario[]> {
+  const unpassed = scenarios.filter(({ verdict }) => verdict !== 'passed');
+  const explained = new Set(unpassed.slice(0, UNPASSED_MAX.scenarios));
+  const add = async (scenario: ReadinessScenario): Promise<ReadinessScenario> => {
+    if (!explained.has(scenario)) return scenario;
+    const { run_id: id, scenario_id: scenarioId } = scenario;
+    const ref = { ownerId, kind: 'simulation', id, scenarioId } as const;
+    const sessions = await runs.listSamples(ref, ['failed', 'undecided'], UNPASSED_MAX.sessions);
+    const [group = []] = groupUnpassed(sessions.map(explainSession));
+    const [first] = listSharedReasons(group);
+    const reason = first?.slice(0, REASON_LENGTH_MAX).toWellFormed();
+    return reason === undefined ? scenario : { ...scenario, reason };
+  };
+  return Promise.all(scenarios.map(add));
+}
+
 const READINESS = { yes: 'ready', no: 'not_ready', unknown: 'not_judged' } as const;
 
 /** Returns whether an agent is ready in a few words, and why not. */
@@ -114,6 +142,7 @@ function describePart(
   found: (AgentReport & { report: object }) | undefined,
 ): ReadinessPartReport {
   const { id, name, standing, verdict, detail, report, attempt, atMs, scenarios } = part;
+  const versions = listVersions(part.builds ?? []);
   const nextStep = standing === 'pass' ? undefined : findNextStep(part, found);
   return {
     id,
@@ -122,9 +151,15 @@ function describePart(
     verdict,
     detail,
     ...(atMs !== undefined && { ended_at: isoTime(atMs) }),
+    ...(versions.length > 0 && { agent_versions: versions }),
+    ...(part.outdated !== undefined && { outdated: part.outdated }),
     ...(report && { kit_version: report.summary.kitVersion }),
     ...(attempt?.kind === id && {
-      newest_attempt: { ended_at: attempt.summary.endedAt, detail: attempt.summary.detail },
+      newest_attempt: {
+        ended_at: attempt.summary.endedAt,
+        verdict: attempt.summary.verdict,
+        detail: attempt.summary.detail,
+      },
     }),
     ...(found?.kind === 'check' && describeCheck(found.report as CheckReport)),
     ...(scenarios && { scenarios: scenarios.slice(0, ROWS_MAX) }),
@@ -203,13 +238,14 @@ const NEXT_STEPS = {
 } as const;
 
 function findNextStep(
-  { id, standing, atMs, report, run }: ReadinessPart,
+  { id, standing, atMs, report, run, outdated }: ReadinessPart,
   found: (AgentReport & { report: object }) | undefined,
 ): string {
   const { blockedBy } = (found?.report ?? {}) as Partial<
     ConnectionReport | CheckReport | LoadReport
   >;
   const [first, again] = NEXT_STEPS[id];
+  if (outdated !== undefined) return first;
   if (blockedBy) return id === 'connection' ? blockedBy.cure : findCure(blockedBy);
   const isDone = id === 'connection' ? atMs !== undefined : standing === 'fail' && (report ?? run);
   return isDone ? again : first;

@@ -3,7 +3,7 @@ import { formatCount } from '../../report-kit/format.ts';
 import { isSameUrl } from '../../platform/base-url.ts';
 import { explainSession } from '../runs/reasons.ts';
 import { summarizeCounts } from '../runs/scenario-results.ts';
-import type { SimulationOfAgent, StoredAgent } from '../store/store.ts';
+import type { SimulationOfAgent, StoredAgent, TestedBuild } from '../store/store.ts';
 import type { ReadinessDeps, ReadinessPart } from './readiness-part.ts';
 
 /** How many of the newest simulations of an agent are judged. */
@@ -15,6 +15,7 @@ const READ_MAX = { scenarios: 20, sessions: 20 };
 /** The newest result of a scenario, and its run. */
 interface NewestResult {
   run: SimulationOfAgent;
+  build: TestedBuild;
   result: ScenarioResult;
   isRunning: boolean;
 }
@@ -48,7 +49,8 @@ export async function judgeSimulations(
     passed: result.passed,
     samples: result.samples,
   }));
-  const shown = { ...part, scenarios, atMs: Math.min(...ends), ...(run && { run }) };
+  const builds = found.map(({ build }, index) => ({ ...build, atMs: ends[index] ?? 0 }));
+  const shown = { ...part, scenarios, builds, atMs: Math.min(...ends), ...(run && { run }) };
   const count = (verdict: ScenarioResult['verdict']): number =>
     found.filter(({ result }) => result.verdict === verdict).length;
   const [passed, failed] = [count('passed'), count('failed')];
@@ -90,9 +92,10 @@ async function findNewestResults(
   const judged = [...new Set(runOf.values())].map(async (run) => {
     const watched = await simulations.watch(ownerId, run.id);
     const isRunning = watched?.status === 'running' || watched?.status === 'evaluating';
+    const build = watched?.plan.build ?? {};
     return (watched?.scenarios ?? summarizeCounts(run.scenarios))
       .filter(({ scenario_id: id }) => runOf.get(id) === run)
-      .map((result) => ({ run, result, isRunning }));
+      .map((result) => ({ run, build, result, isRunning }));
   });
   return (await Promise.all(judged)).flat();
 }

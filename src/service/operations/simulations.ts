@@ -10,10 +10,15 @@ import type { RunDetails, ScenarioCounts, SimulationPlan, Store } from '../store
 
 /** The simulations of a service. */
 export interface Simulations {
-  /** Stores a simulation and starts it. @throws InvalidDocumentError. */
+  /**
+   * Stores a simulation and starts it.
+   * @param agentVersion The version of the agent, if it is known.
+   * @throws InvalidDocumentError.
+   */
   start(
     ownerId: string,
     request: SimulationRequest,
+    agentVersion?: string,
   ): Promise<{ id: string; warnings: readonly string[] }>;
   find(ownerId: string, id: string): Promise<Simulation | undefined>;
   /** Returns the progress of a simulation with what is known about its running sessions. */
@@ -27,6 +32,11 @@ export interface Simulations {
   /** Estimates what a simulation would send, without starting it. @throws InvalidDocumentError. */
   estimate(ownerId: string, request: SimulationRequest): Promise<SimulationEstimate>;
   /** Returns simulations without their sessions, newest first. */
+  /**
+   * Reads the health of the agent, which costs nothing, before a simulation of it is started.
+   * @throws InvalidDocumentError.
+   */
+  checkHealth(ownerId: string, request: SimulationRequest): Promise<AgentHealth>;
   list(ownerId: string): Promise<Omit<Simulation, 'sessions' | 'scenarios'>[]>;
   /** Cancels a simulation and waits for its sessions to end. Returns whether it was running. */
   cancel(ownerId: string, id: string): Promise<boolean>;
@@ -41,6 +51,13 @@ export interface SimulationEstimate {
   cost: string;
   /** What is certain to fail, such as an eval without its LLM judge. */
   warnings: readonly string[];
+}
+
+/** What the sandbox of an agent says about itself. */
+export interface AgentHealth {
+  /** Why every session would stop before its first message. */
+  problem?: string;
+  agentVersion?: string;
 }
 
 /** The progress of a simulation, from counts alone, so that a large one is watched as easily. */

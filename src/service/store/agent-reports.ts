@@ -24,6 +24,10 @@ export interface AgentReportSummary {
   targets?: readonly MeasuredTarget[];
   /** Whether the run judged nothing; an earlier report that judged something then counts. */
   judgesNothing?: boolean;
+  /** The version of the agent, as `GET /health` reported it. */
+  agentVersion?: string;
+  /** The connection of the agent that was tested; undefined for reports of earlier releases. */
+  connection?: number;
   /** Whether the sandbox could not be reached, or did not let the run in. */
   isBlocked?: boolean;
   /** Whether a connection check opened the voice WebSocket; undefined if it did not try. */
@@ -49,7 +53,7 @@ export interface AgentReport {
 
 /** The report of a kind that counts. */
 export interface CountingReport extends AgentReport {
-  /** A run of its kind that ended later, and judged nothing. */
+  /** A run of its kind that ended later, and judged nothing, or proved less about the same build. */
   attempt?: AgentReport;
 }
 
@@ -110,7 +114,8 @@ export function createAgentReportStore({ reader, read, writeAlone }: Connections
       }),
     /**
      * Returns the report of each kind about each of these agents that counts: of those about its URL that
-     * judged something, the one whose run ended last; of equal ones, the one that was attached last. If there is
+     * judged something, the one whose run ended last; of equal ones, the one that was attached last. A run
+     * that proves nothing does not replace a pass of the same build. If there is
      * none, it is chosen from those that judged nothing, and if none is about its URL, from the others.
      */
     async listNewest(ownerId: string, agents: readonly ReportedAgent[]): Promise<CountingReport[]> {
@@ -162,9 +167,28 @@ function findCounting(reports: readonly AgentReport[], url: string): CountingRep
   const about = ofUrl.length === 0 ? reports : ofUrl;
   const judging = about.filter(({ summary }) => summary.judgesNothing !== true);
   const newest = findNewest(about);
-  const counting = judging.length === 0 ? newest : findNewest(judging);
+  const counting = judging.length === 0 ? newest : findProof(judging);
   return counting === newest ? counting : { ...counting, attempt: newest };
 }
+
+/** Returns the newest report, unless it leaves open what the one before it proved about the same build. */
+function findProof(judging: readonly AgentReport[]): AgentReport {
+  const newest = findNewest(judging);
+  const decisive = judging.filter(({ summary }) => summary.standing !== 'warn');
+  // A connection that is not healthy any more is news.
+  if (newest.kind === 'connection' || decisive.length === 0) return newest;
+  const proof = findNewest(decisive);
+  const isHidden = proof.summary.standing === 'pass' && isSameBuild(proof.summary, newest.summary);
+  return isHidden ? proof : newest;
+}
+
+/** Whether nothing is known that tells two tested builds apart. */
+const isSameBuild = (one: AgentReportSummary, other: AgentReportSummary): boolean =>
+  isSameOrUnknown(one.agentVersion, other.agentVersion) &&
+  isSameOrUnknown(one.connection, other.connection);
+
+const isSameOrUnknown = <Value>(one: Value | undefined, other: Value | undefined): boolean =>
+  one === undefined || other === undefined || one === other;
 
 const findNewest = (reports: readonly AgentReport[]): AgentReport =>
   reports.reduce((newest, other) => (endMsOf(other) > endMsOf(newest) ? other : newest));

@@ -10,6 +10,8 @@ export interface StoredAgent {
   /** URL of its voice WebSocket; `/voice` below `url` if absent. */
   voice_url?: string;
   has_api_key: boolean;
+  /** How often its addresses or its key have changed (default: 0). */
+  connection?: number;
 }
 
 /** The documents that simulations refer to, by kind. */

@@ -11,6 +11,8 @@ import type { Tables } from './schema/tables.ts';
 /** The request that started a simulation, with everything it refers to copied into it. */
 export interface StoredSimulationRequest {
   agent: { name: string; url: string; voice_url?: string };
+  /** What is known about the build that is tested; undefined if it is no stored agent. */
+  build?: TestedBuild;
   /** Overrides the channel of the scenarios. */
   channel?: 'chat' | 'voice';
   /** Sessions for each scenario; without it, each scenario decides. */
@@ -18,6 +20,13 @@ export interface StoredSimulationRequest {
   /** Sessions that run concurrently. */
   concurrency: number;
   scenarios: { scenario: Scenario; persona: Persona; evals: readonly EvalDefinition[] }[];
+}
+
+/** What tells a tested build of an agent from others. */
+export interface TestedBuild {
+  /** As `GET /health` reported it before the run. */
+  agentVersion?: string;
+  connection?: number;
 }
 
 /** A simulation. */

@@ -43,7 +43,7 @@ export type { EvalCounts, RunRef, RunSummary, ScenarioCounts } from './run-sums.
 export type { RunTraits } from './run-traits.ts';
 export type { RunDetails, RunFilter, RunNeighbors, RunSums, SimulationOfAgent } from './runs.ts';
 export type { SeedData } from './seed.ts';
-export type { NewSimulation, SimulationPlan } from './simulations.ts';
+export type { NewSimulation, SimulationPlan, TestedBuild } from './simulations.ts';
 export type { ReplicaStore } from './postgres/replicas.ts';
 export type { SimulationLeases } from './postgres/simulation-leases.ts';
 export type { SpanPartitions } from './postgres/span-partitions.ts';

@@ -12,6 +12,7 @@ import { addDeepLinkRoutes } from './deep-links/routes.ts';
 import { addEvalRoutes, type EvalPageOptions } from './evals/routes.ts';
 import { showErrorsAsPages } from './frame/errors.ts';
 import { collectFormPaths } from './frame/form-paths.ts';
+import { createFormResults } from './frame/form-results.ts';
 import { acceptForms } from './frame/forms.ts';
 import { createLiveUpdates } from './frame/live.ts';
 import { createPages } from './frame/pages.ts';
@@ -22,6 +23,7 @@ import { createViewers, type ViewerOptions } from './frame/viewer.ts';
 import { addKeyRoutes } from './keys/routes.ts';
 import { addOpenApiRoute } from './openapi.ts';
 import { addOverviewRoutes, type OverviewOptions } from './overview/routes.ts';
+import { addRequirementRoutes } from './requirements/routes.ts';
 import { addRunRoutes, type RunRouteOptions } from './runs/routes.ts';
 import { addScenarioRoutes } from './scenarios/routes.ts';
 import { addSearchRoutes } from './search/routes.ts';
@@ -45,6 +47,8 @@ export interface PageParts
   agentTests: AgentPageOptions['tests'];
   sendChat: PlaygroundOptions['sendChat'];
   browserCalls: BrowserCalls;
+  /** What this process shares with other replicas; undefined if it is alone. */
+  replica: object | undefined;
   /** Logs an error that no page expected. */
   logServerError: (method: string, error: unknown) => void;
   /** Aborts when the service stops. */
@@ -61,7 +65,8 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
     checkReader: ({ headers }) => authentication.authenticateReader(headers),
   });
   const viewers = createViewers({ ...parts, owners: store.owners });
-  const pages = createPages(app, viewers, live);
+  const results = parts.replica ? undefined : createFormResults();
+  const pages = createPages(app, viewers, { live, results });
   const addFormPaths = collectFormPaths(pages);
   addSignInRoutes(app, { authentication, clock });
   addStylesheetRoute(app);
@@ -84,7 +89,8 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
   addCompareRoutes(pages, { store, simulations });
   addAgentRoutes(pages, { store, simulations, clock, kit, tests: parts.agentTests });
   const { sendChat, stopping, wake } = parts;
-  addPlaygroundRoutes(pages, { store, clock, sendChat, stopping, wake });
+  addPlaygroundRoutes(pages, { store, clock, sendChat, kit, stopping, wake });
+  addRequirementRoutes(pages, kit);
   addCallRoutes(pages, acceptSockets(app, viewers), { store, browserCalls: parts.browserCalls });
   addScenarioRoutes(pages, { store, simulations, kit });
   addEvalRoutes(pages, { store, runDry: parts.runDry });

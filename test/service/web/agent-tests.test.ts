@@ -136,8 +136,10 @@ void t.test('the page of an agent says what to fix first, and shows the details'
   );
   const reasons = await page.locator('.fix-first li').allInnerTexts();
   t.equal(reasons[0], 'Conformance: Make it a string: clears CHAT-024.');
-  t.equal(reasons[1], `Load: not proven ${targets[0]?.statement} Only 20 requests/s.`);
-  t.equal(reasons.length, 1 + targets.length);
+  t.match(reasons[1], /^Connection: not checked .* Check the connection\./);
+  t.equal(reasons[2], `Load: not proven ${targets[0]?.statement} Only 20 requests/s.`);
+  t.match(reasons.at(-1), /^Simulations: none yet .* Run scenarios\./);
+  t.equal(reasons.length, 3 + targets.length, 'each part has a cause');
   const topOf = async (selector: string): Promise<number> =>
     (await page.locator(selector).boundingBox())?.y ?? Infinity;
   t.ok((await topOf('.fix-first')) < (await topOf('.parts')), 'it is above the parts');

@@ -52,13 +52,16 @@ void t.test('a check that judged nothing does not hide an earlier one', async (t
   );
   t.match(
     parts,
-    /Conforming.*The newest attempt, ended just now, judged nothing: Nothing accepts/s,
+    /Conforming.*The newest attempt, ended just now, does not replace it: Not judged\. Nothing accepts/s,
   );
   t.match(await page.innerText('.ready'), 'Not ready Connection: not reachable.');
   t.match(await page.innerText('[aria-label=Reports]'), 'Not judged');
   const exported = await openPage(t, `${service.url}/agents/shop/readiness?format=html`);
   const text = await exported.page.innerText('main');
-  t.match(text, /Conforming.*A newer run, which ended 2026-11-20 19:30 UTC, judged nothing/s);
+  t.match(
+    text,
+    /Conforming.*A newer run, which ended 2026-11-20 19:30 UTC, does not replace it: Not judged/s,
+  );
 });
 
 void t.test('a report of another URL never hides one of the agent', async (t) => {

@@ -147,6 +147,13 @@ function sendForm(
   });
 }
 
+/** Requests the page that a form led to. */
+async function followResult(response: Response): Promise<Response> {
+  const location = response.headers.get('location');
+  if (location === null) return response;
+  return fetch(new URL(location, response.url), { headers: { accept: 'text/html' } });
+}
+
 /** Something that a page is used for. */
 interface Act {
   path: string;
@@ -310,7 +317,9 @@ void t.test('every page is accessible, safe, and fits desktop and phone', async 
         change: ({ value, isText }) => (isText ? text : value),
       });
       t.ok(response.status < 500, `${at}: ${response.status}`);
-      await assertNoMarkup(t, first.page, await response.text(), at);
+      const shown = await followResult(response);
+      t.ok(shown.status < 500, `${at}: ${shown.status} after the redirect`);
+      await assertNoMarkup(t, first.page, await shown.text(), at);
     }
   }
   // What the forms have stored is as harmless as the rest.

@@ -1,5 +1,6 @@
 /** What forms and lists keep: chosen scenarios after a mistake, the owner, and no notice of the past. */
 import t, { type Test } from 'tap';
+import { withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 import {
   makeContainsEval,
@@ -62,7 +63,8 @@ void t.test(
 void t.test('a second click on Start leads to the simulation of the first', async (t) => {
   const tested = await withEmptyService(t);
   const { admin } = tested;
-  await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:9' });
+  const { url } = await withSandboxDouble(t);
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url });
   await admin('POST /scenarios', makeScenario({ id: 's' }));
   const chosen: [string, string][] = [
     ['agent', 'shop'],

@@ -4,7 +4,7 @@ import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
 import { openPage } from '../../support/pages/browser.ts';
 import { clickButton, follow, pressEnter } from '../../support/pages/service-page.ts';
 import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
-import { refusal, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { refusal, respondWith, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 import { makeContainsEval } from '../../support/services/service.ts';
 
@@ -101,4 +101,41 @@ void t.test('a conversation that is stored without evals says that none are chos
   await page.reload();
   t.match(await page.innerText('main'), 'No evals are chosen in the settings.');
   t.equal(await page.getAttribute('h2 ~ p a:text("settings")', 'href'), '/settings');
+});
+
+void t.test(
+  'an invalid response is shown as invalid, with the requirement it breaks',
+  async (t) => {
+    const { service, admin } = await withEmptyService(t);
+    const answer = { choices: [{ message: { role: 'user', content: 'Hello' } }] };
+    const double = await withSandboxDouble(t, { chat: respondWith(200, answer) });
+    await admin('POST /agents', { id: 'a', name: 'A', url: double.url });
+    const { page } = await openPage(t, `${service.url}/agents/a/chat`);
+    const say = async (): Promise<string> => {
+      await page.fill('[name=line]', 'Hello?');
+      return clickButton(page, 'Send');
+    };
+    const shown = await say();
+    t.match(shown, 'This response is invalid. A check of the agent fails because of it:');
+    t.match(shown, /CHAT-\d{3}: .* Expected .*, received /);
+    t.match(await say(), /is invalid.*is invalid/s, 'the conversation keeps it');
+    await follow(page, 'main li a >> text=/CHAT-/');
+    t.match(page.url(), /\/requirements\/CHAT-\d{3}$/);
+    t.match(await page.innerText('main'), /Why it matters.*Section \d/s);
+    double.setBehavior({});
+    await page.goto(`${service.url}/agents/a/chat`);
+    t.notMatch(await say(), 'is invalid', 'a valid one is not');
+    t.equal((await fetch(`${service.url}/requirements/CHAT-999`)).status, 404);
+  },
+);
+
+void t.test('what to do about a refused key is said in the words of the pages', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  const double = await withSandboxDouble(t, { chat: refusal(401, 'unauthorized') });
+  await admin('POST /agents', { id: 'a', name: 'A', url: double.url });
+  const { page } = await openPage(t, `${service.url}/agents/a/chat`);
+  await page.fill('[name=line]', 'Hello?');
+  const shown = await clickButton(page, 'Send');
+  t.match(shown, 'Enter its API key in the settings of the agent.');
+  t.notMatch(shown.replace(/curl.*/s, ''), 'SANDBOX_KIT_API_KEY');
 });

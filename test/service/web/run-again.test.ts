@@ -1,8 +1,8 @@
 /** A simulation is run again from its page, and agents are chosen by their last connection check. */
 import t from 'tap';
 import { openPage } from '../../support/pages/browser.ts';
-import { follow } from '../../support/pages/service-page.ts';
-import { reply, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
+import { clickButton, follow } from '../../support/pages/service-page.ts';
+import { reply, respondWith, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 import { parcel, startSimulation } from '../../support/sessions/shop-simulation.ts';
 
@@ -20,7 +20,9 @@ void t.test('a finished simulation runs again with the key of its agent', async 
   await drain();
   const { page, errors } = await openPage(t, `${service.url}/simulation/${id}`);
   const before = sandbox.requests.length;
-  await follow(page, 'text=Run again');
+  t.match(await page.innerText('main'), 'Is Shop ready?');
+  t.match(await follow(page, 'text=Run again'), /1 scenario with Shop at .*2 sessions\./s);
+  await clickButton(page, 'Start');
   await page.getByText('2 sessions ended.').waitFor();
   t.match(page.url(), /\/simulation\/sim_/);
   t.notMatch(page.url(), id);
@@ -55,3 +57,29 @@ void t.test(
     t.equal(await page.inputValue('select[name=agent]'), 'here');
   },
 );
+
+void t.test('a simulation of an unhealthy sandbox is not started, and costs nothing', async (t) => {
+  const { service, admin, drain, ...tested } = await withEmptyService(t);
+  const sandbox = await withSandboxDouble(t);
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: sandbox.url });
+  await admin('POST /scenarios', parcel);
+  const run = { agent: 'shop', scenarios: ['parcel'] };
+  const id = await startSimulation({ service, admin, drain, ...tested }, run);
+  await drain();
+  sandbox.setBehavior({ health: respondWith(503, {}) });
+  const countChats = (): number => sandbox.requests.filter(({ route }) => route === 'chat').length;
+  const before = countChats();
+  for (const path of ['/scenarios', `/simulation/${id}/again`]) {
+    const { page } = await openPage(t, service.url + path);
+    if (path === '/scenarios') {
+      await page.check('[name=scenario]');
+      await clickButton(page, 'Show the cost');
+    }
+    const problem = /Not started.*GET \/health returned.*503.*page of the agent/s;
+    t.match(await page.innerText('main'), problem, path);
+    t.match(await clickButton(page, 'Start'), problem, `${path} after Start`);
+  }
+  await drain();
+  t.equal(countChats(), before);
+  t.match(await admin('GET /simulations'), { simulations: { length: 1 } });
+});

@@ -68,6 +68,8 @@ void t.test('beyond loopback, every route needs a key or a session', async (t) =
     'GET /evals/reviews',
     'GET /agents/{id}/readiness',
     'POST /dismiss-problems',
+    'GET /requirements/{id}',
+    'GET /simulation/{id}/again',
   ]) {
     t.ok(routes.includes(known), known);
   }

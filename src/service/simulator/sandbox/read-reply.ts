@@ -1,5 +1,6 @@
 import { isMessage } from '../../../contract/index.ts';
 import { describeType, isObject } from '../../../platform/json.ts';
+import type { SandboxCures } from './cures.ts';
 import type { SandboxResponse } from './sandbox-http.ts';
 import type { AgentReply } from '../agent-reply.ts';
 import { SessionError } from '../session-error.ts';
@@ -15,14 +16,14 @@ const TOOL_CALLS_MAX = 1000;
  */
 export function readReply(
   { status, json, contentType, latencyMs }: SandboxResponse,
-  { hasKey }: { hasKey: boolean },
+  { hasKey, cures }: { hasKey: boolean; cures: SandboxCures },
 ): AgentReply {
   if (status === 401 || status === 403) {
     throw new SessionError(
       'infrastructure_error',
       hasKey
-        ? `The sandbox refuses the key (${status}). Check SANDBOX_KIT_API_KEY.`
-        : `The sandbox requires a key, but none is set (${status}). Set SANDBOX_KIT_API_KEY.`,
+        ? `The sandbox refuses the key (${status}). ${cures.refusedKey}`
+        : `The sandbox requires a key, but none is set (${status}). ${cures.missingKey}`,
     );
   }
   if (status < 200 || status >= 300) {

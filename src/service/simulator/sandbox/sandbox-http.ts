@@ -9,6 +9,7 @@ import { ProxyError } from '../../../platform/proxy.ts';
 import { createRedactor } from '../../../platform/redaction.ts';
 import { lookupSandbox, RESERVED_ADDRESS } from '../../../platform/sandbox-lookup.ts';
 import { SessionError } from '../session-error.ts';
+import type { SandboxCures } from './cures.ts';
 import { firstError } from '../../../platform/error-origin.ts';
 
 /** How to reach a sandbox. */
@@ -22,6 +23,8 @@ export interface SandboxOptions {
   connection?: Connection | undefined;
   /** Maximum number of concurrent connections. */
   connections: number;
+  /** What messages advise (default: for people at a terminal). */
+  cures?: SandboxCures | undefined;
   /** The system clock: a sandbox lives in real time. */
   clock: Clock;
 }
@@ -53,6 +56,13 @@ export const postJson = (
   },
   body: JSON.stringify(body),
 });
+
+/** The request for the health of a sandbox. */
+export const HEALTH_REQUEST: SandboxRequest = {
+  method: 'GET',
+  path: '/health',
+  headers: { accept: 'application/json' },
+};
 
 /** Returns the request of a turn by chat (spec 2.7). */
 export const postChat = (request: ChatRequest, apiKey: string | undefined): SandboxRequest =>

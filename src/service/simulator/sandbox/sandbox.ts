@@ -9,9 +9,11 @@ import {
 import { readRetryAfterMs, type Clock } from '../../../platform/clock.ts';
 import { retry, type Failure } from '../../../platform/retry.ts';
 import { createTraceparents, TRACEPARENT, traceIdOf } from '../../../platform/trace-context.ts';
+import { COMMAND_CURES, type SandboxCures } from './cures.ts';
 import { readReply } from './read-reply.ts';
 import {
   authorize,
+  HEALTH_REQUEST,
   openHttp,
   postChat,
   postJson,
@@ -96,7 +98,7 @@ export function openSandbox(options: SandboxOptions): SandboxConnections {
 
 function createSandbox(
   send: SandboxHttp['send'],
-  { clock, apiKey }: SandboxOptions,
+  { clock, apiKey, cures = COMMAND_CURES }: SandboxOptions,
 ): Omit<Sandbox, 'traceIds'> {
   const sendWithRetries = retryAfterRateLimit(send, clock);
   const create = (user: UserCreateRequest, signal: AbortSignal): Promise<SandboxResponse> =>
@@ -110,10 +112,8 @@ function createSandbox(
 
   return {
     async checkHealth(signal) {
-      const headers = { accept: 'application/json' };
-      const request = { method: 'GET', path: '/health', headers } as const;
-      const response = send(request, HEALTH_TIMEOUT_MS, signal);
-      assertHealthy(await asInfrastructure(response, signal));
+      const response = send(HEALTH_REQUEST, HEALTH_TIMEOUT_MS, signal);
+      assertHealthy(await asInfrastructure(response, signal), cures);
     },
     async createUser(user, signal) {
       let response = await asInfrastructure(create(user, signal), signal);
@@ -128,7 +128,7 @@ function createSandbox(
     },
     async chat(request, timeoutMs, signal) {
       const response = await sendWithRetries(postChat(request, apiKey), timeoutMs, signal);
-      return readReply(response, { hasKey: apiKey !== undefined });
+      return readReply(response, { hasKey: apiKey !== undefined, cures });
     },
     async deleteUser(userId, isCanceled) {
       using deadline = clock.deadline(isCanceled ? CANCELED_TIMEOUT_MS : USER_TIMEOUT_MS);
@@ -161,11 +161,10 @@ async function asInfrastructure(
   }
 }
 
-function assertHealthy({ status, json }: SandboxResponse): void {
+function assertHealthy({ status, json }: SandboxResponse, { health }: SandboxCures): void {
   const problem = findHealthProblem(status, json);
   if (problem === undefined) return;
-  const advice = 'To check the response, run sandbox-kit check URL --area health.';
-  throw new SessionError('infrastructure_error', `GET /health returned ${problem}. ${advice}`);
+  throw new SessionError('infrastructure_error', `GET /health returned ${problem}. ${health}`);
 }
 
 function isDuplicate({ status, json }: SandboxResponse): boolean {

@@ -1,5 +1,6 @@
 import { systemClock } from '../../../platform/clock.ts';
 import type { SendChat } from '../../operations/playground.ts';
+import { PAGE_CURES } from './cures.ts';
 import { readReply } from './read-reply.ts';
 import { openHttp, postChat } from './sandbox-http.ts';
 import { SessionError } from '../session-error.ts';
@@ -10,11 +11,12 @@ export const sendChat: SendChat = async ({ url, apiKey }, request, { timeoutMs, 
   const empty = { agentResponse: '', toolCalls: [], latencyMs: undefined, response: undefined };
   try {
     const response = await http.send(postChat(request, apiKey), timeoutMs, signal);
-    const { json, latencyMs } = response;
-    const received = { ...empty, latencyMs, response: json };
+    const { status, json, latencyMs } = response;
+    const received = { ...empty, status, latencyMs, response: json };
     try {
       const { content, toolCalls, evaluationMetadata } = readReply(response, {
         hasKey: apiKey !== undefined,
+        cures: PAGE_CURES,
       });
       return { ...received, agentResponse: content, toolCalls, evaluationMetadata };
     } catch (error) {

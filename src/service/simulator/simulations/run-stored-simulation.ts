@@ -10,6 +10,7 @@ import type { NewSession, Outcome, SimulationLease, SimulationPlan, Store } from
 import type { RecordedCall } from '../calls/build-recording.ts';
 import { createVoiceCaller } from '../calls/caller.ts';
 import { runSession } from '../run-session.ts';
+import { PAGE_CURES } from '../sandbox/cures.ts';
 import { openSandbox, type SandboxConnections } from '../sandbox/sandbox.ts';
 import { maxTurnsOf, planSessions, type SessionPlan } from '../session-plan.ts';
 import type { SimulatedSession } from '../simulated-session.ts';
@@ -71,7 +72,8 @@ export async function runStoredSimulation(
   const apiKey = await retry(() => simulations.findApiKey(ownerId, id));
   const { url, voice_url: voiceUrl } = plan.agent;
   const access = { apiKey, clock: systemClock };
-  const connections = openSandbox({ ...access, url, connections: plan.concurrency });
+  const sandbox = { ...access, url, cures: PAGE_CURES };
+  const connections = openSandbox({ ...sandbox, connections: plan.concurrency });
   const calls = new Map<string, RecordedCall>();
   const caller = createVoiceCaller({
     ...access,

@@ -13,6 +13,7 @@ import {
   resolveRequestedScenarios,
   type ConfiguredModels,
 } from './request.ts';
+import { readHealth } from '../sandbox/read-health.ts';
 import type { SimulationRunner } from './runner.ts';
 import { countScenarios, describeProgress, summarizeSimulation, toSimulation } from './state.ts';
 
@@ -20,6 +21,8 @@ export interface SimulationsOptions extends ConfiguredModels {
   store: Store;
   clock: Clock;
   simulator: Pick<SimulationRunner, 'wake' | 'listRunningSessions' | 'cancel' | 'cancelAll'>;
+  /** Aborts when the service stops. */
+  stopping: AbortSignal;
   /** Returns the base URL of the deep links; it is known once the service listens. */
   appUrl: () => string;
 }
@@ -30,8 +33,8 @@ const SIMULATIONS_LISTED_MAX = 100;
 export function createSimulations(options: SimulationsOptions): Simulations {
   const { store, simulator } = options;
   return {
-    async start(ownerId, request) {
-      const { agent, secret } = await findAgent(store, ownerId, request);
+    async start(ownerId, request, agentVersion) {
+      const { agent, secret, connection } = await findAgent(store, ownerId, request);
       const scenarios = await resolveRequestedScenarios(store, ownerId, request);
       const { samples, channel, concurrency = CHAT_CONCURRENCY, seed = randomSeed() } = request;
       const startedAtMs = options.clock.nowMs();
@@ -48,6 +51,9 @@ export function createSimulations(options: SimulationsOptions): Simulations {
         startedAtMs,
         ...(samples !== undefined && { samples }),
         ...(channel !== undefined && { channel }),
+        ...(connection !== undefined && {
+          build: { connection, ...(agentVersion !== undefined && { agentVersion }) },
+        }),
         makeId: (repeat) => makeSimulationId(seed, repeat),
       });
       simulator.wake();
@@ -84,6 +90,10 @@ export function createSimulations(options: SimulationsOptions): Simulations {
         cost: describeCost(estimateCost({ scenarios, samples, channel })),
         warnings: findWarnings(scenarios, options),
       };
+    },
+    async checkHealth(ownerId, request) {
+      const { agent } = await findAgent(store, ownerId, request);
+      return readHealth(agent.url, options.stopping);
     },
     list: (ownerId) => listSimulations(store, ownerId),
     cancel: (ownerId, id) => simulator.cancel(ownerId, id),

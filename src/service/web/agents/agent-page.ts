@@ -31,6 +31,8 @@ import type { JudgedRun } from '../runs/judge-runs.ts';
 import { renderResponseTimes, type TimesByRun } from '../runs/response-time-chart.ts';
 import { linkToScenario, linkToScenarioSessions } from '../runs/run-links.ts';
 import { renderRuns } from '../runs/runs-page.ts';
+import { withRequirementLinks } from '../requirements/requirement-links.ts';
+import { renderAdvice } from './advice.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
 import { classOf } from './agents-page.ts';
 import { describeEvidenceTimes } from './evidence-times.ts';
@@ -78,6 +80,8 @@ const NOTICES = {
     'The report was attached, but does not count: it is older than another report of its kind.',
   foreign: 'The report was attached, but does not count: it is about another URL.',
   unjudged: 'The report was attached, but does not count: its run judged nothing.',
+  unproven:
+    'The report was attached, but does not count: it proves less than an earlier report about the same version.',
   checked: 'The connection was checked.',
   canceled: 'The test was canceled.',
 };
@@ -138,6 +142,7 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
     },
     linkToScenario: (id) => linkToScenario(id, context),
     linkToSessions: (runId, id) => linkToScenarioSessions(runId, id, context),
+    linkRequirements: (text) => withRequirementLinks(text, context),
   };
   return {
     content: html`<p class="ready">
@@ -148,7 +153,7 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
         <a href="${linkTo(context, pathOfPlayground(agent.id))}">Chat with the agent</a> ·
         <a href="${linkTo(context, pathOfCall(agent.id))}">Call the agent</a>
       </p>
-      ${test && renderTest(agent.id, test, context)}
+      ${test && renderTest(agent.id, test, context)} ${renderNext(content, context)}
       <ul class="parts" aria-label="Readiness">
         ${parts.map((part) => renderPart(part, content, context))}
       </ul>
@@ -188,6 +193,24 @@ function renderTimes({ readiness: { runs }, times, nowMs }: AgentNews): Html | u
       <summary>Distribution of response times and turns</summary>
       <div class="charts">${renderDistributions(sessions)}</div>
     </details>`;
+}
+
+/** Leads to what shows next whether the agent is ready. */
+function renderNext(
+  { report, readiness: { agent }, canTest }: AgentNews,
+  context: PageContext,
+): Html | undefined {
+  const next = report?.parts.find(({ standing }) => standing !== 'pass');
+  if (next?.next_step === undefined || context.token === undefined) return undefined;
+  const { id, next_step: step } = next;
+  if (id === 'connection' || (id !== 'simulations' && !canTest)) {
+    return html`<p><b>Next:</b> ${renderAdvice(step)}</p>`;
+  }
+  const link =
+    id === 'simulations'
+      ? linkTo(context, '/scenarios', { agent: agent.id })
+      : linkTo(context, pathOfTest(agent.id, id));
+  return html`<p><b>Next:</b> <a href="${link}">${step}</a></p>`;
 }
 
 /** Renders the conformance by area, the load by target, and the turn-taking in calls. */
@@ -243,7 +266,9 @@ function renderAttempt(
     >ended ${renderAge(Date.parse(summary.endedAt), nowMs)}</a
   >`;
   return kind === id
-    ? html`<p class="soft">The newest attempt, ${link}, judged nothing: ${summary.detail}</p>`
+    ? html`<p class="soft">
+        The newest attempt, ${link}, does not replace it: ${summary.verdict}. ${summary.detail}
+      </p>`
     : html`<p class="soft">
         Found later by a ${reportKindNames[kind].toLowerCase()} run, ${link}.
       </p>`;
@@ -326,16 +351,15 @@ function renderUpload(content: AgentPage, context: PageContext): Html {
               label: 'Report',
               type: 'file',
               problem: uploadProblem,
-              hint: html`A JSON file that <code>check --json</code> or
-                <code>load --json</code> wrote, at most 4 MB.`,
+              hint: 'The JSON report of a check or a load test that ran elsewhere, such as in CI; at most 4 MB.',
             },
             html`accept=".json,application/json"`,
           )}
           <p><button>Attach</button></p>`,
       })}
     </details>
-    <details ${content.reports.every(({ kind }) => kind === 'connection') ? 'open' : ''}>
-      <summary>Commands that write and attach a report</summary>
+    <details>
+      <summary>Commands that write and attach a report, for CI</summary>
       ${renderKeyHint(context)}
       ${agent.has_api_key && html`<p>First set <code>SANDBOX_KIT_API_KEY</code> to the key of the sandbox.</p>`}
       <pre>

@@ -16,6 +16,8 @@ export interface ReasonLinks {
   linkToReport: (id: ReadinessPartReport['id']) => string | undefined;
   linkToScenario: (id: string) => string | undefined;
   linkToSessions: (runId: string, scenarioId: string) => string | undefined;
+  /** Renders a text whose ids of requirements may lead to their pages. */
+  linkRequirements: (text: string) => Html;
 }
 
 /** Renders why an agent is not ready, what to fix first at the top; nothing if no part needs a fix. */
@@ -41,7 +43,9 @@ export function renderReasons(
   // Without a connection, the other parts describe an earlier state.
   const isDown = connection?.standing === 'fail';
   const byUrgency = sortFailuresFirst(parts, ({ standing }) => standing === 'fail');
-  const reasons = (isDown ? [connection] : byUrgency).map((part) => listReasons(part, links));
+  const reasons = (isDown ? [connection] : byUrgency)
+    .filter(({ standing }) => standing !== 'pass')
+    .map((part) => listReasons(part, links));
   const shown = reasons.flatMap((ofPart) => {
     const omitted = ofPart.length - REASONS_MAX;
     const rest = omitted > 0 ? [html`and ${formatCount(omitted, 'more')}`] : [];
@@ -49,17 +53,33 @@ export function renderReasons(
   });
   if (shown.length === 0) return undefined;
   return html`<ol class="fix-first">
-    ${shown.map((reason) => html`<li>${reason}</li>`)}
-  </ol>`;
+      ${shown.map((reason) => html`<li>${reason}</li>`)}
+    </ol>
+    ${
+      isDown &&
+      html`<p class="soft">
+        The other parts are judged when the sandbox can be reached. Their results are of an earlier
+        state.
+      </p>`
+    }`;
 }
 
+/** Lists why a part did not pass: each cause, or else its result. */
 function listReasons(part: ReadinessPartReport, links: ReasonLinks): Html[] {
-  const { id, name, standing } = part;
-  if (standing === 'pass') return [];
+  const { id, name, standing, verdict, detail, next_step: nextStep = '' } = part;
   const label = html`${renderLink(links.linkToReport(id), name)}:`;
-  if (id === 'connection') {
-    return standing === 'fail' ? [html`${label} ${renderAdvice(part.next_step ?? '')}`] : [];
-  }
+  const causes = part.outdated === undefined ? listCauses(part, label, links) : [];
+  if (causes.length > 0) return causes;
+  return [
+    html`${label} ${renderVerdict(standing, verdict.toLowerCase())}
+    ${links.linkRequirements(toSentence(detail))} ${renderAdvice(nextStep)}`,
+  ];
+}
+
+const toSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+function listCauses(part: ReadinessPartReport, label: Html, links: ReasonLinks): Html[] {
+  const { standing } = part;
   const missed = sortFailuresFirst(
     (part.targets ?? []).filter(({ verdict }) => MISSED.has(verdict)),
     ({ verdict }) => verdict === 'FAIL',
@@ -70,20 +90,23 @@ function listReasons(part: ReadinessPartReport, links: ReasonLinks): Html[] {
     return [html`${label} ${part.detail}`];
   }
   return [
-    ...(part.fix_first ?? []).map((cause) => html`${label} ${renderAdvice(cause)}`),
+    ...(part.fix_first ?? []).map(
+      (cause) => html`${label} ${links.linkRequirements(cause)}`,
+    ),
     ...missed.map(
       ({ statement, verdict, reason = '' }) =>
         html`${label} ${renderVerdict(verdict === 'FAIL' ? 'fail' : 'warn', verdict.toLowerCase())}
         ${statement} ${reason}`,
     ),
     ...unpassed.map(
-      ({ scenario_id: scenarioId, run_id: runId, verdict, passed, samples }) =>
+      ({ scenario_id: scenarioId, run_id: runId, verdict, passed, samples, reason = '' }) =>
         html`${label} ${renderLink(links.linkToScenario(scenarioId), scenarioId)}
         ${renderVerdict(verdict, verdict)}
         ${renderLink(
           links.linkToSessions(runId, scenarioId),
           `${passed} of ${formatCount(samples, 'session')} passed`,
-        )}`,
+        )}.
+        ${reason}`,
     ),
   ];
 }

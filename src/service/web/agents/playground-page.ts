@@ -9,10 +9,12 @@ import {
   type PlaygroundConversation,
   type PlaygroundTurn,
 } from '../../operations/playground.ts';
+import type { ReplyFinding } from '../../operations/kit-functions.ts';
 import type { StoredAgent } from '../../store/store.ts';
 import { renderField, renderTextArea } from '../frame/fields.ts';
 import { readText, renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { linkToRequirement } from '../requirements/requirement-links.ts';
 
 /** Returns the path of the conversation with an agent. */
 export const pathOfPlayground = (agentId: string): string => `/agents/${agentId}/chat`;
@@ -49,7 +51,7 @@ export function renderPlaygroundPage(
         ${
           turns.length === 0
             ? html`<p>Each message is one request, which reaches the model of the agent.</p>`
-            : renderTurns(agent, conversation)
+            : renderTurns(agent, conversation, context)
         }
         ${renderForm(context, {
           action: path,
@@ -94,7 +96,26 @@ export interface PlaygroundContent {
   problem?: string | undefined;
 }
 
-function renderTurns(agent: StoredAgent, conversation: PlaygroundConversation): Html {
+/** Renders why a response is invalid. */
+const renderFindings = (findings: readonly ReplyFinding[], context: PageContext): Html =>
+  html`<div class="fail" role="alert">
+    <p><b>This response is invalid.</b> A check of the agent fails because of it:</p>
+    <ul>
+      ${findings.map(
+        ({ id, rule, pointer, expected, received }) =>
+          html`<li>
+            ${linkToRequirement(id, context)}: ${withCode(rule)} Expected ${withCode(expected)},
+            received ${withCode(received)}${pointer !== '' && html` at <code>${pointer}</code>`}.
+          </li>`,
+      )}
+    </ul>
+  </div>`;
+
+function renderTurns(
+  agent: StoredAgent,
+  conversation: PlaygroundConversation,
+  context: PageContext,
+): Html {
   const { turns } = conversation;
   return html`${turns.map((turn, index) => {
     const earlier = { ...conversation, turns: turns.slice(0, index) };
@@ -103,6 +124,7 @@ function renderTurns(agent: StoredAgent, conversation: PlaygroundConversation): 
     const response = JSON.stringify(turn.response, null, 2) as string | undefined;
     return html`${renderTranscript([toShown(turn, index)])}
       ${turn.problem !== undefined && html`<p class="fail" role="alert">${withCode(turn.problem)}</p>`}
+      ${turn.findings && renderFindings(turn.findings, context)}
       <details class="exchange">
         <summary>Request and response</summary>
         <pre>${JSON.stringify(request, null, 2)}</pre>
@@ -194,8 +216,19 @@ const isTurn = (value: unknown): value is PlaygroundTurn =>
   typeof value['agentResponse'] === 'string' &&
   ['number', 'undefined'].includes(typeof value['latencyMs']) &&
   ['string', 'undefined'].includes(typeof value['problem']) &&
+  (value['findings'] === undefined || isFindings(value['findings'])) &&
   Array.isArray(value['toolCalls']) &&
   value['toolCalls'].every((call) => isObject(call) && typeof call['name'] === 'string');
+
+const isFindings = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.every(
+    (finding) =>
+      isObject(finding) &&
+      ['id', 'rule', 'pointer', 'expected', 'received'].every(
+        (name) => typeof finding[name] === 'string',
+      ),
+  );
 
 const CSS = `
 main > .exchange { border: 0; margin: 0 0 0.5rem; padding: 0; }

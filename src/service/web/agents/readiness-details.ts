@@ -7,17 +7,19 @@ import {
   type Point,
 } from '../../../report-kit/chart.ts';
 import { renderFactList } from '../../../report-kit/fact-list.ts';
-import { formatInstant, formatNumber, formatQuantity } from '../../../report-kit/format.ts';
+import { formatInstant, formatList, formatNumber, formatQuantity } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
 import { targetColumns } from './target-columns.ts';
 
-/** Lists what judged a part: "sandbox-kit 1.0", "requirement set 0.2". */
+/** Lists what was judged, and by what: "agent version 3", "sandbox-kit 1.0", "requirement set 0.2". */
 export const listJudge = ({
+  agent_versions: agentVersions,
   kit_version: version,
   requirement_set: set,
-}: Pick<ReadinessPartReport, 'kit_version' | 'requirement_set'>): string[] => [
+}: Pick<ReadinessPartReport, 'agent_versions' | 'kit_version' | 'requirement_set'>): string[] => [
+  ...(agentVersions ? [`agent version ${formatList(agentVersions)}`] : []),
   ...(version === undefined ? [] : [`sandbox-kit ${version}`]),
   ...(set === undefined ? [] : [`requirement set ${set}`]),
 ];

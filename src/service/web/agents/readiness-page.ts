@@ -2,7 +2,7 @@ import type { ReadinessPartReport, ReadinessReport } from '../../../contract/ind
 import { CHART_CSS } from '../../../report-kit/chart.ts';
 import { FACT_LIST_CSS } from '../../../report-kit/fact-list.ts';
 import { formatAge } from '../../../report-kit/format.ts';
-import { html, type Html } from '../../../report-kit/html.ts';
+import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
 import { renderRunReport } from '../../../report-kit/run-report.ts';
 import { renderTime } from '../../../report-kit/time.ts';
@@ -66,6 +66,7 @@ const NO_LINKS: ReasonLinks = {
   linkToReport: (id) => `#${id}`,
   linkToScenario: () => undefined,
   linkToSessions: () => undefined,
+  linkRequirements: withCode,
 };
 
 function renderPart(part: ReadinessPartReport, nowMs: number): Html {
@@ -75,8 +76,8 @@ function renderPart(part: ReadinessPartReport, nowMs: number): Html {
     ${
       attempt &&
       html`<p>
-        A newer run, which ended ${renderTime(Date.parse(attempt.ended_at))}, judged nothing:
-        ${attempt.detail}
+        A newer run, which ended ${renderTime(Date.parse(attempt.ended_at))}, does not replace it:
+        ${attempt.verdict}. ${attempt.detail}
       </p>`
     }
     ${part.ended_at !== undefined && renderEvidence(part, Date.parse(part.ended_at), nowMs)}

@@ -17,6 +17,7 @@ import type { ConnectionReport } from '../../operations/kit-functions.ts';
 import { findCure } from '../../operations/agents.ts';
 import type { AgentReport, StoredAgent } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { linkToRequirement, withRequirementLinks } from '../requirements/requirement-links.ts';
 import { renderAdvice } from './advice.ts';
 import { classOf } from './agents-page.ts';
 import { targetColumns } from './target-columns.ts';
@@ -61,14 +62,14 @@ export function renderReportPage(
             >
           </p>`
         }
-        ${renderBody(kind, report)}`,
+        ${renderBody(kind, report, context)}`,
     },
     context,
   );
 }
 
-function renderBody(kind: AgentReport['kind'], report: object): Html {
-  if (kind === 'check') return renderCheck(report as CheckReport);
+function renderBody(kind: AgentReport['kind'], report: object, context: PageContext): Html {
+  if (kind === 'check') return renderCheck(report as CheckReport, context);
   if (kind === 'load') return renderLoad(report as LoadReport);
   return renderConnection(report as ConnectionReport);
 }
@@ -83,7 +84,7 @@ function renderConnection({ blockedBy, remark, requests }: ConnectionReport): Ht
   ])}`;
 }
 
-function renderCheck(report: CheckReport): Html {
+function renderCheck(report: CheckReport, context: PageContext): Html {
   const { blockedBy, causes, requirements, waived, notices = [] } = report;
   const open = requirements.filter(
     ({ verdict, accepted }) => ['fail', 'warn'].includes(verdict) && accepted === undefined,
@@ -94,14 +95,14 @@ function renderCheck(report: CheckReport): Html {
       causes.length !== 0 &&
       html`<h2>Fix first</h2>
         <ul>
-          ${causes.slice(0, ROWS_MAX).map(renderCause)}
+          ${causes.slice(0, ROWS_MAX).map((cause) => renderCause(cause, context))}
         </ul>
         ${renderRest(causes.length - ROWS_MAX)}`
     }
     ${
       open.length !== 0 &&
       html`<h2>${formatCount(open.length, 'requirement')} to look at</h2>
-        ${renderFirst(open, renderRequirement)}`
+        ${renderFirst(open, (row) => renderRequirement(row, context))}`
     }
     <h2>All requirements</h2>
     ${[...Map.groupBy(requirements, ({ verdict }) => verdict)].map(
@@ -116,9 +117,12 @@ function renderCheck(report: CheckReport): Html {
     )}`;
 }
 
-function renderCause({ description, clears, example }: CheckReport['causes'][number]): Html {
+function renderCause(
+  { description, clears, example }: CheckReport['causes'][number],
+  context: PageContext,
+): Html {
   return html`<li>
-    ${withCode(description)}: clears ${formatList(clears, IDS_MAX)}.
+    ${withCode(description)}: clears ${withRequirementLinks(formatList(clears, IDS_MAX), context)}.
     ${
       example &&
       html`<p class="soft">
@@ -129,11 +133,11 @@ function renderCause({ description, clears, example }: CheckReport['causes'][num
   </li>`;
 }
 
-function renderRequirement(row: CheckReport['requirements'][number]): Html {
+function renderRequirement(row: CheckReport['requirements'][number], context: PageContext): Html {
   const { id, level, section, verdict, rule, expected, received, pointer, hint, curl } = row;
   return html`<div class="finding" id="${id}">
     <p>
-      ${renderVerdict(verdict, verdict)} <b>${id}</b>
+      ${renderVerdict(verdict, verdict)} <b>${linkToRequirement(id, context)}</b>
       <span class="soft">${level}, spec ${section}</span>
     </p>
     <p>${withCode(rule)}</p>

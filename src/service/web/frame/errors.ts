@@ -61,7 +61,8 @@ const TITLES: Partial<Record<number, string>> = {
   413: 'The form is too large',
 };
 
-function renderErrorPage(status: number, message: string): string {
+/** Renders the page about a request that failed. */
+export function renderErrorPage(status: number, message: string): string {
   const title = TITLES[status] ?? 'The request failed';
   return renderServicePage(
     {

@@ -1,6 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { prefersHtml } from '../../../http-kit/pages.ts';
 import { readQuery } from '../../../http-kit/query.ts';
 import { RequestError } from '../../requests/errors.ts';
+import { renderErrorPage } from './errors.ts';
+import { RESULT_PARAMETER, type FormResults } from './form-results.ts';
 import type { LiveContent, LiveUpdates } from './live.ts';
 import { linkTo, sendPage, type PageContext } from './page-frame.ts';
 import type { Viewer, Viewers } from './viewer.ts';
@@ -49,7 +52,8 @@ export interface Pages extends Pick<Viewers, 'findReader' | 'findViewer'> {
     show: (visit: Visit<ParameterOf<Path>>) => Answer | Promise<Answer>,
   ) => void;
   /**
-   * Adds the route that receives a form.
+   * Adds the route that receives a form. Its page is shown by a redirect, so that going back or reloading
+   * sends nothing again.
    * @param refuse Returns what to show about an error in the form, or throws it again. Without it, the
    * error has a separate page.
    */
@@ -65,8 +69,16 @@ export interface Pages extends Pick<Viewers, 'findReader' | 'findViewer'> {
   ) => void;
 }
 
-/** Creates what adds the routes of pages to a scope. */
-export function createPages(app: FastifyInstance, viewers: Viewers, live: LiveUpdates): Pages {
+/**
+ * Creates what adds the routes of pages to a scope.
+ * @param results Keeps the pages that forms lead to; undefined if another replica may get the request
+ * that follows, so that forms respond with their pages.
+ */
+export function createPages(
+  app: FastifyInstance,
+  viewers: Viewers,
+  { live, results }: { live: LiveUpdates; results: FormResults | undefined },
+): Pages {
   const toVisit = <Found extends Viewer>(request: FastifyRequest, found: Found) => ({
     ...found,
     params: request.params as Readonly<Record<string, string>>,
@@ -78,19 +90,22 @@ export function createPages(app: FastifyInstance, viewers: Viewers, live: LiveUp
     findReader,
     findViewer,
     page(path, show) {
-      app.get(path, async (request, reply) =>
-        sendAnswer(reply, await show(toVisit(request, await findViewer(request)))),
-      );
+      app.get(path, async (request, reply) => {
+        const visit = toVisit(request, await findViewer(request));
+        const result = results?.find(visit, visit.query.get(RESULT_PARAMETER) ?? '');
+        return sendAnswer(reply, result ?? (await show(visit)));
+      });
     },
     form(path, submit, refuse) {
       app.post(path, async (request, reply) => {
         const sent = toVisit(request, await findEditor(request));
-        try {
-          return await sendAnswer(reply, await submit(sent));
-        } catch (error) {
-          if (!refuse || !(error instanceof RequestError)) throw error;
-          return sendAnswer(reply, await refuse(error, sent));
-        }
+        const answer = await submit(sent)
+          .catch((error: unknown) => {
+            if (!refuse || !(error instanceof RequestError)) throw error;
+            return refuse(error, sent);
+          })
+          .catch((error: unknown) => showError(error, request));
+        return sendAnswer(reply, results ? toRedirect(answer, { request, sent, results }) : answer);
       });
     },
     live(path, watch) {
@@ -99,6 +114,27 @@ export function createPages(app: FastifyInstance, viewers: Viewers, live: LiveUp
       );
     },
   };
+}
+
+/** Returns the page about an error that the form of a browser caused. Other errors are thrown again. */
+function showError(error: unknown, { headers }: FastifyRequest): Answer {
+  const isShown = error instanceof RequestError && error.status < 500;
+  if (!isShown || !prefersHtml(headers.accept ?? '')) throw error;
+  return { status: error.status, page: renderErrorPage(error.status, error.message) };
+}
+
+/** Keeps the page that a form led to, and leads the browser to it. */
+function toRedirect(
+  answer: Answer,
+  { request, sent, results }: { request: FastifyRequest; sent: Viewer; results: FormResults },
+): Answer {
+  if (typeof answer === 'object' && 'location' in answer) return answer;
+  const id = results.keep(
+    sent,
+    typeof answer === 'string' ? { status: 200, page: answer } : answer,
+  );
+  const path = request.url.replace(/\?.*$/s, '');
+  return goTo(sent.context, path, { [RESULT_PARAMETER]: id });
 }
 
 /** Sends what a request gets. */

@@ -6,8 +6,9 @@ import { cancelSimulation, type Simulations } from '../../operations/simulations
 import type { RunFilter, Store } from '../../store/store.ts';
 import { readText } from '../frame/forms.ts';
 import { chooseKind, readListFilter } from '../frame/list-filter.ts';
-import { goTo, type Pages } from '../frame/pages.ts';
-import { REQUEST_ID_FIELD } from '../scenarios/run-form.ts';
+import { linkTo } from '../frame/page-frame.ts';
+import { goTo, type Pages, type Visit } from '../frame/pages.ts';
+import { renderConfirmationPage, REQUEST_ID_FIELD } from '../scenarios/run-form.ts';
 import { createStartOnce } from '../scenarios/start-once.ts';
 import { JUDGED_RUNS_MAX, judgeRuns } from './judge-runs.ts';
 import { findRun, loadRunPage, unknownRun, type RunPageOptions } from './load-run-page.ts';
@@ -60,16 +61,46 @@ export function addRunRoutes({ page, form, live }: Pages, options: RunRouteOptio
     await cancelSimulation({ simulations }, ownerId, id);
     return goTo(context, pathOfRun('simulation', id), { notice: 'canceled' });
   });
-  // A stored agent is called with its key.
+  addRepeatRoutes({ page, form }, options);
+}
+
+/** `/simulation/ID/again`: shows what another run costs, and starts it. */
+function addRepeatRoutes(
+  { page, form }: Pick<Pages, 'page' | 'form'>,
+  { store, simulations }: RunRouteOptions,
+): void {
   const startOnce = createStartOnce(simulations);
-  form('/simulation/:id/again', async ({ ownerId, context, params, form: sent }) => {
+  const load = async ({ ownerId, params }: Visit<'id'>) => {
     const plan = await store.simulations.find(ownerId, params.id);
     if (!plan) throw unknownRun('simulation');
     const { name, url } = plan.agent;
     const agents = await listDocuments(store, ownerId, 'agent');
+    // A stored agent is called with its key.
     const stored = agents.find((agent) => agent.name === name && agent.url === url);
-    const run = { ...toRepeatRequest(plan), ...(stored && { agent: stored.id }) };
-    const id = await startOnce(ownerId, run, readText(sent, REQUEST_ID_FIELD));
+    const request = { ...toRepeatRequest(plan), ...(stored && { agent: stored.id }) };
+    return { plan, request, health: await simulations.checkHealth(ownerId, request) };
+  };
+  const renderStart = async (
+    { ownerId, context }: Visit<'id'>,
+    { plan, request, health }: Awaited<ReturnType<typeof load>>,
+  ): Promise<string> => {
+    const path = pathOfRun('simulation', plan.id);
+    const start = {
+      ...{ agent: plan.agent, health, action: `${path}/again` },
+      scenarioCount: plan.scenarios.length,
+      estimate: await simulations.estimate(ownerId, request),
+      back: html`<a href="${linkTo(context, path)}">Back</a>`,
+    };
+    return renderConfirmationPage(start, context);
+  };
+  page('/simulation/:id/again', async (visit) => renderStart(visit, await load(visit)));
+  form('/simulation/:id/again', async (sent) => {
+    const { ownerId, context } = sent;
+    const { plan, request, health } = await load(sent);
+    const { problem, agentVersion } = health;
+    if (problem !== undefined) return renderStart(sent, { plan, request, health });
+    const requestId = readText(sent.form, REQUEST_ID_FIELD);
+    const id = await startOnce(ownerId, { request, agentVersion }, requestId);
     return goTo(context, pathOfRun('simulation', id));
   });
 }

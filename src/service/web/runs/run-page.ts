@@ -35,8 +35,6 @@ import { renderDistributions } from './distribution-charts.ts';
 import { createEvalNames } from './eval-names.ts';
 import { passRateOf } from './pass-rate-chart.ts';
 import { isUnderWay, PROGRESS_CSS, renderProgress } from './progress.ts';
-import { renderForm } from '../frame/forms.ts';
-import { renderStart } from '../scenarios/run-form.ts';
 import { formatRepeatCommand } from './repeat-command.ts';
 import { linkToEval, linkToScenario, linkToScenarioSessions, pathOfRun } from './run-links.ts';
 import { renderRate } from './runs-page.ts';
@@ -107,10 +105,16 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
       watched &&
       !isUnderWay(watched) &&
       context.token !== undefined &&
-      renderForm(context, {
-        action: `${pathOfRun(kind, run.id)}/again`,
-        body: renderStart('Run again'),
-      })
+      html`<p>
+        <a href="${linkTo(context, `${pathOfRun(kind, run.id)}/again`)}">Run again</a>
+        ${
+          page.agent?.id !== undefined &&
+          html`·
+            <a href="${linkTo(context, `/agents/${encodeURIComponent(page.agent.id)}`)}"
+              >Is ${page.agent.name} ready?</a
+            >`
+        }
+      </p>`
     }
     ${
       watched

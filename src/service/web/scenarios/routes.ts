@@ -1,4 +1,5 @@
 import type { Persona, Scenario } from '../../../contract/index.ts';
+import { html } from '../../../report-kit/html.ts';
 import { awaitValues } from '../../../platform/concurrency.ts';
 import { foldCase } from '../../../platform/fold-case.ts';
 import { makeScenarioFromConversation } from '../../scenarios/conversation-scenario.ts';
@@ -18,6 +19,7 @@ import {
   emptyRun,
   readRunForm,
   renderConfirmationPage,
+  renderHiddenRun,
   REQUEST_ID_FIELD,
   RUN_PATH,
   type RunDraft,
@@ -33,7 +35,7 @@ const DOCUMENTS_PER_PAGE = 50;
 /** The data and operations of the pages of scenarios and personas. */
 export interface ScenarioPageOptions extends TextOptions {
   store: Store;
-  simulations: Pick<Simulations, 'estimate' | 'start' | 'judge'>;
+  simulations: Pick<Simulations, 'estimate' | 'checkHealth' | 'start' | 'judge'>;
 }
 
 /** Adds the pages of scenarios and personas, and the forms that run scenarios. */
@@ -201,13 +203,22 @@ function addRunRoute({ form }: Pages, options: ScenarioPageOptions): void {
         return renderList(options, sent, { run: { ...draft, problems: {} } });
       }
       if (!run) return { status: 400, page: await renderList(options, sent, { run: draft }) };
-      if (readText(sent.form, 'start') === 'yes') {
-        const id = await startOnce(ownerId, run, readText(sent.form, REQUEST_ID_FIELD));
+      const estimate = await simulations.estimate(ownerId, run);
+      const health = await simulations.checkHealth(ownerId, run);
+      if (readText(sent.form, 'start') === 'yes' && health.problem === undefined) {
+        const { agentVersion } = health;
+        const requestId = readText(sent.form, REQUEST_ID_FIELD);
+        const id = await startOnce(ownerId, { request: run, agentVersion }, requestId);
         return goTo(context, `/simulation/${id}`);
       }
-      const estimate = await simulations.estimate(ownerId, run);
       const agent = await findDocument(store, ownerId, 'agent', draft.values.agent ?? '');
-      return renderConfirmationPage({ agent, draft, estimate }, context);
+      const start = {
+        ...{ agent, estimate, health, action: RUN_PATH },
+        scenarioCount: draft.scenarioIds.length,
+        fields: renderHiddenRun(draft),
+        back: html`<button class="quiet" name="back" value="yes">Back</button>`,
+      };
+      return renderConfirmationPage(start, context);
     },
     async (problem, sent) => {
       if (!(problem instanceof InvalidDocumentError)) throw problem;

@@ -2,7 +2,7 @@ import type { SimulationRequest } from '../../../contract/index.ts';
 import { randomUuid } from '../../../platform/random.ts';
 import { formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { SimulationEstimate } from '../../operations/simulations.ts';
+import type { AgentHealth, SimulationEstimate } from '../../operations/simulations.ts';
 import type { RunnableAgent } from '../../operations/agents.ts';
 import type { StoredAgent } from '../../store/store.ts';
 import { findFieldProblems, isFlawless, type FieldProblems } from '../frame/field-problems.ts';
@@ -150,27 +150,44 @@ export const renderStart = (label: string): Html =>
   html`${renderHidden(REQUEST_ID_FIELD, randomUuid())}
     <button name="start" value="yes">${label}</button>`;
 
+/** What the page that starts a run shows. */
+export interface RunStart {
+  agent: Pick<StoredAgent, 'name' | 'url'>;
+  scenarioCount: number;
+  estimate: SimulationEstimate;
+  health: AgentHealth;
+  /** The path that starts the run, with the hidden fields that it needs. */
+  action: string;
+  fields?: Html | undefined;
+  /** What leads back. */
+  back: Html;
+}
+
 /** Renders the page that says what a run costs before it starts. */
 export function renderConfirmationPage(
-  { agent, draft, estimate }: { agent: StoredAgent; draft: RunDraft; estimate: SimulationEstimate },
+  { agent, scenarioCount, estimate, health, action, fields, back }: RunStart,
   context: PageContext,
 ): string {
-  const count = draft.scenarioIds.length;
+  const { problem } = health;
   return renderServicePage(
     {
       title: 'Start this simulation?',
       section: 'Scenarios',
       css: SCENARIO_CSS,
       main: html`<h1>Start this simulation?</h1>
-        <p>${formatCount(count, 'scenario')} with <b>${agent.name}</b> at ${agent.url}.</p>
+        <p>${formatCount(scenarioCount, 'scenario')} with <b>${agent.name}</b> at ${agent.url}.</p>
         ${renderEstimate(estimate)}
+        ${
+          problem !== undefined &&
+          html`<p class="fail" role="alert">
+            Not started, and nothing was sent to the model: ${problem} Every session would stop
+            before its first message. Start reads the health again.
+          </p>`
+        }
         ${renderForm(context, {
-          action: RUN_PATH,
-          body: html`${renderHiddenRun(draft)}
-            <p>
-              ${renderStart('Start')}
-              <button class="quiet" name="back" value="yes">Back</button>
-            </p>`,
+          action,
+          body: html`${fields}
+            <p>${renderStart('Start')} ${back}</p>`,
         })}`,
     },
     context,

@@ -5,7 +5,7 @@ import type { Simulations } from '../../operations/simulations.ts';
 /** Starts a simulation and returns its id. */
 export type StartOnce = (
   ownerId: string,
-  request: SimulationRequest,
+  run: { request: SimulationRequest; agentVersion: string | undefined },
   requestId: string,
 ) => Promise<string>;
 
@@ -18,16 +18,16 @@ const REQUEST_ID_CHARS_MAX = 64;
  */
 export function createStartOnce({ start }: Pick<Simulations, 'start'>): StartOnce {
   const started = new Map<string, Promise<string>>();
-  const startNow = async (ownerId: string, request: SimulationRequest): Promise<string> =>
-    (await start(ownerId, request)).id;
-  return async (ownerId, request, requestId) => {
+  const startNow: StartOnce = async (ownerId, { request, agentVersion }) =>
+    (await start(ownerId, request, agentVersion)).id;
+  return async (ownerId, run, requestId) => {
     if (requestId === '' || requestId.length > REQUEST_ID_CHARS_MAX) {
-      return startNow(ownerId, request);
+      return startNow(ownerId, run, requestId);
     }
     const key = `${ownerId} ${requestId}`;
     const first = started.get(key);
     if (first) return first;
-    const id = startNow(ownerId, request);
+    const id = startNow(ownerId, run, requestId);
     started.set(key, id);
     forgetOldest(started, REQUESTS_MAX);
     try {

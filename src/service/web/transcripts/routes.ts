@@ -1,5 +1,3 @@
-import { forgetOldest } from '../../../platform/forget-oldest.ts';
-import { randomUuid } from '../../../platform/random.ts';
 import { findLiveEvals } from '../../evals/definitions.ts';
 import { transcriptFormats } from '../../operations/transcript-file/read-transcripts.ts';
 import {
@@ -11,7 +9,7 @@ import { RequestError } from '../../requests/errors.ts';
 import { findFieldProblems, isFlawless } from '../frame/field-problems.ts';
 import { readLines, readText, readTexts } from '../frame/forms.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
-import { goTo, type Pages } from '../frame/pages.ts';
+import type { Pages } from '../frame/pages.ts';
 import type { Viewer } from '../frame/viewer.ts';
 import { renderResultPage, type UploadResult } from './result-page.ts';
 import { samples } from './samples.ts';
@@ -37,7 +35,6 @@ const SAMPLE_TYPES = {
 
 /** Adds the page that stores transcripts from a file. */
 export function addTranscriptRoutes({ app, page, form }: Pages, options: TranscriptOptions): void {
-  const results = createResults();
   page(UPLOAD_PATH, (visit) => renderDraft(options, visit, EMPTY_DRAFT));
   for (const format of transcriptFormats) {
     app.get(`${UPLOAD_PATH}/sample.${format}`, (_request, reply) =>
@@ -54,12 +51,8 @@ export function addTranscriptRoutes({ app, page, form }: Pages, options: Transcr
       const { status, draft } = outcome;
       return { status, page: await renderDraft(options, sent, draft) };
     }
-    const id = results.add(sent.ownerId, outcome.result);
-    return goTo(sent.context, `${UPLOAD_PATH}/results/${id}`);
+    return renderResultPage(outcome.result, sent.context);
   });
-  page(`${UPLOAD_PATH}/results/:id`, ({ ownerId, context, params }) =>
-    renderResultPage(results.find(ownerId, params.id), context),
-  );
 }
 
 async function renderDraft(
@@ -146,30 +139,5 @@ async function findMistakes(
     ...(evalIds.some((id) => !knownIds.includes(id)) && {
       evals: 'An eval that you chose was deleted. Choose again.',
     }),
-  };
-}
-
-/** How many results can be looked at again. */
-const RESULTS_MAX = 50;
-
-/** Keeps the results of the latest uploads, so that a page shows them after a redirect. */
-function createResults() {
-  const results = new Map<string, { ownerId: string; result: UploadResult }>();
-  return {
-    add(ownerId: string, result: UploadResult): string {
-      const id = randomUuid();
-      results.set(id, { ownerId, result });
-      forgetOldest(results, RESULTS_MAX);
-      return id;
-    },
-    /** @throws RequestError `not_found`. */
-    find(ownerId: string, id: string): UploadResult {
-      const found = results.get(id);
-      if (found?.ownerId === ownerId) return found.result;
-      const message =
-        'The result of this upload is no longer known: the service keeps the latest ' +
-        `${RESULTS_MAX} until it restarts. The sessions are on the page /sessions.`;
-      throw new RequestError('not_found', message);
-    },
   };
 }

@@ -6,7 +6,13 @@ import type { SpeechModel } from '../../../voice/speech/index.ts';
 import type { TranscriptionModel } from '../../../voice/transcription/index.ts';
 import type { DatabaseRetry } from '../../background/database-retry.ts';
 import type { LiveSession } from '../../operations/simulations.ts';
-import type { NewSession, Outcome, SimulationLease, SimulationPlan, Store } from '../../store/store.ts';
+import type {
+  NewSession,
+  Outcome,
+  SimulationLease,
+  SimulationPlan,
+  Store,
+} from '../../store/store.ts';
 import type { RecordedCall } from '../calls/build-recording.ts';
 import { createVoiceCaller } from '../calls/caller.ts';
 import { runSession } from '../run-session.ts';

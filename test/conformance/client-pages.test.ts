@@ -55,6 +55,15 @@ const faultyReaders: Readonly<Record<string, Reader>> = {
     setup: { seed },
     warns: ['CLIENT-057'],
   },
+  'a reader whose skip stays the same': {
+    run: async (target) => {
+      for (let count = 0; count < 3; count += 1) {
+        await read(target, '/api/simulations/sessions/?limit=20');
+      }
+    },
+    setup: { seed },
+    warns: ['CLIENT-057'],
+  },
   'a reader of one page of a longer list': {
     run: (target) => read(target, '/api/simulations/sessions/?limit=50'),
     setup: { seed },

@@ -65,6 +65,7 @@ function listSpanIds(bytes: Buffer, encoding: string): string[] {
   const text = (encoding === 'identity' ? bytes : inflateStart(bytes)).toString('latin1');
   const inJson = text.matchAll(/"spanId"\s*:\s*"([\da-f]{16})"/gi);
   // A trace id of 16 bytes, and then a span id of 8.
+  // eslint-disable-next-line no-control-regex
   const inProtobuf = text.matchAll(/\n\x10[^]{16}\x12\x08([^]{8})/g);
   return [
     ...[...inJson].map(([, id = '']) => id.toLowerCase()),

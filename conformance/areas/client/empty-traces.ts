@@ -11,8 +11,6 @@ export function explainNoSpans({ exchanges }: Transcript): string {
   if (requests.length === 0) {
     return 'The client sent no span of a conversation. Flush the exporter before the end call.';
   }
-  const place = requests.flatMap((exchange) => findOtherKeys(exchange) ?? [])[0];
-  if (place !== undefined) return place;
   return requests.some((exchange) => spansOf(exchange).length > 0)
     ? 'The spans that the client sent have no gen_ai.operation.name, so the service ignores them. Set it to chat, execute_tool, or invoke_agent.'
     : 'The trace requests contain no spans. Flush the exporter before the end call.';
@@ -22,7 +20,7 @@ export function explainNoSpans({ exchanges }: Transcript): string {
 const lists = ['resourceSpans', 'scopeSpans', 'spans'] as const;
 
 /** Names the keys that an OTLP/JSON request has where it should have a list that leads to its spans. */
-function findOtherKeys(exchange: Exchange): string | undefined {
+export function findOtherKeys(exchange: Exchange): string | undefined {
   if (spansOf(exchange).length > 0) return undefined;
   let pointer = '';
   for (const list of lists) {
@@ -30,13 +28,16 @@ function findOtherKeys(exchange: Exchange): string | undefined {
     const parent = resolvePointer(json, pointer);
     if (!isObject(parent)) return undefined;
     if (!Array.isArray(parent[list])) {
+      // Without another list, the request is only empty.
+      if (!Object.values(parent).some(isNonEmptyList)) return undefined;
       const keys = Object.keys(parent).map((key) => formatValue(toPrintable(key, 40)));
-      const where = pointer === '' ? 'The body' : pointer.slice(1).replaceAll('/', '.');
-      const found = keys.length === 0 ? 'no key' : listSome(keys);
-      return `Exchange ${exchange.id} has its spans elsewhere, so the service finds none: ${where} has ${found}, but no ${formatValue(list)}. Spans belong in resourceSpans[].scopeSpans[].spans[].`;
+      const where = pointer === '' ? 'the body' : pointer.slice(1).replaceAll('/', '.');
+      return `${where} has ${listSome(keys)}, but no ${formatValue(list)}`;
     }
     if (listAt(json, `${pointer}/${list}`).length === 0) return undefined;
     pointer = `${pointer}/${list}/0`;
   }
   return undefined;
 }
+
+const isNonEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length > 0;

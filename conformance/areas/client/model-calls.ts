@@ -121,7 +121,7 @@ function findMessagesFault(value: unknown): string | undefined {
     return `a string with ${describeType(messages)} instead of an array`;
   for (const [index, message] of messages.entries()) {
     const fault = findMessageFault(message);
-    if (fault !== undefined) return `message ${index} ${fault}`;
+    if (fault !== undefined) return `a list in which message ${index} ${fault}`;
   }
   return undefined;
 }
@@ -136,7 +136,12 @@ function findMessageFault(message: unknown): string | undefined {
   for (const [index, part] of parts.entries()) {
     if (!isObject(part) || typeof part['type'] !== 'string') return `has no type in part ${index}`;
     const isText = part['type'] === 'text';
-    if (isText && typeof part['content'] !== 'string') return `has no content in part ${index}`;
+    if (!isText || typeof part['content'] === 'string') continue;
+    const { content } = part;
+    if (content === undefined) return `has no content in part ${index}`;
+    const isCodes = Array.isArray(content) && content.every((code) => typeof code === 'number');
+    const found = isCodes ? 'a list of numbers, such as character codes,' : describeType(content);
+    return `has ${found} instead of a string as content of part ${index}`;
   }
   return undefined;
 }

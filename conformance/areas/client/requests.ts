@@ -30,7 +30,7 @@ export const requests: Subject = {
           received: isBearer ? 'only an Authorization header' : 'no such header',
           hint: isBearer
             ? `The service reads the key only from ${header}.`
-            : `Set the header, for example with OTEL_EXPORTER_OTLP_HEADERS=${header}=KEY.`,
+            : `Set the header, for example with OTEL_EXPORTER_OTLP_HEADERS=${header}=KEY, or with curl -H '${header}: KEY' (a colon, not =).`,
         };
       }),
       mutants: {
@@ -62,7 +62,7 @@ export const requests: Subject = {
             ? {
                 expected: 'a key that the service accepts',
                 received: `${response?.status ?? 'no response'}: the key is unknown`,
-                hint: 'Read the key from SANDBOX_KIT_SERVICE_API_KEY or OTEL_EXPORTER_OTLP_HEADERS.',
+                hint: 'Read the key from SANDBOX_KIT_SERVICE_API_KEY, and send it as it is: without quotes, a scheme such as Bearer, or the name of the header.',
               }
             : undefined,
       ),
@@ -193,12 +193,20 @@ function suggestRoute(exchange: Exchange): string | undefined {
   if (/^\/api\/(prod-evaluations|simulations)\/sessions\/?$/.test(path)) {
     return 'Results are read with the method GET. Send the filters in the query of the URL, not in a body.';
   }
+  const list = findList(path);
+  if (list !== undefined && exchange.request.method === 'GET') {
+    return /\/sessions\/[^/]+/.test(path)
+      ? `No request returns a single session. Read the list at GET ${list}, and find the session by its source_session_id or url: items have no id.`
+      : `The list is at GET ${list}.`;
+  }
   if (/\/(end|close)\/?$/.test(path) || path.includes('/sessions/')) {
     return 'A conversation ends with POST /v1/sessions/{conversation_id}/end. Percent-encode the id.';
   }
-  if (path.includes('prod'))
-    return 'Production results are at GET /api/prod-evaluations/sessions/.';
-  if (path.includes('simulation'))
-    return 'Simulation results are at GET /api/simulations/sessions/.';
-  return undefined;
+  return list && `The list is at GET ${list}.`;
+}
+
+/** Returns the path of the list that a path was probably meant for. */
+function findList(path: string): string | undefined {
+  if (path.includes('prod')) return '/api/prod-evaluations/sessions/';
+  return path.includes('simulation') ? '/api/simulations/sessions/' : undefined;
 }

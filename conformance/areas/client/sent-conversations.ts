@@ -2,6 +2,7 @@
 import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
 import { endedConversationOf } from '../service/transcript.ts';
+import { findOtherKeys } from './empty-traces.ts';
 import {
   conversationsOf,
   conversationSpansOf,
@@ -61,7 +62,10 @@ const unreadValuesOf = computeOnce(({ exchanges }: Transcript): UnreadValues => 
       continue;
     }
     const traces = readTraces(exchange);
-    const isRead = traces.kind === 'read' && traces.ignoredKeys.length === 0;
+    const isRead =
+      traces.kind === 'read' &&
+      traces.ignoredKeys.length === 0 &&
+      findOtherKeys(exchange) === undefined;
     if (!isRead || (!isAccepted(exchange) && !hasConversation(exchange))) isAnyUnknown = true;
     const header = headerConversationOf(exchange);
     if (header !== undefined) values.add(header);

@@ -94,7 +94,7 @@ function decode(exchange: Exchange): SentTraces {
     const plain = encoding === 'identity' ? bytes : inflate(bytes);
     if (encoding !== 'identity' && startsAsGzip(plain)) throw new BodyError(TWICE, TWICE_CURE);
     const { spans, ignoredKeys } =
-      format === 'application/json' ? readJson(plain) : decodeTraceRequest(plain);
+      format === 'application/json' ? readJson(plain) : readProtobuf(plain);
     return { kind: 'read', format, spans, ignoredKeys };
   } catch (error) {
     if (error instanceof TooLargeError) return { kind: 'unknown' };
@@ -143,12 +143,7 @@ function readJson(bytes: Uint8Array): TraceRequest {
   const json = isUtf8(bytes) ? parseJson(body) : undefined;
   if (json !== undefined) return readTraceRequest(json);
   if (bytes.length === 0) throw new BodyError('The body is empty.', RESEND_CURE);
-  if (startsAsGzip(bytes)) {
-    throw new BodyError(
-      'The body is gzip data, but Content-Encoding is not gzip.',
-      'Send Content-Encoding: gzip with a compressed body.',
-    );
-  }
+  refuseGzip(bytes);
   if (isProtobuf(bytes)) {
     throw new BodyError(
       'The body is protobuf, but Content-Type is application/json.',
@@ -157,8 +152,53 @@ function readJson(bytes: Uint8Array): TraceRequest {
   }
   const fault = findFaultWithoutText({ body, bodyBase64: buffer.toString('base64') });
   if (fault) throw new BodyError(`The body is not JSON: ${fault.reason}.`, `${fault.cure}.`);
-  throw new OtlpError('The body is not JSON.');
+  const lines = body.trim().split('\n');
+  if (lines.length > 1 && lines.every((line) => parseJson(line) !== undefined)) {
+    throw new BodyError(
+      `The body is ${lines.length} lines of JSON, not one JSON object.`,
+      'Send one object: put the spans of all lines into resourceSpans[].scopeSpans[].spans[].',
+    );
+  }
+  throw new BodyError(
+    'The body is not JSON.',
+    'Let a JSON encoder write the whole body: in a text that is put between quotes, quotes, backslashes, and line breaks must be escaped.',
+  );
 }
+
+function refuseGzip(bytes: Uint8Array): void {
+  if (!startsAsGzip(bytes)) return;
+  throw new BodyError(
+    'The body is gzip data, but Content-Encoding is not gzip.',
+    'Send Content-Encoding: gzip with a compressed body.',
+  );
+}
+
+function readProtobuf(bytes: Uint8Array): TraceRequest {
+  try {
+    return decodeTraceRequest(bytes);
+  } catch (error) {
+    if (!(error instanceof OtlpError)) throw error;
+    refuseGzip(bytes);
+    const buffer = Buffer.from(bytes);
+    if (/^\s*[[{]/.test(buffer.toString('latin1', 0, 100))) {
+      throw new BodyError(
+        'The body is JSON, but Content-Type is application/x-protobuf.',
+        'Send Content-Type: application/json with a JSON body.',
+      );
+    }
+    if (isGrpcFrame(buffer)) {
+      throw new BodyError(
+        'The body starts with the 5 bytes before a gRPC message: a flag and the length.',
+        'Send only the message, or use an exporter for OTLP over HTTP: this is not a gRPC endpoint.',
+      );
+    }
+    throw error;
+  }
+}
+
+/** Returns whether bytes are one message of gRPC: a flag for compression, its length, and the message. */
+const isGrpcFrame = (bytes: Buffer): boolean =>
+  bytes.length > 5 && (bytes[0] ?? 2) <= 1 && bytes.readUInt32BE(1) === bytes.length - 5;
 
 /** Returns whether bytes are a trace request in protobuf. Other bytes can be one without spans. */
 function isProtobuf(bytes: Uint8Array): boolean {

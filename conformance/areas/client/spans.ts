@@ -13,13 +13,21 @@ import {
   type TraceSpan,
 } from '../../../src/contract/index.ts';
 import { describeType } from '../../../src/platform/json.ts';
+import { formatCount } from '../../../src/report-kit/format.ts';
 import type { Check, Finding } from '../../engine/checks/check.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 import { hasSpans } from './attempts.ts';
 import { checkSpans, listSome, notObserved, type SpanFault, toFinding } from './checks.ts';
 import { secondBatch } from './reference.ts';
-import { conversationSpansOf, hasOperation, nameSpan, rawSpansOf, spansOf } from './sent-traces.ts';
+import {
+  conversationSpansOf,
+  formatOf,
+  hasOperation,
+  nameSpan,
+  rawSpansOf,
+  spansOf,
+} from './sent-traces.ts';
 import {
   changeBody,
   dropAttribute,
@@ -127,7 +135,7 @@ export const spans: Subject = {
         'The service drops the span, or its parent is lost. In OTLP/JSON, a common mistake is base64.',
       check: checkSpans(spansOf, NO_SPANS, {
         expected: 'a traceId of 32 hexadecimal digits, and a spanId and a parentSpanId of 16',
-        findFault: findIdFault,
+        findFault: (span, exchange) => findIdFault(span, isProtobuf(exchange)),
       }),
       mutants: {
         'base64-ids': {
@@ -277,7 +285,11 @@ function checkOperation(): Check {
   };
 }
 
-function findIdFault({ traceId, spanId, parentSpanId }: TraceSpan): SpanFault | undefined {
+function findIdFault(
+  { traceId, spanId, parentSpanId }: TraceSpan,
+  isInProtobuf: boolean,
+): SpanFault | undefined {
+  const describeId = isInProtobuf ? describeBytes : describeText;
   if (!isTraceId(traceId)) return describeId('traceId', traceId, 32);
   if (!isSpanId(spanId)) return describeId('spanId', spanId, 16);
   // Some libraries write zeros where there is no parent.
@@ -285,8 +297,23 @@ function findIdFault({ traceId, spanId, parentSpanId }: TraceSpan): SpanFault | 
   return describeId('parentSpanId', parentSpanId, 16);
 }
 
+/** Describes an invalid id in protobuf, where ids are bytes. `id` has two digits for each. */
+function describeBytes(name: string, id: string, digits: number): SpanFault {
+  if (id === '' || /^0+$/.test(id)) return describeText(name, id, digits);
+  const text = Buffer.from(id, 'hex').toString('latin1');
+  const isHex = text.length === digits && /^[\da-f]+$/i.test(text);
+  const count = `${digits / 2} bytes`;
+  return {
+    received: isHex
+      ? `${name} has the ${digits} bytes of its hexadecimal text`
+      : `${name} has ${formatCount(text.length, 'byte')}`,
+    expected: `a ${name} of ${count}`,
+    hint: `In protobuf, ids are bytes, not text: ${isHex ? `decode the text to ${count}` : `send ${count}`}.`,
+  };
+}
+
 /** Describes an invalid id, and what to change, by its form. */
-function describeId(name: string, id: string, digits: number): SpanFault {
+function describeText(name: string, id: string, digits: number): SpanFault {
   if (id === '') return { received: `no ${name}`, hint: `Set ${name} on every span.` };
   if (/^0+$/.test(id)) {
     return {
@@ -307,9 +334,9 @@ function describeId(name: string, id: string, digits: number): SpanFault {
 function checkTimes(): Check {
   const check = checkSpans(spansOf, NO_SPANS, {
     expected: 'nanoseconds since 1970',
-    findFault(span, { endedMs }, { run }: Transcript) {
-      const fault = findTimeFault(span, Date.parse(run.startedAt) + endedMs);
-      return fault && describeTimeFault(fault);
+    findFault(span, exchange, { run }: Transcript) {
+      const fault = findTimeFault(span, Date.parse(run.startedAt) + exchange.endedMs);
+      return fault && describeTimeFault(fault, isProtobuf(exchange));
     },
   });
   return {
@@ -328,11 +355,27 @@ function checkTimes(): Check {
 
 const TIME_KEYS = ['startTimeUnixNano', 'endTimeUnixNano'] as const;
 
+const isProtobuf = (exchange: Exchange): boolean => formatOf(exchange) === 'application/x-protobuf';
+
+const NO_TIME = 'Set both times of every span.';
+
 /** Describes a wrong time, and what to change, by its magnitude. */
-function describeTimeFault({ kind, name, ns }: TimeFault): SpanFault {
+function describeTimeFault({ kind, name, ns }: TimeFault, isInProtobuf: boolean): SpanFault {
+  const swapped = isInProtobuf ? swapBytes(ns) : undefined;
+  if (swapped !== undefined && kind !== 'missing' && isOfCentury(swapped)) {
+    return {
+      received: `${name} has its bytes in the reverse order`,
+      hint: 'In protobuf, fixed64 is little-endian: write the lowest byte first.',
+    };
+  }
   switch (kind) {
     case 'missing':
-      return { received: `no ${name}`, hint: 'Set both times of every span.' };
+      return {
+        received: `no ${name}`,
+        hint: isInProtobuf
+          ? `${NO_TIME} In protobuf, they are fixed64 (fields 7 and 8): the service ignores a time with another wire type, such as varint.`
+          : NO_TIME,
+      };
     case 'ends_before_start':
       return {
         expected: 'an end that is not before the start',
@@ -359,12 +402,18 @@ const UNITS = [
 /** The years 2000 and 2100 in nanoseconds since 1970. */
 const CENTURY_NS = [946_684_800_000_000_000n, 4_102_444_800_000_000_000n] as const;
 
+const isOfCentury = (ns: bigint): boolean => ns >= CENTURY_NS[0] && ns < CENTURY_NS[1];
+
+/** Returns a number of 64 bits with its bytes in the reverse order. */
+function swapBytes(value: bigint): bigint {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(BigInt.asUintN(64, value));
+  return bytes.readBigUInt64BE();
+}
+
 /** Finds the unit that makes a number a time of this century. */
 function findUnitHint(time: bigint): string {
-  const unit = UNITS.find(({ factor }) => {
-    const ns = time * BigInt(factor);
-    return ns >= CENTURY_NS[0] && ns < CENTURY_NS[1];
-  });
+  const unit = UNITS.find(({ factor }) => isOfCentury(time * BigInt(factor)));
   return unit
     ? `Multiply ${unit.name} by ${unit.factor}.`
     : 'Send the time since 1970, not since the start of the process.';

@@ -15,6 +15,7 @@ import { hasSpans, lostSpansOf } from './attempts.ts';
 import type { Span, TraceExport } from '../service/spans.ts';
 import { checkRequests, type Fault, listSome, NO_TRACES, notObserved } from './checks.ts';
 import { findCut, isCut } from './cut-bodies.ts';
+import { findOtherKeys } from './empty-traces.ts';
 import { secondBatch } from './reference.ts';
 import {
   conversationSpansOf,
@@ -54,6 +55,9 @@ export const traceRequests: Subject = {
             : {
                 expected: 'application/json or application/x-protobuf',
                 received: type === undefined ? 'no Content-Type' : toPrintable(type),
+                hint: /protobuf/i.test(type ?? '')
+                  ? 'The name has an x-: application/x-protobuf.'
+                  : undefined,
               };
         }),
         mutants: {
@@ -193,7 +197,7 @@ export const traceRequests: Subject = {
 function splitAfter413(): ReturnType<TransformFactory> {
   return async (request, forward) => {
     if (!secondBatch(request)) return forward(request);
-    const { resourceSpans = [] } = request.json as TraceExport;
+    const { resourceSpans } = request.json as TraceExport;
     const spans = resourceSpans.flatMap(({ scopeSpans }) =>
       scopeSpans.flatMap((each) => each.spans),
     );
@@ -222,7 +226,16 @@ function findFormatFault(exchange: Exchange): Fault | undefined {
   if (traces.kind === 'unreadable') {
     return { expected, received: traces.problem, hint: traces.cure };
   }
-  if (traces.kind === 'unknown' || traces.ignoredKeys.length === 0) return undefined;
+  if (traces.kind === 'unknown') return undefined;
+  const place = findOtherKeys(exchange);
+  if (place && traces.ignoredKeys.length === 0) {
+    return {
+      expected: 'spans in resourceSpans[].scopeSpans[].spans[]',
+      received: place,
+      hint: 'The service accepts the request, and finds no spans in it. Use the names of OTLP 1.0 or later.',
+    };
+  }
+  if (traces.ignoredKeys.length === 0) return undefined;
   return {
     expected: 'keys in lowerCamelCase',
     received: listSome(traces.ignoredKeys),

@@ -167,13 +167,15 @@ function findUndefinedParameters(exchange: Exchange): Fault[] {
   const query = queryOf(exchange);
   const others = unknownNames(exchange).filter((name) => !findIntendedName(name, exchange));
   const ids = others.filter((name) => ID_NAME.test(name));
-  const repeated = parametersOf(exchange).filter((name) => query.getAll(name).length > 1);
+  const repeated = findQueryProblems(routeOf(exchange), query).filter(
+    (problem) => 'occurrences' in problem,
+  );
   const list = (names: readonly string[]): string =>
     listSome(names.map((name) => toPrintable(name, 40)));
   return [
-    ...repeated.map((name) => ({
-      expected: `${name} once`,
-      received: `${name} ${query.getAll(name).length} times`,
+    ...repeated.map(({ parameter, occurrences }) => ({
+      expected: `${parameter} once`,
+      received: `${parameter} ${occurrences} times`,
       hint: 'The service may read any of the values. Send the parameter once.',
     })),
     ...(ids.length === 0
@@ -262,29 +264,12 @@ function findIntendedName(name: string, exchange: Exchange): string | undefined 
 const isTime = (value: string): boolean => parseIsoTime(value) !== undefined;
 
 function findValueFaults(exchange: Exchange): Fault[] {
-<<<<<<< HEAD
-  const query = queryOf(exchange);
-  return parametersOf(exchange).flatMap((name) => {
-    const [expected, isValid] = TYPES[name] ?? ['', () => true];
-    const value = query.getAll(name).find((each) => !isValid(each));
-    if (value === undefined) return [];
-    const hint = suggestValue(name, value);
-    return [{ expected: `${name} is ${expected}`, received: toPrintable(value, 40), hint }];
-=======
-  return findQueryProblems(routeOf(exchange), queryOf(exchange)).map((problem): Fault => {
-    const { parameter } = problem;
-    if ('occurrences' in problem) {
-      return {
-        expected: `${parameter} once`,
-        received: `${parameter} ${problem.occurrences} times`,
-      };
-    }
-    const { expected, value } = problem;
-    const hint = isTime(value.replaceAll(' ', '+'))
-      ? 'Percent-encode + as %2B: in a query, + means a space.'
-      : undefined;
-    return { expected: `${parameter} is ${expected}`, received: toPrintable(value, 40), hint };
->>>>>>> b186d6825e9883a435c783feb8b67d792c7aac6f
+  return findQueryProblems(routeOf(exchange), queryOf(exchange)).flatMap((problem): Fault[] => {
+    // A repeated parameter is a requirement of its own.
+    if ('occurrences' in problem) return [];
+    const { parameter, expected, value } = problem;
+    const hint = suggestValue(parameter, value);
+    return [{ expected: `${parameter} is ${expected}`, received: toPrintable(value, 40), hint }];
   });
 }
 

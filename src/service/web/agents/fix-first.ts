@@ -90,9 +90,7 @@ function listCauses(part: ReadinessPartReport, label: Html, links: ReasonLinks):
     return [html`${label} ${part.detail}`];
   }
   return [
-    ...(part.fix_first ?? []).map(
-      (cause) => html`${label} ${links.linkRequirements(cause)}`,
-    ),
+    ...(part.fix_first ?? []).map((cause) => html`${label} ${links.linkRequirements(cause)}`),
     ...missed.map(
       ({ statement, verdict, reason = '' }) =>
         html`${label} ${renderVerdict(verdict === 'FAIL' ? 'fail' : 'warn', verdict.toLowerCase())}

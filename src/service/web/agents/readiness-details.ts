@@ -7,7 +7,12 @@ import {
   type Point,
 } from '../../../report-kit/chart.ts';
 import { renderFactList } from '../../../report-kit/fact-list.ts';
-import { formatInstant, formatList, formatNumber, formatQuantity } from '../../../report-kit/format.ts';
+import {
+  formatInstant,
+  formatList,
+  formatNumber,
+  formatQuantity,
+} from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';

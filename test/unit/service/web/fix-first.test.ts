@@ -1,11 +1,13 @@
 import t from 'tap';
 import type { ReadinessPartReport, ReadinessReport } from '../../../../src/contract/index.ts';
+import { withCode } from '../../../../src/report-kit/html.ts';
 import { renderFixFirst, type ReasonLinks } from '../../../../src/service/web/agents/fix-first.ts';
 
 const noLinks: ReasonLinks = {
   linkToReport: () => undefined,
   linkToScenario: () => undefined,
   linkToSessions: () => undefined,
+  linkRequirements: withCode,
 };
 
 const createTarget = (statement: string, verdict: string) => ({

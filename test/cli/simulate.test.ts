@@ -98,7 +98,10 @@ void t.test('a failed scenario gives a page and a summary in Markdown', async (t
   const ran = await run([...args, '--html', html, '--markdown', markdown, '--compare', earlier]);
   t.equal(ran.code, 1, ran.stderr);
   t.match(ran.stdout, `Open the page: xdg-open '${html}'\n`);
-  t.match(readFileSync(html, 'utf8'), /^<!doctype html>.*<h1 class="fail">Failed<\/h1>/s);
+  t.match(
+    readFileSync(html, 'utf8'),
+    /^<!doctype html>.*<h1><b class="badge fail">Failed<\/b><\/h1>/s,
+  );
   const summary = readFileSync(markdown, 'utf8');
   t.match(summary, /^## sandbox-kit simulate: failed\n\n0 of 1 scenario passed, 1 failed\./);
   t.match(summary, '| hello | ❌ failed | 0 of 2 | 100% | 0.00 |');

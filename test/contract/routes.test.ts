@@ -23,7 +23,7 @@ const ownRoutes = [
   /^\w+ \/__admin/,
   /^GET \/(metrics|ready)$/,
   /^GET \/$/,
-  /^GET \/assets\//,
+  /^GET \/(assets|requirements)\//,
   /^(GET|POST) \/(agents|evals|keys|personas|scenarios|settings|transcripts)(\/.*)?$/,
   /^(GET|POST) \/(compare|conversation|overview|recordings|runs|sessions|sign-in|sign-out)(\/.*)?$/,
   /^(GET|POST) \/(dismiss-problems|exporters|restore-problems|search)$/,

@@ -92,7 +92,7 @@ void t.test('every report states what a closed loop measured, and what it did no
   }
   t.notMatch(text, /response time |send lag/);
   t.match(text, /service time/);
-  t.match(page, /Service time, by the time of sending/);
+  t.match(page, /<th scope="row" >service time</);
   t.notMatch(page, /aria-label="(Requests in flight|Response and service times)/);
 });
 

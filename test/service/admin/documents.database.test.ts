@@ -118,7 +118,11 @@ void t.test('an agent without an id is identified by its name, even after a rest
   const first = await post('http://127.0.0.1:1');
   const second = await post('http://127.0.0.1:2');
   t.match(first.id, /^agt_/);
-  t.same(second, { ...first, url: 'http://127.0.0.1:2' });
+  t.same(
+    second,
+    { ...first, url: 'http://127.0.0.1:2', connection: 1 },
+    'its address has changed once',
+  );
 });
 
 void t.test('every schema example is accepted', async (t) => {

@@ -18,39 +18,67 @@ const TAKES_JOBS = /update "?jobs"? set .*attempts"? = "?attempts/;
 /** Points of a service that receives spans, closes conversations, and scores them. */
 export const servicePoints: Readonly<Record<string, CrashPoint>> = {
   'before the commit of spans': {
-    ...{ when: 'before', statement: COMMIT, transaction: writesTo('spans'), passesMax: 30 },
+    when: 'before',
+    statement: COMMIT,
+    transaction: writesTo('spans'),
+    passesMax: 30,
   },
   'after the commit of spans': {
-    ...{ when: 'after', statement: COMMIT, transaction: writesTo('spans'), passesMax: 30 },
+    when: 'after',
+    statement: COMMIT,
+    transaction: writesTo('spans'),
+    passesMax: 30,
   },
   'between the statements of spans': {
-    ...{ when: 'after', statement: writesTo('spans'), passesMax: 60 },
+    when: 'after',
+    statement: writesTo('spans'),
+    passesMax: 60,
   },
   'before the commit of a close': {
-    ...{ when: 'before', statement: COMMIT, transaction: QUEUES_JOBS, passesMax: 12 },
+    when: 'before',
+    statement: COMMIT,
+    transaction: QUEUES_JOBS,
+    passesMax: 12,
   },
   'after the commit of a close': {
-    ...{ when: 'after', statement: COMMIT, transaction: QUEUES_JOBS, passesMax: 12 },
+    when: 'after',
+    statement: COMMIT,
+    transaction: QUEUES_JOBS,
+    passesMax: 12,
   },
   'between the statements of a close': {
-    ...{ when: 'after', statement: writesTo('sessions'), passesMax: 12 },
+    when: 'after',
+    statement: writesTo('sessions'),
+    passesMax: 12,
   },
   'before the commit of a lease': {
-    ...{ when: 'before', statement: COMMIT, transaction: TAKES_JOBS },
+    when: 'before',
+    statement: COMMIT,
+    transaction: TAKES_JOBS,
     passesMax: 6,
   },
   'between the lease and the outcome': {
-    ...{ when: 'after', statement: COMMIT, transaction: TAKES_JOBS },
+    when: 'after',
+    statement: COMMIT,
+    transaction: TAKES_JOBS,
     passesMax: 6,
   },
   'between the outcome and the end of the session': {
-    ...{ when: 'after', statement: writesTo('outcomes'), passesMax: 10 },
+    when: 'after',
+    statement: writesTo('outcomes'),
+    passesMax: 10,
   },
   'before the commit of outcomes': {
-    ...{ when: 'before', statement: COMMIT, transaction: writesTo('outcomes'), passesMax: 6 },
+    when: 'before',
+    statement: COMMIT,
+    transaction: writesTo('outcomes'),
+    passesMax: 6,
   },
   'after the commit of outcomes': {
-    ...{ when: 'after', statement: COMMIT, transaction: writesTo('outcomes'), passesMax: 6 },
+    when: 'after',
+    statement: COMMIT,
+    transaction: writesTo('outcomes'),
+    passesMax: 6,
   },
 };
 
@@ -58,11 +86,16 @@ const CHANGES_TABLES = /create table|alter table|create index|user_version =|int
 
 /** Points of a process that creates or changes the tables. */
 export const migrationPoints: Readonly<Record<string, CrashPoint>> = {
+  // To die before a later statement is to die after the one before it.
   'before a statement of a migration': {
-    ...{ when: 'before', statement: CHANGES_TABLES, passesMax: 5 },
+    when: 'before',
+    statement: CHANGES_TABLES,
+    passesMax: 3,
   },
   'after a statement of a migration': {
-    ...{ when: 'after', statement: CHANGES_TABLES, passesMax: 5 },
+    when: 'after',
+    statement: CHANGES_TABLES,
+    passesMax: 3,
   },
 };
 
@@ -71,10 +104,14 @@ export const movePoints: Readonly<Record<string, CrashPoint>> = {
   'before a commit of a move': { when: 'before', statement: COMMIT, passesMax: 18 },
   'after a commit of a move': { when: 'after', statement: COMMIT, passesMax: 18 },
   'between the rows and the commit of a move': {
-    ...{ when: 'after', statement: /insert into/, passesMax: 20 },
+    when: 'after',
+    statement: /insert into/,
+    passesMax: 20,
   },
   'between the last rows and the mark of completeness': {
-    ...{ when: 'before', statement: /setval|vacuum|service_values.*values|count\(/, passesMax: 40 },
+    when: 'before',
+    statement: /setval|vacuum|service_values.*values|count\(/,
+    passesMax: 40,
   },
 };
 

@@ -45,7 +45,10 @@ export async function runRounds(
     const passNumber = roundChance.integer(1, points[point]?.passesMax ?? 1);
     const env = { [CRASH_POINT]: point, [CRASH_PASS]: String(passNumber) };
     await run({
-      ...{ number, point, chance: roundChance, options: { preload: CRASH_PRELOAD, env } },
+      number,
+      point,
+      chance: roundChance,
+      options: { preload: CRASH_PRELOAD, env },
       record(isReached) {
         const counts = isReached ? kills : missed;
         counts[point] = (counts[point] ?? 0) + 1;

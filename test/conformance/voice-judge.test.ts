@@ -19,7 +19,7 @@ import { recordRun } from '../support/conformance/checked-service.ts';
 import { withDistortion } from '../support/sandboxes/distortions.ts';
 import { withReferenceAgent } from '../support/sandboxes/reference-agent.ts';
 
-/** One call with two turns. */
+/** One call with one turn. */
 const CONVERSATION = [conversation];
 const KEY = 'sk-Very/secret~key.0123456789';
 

@@ -40,7 +40,10 @@ void t.test('the charts of a load report are the page of the command', async (t)
   const { service, admin } = await withEmptyService(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
   await admin('POST /agents/shop/reports', report([row('CHAT-001')]));
-  await admin('POST /agents/shop/reports', { ...LOAD_REPORT, sentence: '<b id=injected>' });
+  const [first] = LOAD_REPORT.timeline;
+  const timeline = [first, { ...first, second: 1 }];
+  const load = { ...LOAD_REPORT, timeline, sentence: '<b id=injected>' };
+  await admin('POST /agents/shop/reports', load);
   const { page, errors } = await openPage(t, `${service.url}/agents/shop`);
   await follow(page, '[aria-label=Reports] tr:has-text("Load") a');
   await follow(page, 'text=Response times, rate, and errors as charts');

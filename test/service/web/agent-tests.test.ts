@@ -19,7 +19,7 @@ void t.test(
     const { agent } = await withReferenceAgent(t, { apiKey: KEY });
     await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url, api_key: KEY });
     const { page, errors } = await openPage(t, `${service.url}/agents/shop`);
-    const question = await follow(page, 'text=Run a check');
+    const question = await follow(page, 'a:has-text("Run a check")');
     t.match(question, /The run sends \d+ requests/);
     t.match(question, /\d+ requests reach the model of the agent, and may cost money\./);
     await assertAccessibleAtNight(t, page);
@@ -46,7 +46,7 @@ void t.test(
     const { agent } = await withReferenceAgent(t, { apiKey: KEY });
     await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url, api_key: KEY });
     const { page } = await openPage(t, `${service.url}/agents/shop`);
-    const question = await follow(page, 'text=Run a load test');
+    const question = await follow(page, 'a:has-text("Run a load test")');
     t.match(question, '100 requests per second for 60 s', 'the default judges all targets');
     await page.fill('[name=rate]', '1000');
     await page.fill('[name=seconds]', '4');
@@ -94,7 +94,7 @@ void t.test('a sandbox without voice is not asked for calls', async (t) => {
     await page.innerText('.parts'),
     'Chat, health, and users respond. The sandbox has no endpoint for voice.',
   );
-  const question = await follow(page, 'text=Run a check');
+  const question = await follow(page, 'a:has-text("Run a check")');
   t.match(question, 'The connection check found no voice endpoint.');
   t.notOk(await page.isChecked('[name=calls]'));
   t.notMatch(question, /\d calls/);

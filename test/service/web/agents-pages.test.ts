@@ -166,7 +166,7 @@ void t.test('reports are uploaded; wrong files are refused with the reason', asy
     return attachReport(page, writeUpload(t, name, content));
   };
   t.match(
-    await page.innerText('details:has(#attach) + details pre'),
+    await page.textContent('details:has(#attach) + details pre'),
     /sandbox-kit load \S+ --duration 60s --json load\.json/,
     'the load test does not take its 5 minutes by default',
   );
@@ -320,7 +320,7 @@ void t.test('if all sessions stopped, the agent is not ready for the reason', as
   t.match(await page.innerText('.parts'), reason);
   const [first, second, ...others] = await page.locator('.fix-first li').allInnerTexts();
   t.equal(first, `Simulations: ${reason}`);
-  t.match(second, /^Connection: reachable, with errors\. POST .*\/users/);
+  t.match(second, /^Connection: reachable, with errors POST .*\/users/);
   t.same(others, []);
 });
 

@@ -282,7 +282,8 @@ void t.test('the page of a running simulation updates itself until its end', asy
   t.match(await plain.innerText('noscript'), 'Reload this page');
 
   for (const respond of held) respond();
-  await page.waitForSelector('text=Passed: 1 of 1 scenario passed.');
+  await page.waitForSelector('.verdict:has-text("1 of 1 scenario passed.")');
+  t.equal(await page.innerText('.verdict .badge'), 'Passed');
   const ended = await page.innerText('main');
   t.match(ended, /\b1 session ended\./);
   t.notMatch(ended, /No verdict yet|No session has ended/, 'the whole page is new');
@@ -290,7 +291,7 @@ void t.test('the page of a running simulation updates itself until its end', asy
   t.equal(await page.locator('#cancel').count(), 0);
   t.same(errors, []);
   await follow(plain, 'noscript a');
-  t.match(await plain.innerText('main'), /Passed: 1 of 1 scenario passed\./);
+  t.match(await plain.innerText('main'), /Passed 1 of 1 scenario passed\./);
 });
 
 void t.test('a running simulation can be canceled', async (t) => {

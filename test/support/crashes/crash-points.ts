@@ -90,12 +90,12 @@ export const migrationPoints: Readonly<Record<string, CrashPoint>> = {
   'before a statement of a migration': {
     when: 'before',
     statement: CHANGES_TABLES,
-    passesMax: 3,
+    passesMax: 1,
   },
   'after a statement of a migration': {
     when: 'after',
     statement: CHANGES_TABLES,
-    passesMax: 3,
+    passesMax: 5,
   },
 };
 

@@ -148,6 +148,17 @@ const losingClients: Readonly<Record<string, LosingClient>> = {
     warns: ['CLIENT-032'],
     received: '1 span was lost: no further attempt after the 503',
   },
+  'a retry without the key': {
+    run: async (target) => {
+      const span = makeSpan();
+      await sendSpans(target, span);
+      await sendSpans({ ...target, apiKey: '' }, span);
+      await end(target);
+    },
+    setup: unavailable,
+    fails: ['CLIENT-001'],
+    warns: [],
+  },
   'no retry, and the conversation does not end': {
     run: async (target) => {
       await sendSpans(target, makeSpan());

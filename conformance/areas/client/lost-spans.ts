@@ -8,6 +8,7 @@ import type { TransformFactory } from '../../engine/mutants/mutant.ts';
 import {
   describeOutcome,
   type Exchange,
+  isAccepted,
   isRateLimited,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
@@ -113,8 +114,8 @@ function findLostSpans(refused: Exchange, transcript: Transcript): Fault | undef
   );
   if (lost.length === 0) return undefined;
   const next = findNextAttempt(refused, transcript)?.exchange;
-  // The last attempt shows how the client gave up.
-  if (next && isRefusedTemporarily(next)) return undefined;
+  // The last attempt shows how the client gave up, or another requirement says why it was refused.
+  if (next?.response && !isAccepted(next)) return undefined;
   const { received, hint = KEEP_CURE } = next
     ? {
         received: `the next attempt (exchange ${next.id}, ${describeOutcome(next)}) did not contain all spans`,

@@ -29,6 +29,7 @@ import { isPartitionAttached } from './span-partitions.ts';
 import { replaceNul } from './replace-nul.ts';
 import { retryConflicts } from './retry-conflicts.ts';
 import * as statements from './span-statements.ts';
+import { encodeTextArray } from './text-array.ts';
 import { inTransaction } from './transaction.ts';
 
 /** Exporters wait for 10 s, and a batch waits for the one before it. */
@@ -289,13 +290,19 @@ async function findExceeding<Each extends Candidate>(
 }
 
 /** Returns the values of each column of `INSERT_SPANS`. */
-function toColumns(candidates: readonly Candidate[]): unknown[][] {
+function toColumns(candidates: readonly Candidate[]): unknown[] {
   const rows = candidates.map(({ part, row }) => ({
     ...row,
     received_day: part.conversation.receivedDay,
   }));
-  return statements.SPAN_COLUMNS.map((name) => rows.map((row) => replaceNul(row[name])));
+  return statements.SPAN_COLUMNS.map((name) => {
+    const values = rows.map((row) => replaceNul(row[name]));
+    return values.every(isTextOrNull) ? encodeTextArray(values) : values;
+  });
 }
+
+const isTextOrNull = (value: unknown): value is string | null =>
+  value === null || typeof value === 'string';
 
 /** Inserts tags up to the limit of each conversation, and counts the others. */
 async function insertTags(

@@ -38,6 +38,10 @@ const LIMITS = { connectMsMax: 3_000, statementMsMax: 5_000, lockMsMax: 3_000 };
 /** Opens a span writer with its own connections; the database must have its tables. */
 export function openSpanWriter(databaseUrl: string): SpanWriter {
   const pool = openPool(databaseUrl, LIMITS);
+  pool.on('connect', (client) => {
+    // A connection that breaks meanwhile reports it to its next statement.
+    client.query(statements.COMPRESS_FAST).catch(() => undefined);
+  });
   const linkDeletions = new LinkDeletions();
   return {
     async insert(requests) {

@@ -1,16 +1,25 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { systemClock } from '../src/platform/clock.ts';
+import type { KeyValue, TraceExportRequest } from '../src/contract/index.ts';
 import { startService } from '../src/service/index.ts';
 import { execute } from '../test/support/database/postgres.ts';
-import { readChildCpuMicros, readCpuMicros, reportCpuTime } from './cpu-time.ts';
+import { encodeProtobuf } from '../test/support/traces/otlp-wire.ts';
+import {
+  readChildCpuMicros,
+  readCpuMicros,
+  readServerCpuMicros,
+  reportCpuTime,
+} from './cpu-time.ts';
 import { post } from './post.ts';
 
+/** The encoding of requests. */
+export type Encoding = 'json' | 'protobuf';
+
 const CONNECTIONS = 48;
-const SPANS_PER_REQUEST = 10;
+export const HTTP_SPANS_PER_REQUEST = 10;
 /** Each key may send 120 requests per minute. */
 const KEYS = 1_000;
 const REQUESTS_PER_KEY = 120;
@@ -46,16 +55,20 @@ export interface HttpResult {
  */
 export async function measureHttp(
   target: HttpTarget,
-  { replicas: count, seconds }: { replicas: number; seconds: number },
+  {
+    replicas: count,
+    seconds,
+    encoding = 'json',
+  }: { replicas: number; seconds: number; encoding?: Encoding },
 ): Promise<HttpResult> {
   const replicas: Replica[] = [];
   try {
     for (let nth = 0; nth < count; nth += 1) replicas.push(await startReplica(target));
     await addKeys(replicas[0]?.adminUrl ?? '');
-    await send(replicas, 2);
+    await send(replicas, 2, encoding);
     const before = await readUsage(replicas, target);
     const startedMs = systemClock.monotonicMs();
-    const spans = await send(replicas, seconds);
+    const spans = await send(replicas, seconds, encoding);
     const elapsedS = (systemClock.monotonicMs() - startedMs) / 1_000;
     const after = await readUsage(replicas, target);
     const perSpan = (name: keyof Usage): number => (after[name] - before[name]) / spans;
@@ -100,7 +113,11 @@ let requestCount = 0;
 let spanCount = 0;
 
 /** Sends requests with several connections, and returns the number of accepted spans. */
-async function send(replicas: readonly Replica[], seconds: number): Promise<number> {
+async function send(
+  replicas: readonly Replica[],
+  seconds: number,
+  encoding: Encoding,
+): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const endMs = systemClock.monotonicMs() + seconds * 1_000;
   let spans = 0;
@@ -109,8 +126,10 @@ async function send(replicas: readonly Replica[], seconds: number): Promise<numb
     while (systemClock.monotonicMs() < endMs) {
       requestCount += 1;
       const key = keyOf(Math.floor(requestCount / REQUESTS_PER_KEY) % KEYS);
-      await sendTraces(agent, { url, key, body: createBody() });
-      spans += SPANS_PER_REQUEST;
+      const request = createRequest();
+      const body = encoding === 'json' ? JSON.stringify(request) : encodeProtobuf(request);
+      await sendTraces(agent, { url, key, encoding, body });
+      spans += HTTP_SPANS_PER_REQUEST;
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, (_, nth) => sendUntilEnd(nth)));
@@ -120,13 +139,18 @@ async function send(replicas: readonly Replica[], seconds: number): Promise<numb
 
 async function sendTraces(
   agent: Agent,
-  { url, key, body }: { url: string; key: string; body: string },
+  {
+    url,
+    key,
+    encoding,
+    body,
+  }: { url: string; key: string; encoding: Encoding; body: string | Buffer },
 ): Promise<void> {
   const sent = request(url, {
     method: 'POST',
     agent,
     headers: {
-      'content-type': 'application/json',
+      'content-type': `application/${encoding === 'json' ? 'json' : 'x-protobuf'}`,
       'content-length': Buffer.byteLength(body),
       'x-service-api-key': key,
     },
@@ -139,37 +163,39 @@ async function sendTraces(
   }
 }
 
-const attribute = (key: string, text: string): string =>
-  `{"key":"${key}","value":{"stringValue":${JSON.stringify(text)}}}`;
+const attribute = (key: string, stringValue: string): KeyValue => ({ key, value: { stringValue } });
 
-/** Returns a request with a new conversation, as text, because stringifying it would take CPU time. */
-function createBody(): string {
+/** Returns a request with a new conversation. */
+function createRequest(): TraceExportRequest {
   const conversation = `conversation-${process.pid}-${requestCount}`;
-  const spans = Array.from({ length: SPANS_PER_REQUEST }, () => {
+  const spans = Array.from({ length: HTTP_SPANS_PER_REQUEST }, () => {
     spanCount += 1;
     // Distributed like random ids, the most expensive order for an index.
     const id = ((BigInt(spanCount) * 0x9e37_79b9_7f4a_7c15n) & 0xffff_ffff_ffff_ffffn)
       .toString(16)
       .padStart(16, '0');
-    const attributes = [
-      attribute('gen_ai.operation.name', 'chat'),
-      attribute('gen_ai.conversation.id', conversation),
-      attribute(
-        'gen_ai.input.messages',
-        `[{"role":"user","parts":[{"type":"text","content":"${`${spanCount} `.repeat(330)}"}]}]`,
-      ),
-      attribute(
-        'gen_ai.output.messages',
-        `[{"role":"assistant","parts":[{"type":"text","content":"${'x'.repeat(700)}"}]}]`,
-      ),
-    ];
-    return (
-      `{"traceId":"${id}${id}","spanId":"${id}","name":"chat mini","kind":3,` +
-      `"startTimeUnixNano":"1795176000000000000","endTimeUnixNano":"1795176001000000000",` +
-      `"attributes":[${attributes.join()}]}`
-    );
+    return {
+      traceId: `${id}${id}`,
+      spanId: id,
+      name: 'chat mini',
+      kind: 3 as const,
+      startTimeUnixNano: '1795176000000000000',
+      endTimeUnixNano: '1795176001000000000',
+      attributes: [
+        attribute('gen_ai.operation.name', 'chat'),
+        attribute('gen_ai.conversation.id', conversation),
+        attribute(
+          'gen_ai.input.messages',
+          `[{"role":"user","parts":[{"type":"text","content":"${`${spanCount} `.repeat(330)}"}]}]`,
+        ),
+        attribute(
+          'gen_ai.output.messages',
+          `[{"role":"assistant","parts":[{"type":"text","content":"${'x'.repeat(700)}"}]}]`,
+        ),
+      ],
+    };
   });
-  return `{"resourceSpans":[{"scopeSpans":[{"spans":[${spans.join()}]}]}]}`;
+  return { resourceSpans: [{ scopeSpans: [{ spans }] }] };
 }
 
 interface Usage {
@@ -207,43 +233,10 @@ async function readDatabaseUsage({
     'select wal_bytes::float8, wal_sync::float8 from pg_stat_wal',
   );
   return {
-    cpu: readServerCpu(serverPid),
+    cpu: readServerCpuMicros(serverPid),
     walBytes: Number(row?.['wal_bytes']),
     walSyncs: Number(row?.['wal_sync']),
   };
-}
-
-/** Clock ticks per second in `/proc`, on all common systems. */
-const TICKS_PER_SECOND = 100;
-
-/**
- * Returns the CPU time of a process with its children, in microseconds; NaN if it is unknown, and on
- * systems without `/proc`.
- */
-function readServerCpu(server: number): number {
-  try {
-    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-    const processes = pids.flatMap((name) => readProcess(Number(name)) ?? []);
-    const own = processes.filter((found) => found.pid === server || found.parent === server);
-    return own.length === 0 ? NaN : own.reduce((sum, { micros }) => sum + micros, 0);
-  } catch {
-    return NaN;
-  }
-}
-
-/** Returns the CPU time of a process with its ended children; undefined if it has just ended. */
-function readProcess(pid: number): { pid: number; parent: number; micros: number } | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .map(Number);
-    const ticks = fields.slice(11, 15).reduce((sum, value) => sum + value, 0);
-    return { pid, parent: fields[1] ?? 0, micros: (ticks / TICKS_PER_SECOND) * 1e6 };
-  } catch {
-    return undefined;
-  }
 }
 
 if (process.argv[2] === 'serve') {

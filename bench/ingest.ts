@@ -1,7 +1,8 @@
 /**
- * Measures how many spans per second the stores commit when many requests share a transaction, against
- * one transaction per request, and PostgreSQL against SQLite. Then measures complete services over HTTP:
- * one on SQLite, and one, two, and three replicas on PostgreSQL. Usage:
+ * Measures how many spans per second the stores commit, with one request and with many per transaction,
+ * against the fastest way to store the same rows: a loop of prepared inserts, and COPY. Then measures
+ * complete services over HTTP, in both encodings: one on SQLite, and one, two, and three replicas on
+ * PostgreSQL. Usage:
  * `node bench/ingest.ts [ROUNDS] [SECONDS]` (default: 9, and 10 for each service; three minutes).
  *
  * All stores write to separate files and databases and take turns, so that a slower disk or a growing
@@ -17,10 +18,11 @@ import { join } from 'node:path';
 import { openStore } from '../src/service/store/open-store.ts';
 import type { StoreLocation, NewSpan, TraceRequestRows } from '../src/service/store/store.ts';
 import { openSpanWriter } from '../src/service/store/open-span-writer.ts';
-import type { SpanWriter } from '../src/service/store/span-writer.ts';
 import { execute } from '../test/support/database/postgres.ts';
-import { measureHttp, type HttpResult } from './ingest-http.ts';
-import { createDatabase } from './postgres.ts';
+import { readCpuMicros, readServerCpuMicros } from './cpu-time.ts';
+import { HTTP_SPANS_PER_REQUEST, measureHttp, type HttpResult } from './ingest-http.ts';
+import { openCopy, openInsertLoop, type Peer } from './ingest-peers.ts';
+import { createDatabase, type BenchDatabase } from './postgres.ts';
 import { describeMachine, median } from './machine.ts';
 
 const REQUESTS_PER_MEASUREMENT = 512;
@@ -71,41 +73,64 @@ function newSpan(conversationId: string): NewSpan {
   };
 }
 
-/** Returns the spans per second that are committed with this many requests per transaction. */
-async function measureRate(
-  writer: SpanWriter,
-  requests: readonly TraceRequestRows[],
-  perTransaction: number,
-): Promise<number> {
-  const startedMs = performance.now();
-  let inserted = 0;
-  for (let at = 0; at < requests.length; at += perTransaction) {
-    for (const result of await writer.insert(requests.slice(at, at + perTransaction))) {
-      if (result instanceof Error) throw result;
-      inserted += result.inserted;
-    }
-  }
-  return inserted / ((performance.now() - startedMs) / 1_000);
-}
-
-/** A separate store for one way to write. */
+/** One way to store spans, in a store of its own. */
 interface Target {
-  writer: SpanWriter;
+  name: string;
+  /** The target that stores the same rows in the fastest way; undefined for such a target. */
+  peer: string | undefined;
   ownerId: string;
   perTransaction: number;
+  serverPid: number | undefined;
+  prepare: (requests: readonly TraceRequestRows[]) => () => Promise<void>;
+  close: () => Promise<void>;
   spans: number;
   /** Returns the bytes on disk. */
   measureBytes: () => Promise<number>;
 }
 
-async function openTarget(location: StoreLocation, perTransaction: number): Promise<Target> {
+/** The cost of storing spans. CPU times are in microseconds per span. */
+interface Cost {
+  spansPerSecond: number;
+  cpu: number;
+  /** NaN for SQLite. */
+  databaseCpu: number;
+}
+
+/** Measures how fast a target commits requests. */
+async function measureCost(target: Target, requests: readonly TraceRequestRows[]): Promise<Cost> {
+  const { perTransaction, serverPid = NaN } = target;
+  const transactions = Array.from(
+    { length: Math.ceil(requests.length / perTransaction) },
+    (_, nth) => target.prepare(requests.slice(nth * perTransaction, (nth + 1) * perTransaction)),
+  );
+  const spans = requests.reduce((sum, request) => sum + request.spans.length, 0);
+  const before = { cpu: readCpuMicros(), databaseCpu: readServerCpuMicros(serverPid) };
+  const startedMs = performance.now();
+  for (const commit of transactions) await commit();
+  const elapsedS = (performance.now() - startedMs) / 1_000;
+  target.spans += spans;
+  return {
+    spansPerSecond: spans / elapsedS,
+    cpu: (readCpuMicros() - before.cpu) / spans,
+    databaseCpu: (readServerCpuMicros(serverPid) - before.databaseCpu) / spans,
+  };
+}
+
+/** The place of a target, and what it is. */
+type TargetOptions = Pick<Target, 'name' | 'peer' | 'perTransaction' | 'serverPid'> & {
+  location: StoreLocation;
+};
+
+async function openTarget({ location, ...about }: TargetOptions): Promise<Target> {
   const store = await openStore(location);
   const ownerId = await store.owners.ensure('bench');
   await store.close();
+  const isPeer = about.peer === undefined;
+  const opened = isPeer ? await openPeer(location) : await openProduct(location);
   return {
-    writer: await openSpanWriter(location),
+    ...about,
+    ...opened,
     ownerId,
-    perTransaction,
     spans: 0,
     async measureBytes() {
       if ('file' in location) return statSync(location.file).size;
@@ -118,106 +143,150 @@ async function openTarget(location: StoreLocation, perTransaction: number): Prom
   };
 }
 
-async function run(rounds: number): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'bench-ingest-'));
-  const databases = [await createDatabase(), await createDatabase()];
-  const locations: { name: string; location: StoreLocation; perTransaction: number }[] = [
-    ...[1, REQUESTS_PER_TRANSACTION].map((perTransaction) => ({
-      name: `sqlite ${perTransaction}`,
-      perTransaction,
-      location: { file: join(directory, `${perTransaction}.db`) },
-    })),
-    ...databases.flatMap((database, nth) => {
-      const perTransaction = nth === 0 ? 1 : REQUESTS_PER_TRANSACTION;
-      const name = `postgres ${perTransaction}`;
-      return database ? [{ name, perTransaction, location: { databaseUrl: database.url } }] : [];
-    }),
-  ];
-  const targets = new Map<string, Target>();
-  try {
-    for (const { name, location, perTransaction } of locations) {
-      targets.set(name, await openTarget(location, perTransaction));
+const openPeer = (location: StoreLocation): Promise<Peer> | Peer =>
+  'file' in location ? openInsertLoop(location.file) : openCopy(location.databaseUrl);
+
+async function openProduct(location: StoreLocation): Promise<Peer> {
+  const writer = await openSpanWriter(location);
+  return {
+    prepare: (requests) => async () => {
+      for (const result of await writer.insert(requests)) if (result instanceof Error) throw result;
+    },
+    close: () => writer.close(),
+  };
+}
+
+/** Opens targets that take turns, so that a slower disk or a growing file affects all. */
+async function openTargets(directory: string, databases: BenchDatabase[]): Promise<Target[]> {
+  const targets: Target[] = [];
+  for (const perTransaction of [1, REQUESTS_PER_TRANSACTION]) {
+    for (const [product, peerOf] of [
+      ['sqlite', 'loop'],
+      ['postgres', 'copy'],
+    ] as const) {
+      for (const kind of [product, peerOf]) {
+        const name = `${kind} ${perTransaction}`;
+        const peer = kind === product ? `${peerOf} ${perTransaction}` : undefined;
+        const about = { name, peer, perTransaction };
+        if (product === 'sqlite') {
+          const location = { file: join(directory, `${name}.db`) };
+          targets.push(await openTarget({ ...about, location, serverPid: undefined }));
+          continue;
+        }
+        const database = await createDatabase();
+        if (!database) continue;
+        databases.push(database);
+        const { url: databaseUrl, serverPid } = database;
+        targets.push(await openTarget({ ...about, location: { databaseUrl }, serverPid }));
+      }
     }
-    await measure(targets, rounds);
+  }
+  return targets;
+}
+
+/** Returns the spans per second of the peers with most requests per transaction, by name. */
+async function run(rounds: number): Promise<Map<string, number>> {
+  const directory = mkdtempSync(join(tmpdir(), 'bench-ingest-'));
+  const databases: BenchDatabase[] = [];
+  try {
+    return await measure(await openTargets(directory, databases), rounds);
   } finally {
-    for (const database of databases) await database?.remove();
+    for (const database of databases) await database.remove();
     rmSync(directory, { recursive: true });
   }
 }
 
 /** Measures services over HTTP, each with new data. */
-async function measureServices(seconds: number): Promise<void> {
+async function measureServices(
+  seconds: number,
+  peerRates: ReadonlyMap<string, number>,
+): Promise<void> {
   const titles = [
-    'spans/s',
-    'generator',
-    'replicas',
-    'postgres',
-    'WAL B/span',
-    'spans/sync',
-    'cores',
+    ...['spans/s', 'of peer', 'generator', 'replicas', 'postgres'],
+    ...['WAL B/span', 'spans/sync', 'cores'],
   ];
-  console.log('over HTTP, 10 spans per request; CPU in us per span, cores used of all together');
-  console.log(['', ...titles].map((title) => title.padStart(12)).join(''));
-  const print = (name: string, result: HttpResult): void => {
+  console.log(
+    `over HTTP, ${HTTP_SPANS_PER_REQUEST} spans per request; CPU in us per span, cores used of all together`,
+  );
+  console.log(['', ...titles].map((title) => title.padStart(16)).join(''));
+  const print = (name: string, peer: string, result: HttpResult): void => {
     const { spansPerSecond, generatorCpu, replicasCpu, databaseCpu, walBytes, walSyncs } = result;
-    const values = [spansPerSecond, generatorCpu, replicasCpu, databaseCpu, walBytes, 1 / walSyncs];
-    const columns = [...values.map((value) => value.toFixed(0)), result.cores.toFixed(2)];
-    console.log([name, ...columns].map((text) => text.padStart(12)).join(''));
+    const ofPeer = spansPerSecond / (peerRates.get(`${peer} ${REQUESTS_PER_TRANSACTION}`) ?? NaN);
+    const values = [generatorCpu, replicasCpu, databaseCpu, walBytes, 1 / walSyncs];
+    const columns = [
+      ...[name, spansPerSecond.toFixed(0), ofPeer.toFixed(2)],
+      ...[...values.map((value) => value.toFixed(0)), result.cores.toFixed(2)],
+    ];
+    console.log(columns.map((text) => text.padStart(16)).join(''));
   };
-  const dataDir = mkdtempSync(join(tmpdir(), 'bench-ingest-'));
-  try {
-    print('sqlite', await measureHttp({ dataDir }, { replicas: 1, seconds }));
-  } finally {
-    rmSync(dataDir, { recursive: true });
+  for (const encoding of ['json', 'protobuf'] as const) {
+    const dataDir = mkdtempSync(join(tmpdir(), 'bench-ingest-'));
+    try {
+      const result = await measureHttp({ dataDir }, { replicas: 1, seconds, encoding });
+      print(`sqlite ${encoding}`, 'loop', result);
+    } finally {
+      rmSync(dataDir, { recursive: true });
+    }
   }
-  for (const replicas of [1, 2, 3]) {
+  for (const [replicas, encoding] of [
+    [1, 'json'],
+    [1, 'protobuf'],
+    [2, 'json'],
+    [3, 'json'],
+  ] as const) {
     const database = await createDatabase();
     if (!database) return;
     try {
       const { url: databaseUrl, serverPid = NaN } = database;
-      const result = await measureHttp({ databaseUrl, serverPid }, { replicas, seconds });
-      print(`postgres ${replicas}`, result);
+      const result = await measureHttp({ databaseUrl, serverPid }, { replicas, seconds, encoding });
+      print(`pg ${replicas} ${encoding}`, 'copy', result);
     } finally {
       await database.remove();
     }
   }
 }
 
-async function measure(targets: ReadonlyMap<string, Target>, rounds: number): Promise<void> {
-  const names = [...targets.keys()];
-  const [reference = ''] = names;
-  const emptyBytes = new Map<string, number>();
-  for (const [name, target] of targets) emptyBytes.set(name, await target.measureBytes());
+async function measure(targets: readonly Target[], rounds: number): Promise<Map<string, number>> {
+  const emptyBytes = await Promise.all(targets.map((target) => target.measureBytes()));
+  const peerRates = new Map<string, number>();
   console.log(describeMachine());
-  console.log(`spans/s by requests per transaction, and the ratio to ${reference}`);
-  console.log(['spans/request', ...names].map((name) => name.padStart(20)).join(''));
+  console.log('by requests per transaction: spans/s, the ratio to the peer, CPU in us per span');
   for (const size of SPANS_PER_REQUEST) {
     const requests = Math.ceil(REQUESTS_PER_MEASUREMENT / Math.sqrt(size));
-    const rates = new Map<string, number[]>(names.map((name) => [name, []]));
+    const costs = new Map<string, Cost[]>(targets.map(({ name }) => [name, []]));
     for (let round = 0; round < rounds; round += 1) {
-      for (const [name, target] of targets) {
+      for (const target of targets) {
         const made = Array.from({ length: requests }, () => newRequest(target.ownerId, size));
-        rates.get(name)?.push(await measureRate(target.writer, made, target.perTransaction));
-        target.spans += requests * size;
+        costs.get(target.name)?.push(await measureCost(target, made));
       }
     }
-    const columns = names.map((name) => {
-      const own = rates.get(name) ?? [];
-      const ratios = own.map((rate, round) => rate / (rates.get(reference)?.[round] ?? NaN));
-      return `${median(own).toFixed(0)} (${median(ratios).toFixed(2)})`.padStart(20);
-    });
-    console.log(String(size).padStart(20) + columns.join(''));
+    const titles = ['spans/s', 'ratio', 'process', 'database'];
+    console.log([`${size} per request`, ...titles].map((text) => text.padStart(16)).join(''));
+    for (const { name, peer = '' } of targets) {
+      const own = costs.get(name) ?? [];
+      const ratios = own.map(({ spansPerSecond }, round) => {
+        return spansPerSecond / (costs.get(peer)?.[round]?.spansPerSecond ?? NaN);
+      });
+      const rate = median(own.map(({ spansPerSecond }) => spansPerSecond));
+      if (size === HTTP_SPANS_PER_REQUEST) peerRates.set(name, rate);
+      const values = [
+        rate.toFixed(0),
+        median(ratios).toFixed(2),
+        median(own.map(({ cpu }) => cpu)).toFixed(0),
+        // The clock of processes is too coarse for a single round.
+        (own.reduce((sum, { databaseCpu }) => sum + databaseCpu, 0) / own.length).toFixed(0),
+      ];
+      console.log([name, ...values].map((text) => text.padStart(16)).join(''));
+    }
   }
   // Closing merges the write-ahead log of SQLite into the file.
-  for (const { writer } of targets.values()) await writer.close();
-  const bytes = await Promise.all(
-    Array.from(targets, async ([name, { measureBytes, spans }]) =>
-      (((await measureBytes()) - (emptyBytes.get(name) ?? 0)) / spans).toFixed(0).padStart(20),
-    ),
-  );
-  console.log('bytes/span'.padStart(20) + bytes.join(''));
+  for (const target of targets) await target.close();
+  for (const [nth, target] of targets.entries()) {
+    const bytes = (await target.measureBytes()) - (emptyBytes[nth] ?? 0);
+    console.log(`${target.name}: ${(bytes / target.spans).toFixed(0)} bytes per span`);
+  }
+  return peerRates;
 }
 
 const [rounds = 9, seconds = 10] = process.argv.slice(2).map(Number);
-await run(rounds);
-await measureServices(seconds);
+await measureServices(seconds, await run(rounds));

@@ -3,7 +3,7 @@ import { startServerProcess } from '../test/support/database/postgres-server.ts'
 import { execute } from '../test/support/database/postgres.ts';
 
 /** A database of a measurement, on a disk. */
-interface BenchDatabase {
+export interface BenchDatabase {
   url: string;
   /** The process id of its server; undefined for a server that was running already. */
   serverPid: number | undefined;

@@ -7,6 +7,14 @@ import { columnsIn } from '../schema/table.ts';
 import { tables, type Tables } from '../schema/tables.ts';
 
 /**
+ * Compresses the texts that a connection stores with LZ4, unless the server can't, or its operator chose
+ * something else. The default takes several times as long.
+ */
+export const COMPRESS_FAST = `
+  select set_config(name, 'lz4', false) from pg_settings
+  where name = 'default_toast_compression' and source = 'default' and 'lz4' = any(enumvals)`;
+
+/**
  * Inserts missing conversations without a time range, and locks and returns all of them. Only the
  * transaction that inserts a conversation sees it without a time of receipt (-1). The system columns
  * would tell it, too, but an insert into a partitioned table can't return them.

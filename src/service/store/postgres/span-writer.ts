@@ -29,6 +29,7 @@ import { isPartitionAttached } from './span-partitions.ts';
 import { replaceNul } from './replace-nul.ts';
 import { retryConflicts } from './retry-conflicts.ts';
 import * as statements from './span-statements.ts';
+import { encodeTextArray } from './text-array.ts';
 import { inTransaction } from './transaction.ts';
 
 /** Exporters wait for 10 s, and a batch waits for the one before it. */
@@ -37,6 +38,10 @@ const LIMITS = { connectMsMax: 3_000, statementMsMax: 5_000, lockMsMax: 3_000 };
 /** Opens a span writer with its own connections; the database must have its tables. */
 export function openSpanWriter(databaseUrl: string): SpanWriter {
   const pool = openPool(databaseUrl, LIMITS);
+  pool.on('connect', (client) => {
+    // A connection that breaks meanwhile reports it to its next statement.
+    client.query(statements.COMPRESS_FAST).catch(() => undefined);
+  });
   const linkDeletions = new LinkDeletions();
   return {
     async insert(requests) {
@@ -289,13 +294,19 @@ async function findExceeding<Each extends Candidate>(
 }
 
 /** Returns the values of each column of `INSERT_SPANS`. */
-function toColumns(candidates: readonly Candidate[]): unknown[][] {
+function toColumns(candidates: readonly Candidate[]): unknown[] {
   const rows = candidates.map(({ part, row }) => ({
     ...row,
     received_day: part.conversation.receivedDay,
   }));
-  return statements.SPAN_COLUMNS.map((name) => rows.map((row) => replaceNul(row[name])));
+  return statements.SPAN_COLUMNS.map((name) => {
+    const values = rows.map((row) => replaceNul(row[name]));
+    return values.every(isTextOrNull) ? encodeTextArray(values) : values;
+  });
 }
+
+const isTextOrNull = (value: unknown): value is string | null =>
+  value === null || typeof value === 'string';
 
 /** Inserts tags up to the limit of each conversation, and counts the others. */
 async function insertTags(

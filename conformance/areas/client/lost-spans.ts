@@ -70,6 +70,7 @@ export const lostSpans: Subject = {
       },
     },
     'CLIENT-045': {
+      level: 'should',
       rule: 'No span of a conversation that the client ends is lost: spans that the service refused with 429, 502, 503, or 504 are sent again until it accepts them.',
       section: '7',
       statements: ['1.9', '4.1.7', '7.a9'],

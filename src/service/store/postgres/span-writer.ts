@@ -315,19 +315,21 @@ async function insertTags(
   parts: readonly Part[],
 ): Promise<void> {
   const wanted = parts.map((part) => ({ part, tags: tagsOf(part) }));
-  const candidates = wanted.flatMap(({ part, tags }) =>
-    tags.map((tag) => ({ key: part.conversation.key, tag })),
-  );
-  if (candidates.length === 0) return;
+  const candidates = wanted
+    .filter(({ part }) => part.conversation.tagCount > 0)
+    .flatMap(({ part, tags }) => tags.map((tag) => ({ key: part.conversation.key, tag })));
   const columns = (of: typeof candidates): unknown[][] => [
     of.map(({ key }) => key),
     of.map(({ tag }) => tag.key),
     of.map(({ tag }) => tag.value),
   ];
-  const known = await client.query<{ conversation_key: number; name: string; value: string }>(
-    statements.FIND_TAGS,
-    [ownerId, ...columns(candidates)],
-  );
+  const known =
+    candidates.length > 0
+      ? await client.query<{ conversation_key: number; name: string; value: string }>(
+          statements.FIND_TAGS,
+          [ownerId, ...columns(candidates)],
+        )
+      : { rows: [] };
   const idOf = (key: number, name: string, value: string): string =>
     JSON.stringify([key, name, value]);
   const stored = new Set(known.rows.map((row) => idOf(row.conversation_key, row.name, row.value)));

@@ -31,10 +31,6 @@ interface TransactionStatements {
   begin: Statement<[]>;
   commit: Statement<[]>;
   rollback: Statement<[]>;
-  savepoint: Statement<[]>;
-  release: Statement<[]>;
-  /** Rolls back to the savepoint and keeps the savepoint. */
-  rollbackToSavepoint: Statement<[]>;
 }
 
 function prepareTransactions(db: Database): TransactionStatements {
@@ -42,9 +38,6 @@ function prepareTransactions(db: Database): TransactionStatements {
     begin: db.prepare('begin immediate'),
     commit: db.prepare('commit'),
     rollback: db.prepare('rollback'),
-    savepoint: db.prepare('savepoint request'),
-    release: db.prepare('release request'),
-    rollbackToSavepoint: db.prepare('rollback to request'),
   };
 }
 

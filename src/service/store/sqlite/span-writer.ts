@@ -1,10 +1,11 @@
 /**
  * Writes spans on a separate connection in the ingest thread.
  *
- * - One transaction holds a batch of requests, so that many requests share one durable commit. Within
- *   it, each request has a savepoint: a request that fails is rolled back alone. If the commit fails
- *   or the disk is full, the whole batch is lost, and every request of it gets the error. So does it
- *   if the file was deleted or replaced before the batch is acknowledged.
+ * - One transaction holds a batch of requests, so that many requests share one durable commit. If a
+ *   request fails because of its content, each request is inserted alone, so that only the bad one
+ *   fails. (With a savepoint for each request, SQLite copies every page before its first change.) If
+ *   the commit fails or the disk is full, the whole batch is lost, and every request of it gets the
+ *   error. So does it if the file was deleted or replaced before the batch is acknowledged.
  * - Inserting is idempotent. The key of a span is its owner and span id; a span that arrives again
  *   changes nothing, so a client can repeat a request safely.
  * - A conversation is created by its first span. Its time bounds grow while it is open.
@@ -89,44 +90,28 @@ function insertBatch(
   batches: Batches,
   requests: readonly TraceRequestRows[],
 ): (InsertResult | Error)[] {
-  const { db, statements, assertFileUnchanged } = batches;
+  const { db, statements } = batches;
+  let isInserting = false;
   try {
-    assertFileUnchanged();
+    batches.assertFileUnchanged();
     statements.begin.run();
-    const loggingOwners = new Set<string>();
-    const results = requests.map((request) =>
-      insertOrRollBack(db, statements, request, loggingOwners),
-    );
-    deleteOldRows(batches, requests, loggingOwners);
+    isInserting = true;
+    const inserted = requests.map((request) => insertRequest(statements, request));
+    isInserting = false;
+    deleteOldRows(batches, requests, inserted);
     statements.commit.run();
-    assertFileUnchanged();
-    return results;
+    batches.assertFileUnchanged();
+    return inserted.map(({ result }) => result);
   } catch (error) {
-    // The lock, the disk, the commit or the file failed: nothing is stored, so every request gets the error.
-    if (db.inTransaction) statements.rollback.run();
+    // A full disk has ended the transaction.
+    const isOpen = db.inTransaction;
+    if (isOpen) statements.rollback.run();
+    if (isOpen && isInserting && requests.length > 1) {
+      return requests.flatMap((request) => insertBatch(batches, [request]));
+    }
+    // The lock, the disk, the commit, or the file failed: nothing is stored, so every request gets the error.
     const cause = toError(error);
     return requests.map(() => cause);
-  }
-}
-
-function insertOrRollBack(
-  db: Database,
-  statements: SpanWriterStatements,
-  request: TraceRequestRows,
-  loggingOwners: Set<string>,
-): InsertResult | Error {
-  statements.savepoint.run();
-  try {
-    const { result, hasLogged } = insertRequest(statements, request);
-    statements.release.run();
-    if (hasLogged) loggingOwners.add(request.ownerId);
-    return result;
-  } catch (error) {
-    // A full disk ends the whole transaction, not only this savepoint.
-    if (!db.inTransaction) throw error;
-    statements.rollbackToSavepoint.run();
-    statements.release.run();
-    return toError(error);
   }
 }
 
@@ -134,19 +119,27 @@ function insertOrRollBack(
 function deleteOldRows(
   { statements, linkDeletions }: Batches,
   requests: readonly TraceRequestRows[],
-  loggingOwners: ReadonlySet<string>,
+  inserted: readonly InsertedRequest[],
 ): void {
-  for (const ownerId of loggingOwners) statements.deleteOldLogEntries.run(ownerId, ownerId);
+  const logging = requests.filter((_, nth) => inserted[nth]?.hasLogged);
+  for (const ownerId of new Set(logging.map((request) => request.ownerId)))
+    statements.deleteOldLogEntries.run(ownerId, ownerId);
   for (const [ownerId, ofOwner] of Map.groupBy(requests, (request) => request.ownerId)) {
     const newLinks = ofOwner.reduce((sum, { links }) => sum + links.length, 0);
     if (linkDeletions.isDue(ownerId, newLinks)) statements.deleteOldLinks.run(ownerId, ownerId);
   }
 }
 
+interface InsertedRequest {
+  result: InsertResult;
+  /** Whether it added entries to the ingest log. */
+  hasLogged: boolean;
+}
+
 function insertRequest(
   statements: SpanWriterStatements,
   request: TraceRequestRows,
-): { result: InsertResult; hasLogged: boolean } {
+): InsertedRequest {
   const { ownerId } = request;
   const tagsByConversation = Map.groupBy(request.tags, ({ conversationId }) => conversationId);
   const parts = Array.from(

@@ -6,24 +6,32 @@ import { isStep, queryOf, sessionsOf } from '../transcript.ts';
 import { identify, TIME_AND_EVAL_STEP } from './evidence.ts';
 import { findWholeList } from './whole-list.ts';
 
-/** A wrong way to filter by eval: whether each outcome of a session matches, in their order. */
+/** A wrong way to filter by eval. */
 interface WrongFilter {
-  keeps: (matches: readonly boolean[]) => boolean;
+  /** Returns whether it keeps a session with outcomes of these evals, in their order. */
+  keeps: (names: readonly string[], part: string) => boolean;
   hint: string;
 }
 
+const contains = (name: string, part: string): boolean =>
+  name.toLowerCase().includes(part.toLowerCase());
+
 const wrongFilters: readonly WrongFilter[] = [
   {
-    keeps: (matches) => matches.every(Boolean),
+    keeps: (names, part) => names.every((name) => contains(name, part)),
     hint: 'One matching outcome is enough: keep a session even if other evals, whose names do not match, scored it, too. The read lists only sessions all of whose evals match.',
   },
   {
-    keeps: (matches) => matches[0] === true,
+    keeps: ([first = ''], part) => contains(first, part),
     hint: 'Search all outcomes of a session: the read lists only sessions whose first outcome matches.',
   },
   {
-    keeps: (matches) => matches.at(-1) === true,
+    keeps: (names, part) => contains(names.at(-1) ?? '', part),
     hint: 'Search all outcomes of a session: the read lists only sessions whose last outcome matches.',
+  },
+  {
+    keeps: (names, part) => names.some((name) => name.includes(part.toLowerCase())),
+    hint: 'Ignore the case of the names, too, not only of the value: the read lists only sessions with a name that contains the value in lower case.',
   },
 ];
 
@@ -39,10 +47,15 @@ export function findOutcomeHint(
   const explains = (to: ResultsEndpoint, { keeps }: WrongFilter): boolean =>
     readsWithEval(to, transcript).every((page) => isExplained(page, to, keeps, transcript));
   const explaining = wrongFilters.filter((wrong) => explains(endpoint, wrong));
+  const explainingBoth = explaining.filter((wrong) => explains(other, wrong));
+  const likely = explainingBoth.length > 0 ? explainingBoth : explaining;
   // Without a listed session, the filter may as well compare names in a wrong way.
-  return readsWithEval(endpoint, transcript).some((page) => sessionsOf(page).length > 0)
-    ? (explaining.find((wrong) => explains(other, wrong)) ?? explaining[0])?.hint
-    : undefined;
+  const isAnyListed = readsWithEval(endpoint, transcript).some(
+    (page) => sessionsOf(page).length > 0,
+  );
+  if (!isAnyListed || likely.length === 0) return undefined;
+  // The same reads can have several explanations; the engineer knows which one fits.
+  return likely.map(({ hint }) => hint).join(' Or: ');
 }
 
 const readsWithEval = (endpoint: ResultsEndpoint, { exchanges }: Transcript): Exchange[] =>
@@ -58,13 +71,13 @@ function isExplained(
   const listed = new Set(sessionsOf(page).map(identify));
   return sessions.every((session) => {
     const isListed = listed.has(identify(session));
-    const isKept = keeps(matchOutcomes(session, queryOf(page, 'eval') ?? ''));
+    const isKept = keeps(namesOf(session), queryOf(page, 'eval') ?? '');
     // A read with another filter may lack sessions for another reason.
     return isStep(page, endpoint, 'eval') ? isListed === isKept : !isListed || isKept;
   });
 }
 
-const matchOutcomes = (session: ResultsObject, part: string): boolean[] =>
+const namesOf = (session: ResultsObject): string[] =>
   objectsAt(session, 'eval_outcomes').map((outcome) =>
-    String(resolvePointer(outcome, '/eval_name')).toLowerCase().includes(part.toLowerCase()),
+    String(resolvePointer(outcome, '/eval_name')),
   );

@@ -105,7 +105,7 @@ function findSearchedField(
 }
 
 const NAME_OR_URL_HINT =
-  "Keep a session if the value is in the name of its agent or in the agent's URL: one of them is enough, but neither a part of the name nor a part of the URL finds a session. Ignore the case in both.";
+  "Keep a session if the value is anywhere in the name of its agent, not only at its beginning, or anywhere in the agent's URL: one of them is enough. Ignore the case in both.";
 
 /** Returns whether `agent` finds nothing by name or by URL, although parts of names in upper case find evals. */
 function areNamesAndUrlsRequired(transcript: Transcript): boolean {

@@ -181,7 +181,9 @@ export function listsAfterScoring(): Check {
       );
       if (isKnown) return [{ ...finding, hint: CACHE_HINT }];
       const isRenamed = unknown.length >= unlisted.length;
-      const neverHint = count === 0 ? { hint: UNSCORED_HINT } : {};
+      // An item without an id may be one of the conversations.
+      const isNever = count === 0 && listed.length === sessionsOf(page).length;
+      const neverHint = isNever ? { hint: UNSCORED_HINT } : {};
       const withHint = { ...finding, ...(isRenamed ? { hint: OWN_ID_HINT } : neverHint) };
       return [noteIfUnscored(withHint, { page, all: ids, unlisted }, transcript)];
     },

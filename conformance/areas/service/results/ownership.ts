@@ -23,8 +23,7 @@ import { findWholeList, noWholeList } from './whole-list.ts';
 const OWNER_HINT = 'Select by the owner of the API key in every query.';
 
 /** The hint for pages that repeat what another owner received for the same URL. */
-const CACHE_HINT =
-  'If responses are cached, cache them by the owner of the API key and the URL, not by the URL alone.';
+const CACHE_HINT = `${OWNER_HINT} If responses are cached, cache them by the owner of the API key and the URL, not by the URL alone.`;
 
 export const ownership: Subject = {
   requirements: {

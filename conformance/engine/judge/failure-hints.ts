@@ -48,8 +48,12 @@ function pageHint(exchange: Exchange): string | undefined {
 }
 
 function repetitionHint(exchange: Exchange, transcript: Transcript): string | undefined {
-  if (!isTransient(exchange, transcript)) return undefined;
-  const again = `exchange ${repetitionOf(exchange, transcript)?.id}`;
+  const repetition = repetitionOf(exchange, transcript);
+  if (!repetition || !isTransient(exchange, transcript)) return undefined;
+  const again = `exchange ${repetition.id}`;
+  const status = repetition.response?.status ?? 0;
+  // A refusal, such as that of a key, says nothing about the fault.
+  if (status >= 400) return `The same request got ${status} when it was sent again (${again}).`;
   return wasAlone(exchange, transcript)
     ? `The same request succeeded when it was sent again (${again}): the fault is intermittent.`
     : `The same request succeeded when it was sent again alone (${again}): the fault depends on other requests or on load, not on the form of this request.`;

@@ -99,7 +99,7 @@ export function createAgentTests(deps: AgentTestDeps): AgentTests {
       const key = keyOf(ownerId, agentId);
       const running = listRunning();
       if (running.some((run) => run === runs.get(key))) {
-        const message = `A test of the agent ${formatValue(agentId)} is running. Wait until it ends, or cancel it.`;
+        const message = `A test of the agent ${formatValue(agent.name)} is running. Wait until it ends, or cancel it.`;
         throw new RequestError('conflict', message);
       }
       if (running.length >= RUNNING_MAX) {

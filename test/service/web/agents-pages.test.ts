@@ -49,6 +49,10 @@ void t.test('an agent is added, checked, and changed; its key is never shown', a
   t.match(refused, 'The key must consist of');
   t.equal(await page.inputValue('[name=url]'), '127.0.0.1:8080', 'typed text is kept');
   t.equal(await page.inputValue('[name=api_key]'), '', 'but not the key');
+  await page.fill('[name=api_key]', KEY);
+  const again = await clickButton(page, 'Add the agent');
+  t.match(again, 'Enter the key again: pages never show a key');
+  t.notMatch(again, 'The key must consist of');
   await assertAccessibleAtNight(t, page);
   await page.fill('[name=url]', agent.url);
   await page.fill('[name=api_key]', KEY);

@@ -52,9 +52,19 @@ export function readAgentForm(form: FormData): {
     ...findFieldProblems('TestedAgent', agent, PROBLEMS),
     ...(parsed.problem !== undefined && { url: `The URL ${parsed.problem}` }),
   };
-  const draft = { name, url, voiceUrl, problems };
-  return { draft, agent: isFlawless(problems) ? agent : undefined };
+  const isValid = isFlawless(problems);
+  const shown = isValid ? problems : remindOfKey(form, problems);
+  return { draft: { name, url, voiceUrl, problems: shown }, agent: isValid ? agent : undefined };
 }
+
+/** Adds to the problems of a form that its key, which no page shows, has to be entered again. */
+export const remindOfKey = (
+  form: FormData,
+  problems: AgentDraft['problems'],
+): AgentDraft['problems'] =>
+  readText(form, 'api_key') === ''
+    ? problems
+    : { api_key: 'Enter the key again: pages never show a key, so it was not kept.', ...problems };
 
 /** Renders the form that adds an agent, or changes one. A stored key is never shown. */
 export function renderAgentForm(

@@ -6,7 +6,7 @@ import { InvalidDocumentError } from '../../requests/errors.ts';
 import { readText } from '../frame/forms.ts';
 import { readPage } from '../frame/list-filter.ts';
 import { goTo, type Pages, type Visit } from '../frame/pages.ts';
-import { readAgentForm, toDraft, type AgentDraft } from './agent-form.ts';
+import { readAgentForm, remindOfKey, toDraft, type AgentDraft } from './agent-form.ts';
 import { renderAgentsPage } from './agents-page.ts';
 import { renderAgent, type AgentPageOptions } from './load-agent-page.ts';
 import { addReadinessRoutes } from './readiness-routes.ts';
@@ -60,7 +60,9 @@ async function readAgent(
   if (!agent) return { draft, agent };
   const known = await listDocuments(store, ownerId, 'agent');
   if (known.every((other) => other.name !== agent.name || other.id === id)) return { draft, agent };
-  const problems = { name: 'An agent with this name already exists. Choose another one.' };
+  const problems = remindOfKey(form, {
+    name: 'An agent with this name already exists. Choose another one.',
+  });
   return { draft: { ...draft, problems }, agent: undefined };
 }
 

@@ -42,7 +42,7 @@ const defects: readonly [string, TransformFactory, string, RegExp?][] = [
       ({ path }) => queryParameter(path, 'agent') !== undefined,
     ),
     'SERVICE-146',
-    /^Keep a session if the value is in the name of its agent or in the agent's URL/,
+    /^Keep a session if the value is anywhere in the name of its agent/,
   ],
   [
     'only the first part of each message',

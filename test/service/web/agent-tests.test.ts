@@ -77,7 +77,7 @@ void t.test('a test that runs is shown, excludes another one, and can be cancele
   t.notMatch(await page.innerText('.parts'), 'Run a check', 'only one test of an agent runs');
   await assertAccessibleAtNight(t, page);
   const { page: other } = await openPage(t, `${service.url}/agents/slow/load`);
-  t.match(await clickButton(other, 'Start'), 'A test of the agent "slow" is running.');
+  t.match(await clickButton(other, 'Start'), 'A test of the agent "Slow" is running.');
   const canceled = await clickButton(page, 'Cancel the test');
   t.match(canceled, 'The check was canceled. It left no report.');
   t.match(canceled, /Conformance\s+No report/);

@@ -1,9 +1,8 @@
 /** Whether all spans of a conversation arrive, also refused ones and the last ones before a process exits (spec 1). */
-import { readOperation, resolvePointer, type TraceSpan } from '../../../src/contract/index.ts';
+import { readOperation, type TraceSpan } from '../../../src/contract/index.ts';
 import type { Finding } from '../../engine/checks/check.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import { formatCount } from '../../../src/report-kit/format.ts';
-import { withBody } from '../../engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../engine/mutants/mutant.ts';
 import {
   describeOutcome,
@@ -12,7 +11,7 @@ import {
   isRateLimited,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
-import type { Span } from '../service/spans.ts';
+import { type Span, spansIn } from '../service/spans.ts';
 import { endedConversationOf } from '../service/transcript.ts';
 import { countLost, findNextAttempt, isUnavailable, lostSpansOf } from './attempts.ts';
 import { checkRequests, type Fault, listSome, notObserved, toFinding } from './checks.ts';
@@ -27,7 +26,7 @@ import {
   nameSpan,
   tracesOf,
 } from './sent-traces.ts';
-import { editSpans, isOperation, storedResponse } from './transforms.ts';
+import { editSpans, isOperation, storedResponse, withSpans } from './transforms.ts';
 
 export const lostSpans: Subject = {
   requirements: {
@@ -147,7 +146,7 @@ function isEndedAfter(span: TraceSpan, refused: Exchange, transcript: Transcript
   );
 }
 
-/** Returns the findings that spans are missing of which others speak. */
+/** Finds spans that never arrived, although spans that did arrive show that they exist. */
 export const findMissingSpans = (transcript: Transcript): Finding[] => [
   ...findTurnlessConversations(transcript),
   ...findLostParents(transcript),
@@ -171,7 +170,7 @@ function findAbandonedRequests(transcript: Transcript): Finding[] {
   );
 }
 
-/** Says how many spans a request may have lost whose response the client did not wait for. */
+/** Says how many spans may be lost with a request, because the client did not wait for its response. */
 function countUncertain(exchange: Exchange): string {
   const { length } = conversationSpansOf(exchange);
   return length === 0 ? 'they may be lost' : `${formatCount(length, 'span')} may be lost`;
@@ -226,15 +225,11 @@ function changeRetry(toRequests: (spans: Span[]) => Span[][]): TransformFactory 
         isRefused ||= firstBatch(request) && response.status === 503;
         return response;
       }
-      const spans = resolvePointer(request.json, SPANS) as Span[];
       let response = storedResponse;
-      for (const part of toRequests(spans)) {
-        const body = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: part }] }] });
-        response = await forward(withBody(request, body));
+      for (const spans of toRequests(spansIn(request.json))) {
+        response = await forward(withSpans(request, spans));
       }
       return response;
     };
   };
 }
-
-const SPANS = '/resourceSpans/0/scopeSpans/0/spans';

@@ -1,8 +1,8 @@
 /** Trace requests: their headers, size, and format, and the conversation that they name (spec 4.1). */
 import { gzipSync } from 'node:zlib';
 import { CONVERSATION_ID_KEY, INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
-import { changeRequest, withBody } from '../../engine/mutants/combinators.ts';
-import type { ProxyResponse, TransformFactory } from '../../engine/mutants/mutant.ts';
+import { changeRequest } from '../../engine/mutants/combinators.ts';
+import type { TransformFactory } from '../../engine/mutants/mutant.ts';
 import { type Subject, withDefaults } from '../../engine/requirement.ts';
 import { requestBytesOf } from '../../engine/transcript/body-length.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type Transcript,
 } from '../../engine/transcript/reading.ts';
 import { hasSpans, lostSpansOf } from './attempts.ts';
-import type { Span, TraceExport } from '../service/spans.ts';
+import { spansIn } from '../service/spans.ts';
 import { checkRequests, type Fault, listSome, NO_TRACES, notObserved } from './checks.ts';
 import { findCut, isCut } from './cut-bodies.ts';
 import { findOtherKeys } from './empty-traces.ts';
@@ -32,10 +32,11 @@ import {
   editSpans,
   setHeaders,
   withHeaders,
+  withSpans,
 } from './transforms.ts';
 
 const NO_BODY = notObserved(
-  'No trace request has a body that was recorded, with a Content-Type and a Content-Encoding of the interface.',
+  'No trace request has a recorded body with a Content-Type and a Content-Encoding that the interface defines.',
 );
 
 const MEGABYTES_11 = 11 * 1024 * 1024;
@@ -56,7 +57,7 @@ export const traceRequests: Subject = {
                 expected: 'application/json or application/x-protobuf',
                 received: type === undefined ? 'no Content-Type' : toPrintable(type),
                 hint: /protobuf/i.test(type ?? '')
-                  ? 'The name has an x-: application/x-protobuf.'
+                  ? 'Write it with x-: application/x-protobuf.'
                   : undefined,
               };
         }),
@@ -197,18 +198,11 @@ export const traceRequests: Subject = {
 function splitAfter413(): ReturnType<TransformFactory> {
   return async (request, forward) => {
     if (!secondBatch(request)) return forward(request);
-    const { resourceSpans } = request.json as TraceExport;
-    const spans = resourceSpans.flatMap(({ scopeSpans }) =>
-      scopeSpans.flatMap((each) => each.spans),
-    );
-    const large = spans.map((span) => ({ ...span, name: 'x'.repeat(MEGABYTES_3) }));
-    const sendPart = (part: readonly Span[]): Promise<ProxyResponse> =>
-      forward(
-        withBody(request, JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: part }] }] })),
-      );
-    await sendPart(large);
-    await sendPart(large.slice(0, 2));
-    return sendPart(large.slice(2));
+    const name = 'x'.repeat(MEGABYTES_3);
+    const large = spansIn(request.json).map((span) => ({ ...span, name }));
+    await forward(withSpans(request, large));
+    await forward(withSpans(request, large.slice(0, 2)));
+    return forward(withSpans(request, large.slice(2)));
   };
 }
 
@@ -227,20 +221,21 @@ function findFormatFault(exchange: Exchange): Fault | undefined {
     return { expected, received: traces.problem, hint: traces.cure };
   }
   if (traces.kind === 'unknown') return undefined;
-  const place = findOtherKeys(exchange);
-  if (place && traces.ignoredKeys.length === 0) {
+  if (traces.ignoredKeys.length > 0) {
     return {
-      expected: 'spans in resourceSpans[].scopeSpans[].spans[]',
-      received: place,
-      hint: 'The service accepts the request, and finds no spans in it. Use the names of OTLP 1.0 or later.',
+      expected: 'keys in lowerCamelCase',
+      received: listSome(traces.ignoredKeys),
+      hint: 'The service ignores these keys, because OTLP/JSON uses lowerCamelCase.',
     };
   }
-  if (traces.ignoredKeys.length === 0) return undefined;
-  return {
-    expected: 'keys in lowerCamelCase',
-    received: listSome(traces.ignoredKeys),
-    hint: 'The service ignores these keys, because OTLP/JSON uses lowerCamelCase.',
-  };
+  const place = findOtherKeys(exchange);
+  return place === undefined
+    ? undefined
+    : {
+        expected: 'spans in resourceSpans[].scopeSpans[].spans[]',
+        received: place,
+        hint: 'The service accepts the request, and finds no spans in it. Use the names of OTLP 1.0 or later.',
+      };
 }
 
 function findSizeFault(exchange: Exchange, transcript: Transcript): Fault | undefined {

@@ -12,7 +12,7 @@ import type {
   ProxyResponse,
   TransformFactory,
 } from '../../engine/mutants/mutant.ts';
-import type { Attribute, Span } from '../service/spans.ts';
+import { type Attribute, createTraceExport, type Span } from '../service/spans.ts';
 import { secondBatch } from './reference.ts';
 
 /** Returns a request with other headers. */
@@ -38,6 +38,10 @@ export const changePath = (when: When, change: (path: string) => string): Transf
 /** Changes the body of the selected requests. */
 export const changeBody = (when: When, change: (body: string) => string): TransformFactory =>
   changeRequest(when, (request) => withBody(request, change(request.body)));
+
+/** Returns a trace request with other spans. */
+export const withSpans = (request: ProxyRequest, spans: Span[]): ProxyRequest =>
+  withBody(request, JSON.stringify(createTraceExport(spans)));
 
 /** Changes the spans of the second batch. */
 export function editSpans(edit: (spans: Span[]) => void): TransformFactory {

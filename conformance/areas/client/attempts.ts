@@ -94,7 +94,6 @@ const storedSpansOf = computeOnce(({ exchanges }: Transcript): ReadonlySet<strin
 
 /** Returns the spans of conversations in a refused request that no accepted request has. */
 export function lostSpansOf(refused: Exchange, transcript: Transcript): TraceSpan[] {
-  if (isAccepted(refused)) return [];
   const stored = storedSpansOf(transcript);
   return conversationSpansOf(refused).filter(
     (span) => !stored.has(spanKeyOf(span)) && !stored.has(spanContentOf(span)),

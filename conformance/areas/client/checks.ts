@@ -61,8 +61,8 @@ export function checkRequests(
   return { ...check, judge: (...given) => omitNotes(check.judge(...given)) };
 }
 
-/** Omits notes if there are other findings: the first finding is the example of the verdict. */
-export function omitNotes(findings: Finding[]): Finding[] {
+/** Omits notes if there are other findings, because reports show the first finding as the example. */
+function omitNotes(findings: Finding[]): Finding[] {
   const others = findings.filter(({ isNote }) => isNote !== true);
   return others.length > 0 ? others : findings;
 }

@@ -4,7 +4,7 @@ import { formatCount } from '../../../src/report-kit/format.ts';
 import { requestBytesOf } from '../../engine/transcript/body-length.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
 import type { Fault } from './checks.ts';
-import { bytesOf, encodingOf, isTraces, spansOf } from './sent-traces.ts';
+import { bytesOf, encodingOf, INFLATED_BYTES_MAX, isTraces, spansOf } from './sent-traces.ts';
 
 /** Returns whether the client closed the connection before the body of its request was complete. */
 export const isCut = ({ request }: Exchange): boolean => request.bodyCut === true;
@@ -40,23 +40,24 @@ function lengthOf({ request }: Exchange): number | undefined {
 }
 
 /**
- * Returns whether a later request may have delivered the spans of a body that is cut: it has the same
- * length, starts with the same bytes, or has the same spans.
+ * Returns whether later requests may have delivered the spans of a body that is cut: one has the same
+ * length, they have the same spans, or, if no span arrived, one starts with the same bytes.
  */
 function isDeliveredLater(cut: Exchange, { exchanges }: Transcript): boolean {
   const later = exchanges.filter(
     (exchange) => isTraces(exchange) && isAccepted(exchange) && exchange.startedMs >= cut.startedMs,
   );
-  const start = Buffer.from(bytesOf(cut) ?? []);
   const length = lengthOf(cut);
+  if (length !== undefined && later.some((exchange) => lengthOf(exchange) === length)) return true;
+  const start = Buffer.from(bytesOf(cut) ?? []);
   const ids = listSpanIds(start, encodingOf(cut));
-  const delivered = new Set(later.flatMap(spansOf).map(({ spanId }) => spanId));
-  if (ids.length > 0 && ids.every((id) => delivered.has(id))) return true;
+  if (ids.length > 0) {
+    const delivered = new Set(later.flatMap(spansOf).map(({ spanId }) => spanId));
+    return ids.every((id) => delivered.has(id));
+  }
   return later.some((exchange) => {
-    if (length !== undefined && lengthOf(exchange) === length) return true;
     const bytes = Buffer.from(bytesOf(exchange) ?? []);
-    // Headers and the names of the first lists are the same in all requests.
-    return ids.length === 0 && bytes.subarray(0, start.length).equals(start);
+    return bytes.subarray(0, start.length).equals(start);
   });
 }
 
@@ -76,7 +77,10 @@ function listSpanIds(bytes: Buffer, encoding: string): string[] {
 /** Decompresses the part of gzip data that arrived. */
 function inflateStart(bytes: Buffer): Buffer {
   try {
-    return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 20_000_000 });
+    return gunzipSync(bytes, {
+      finishFlush: constants.Z_SYNC_FLUSH,
+      maxOutputLength: INFLATED_BYTES_MAX,
+    });
   } catch {
     return Buffer.alloc(0);
   }

@@ -5,7 +5,7 @@ import { type Exchange, type Transcript, toPrintable } from '../../engine/transc
 import { listSome } from './checks.ts';
 import { isTraces, rawJsonOf, spansOf } from './sent-traces.ts';
 
-/** Says why the service knows no conversation: where the spans are instead, or that none were sent. */
+/** Says why the service knows no conversation. */
 export function explainNoSpans({ exchanges }: Transcript): string {
   const requests = exchanges.filter(isTraces);
   if (requests.length === 0) {
@@ -22,9 +22,9 @@ const lists = ['resourceSpans', 'scopeSpans', 'spans'] as const;
 /** Names the keys that an OTLP/JSON request has where it should have a list that leads to its spans. */
 export function findOtherKeys(exchange: Exchange): string | undefined {
   if (spansOf(exchange).length > 0) return undefined;
+  const json = rawJsonOf(exchange);
   let pointer = '';
   for (const list of lists) {
-    const json = rawJsonOf(exchange);
     const parent = resolvePointer(json, pointer);
     if (!isObject(parent)) return undefined;
     if (!Array.isArray(parent[list])) {

@@ -163,16 +163,16 @@ function findUnknownConversation(exchange: Exchange, transcript: Transcript): Fa
   const isSent = id !== undefined && sent.has(id);
   if (!is404(exchange) || isSent) return undefined;
   const known = [...sent.keys()];
-  const fault = {
-    expected: 'the gen_ai.conversation.id of spans that were sent',
-    received: `${formatValue(id)}, which no span has`,
-  };
+  const expected = 'the gen_ai.conversation.id of spans that were sent';
+  const received = `${formatValue(id)}, which no span has`;
   const hint = explainUnknownId(id ?? '', known, transcript);
-  if (hint !== undefined) return { ...fault, hint };
+  if (hint !== undefined) return { expected, received, hint };
   const [missing] = findMissingSpans(transcript);
-  if (!missing) return { ...fault, hint: `The client sent spans of ${formatValue(known.at(-1))}.` };
+  if (!missing) {
+    return { expected, received, hint: `The client sent spans of ${formatValue(known.at(-1))}.` };
+  }
   return {
-    expected: fault.expected,
+    expected,
     received: `spans were lost: none of ${formatValue(id)} was sent before its end call`,
     hint: `Spans of other conversations are missing, too (CLIENT-044, exchange ${missing.exchange}): the exporter kept its last spans. Flush it, and wait for its result, before the end call.`,
   };
@@ -195,7 +195,7 @@ function isHeaderKept(id: string, { exchanges }: Transcript): boolean {
   );
 }
 
-/** Says why an id is unknown, by its form; undefined if it has no likeness to an id that was sent. */
+/** Says why an id is unknown; undefined if nothing explains it. */
 function explainUnknownId(
   id: string,
   known: readonly string[],
@@ -211,12 +211,12 @@ function explainUnknownId(
   const isForm = known.some((other) => other.replaceAll(' ', '+') === id);
   if (isForm) return 'In a path, + is a plus sign. Percent-encode a space as %20.';
   const similar = known.find((other) => other.trim().toLowerCase() === id.trim().toLowerCase());
-  if (similar === undefined && isHeaderKept(last, transcript)) {
-    return `X-Conversation-Id is still ${formatValue(last)} in requests after the end call for it. Set the header for each conversation.`;
+  if (similar !== undefined) {
+    return `The client sent spans of ${formatValue(similar)}. Use the same spelling.`;
   }
-  return similar === undefined
-    ? undefined
-    : `The client sent spans of ${formatValue(similar)}. Use the same spelling.`;
+  return isHeaderKept(last, transcript)
+    ? `X-Conversation-Id is still ${formatValue(last)} in requests after the end call for it. Set the header for each conversation.`
+    : undefined;
 }
 
 /** Finds spans of a conversation that arrive for the first time after its end call. */
@@ -255,7 +255,7 @@ const countEndCalls = (id: string, { exchanges }: Transcript): number =>
     (exchange) => isEnd(exchange) && isAccepted(exchange) && endedConversationOf(exchange) === id,
   ).length;
 
-/** Says when the spans came, as seen from the end call, and what to change. */
+/** Says when the spans arrived in relation to the end call, and what to change. */
 function describeLateSpans(
   endCall: Exchange,
   late: Exchange,

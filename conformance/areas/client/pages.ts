@@ -247,17 +247,18 @@ const POLL_MS_MIN = 200;
 
 /** Returns whether a client read the first page again and again without a pause, and never another one. */
 function isStuck(readings: readonly Reading[], transcript: Transcript): boolean {
+  const [look] = readings;
   const pages = readings.map(([page]) => page);
   const [first, ...others] = pages;
   const isRepetition = ({ items, conversations, exchange }: Page, index: number): boolean =>
     items === first?.items &&
     String(conversations) === String(first.conversations) &&
     exchange.startedMs - (pages[index]?.exchange.endedMs ?? 0) < POLL_MS_MIN;
-  const isOfList = (other: Reading): boolean => readings.some((each) => isSameList(each, other));
   return (
+    look !== undefined &&
     others.length > 0 &&
     others.every(isRepetition) &&
-    !readingsOf(transcript).some((other) => isOfList(other) && !isLook(other, transcript))
+    !readingsOf(transcript).some((other) => isSameList(other, look) && !isLook(other, transcript))
   );
 }
 

@@ -76,7 +76,7 @@ export function bytesOf({ request }: Exchange): Uint8Array | undefined {
 }
 
 /** Maximum size of a decompressed body. Of a larger one, only the size is judged. */
-const INFLATED_BYTES_MAX = 20_000_000;
+export const INFLATED_BYTES_MAX = 20_000_000;
 
 function decode(exchange: Exchange): SentTraces {
   const format = formatOf(exchange);

@@ -31,8 +31,8 @@ export function findJsonExcess(json: string, depthMax = DEPTH_MAX): string | und
 }
 
 /**
- * Returns the index of the quote that ends a string; the length of the text if there is none. Most of a
- * text is in strings, and `indexOf` is much faster than a loop over characters.
+ * Returns the index of the quote that closes a string, or the length of the text if no quote does. Most
+ * of a JSON text is strings, and `indexOf` is much faster than a loop over their characters.
  */
 function findStringEnd(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {

@@ -72,7 +72,7 @@ export const queries: Subject = {
       check: checkRequests(isRead, NO_READ, findUndefinedParameters),
       mutants: {
         'filter-by-conversation': {
-          description: 'Filters production results by conversation_id, which is no parameter.',
+          description: 'Filters production results by conversation_id, which is not a parameter.',
           transform: changeQuery(production, (query) => query.set('conversation_id', 'conv-1')),
         },
         'filter-twice': {
@@ -162,35 +162,37 @@ const routeOf = ({ endpoint }: Exchange) =>
 /** Parameters that clients expect to select a conversation. */
 const ID_NAME = /^(conversation|session|source_session)_?id$/i;
 
-/** Finds parameters that the endpoint does not define, and repeated ones. */
+/** Finds repeated parameters, and those that the endpoint does not define. */
 function findUndefinedParameters(exchange: Exchange): Fault[] {
-  const query = queryOf(exchange);
-  const others = unknownNames(exchange).filter((name) => !findIntendedName(name, exchange));
-  const ids = others.filter((name) => ID_NAME.test(name));
-  const repeated = findQueryProblems(routeOf(exchange), query).filter(
+  const repeated = findQueryProblems(routeOf(exchange), queryOf(exchange)).filter(
     (problem) => 'occurrences' in problem,
   );
-  const list = (names: readonly string[]): string =>
-    listSome(names.map((name) => toPrintable(name, 40)));
   return [
     ...repeated.map(({ parameter, occurrences }) => ({
       expected: `${parameter} once`,
       received: `${parameter} ${occurrences} times`,
       hint: 'The service may read any of the values. Send the parameter once.',
     })),
-    ...(ids.length === 0
-      ? []
-      : [
-          {
-            expected: 'no other parameters',
-            received: `${list(ids)}, so the list has the sessions of all conversations`,
-            hint: 'No parameter selects a conversation: look for its source_session_id in the items.',
-          },
-        ]),
-    // Parameters without a meaning, such as those that prevent caching, do no harm.
-    ...(others.length === ids.length
-      ? []
-      : [{ expected: 'no other parameters', received: list(others), isNote: true }]),
+    ...findOtherParameters(exchange),
+  ];
+}
+
+/** Finds parameters that are not a misspelling of one that the endpoint defines. */
+function findOtherParameters(exchange: Exchange): Fault[] {
+  const others = unknownNames(exchange).filter((name) => !findIntendedName(name, exchange));
+  if (others.length === 0) return [];
+  const expected = 'no other parameters';
+  const list = (names: readonly string[]): string =>
+    listSome(names.map((name) => toPrintable(name, 40)));
+  const ids = others.filter((name) => ID_NAME.test(name));
+  // Parameters without a meaning, such as those that prevent caching, do no harm.
+  if (ids.length === 0) return [{ expected, received: list(others), isNote: true }];
+  return [
+    {
+      expected,
+      received: `${list(ids)}, so the list has the sessions of all conversations`,
+      hint: 'No parameter selects a conversation: look for its source_session_id in the items.',
+    },
   ];
 }
 
@@ -265,7 +267,7 @@ const isTime = (value: string): boolean => parseIsoTime(value) !== undefined;
 
 function findValueFaults(exchange: Exchange): Fault[] {
   return findQueryProblems(routeOf(exchange), queryOf(exchange)).flatMap((problem): Fault[] => {
-    // A repeated parameter is a requirement of its own.
+    // CLIENT-051 reports repeated parameters.
     if ('occurrences' in problem) return [];
     const { parameter, expected, value } = problem;
     const hint = suggestValue(parameter, value);

@@ -62,7 +62,7 @@ export const requests: Subject = {
             ? {
                 expected: 'a key that the service accepts',
                 received: `${response?.status ?? 'no response'}: the key is unknown`,
-                hint: 'Read the key from SANDBOX_KIT_SERVICE_API_KEY, and send it as it is: without quotes, a scheme such as Bearer, or the name of the header.',
+                hint: 'Send the value of SANDBOX_KIT_SERVICE_API_KEY unchanged: no quotes, no scheme such as Bearer, and no header name in front of it.',
               }
             : undefined,
       ),
@@ -194,15 +194,16 @@ function suggestRoute(exchange: Exchange): string | undefined {
     return 'Results are read with the method GET. Send the filters in the query of the URL, not in a body.';
   }
   const list = findList(path);
+  const listHint = list && `The list is at GET ${list}.`;
   if (list !== undefined && exchange.request.method === 'GET') {
     return /\/sessions\/[^/]+/.test(path)
       ? `No request returns a single session. Read the list at GET ${list}, and find the session by its source_session_id or url: items have no id.`
-      : `The list is at GET ${list}.`;
+      : listHint;
   }
   if (/\/(end|close)\/?$/.test(path) || path.includes('/sessions/')) {
     return 'A conversation ends with POST /v1/sessions/{conversation_id}/end. Percent-encode the id.';
   }
-  return list && `The list is at GET ${list}.`;
+  return listHint;
 }
 
 /** Returns the path of the list that a path was probably meant for. */

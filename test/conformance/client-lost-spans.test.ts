@@ -105,13 +105,21 @@ void t.test('a body that is refused before it arrives was not too large', async 
 interface LosingClient {
   run: (target: Target) => Promise<unknown>;
   setup: ClientSetup;
-  fails: string[];
-  warns: string[];
+  fails?: string[];
+  warns?: string[];
   received?: string;
 }
 
 const rateLimit: ClientSetup = { faults: [{ kind: 'rate_limit', retry_after_s: 0, times: 1 }] };
 const unavailable: ClientSetup = { faults: [{ kind: 'unavailable', retry_after_s: 0, times: 1 }] };
+
+/** Sends a span twice, and ends its conversation. */
+async function retryOnce(target: Target): Promise<void> {
+  const span = makeSpan();
+  await sendSpans(target, span);
+  await sendSpans(target, span);
+  await end(target);
+}
 
 const losingClients: Readonly<Record<string, LosingClient>> = {
   'no retry, and the conversation ends': {
@@ -120,7 +128,6 @@ const losingClients: Readonly<Record<string, LosingClient>> = {
       await end(target);
     },
     setup: rateLimit,
-    fails: [],
     warns: ['CLIENT-031', 'CLIENT-045'],
     received: '2 spans were lost: no further attempt after the 429',
   },
@@ -132,19 +139,12 @@ const losingClients: Readonly<Record<string, LosingClient>> = {
       await end(target);
     },
     setup: unavailable,
-    fails: [],
     warns: ['CLIENT-045'],
     received: '1 span was lost: the next attempt (exchange 2, 200) did not contain all spans',
   },
   'one retry, and the conversation ends': {
-    run: async (target) => {
-      const span = makeSpan();
-      await sendSpans(target, span);
-      await sendSpans(target, span);
-      await end(target);
-    },
+    run: retryOnce,
     setup: { faults: [{ kind: 'unavailable', retry_after_s: 0, times: 2 }] },
-    fails: [],
     warns: ['CLIENT-032', 'CLIENT-045'],
     received: '1 span was lost: no further attempt after the 503',
   },
@@ -157,7 +157,6 @@ const losingClients: Readonly<Record<string, LosingClient>> = {
     },
     setup: unavailable,
     fails: ['CLIENT-001'],
-    warns: [],
   },
   'no retry, and the conversation does not end': {
     run: async (target) => {
@@ -165,10 +164,9 @@ const losingClients: Readonly<Record<string, LosingClient>> = {
       await read(target, '/api/prod-evaluations/sessions/?limit=1');
     },
     setup: unavailable,
-    fails: [],
     warns: ['CLIENT-032'],
   },
-  'each span again in a request of its own': {
+  'each span again, in separate requests': {
     run: async (target) => {
       const spans = [makeSpan(), makeSpan()];
       await sendSpans(target, ...spans);
@@ -176,8 +174,6 @@ const losingClients: Readonly<Record<string, LosingClient>> = {
       await end(target);
     },
     setup: unavailable,
-    fails: [],
-    warns: [],
   },
   'the spans again with new ids': {
     run: async (target) => {
@@ -187,7 +183,6 @@ const losingClients: Readonly<Record<string, LosingClient>> = {
       await end(target);
     },
     setup: unavailable,
-    fails: [],
     warns: ['CLIENT-034'],
   },
   'the end call again before Retry-After has passed': {
@@ -197,12 +192,11 @@ const losingClients: Readonly<Record<string, LosingClient>> = {
       await end(target);
     },
     setup: { faults: [{ kind: 'unavailable', route: 'end', retry_after_s: 1, times: 1 }] },
-    fails: [],
-    warns: [],
   },
 };
 
-for (const [name, { run, setup, fails, warns, received }] of Object.entries(losingClients)) {
+for (const [name, client] of Object.entries(losingClients)) {
+  const { run, setup, fails = [], warns = [], received } = client;
   void t.test(`spans that were refused: ${name}`, async (t) => {
     const { report, failed, warned } = await judgeRun(t, run, setup);
     t.same([failed, warned], [fails, warns]);
@@ -210,7 +204,7 @@ for (const [name, { run, setup, fails, warns, received }] of Object.entries(losi
   });
 }
 
-void t.test('a client that loses its last spans is told so first', async (t) => {
+void t.test('an end call that fails because spans were lost says so', async (t) => {
   const { report } = await judgeRun(t, async (target) => {
     await sendSpans(target, makeSpan({ operation: 'execute_tool' }));
     await end(target);
@@ -225,16 +219,9 @@ void t.test('a client that loses its last spans is told so first', async (t) => 
 });
 
 void t.test('the retry that came too early is shown, not the refusal', async (t) => {
-  const { report } = await judgeRun(
-    t,
-    async (target) => {
-      const span = makeSpan();
-      await sendSpans(target, span);
-      await sendSpans(target, span);
-      await end(target);
-    },
-    { faults: [{ kind: 'unavailable', retry_after_s: 9, times: 1 }] },
-  );
+  const { report } = await judgeRun(t, retryOnce, {
+    faults: [{ kind: 'unavailable', retry_after_s: 9, times: 1 }],
+  });
   t.match(rowOf(report, 'CLIENT-033'), {
     verdict: 'warn',
     evidence: [{ exchange: 2, request: 'POST /v1/traces', outcome: '200' }],

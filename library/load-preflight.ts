@@ -20,7 +20,7 @@ export async function runLoadPreflight(
     voiceUrl: string | undefined;
     signal: AbortSignal;
   },
-): Promise<Preflight & { agentVersion?: string }> {
+): Promise<Preflight> {
   const { profile, voiceUrl, ...access } = options;
   const sources = sourcesOf(profile);
   const areas = new Set<Area>(sources);

@@ -28,7 +28,6 @@ export async function runLoad(
     }
   };
   const access = { kitVersion: kitVersion(), seed, apiKey, ca, connection: connectionOf(options) };
-  let version: { agentVersion?: string } = {};
   const run: LoadRun = {
     ...settings,
     ...access,
@@ -36,8 +35,8 @@ export async function runLoad(
     lines,
     clock: systemClock,
     validateResponse: conformance.findBrokenMusts,
-    preflight: async (preflightSignal) => {
-      const { agentVersion, ...found } = await runLoadPreflight(conformance, {
+    preflight: (preflightSignal) =>
+      runLoadPreflight(conformance, {
         ...access,
         // Shards start together: with one seed, all would create the same user, and all but one get 409.
         seed: settings.shard ? `${seed}/${settings.shard.index}` : seed,
@@ -45,16 +44,12 @@ export async function runLoad(
         profile: settings.profile,
         voiceUrl: settings.voice?.url,
         signal: preflightSignal,
-      });
-      version = agentVersion === undefined ? {} : { agentVersion };
-      return found;
-    },
+      }),
     onTick,
     signal: AbortSignal.any([signal, failing.signal]),
   };
-  const measured = await loadPackage.load(run, plan);
+  const report = await loadPackage.load(run, plan);
   failing.signal.throwIfAborted();
-  const report = { ...measured, ...version };
   const isComparable = compareWith !== undefined && loadPackage.hasRun(report);
   return isComparable ? loadPackage.withComparison(report, compareWith) : report;
 }

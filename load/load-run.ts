@@ -19,6 +19,8 @@ export interface Preflight {
   blockedBy?: LoadBlocker | undefined;
   /** Whether the sandbox has `/users`. */
   hasUsers: boolean;
+  /** The version that `GET /health` reported; undefined if it reported none. */
+  agentVersion?: string | undefined;
 }
 
 /** The calls to place. */

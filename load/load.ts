@@ -52,13 +52,14 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
   const options = completeRun(input);
   const plan = prepared ?? planLoad(options);
   const { clock, onTick, signal, seed, findMax } = options;
-  const test = { options, plan, startedAtMs: clock.nowMs(), random: seededRandom(seed) };
+  const startedAtMs = clock.nowMs();
   const afterWarmUpMs = plan.rampMs + plan.windowMs + placementMs(plan);
   const search = findMax && {
     search: sendsRequests(plan.profile) ? { perSecond: null } : { calls: null },
   };
   onTick({ ...idleProgress('preflight', plan.warmUpMs + afterWarmUpMs), ...search });
-  const { blockedBy, hasUsers } = await options.preflight(signal);
+  const { blockedBy, hasUsers, agentVersion } = await options.preflight(signal);
+  const test = { options, plan, startedAtMs, agentVersion, random: seededRandom(seed) };
   if (blockedBy) return buildBlockedReport(options, test, blockedBy);
   if (!sendsRequests(plan.profile)) {
     return findMax ? searchMaxCalls(test, findMax) : (await loadCalls(test)).report;
@@ -119,10 +120,10 @@ async function loadRequestsAndCalls(test: RequestTest): Promise<LoadReport> {
 }
 
 async function runRequests(test: RequestTest): Promise<CompletedRun> {
-  const { options, plan, startedAtMs, random, warmUp } = test;
+  const { options, plan, startedAtMs, agentVersion, random, warmUp } = test;
   const { clock, sandbox, ca, connection, validateResponse, onTick, signal } = options;
   const traffic = trafficOf(test);
-  const completed = { plan, startedAtMs, traffic, warmUp };
+  const completed = { plan, startedAtMs, agentVersion, traffic, warmUp };
   const redact = createRedactor(secretsOf(connection, options.apiKey));
   const parts: RequestRunParts = { clock, traffic, plan, validateResponse, redact, onTick, signal };
   if (isClosedLoop(plan)) {

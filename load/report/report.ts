@@ -26,6 +26,8 @@ export interface PlannedRun {
   plan: LoadPlan;
   /** The start of the preflight, in Unix milliseconds. */
   startedAtMs: number;
+  /** The version of the agent, if the preflight found one. */
+  agentVersion?: string | undefined;
 }
 
 /** A completed run of requests. */
@@ -125,10 +127,11 @@ export function buildEmptyReport(options: LoadRun, run: PlannedRun): LoadReport 
 /** Returns the fields of a report that say what ran and when. */
 export function reportHead(
   { kitVersion, sandbox, seed, clock }: ReportOptions,
-  { startedAtMs }: PlannedRun,
-): Pick<LoadReport, 'kitVersion' | 'sandbox' | 'seed' | 'startedAt' | 'endedAt'> {
+  { startedAtMs, agentVersion }: PlannedRun,
+): Pick<LoadReport, 'kitVersion' | 'sandbox' | 'seed' | 'startedAt' | 'endedAt' | 'agentVersion'> {
   const [startedAt, endedAt] = [isoTime(startedAtMs), isoTime(clock.nowMs())];
-  return { kitVersion, sandbox, seed, startedAt, endedAt };
+  const version = agentVersion === undefined ? {} : { agentVersion };
+  return { kitVersion, sandbox, seed, startedAt, endedAt, ...version };
 }
 
 function runSelfCheck({ generatorLimits }: LoadRun, run: CompletedRun): SelfCheck {

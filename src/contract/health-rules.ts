@@ -1,3 +1,4 @@
+import { isObject } from '../platform/json.ts';
 import { describeViolations, findViolations, isMessage } from './validate.ts';
 
 /**
@@ -13,4 +14,15 @@ export function findHealthProblem(status: number, body: unknown): string | undef
   if (status !== 200 && status !== 503) return `${status}, not 200 with a health status`;
   if (body === undefined) return `${status} with a body that is not JSON`;
   return `${status} with an invalid body: ${describeViolations(findViolations('Health', body))}`;
+}
+
+/** The most characters of a version that reports keep. */
+const VERSION_LENGTH_MAX = 100;
+
+/** Returns the version of the agent in a response to `GET /health`; undefined if it has none. */
+export function readAgentVersion(body: unknown): string | undefined {
+  const version = isObject(body) ? body['version'] : undefined;
+  return typeof version === 'string' && version !== ''
+    ? version.slice(0, VERSION_LENGTH_MAX).toWellFormed()
+    : undefined;
 }

@@ -9,13 +9,13 @@ export { describeArgument, formatPlace } from './argument.ts';
 export { createAsyncApi } from './asyncapi.ts';
 export { createContractDocuments } from './documents.ts';
 export { contractVersion } from './generated/version.ts';
-export { findHealthProblem } from './health-rules.ts';
+export { findHealthProblem, readAgentVersion } from './health-rules.ts';
 export { ISO_8601, parseIsoTime } from './iso8601.ts';
 export { createOpenApi } from './openapi.ts';
 export { sandboxRoutes } from './routes/sandbox-routes.ts';
 export { serviceRoutes } from './routes/service-routes.ts';
 export { callerMessageNames, voiceChannel } from './routes/voice-channel.ts';
-export { findQueryProblems, listQueryParameters } from './query-parameters.ts';
+export { findQueryProblems, listQueryParameters, type QueryProblem } from './query-parameters.ts';
 export { listSummaries, pathPattern, type Route, type Routes } from './routes/route.ts';
 export { readTraceRequest } from './otlp-json.ts';
 export {

@@ -4,6 +4,7 @@ import {
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
   parseIsoTime,
+  type QueryProblem,
   serviceRoutes,
 } from '../../contract/index.ts';
 import { ParameterError } from './errors.ts';
@@ -55,7 +56,7 @@ export function readResultsQuery(
 const restoreOffset = ([name, value]: [string, string]): [string, string] =>
   name.startsWith('started_') ? [name, value.replace(/ (?=\d\d(?::?\d\d)?$)/, '+')] : [name, value];
 
-function rejectProblems(problems: ReturnType<typeof findQueryProblems>): void {
+function rejectProblems(problems: readonly QueryProblem[]): void {
   const described = problems.map((problem) => ({
     parameter: problem.parameter,
     problem:

@@ -32,6 +32,6 @@ export const isIdPattern = (pattern: string): boolean => ID_PATTERN.test(pattern
 
 /** Describes a pattern in words. */
 export function describePattern(pattern: string): string {
-  const [form, words] = WORDS.find(([each]) => each.test(pattern)) ?? [];
-  return form && words !== undefined ? pattern.replace(form, words) : `a string like ${pattern}`;
+  const found = WORDS.find(([form]) => form.test(pattern));
+  return found ? pattern.replace(...found) : `a string like ${pattern}`;
 }

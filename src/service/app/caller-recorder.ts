@@ -212,6 +212,7 @@ function toRecord(
       headers: redactHeaders(headers),
       ...body,
       ...(body.body !== undefined && { body: redactText(body.body) }),
+      ...(isCut(entry) && { bodyCut: true as const }),
     },
     // A client may close the connection when it has read a refusal, before it has sent the body.
     ...(reply.raw.headersSent && (!isAborted || !request.raw.complete)
@@ -228,33 +229,30 @@ function toRecord(
   };
 }
 
+/** Returns whether the client closed the connection before its body was complete, and got no response. */
+const isCut = ({ request, reply, isAborted }: Pending): boolean =>
+  isAborted && !request.raw.complete && !reply.raw.headersSent;
+
 /**
  * Returns a body as text, as base64 if it is not text, or only its size if it is not stored. Of a body
  * that the client cut off, it returns what arrived.
  */
-function toRecordedBody({
-  request,
-  reply,
-  chunks,
-  bodyBytes,
-  isBodyStored,
-  isAborted,
-}: Pending): Pick<ExchangeRecord['request'], 'body' | 'bodyBase64' | 'bodyBytes' | 'bodyCut'> {
-  const { headers, complete } = request.raw;
-  const cut = isAborted && !complete && !reply.raw.headersSent ? { bodyCut: true as const } : {};
+function toRecordedBody(
+  entry: Pending,
+): Pick<ExchangeRecord['request'], 'body' | 'bodyBase64' | 'bodyBytes'> {
+  const { request, chunks, bodyBytes, isBodyStored } = entry;
+  const { headers } = request.raw;
   const declared = Number(headers['content-length'] ?? 0) || 0;
-  const size = cut.bodyCut ? bodyBytes : Math.max(bodyBytes, declared);
-  if (size === 0) return cut;
+  const size = isCut(entry) ? bodyBytes : Math.max(bodyBytes, declared);
+  if (size === 0) return {};
   const type = headers['content-type'] ?? 'no type';
   const encoding = headers['content-encoding'];
   const summary = `${size} bytes of ${type}${encoding === undefined ? '' : `, ${encoding}`}`;
-  if (!isBodyStored || bodyBytes < size) {
-    return { ...cut, body: summary, bodyBytes: size };
-  }
+  if (!isBodyStored || bodyBytes < size) return { body: summary, bodyBytes: size };
   const bytes = Buffer.concat(chunks);
   return encoding === undefined && !type.includes('protobuf') && isUtf8(bytes)
-    ? { ...cut, body: bytes.toString('utf8') }
-    : { ...cut, body: summary, bodyBase64: bytes.toString('base64') };
+    ? { body: bytes.toString('utf8') }
+    : { body: summary, bodyBase64: bytes.toString('base64') };
 }
 
 /** The routes of the interface (spec 4.1 to 4.4). */

@@ -84,10 +84,17 @@ const preflight = createProbe({
   },
 });
 
-/** Sends a `start_call` and returns the `call_ready` or `error` message. */
-async function requestCall(call: Call, start: CallMessage): Promise<CallMessage | undefined> {
+/** The first message of a call; a string or bytes are sent unchanged. */
+type FirstMessage = CallMessage | string | Uint8Array;
+
+/** Sends the first message, and returns the `call_ready` or `error` message. */
+async function requestCall(
+  call: Call,
+  start: FirstMessage,
+  waitMs = READY_MS_MAX,
+): Promise<CallMessage | undefined> {
   call.send(start);
-  return call.waitForMessage(['call_ready', 'error'], READY_MS_MAX);
+  return call.waitForMessage(['call_ready', 'error'], waitMs);
 }
 
 /** Requests a call and hangs up after the first response. */
@@ -210,10 +217,9 @@ const overlap = createProbe({
 
 /** Requests a call that may be refused, and waits for the close after an error. */
 const requestRefused =
-  (start: CallMessage | string | Uint8Array, waitMs = READY_MS_MAX): CallScript =>
+  (start: FirstMessage, waitMs?: number): CallScript =>
   async (call) => {
-    call.send(start);
-    const response = await call.waitForMessage(['call_ready', 'error'], waitMs);
+    const response = await requestCall(call, start, waitMs);
     if (response?.['type'] === 'error') await call.waitUntilClosed(CLOSE_MS_MAX);
   };
 
@@ -291,7 +297,7 @@ const silences = createProbe({
   callTime: { eachMs: REQUEST_MS + REACTION_MS_MAX },
   async run(context) {
     const bytes = new TextEncoder().encode(JSON.stringify(minimalStart));
-    const sendFirst = (step: VoiceStep, message: CallMessage | string | Uint8Array): Step =>
+    const sendFirst = (step: VoiceStep, message: FirstMessage): Step =>
       createCallStep(step, requestRefused(message, REACTION_MS_MAX));
     const sendAfterReady = (step: VoiceStep, message: object): Step<VoiceStep> =>
       createCallStep(step, async (call) => {

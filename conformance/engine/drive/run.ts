@@ -158,19 +158,19 @@ export async function runProbes(suite: Suite, options: RunSettings): Promise<Tra
       send: (step: Step) => send(probe, step),
       wasCutOff: ({ repeats }: Exchange) =>
         recorder.exchanges.some((first) => first.id === repeats && isConnectionFailure(first)),
-      continueInBackground: (work: Promise<void>) => void continuing.push(work),
+      continueInBackground(work: Promise<void>) {
+        // An error of this work fails the run at its end, not in the middle of a phase.
+        work.catch(() => undefined);
+        continuing.push(work);
+      },
       random: seededRandom(`${seed}/${probe.area}/${probe.id}`),
       prompts,
       areas,
       ...state,
     });
-    const finish = async (): Promise<void> => {
-      await Promise.all(continuing);
+    const finished = Promise.all(continuing).then(() => {
       if (!isInterrupted() || probe.cleansUp) unfinished.delete(probe);
-    };
-    const finished = finish();
-    if (continuing.length === 0) return finished;
-    // The run fails at its end, not in the middle of another phase.
+    });
     finished.catch(() => undefined);
     background.push(finished);
   };

@@ -140,8 +140,7 @@ function entry(exchange: Exchange, blame: readonly RequirementVerdict[], drawing
           ${formatSeconds(exchange.startedMs)}, ${Math.round(durationMs(exchange))}
           ms${exchange.repeats === undefined ? '' : `; #${exchange.repeats} sent again`}</span
         >
-        ${blame.map((row) => html`${renderVerdict(row.verdict, row.id)}`)}
-        ${bar(exchange, drawing.endMs)}
+        ${blame.map((row) => renderVerdict(row.verdict, row.id))} ${bar(exchange, drawing.endMs)}
       </summary>
       ${links(exchange, blame)}
       <h3>Sent</h3>

@@ -249,12 +249,13 @@ function evidenceOf(
   result: Extract<RequirementResult, { evidence: unknown }>,
   { exchanges }: Transcript,
 ): EvidenceItem[] {
-  // What is wrong with a client may be in another request than the judged one, such as in a retry.
+  // A finding about a client may name another request than the judged one, such as its retry.
   const showable = peer === 'client' ? exchanges : result.evidence;
   const byId = new Map(showable.map((exchange) => [exchange.id, exchange]));
-  const ids = ('findings' in result ? result.findings : result.evidence).map((each) =>
-    'exchange' in each ? each.exchange : each.id,
-  );
+  const ids =
+    'findings' in result
+      ? result.findings.map(({ exchange }) => exchange)
+      : result.evidence.map(({ id }) => id);
   const shown = [...new Set(ids)].flatMap((id) => byId.get(id) ?? []);
   // A finding about the run as a whole may name an exchange that is not evidence.
   const listed = shown.length > 0 ? shown : result.evidence;

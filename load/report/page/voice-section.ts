@@ -126,9 +126,9 @@ function callChart({ perCall }: VoiceLoad): Html {
   const latenciesMs = perCall.flatMap(({ audioPathLatencyMs, turnResponseMs }) =>
     [audioPathLatencyMs ?? [], Math.max(1, turnResponseMs ?? 1)].flat(),
   );
-  if (perCall.every(({ audioPathLatencyMs }) => audioPathLatencyMs === null)) return html``;
+  const isMeasured = perCall.some(({ audioPathLatencyMs }) => audioPathLatencyMs !== null);
   // The table of calls has the times of a single call.
-  if (perCall.length < 2) return html``;
+  if (!isMeasured || perCall.length < 2) return html``;
   const count = perCall.length;
   const x: Axis = {
     min: 0,

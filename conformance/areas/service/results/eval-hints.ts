@@ -1,5 +1,4 @@
 /** Advice about a filter that looks only at some outcomes of a session, by what its reads list. */
-import { resolvePointer } from '../../../../src/contract/index.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { objectsAt, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import { isStep, queryOf, sessionsOf } from '../transcript.ts';
@@ -78,6 +77,4 @@ function isExplained(
 }
 
 const namesOf = (session: ResultsObject): string[] =>
-  objectsAt(session, 'eval_outcomes').map((outcome) =>
-    String(resolvePointer(outcome, '/eval_name')),
-  );
+  objectsAt(session, 'eval_outcomes').map(({ eval_name: name }) => String(name));

@@ -83,14 +83,15 @@ function lacksDeletedAlone(
   listed: ReadonlySet<string>,
   required: ReadonlySet<string>,
 ): boolean {
-  const [right = [], missing = []] = [true, false].map((isListed) =>
-    all.filter((session) => {
-      const identity = identify(session);
-      return required.has(identity) && listed.has(identity) === isListed;
-    }),
-  );
   const isDeleted = ({ url }: ResultsObject): boolean => url === null;
-  return missing.length > 0 && missing.every(isDeleted) && !right.every(isDeleted);
+  const isListed = (session: ResultsObject): boolean => listed.has(identify(session));
+  const expected = all.filter((session) => required.has(identify(session)));
+  const missing = expected.filter((session) => !isListed(session));
+  return (
+    missing.length > 0 &&
+    missing.every(isDeleted) &&
+    expected.some((session) => isListed(session) && !isDeleted(session))
+  );
 }
 
 /** Returns a session that is listed more often than without the filter. */

@@ -148,7 +148,7 @@ const OWN_ID_HINT =
   'Return the conversation id of the spans as source_session_id, without changes, not an id of the service.';
 
 const UNSCORED_HINT =
-  'Run the evals that an end call queues, and list the conversation with their outcomes: none of those that were closed is listed.';
+  'Run the evals that an end call queues, and list the conversation with their outcomes: none of the closed conversations is listed.';
 
 /**
  * Requires every closed conversation on the pages that are read after the service has run all queued evals,
@@ -182,9 +182,9 @@ export function listsAfterScoring(): Check {
       if (isKnown) return [{ ...finding, hint: CACHE_HINT }];
       const isRenamed = unknown.length >= unlisted.length;
       // An item without an id may be one of the conversations.
-      const isNever = count === 0 && listed.length === sessionsOf(page).length;
-      const neverHint = isNever ? { hint: UNSCORED_HINT } : {};
-      const withHint = { ...finding, ...(isRenamed ? { hint: OWN_ID_HINT } : neverHint) };
+      const isUnscored = count === 0 && listed.length === sessionsOf(page).length;
+      const hint = isRenamed ? OWN_ID_HINT : isUnscored ? UNSCORED_HINT : undefined;
+      const withHint = hint === undefined ? finding : { ...finding, hint };
       return [noteIfUnscored(withHint, { page, all: ids, unlisted }, transcript)];
     },
     requireControlApi(needsScores('No close response queued any evals.')),

@@ -262,6 +262,9 @@ export function hasParts(text: unknown, parts: readonly string[]): boolean {
 
 /** Enough characters to recognize where a part of a text begins. */
 const START_LENGTH = 12;
+/** How much is shown before and after the first difference. */
+const SHOWN_BEFORE = 8;
+const SHOWN_LENGTH = 32;
 
 /** Finds a part of a message that a turn lacks as a whole, although it has another part. */
 function findLostPart(
@@ -269,19 +272,16 @@ function findLostPart(
   texts: readonly unknown[],
 ): { expected: string; received: string } | undefined {
   if (parts.length < 2) return undefined;
-  const isThere = (part: string, text: string): boolean =>
-    text.includes(part.trim().slice(0, START_LENGTH));
   const text = texts
     .filter((each) => typeof each === 'string')
     .find((each) => each !== '' && parts.some((part) => each.includes(part)));
-  const lost = text === undefined ? -1 : parts.findIndex((part) => !isThere(part, text));
-  if (text === undefined || lost < 0) return undefined;
-  const expected = `part ${lost + 1} of ${parts.length} of its message, ${shorten(parts[lost] ?? '')},`;
+  if (text === undefined) return undefined;
+  const lost = parts.findIndex((part) => !text.includes(part.trim().slice(0, START_LENGTH)));
+  const part = parts[lost];
+  if (part === undefined) return undefined;
+  const expected = `part ${lost + 1} of ${parts.length} of its message, ${shorten(part)},`;
   return { expected, received: shorten(text) };
 }
-/** How much is shown before and after the first difference. */
-const SHOWN_BEFORE = 8;
-const SHOWN_LENGTH = 32;
 
 /** Describes a text that no turn has, or that a turn has in another form. */
 function describeWrongText(

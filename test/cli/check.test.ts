@@ -6,7 +6,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { requirementIds } from '../../conformance/index.ts';
-import { findViolations, type CheckReport, type ExchangeRecord } from '../../src/contract/index.ts';
+import {
+  contractVersion,
+  findViolations,
+  type CheckReport,
+  type ExchangeRecord,
+} from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { rowOf } from '../support/conformance/verdicts.ts';
 import { run, runInBackground, type CommandResult } from '../support/commands/command.ts';
@@ -209,6 +214,7 @@ void t.test('--json - writes the report to stdout and the text to stderr', async
   const report = parseReport(t, ran.stdout);
   t.equal(report.verdict, 'conforming');
   t.equal(report.requirements.length, requirementIds.length);
+  t.equal(report.agentVersion, contractVersion, 'the version that /health reported');
   t.match(ran.stderr, /\nCONFORMING {2}/, 'the text is on stderr');
 });
 

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { findViolations, type LoadReport } from '../../src/contract/index.ts';
+import { contractVersion, findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { run, runInBackground } from '../support/commands/command.ts';
 import { needsTerminal, runInTerminal } from '../support/commands/terminal.ts';
 import { withTarget } from '../support/measurements/load-target.ts';
@@ -42,6 +42,7 @@ void t.test('a short run exits with 0 and writes every report', async (t) => {
   const report = parseReport(t, readFileSync(json, 'utf8'));
   t.equal(ran.code, expectedExitCode(report, 0), ran.stdout);
   t.equal(report.exitCode, ran.code);
+  t.equal(report.agentVersion, contractVersion, 'the version that /health reported');
   const lines = ran.stdout.trimEnd().split('\n');
   t.ok(lines.every((line) => line.length <= 80 || line.startsWith('Open the page: ')));
   t.notOk((ran.stdout + ran.stderr).includes(ESCAPE), 'plain in a pipe');

@@ -27,7 +27,7 @@ const WORDS: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/^(?:\.|\\S)$/, 'a string that is not empty'],
 ];
 
-/** Whether a pattern is that of ids. */
+/** Returns whether a pattern is that of ids. */
 export const isIdPattern = (pattern: string): boolean => ID_PATTERN.test(pattern);
 
 /** Describes a pattern in words. */

@@ -50,7 +50,7 @@ const namedMistakes: Readonly<
       return sendBytes(target, Buffer.concat([frame, message]), PROTOBUF);
     },
     id: 'CLIENT-012',
-    received: /^The body starts with the 5 bytes before a gRPC message/,
+    received: /^The body starts with the 5-byte header of a gRPC message/,
     hint: /not a gRPC endpoint/,
   },
   'lines of JSON': {

@@ -83,7 +83,7 @@ for (const [name, { run, expected, received, hint }] of Object.entries(cutBodies
   });
 }
 
-void t.test('a body that is refused before it arrives was not too large', async (t) => {
+void t.test('a body that is refused before it arrives is not called too large', async (t) => {
   const { report } = await judgeRun(
     t,
     ({ url }) =>

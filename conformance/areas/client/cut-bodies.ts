@@ -14,9 +14,9 @@ export function findCut(exchange: Exchange, transcript: Transcript): Fault | und
   if (!isCut(exchange) || isDeliveredLater(exchange, transcript)) return undefined;
   const bytes = requestBytesOf(exchange);
   const length = lengthOf(exchange);
-  const lost = 'The service stores nothing of a body that is not complete.';
+  const lost = 'The service stores nothing from an incomplete body.';
   const upload =
-    'If it is right, the upload was stopped: check the timeout of the client, and wait for the result before the process exits.';
+    'If it is correct, the upload was interrupted: check the timeout of the client, and wait for the result before the process exits.';
   if (length === undefined) {
     return {
       expected: 'a chunked body that ends with a chunk of length 0',

@@ -240,7 +240,7 @@ function findPartialReads(transcript: Transcript): Finding[] {
 }
 
 const STUCK_CURE =
-  'Increase skip by the number of received items. If you do, look at the URL that is sent: an & that is not in quotes ends a command of the shell.';
+  'Increase skip by the number of received items. If you already do, look at the URL that is sent: in a shell, an & outside quotes ends the command.';
 
 /** A client that waits for a session pauses longer than this between two reads. */
 const POLL_MS_MIN = 200;

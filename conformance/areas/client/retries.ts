@@ -127,7 +127,7 @@ export const retries: Subject = {
         rule: 'After a 502, 503, or 504, the client waits for `Retry-After`, or at least 100 ms, before it sends a trace request again.',
         statements: ['4.1.7'],
         reason: 'Clients that retry immediately keep an overloaded service from recovering.',
-        // The specification names no wait for end calls.
+        // The specification defines no wait for end calls.
         check: checkWait(isTracesRefusedForLoad, NO_503_TRACES, PAUSE_MS_MIN),
         mutants: {
           hammers: {

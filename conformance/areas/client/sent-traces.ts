@@ -161,7 +161,7 @@ function readJson(bytes: Uint8Array): TraceRequest {
   }
   throw new BodyError(
     'The body is not JSON.',
-    'Let a JSON encoder write the whole body: in a text that is put between quotes, quotes, backslashes, and line breaks must be escaped.',
+    'Let a JSON encoder write the whole body: if you build it from strings, you must escape quotes, backslashes, and line breaks.',
   );
 }
 
@@ -188,7 +188,7 @@ function readProtobuf(bytes: Uint8Array): TraceRequest {
     }
     if (isGrpcFrame(buffer)) {
       throw new BodyError(
-        'The body starts with the 5 bytes before a gRPC message: a flag and the length.',
+        'The body starts with the 5-byte header of a gRPC message: a flag and the length.',
         'Send only the message, or use an exporter for OTLP over HTTP: this is not a gRPC endpoint.',
       );
     }

@@ -252,7 +252,7 @@ function findSizeFault(exchange: Exchange, transcript: Transcript): Fault | unde
   };
 }
 
-/** The requests with the parts of a batch are about as large together as the batch. */
+/** Together, the requests with the parts of a batch are about as large as the batch. */
 const SPLIT_SHARE_MIN = 0.9;
 
 /** Returns whether later, smaller requests delivered a batch that was too large. */

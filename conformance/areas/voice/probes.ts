@@ -41,7 +41,7 @@ const REACTION_MS_MAX = 500;
 /** How long a probe waits for the error about a failed connection; ICE retries for a while. */
 const FAILURE_MS_MAX = 5_000;
 
-/** What a probe says: a short question that needs no more than a short reply. */
+/** The clip that probes play: a short question that needs only a short reply. */
 const QUESTION_ID = 'open-now';
 
 /** The usual duration of the setup of a call with its greeting, and of a turn with a short reply. */

@@ -169,7 +169,7 @@ function dot(plot: Plot, call: number, ms: number | null, className: string): Ht
   return [
     drawDot(plot, [call, ms], {
       className: `dot ${className}`,
-      // The shape tells them apart without their colors.
+      // The shapes tell the two latencies apart without color.
       shape: className === 'c2' ? 'square' : 'circle',
       title: `call ${call}: ${formatDuration(ms)}`,
     }),

@@ -234,8 +234,8 @@ const isCut = ({ request, reply, isAborted }: Pending): boolean =>
   isAborted && !request.raw.complete && !reply.raw.headersSent;
 
 /**
- * Returns a body as text, as base64 if it is not text, or only its size if it is not stored. Of a body
- * that the client cut off, it returns what arrived.
+ * Returns a body as text, as base64 if it is not text, or only its size if it is not stored. For a body
+ * that the client cut off, returns the part that arrived.
  */
 function toRecordedBody(
   entry: Pending,

@@ -48,7 +48,7 @@ export function findOutcomeHint(
   const explaining = wrongFilters.filter((wrong) => explains(endpoint, wrong));
   const explainingBoth = explaining.filter((wrong) => explains(other, wrong));
   const likely = explainingBoth.length > 0 ? explainingBoth : explaining;
-  // Without a listed session, the filter may as well compare names in a wrong way.
+  // If no session is listed, the filter may just as well compare names incorrectly.
   const isAnyListed = readsWithEval(endpoint, transcript).some(
     (page) => sessionsOf(page).length > 0,
   );

@@ -136,7 +136,7 @@ const DELETED_HINT = 'Send null as `url` of a session whose simulation was delet
 /** Says which part of a link is wrong. */
 function explainLink(url: string, pageName: string): string {
   if (url === '' && pageName === 'simulation') {
-    return 'An empty text is no link. If the simulation was deleted, send null.';
+    return 'An empty string is not a link. If the simulation was deleted, send null.';
   }
   const parsed = URL.parse(url);
   if (!parsed || !/^https?:$/.test(parsed.protocol)) {

@@ -31,7 +31,7 @@ export function explainDifferences(
 /** Returns the request that first carried a span. */
 const carrierOf = ({ arrivals }: SentSpan): Exchange | undefined => arrivals[0]?.exchange;
 
-/** Explains turns of requests that were sent at the same moment as the one whose spans are kept. */
+/** Explains turns whose requests overlap one whose spans are kept. */
 function explainConcurrency(
   shown: readonly SentSpan[],
   missing: readonly SentSpan[],

@@ -249,7 +249,7 @@ function scoresQueuedEvals(): Check {
 const DELETED_EVAL_HINT =
   'Skip an eval that was deleted: store no outcome of it, not even a failing one.';
 
-/** Requires at most as many evaluations as were queued. A repeated close is not the cause of more. */
+/** Requires at most as many evaluations as were queued. If there are more, a repeated close is not the cause. */
 export function scoresAtMostQueuedEvals(): Check {
   const check = scoresQueuedEvals();
   const hasMore = ({ queued, scored }: ScoredClose): boolean => scored > queued;

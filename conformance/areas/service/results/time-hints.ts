@@ -7,8 +7,8 @@ import { identify } from './evidence.ts';
 import { listCompletePages, listPages } from './listing.ts';
 
 /**
- * Returns what to do if reads with a time filter also lack or list sessions that start far from its
- * bound. Then the bound is not the operator's fault, even if one of the reads looks as if it were.
+ * Returns what to do if reads with a time filter list or lack sessions that start far from its bound.
+ * Then the comparison operator is not the cause, even if one of the reads looks as if it were.
  */
 export function findBoundHint(filter: TimeFilter, transcript: Transcript): string | undefined {
   const pages = listPages(transcript);
@@ -32,7 +32,7 @@ interface Selection {
   isListed: boolean;
 }
 
-/** Filters by which a read may lack a session that is within its bounds. */
+/** Other filters, which may exclude a session that is within the bounds of a read. */
 const otherParameters = ['eval', 'run', 'agent', 'failed_only'];
 
 function listSelections(

@@ -1,6 +1,6 @@
 /** Clients whose spans do not arrive, although they sent or should have sent them. */
 import { request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import { SERVICE_API_KEY_HEADER } from '../../src/contract/index.ts';
 import { end, read, sendSpans } from '../support/conformance/client-requests.ts';
@@ -10,12 +10,11 @@ import { makeHexId, makeSpan, makeTraceRequest } from '../support/traces/otlp.ts
 
 const jsonBody = (span = makeSpan()): string => JSON.stringify(makeTraceRequest([span]));
 
-/** Sends the headers of a trace request and a part of its body, and closes the connection. */
-async function sendCut(
+/** Sends the headers of a trace request, and returns when the service has read them. */
+async function openUpload(
   { url, apiKey }: Target,
   length: Record<string, string>,
-  part: string,
-): Promise<void> {
+): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const headers = {
     host: hostname,
@@ -27,8 +26,19 @@ async function sendCut(
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const socket = connect(Number(port), hostname);
   socket.write(`POST /v1/traces HTTP/1.1\r\n${lines.join('')}\r\n`);
-  // The service has read the headers when it asks for the body, and the part when the socket closes.
+  // Then it asks for the body.
   await new Promise((resolve) => socket.once('data', resolve));
+  return socket;
+}
+
+/** Sends the headers of a trace request and a part of its body, and closes the connection. */
+async function sendCut(
+  target: Target,
+  length: Record<string, string>,
+  part: string,
+): Promise<void> {
+  const socket = await openUpload(target, length);
+  // The service has read the part when the socket closes.
   await new Promise((resolve) => socket.end(part, () => socket.once('close', resolve).resume()));
 }
 
@@ -71,6 +81,12 @@ for (const [name, { run, expected, received, hint }] of Object.entries(cutBodies
     t.notMatch(JSON.stringify(report), /never sent traces|too large/);
   });
 
+  void t.test(`an upload that is cut uses up no injected fault: ${name}`, async (t) => {
+    const faults: ClientSetup['faults'] = [{ kind: 'rate_limit', retry_after_s: 0, times: 1 }];
+    const { failed } = await judgeRun(t, (target) => run(target, jsonBody()), { faults });
+    t.same(failed, ['CLIENT-012']);
+  });
+
   void t.test(`an upload that is cut and sent again is legal: ${name}`, async (t) => {
     const span = makeSpan();
     const { failed, warned } = await judgeRun(t, async (target) => {
@@ -82,6 +98,19 @@ for (const [name, { run, expected, received, hint }] of Object.entries(cutBodies
     t.same([failed, warned], [[], []]);
   });
 }
+
+void t.test('an upload that has not ended when the run ends is cut', async (t) => {
+  const { report, failed } = await judgeRun(t, async (target) => {
+    const socket = await openUpload(target, { 'content-length': '900' });
+    t.teardown(() => socket.destroy());
+    await new Promise((resolve) => socket.write('{"resourceSpans":', resolve));
+  });
+  t.same(failed, ['CLIENT-012']);
+  t.match(rowOf(report, 'CLIENT-012'), {
+    received: '17 bytes when the run ended',
+    hint: /wait for the result before the process exits/,
+  });
+});
 
 void t.test('a body that is refused before it arrives is not called too large', async (t) => {
   const { report } = await judgeRun(

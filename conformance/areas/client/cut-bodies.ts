@@ -6,7 +6,7 @@ import { type Exchange, isAccepted, type Transcript } from '../../engine/transcr
 import type { Fault } from './checks.ts';
 import { bytesOf, encodingOf, INFLATED_BYTES_MAX, isTraces, spansOf } from './sent-traces.ts';
 
-/** Returns whether the client closed the connection before the body of its request was complete. */
+/** Returns whether the body of a request was not complete when the client closed the connection, or the run ended. */
 export const isCut = ({ request }: Exchange): boolean => request.bodyCut === true;
 
 /** Returns the fault of a body that is cut, unless a later request may have delivered its spans. */
@@ -14,19 +14,22 @@ export function findCut(exchange: Exchange, transcript: Transcript): Fault | und
   if (!isCut(exchange) || isDeliveredLater(exchange, transcript)) return undefined;
   const bytes = requestBytesOf(exchange);
   const length = lengthOf(exchange);
+  const isOpen = exchange.failure?.kind === 'timeout';
   const lost = 'The service stores nothing from an incomplete body.';
   const upload =
     'If it is correct, the upload was interrupted: check the timeout of the client, and wait for the result before the process exits.';
   if (length === undefined) {
     return {
       expected: 'a chunked body that ends with a chunk of length 0',
-      received: `no such chunk after ${formatBytes(bytes)}: the client closed the connection`,
+      received: `no such chunk after ${formatBytes(bytes)}: ${isOpen ? 'the run ended' : 'the client closed the connection'}`,
       hint: `${lost} Close the stream of the body, so that the HTTP library sends the last chunk.`,
     };
   }
   return {
     expected: `the ${formatBytes(length)} that Content-Length announces`,
-    received: `${formatBytes(bytes)}, and then the client closed the connection`,
+    received: isOpen
+      ? `${formatBytes(bytes)} when the run ended`
+      : `${formatBytes(bytes)}, and then the client closed the connection`,
     hint: `${lost} Check that Content-Length is the number of bytes that you send: after encoding as UTF-8, and after compression. ${upload}`,
   };
 }

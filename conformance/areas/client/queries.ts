@@ -66,7 +66,7 @@ export const queries: Subject = {
     },
     'CLIENT-051': {
       level: 'should',
-      rule: 'A results request has only query parameters that the endpoint defines, each of them once.',
+      rule: 'A results request has only query parameters that the endpoint defines, each of them once. Parameters that resemble none, such as those against caching, are only noted.',
       statements: ['4.3.2', '4.4.2'],
       reason: 'The specification does not say how a service handles other or repeated parameters.',
       check: checkRequests(isRead, NO_READ, findUndefinedParameters),

@@ -896,7 +896,7 @@ export interface RecordedRequest {
    */
   bodyBytes?: number;
   /**
-   * Present if a client closed the connection before the body of its request was complete. The body is the part that arrived.
+   * Present if a client closed the connection, or the run ended, before the body of its request was complete. The body is the part that arrived.
    */
   bodyCut?: true;
 }

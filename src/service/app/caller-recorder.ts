@@ -136,13 +136,13 @@ export function createCallerRecorder(options: CallerRecorderOptions): CallerReco
       });
     },
     async recording() {
-      const arriving = all.filter((entry) => entry.endedMs === undefined && hasResponse(entry));
-      await waitUntilClosed(arriving, clock);
+      const open = all.filter((entry) => entry.endedMs === undefined && isJudged(entry));
+      await waitUntilClosed(open, clock);
       return {
         startedAt,
         apiKeyHeader,
         exchanges: all
-          .filter(hasResponse)
+          .filter(isJudged)
           .map((entry, index) => toRecord(entry, index + 1, entry.endedMs ?? now(), redaction)),
         droppedRequests,
       };
@@ -150,8 +150,9 @@ export function createCallerRecorder(options: CallerRecorderOptions): CallerReco
   };
 }
 
-const hasResponse = ({ endedMs, reply }: Pending): boolean =>
-  endedMs !== undefined || reply.raw.headersSent;
+/** Returns whether an exchange shows a fault or a response: it has ended, or its body is still arriving. */
+const isJudged = ({ endedMs, request, reply }: Pending): boolean =>
+  endedMs !== undefined || reply.raw.headersSent || !request.raw.complete;
 
 const CLOSE_MS_MAX = 2_000;
 
@@ -223,15 +224,20 @@ function toRecord(
             body: redactText(response),
           },
         }
-      : { failure: { kind: 'reset', message: 'the client closed the connection' } }),
+      : { failure: findFailure(entry) }),
     startedMs,
     endedMs,
   };
 }
 
-/** Returns whether the client closed the connection before its body was complete, and got no response. */
-const isCut = ({ request, reply, isAborted }: Pending): boolean =>
-  isAborted && !request.raw.complete && !reply.raw.headersSent;
+const findFailure = ({ isAborted }: Pending): NonNullable<ExchangeRecord['failure']> =>
+  isAborted
+    ? { kind: 'reset', message: 'the client closed the connection' }
+    : { kind: 'timeout', message: 'the body was not complete when the run ended' };
+
+/** Returns whether the body of a request never became complete, although nothing refused it before. */
+const isCut = ({ request, reply }: Pending): boolean =>
+  !request.raw.complete && !reply.raw.headersSent;
 
 /**
  * Returns a body as text, as base64 if it is not text, or only its size if it is not stored. For a body

@@ -68,7 +68,6 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
     const caller = await deps.authentication.authenticateCaller(request.raw.headers);
     const exporter = readExporter(request.raw.headers);
     try {
-      await deps.injectFault();
       admit(await deps.rateLimiter.checkRequest(caller));
       using share = createShare(deps.budget);
       const received = await receive(deps, caller, request, share);
@@ -147,7 +146,7 @@ function admit(admission: RateLimitResult): void {
  * @throws RequestError
  */
 async function receive(
-  { rateLimiter, machineClock }: IngestDeps,
+  { rateLimiter, machineClock, injectFault }: IngestDeps,
   caller: Caller,
   request: FastifyRequest,
   share: Share,
@@ -156,6 +155,8 @@ async function receive(
     const format = readBodyFormat(request.raw.headers);
     const body = await readWholeBody(request, share, machineClock);
     if (body === undefined) return undefined;
+    // Not earlier: a body that is cut would use up a fault, and look like one that was refused.
+    await injectFault();
     admit(await rateLimiter.countRequest(caller));
     return { format, body };
   } catch (error) {

@@ -91,7 +91,7 @@ const RECORD =
 function rejectOtherPeer(areas: readonly string[], name: string): void {
   if (!areas.some((area) => area === 'service' || area === 'client')) return;
   throw new ResendError(
-    `${name} is about a service or its client. Only requests to a sandbox can be sent again; use the curl commands of the report.`,
+    `${name} is about a service or its client. Only requests to a sandbox can be sent again. Use the curl commands of the report; a recording (--record run.ndjson) has bodies that they shorten.`,
   );
 }
 

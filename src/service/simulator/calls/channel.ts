@@ -247,7 +247,7 @@ class VoiceChannel implements Channel {
     const isDue = (until: AbortSignal): Promise<boolean> => interjections.isInterruptionDue(until);
     const end = await turn.reply(speech, signal, isDue);
     if (turn.hasAgentInterrupted)
-      this.#history.note(`The agent spoke over the user (turn ${this.#turns}).`);
+      this.#history.note(`The agent spoke before the user had finished (turn ${this.#turns}).`);
     this.#history.compareTranscript(line.text, updates.userText);
     this.#noteUnsaid(planned, {
       backchannel: interjections.hasSaidBackchannel,

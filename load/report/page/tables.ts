@@ -7,7 +7,7 @@ import type {
 } from '../../../src/contract/index.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
 import { formatDuration, formatNumber, formatQuantity } from '../../../src/report-kit/format.ts';
-import { nameTargetVerdict } from '../../../src/report-kit/load-standings.ts';
+import { LOAD_STANDINGS, nameTargetVerdict } from '../../../src/report-kit/load-standings.ts';
 import { renderItems, type ItemColumn } from '../../../src/report-kit/table.ts';
 import { renderVerdict } from '../../../src/report-kit/verdict.ts';
 import { addCounts } from '../../record/counts.ts';
@@ -22,17 +22,12 @@ import {
   describeTraceId,
 } from '../wording.ts';
 
-const CLASSES: Record<LoadVerdict, string> = {
-  PASS: 'pass',
-  FAIL: 'fail',
-  'NOT PROVEN': 'unknown',
-  'INVALID RUN': 'unknown',
-  'NOT TESTED': 'untested',
-};
-
 /** Renders the verdict of a target or a call. */
 export const renderTargetVerdict = (verdict: LoadVerdict): Html =>
-  renderVerdict(CLASSES[verdict], nameTargetVerdict(verdict));
+  renderVerdict(
+    verdict === 'NOT TESTED' ? 'untested' : LOAD_STANDINGS[verdict],
+    nameTargetVerdict(verdict),
+  );
 
 /** Formats a value for a narrow column. */
 function shortQuantity(value: number, unit: string): string {

@@ -86,7 +86,9 @@ function addRepeatRoutes(
   ): Promise<string> => {
     const path = pathOfRun('simulation', plan.id);
     const start = {
-      ...{ agent: plan.agent, health, action: `${path}/again` },
+      agent: plan.agent,
+      health,
+      action: `${path}/again`,
       scenarioCount: plan.scenarios.length,
       estimate: await simulations.estimate(ownerId, request),
       back: html`<a href="${linkTo(context, path)}">Back</a>`,

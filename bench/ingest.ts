@@ -73,7 +73,7 @@ function newSpan(conversationId: string): NewSpan {
   };
 }
 
-/** One way to store spans, in a store of its own. */
+/** A way to store spans, with a separate store. */
 interface Target {
   name: string;
   /** The target that stores the same rows in the fastest way; undefined for such a target. */
@@ -116,7 +116,7 @@ async function measureCost(target: Target, requests: readonly TraceRequestRows[]
   };
 }
 
-/** The place of a target, and what it is. */
+/** What a target is, and where it stores spans. */
 type TargetOptions = Pick<Target, 'name' | 'peer' | 'perTransaction' | 'serverPid'> & {
   location: StoreLocation;
 };

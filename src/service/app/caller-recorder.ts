@@ -229,8 +229,8 @@ function toRecord(
 }
 
 /**
- * Returns a body as text, as base64 if it is not text, or only its size if it is not stored. Of a body
- * that the client cut off, it returns what arrived.
+ * Returns a body as text, as base64 if it is not text, or only its size if it is not stored. If the
+ * client cut the body off, returns the part that arrived.
  */
 function toRecordedBody({
   request,

@@ -14,9 +14,9 @@ const TURN_TAKING_KINDS: readonly EvalDefinition['kind'][] = [
 ];
 
 /**
- * Returns the failed evals of a call that ended because the agent did not reply: what was measured until
- * then proves that they failed. It does not prove that the others passed, so these are left out, as are
- * all evals of sessions that ended early for other reasons.
+ * Returns the failed evals of a call that ended because the agent did not reply: the measurements until
+ * then prove that they failed. They do not prove that the other evals passed, so these are left out.
+ * Returns nothing for sessions that ended early for other reasons.
  */
 export async function scoreUnansweredCall(
   { sessionId, scenario }: SessionPlan,

@@ -99,7 +99,7 @@ export function scoreNoDeadAir({ params, session }: ScorerInput): Score {
     const silences = call.events.filter(
       ({ kind, duration_ms: ms }) => kind === 'dead_air' && ms > max,
     );
-    // The silence after the last line has no sound at its end, so it is no event.
+    // No sound ended the silence after the last line, so no event records it.
     const last = session.turns.at(-1);
     if (call.missed_turns > 0 && last?.failed === true && (last.latencyMs ?? 0) > max) {
       const waited = `${Math.round(last.latencyMs ?? 0)} ms without a reply to the last line`;

@@ -195,7 +195,7 @@ function renderTimes({ readiness: { runs }, times, nowMs }: AgentNews): Html | u
     </details>`;
 }
 
-/** Leads to what shows next whether the agent is ready. */
+/** Renders the next step of finding out whether the agent is ready. */
 function renderNext(
   { report, readiness: { agent }, canTest }: AgentNews,
   context: PageContext,

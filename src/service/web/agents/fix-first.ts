@@ -11,7 +11,7 @@ import { renderAdvice } from './advice.ts';
 /** The most reasons of a part. */
 const REASONS_MAX = 10;
 
-/** What the reasons link to; undefined if it has no page. */
+/** What the reasons link to. A link is undefined if there is no page. */
 export interface ReasonLinks {
   linkToReport: (id: ReadinessPartReport['id']) => string | undefined;
   linkToScenario: (id: string) => string | undefined;

@@ -99,7 +99,7 @@ function listCauses(part: ReadinessPartReport, label: Html, links: ReasonLinks):
     ...unpassed.map(
       ({ scenario_id: scenarioId, run_id: runId, verdict, passed, samples, reason = '' }) =>
         html`${label} ${renderLink(links.linkToScenario(scenarioId), scenarioId)}
-        ${renderVerdict(verdict, verdict)}
+        ${renderVerdict(verdict)}
         ${renderLink(
           links.linkToSessions(runId, scenarioId),
           `${passed} of ${formatCount(samples, 'session')} passed`,

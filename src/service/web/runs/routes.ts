@@ -35,13 +35,9 @@ export function addRunRoutes({ page, form, live }: Pages, options: RunRouteOptio
     const found = problem
       ? { runs: [], total: 0, problem }
       : await store.runs.list({ ...filter, judgedMax: JUDGED_RUNS_MAX });
-    const judged =
-      filter.kind === 'simulation' ? await judgeRuns(options, ownerId, found.runs) : [];
-    const times = await timeSimulations(
-      store,
-      ownerId,
-      filter.kind === 'simulation' ? found.runs : [],
-    );
+    const simulated = filter.kind === 'simulation' ? found.runs : [];
+    const judged = await judgeRuns(options, ownerId, simulated);
+    const times = await timeSimulations(store, ownerId, simulated);
     const list = renderRunsPage(
       { filter, query, judged, times, nowMs: clock.nowMs(), ...found },
       context,

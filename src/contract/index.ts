@@ -9,7 +9,7 @@ export { describeArgument, formatPlace } from './argument.ts';
 export { createAsyncApi } from './asyncapi.ts';
 export { createContractDocuments } from './documents.ts';
 export { contractVersion } from './generated/version.ts';
-export { findHealthProblem } from './health-rules.ts';
+export { findHealthProblem, readAgentVersion } from './health-rules.ts';
 export { ISO_8601, parseIsoTime } from './iso8601.ts';
 export { createOpenApi } from './openapi.ts';
 export { sandboxRoutes } from './routes/sandbox-routes.ts';

@@ -1,27 +1,20 @@
-import { findHealthProblem, HEALTH_TIMEOUT_MS } from '../../../contract/index.ts';
+import { HEALTH_TIMEOUT_MS, readAgentVersion } from '../../../contract/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { isObject } from '../../../platform/json.ts';
 import type { AgentHealth } from '../../operations/simulations.ts';
 import { SessionError } from '../session-error.ts';
 import { PAGE_CURES } from './cures.ts';
-import { HEALTH_REQUEST, openHttp } from './sandbox-http.ts';
-
-const VERSION_LENGTH_MAX = 100;
+import { explainHealth, HEALTH_REQUEST, openHttp } from './sandbox-http.ts';
 
 /** Sends one `GET /health`, which reaches no model, and returns what would keep sessions from starting. */
 export async function readHealth(url: string, signal: AbortSignal): Promise<AgentHealth> {
   const http = openHttp({ url, connections: 1, clock: systemClock });
   try {
-    const { status, json } = await http.send(HEALTH_REQUEST, HEALTH_TIMEOUT_MS, signal);
-    const problem = findHealthProblem(status, json);
-    const version = isObject(json) ? json['version'] : undefined;
+    const response = await http.send(HEALTH_REQUEST, HEALTH_TIMEOUT_MS, signal);
+    const problem = explainHealth(response, PAGE_CURES);
+    const agentVersion = readAgentVersion(response.json);
     return {
-      ...(problem !== undefined && {
-        problem: `GET /health returned ${problem}. ${PAGE_CURES.health}`,
-      }),
-      ...(typeof version === 'string' && {
-        agentVersion: version.slice(0, VERSION_LENGTH_MAX).toWellFormed(),
-      }),
+      ...(problem !== undefined && { problem }),
+      ...(agentVersion !== undefined && { agentVersion }),
     };
   } catch (error) {
     if (error instanceof SessionError) return { problem: error.message };

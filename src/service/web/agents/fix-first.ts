@@ -3,6 +3,7 @@ import type {
   ReadinessReport,
   ReadinessScenario,
 } from '../../../contract/index.ts';
+import { toSentence } from '../../../platform/sandbox-kit-error.ts';
 import { formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
@@ -75,8 +76,6 @@ function listReasons(part: ReadinessPartReport, links: ReasonLinks): Html[] {
     ${links.linkRequirements(toSentence(detail))} ${renderAdvice(nextStep)}`,
   ];
 }
-
-const toSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 function listCauses(part: ReadinessPartReport, label: Html, links: ReasonLinks): Html[] {
   const { standing } = part;

@@ -55,11 +55,7 @@ export interface HttpResult {
  */
 export async function measureHttp(
   target: HttpTarget,
-  {
-    replicas: count,
-    seconds,
-    encoding = 'json',
-  }: { replicas: number; seconds: number; encoding?: Encoding },
+  { replicas: count, seconds, encoding }: { replicas: number; seconds: number; encoding: Encoding },
 ): Promise<HttpResult> {
   const replicas: Replica[] = [];
   try {

@@ -1,6 +1,7 @@
 /**
  * What the ingest of spans is compared with: the fastest ways to store the same rows in the same tables,
- * in transactions of the same size, as durably. They check nothing, read nothing, and expect no row twice.
+ * in transactions of the same size, with the same durability. They neither validate nor read anything, and
+ * do not handle duplicates.
  */
 import pg from 'pg';
 import { toDay } from '../src/platform/clock.ts';
@@ -20,7 +21,7 @@ const TABLES = ['conversations', 'spans', 'traces', 'tags'] as const;
 /** The rows of some requests, by table. */
 type Rows = Record<(typeof TABLES)[number], Row[]>;
 
-/** Stores requests that it has prepared before, so that only storing is measured. */
+/** Stores requests that were prepared earlier, so that only storing is measured. */
 export interface Peer {
   prepare: (requests: readonly TraceRequestRows[]) => () => Promise<void>;
   close: () => Promise<void>;
@@ -122,7 +123,7 @@ export async function openCopy(databaseUrl: string): Promise<Peer> {
   };
 }
 
-/** A statement that sends rows in the text format of COPY. The driver has none of its own. */
+/** A COPY statement that sends rows in text format. The driver does not support COPY. */
 class Copy implements pg.Submittable {
   readonly #text: string;
   readonly #data: Buffer;

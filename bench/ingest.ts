@@ -73,7 +73,7 @@ function newSpan(conversationId: string): NewSpan {
   };
 }
 
-/** One way to store spans, in a store of its own. */
+/** A way to store spans, with a separate store. */
 interface Target {
   name: string;
   /** The target that stores the same rows in the fastest way; undefined for such a target. */
@@ -116,7 +116,7 @@ async function measureCost(target: Target, requests: readonly TraceRequestRows[]
   };
 }
 
-/** The place of a target, and what it is. */
+/** What a target is, and where it stores spans. */
 type TargetOptions = Pick<Target, 'name' | 'peer' | 'perTransaction' | 'serverPid'> & {
   location: StoreLocation;
 };
@@ -159,30 +159,38 @@ async function openProduct(location: StoreLocation): Promise<Peer> {
 /** Opens targets that take turns, so that a slower disk or a growing file affects all. */
 async function openTargets(directory: string, databases: BenchDatabase[]): Promise<Target[]> {
   const targets: Target[] = [];
-  for (const perTransaction of [1, REQUESTS_PER_TRANSACTION]) {
-    for (const [product, peerOf] of [
-      ['sqlite', 'loop'],
-      ['postgres', 'copy'],
-    ] as const) {
-      for (const kind of [product, peerOf]) {
-        const name = `${kind} ${perTransaction}`;
-        const peer = kind === product ? `${peerOf} ${perTransaction}` : undefined;
-        const about = { name, peer, perTransaction };
-        if (product === 'sqlite') {
-          const location = { file: join(directory, `${name}.db`) };
-          targets.push(await openTarget({ ...about, location, serverPid: undefined }));
-          continue;
-        }
-        const database = await createDatabase();
-        if (!database) continue;
-        databases.push(database);
-        const { url: databaseUrl, serverPid } = database;
-        targets.push(await openTarget({ ...about, location: { databaseUrl }, serverPid }));
-      }
+  for (const { store, ...about } of planTargets()) {
+    if (store === 'sqlite') {
+      const location = { file: join(directory, `${about.name}.db`) };
+      targets.push(await openTarget({ ...about, location, serverPid: undefined }));
+    } else {
+      const database = await createDatabase();
+      if (!database) continue;
+      databases.push(database);
+      const { url: databaseUrl, serverPid } = database;
+      targets.push(await openTarget({ ...about, location: { databaseUrl }, serverPid }));
     }
   }
   return targets;
 }
+
+/** The stores, and the name of the peer of each. */
+const STORES = [
+  ['sqlite', 'loop'],
+  ['postgres', 'copy'],
+] as const;
+
+/** Returns each store and its peer, with one request and with many per transaction. */
+const planTargets = () =>
+  [1, REQUESTS_PER_TRANSACTION].flatMap((perTransaction) =>
+    STORES.flatMap(([store, peerName]) => {
+      const peer = `${peerName} ${perTransaction}`;
+      return [
+        { store, perTransaction, name: `${store} ${perTransaction}`, peer },
+        { store, perTransaction, name: peer, peer: undefined },
+      ];
+    }),
+  );
 
 /** Returns the spans per second of the peers with most requests per transaction, by name. */
 async function run(rounds: number): Promise<Map<string, number>> {
@@ -202,8 +210,14 @@ async function measureServices(
   peerRates: ReadonlyMap<string, number>,
 ): Promise<void> {
   const titles = [
-    ...['spans/s', 'of peer', 'generator', 'replicas', 'postgres'],
-    ...['WAL B/span', 'spans/sync', 'cores'],
+    'spans/s',
+    'of peer',
+    'generator',
+    'replicas',
+    'postgres',
+    'WAL B/span',
+    'spans/sync',
+    'cores',
   ];
   console.log(
     `over HTTP, ${HTTP_SPANS_PER_REQUEST} spans per request; CPU in us per span, cores used of all together`,
@@ -214,8 +228,11 @@ async function measureServices(
     const ofPeer = spansPerSecond / (peerRates.get(`${peer} ${REQUESTS_PER_TRANSACTION}`) ?? NaN);
     const values = [generatorCpu, replicasCpu, databaseCpu, walBytes, 1 / walSyncs];
     const columns = [
-      ...[name, spansPerSecond.toFixed(0), ofPeer.toFixed(2)],
-      ...[...values.map((value) => value.toFixed(0)), result.cores.toFixed(2)],
+      name,
+      spansPerSecond.toFixed(0),
+      ofPeer.toFixed(2),
+      ...values.map((value) => value.toFixed(0)),
+      result.cores.toFixed(2),
     ];
     console.log(columns.map((text) => text.padStart(16)).join(''));
   };

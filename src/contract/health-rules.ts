@@ -16,13 +16,15 @@ export function findHealthProblem(status: number, body: unknown): string | undef
   return `${status} with an invalid body: ${describeViolations(findViolations('Health', body))}`;
 }
 
-/** The most characters of a version that reports keep. */
+/** The most characters of a version that are kept. */
 const VERSION_LENGTH_MAX = 100;
 
-/** Returns the version of the agent in a response to `GET /health`; undefined if it has none. */
+/**
+ * Returns the version of the agent that a response to `GET /health` reports; undefined if it reports none.
+ * @param body The JSON value; undefined if the body is not JSON.
+ */
 export function readAgentVersion(body: unknown): string | undefined {
   const version = isObject(body) ? body['version'] : undefined;
-  return typeof version === 'string' && version !== ''
-    ? version.slice(0, VERSION_LENGTH_MAX).toWellFormed()
-    : undefined;
+  if (typeof version !== 'string' || version === '') return undefined;
+  return version.slice(0, VERSION_LENGTH_MAX).toWellFormed();
 }

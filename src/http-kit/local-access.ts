@@ -33,7 +33,7 @@ export function findForeignPageProblem({ host, origin }: IncomingHttpHeaders): s
 const FORWARDING_HEADERS = [
   ...['Forwarded', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Forwarded-Proto'],
   ...['X-Real-IP', 'X-Client-IP', 'X-Cluster-Client-IP', 'Via'],
-  // Of content delivery networks and of hosting platforms.
+  // Content delivery networks and hosting platforms.
   ...['CF-Connecting-IP', 'CF-Connecting-IPv6', 'True-Client-IP', 'Fastly-Client-IP'],
   ...['X-Azure-ClientIP', 'X-Azure-SocketIP', 'Fly-Client-IP', 'CloudFront-Viewer-Address'],
 ];

@@ -1,3 +1,4 @@
+import { capitalize } from './format.ts';
 import { html, type Html } from './html.ts';
 
 /** A property that a page filters its rows by, such as the verdict. */
@@ -23,7 +24,7 @@ export function renderFilters<Row>(
   const sets = facets.map(
     (facet) =>
       html`<fieldset>
-        <legend>${facet.name[0]?.toUpperCase()}${facet.name.slice(1)}</legend>
+        <legend>${capitalize(facet.name)}</legend>
         ${countValues(rows, facet).map(
           ([value, count]) =>
             html`<label class="${facet.isColored ? selectorName(value) : ''}"

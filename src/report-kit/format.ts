@@ -16,6 +16,9 @@ export function formatCount(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** Returns a text with its first letter in upper case. */
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 let listFormat: Intl.ListFormat | undefined;
 
 /** Lists items: "a, b, and c". Of more than `itemsMax` items, it counts the rest: "a, b, and 3 more". */

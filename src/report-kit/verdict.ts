@@ -6,8 +6,9 @@ export type Standing = 'pass' | 'fail' | 'warn';
 /**
  * Renders a verdict as a badge with a shape, a word, and a color. All pages and reports show verdicts this way.
  * @param className A standing, or a verdict whose class has a color, such as `undecided`.
+ * @param word What the badge says (default: the class).
  */
-export const renderVerdict = (className: string, word: string): Html =>
+export const renderVerdict = (className: string, word = className): Html =>
   html`<b class="badge ${className}">${word}</b>`;
 
 const GOOD = ':is(.pass, .passed)';

@@ -306,8 +306,11 @@ void t.test('a database where a service was only started', async (t) => {
     assertUsageError(t, refused, /A service uses the database\. Stop it, and move again\./);
   });
   t.same(await moveAsJson(dataDir, url), {
-    ...{ code: 0, isResumed: false, wasComplete: false },
-    ...{ hasSourceChanged: false, hasTargetChanged: false },
+    code: 0,
+    isResumed: false,
+    wasComplete: false,
+    hasSourceChanged: false,
+    hasTargetChanged: false,
   });
 
   await t.test('start again', async (t) => {
@@ -324,7 +327,10 @@ void t.test('a database where a service was only started', async (t) => {
   );
   const earlier = { isResumed: true, wasComplete: true };
   t.same(await moveAsJson(dataDir, url), {
-    ...{ code: 0, ...earlier, hasSourceChanged: false, hasTargetChanged: true },
+    ...earlier,
+    code: 0,
+    hasSourceChanged: false,
+    hasTargetChanged: true,
   });
   await t.test('use the directory', async (t) => {
     await (await withService(t, { dataDir })).trace(makeSpan({ traceId: 'b'.repeat(32) }));
@@ -333,7 +339,10 @@ void t.test('a database where a service was only started', async (t) => {
   t.equal(changed.code, 1, changed.stdout);
   t.match(changed.stdout, /The directory has changed since its data was moved\./);
   t.same(await moveAsJson(dataDir, url), {
-    ...{ code: 1, ...earlier, hasSourceChanged: true, hasTargetChanged: false },
+    ...earlier,
+    code: 1,
+    hasSourceChanged: true,
+    hasTargetChanged: false,
   });
 });
 

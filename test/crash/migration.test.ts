@@ -24,7 +24,7 @@ interface Target {
   reset: () => Promise<unknown>;
   /** Runs statements, and returns the rows of the last one. */
   run: (...statements: string[]) => Promise<Record<string, unknown>[]>;
-  /** Returns the version of the tables; 0 if there are none. */
+  /** Returns the version of the tables; 0 if the database has no tables. */
   readVersion: () => Promise<number>;
 }
 

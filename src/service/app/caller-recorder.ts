@@ -240,8 +240,8 @@ const isCut = ({ request, reply }: Pending): boolean =>
   !request.raw.complete && !reply.raw.headersSent;
 
 /**
- * Returns a body as text, as base64 if it is not text, or only its size if it is not stored. For a body
- * that the client cut off, returns the part that arrived.
+ * Returns a body as text, as base64 if it is not text, or only its size if it is not stored. If the
+ * client cut the body off, returns the part that arrived.
  */
 function toRecordedBody(
   entry: Pending,

@@ -1,22 +1,14 @@
-import type { EvalDefinition } from '../../contract/index.ts';
 import { scoreSession } from '../scoring/eval-kinds.ts';
 import { toOutcome } from '../scoring/score.ts';
+import { turnTakingScorers } from '../scoring/turn-taking-evals.ts';
 import type { Outcome } from '../store/store.ts';
 import type { SessionPlan } from '../simulator/session-plan.ts';
 import type { SimulatedSession } from '../simulator/simulated-session.ts';
 
-const TURN_TAKING_KINDS: readonly EvalDefinition['kind'][] = [
-  'yields_within_ms',
-  'never_interrupts',
-  'responds_within_ms',
-  'no_false_endpoint',
-  'no_dead_air',
-];
-
 /**
- * Returns the failed evals of a call that ended because the agent did not reply: what was measured until
- * then proves that they failed. It does not prove that the others passed, so these are left out, as are
- * all evals of sessions that ended early for other reasons.
+ * Returns the failed evals of a call that ended because the agent did not reply: the measurements until
+ * then prove that they failed. They do not prove that the other evals passed, so these are left out.
+ * Returns nothing for sessions that ended early for other reasons.
  */
 export async function scoreUnansweredCall(
   { sessionId, scenario }: SessionPlan,
@@ -30,7 +22,7 @@ export async function scoreUnansweredCall(
     // A call can also end in the middle of a turn, because it took too long as a whole.
     last.latencyMs >= scenario.limits.turn_timeout_ms;
   if (!turnTaking || !isUnanswered) return [];
-  const scored = evals.filter(({ kind }) => TURN_TAKING_KINDS.includes(kind));
+  const scored = evals.filter(({ kind }) => Object.hasOwn(turnTakingScorers, kind));
   const outcomes = await Promise.all(
     scored.map(async (definition) =>
       toOutcome(

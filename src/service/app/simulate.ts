@@ -134,7 +134,7 @@ interface ScoringContext {
   clock: Clock;
 }
 
-/** Scores a session; of one that is not completed, only what its call proves. */
+/** Scores a session. If it was not completed, returns only the failures that its call proves. */
 async function scoreEnded(
   plan: SessionPlan,
   simulated: SimulatedSession,

@@ -71,7 +71,11 @@ export function startSimulations(
       wakeOthers: () => replica.publish('simulations'),
     };
   const simulator = startSimulationRunner({
-    ...{ store, clock, log, sharing, ...options },
+    store,
+    clock,
+    log,
+    sharing,
+    ...options,
     scoreUnanswered: scoreUnansweredCall,
   });
   listen(replica, 'simulations', simulator);

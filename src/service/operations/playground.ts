@@ -31,7 +31,7 @@ export interface PlaygroundTurn {
   evaluationMetadata?: object | undefined;
   latencyMs: number | undefined;
   problem?: string | undefined;
-  /** The status of the response; undefined if there is none. */
+  /** The status of the response; undefined if none arrived. */
   status?: number | undefined;
   /** What the response breaks; absent if it obeys the interface. */
   findings?: readonly ReplyFinding[];

@@ -20,7 +20,7 @@ export interface ReadinessPart {
   atMs?: number;
   /** What was tested, and when. */
   builds?: readonly (TestedBuild & { atMs: number })[];
-  /** Why it says nothing about the agent as it is now. */
+  /** Why it no longer describes the current agent. */
   outdated?: string;
   /** The report that shows it. */
   report?: AgentReport;

@@ -12,7 +12,7 @@ import { isSameUrl } from '../../platform/base-url.ts';
 import { isoTime } from '../../platform/clock.ts';
 import { formatList } from '../../report-kit/format.ts';
 import { summarizeTurnTaking } from '../../voice/turn-taking/summarize.ts';
-import { explainSession, groupUnpassed, listSharedReasons } from '../runs/reasons.ts';
+import { groupUnpassed, listSharedReasons } from '../runs/reasons.ts';
 import { listRunTurnTaking } from '../runs/turn-taking-facts.ts';
 import type { AgentReport, Store } from '../store/store.ts';
 import type { AgentReadiness } from './agent-readiness.ts';
@@ -21,6 +21,7 @@ import type { ConnectionReport } from './kit-functions.ts';
 import { LOAD_TARGETS_MAX } from './read-agent-report.ts';
 import { listVersions } from './outdated-evidence.ts';
 import type { ReadinessPart } from './readiness-part.ts';
+import { explainUnpassed, UNPASSED_MAX } from './simulation-readiness.ts';
 
 /** The most causes, targets, and scenarios of a part. */
 const CAUSES_MAX = 10;
@@ -32,8 +33,6 @@ const IDS_MAX = 10;
 /** How many scenarios, and sessions of each, are read to see how the agent takes turns in calls. */
 const CALLS_MAX = { scenarios: 20, sessions: 5 };
 
-/** How many scenarios that did not pass, and sessions of each, are read to find a reason. */
-const UNPASSED_MAX = { scenarios: 20, sessions: 20 };
 const REASON_LENGTH_MAX = 500;
 
 /** Returns the readiness of an agent, with what the newest reports say in detail. */
@@ -92,7 +91,7 @@ async function listTurnTaking(
 
 /** Adds the most frequent reason to the scenarios that did not pass. */
 async function explainScenarios(
-  { runs }: Pick<Store, 'runs'>,
+  store: Pick<Store, 'runs'>,
   ownerId: string,
   scenarios: readonly ReadinessScenario[],
 ): Promise<ReadinessScenario[]> {
@@ -100,10 +99,7 @@ async function explainScenarios(
   const explained = new Set(unpassed.slice(0, UNPASSED_MAX.scenarios));
   const add = async (scenario: ReadinessScenario): Promise<ReadinessScenario> => {
     if (!explained.has(scenario)) return scenario;
-    const { run_id: id, scenario_id: scenarioId } = scenario;
-    const ref = { ownerId, kind: 'simulation', id, scenarioId } as const;
-    const sessions = await runs.listSamples(ref, ['failed', 'undecided'], UNPASSED_MAX.sessions);
-    const [group = []] = groupUnpassed(sessions.map(explainSession));
+    const [group = []] = groupUnpassed(await explainUnpassed(store, ownerId, scenario));
     const [first] = listSharedReasons(group);
     const reason = first?.slice(0, REASON_LENGTH_MAX).toWellFormed();
     return reason === undefined ? scenario : { ...scenario, reason };

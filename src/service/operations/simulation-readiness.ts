@@ -1,16 +1,16 @@
-import type { ScenarioResult } from '../../contract/index.ts';
+import type { ReadinessScenario, ScenarioResult } from '../../contract/index.ts';
 import { formatCount } from '../../report-kit/format.ts';
 import { isSameUrl } from '../../platform/base-url.ts';
-import { explainSession } from '../runs/reasons.ts';
+import { explainSession, type ExplainedSession } from '../runs/reasons.ts';
 import { summarizeCounts } from '../runs/scenario-results.ts';
-import type { SimulationOfAgent, StoredAgent, TestedBuild } from '../store/store.ts';
+import type { SimulationOfAgent, Store, StoredAgent, TestedBuild } from '../store/store.ts';
 import type { ReadinessDeps, ReadinessPart } from './readiness-part.ts';
 
 /** How many of the newest simulations of an agent are judged. */
 export const JUDGED_SIMULATIONS_MAX = 50;
 
-/** How many sessions are read to find out why all stopped: of how many scenarios, and of each. */
-const READ_MAX = { scenarios: 20, sessions: 20 };
+/** How many scenarios, and sessions of each, are read to find out why they did not pass. */
+export const UNPASSED_MAX = { scenarios: 20, sessions: 20 };
 
 /** The newest result of a scenario, and its run. */
 interface NewestResult {
@@ -100,6 +100,17 @@ async function findNewestResults(
   return (await Promise.all(judged)).flat();
 }
 
+/** Returns why sessions of a scenario in a run did not pass. */
+export async function explainUnpassed(
+  { runs }: Pick<Store, 'runs'>,
+  ownerId: string,
+  { run_id: id, scenario_id: scenarioId }: Pick<ReadinessScenario, 'run_id' | 'scenario_id'>,
+): Promise<ExplainedSession[]> {
+  const ref = { ownerId, kind: 'simulation', id, scenarioId } as const;
+  const sessions = await runs.listSamples(ref, ['failed', 'undecided'], UNPASSED_MAX.sessions);
+  return sessions.map(explainSession);
+}
+
 /** Returns why all sessions stopped, if the sandbox let none of them end. */
 async function explainStop(
   { store }: ReadinessDeps,
@@ -107,16 +118,12 @@ async function explainStop(
   found: readonly NewestResult[],
 ): Promise<string | undefined> {
   if (found.some(({ result, isRunning }) => result.passed > 0 || isRunning)) return undefined;
-  const read = found.slice(0, READ_MAX.scenarios).map(({ run, result }) => {
-    const ref = {
-      ownerId,
-      kind: 'simulation',
-      id: run.id,
-      scenarioId: result.scenario_id,
-    } as const;
-    return store.runs.listSamples(ref, ['failed', 'undecided'], READ_MAX.sessions);
-  });
-  const sessions = (await Promise.all(read)).flat().map(explainSession);
+  const read = found
+    .slice(0, UNPASSED_MAX.scenarios)
+    .map(({ run, result: { scenario_id } }) =>
+      explainUnpassed(store, ownerId, { run_id: run.id, scenario_id }),
+    );
+  const sessions = (await Promise.all(read)).flat();
   const reasons = sessions.flatMap(({ status, end_reason: reason, error }) =>
     status === 'failed' && reason !== 'simulator_error' && error !== undefined ? [error] : [],
   );

@@ -31,12 +31,12 @@ export interface Simulations {
   ): Promise<readonly ScenarioResult[]>;
   /** Estimates what a simulation would send, without starting it. @throws InvalidDocumentError. */
   estimate(ownerId: string, request: SimulationRequest): Promise<SimulationEstimate>;
-  /** Returns simulations without their sessions, newest first. */
   /**
-   * Reads the health of the agent, which costs nothing, before a simulation of it is started.
+   * Reads the health of the agent before a simulation of it is started. This reaches no model.
    * @throws InvalidDocumentError.
    */
   checkHealth(ownerId: string, request: SimulationRequest): Promise<AgentHealth>;
+  /** Returns simulations without their sessions, newest first. */
   list(ownerId: string): Promise<Omit<Simulation, 'sessions' | 'scenarios'>[]>;
   /** Cancels a simulation and waits for its sessions to end. Returns whether it was running. */
   cancel(ownerId: string, id: string): Promise<boolean>;

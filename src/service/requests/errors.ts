@@ -1,6 +1,7 @@
 import { formatPlace, type ServiceError } from '../../contract/index.ts';
 import { asFastifyClientError, HttpError } from '../../http-kit/errors.ts';
 import { toSentence } from '../../platform/sandbox-kit-error.ts';
+import { capitalize } from '../../report-kit/format.ts';
 import { findDatabaseProblem, type DatabaseProblem } from '../store/database-problem.ts';
 
 /**
@@ -78,7 +79,7 @@ export class InvalidDocumentError extends RequestError {
    */
   constructor(pointer: string, problem: string, relatedPointer?: string) {
     const sentence = `${pointer || 'the document'} ${problem}`;
-    super('bad_request', toSentence(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`));
+    super('bad_request', toSentence(capitalize(sentence)));
     this.problem = sentence;
     this.pointer = pointer;
     this.relatedPointer = relatedPointer;

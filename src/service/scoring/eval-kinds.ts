@@ -8,13 +8,7 @@ import { scoreNoRepetition } from './repetition.ts';
 import { createErrorScore, type Judge, type Score, type Scorer } from './score.ts';
 import { scoreContains, scoreRegex } from './text-evals.ts';
 import { scoreToolArgs, scoreToolCalled, scoreToolOrder } from './tool-evals.ts';
-import {
-  scoreNeverInterrupts,
-  scoreNoDeadAir,
-  scoreNoFalseEndpoint,
-  scoreRespondsWithinMs,
-  scoreYieldsWithinMs,
-} from './turn-taking-evals.ts';
+import { turnTakingScorers } from './turn-taking-evals.ts';
 import { scoreEvaluationMetadata, scoreJsonPath } from './value-evals.ts';
 
 /** How each kind of eval is scored. A kind that is in the schema and not here does not compile. */
@@ -30,11 +24,7 @@ const scorers: Record<EvalDefinition['kind'], Scorer> = {
   json_path: scoreJsonPath,
   evaluation_metadata: scoreEvaluationMetadata,
   judge: scoreJudge,
-  yields_within_ms: scoreYieldsWithinMs,
-  never_interrupts: scoreNeverInterrupts,
-  responds_within_ms: scoreRespondsWithinMs,
-  no_false_endpoint: scoreNoFalseEndpoint,
-  no_dead_air: scoreNoDeadAir,
+  ...turnTakingScorers,
   heard_word_error_rate_max: scoreHeardWordErrorRateMax,
 };
 

@@ -1,12 +1,18 @@
 /** The evals that measure how the two sides of a call took turns. */
-import type { TurnTaking } from '../../contract/index.ts';
+import type { EvalDefinition, TurnTaking } from '../../contract/index.ts';
 import { formatCount } from '../../report-kit/format.ts';
 import { DEAD_AIR_MS_MIN, YIELD_AFTER_MS_MAX } from '../../voice/turn-taking/measure.ts';
 import { formatSome } from './quoting.ts';
-import { createErrorScore, createScore, type Score, type ScorerInput } from './score.ts';
+import {
+  createErrorScore,
+  createScore,
+  type Score,
+  type Scorer,
+  type ScorerInput,
+} from './score.ts';
 
 /** `yields_within_ms`: at every interruption, the agent fell silent within `ms`. */
-export function scoreYieldsWithinMs({ params, session }: ScorerInput): Score {
+function scoreYieldsWithinMs({ params, session }: ScorerInput): Score {
   const max = params.readNumber('ms');
   const expectation = `Expected the agent to stop within ${max} ms when the user interrupts`;
   return scoreCall(session.turnTaking, expectation, ({ interruptions, not_proven: notProven }) => {
@@ -37,7 +43,7 @@ export function scoreYieldsWithinMs({ params, session }: ScorerInput): Score {
 }
 
 /** `responds_within_ms`: every line got a reply, and its first sound came within `ms`. */
-export function scoreRespondsWithinMs({ params, session }: ScorerInput): Score {
+function scoreRespondsWithinMs({ params, session }: ScorerInput): Score {
   const max = params.readNumber('ms');
   const expectation = `Expected replies to start within ${max} ms`;
   return scoreCall(session.turnTaking, expectation, (call) => {
@@ -63,7 +69,7 @@ export function scoreRespondsWithinMs({ params, session }: ScorerInput): Score {
 }
 
 /** `never_interrupts`: the agent never started to speak while the user spoke. */
-export function scoreNeverInterrupts({ session }: ScorerInput): Score {
+function scoreNeverInterrupts({ session }: ScorerInput): Score {
   const expectation = 'Expected the agent to let the user finish';
   return scoreCall(session.turnTaking, expectation, (call) => {
     if (!isCountProven(call, 'agent_interruption')) {
@@ -76,7 +82,7 @@ export function scoreNeverInterrupts({ session }: ScorerInput): Score {
 }
 
 /** `no_false_endpoint`: the agent never mistook a pause within a line for the end of the turn. */
-export function scoreNoFalseEndpoint({ session }: ScorerInput): Score {
+function scoreNoFalseEndpoint({ session }: ScorerInput): Score {
   const expectation = 'Expected the agent to wait while the user pauses';
   return scoreCall(session.turnTaking, expectation, (call) => {
     const pauses = call.events.filter(({ kind }) => kind === 'pause').length;
@@ -92,14 +98,14 @@ export function scoreNoFalseEndpoint({ session }: ScorerInput): Score {
 }
 
 /** `no_dead_air`: there was no silence of both sides of more than `ms`. */
-export function scoreNoDeadAir({ params, session }: ScorerInput): Score {
+function scoreNoDeadAir({ params, session }: ScorerInput): Score {
   const max = params.readOptionalNumber('ms') ?? DEAD_AIR_MS_MIN;
   const expectation = `Expected no silence over ${max} ms`;
   return scoreCall(session.turnTaking, expectation, (call) => {
     const silences = call.events.filter(
       ({ kind, duration_ms: ms }) => kind === 'dead_air' && ms > max,
     );
-    // The silence after the last line has no sound at its end, so it is no event.
+    // No sound ended the silence after the last line, so no event records it.
     const last = session.turns.at(-1);
     if (call.missed_turns > 0 && last?.failed === true && (last.latencyMs ?? 0) > max) {
       const waited = `${Math.round(last.latencyMs ?? 0)} ms without a reply to the last line`;
@@ -118,6 +124,15 @@ export function scoreNoDeadAir({ params, session }: ScorerInput): Score {
     return createScore(false, `${expectation}: ${formatSome(described)}.`);
   });
 }
+
+/** How each of these kinds is scored. */
+export const turnTakingScorers = {
+  yields_within_ms: scoreYieldsWithinMs,
+  never_interrupts: scoreNeverInterrupts,
+  responds_within_ms: scoreRespondsWithinMs,
+  no_false_endpoint: scoreNoFalseEndpoint,
+  no_dead_air: scoreNoDeadAir,
+} satisfies Partial<Record<EvalDefinition['kind'], Scorer>>;
 
 /** Scores the turn-taking of a call; a session without one can't be scored. */
 function scoreCall(

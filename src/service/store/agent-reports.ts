@@ -171,18 +171,18 @@ function findCounting(reports: readonly AgentReport[], url: string): CountingRep
   return counting === newest ? counting : { ...counting, attempt: newest };
 }
 
-/** Returns the newest report, unless it leaves open what the one before it proved about the same build. */
+/** Returns the newest report, or an earlier pass of the same build that the newest one does not decide. */
 function findProof(judging: readonly AgentReport[]): AgentReport {
   const newest = findNewest(judging);
   const decisive = judging.filter(({ summary }) => summary.standing !== 'warn');
-  // A connection that is not healthy any more is news.
+  // A connection that is no longer healthy must show.
   if (newest.kind === 'connection' || decisive.length === 0) return newest;
   const proof = findNewest(decisive);
   const isHidden = proof.summary.standing === 'pass' && isSameBuild(proof.summary, newest.summary);
   return isHidden ? proof : newest;
 }
 
-/** Whether nothing is known that tells two tested builds apart. */
+/** Whether two tested builds are the same as far as is known. */
 const isSameBuild = (one: AgentReportSummary, other: AgentReportSummary): boolean =>
   isSameOrUnknown(one.agentVersion, other.agentVersion) &&
   isSameOrUnknown(one.connection, other.connection);

@@ -32,7 +32,7 @@ export async function timeSessions(
   const found = [];
   // A query for each run stops after its newest sessions; one for all would read all sessions.
   for (const key of keys) {
-    const ofRun = await db
+    const sessions = await db
       .selectFrom('sessions')
       .leftJoin('agents', 'agents.key', 'sessions.agent_key')
       .select(['sessions.key', 'sessions.simulated', 'agents.name as agent'])
@@ -40,37 +40,31 @@ export async function timeSessions(
       .orderBy('sessions.started_at_ms', 'desc')
       .limit(sessionsMax)
       .execute();
-    found.push(...ofRun.map((session) => ({ ...session, runKey: key })));
+    found.push({ key, sessions });
   }
-  if (found.length === 0) return new Map();
+  const sessionKeys = found.flatMap(({ sessions }) => sessions.map(({ key }) => key));
+  if (sessionKeys.length === 0) return new Map();
   const turns = await db
     .selectFrom('turns')
     .select(['session_key', 'latency_ms', 'failed'])
-    .where(
-      'session_key',
-      'in',
-      found.map(({ key }) => key),
-    )
+    .where('session_key', 'in', sessionKeys)
     .execute();
   const turnsBySession = Map.groupBy(turns, (turn) => turn.session_key);
-  const timed = found.flatMap(({ key, runKey, simulated, agent }) => {
-    const ofSession = turnsBySession.get(key);
-    if (!ofSession) return [];
-    const channel = parseJsonColumn(simulated)?.['channel'];
-    return {
-      runKey,
-      agent: agent ?? undefined,
-      channel: typeof channel === 'string' ? channel : undefined,
-      turns: ofSession.length,
-      responseMs: ofSession.flatMap(({ latency_ms: ms, failed }) =>
-        ms === null || failed === 1 ? [] : ms,
-      ),
-    };
-  });
-  return new Map(
-    Array.from(
-      Map.groupBy(timed, ({ runKey }) => runKey),
-      ([key, sessions]) => [key, sessions.map(({ runKey: _, ...session }) => session)],
-    ),
-  );
+  const timed = found.map(({ key: runKey, sessions }): [number, TimedSession[]] => [
+    runKey,
+    sessions.flatMap(({ key, simulated, agent }) => {
+      const ofSession = turnsBySession.get(key);
+      if (!ofSession) return [];
+      const channel = parseJsonColumn(simulated)?.['channel'];
+      return {
+        agent: agent ?? undefined,
+        channel: typeof channel === 'string' ? channel : undefined,
+        turns: ofSession.length,
+        responseMs: ofSession.flatMap(({ latency_ms: ms, failed }) =>
+          ms === null || failed === 1 ? [] : ms,
+        ),
+      };
+    }),
+  ]);
+  return new Map(timed);
 }

@@ -22,7 +22,7 @@ export interface StoredSimulationRequest {
   scenarios: { scenario: Scenario; persona: Persona; evals: readonly EvalDefinition[] }[];
 }
 
-/** What tells a tested build of an agent from others. */
+/** Identifies a tested build of an agent. */
 export interface TestedBuild {
   /** As `GET /health` reported it before the run. */
   agentVersion?: string;

@@ -102,7 +102,7 @@ async function answerLateAndLong(call: DoubleCall): Promise<void> {
   await call.speak();
 }
 
-/** Evals that an agent without a word fails, and one that proves nothing about it. */
+/** Evals that a silent agent fails, and one that its silence does not decide. */
 const answering: Scenario['evals'] = [
   { id: 'responds', name: 'Responds', kind: 'responds_within_ms', params: { ms: 2_500 } },
   { id: 'not_silent', name: 'Not silent', kind: 'no_dead_air', params: { ms: 2_500 } },

@@ -77,7 +77,11 @@ void t.test('every form redirects, and only its sender sees what it led to', asy
   const generated = await post('/keys/generate', { label: 'CI' });
   t.match((await read(generated, sender)).text, 'sk_', 'the new key is shown');
   t.notMatch((await read(generated, other)).text, 'sk_', 'another session does not see it');
-  t.notMatch((await read(generated, { accept: 'text/html' })).text, 'sk_', 'nor does a stranger');
+  t.notMatch(
+    (await read(generated, { accept: 'text/html' })).text,
+    'sk_',
+    'nor does an unauthorized caller',
+  );
   const wrong = await post('/agents', { name: 'Shop', url: 'shop.example' });
   t.match(await read(wrong, sender), { status: 400, text: 'shop.example' });
   t.match(await read(wrong.replace(/shown=.*/, 'shown=unknown'), sender), { status: 200 });

@@ -58,7 +58,7 @@ async function review(
     body: new URLSearchParams({ eval: 'polite', _token: token, ...fields }),
   });
   const location = response.headers.get('location') ?? '';
-  // A mistake has a page of its own.
+  // A mistake leads to a page that describes it.
   return location.includes('shown=') ? fetch(service.url + location, { headers }) : response;
 }
 

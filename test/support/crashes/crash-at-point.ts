@@ -37,13 +37,13 @@ function pass(when: 'before' | 'after', isMatch: boolean): void {
 }
 
 /** Replaces a method by one that also passes the point. */
-function wrap(target: object, name: string, textOf: (self: object, first: unknown) => string) {
+function wrap(target: object, name: string, textOf: (first: unknown) => string) {
   const original = Reflect.get(target, name) as AnyFunction;
   const connectionOf = (self: object): object =>
     'database' in self && self.database instanceof Object ? self.database : self;
   const wrapped: AnyFunction = function (...args) {
     const self = this as object;
-    const isMatch = isAtPoint(connectionOf(self), textOf(self, args[0]));
+    const isMatch = isAtPoint(connectionOf(self), textOf(args[0]));
     pass('before', isMatch);
     const last = args.at(-1);
     if (typeof last === 'function') {
@@ -68,7 +68,7 @@ function wrap(target: object, name: string, textOf: (self: object, first: unknow
   Reflect.set(target, name, wrapped);
 }
 
-const firstText = (_self: object, first: unknown): string =>
+const firstText = (first: unknown): string =>
   typeof first === 'string' ? first : String((first as { text?: unknown }).text);
 
 const prepare = Reflect.get(Sqlite.prototype, 'prepare') as AnyFunction;

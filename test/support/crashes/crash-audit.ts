@@ -1,4 +1,5 @@
 /** Compares what the database contains with what clients sent, and watches for forbidden changes. */
+import type { Test } from 'tap';
 import type { PlannedConversation } from './crash-clients.ts';
 import { execute } from '../database/postgres.ts';
 
@@ -71,7 +72,7 @@ interface ComparedSpan {
 }
 
 /** Returns what is wrong with the stored spans of conversations, and the number of correct ones. */
-export async function compareSpans(
+async function compareSpans(
   query: Query,
   planned: readonly PlannedConversation[],
 ): Promise<{ correct: number; wrong: unknown[] }> {
@@ -161,8 +162,31 @@ interface StoredCounts {
   judgeAttempts: ReadonlyMap<string, number>;
 }
 
+/**
+ * Asserts that the database has each span and session of conversations once, and each job and outcome of
+ * their evals. Returns the number of spans, and how often the judge was asked about each conversation.
+ * @param prefix What the ids of all these conversations begin with, and no others.
+ */
+export async function assertStoredOnce(
+  t: Test,
+  query: Query,
+  planned: readonly PlannedConversation[],
+  { prefix, evalCount }: { prefix: string; evalCount: number },
+): Promise<{ spans: number; judgeAttempts: StoredCounts['judgeAttempts'] }> {
+  const { correct: spans, wrong } = await compareSpans(query, planned);
+  t.same(wrong, [], 'every acknowledged span is stored once, unchanged');
+  const { judgeAttempts, ...counts } = await countStored(query, prefix);
+  const scored = planned.length * evalCount;
+  t.same(
+    counts,
+    { sessions: planned.length, jobs: scored, finished: scored, outcomes: scored },
+    'each conversation has one session, and each eval one job and one outcome',
+  );
+  return { spans, judgeAttempts };
+}
+
 /** Counts the rows that belong to the conversations whose ids have a prefix. */
-export async function countStored(query: Query, prefix: string): Promise<StoredCounts> {
+async function countStored(query: Query, prefix: string): Promise<StoredCounts> {
   const of = `from sessions where source_session_id like '${prefix}%'`;
   const count = 'select cast(count(*) as integer)';
   const [counts] = await query(

@@ -86,7 +86,7 @@ const CHANGES_TABLES = /create table|alter table|create index|user_version =|int
 
 /** Points of a process that creates or changes the tables. */
 export const migrationPoints: Readonly<Record<string, CrashPoint>> = {
-  // To die before a later statement is to die after the one before it.
+  // Before a later statement is the same as after the one that precedes it.
   'before a statement of a migration': {
     when: 'before',
     statement: CHANGES_TABLES,

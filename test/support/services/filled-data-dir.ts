@@ -30,7 +30,8 @@ export async function fillDataDir(t: Test, size: DataSize): Promise<string> {
           name: 'Seeded',
           sessions: [
             {
-              ...{ source_session_id: 'seeded', started_at: '2026-11-19T08:00:00Z' },
+              source_session_id: 'seeded',
+              started_at: '2026-11-19T08:00:00Z',
               metadata: { tier: 'gold' },
             },
           ],

@@ -169,7 +169,7 @@ function scenariosSection(
       {
         name: 'verdict',
         content: ({ verdict, flaky }) =>
-          html`${renderVerdict(verdict, verdict)}${flaky && html` <span class="warn">flaky</span>`}`,
+          html`${renderVerdict(verdict)}${flaky && html` <span class="warn">flaky</span>`}`,
       },
       {
         name: 'samples',
@@ -225,7 +225,7 @@ function reasonsSection(
       .map((session) => html`<a href="#${anchorOf(session)}">${nameOf(session)}</a>`);
     return [
       html`<li>
-        ${renderVerdict(first.verdict, first.verdict)}
+        ${renderVerdict(first.verdict)}
         ${formatCount(group.length, 'session')}${listScenarios(group)},
         <span class="soft">${describeEnd(first)}</span>
         <ul>

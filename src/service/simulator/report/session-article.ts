@@ -52,7 +52,7 @@ export function renderSession(
   >
     <details ${isOpen ? 'open' : ''}>
       <summary>
-        ${renderVerdict(verdict, verdict)}
+        ${renderVerdict(verdict)}
         <b>${nameOf(session)}</b>
         <span class="soft">${facts.join('; ')}</span>
       </summary>

@@ -10,6 +10,7 @@ import type {
 import { msBetween } from '../../../platform/clock.ts';
 import { comparisonHeading } from '../../../report-kit/comparison.ts';
 import {
+  capitalize,
   formatCount,
   formatDuration,
   formatNumber,
@@ -183,8 +184,7 @@ function formatTurnTaking(
   if (!measured || facts.length === 0) return [];
   const nameWidth = Math.max(...facts.map(([name]) => name.length));
   const lines = facts.flatMap(([name, figure]) => {
-    const label = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-    return labeled(`  ${label.padEnd(nameWidth)}  `, figure, layout.width);
+    return labeled(`  ${capitalize(name).padEnd(nameWidth)}  `, figure, layout.width);
   });
   return [`Turn-taking in ${formatCount(measured.calls, 'call')}:`, ...lines];
 }

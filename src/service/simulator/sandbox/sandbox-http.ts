@@ -1,5 +1,5 @@
 import type { Pool } from 'undici';
-import type { ChatRequest } from '../../../contract/index.ts';
+import { findHealthProblem, type ChatRequest } from '../../../contract/index.ts';
 import { limitSignal } from '../../../platform/abort.ts';
 import { findUrlProblem } from '../../../platform/base-url.ts';
 import { DeadlinePassed, type Clock } from '../../../platform/clock.ts';
@@ -63,6 +63,18 @@ export const HEALTH_REQUEST: SandboxRequest = {
   path: '/health',
   headers: { accept: 'application/json' },
 };
+
+/**
+ * Returns why no session can start, and what to do about it, from the response to `HEALTH_REQUEST`;
+ * undefined if the sandbox is ready.
+ */
+export function explainHealth(
+  { status, json }: SandboxResponse,
+  { health }: SandboxCures,
+): string | undefined {
+  const problem = findHealthProblem(status, json);
+  return problem === undefined ? undefined : `GET /health returned ${problem}. ${health}`;
+}
 
 /** Returns the request of a turn by chat (spec 2.7). */
 export const postChat = (request: ChatRequest, apiKey: string | undefined): SandboxRequest =>

@@ -1,6 +1,5 @@
 import {
   ABSENT_ENDPOINT_STATUSES,
-  findHealthProblem,
   HEALTH_TIMEOUT_MS,
   isMessage,
   type ChatRequest,
@@ -9,10 +8,11 @@ import {
 import { readRetryAfterMs, type Clock } from '../../../platform/clock.ts';
 import { retry, type Failure } from '../../../platform/retry.ts';
 import { createTraceparents, TRACEPARENT, traceIdOf } from '../../../platform/trace-context.ts';
-import { COMMAND_CURES, type SandboxCures } from './cures.ts';
+import { COMMAND_CURES } from './cures.ts';
 import { readReply } from './read-reply.ts';
 import {
   authorize,
+  explainHealth,
   HEALTH_REQUEST,
   openHttp,
   postChat,
@@ -112,8 +112,9 @@ function createSandbox(
 
   return {
     async checkHealth(signal) {
-      const response = send(HEALTH_REQUEST, HEALTH_TIMEOUT_MS, signal);
-      assertHealthy(await asInfrastructure(response, signal), cures);
+      const sent = send(HEALTH_REQUEST, HEALTH_TIMEOUT_MS, signal);
+      const problem = explainHealth(await asInfrastructure(sent, signal), cures);
+      if (problem !== undefined) throw new SessionError('infrastructure_error', problem);
     },
     async createUser(user, signal) {
       let response = await asInfrastructure(create(user, signal), signal);
@@ -159,12 +160,6 @@ async function asInfrastructure(
     if (signal.aborted || !(error instanceof SessionError)) throw error;
     throw new SessionError('infrastructure_error', error.message);
   }
-}
-
-function assertHealthy({ status, json }: SandboxResponse, { health }: SandboxCures): void {
-  const problem = findHealthProblem(status, json);
-  if (problem === undefined) return;
-  throw new SessionError('infrastructure_error', `GET /health returned ${problem}. ${health}`);
 }
 
 function isDuplicate({ status, json }: SandboxResponse): boolean {

@@ -78,8 +78,12 @@ export async function runStoredSimulation(
   const apiKey = await retry(() => simulations.findApiKey(ownerId, id));
   const { url, voice_url: voiceUrl } = plan.agent;
   const access = { apiKey, clock: systemClock };
-  const sandbox = { ...access, url, cures: PAGE_CURES };
-  const connections = openSandbox({ ...sandbox, connections: plan.concurrency });
+  const connections = openSandbox({
+    ...access,
+    url,
+    connections: plan.concurrency,
+    cures: PAGE_CURES,
+  });
   const calls = new Map<string, RecordedCall>();
   const caller = createVoiceCaller({
     ...access,

@@ -36,6 +36,14 @@ export const SPAN_COLUMNS = Object.keys(columnsIn(tables.spans, 'postgres')).fil
 
 type SpanColumn = (typeof SPAN_COLUMNS)[number];
 
+type TextColumn = {
+  [Name in SpanColumn]: Tables['spans'][Name] extends string | null ? Name : never;
+}[SpanColumn];
+
+/** Whether the values of a column are texts or null. */
+export const isTextColumn = (name: SpanColumn): name is TextColumn =>
+  tables.spans.columns[name].types.postgres === 'text';
+
 /** Returns the parameter with the values of a column of spans. */
 const valuesOf = (name: SpanColumn): string =>
   `$${SPAN_COLUMNS.indexOf(name) + 2}::${tables.spans.columns[name].types.postgres}[]`;

@@ -299,14 +299,12 @@ function toColumns(candidates: readonly Candidate[]): unknown[] {
     ...row,
     received_day: part.conversation.receivedDay,
   }));
-  return statements.SPAN_COLUMNS.map((name) => {
-    const values = rows.map((row) => replaceNul(row[name]));
-    return values.every(isTextOrNull) ? encodeTextArray(values) : values;
-  });
+  return statements.SPAN_COLUMNS.map((name) =>
+    statements.isTextColumn(name)
+      ? encodeTextArray(rows.map((row) => replaceNul(row[name])))
+      : rows.map((row) => row[name]),
+  );
 }
-
-const isTextOrNull = (value: unknown): value is string | null =>
-  value === null || typeof value === 'string';
 
 /** Inserts tags up to the limit of each conversation, and counts the others. */
 async function insertTags(

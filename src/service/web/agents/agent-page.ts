@@ -34,7 +34,6 @@ import { renderRuns } from '../runs/runs-page.ts';
 import { withRequirementLinks } from '../requirements/requirement-links.ts';
 import { renderAdvice } from './advice.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
-import { classOf } from './agents-page.ts';
 import { describeEvidenceTimes } from './evidence-times.ts';
 import { FIX_FIRST_CSS, renderFixFirst, type ReasonLinks } from './fix-first.ts';
 import { pathOfCall } from './call-page.ts';
@@ -83,7 +82,6 @@ const NOTICES = {
   unproven:
     'The report was attached, but does not count: it proves less than an earlier report about the same version.',
   checked: 'The connection was checked.',
-  canceled: 'The test was canceled.',
 };
 
 /** Renders the page of an agent: whether it is ready, its simulations, its reports, and its settings. */
@@ -195,7 +193,7 @@ function renderTimes({ readiness: { runs }, times, nowMs }: AgentNews): Html | u
     </details>`;
 }
 
-/** Leads to what shows next whether the agent is ready. */
+/** Renders the next step of finding out whether the agent is ready. */
 function renderNext(
   { report, readiness: { agent }, canTest }: AgentNews,
   context: PageContext,
@@ -227,12 +225,12 @@ const renderReadinessDetails = ({ parts }: ReadinessReport): Html[] =>
     );
 
 function renderPart(part: ReadinessPart, content: AgentNews, context: PageContext): Html {
-  const { name, verdict, detail, report, attempt, run, atMs } = part;
+  const { name, standing, verdict, detail, report, attempt, run, atMs } = part;
   const endMs = report ? Date.parse(report.summary.endedAt) : (atMs ?? run?.newestEndMs);
   const path = report ? pathOf(report) : `/simulation/${run?.id ?? ''}`;
   return html`<li>
     <h2>${name}</h2>
-    <p>${renderVerdict(classOf(part), verdict)}</p>
+    <p>${renderVerdict(standing, verdict)}</p>
     <p>${detail}</p>
     ${
       endMs !== undefined &&
@@ -324,7 +322,7 @@ function renderHistory({ reports, ...list }: AgentNews, context: PageContext): H
       {
         name: 'verdict',
         className: 'when',
-        content: ({ summary }) => renderVerdict(classOf(summary), summary.verdict),
+        content: ({ summary }) => renderVerdict(summary.standing, summary.verdict),
       },
       { name: 'result', content: ({ summary }) => summary.detail },
       { name: 'kit', className: 'when', content: ({ summary }) => summary.kitVersion },

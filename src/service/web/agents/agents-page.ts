@@ -71,7 +71,7 @@ function renderAgents(agents: readonly AgentReadiness[], context: PageContext): 
         name: name.toLowerCase(),
         content: ({ parts }) => {
           const part = parts[index];
-          return part && html`${renderVerdict(classOf(part), part.verdict)}${renderEnd(part)}`;
+          return part && html`${renderVerdict(part.standing, part.verdict)}${renderEnd(part)}`;
         },
       })),
     ],
@@ -89,7 +89,3 @@ function renderEnd({ atMs }: ReadinessPart): Html | undefined {
   if (atMs === undefined) return undefined;
   return html`<div class="soft when">ended ${renderTime(atMs)}</div>`;
 }
-
-/** Returns the class that colors a part of the readiness. */
-export const classOf = ({ standing }: Pick<ReadinessPart, 'standing'>): string =>
-  ({ pass: 'passed', fail: 'failed', warn: 'undecided' })[standing];

@@ -3,6 +3,7 @@ import type {
   ReadinessReport,
   ReadinessScenario,
 } from '../../../contract/index.ts';
+import { toSentence } from '../../../platform/sandbox-kit-error.ts';
 import { formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
@@ -11,7 +12,7 @@ import { renderAdvice } from './advice.ts';
 /** The most reasons of a part. */
 const REASONS_MAX = 10;
 
-/** What the reasons link to; undefined if it has no page. */
+/** What the reasons link to. A link is undefined if there is no page. */
 export interface ReasonLinks {
   linkToReport: (id: ReadinessPartReport['id']) => string | undefined;
   linkToScenario: (id: string) => string | undefined;
@@ -76,8 +77,6 @@ function listReasons(part: ReadinessPartReport, links: ReasonLinks): Html[] {
   ];
 }
 
-const toSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
-
 function listCauses(part: ReadinessPartReport, label: Html, links: ReasonLinks): Html[] {
   const { standing } = part;
   const missed = sortFailuresFirst(
@@ -99,7 +98,7 @@ function listCauses(part: ReadinessPartReport, label: Html, links: ReasonLinks):
     ...unpassed.map(
       ({ scenario_id: scenarioId, run_id: runId, verdict, passed, samples, reason = '' }) =>
         html`${label} ${renderLink(links.linkToScenario(scenarioId), scenarioId)}
-        ${renderVerdict(verdict, verdict)}
+        ${renderVerdict(verdict)}
         ${renderLink(
           links.linkToSessions(runId, scenarioId),
           `${passed} of ${formatCount(samples, 'session')} passed`,

@@ -138,7 +138,7 @@ const renderScenarios = ({ scenarios }: ReadinessPartReport): Html | undefined =
     items: scenarios,
     columns: [
       { name: 'scenario', content: (row) => row.scenario_id },
-      { name: 'verdict', content: ({ verdict }) => renderVerdict(verdict, verdict) },
+      { name: 'verdict', content: ({ verdict }) => renderVerdict(verdict) },
       {
         name: 'sessions passed',
         isNumber: true,

@@ -1,7 +1,7 @@
 import type { ReadinessPartReport, ReadinessReport } from '../../../contract/index.ts';
 import { CHART_CSS } from '../../../report-kit/chart.ts';
 import { FACT_LIST_CSS } from '../../../report-kit/fact-list.ts';
-import { formatAge } from '../../../report-kit/format.ts';
+import { capitalize, formatAge } from '../../../report-kit/format.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
 import { renderRunReport } from '../../../report-kit/run-report.ts';
@@ -40,7 +40,7 @@ export function renderReadinessPage(
     headline: `${word}: ${agent.name}`,
     standing,
     subject: agent.url,
-    sentence: `${cause.charAt(0).toUpperCase()}${cause.slice(1)}`,
+    sentence: capitalize(cause),
     tally: [
       ['pass', `${count('pass')} passed`],
       ['fail', `${count('fail')} failed`],

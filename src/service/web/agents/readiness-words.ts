@@ -1,3 +1,4 @@
+import { capitalize } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
 import type { AgentReadiness } from '../../operations/agent-readiness.ts';
@@ -10,6 +11,5 @@ export function renderReadiness(readiness: AgentReadiness): Html {
   const { headline, reasons } = describeReadiness(readiness);
   // In a badge, the headline is not the start of a sentence.
   const word = headline.replace(/[:.]$/, '');
-  const text = `${reasons.charAt(0).toUpperCase()}${reasons.slice(1)}`;
-  return html`${renderVerdict(CLASSES[readiness.readiness], word)} ${text}`;
+  return html`${renderVerdict(CLASSES[readiness.readiness], word)} ${capitalize(reasons)}`;
 }

@@ -19,7 +19,6 @@ import type { AgentReport, StoredAgent } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { linkToRequirement, withRequirementLinks } from '../requirements/requirement-links.ts';
 import { renderAdvice } from './advice.ts';
-import { classOf } from './agents-page.ts';
 import { targetColumns } from './target-columns.ts';
 
 /** The most requirements, targets, causes, notes, or requests that a page shows. */
@@ -46,7 +45,7 @@ export function renderReportPage(
       section: 'Agents',
       css: CSS,
       main: html`<p><a href="${linkTo(context, agentPath)}">${agent.name}</a></p>
-        <h1>${reportKindNames[kind]} ${renderVerdict(classOf(summary), summary.verdict)}</h1>
+        <h1>${reportKindNames[kind]} ${renderVerdict(summary.standing, summary.verdict)}</h1>
         <p>${summary.detail}</p>
         <p class="soft">
           ${summary.target}, ended ${formatInstant(summary.endedAt)}, attached
@@ -137,7 +136,7 @@ function renderRequirement(row: CheckReport['requirements'][number], context: Pa
   const { id, level, section, verdict, rule, expected, received, pointer, hint, curl } = row;
   return html`<div class="finding" id="${id}">
     <p>
-      ${renderVerdict(verdict, verdict)} <b>${linkToRequirement(id, context)}</b>
+      ${renderVerdict(verdict)} <b>${linkToRequirement(id, context)}</b>
       <span class="soft">${level}, spec ${section}</span>
     </p>
     <p>${withCode(rule)}</p>

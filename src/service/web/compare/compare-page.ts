@@ -1,5 +1,11 @@
 import type { ComparedScenario, RunChange, ScenarioChange } from '../../../contract/index.ts';
-import { cutText, formatCount, formatNumber, formatShare } from '../../../report-kit/format.ts';
+import {
+  capitalize,
+  cutText,
+  formatCount,
+  formatNumber,
+  formatShare,
+} from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
@@ -42,7 +48,7 @@ export function renderComparePage(comparison: RunComparison, context: PageContex
       main: html`<p class="soft"><a href="${linkTo(context, '/runs', { kind })}">All runs</a></p>
         <h1>Compare</h1>
         <p class="verdict">
-          ${renderVerdict(CLASSES[verdict], toHeadline(runChangeNames[verdict]))} ${sentence}
+          ${renderVerdict(CLASSES[verdict], capitalize(runChangeNames[verdict]))} ${sentence}
         </p>
         ${renderSides(before, after, context)} ${regressions && renderGroup(regressions)}
         <h2>What changed between these runs</h2>
@@ -73,8 +79,6 @@ const CLASSES: Readonly<Record<RunChange, string>> = {
   no_difference: '',
   not_comparable: 'undecided',
 };
-
-const toHeadline = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 function renderSides(before: Side, after: Side, context: PageContext): Html {
   return html`${renderItems({

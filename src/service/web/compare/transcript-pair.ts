@@ -90,8 +90,7 @@ function renderSide(
   const reasons = listReasons(explainSession(session));
   const omitted = turns.length - shown.length;
   return html`<p>
-      ${renderVerdict(verdict, verdict)}
-      ${link === undefined ? name : html`<a href="${link}">${name}</a>`}
+      ${renderVerdict(verdict)} ${link === undefined ? name : html`<a href="${link}">${name}</a>`}
     </p>
     <ul class="reasons">
       ${reasons

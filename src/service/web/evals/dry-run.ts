@@ -88,8 +88,7 @@ export function renderDryRun({ result }: Pick<ShownTrial, 'result'>): Html | und
   return html`<section id="dry-run" tabindex="-1" aria-labelledby="dry-run-title">
     <h2 id="dry-run-title">Result of the dry run</h2>
     <p role="status">
-      ${renderVerdict(outcome, outcome)}
-      ${session.sourceSessionId ?? session.scenario ?? session.sessionId}
+      ${renderVerdict(outcome)} ${session.sourceSessionId ?? session.scenario ?? session.sessionId}
     </p>
     <p>${reasoning}</p>
     <p class="soft">Nothing was stored.</p>

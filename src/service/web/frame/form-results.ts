@@ -25,7 +25,7 @@ export interface FormResults {
   find: (reader: Viewer, id: string) => FormResult | undefined;
 }
 
-/** Creates the memory of the newest results. Only the process that created a result knows it. */
+/** Keeps the newest results in the memory of this process. */
 export function createFormResults(): FormResults {
   const kept = new Map<string, FormResult & { readBy: string }>();
   let characters = 0;

@@ -1,3 +1,4 @@
+import { capitalize } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { SdkSettings } from '../../exporters/sdk-settings.ts';
 import type { IngestLogEntry } from '../../store/store.ts';
@@ -26,8 +27,6 @@ export function renderSdkSettings(
 /** Returns what the names of a vendor's packages have in common: `Traceloop (openai)` is of Traceloop. */
 const vendorOf = ({ name }: SdkSettings): string =>
   capitalize(name.replace(/(?<=^Google) .*| (?:for|before|with|\(|\d).*/, ''));
-
-const capitalize = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 function renderVendor(vendor: string, group: readonly SdkSettings[]): Html {
   const [first] = group;

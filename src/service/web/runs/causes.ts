@@ -107,7 +107,7 @@ function renderGroup(group: readonly Cause[], context: PageContext): Html {
   if (!first) return html``;
   const scenarios = groupByScenario(group);
   return html`<li>
-    ${renderVerdict(first.verdict, first.verdict)} ${formatCount(group.length, 'session')},
+    ${renderVerdict(first.verdict)} ${formatCount(group.length, 'session')},
     <span class="soft">${describeEnd(first)}</span>
     ${scenarios.size === 1 && renderSamples(group, context)}
     <ul class="reasons">

@@ -5,7 +5,12 @@ import {
   formatTickTime,
   renderSmallChart,
 } from '../../../report-kit/chart.ts';
-import { formatCount, formatDuration, formatNumber } from '../../../report-kit/format.ts';
+import {
+  capitalize,
+  formatCount,
+  formatDuration,
+  formatNumber,
+} from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { TimedSession } from '../../store/store.ts';
 import { describeTarget } from './run-axis.ts';
@@ -78,7 +83,7 @@ function renderTurns(target: string, counts: readonly number[]): Html {
 
 /** Names what a chart shows, such as "Shop agent by voice: turns". */
 const nameSubject = (target: string, what: string): string =>
-  target === '' ? `${what.charAt(0).toUpperCase()}${what.slice(1)}` : `${target}: ${what}`;
+  target === '' ? capitalize(what) : `${target}: ${what}`;
 
 /** A range of values, and how often they occur. */
 interface Bar {

@@ -6,6 +6,7 @@ import type { RunDetails, RunRef, SessionKind, Store } from '../../store/store.t
 import { readListFilter } from '../frame/list-filter.ts';
 import type { PageContext } from '../frame/page-frame.ts';
 import type { Reader } from '../frame/viewer.ts';
+import { isUnderWay } from './progress.ts';
 import type { RunPage } from './run-page.ts';
 
 /** The sources of the page of a run. */
@@ -71,7 +72,11 @@ export async function loadRunPage(
   );
   const omittedCauses = urgent.length - unpassed.length;
   const found = await store.runs.listSessions(ref, page);
-  const times = await store.runs.timeSessions({ ...ref, ids: [ref.id] }, TIMED_SESSIONS_MAX);
+  // A running simulation has no charts: they would change with each session.
+  const times =
+    watched && isUnderWay(watched)
+      ? undefined
+      : await store.runs.timeSessions({ ...ref, ids: [ref.id] }, TIMED_SESSIONS_MAX);
   const neighbors = await store.runs.findNeighbors(ref);
   const tested = watched?.plan.agent ?? found.sessions.find((session) => session.agent)?.agent;
   const agent = tested && { ...tested, id: await findAgentId(store, ownerId, tested) };
@@ -85,7 +90,7 @@ export async function loadRunPage(
   };
   const list = { ...found, ...page, query };
   const causes = { unpassed, omittedCauses };
-  const shown = { scenarios, ...stored, ...causes, times: times.get(ref.id) ?? [] };
+  const shown = { scenarios, ...stored, ...causes, times: times?.get(ref.id) ?? [] };
   return { kind, details, watched, ...shown, list, neighbors, agent };
 }
 

@@ -35,13 +35,9 @@ export function addRunRoutes({ page, form, live }: Pages, options: RunRouteOptio
     const found = problem
       ? { runs: [], total: 0, problem }
       : await store.runs.list({ ...filter, judgedMax: JUDGED_RUNS_MAX });
-    const judged =
-      filter.kind === 'simulation' ? await judgeRuns(options, ownerId, found.runs) : [];
-    const times = await timeSimulations(
-      store,
-      ownerId,
-      filter.kind === 'simulation' ? found.runs : [],
-    );
+    const simulated = filter.kind === 'simulation' ? found.runs : [];
+    const judged = await judgeRuns(options, ownerId, simulated);
+    const times = await timeSimulations(store, ownerId, simulated);
     const list = renderRunsPage(
       { filter, query, judged, times, nowMs: clock.nowMs(), ...found },
       context,
@@ -86,7 +82,9 @@ function addRepeatRoutes(
   ): Promise<string> => {
     const path = pathOfRun('simulation', plan.id);
     const start = {
-      ...{ agent: plan.agent, health, action: `${path}/again` },
+      agent: plan.agent,
+      health,
+      action: `${path}/again`,
       scenarioCount: plan.scenarios.length,
       estimate: await simulations.estimate(ownerId, request),
       back: html`<a href="${linkTo(context, path)}">Back</a>`,

@@ -55,7 +55,7 @@ export interface RunPage {
   unpassed: readonly Unpassed[];
   /** How many further scenarios have sessions that did not pass. */
   omittedCauses: number;
-  /** How long and how fast the newest sessions were. */
+  /** How long and how fast the newest sessions were; none while the simulation runs. */
   times: readonly TimedSession[];
   list: Page & { sessions: readonly Session[]; total: number; query: URLSearchParams };
   neighbors: RunNeighbors;
@@ -155,9 +155,8 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
   return { content, isFinal: watched === undefined || !isUnderWay(watched) };
 }
 
-/** A running simulation has no charts: they would change with each session. */
-function renderTimes({ times, watched }: RunPage): Html | undefined {
-  if (times.length === 0 || (watched && isUnderWay(watched))) return undefined;
+function renderTimes({ times }: RunPage): Html | undefined {
+  if (times.length === 0) return undefined;
   return html`<h2>Response times and turns</h2>
     <div class="charts">${renderDistributions(times)}</div>`;
 }

@@ -213,7 +213,10 @@ function addRunRoute({ form }: Pages, options: ScenarioPageOptions): void {
       }
       const agent = await findDocument(store, ownerId, 'agent', draft.values.agent ?? '');
       const start = {
-        ...{ agent, estimate, health, action: RUN_PATH },
+        agent,
+        estimate,
+        health,
+        action: RUN_PATH,
         scenarioCount: draft.scenarioIds.length,
         fields: renderHiddenRun(draft),
         back: html`<button class="quiet" name="back" value="yes">Back</button>`,

@@ -89,7 +89,7 @@ function renderResults({ scenario: { id }, runs }: ScenarioPage, context: PageCo
               },
               {
                 name: 'verdict',
-                content: ({ result: { verdict } }) => html`${renderVerdict(verdict, verdict)}`,
+                content: ({ result: { verdict } }) => renderVerdict(verdict),
               },
               {
                 name: 'sessions passed',

@@ -153,7 +153,7 @@ function renderSession(session: Session, context: PageContext): Html {
   const href = linkToSession(session, context);
   const name = nameSession(session);
   const of = run?.name ?? simulation?.name;
-  return html`${renderVerdict(verdict, verdict)}
+  return html`${renderVerdict(verdict)}
     ${href === undefined ? name : html`<a href="${href}">${name}</a>`}
     <span class="soft">${id !== name && id} ${of} ${renderTime(startedAtMs)}</span>`;
 }

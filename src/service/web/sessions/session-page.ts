@@ -81,8 +81,7 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
         <h1>${title}</h1>
         <div class="about-session">
           <div>
-            ${renderFactList([['Verdict', renderVerdict(verdict, verdict)]])}
-            ${renderNotes(session)}
+            ${renderFactList([['Verdict', renderVerdict(verdict)]])} ${renderNotes(session)}
             ${renderOutcomes(outcomes, { turns, linkToTurn: linkTurn, renderReview: review, linkToEval, linkToEditor, whyUnscored })}
           </div>
           <div class="facts">${renderFactList(listProperties(content, context))}</div>

@@ -65,7 +65,7 @@ function renderSessionVerdict(session: Session): Html {
   const { status, endReason = '' } = session;
   const verdict = decideVerdict(session);
   const end = { status, end_reason: endReason };
-  return html`${renderVerdict(verdict, verdict)}
+  return html`${renderVerdict(verdict)}
   ${status !== 'completed' && html`<span class="soft">${describeEnd(end)}</span>`}`;
 }
 

@@ -1,4 +1,5 @@
-import { formatCount, formatNumber } from '../../../report-kit/format.ts';
+import { toSentence } from '../../../platform/sandbox-kit-error.ts';
+import { capitalize, formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
@@ -29,11 +30,8 @@ export function renderProblems({ format, problems, problemCount }: FileReport): 
         name: format === 'csv' ? 'column' : 'JSON pointer',
         content: ({ place }) => place !== '' && html`<code>${place}</code>`,
       },
-      { name: 'problem', content: ({ problem }) => toSentence(problem) },
+      { name: 'problem', content: ({ problem }) => toSentence(capitalize(problem)) },
     ],
   })}
   ${rest > 0 && html`<p>And ${formatCount(rest, 'more problem')}.</p>`}`;
 }
-
-const toSentence = (problem: string): string =>
-  `${problem.charAt(0).toUpperCase()}${problem.slice(1)}${/[.?]$/.test(problem) ? '' : '.'}`;

@@ -1,10 +1,10 @@
-/** Texts that are sent in binary arrive as they are. */
+/** Texts that are sent in binary format arrive unchanged. */
 import t from 'tap';
 import { openPool } from '../../../../src/service/store/postgres/pool.ts';
 import { encodeTextArray } from '../../../../src/service/store/postgres/text-array.ts';
 import { withPostgres } from '../../../support/database/postgres.ts';
 
-void t.test('an array of texts arrives as it is', async (t) => {
+void t.test('an array of texts arrives unchanged', async (t) => {
   const { url } = await withPostgres(t);
   const pool = openPool(url);
   t.teardown(() => pool.end());

@@ -137,7 +137,10 @@ const rows: Record<string, Row> = {
         await Promise.all([call.speak(), call.waitForEndOfSpeech()]);
       }
     },
-    expected: { end_reason: 'goal_achieved', notes: [/spoke before the user had finished \(turn 1\)/, /turn 2/] },
+    expected: {
+      end_reason: 'goal_achieved',
+      notes: [/spoke before the user had finished \(turn 1\)/, /turn 2/],
+    },
   },
   'never ends its greeting': {
     isNightly: true,

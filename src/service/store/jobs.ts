@@ -4,6 +4,7 @@ import type { Connections, WriteTransaction } from './connections.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
 import { insertOutcomes, updateResults, type PlacedOutcome } from './outcomes.ts';
 import type { Outcome } from './records.ts';
+import type { Dialect } from './schema/table.ts';
 
 /** One eval that has to score one session. */
 export interface Job {
@@ -56,7 +57,7 @@ export function createJobStore(connections: Connections) {
      */
     finish: (worker: string, job: Job, outcome: Outcome, atMs: number): Promise<boolean> =>
       write(job.ownerId, async (db) => {
-        const [written = false] = await finishAll(db, {
+        const [written = false] = await finishAll(db, connections.dialect, {
           worker,
           finished: [{ job, outcome }],
           atMs,
@@ -69,7 +70,9 @@ export function createJobStore(connections: Connections) {
       finished: readonly FinishedJob[],
       atMs: number,
     ): Promise<boolean[]> =>
-      write(finished[0]?.job.ownerId ?? '', (db) => finishAll(db, { worker, finished, atMs })),
+      write(finished[0]?.job.ownerId ?? '', (db) =>
+        finishAll(db, connections.dialect, { worker, finished, atMs }),
+      ),
     /** Returns a job to the queue; it can be taken again from `dueAtMs` on. */
     release: (worker: string, job: Job, dueAtMs: number): Promise<void> =>
       write(job.ownerId, async (db) => {
@@ -226,9 +229,11 @@ interface FinishRequest {
 /** Returns for each job whether the worker still held it; the other outcomes are discarded. */
 async function finishAll(
   db: WriteTransaction,
+  dialect: Dialect,
   { worker, finished, atMs }: FinishRequest,
 ): Promise<boolean[]> {
-  await lockSessions(db, finished);
+  // SQLite has one writer at a time.
+  if (dialect === 'postgres') await lockSessions(db, finished);
   const written = new Set<Job>();
   const bySession = new Map<number, { ownerId: string; outcomes: PlacedOutcome[] }>();
   for (const { job, outcome } of finished.toSorted((a, b) => compareIds(a.job, b.job))) {
@@ -269,24 +274,21 @@ const compareIds = (a: Job, b: Job): number => a.id - b.id;
  * transactions that finish the last two jobs of a session, each would see the other job unfinished.
  */
 async function lockSessions(db: WriteTransaction, finished: readonly FinishedJob[]): Promise<void> {
-  const rows = await db
+  const keys = db
     .selectFrom('jobs')
     .select('session_key')
-    .distinct()
     .where(
       'id',
       'in',
       finished.map(({ job }) => job.id),
-    )
-    .orderBy('session_key')
+    );
+  await db
+    .selectFrom('sessions')
+    .select('key')
+    .where('key', 'in', keys)
+    .orderBy('key')
+    .forUpdate()
     .execute();
-  for (const { session_key: key } of rows) {
-    await db
-      .updateTable('sessions')
-      .set((eb) => ({ status: eb.ref('status') }))
-      .where('key', '=', key)
-      .execute();
-  }
 }
 
 /** A session to score. */

@@ -37,9 +37,15 @@ export function findLossOfPeer(transcript: Transcript, { peer }: Suite): Blockin
   if (!first || !isUnreachable) return undefined;
   // Only some of the requests that were sent together were answered. Judging those alone would
   // judge an arbitrary part. Calls in progress were cut off, regardless of what was lost first.
+  const inFlight = exchanges.filter(
+    ({ endpoint, endedMs }) => endpoint === first.endpoint && endedMs > first.startedMs,
+  );
+  // Responses that came earlier depend on the requests that were in flight meanwhile, such as the rate.
+  const sinceMs = Math.min(first.startedMs, ...inFlight.map(({ startedMs }) => startedMs));
   const isConcurrent = (exchange: Exchange): boolean =>
-    (exchange.endpoint === first.endpoint || isVoice(exchange)) &&
-    exchange.endedMs > first.startedMs;
+    exchange.endpoint === first.endpoint
+      ? exchange.endedMs > sinceMs
+      : isVoice(exchange) && exchange.endedMs > first.startedMs;
   // A request that ended the peer twice is a finding.
   const isJudged = (exchange: Exchange): boolean =>
     isReproduced(exchange, all) || !(isLost(exchange) || isConcurrent(exchange));

@@ -23,7 +23,10 @@ export interface Clock {
   nowMs(): number;
   /** Milliseconds from an arbitrary origin; never decreases. */
   monotonicMs(): number;
-  /** Waits; rejects with the signal's reason when aborted. Does not keep the process alive. */
+  /**
+   * Waits; rejects with the signal's reason when aborted. A time that has passed is waited for as
+   * briefly as 0 ms. Does not keep the process alive.
+   */
   sleep(ms: number, signal?: StopSignal): Promise<void>;
   /** Creates a signal that aborts after `ms` unless it is disposed of. */
   deadline(ms: number): Deadline;
@@ -62,12 +65,14 @@ export function createScaledClock(factor: number): Clock {
   return {
     nowMs: () => Math.floor(startedAtMs + monotonicMs()),
     monotonicMs,
-    sleep: (ms, signal) => sleepOnSystem(ms / factor, undefined, signal ? { signal } : {}),
+    // Node prints a warning for a negative time.
+    sleep: (ms, signal) =>
+      sleepOnSystem(Math.max(0, ms / factor), undefined, signal ? { signal } : {}),
     deadline(ms) {
       const controller = new AbortController();
       const timer = setTimeout(() => {
         controller.abort(new DeadlinePassed(`no response within ${ms} ms`));
-      }, ms / factor);
+      }, Math.max(0, ms / factor));
       return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) };
     },
   };

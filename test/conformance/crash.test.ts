@@ -118,10 +118,14 @@ void t.test('the request that stopped a sandbox for good is the first suspect', 
     const culprit = kept.find(({ exchange }) => exchange.id === first?.exchange)?.exchange;
     t.match(culprit?.request.body, body, `${fault}: the first suspect`);
     t.match(report.blockedBy?.cure, /in flight,? (and )?may have stopped it/);
-    t.match(report.blockedBy?.cure, /\((message "|body \{)/, 'with its content');
     t.match(
       report.blockedBy?.cure,
-      /No valid request may stop a sandbox, .* so it gives no verdict\.$/,
+      /\(POST \/[^ ,]+, (message "|body \{)/,
+      'with its method, path, and content',
+    );
+    t.match(
+      report.blockedBy?.cure,
+      /No valid request may stop a sandbox, .* so the loss itself fails no requirement\.$/,
     );
     const options = { style: plainStyle, width: 80 };
     const text = terminalReport(report, { ...options, resendFile: 'report.json' });

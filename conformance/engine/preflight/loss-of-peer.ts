@@ -123,15 +123,16 @@ function describeSuspects(suspects: readonly Exchange[], peer: Suite['peer']): s
     : `One of these requests, which were in flight, may have stopped it, the most likely first: exchanges ${list}. Start the ${peer} and send each of them again, alone: the one that stops it is the cause. If none does, requests that overlap stop it.`;
 }
 
-/** Names a request with what it contains: `7 "turn" (message "Hello")`. */
+/** Names a request with what it contains: `7 "turn" (POST /v1/chat/completions, message "Hello")`. */
 function nameSuspect(suspect: Exchange): string {
-  const content = describeContent(suspect);
-  return `${suspect.id} "${suspect.step}"${content === '' ? '' : ` (${content})`}`;
+  const { id, step, request } = suspect;
+  const parts = [`${request.method} ${request.path}`, describeContent(suspect)].filter(Boolean);
+  return `${id} "${step}" (${parts.join(', ')})`;
 }
 
 /** Says why a loss is no failure. */
 const describeDoubt = (peer: Suite['peer']): string =>
-  `No valid request may stop a ${peer}, but this run can't tell that from a ${peer} that was shut down or lost its network, so it gives no verdict.`;
+  `No valid request may stop a ${peer}, but this run can't tell that from a ${peer} that was shut down or lost its network, so the loss itself fails no requirement.`;
 
 /** Calls and requests may go to different hosts, of which only one may become unreachable. */
 function isVoiceElsewhere({ target, voiceUrl }: RunRecord): boolean {

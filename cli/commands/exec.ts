@@ -70,13 +70,20 @@ export const exec = defineCommand({
         ...(agent && { SANDBOX_KIT_AGENT_URL: agent.url }),
       });
       const { isInterrupted } = runner;
-      const judgmentCode = (await judgment?.conclude(service, { isInterrupted })) ?? 0;
-      return commandCode === 0 ? judgmentCode : commandCode;
+      if (!judgment) return commandCode;
+      const judgmentCode = await judgment.conclude(service, { isInterrupted });
+      if (commandCode === 0) return judgmentCode;
+      process.stderr.write(describeFailedCommand(commandCode));
+      return commandCode;
     } finally {
       await servers.stop();
     }
   },
 });
+
+/** Says that the exit code is not that of the judgment, which is the last thing that was printed. */
+const describeFailedCommand = (code: number): string =>
+  `The command failed with exit code ${code}. exec exits with the same code, whatever the judgment.\n`;
 
 /** A separate function: in one with `using`, the compiler does not rewrite import paths. */
 async function startReferenceAgent() {

@@ -121,6 +121,15 @@ void t.test('known failures of a client are accepted', async (t) => {
   );
 });
 
+void t.test('a command that failed decides the exit code, and the output says so', async (t) => {
+  const { code, stderr } = await judge(`${correctProgram} process.exit(7);`);
+  t.equal(code, 7);
+  t.match(
+    stderr,
+    /^CONFORMING {2}[^]*\nThe command failed with exit code 7\. exec exits with the same code/m,
+  );
+});
+
 void t.test('the other options need --judge-client', async (t) => {
   const rows = [['--inject-faults'], ['--json', 'a.json'], ['--record', 'a'], ['--strict']];
   for (const flags of rows) {

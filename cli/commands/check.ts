@@ -112,7 +112,7 @@ interface CheckParts extends Pick<Invocation, 'process' | 'origin'> {
   selection: CheckSelection;
 }
 
-const STOPPING = 'Stopping after deleting the created users.';
+const STOPPING = 'Stopping after cleaning up.';
 
 async function checkTarget(values: CheckValues, parts: CheckParts): Promise<number> {
   const settings = readSettings(values, parts);

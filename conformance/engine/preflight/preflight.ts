@@ -71,7 +71,9 @@ function findInterruption(transcript: Transcript, suite: Suite): BlockingCause |
     message: 'The run was interrupted.',
     cure: before
       ? 'The verdicts found so far remain, and the other requirements are blocked. To judge them, run it again.'
-      : 'Run it again.',
+      : suite.peer === 'client'
+        ? 'What the client did not send because of that is unknown, so nothing is judged. Run it again until the command ends by itself.'
+        : 'Run it again.',
     evidence: undefined,
     ...(before && { before }),
   };

@@ -54,28 +54,92 @@ export async function insertOutcomes(
   await insertRows(insertion, 'outcomes', rows, { skipExisting: true });
 }
 
-/** Updates the counts and the verdict of a session. Call it when its outcomes or its status changed. */
-export async function updateResults(db: WriteTransaction, sessionKey: number): Promise<void> {
-  const { status } = await db
+/** An outcome of a job that is done. */
+interface JobOutcome extends PlacedOutcome {
+  ownerId: string;
+  sessionKey: number;
+}
+
+/**
+ * Adds outcomes of jobs that are done, and updates their sessions: their counts, their verdicts, and, if
+ * their last job is done, their status.
+ */
+export async function addOutcomes(
+  db: WriteTransaction,
+  outcomes: readonly JobOutcome[],
+  atMs: number,
+): Promise<void> {
+  const keys = [...new Set(outcomes.map(({ sessionKey }) => sessionKey))];
+  if (keys.length === 0) return;
+  const added = Map.groupBy(outcomes, ({ sessionKey }) => sessionKey);
+  const sessions = (await readResults(db, keys)).map(({ stored, ...row }) => {
+    const known = new Set(stored.map(({ eval_id: evalId }) => evalId));
+    const fresh = (added.get(row.key) ?? []).filter(({ evalId }) => !known.has(evalId));
+    const earlier = stored.map(({ outcome, required }) => ({ outcome, required: required === 1 }));
+    const results = { status: row.status, ...toResults(row.status, [...earlier, ...fresh]) };
+    const isNewlyFailed = stored.length > 0 && row.failed === 0 && results.failed > 0;
+    return { ...row, failed: results.failed, fresh, results, isNewlyFailed };
+  });
+  const inserted = sessions.flatMap(({ fresh, ...session }) =>
+    fresh.map(({ ownerId, sessionKey: _, ...outcome }) => ({
+      session: { ...session, ownerId },
+      outcome,
+    })),
+  );
+  await insertOutcomes({ db }, inserted, atMs);
+  const newlyFailed = sessions.filter(({ isNewlyFailed }) => isNewlyFailed);
+  if (newlyFailed.length > 0) {
+    const failedKeys = newlyFailed.map(({ key }) => key);
+    await db
+      .updateTable('outcomes')
+      .set({ session_failed: 1 })
+      .where('session_key', 'in', failedKeys)
+      .execute();
+  }
+  // Many sessions have the same results.
+  for (const same of Map.groupBy(sessions, ({ results }) => JSON.stringify(results)).values()) {
+    await db
+      .updateTable('sessions')
+      .set(same[0]?.results ?? {})
+      .where(
+        'key',
+        'in',
+        same.map(({ key }) => key),
+      )
+      .execute();
+  }
+}
+
+/**
+ * Returns sessions with their stored outcomes, and with the status that they now have: a session that is
+ * being evaluated completes once all its jobs are done, even if some failed.
+ */
+async function readResults(db: WriteTransaction, keys: readonly number[]) {
+  const sessions = await db
     .selectFrom('sessions')
-    .select('status')
-    .where('key', '=', sessionKey)
-    .executeTakeFirstOrThrow();
-  const rows = await db
+    .select(['key', 'run_key', 'simulation_key', 'kind', 'started_at_ms', 'status', 'failed'])
+    .where('key', 'in', keys)
+    .execute();
+  const stored = await db
     .selectFrom('outcomes')
-    .select(['outcome', 'required'])
-    .where('session_key', '=', sessionKey)
+    .select(['session_key', 'eval_id', 'outcome', 'required'])
+    .where('session_key', 'in', keys)
     .execute();
-  const outcomes = rows.map(({ outcome, required }) => ({ outcome, required: required === 1 }));
-  const results = toResults(status, outcomes);
-  await db.updateTable('sessions').set(results).where('key', '=', sessionKey).execute();
-  if (results.failed === 0) return;
-  await db
-    .updateTable('outcomes')
-    .set({ session_failed: 1 })
-    .where('session_key', '=', sessionKey)
-    .where('session_failed', '=', 0)
+  const jobs = await db
+    .selectFrom('jobs')
+    .select('session_key')
+    .distinct()
+    .where('session_key', 'in', keys)
+    .where('state', '<>', 'done')
     .execute();
+  const unfinished = new Set(jobs.map((job) => job.session_key));
+  const storedByKey = Map.groupBy(stored, (row) => row.session_key);
+  return sessions.map(({ status, ...session }) => ({
+    ...session,
+    status:
+      status === 'evaluating' && !unfinished.has(session.key) ? ('completed' as const) : status,
+    stored: storedByKey.get(session.key) ?? [],
+  }));
 }
 
 /** Returns the counts and the verdict of a session. */

@@ -11,7 +11,11 @@ import { systemClock } from '../src/platform/clock.ts';
 import { silentLog } from '../src/platform/log.ts';
 import { scoreSession } from '../src/service/scoring/eval-kinds.ts';
 import { startJobRunner } from '../src/service/scoring/job-runner.ts';
-import { findScoredSession, holdScorable } from '../src/service/sessions/transcripts.ts';
+import {
+  findScoredSession,
+  holdScorable,
+  readScoredSessions,
+} from '../src/service/sessions/transcripts.ts';
 import type { ScoredSession } from '../src/service/sessions/scored-session.ts';
 import { openSpanWriter } from '../src/service/store/open-span-writer.ts';
 import { openStore } from '../src/service/store/open-store.ts';
@@ -119,6 +123,7 @@ async function run(name: string, location: StoreLocation, serverPid?: number): P
         clock: systemClock,
         log: silentLog,
         readSession: (owner, id) => findScoredSession(store, owner, id),
+        readSessions: (owner, ids) => readScoredSessions(store, owner, ids),
         holdMemory: (owner, id) => holdScorable(store, owner, id),
         worker: `bench-${round}`,
       });

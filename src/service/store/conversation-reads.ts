@@ -21,7 +21,7 @@ const SPAN_BYTES = 1_000;
 
 /** The transaction itself reads no more of a conversation, so that it is short. */
 export const SEARCHED_SPANS_MAX = 200;
-const SEARCHED_BYTES_MAX = 100_000;
+export const SEARCHED_BYTES_MAX = 100_000;
 
 /** Creates the reads of conversations as a whole. */
 export function createConversationReads(

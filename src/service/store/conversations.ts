@@ -5,6 +5,7 @@ import { createConversationReads } from './conversation-reads.ts';
 import { findConversation, isUnscored, type Conversation } from './find-conversation.ts';
 import { closeAndQueueScoring, queueScoring } from './queue-scoring.ts';
 import type { CloseRequest, CloseResult, Page } from './records.ts';
+import { readScoredConversations } from './scored-conversations.ts';
 import { endOfPrefix } from './text-search.ts';
 
 /** A conversation without a session, in a list. */
@@ -47,6 +48,12 @@ export function createConversationStore(
         .orderBy('tags.name')
         .orderBy('value')
         .execute(),
+    /**
+     * Reads the conversations that sessions score, in groups of limited size. Leaves out large ones, and
+     * sessions that have something else than their conversation.
+     */
+    readScored: (ownerId: string, sessionIds: readonly string[]) =>
+      readScoredConversations(reader(ownerId), { ownerId, sessionIds, inPartitions }),
     /**
      * Closes a conversation and, in the same transaction, adds it to its run and queues its scoring.
      * Concurrent calls close it once; later calls return `alreadyClosed`. Returns undefined for an

@@ -52,14 +52,15 @@ export function createMemoryJobs(): MemoryJobs {
       queue.set(job.id, { job, dueAtMs, holder: undefined });
       return job;
     },
-    async take(worker, nowMs, leaseMs, limit) {
+    async take(worker, nowMs, leaseMs, limit, choose = (due) => due) {
       await countCall('take');
       const due = dueIn(queue, nowMs).slice(0, limit);
-      for (const queued of due) {
-        queued.holder = { worker, untilMs: nowMs + leaseMs };
-        queued.job = { ...queued.job, attempt: queued.job.attempt + 1 };
+      const jobs = due.map(({ job }) => ({ ...job, attempt: job.attempt + 1 }));
+      const chosen = choose(jobs, []);
+      for (const job of chosen) {
+        queue.set(job.id, { job, dueAtMs: 0, holder: { worker, untilMs: nowMs + leaseMs } });
       }
-      return due.map(({ job }) => job);
+      return [...chosen];
     },
     async renew(worker, jobs, untilMs) {
       await countCall('renew');

@@ -1,0 +1,150 @@
+/** Reads many small conversations with few statements, for scoring. */
+import type { Reader } from './connections.ts';
+import {
+  SEARCHED_BYTES_MAX,
+  SEARCHED_SPANS_MAX,
+  toPlace,
+  type Partitioned,
+} from './conversation-reads.ts';
+import { listLinksOfTraces, listSpansOfAll, type SpanPlace } from './conversation-spans.ts';
+import type { SpanLink, StoredSpan } from './records.ts';
+
+/** A conversation of live traces with the session that scores it. */
+export interface ScoredConversation {
+  sessionId: string;
+  conversationId: string;
+  /** By start and then arrival, including those that arrived after the close. */
+  spans: readonly StoredSpan[];
+  links: readonly SpanLink[];
+  /** By name and value. */
+  tags: readonly { key: string; value: string }[];
+}
+
+/** How much of several conversations is read together. SQLite blocks the event loop meanwhile. */
+const GROUP_SPANS_MAX = 500;
+const GROUP_BYTES_MAX = 1_000_000;
+const GROUP_LINKS_MAX = 1_000;
+
+/** A conversation with more tags is read alone. */
+const TAGS_MAX = 20;
+
+/**
+ * Returns the conversations that sessions of one owner score, in groups of limited size. Leaves out
+ * large ones, and sessions that have something else than their conversation, which are read alone.
+ */
+export async function* readScoredConversations(
+  db: Reader,
+  query: { ownerId: string; sessionIds: readonly string[] } & Partitioned,
+): AsyncGenerator<ScoredConversation[]> {
+  for (const group of groupBySize(await findSmall(db, query))) {
+    const spans = await listSpansOfAll(
+      db,
+      group.map(({ place }) => place),
+    );
+    const traceIds = new Set([...spans.values()].flat().map(({ traceId }) => traceId));
+    if (traceIds.size === 0) continue;
+    const limit = GROUP_LINKS_MAX + 1;
+    const links = await listLinksOfTraces(db, query.ownerId, [...traceIds], limit);
+    if (links.length === limit) continue;
+    const tags = await listTags(db, group);
+    const linksByTrace = Map.groupBy(links, ({ traceId }) => traceId);
+    yield group.flatMap(({ sessionId, place }) => {
+      const own = spans.get(place) ?? [];
+      // They may have been removed meanwhile.
+      if (own.length === 0) return [];
+      const traces = [...new Set(own.map(({ traceId }) => traceId))];
+      return {
+        sessionId,
+        conversationId: place.conversationId,
+        spans: own,
+        links: traces.flatMap((traceId) => linksByTrace.get(traceId) ?? []),
+        tags: tags.get(place.key) ?? [],
+      };
+    });
+  }
+}
+
+interface SmallConversation {
+  sessionId: string;
+  place: SpanPlace;
+  spanCount: number;
+  textBytes: number;
+}
+
+/** Finds the small conversations that sessions score, if the sessions have nothing else. */
+async function findSmall(
+  db: Reader,
+  query: { ownerId: string; sessionIds: readonly string[] } & Partitioned,
+): Promise<SmallConversation[]> {
+  const { ownerId, sessionIds, inPartitions } = query;
+  const rows = await db
+    .selectFrom('sessions')
+    .innerJoin('conversations', (join) =>
+      join
+        .onRef('conversations.conversation_id', '=', 'sessions.source_session_id')
+        .onRef('conversations.session_key', '=', 'sessions.key')
+        .on('conversations.owner_id', '=', ownerId),
+    )
+    .select(['sessions.id', 'conversations.key', 'conversation_id', 'received_day'])
+    .select(['span_count', 'text_bytes'])
+    .where('sessions.owner_id', '=', ownerId)
+    .where('sessions.id', 'in', sessionIds)
+    .where('kind', '=', 'production')
+    .where(({ eb, and }) =>
+      and(
+        (['metadata', 'simulated', 'agent_key', 'scenario', 'persona'] as const).map((column) =>
+          eb(column, 'is', null),
+        ),
+      ),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(selectFrom('turns').select('sequence').whereRef('session_key', '=', 'sessions.key')),
+      ),
+    )
+    .where('spans_removed_at_ms', 'is', null)
+    .where('span_count', '<=', SEARCHED_SPANS_MAX)
+    .where('text_bytes', '<=', SEARCHED_BYTES_MAX)
+    .where('tag_count', '<=', TAGS_MAX)
+    .execute();
+  return rows.map((row) => ({
+    sessionId: row.id,
+    place: toPlace(row, { ownerId, conversationId: row.conversation_id, inPartitions }),
+    spanCount: row.span_count,
+    textBytes: row.text_bytes,
+  }));
+}
+
+function groupBySize(conversations: readonly SmallConversation[]): SmallConversation[][] {
+  const groups: SmallConversation[][] = [];
+  let spans = Infinity;
+  let bytes = Infinity;
+  for (const conversation of conversations) {
+    spans += conversation.spanCount;
+    bytes += conversation.textBytes;
+    if (spans > GROUP_SPANS_MAX || bytes > GROUP_BYTES_MAX) {
+      groups.push([]);
+      [spans, bytes] = [conversation.spanCount, conversation.textBytes];
+    }
+    groups.at(-1)?.push(conversation);
+  }
+  return groups;
+}
+
+async function listTags(
+  db: Reader,
+  conversations: readonly SmallConversation[],
+): Promise<Map<number, { key: string; value: string }[]>> {
+  const keys = conversations.map(({ place }) => place.key);
+  const rows = await db
+    .selectFrom('tags')
+    .select(['conversation_key', 'name', 'value'])
+    .where('conversation_key', 'in', keys)
+    .orderBy('name')
+    .orderBy('value')
+    .execute();
+  return Map.groupBy(
+    rows.map(({ conversation_key: of, name, value }) => ({ of, key: name, value })),
+    ({ of }) => of,
+  );
+}

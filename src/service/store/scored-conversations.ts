@@ -90,16 +90,18 @@ async function findSmall(
     .where('sessions.owner_id', '=', ownerId)
     .where('sessions.id', 'in', sessionIds)
     .where('kind', '=', 'production')
-    .where(({ eb, and }) =>
-      and(
+    .where((eb) =>
+      eb.and(
         (['metadata', 'simulated', 'agent_key', 'scenario', 'persona'] as const).map((column) =>
           eb(column, 'is', null),
         ),
       ),
     )
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(selectFrom('turns').select('sequence').whereRef('session_key', '=', 'sessions.key')),
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb.selectFrom('turns').select('sequence').whereRef('session_key', '=', 'sessions.key'),
+        ),
       ),
     )
     .where('spans_removed_at_ms', 'is', null)

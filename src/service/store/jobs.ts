@@ -2,7 +2,7 @@ import { sql, type UpdateObject } from 'kysely';
 import type { EvalDefinition } from '../../contract/index.ts';
 import type { Connections, WriteTransaction } from './connections.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
-import { addOutcomes } from './outcomes.ts';
+import { addOutcomes, lockScoredSessions } from './outcomes.ts';
 import type { Outcome } from './records.ts';
 import type { Dialect } from './schema/table.ts';
 import type { Tables } from './schema/tables.ts';
@@ -12,6 +12,8 @@ export interface Job {
   id: number;
   ownerId: string;
   sessionId: string;
+  /** The key of the row of its session, for the store. */
+  sessionKey: number;
   /** The eval as defined when the job was queued. */
   definition: EvalDefinition;
   /** 1 for the first attempt. */
@@ -246,8 +248,9 @@ async function finishAll(
   { worker, finished, atMs }: FinishRequest,
 ): Promise<boolean[]> {
   const jobs = finished.map(({ job }) => job);
-  // SQLite has one writer at a time.
-  if (dialect === 'postgres') await lockSessions(db, jobs);
+  // Of two transactions that finish the last two jobs of a session, each would see the other unfinished.
+  const keys = jobs.map(({ sessionKey }) => sessionKey);
+  const sessions = await lockScoredSessions(db, dialect, keys);
   const held = await lockHeld(db, dialect, { worker, jobs });
   await updateJobs(db, held, { state: 'done' });
   const rowById = new Map(held.map((row) => [row.id, row]));
@@ -255,30 +258,8 @@ async function finishAll(
     const row = rowById.get(id);
     return row ? { ...outcome, ownerId, sessionKey: row.session_key, position: row.position } : [];
   });
-  await addOutcomes(db, outcomes, atMs);
-  return finished.map(({ job }) => rowById.has(job.id));
-}
-
-/**
- * Locks the sessions of jobs, in the order of their keys, until the transaction ends. Otherwise, of two
- * transactions that finish the last two jobs of a session, each would see the other job unfinished.
- */
-async function lockSessions(db: WriteTransaction, jobs: readonly Job[]): Promise<void> {
-  const keys = db
-    .selectFrom('jobs')
-    .select('session_key')
-    .where(
-      'id',
-      'in',
-      jobs.map(({ id }) => id),
-    );
-  await db
-    .selectFrom('sessions')
-    .select('key')
-    .where('key', 'in', keys)
-    .orderBy('key')
-    .forUpdate()
-    .execute();
+  await addOutcomes(db, { sessions, outcomes, atMs });
+  return jobs.map(({ id }) => rowById.has(id));
 }
 
 /** A session to score. */
@@ -358,6 +339,7 @@ interface DueRow {
   id: number;
   owner_id: string;
   session_id: string;
+  session_key: number;
   definition: string;
   attempts: number;
 }
@@ -365,9 +347,17 @@ interface DueRow {
 /** Returns jobs as their next worker gets them. Those with the same definition share one object. */
 function toJobs(rows: readonly DueRow[]): Job[] {
   const definitions = new Map<string, EvalDefinition>();
-  return rows.map(({ id, owner_id, session_id, definition: text, attempts }) => {
+  return rows.map((row) => {
+    const text = row.definition;
     const definition = definitions.get(text) ?? (JSON.parse(text) as EvalDefinition);
     definitions.set(text, definition);
-    return { id, ownerId: owner_id, sessionId: session_id, definition, attempt: attempts + 1 };
+    return {
+      id: row.id,
+      ownerId: row.owner_id,
+      sessionId: row.session_id,
+      sessionKey: row.session_key,
+      definition,
+      attempt: row.attempts + 1,
+    };
   });
 }

@@ -4,6 +4,7 @@ import type { Reader, WriteTransaction } from './connections.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
 import { findOrInsertEvalName } from './names.ts';
 import type { Outcome, SessionKind, SessionStatus } from './records.ts';
+import type { Dialect } from './schema/table.ts';
 
 /** An outcome with its position among the outcomes of its session. */
 export type PlacedOutcome = Outcome & { position: number };
@@ -61,70 +62,90 @@ interface JobOutcome extends PlacedOutcome {
 }
 
 /**
- * Adds outcomes of jobs that are done, and updates their sessions: their counts, their verdicts, and, if
- * their last job is done, their status.
+ * Returns sessions that jobs score, and locks them until the transaction ends, in the order of their keys:
+ * with different orders, two transactions could wait for each other.
+ */
+export function lockScoredSessions(
+  db: WriteTransaction,
+  dialect: Dialect,
+  keys: readonly number[],
+) {
+  return (
+    db
+      .selectFrom('sessions')
+      .select(['key', 'run_key', 'simulation_key', 'kind', 'started_at_ms', 'status', 'failed'])
+      .where('key', 'in', [...new Set(keys)])
+      .orderBy('key')
+      // SQLite has one writer at a time.
+      .$if(dialect === 'postgres', (query) => query.forUpdate())
+      .execute()
+  );
+}
+
+type LockedSession = Awaited<ReturnType<typeof lockScoredSessions>>[number];
+
+/**
+ * Adds outcomes of jobs that are done to sessions that are locked, and updates these: their counts, their
+ * verdicts, and their status.
  */
 export async function addOutcomes(
   db: WriteTransaction,
-  outcomes: readonly JobOutcome[],
-  atMs: number,
+  scored: {
+    sessions: readonly LockedSession[];
+    outcomes: readonly JobOutcome[];
+    atMs: number;
+  },
 ): Promise<void> {
-  const keys = [...new Set(outcomes.map(({ sessionKey }) => sessionKey))];
-  if (keys.length === 0) return;
-  const added = Map.groupBy(outcomes, ({ sessionKey }) => sessionKey);
-  const sessions = (await readResults(db, keys)).map(({ stored, ...row }) => {
-    const known = new Set(stored.map(({ eval_id: evalId }) => evalId));
-    const fresh = (added.get(row.key) ?? []).filter(({ evalId }) => !known.has(evalId));
-    const earlier = stored.map(({ outcome, required }) => ({ outcome, required: required === 1 }));
-    const results = { status: row.status, ...toResults(row.status, [...earlier, ...fresh]) };
-    const isNewlyFailed = stored.length > 0 && row.failed === 0 && results.failed > 0;
-    return { ...row, failed: results.failed, fresh, results, isNewlyFailed };
+  const added = Map.groupBy(scored.outcomes, ({ sessionKey }) => sessionKey);
+  const sessions = scored.sessions.filter(({ key }) => added.has(key));
+  if (sessions.length === 0) return;
+  const keys = sessions.map(({ key }) => key);
+  const stored = await listResults(db, keys);
+  const unfinished = await findUnfinished(db, keys);
+  const changed = sessions.map(({ status: oldStatus, ...session }) => {
+    const earlier = stored.get(session.key) ?? [];
+    const known = new Set(earlier.map(({ evalId }) => evalId));
+    const fresh = (added.get(session.key) ?? []).filter(({ evalId }) => !known.has(evalId));
+    const isCompleted = oldStatus === 'evaluating' && !unfinished.has(session.key);
+    const status = isCompleted ? 'completed' : oldStatus;
+    const results = { status, ...toResults(status, [...earlier, ...fresh]) };
+    const hasFailedNow = earlier.length > 0 && session.failed === 0 && results.failed > 0;
+    return { ...session, failed: results.failed, fresh, results, hasFailedNow };
   });
-  const inserted = sessions.flatMap(({ fresh, ...session }) =>
+  const rows = changed.flatMap(({ fresh, ...session }) =>
     fresh.map(({ ownerId, sessionKey: _, ...outcome }) => ({
       session: { ...session, ownerId },
       outcome,
     })),
   );
-  await insertOutcomes({ db }, inserted, atMs);
-  const newlyFailed = sessions.filter(({ isNewlyFailed }) => isNewlyFailed);
-  if (newlyFailed.length > 0) {
-    const failedKeys = newlyFailed.map(({ key }) => key);
-    await db
-      .updateTable('outcomes')
-      .set({ session_failed: 1 })
-      .where('session_key', 'in', failedKeys)
-      .execute();
-  }
+  await insertOutcomes({ db }, rows, scored.atMs);
+  await markFailed(
+    db,
+    changed.filter(({ hasFailedNow }) => hasFailedNow),
+  );
   // Many sessions have the same results.
-  for (const same of Map.groupBy(sessions, ({ results }) => JSON.stringify(results)).values()) {
-    await db
-      .updateTable('sessions')
-      .set(same[0]?.results ?? {})
-      .where(
-        'key',
-        'in',
-        same.map(({ key }) => key),
-      )
-      .execute();
+  for (const same of Map.groupBy(changed, ({ results }) => JSON.stringify(results)).values()) {
+    const sameKeys = same.map(({ key }) => key);
+    const results = same[0]?.results ?? {};
+    await db.updateTable('sessions').set(results).where('key', 'in', sameKeys).execute();
   }
 }
 
-/**
- * Returns sessions with their stored outcomes, and with the status that they now have: a session that is
- * being evaluated completes once all its jobs are done, even if some failed.
- */
-async function readResults(db: WriteTransaction, keys: readonly number[]) {
-  const sessions = await db
-    .selectFrom('sessions')
-    .select(['key', 'run_key', 'simulation_key', 'kind', 'started_at_ms', 'status', 'failed'])
-    .where('key', 'in', keys)
-    .execute();
-  const stored = await db
+/** Returns the stored outcomes of sessions by session key. */
+async function listResults(db: Reader, keys: readonly number[]) {
+  const rows = await db
     .selectFrom('outcomes')
-    .select(['session_key', 'eval_id', 'outcome', 'required'])
+    .select(['session_key', 'eval_id as evalId', 'outcome', 'required'])
     .where('session_key', 'in', keys)
     .execute();
+  return Map.groupBy(
+    rows.map(({ required, ...row }) => ({ ...row, required: required === 1 })),
+    (row) => row.session_key,
+  );
+}
+
+/** Returns the keys of sessions that have jobs to do. The others complete, even if some jobs failed. */
+async function findUnfinished(db: Reader, keys: readonly number[]): Promise<ReadonlySet<number>> {
   const jobs = await db
     .selectFrom('jobs')
     .select('session_key')
@@ -132,14 +153,22 @@ async function readResults(db: WriteTransaction, keys: readonly number[]) {
     .where('session_key', 'in', keys)
     .where('state', '<>', 'done')
     .execute();
-  const unfinished = new Set(jobs.map((job) => job.session_key));
-  const storedByKey = Map.groupBy(stored, (row) => row.session_key);
-  return sessions.map(({ status, ...session }) => ({
-    ...session,
-    status:
-      status === 'evaluating' && !unfinished.has(session.key) ? ('completed' as const) : status,
-    stored: storedByKey.get(session.key) ?? [],
-  }));
+  return new Set(jobs.map((job) => job.session_key));
+}
+
+/** Marks the outcomes of sessions that fail now. */
+async function markFailed(
+  db: WriteTransaction,
+  sessions: readonly { key: number }[],
+): Promise<void> {
+  if (sessions.length === 0) return;
+  const keys = sessions.map(({ key }) => key);
+  await db
+    .updateTable('outcomes')
+    .set({ session_failed: 1 })
+    .where('session_key', 'in', keys)
+    .where('session_failed', '=', 0)
+    .execute();
 }
 
 /** Returns the counts and the verdict of a session. */

@@ -28,7 +28,7 @@ export interface MemoryJobs extends JobStore {
 }
 
 const definition: EvalDefinition = makeEval('contains', { text: 'shipped' });
-const valid = { ownerId: 'owner', sessionId: 's1', definition, attempt: 0 };
+const valid = { ownerId: 'owner', sessionId: 's1', sessionKey: 1, definition, attempt: 0 };
 
 /** Creates an empty queue. */
 export function createMemoryJobs(): MemoryJobs {

@@ -71,6 +71,7 @@ export async function listSpansOfAll(
   db: Reader,
   places: readonly SpanPlace[],
 ): Promise<Map<SpanPlace, StoredSpan[]>> {
+  if (places.length === 0) return new Map();
   const days = new Set(places.flatMap(({ receivedDay }) => receivedDay ?? []));
   const keys = places.map(({ key }) => key);
   const rows = await selectSpans(db)
@@ -139,18 +140,28 @@ export async function listLinks(
   return rows.map(toLink);
 }
 
-/** Lists the ignored spans in traces, up to `limit`. */
-export async function listLinksOfTraces(
+/** Lists the ignored spans in the traces of several conversations, whose spans are given. */
+export async function listLinksOfAll(
   db: Reader,
   ownerId: string,
-  traceIds: readonly string[],
-  limit: number,
-): Promise<SpanLink[]> {
+  spans: ReadonlyMap<SpanPlace, readonly StoredSpan[]>,
+): Promise<Map<SpanPlace, SpanLink[]>> {
+  const tracesOf = (own: readonly StoredSpan[]): string[] => [
+    ...new Set(own.map(({ traceId }) => traceId)),
+  ];
+  const traceIds = tracesOf([...spans.values()].flat());
+  if (traceIds.length === 0) return new Map();
   const rows = await selectLinks(db, ownerId)
     .where('trace_id', 'in', traceIds)
-    .limit(limit)
+    .limit(LINKS_PER_CONVERSATION_MAX)
     .execute();
-  return rows.map(toLink);
+  const byTrace = Map.groupBy(rows.map(toLink), ({ traceId }) => traceId);
+  return new Map(
+    Array.from(spans, ([place, own]) => [
+      place,
+      tracesOf(own).flatMap((traceId) => byTrace.get(traceId) ?? []),
+    ]),
+  );
 }
 
 const selectLinks = (db: Reader, ownerId: string) =>

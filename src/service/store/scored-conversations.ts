@@ -1,12 +1,8 @@
 /** Reads many small conversations with few statements, for scoring. */
 import type { Reader } from './connections.ts';
-import {
-  SEARCHED_BYTES_MAX,
-  SEARCHED_SPANS_MAX,
-  toPlace,
-  type Partitioned,
-} from './conversation-reads.ts';
-import { listLinksOfTraces, listSpansOfAll, type SpanPlace } from './conversation-spans.ts';
+import type { ConversationSize } from './conversation-limits.ts';
+import { groupBySize, isLarge, toPlace, type Partitioned } from './conversation-reads.ts';
+import { listLinksOfAll, listSpansOfAll, type SpanPlace } from './conversation-spans.ts';
 import type { SpanLink, StoredSpan } from './records.ts';
 
 /** A conversation of live traces with the session that scores it. */
@@ -20,12 +16,8 @@ export interface ScoredConversation {
   tags: readonly { key: string; value: string }[];
 }
 
-/** How much of several conversations is read together. SQLite blocks the event loop meanwhile. */
-const GROUP_SPANS_MAX = 500;
-const GROUP_BYTES_MAX = 1_000_000;
-const GROUP_LINKS_MAX = 1_000;
-
-/** A conversation with more tags is read alone. */
+/** A conversation with more ignored spans in its traces, or with more tags, is read alone. */
+const LINKS_MAX = 200;
 const TAGS_MAX = 20;
 
 /**
@@ -41,34 +33,27 @@ export async function* readScoredConversations(
       db,
       group.map(({ place }) => place),
     );
-    const traceIds = new Set([...spans.values()].flat().map(({ traceId }) => traceId));
-    if (traceIds.size === 0) continue;
-    const limit = GROUP_LINKS_MAX + 1;
-    const links = await listLinksOfTraces(db, query.ownerId, [...traceIds], limit);
-    if (links.length === limit) continue;
+    const links = await listLinksOfAll(db, query.ownerId, spans);
     const tags = await listTags(db, group);
-    const linksByTrace = Map.groupBy(links, ({ traceId }) => traceId);
     yield group.flatMap(({ sessionId, place }) => {
       const own = spans.get(place) ?? [];
-      // They may have been removed meanwhile.
-      if (own.length === 0) return [];
-      const traces = [...new Set(own.map(({ traceId }) => traceId))];
+      const ownLinks = links.get(place) ?? [];
+      // Spans may have been removed meanwhile.
+      if (own.length === 0 || ownLinks.length > LINKS_MAX) return [];
       return {
         sessionId,
         conversationId: place.conversationId,
         spans: own,
-        links: traces.flatMap((traceId) => linksByTrace.get(traceId) ?? []),
+        links: ownLinks,
         tags: tags.get(place.key) ?? [],
       };
     });
   }
 }
 
-interface SmallConversation {
+interface SmallConversation extends ConversationSize {
   sessionId: string;
   place: SpanPlace;
-  spanCount: number;
-  textBytes: number;
 }
 
 /**
@@ -113,36 +98,16 @@ async function findSmall(
     .where('owner_id', '=', ownerId)
     .where('conversation_id', 'in', [...byConversation.keys()])
     .where('spans_removed_at_ms', 'is', null)
-    .where('span_count', '<=', SEARCHED_SPANS_MAX)
-    .where('text_bytes', '<=', SEARCHED_BYTES_MAX)
     .where('tag_count', '<=', TAGS_MAX)
     .execute();
   return conversations.flatMap((row) => {
     const session = byConversation.get(row.conversation_id);
     if (!session || session.key !== row.session_key || haveTurns.has(session.key)) return [];
-    return {
-      sessionId: session.id,
-      place: toPlace(row, { ownerId, conversationId: row.conversation_id, inPartitions }),
-      spanCount: row.span_count,
-      textBytes: row.text_bytes,
-    };
+    const size = { spanCount: row.span_count, textBytes: row.text_bytes };
+    if (isLarge(size)) return [];
+    const place = toPlace(row, { ownerId, conversationId: row.conversation_id, inPartitions });
+    return { sessionId: session.id, place, ...size };
   });
-}
-
-function groupBySize(conversations: readonly SmallConversation[]): SmallConversation[][] {
-  const groups: SmallConversation[][] = [];
-  let spans = Infinity;
-  let bytes = Infinity;
-  for (const conversation of conversations) {
-    spans += conversation.spanCount;
-    bytes += conversation.textBytes;
-    if (spans > GROUP_SPANS_MAX || bytes > GROUP_BYTES_MAX) {
-      groups.push([]);
-      [spans, bytes] = [conversation.spanCount, conversation.textBytes];
-    }
-    groups.at(-1)?.push(conversation);
-  }
-  return groups;
 }
 
 async function listTags(

@@ -48,7 +48,9 @@ async function withIdle(t: Parameters<typeof withStore>[0], ids: readonly string
         },
         counters,
         turnChecks: { report: () => false, reportSuccess: () => undefined },
-        wake: () => void counts.wakes++,
+        wake() {
+          counts.wakes += 1;
+        },
       },
       ids.map((conversationId) => ({ ownerId, conversationId })),
       NOON_MS + 10_000,

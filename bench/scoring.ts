@@ -20,6 +20,7 @@ import type { ScoredSession } from '../src/service/sessions/scored-session.ts';
 import { openSpanWriter } from '../src/service/store/open-span-writer.ts';
 import { openStore } from '../src/service/store/open-store.ts';
 import type { Store, StoreLocation } from '../src/service/store/store.ts';
+import { execute } from '../test/support/database/postgres.ts';
 import { newSpan } from '../test/support/database/rows.ts';
 
 import { readCpuMicros, readServerCpuMicros } from './cpu-time.ts';
@@ -108,6 +109,8 @@ async function run(name: string, location: StoreLocation, serverPid?: number): P
   const costs: { runner: Cost; reads: Cost; memory: Cost }[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const sessionIds = await fill(store, location, round);
+    // The server does it once a minute; without statistics, it plans badly.
+    if ('databaseUrl' in location) await execute(location.databaseUrl, 'analyze');
     const sessions: ScoredSession[] = [];
     const reads = await measure(async () => {
       for (const id of sessionIds) {

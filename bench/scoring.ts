@@ -11,11 +11,16 @@ import { systemClock } from '../src/platform/clock.ts';
 import { silentLog } from '../src/platform/log.ts';
 import { scoreSession } from '../src/service/scoring/eval-kinds.ts';
 import { startJobRunner } from '../src/service/scoring/job-runner.ts';
-import { findScoredSession, holdScorable } from '../src/service/sessions/transcripts.ts';
+import {
+  findScoredSession,
+  holdScorable,
+  readScoredSessions,
+} from '../src/service/sessions/transcripts.ts';
 import type { ScoredSession } from '../src/service/sessions/scored-session.ts';
 import { openSpanWriter } from '../src/service/store/open-span-writer.ts';
 import { openStore } from '../src/service/store/open-store.ts';
 import type { Store, StoreLocation } from '../src/service/store/store.ts';
+import { execute } from '../test/support/database/postgres.ts';
 import { newSpan } from '../test/support/database/rows.ts';
 
 import { readCpuMicros, readServerCpuMicros } from './cpu-time.ts';
@@ -104,6 +109,8 @@ async function run(name: string, location: StoreLocation, serverPid?: number): P
   const costs: { runner: Cost; reads: Cost; memory: Cost }[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const sessionIds = await fill(store, location, round);
+    // The server does it once a minute; without statistics, it plans badly.
+    if ('databaseUrl' in location) await execute(location.databaseUrl, 'analyze');
     const sessions: ScoredSession[] = [];
     const reads = await measure(async () => {
       for (const id of sessionIds) {
@@ -119,6 +126,7 @@ async function run(name: string, location: StoreLocation, serverPid?: number): P
         clock: systemClock,
         log: silentLog,
         readSession: (owner, id) => findScoredSession(store, owner, id),
+        readSessions: (owner, ids) => readScoredSessions(store, owner, ids),
         holdMemory: (owner, id) => holdScorable(store, owner, id),
         worker: `bench-${round}`,
       });

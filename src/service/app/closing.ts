@@ -2,6 +2,7 @@ import { createDatabaseRetry } from '../background/database-retry.ts';
 import type { Sweeper } from '../background/sweeper.ts';
 import {
   closeConversation,
+  closeIdleConversations,
   type CloseDeps,
   type ConversationRef,
 } from '../close/close-conversation.ts';
@@ -15,8 +16,7 @@ import type { Scoring } from './workers.ts';
 /** What closes conversations, by request or after a time without activity. */
 export interface Closing {
   makeSessionId: (ownerId: string, conversationId: string) => string;
-  /** With `idleBeforeMs`, closes the conversation only if its last span was received before that time. */
-  close: (conversation: ConversationRef, idleBeforeMs?: number) => Promise<CloseResult | undefined>;
+  close: (conversation: ConversationRef) => Promise<CloseResult | undefined>;
   idleCloser: Sweeper;
 }
 
@@ -35,7 +35,13 @@ export function startClosing(
     missingEvals: createMissingEvals(base),
     turnChecks: createDatabaseRetry(base, 'turn_check'),
   };
-  const close = (conversation: ConversationRef, idleBeforeMs?: number) =>
-    closeConversation(deps, conversation, idleBeforeMs);
-  return { makeSessionId, close, idleCloser: startIdleCloser({ ...base, close }) };
+  return {
+    makeSessionId,
+    close: (conversation) => closeConversation(deps, conversation),
+    idleCloser: startIdleCloser({
+      ...base,
+      close: (conversations, idleBeforeMs) =>
+        closeIdleConversations(deps, conversations, idleBeforeMs),
+    }),
+  };
 }

@@ -6,7 +6,7 @@ import { createErroredEvals } from '../scoring/errored-evals.ts';
 import { scoreSession } from '../scoring/eval-kinds.ts';
 import { startJobRunner, type JobRunner } from '../scoring/job-runner.ts';
 import { createJudge } from '../scoring/judge.ts';
-import { findScoredSession, holdScorable } from '../sessions/transcripts.ts';
+import { findScoredSession, holdScorable, readScoredSessions } from '../sessions/transcripts.ts';
 import {
   startSimulationRunner,
   type SimulationRunner,
@@ -44,6 +44,7 @@ export function startScoring(
     log,
     erroredEvals: createErroredEvals(base),
     readSession: (ownerId, sessionId) => findScoredSession(store, ownerId, sessionId),
+    readSessions: (ownerId, sessionIds) => readScoredSessions(store, ownerId, sessionIds),
     holdMemory: (ownerId, sessionId) => holdScorable(store, ownerId, sessionId),
     worker: `service-${randomSeed()}`,
     isShared: replica !== undefined,

@@ -10,8 +10,8 @@ export interface IdleCloserDeps {
   store: Pick<Store, 'conversations'>;
   clock: Clock;
   log: Log;
-  /** Closes a conversation unless its last span was received at or after `idleBeforeMs`. */
-  close: (conversation: ConversationRef, idleBeforeMs: number) => Promise<unknown>;
+  /** Closes those conversations whose last span was received before `idleBeforeMs`. */
+  close: (conversations: readonly ConversationRef[], idleBeforeMs: number) => Promise<unknown>;
 }
 
 const SWEEP_INTERVAL_MS = 60_000;
@@ -28,7 +28,7 @@ export function startIdleCloser({ store, clock, log, close }: IdleCloserDeps): S
   const closeBatch = async (): Promise<boolean> => {
     const beforeMs = clock.nowMs() - CONVERSATION_IDLE_MS_MAX + 1;
     const idle = await store.conversations.listIdle(beforeMs, BATCH_SIZE);
-    for (const conversation of idle) await close(conversation, beforeMs);
+    if (idle.length > 0) await close(idle, beforeMs);
     return idle.length === BATCH_SIZE;
   };
   const { sweeper } = startSweeper({

@@ -11,7 +11,6 @@
  * while it runs (for example, after its machine slept); the store therefore accepts an outcome only from the
  * current lease holder (fencing token).
  */
-import type { EvalDefinition } from '../../contract/index.ts';
 import { limitSignal } from '../../platform/abort.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
@@ -22,8 +21,13 @@ import type { Store } from '../store/store.ts';
 import { UnreadableConversationError } from '../turns/turn-builder.ts';
 import type { ErroredEvals } from './errored-evals.ts';
 import { scoreSession } from './eval-kinds.ts';
-import { LeasedJobs, type LeasedJob } from './leased-jobs.ts';
-import { SharedSessions, type HoldMemory, type ReadSession } from './shared-sessions.ts';
+import { isSlow, LeasedJobs, type LeasedJob } from './leased-jobs.ts';
+import {
+  SharedSessions,
+  type HoldMemory,
+  type ReadSession,
+  type ReadSessions,
+} from './shared-sessions.ts';
 import { createOutcomeWriter, type WriteOutcome } from './outcome-writer.ts';
 import { createErrorScore, SCORING_MS_MAX, toOutcome, type Judge, type Score } from './score.ts';
 import type { Counter } from '../background/metrics.ts';
@@ -37,7 +41,7 @@ const BACKOFF_MS = [1_000, 5_000] as const;
 /** After this many attempts, a job that never ends is assumed to kill its process. */
 const ATTEMPTS_MAX = 10;
 
-/** Leased jobs per slot: enough to get past a slow session and to write outcomes in groups. */
+/** Leased jobs per slot: enough to get past a slow session. */
 const LEASES_PER_SLOT = 16;
 
 /** How long rounds may run before other work gets its turn. */
@@ -54,13 +58,12 @@ const STORE_FAILED_PAUSE_MS = 1_000;
 const POLL_MS = 1_000;
 const DRAIN_POLL_MS = 100;
 
-/** Kinds of evals that wait for a model or a thread and therefore need a slot. */
-const SLOW_KINDS: readonly EvalDefinition['kind'][] = ['judge', 'regex'];
-
 /** What a runner needs. */
 export interface JobRunnerOptions {
   store: Pick<Store, 'jobs'>;
   readSession: ReadSession;
+  /** Reads sessions in groups, except those that have to be read alone. Default: reads all alone. */
+  readSessions?: ReadSessions;
   /** Waits until there is memory for a session. */
   holdMemory?: HoldMemory;
   judge: Judge | undefined;
@@ -120,7 +123,12 @@ class QueueRunner implements JobRunner {
     this.#writeOutcome = createOutcomeWriter({ jobs: store.jobs, worker, clock });
     this.#database = createDatabaseRetry(options, 'job_runner');
     this.#sessions = new SharedSessions(options.readSession, options.holdMemory);
-    this.#leased = new LeasedJobs({ jobs: store.jobs, worker, leaseMs: LEASE_MS });
+    this.#leased = new LeasedJobs({
+      jobs: store.jobs,
+      worker,
+      leaseMs: LEASE_MS,
+      slowMax: this.#slots * LEASES_PER_SLOT,
+    });
   }
 
   start(): void {
@@ -200,8 +208,7 @@ class QueueRunner implements JobRunner {
   /** Takes and starts due jobs. Returns how long to pause; undefined means until `wake`. */
   async #runRound(): Promise<number | undefined> {
     const { store, clock } = this.#options;
-    const leasesMax = this.#slots * LEASES_PER_SLOT;
-    await this.#leased.take(clock.nowMs(), leasesMax - this.#leased.size);
+    await this.#leased.take(clock.nowMs());
     if (!this.#stopping) this.#startWaiting();
     const nextDueAtMs = await store.jobs.findNextDueAtMs();
     if (nextDueAtMs === undefined && this.#leased.size === 0) {
@@ -210,35 +217,75 @@ class QueueRunner implements JobRunner {
       }
       return undefined;
     }
-    // With no lease left, the end of a scoring wakes the loop.
-    const dueMs = this.#leased.size < leasesMax ? (nextDueAtMs ?? Infinity) : Infinity;
+    // With no free lease, the end of a scoring wakes the loop.
+    const dueMs = this.#leased.isFull ? Infinity : (nextDueAtMs ?? Infinity);
     const nextMs = Math.min(dueMs, this.#leased.findRenewalAtMs() ?? Infinity);
     return Math.min(LEASE_MS, Math.max(PAUSE_MS_MIN, nextMs - clock.nowMs()));
   }
 
   #startWaiting(): void {
     const all = this.#leased.list();
-    const running = all.filter((leased) => leased.isScoring && isSlow(leased));
+    const running = all.filter(({ isScoring, job }) => isScoring && isSlow(job));
+    const quick: LeasedJob[] = [];
     for (const leased of all) {
       if (leased.isScoring) continue;
-      if (isSlow(leased)) {
+      if (isSlow(leased.job)) {
         if (!hasFreeSlot(leased, running, this.#slots)) continue;
         running.push(leased);
-      }
+        this.#start(this.#work(leased));
+      } else quick.push(leased);
       leased.isScoring = true;
-      const work = this.#work(leased).finally(() => {
-        this.#scorings.delete(work);
-        this.wake();
-      });
-      this.#scorings.add(work);
+    }
+    for (const ofOwner of Map.groupBy(quick, ({ job }) => job.ownerId).values()) {
+      this.#start(this.#workTogether(ofOwner));
     }
   }
 
-  async #work(leased: LeasedJob): Promise<void> {
+  #start(scoring: Promise<void>): void {
+    const ended = scoring.finally(() => {
+      this.#scorings.delete(ended);
+      this.wake();
+    });
+    this.#scorings.add(ended);
+  }
+
+  /** Scores jobs of one owner that need no slot, with sessions that are read together. */
+  async #workTogether(jobs: readonly LeasedJob[]): Promise<void> {
+    const { readSessions, judge, log } = this.#options;
+    const ownerId = jobs[0]?.job.ownerId ?? '';
+    const alone = new Set(jobs);
+    const working: Promise<void>[] = [];
+    const together = jobs.filter(({ job }) => job.attempt <= ATTEMPTS_MAX);
+    const bySession = Map.groupBy(together, ({ job }) => job.sessionId);
+    const yieldToOthers = yieldPeriodically(this.#machineClock, ROUNDS_MS_MAX);
+    try {
+      for await (const sessions of readSessions?.(ownerId, [...bySession.keys()]) ?? []) {
+        for (const session of sessions) {
+          for (const leased of bySession.get(session.sessionId) ?? []) {
+            const { job, control } = leased;
+            const score = () => scoreSession(job.definition, session, judge, control.signal);
+            working.push(this.#work(leased, score));
+            alone.delete(leased);
+          }
+          await yieldToOthers();
+        }
+      }
+    } catch (error) {
+      // Reading them alone finds out which one is the cause, and repeats it.
+      log.info('sessions_read_alone', { ...errorOrigin(error) });
+    }
+    working.push(...Array.from(alone, (leased) => this.#work(leased)));
+    await Promise.all(working);
+  }
+
+  async #work(
+    leased: LeasedJob,
+    score: () => Promise<Score> = () => this.#score(leased),
+  ): Promise<void> {
     try {
       const { signal } = leased.control;
-      const score = await this.#database.retry(() => this.#score(leased), signal);
-      await this.#database.retry(() => this.#finish(leased, score), signal);
+      const result = await this.#database.retry(score, signal);
+      await this.#database.retry(() => this.#finish(leased, result), signal);
     } catch (error) {
       await this.#handleFailure(leased, error);
     }
@@ -325,8 +372,6 @@ class QueueRunner implements JobRunner {
     }
   }
 }
-
-const isSlow = ({ job }: LeasedJob): boolean => SLOW_KINDS.includes(job.definition.kind);
 
 /** Returns whether a job may start. One session never takes the last slot, however many jobs it has. */
 function hasFreeSlot({ job }: LeasedJob, running: readonly LeasedJob[], slots: number): boolean {

@@ -1,4 +1,21 @@
+import type { EvalDefinition } from '../../contract/index.ts';
 import type { Job, JobStore } from '../store/store.ts';
+
+/** Kinds of evals that wait for a model or a thread and therefore need a slot. */
+const SLOW_KINDS: readonly EvalDefinition['kind'][] = ['judge', 'regex'];
+
+/** Whether a job needs a slot. */
+export const isSlow = ({ definition: { kind } }: Job): boolean => SLOW_KINDS.includes(kind);
+
+/**
+ * The most jobs that need no slot and are leased together, and the most at the same time: while the
+ * outcomes of some are written, the sessions of others are read.
+ */
+const QUICK_TAKEN_MAX = 256;
+const QUICK_LEASES_MAX = 2 * QUICK_TAKEN_MAX;
+
+/** The most due jobs that are looked at, so that many slow ones do not hide the others. */
+const DUE_MAX = 2 * QUICK_TAKEN_MAX;
 
 /** A job that this runner has leased. */
 export interface LeasedJob {
@@ -17,6 +34,8 @@ export interface LeaseOptions {
   /** Name of the lease holder. */
   worker: string;
   leaseMs: number;
+  /** The most leased jobs that need a slot. */
+  slowMax: number;
 }
 
 /**
@@ -35,16 +54,37 @@ export class LeasedJobs {
     return this.#byId.size;
   }
 
+  /** Whether there can be due jobs that are not taken until others end. */
+  get isFull(): boolean {
+    const { quick, slow } = this.#countRoom();
+    return quick <= 0 || slow <= 0;
+  }
+
   list(): LeasedJob[] {
     return [...this.#byId.values()];
   }
 
-  /** Takes due jobs, up to a limit. Renews first; otherwise it could take its own jobs again. */
-  async take(nowMs: number, limit: number): Promise<void> {
+  /** Takes due jobs, up to the limits. Renews first; otherwise it could take its own jobs again. */
+  async take(nowMs: number): Promise<void> {
     const { jobs, worker, leaseMs } = this.#options;
     await this.#renew(nowMs);
-    if (limit <= 0) return;
-    for (const job of await jobs.take(worker, nowMs, leaseMs, limit)) this.#add(job, nowMs);
+    const room = this.#countRoom();
+    if (room.quick <= 0 && room.slow <= 0) return;
+    const choose = (due: readonly Job[], taken: readonly Job[]): Job[] => {
+      const slowTaken = taken.filter(isSlow).length;
+      let slow = room.slow - slowTaken;
+      let quick = Math.min(room.quick, QUICK_TAKEN_MAX) - (taken.length - slowTaken);
+      return due.filter((job) => (isSlow(job) ? slow-- : quick--) > 0);
+    };
+    for (const job of await jobs.take(worker, nowMs, leaseMs, DUE_MAX, choose)) {
+      this.#add(job, nowMs);
+    }
+  }
+
+  #countRoom(): { quick: number; slow: number } {
+    const slow = this.list().filter(({ job }) => isSlow(job)).length;
+    const quick = this.size - slow;
+    return { quick: QUICK_LEASES_MAX - quick, slow: this.#options.slowMax - slow };
   }
 
   /** Forgets a job, unless it was taken again under the same id in the meantime. */

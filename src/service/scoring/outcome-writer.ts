@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../platform/clock.ts';
 import type { FinishedJob, JobStore } from '../store/store.ts';
 
@@ -44,6 +45,8 @@ export function createOutcomeWriter({
   const writePending = async (): Promise<void> => {
     isWriting = true;
     while (pending.length > 0) {
+      // Other scorings may end at the same time.
+      await setImmediate();
       const groups = Map.groupBy(pending, ({ finished }) => finished.job.ownerId);
       pending = [];
       for (const group of groups.values()) {

@@ -6,6 +6,12 @@ export type ReadSession = (
   sessionId: string,
 ) => Promise<ScoredSession | undefined>;
 
+/** Reads sessions of one owner in groups. Leaves out those that have to be read alone. */
+export type ReadSessions = (
+  ownerId: string,
+  sessionIds: readonly string[],
+) => AsyncIterable<readonly ScoredSession[]>;
+
 /** Waits until there is memory for a session. Disposing of the result frees it. */
 export type HoldMemory = (ownerId: string, sessionId: string) => Promise<Disposable>;
 

@@ -109,6 +109,32 @@ export async function findScoredSession(
   };
 }
 
+/**
+ * Returns sessions of live traces in the form that evals read, in groups that are read together. Leaves
+ * out those that have to be read alone.
+ */
+export async function* readScoredSessions(
+  { conversations, turnBuilder }: Pick<Store, 'conversations' | 'turnBuilder'>,
+  ownerId: string,
+  sessionIds: readonly string[],
+): AsyncGenerator<ScoredSession[]> {
+  for await (const group of conversations.readScored(ownerId, sessionIds)) {
+    const sessions: ScoredSession[] = [];
+    for (const { sessionId, conversationId, spans, links, tags } of group) {
+      const scored = spans.filter(({ late }) => !late);
+      const turns = await turnBuilder.buildTurns(scored, links);
+      const metadata = toMetadata(tags);
+      sessions.push({
+        sessionId,
+        sourceSessionId: conversationId,
+        ...(metadata && { metadata }),
+        turns: turns.map(toScoredTurn),
+      });
+    }
+    yield sessions;
+  }
+}
+
 /** Returns when the spans of a session were removed because of their age; undefined if they were not. */
 async function findRemovedSpans(
   { conversations }: Store,
@@ -172,14 +198,19 @@ function toScoredTurn(turn: SessionTurn): ScoredTurn {
 const conversationOf = ({ kind, sourceSessionId }: Session): string | undefined =>
   kind === 'simulation' ? undefined : sourceSessionId;
 
-/** Returns the tags of a conversation as metadata: a string, or an array for a repeated tag. */
 async function findTags(
   store: Store,
   ownerId: string,
   conversationId: string | undefined,
 ): Promise<JsonObject | undefined> {
   if (conversationId === undefined) return undefined;
-  const tags = await store.conversations.listTags(ownerId, conversationId);
+  return toMetadata(await store.conversations.listTags(ownerId, conversationId));
+}
+
+/** Returns the tags of a conversation as metadata: a string, or an array for a repeated tag. */
+function toMetadata(
+  tags: readonly { key: string; value: string }[],
+): Record<string, unknown> | undefined {
   if (tags.length === 0) return undefined;
   const byKey = Map.groupBy(tags, ({ key }) => key);
   return Object.fromEntries(

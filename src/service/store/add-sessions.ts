@@ -77,6 +77,18 @@ export async function addSession(
   return added;
 }
 
+/** Adds sessions of one owner whose ids are new, and queues their jobs. Returns the same for each. */
+export const addNewSessions = (
+  db: WriteTransaction,
+  sessions: readonly NewSession[],
+  dueAtMs: number,
+): Promise<{ key: number; queued: number }[]> =>
+  addChunk(
+    { db },
+    sessions.map((session) => ({ session, isNew: true })),
+    dueAtMs,
+  );
+
 interface AddedSession {
   session: NewSession;
   /** Set if no session with this id exists, which saves deleting its old rows. */

@@ -56,3 +56,7 @@ export function addSize(size: ConversationSize, more: ConversationSize): void {
   size.spanCount += more.spanCount;
   size.textBytes += more.textBytes;
 }
+
+/** Returns whether no span was added between two measurements. */
+export const isSameSize = (a: ConversationSize, b: ConversationSize): boolean =>
+  a.spanCount === b.spanCount && a.textBytes === b.textBytes;

@@ -2,8 +2,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { createWeightLimit } from '../../platform/weight-limit.ts';
 import { UnreadableConversationError, type TurnBuilder } from '../turns/turn-builder.ts';
+import { findTurnLosses, type TurnLoss } from '../turns/turn-losses.ts';
+import type { TracedTurn } from '../turns/turn-types.ts';
 import { toSearchText } from './add-sessions.ts';
 import type { Connections, Reader } from './connections.ts';
+import { addSize, type ConversationSize } from './conversation-limits.ts';
 import { listLinks, listSpans, type SpanPlace } from './conversation-spans.ts';
 import type { CloseRequest, SpanLink, StoredSpan } from './records.ts';
 
@@ -21,7 +24,11 @@ const SPAN_BYTES = 1_000;
 
 /** The transaction itself reads no more of a conversation, so that it is short. */
 export const SEARCHED_SPANS_MAX = 200;
-const SEARCHED_BYTES_MAX = 100_000;
+export const SEARCHED_BYTES_MAX = 100_000;
+
+/** How much of several conversations is read together. SQLite blocks the event loop meanwhile. */
+const GROUP_SPANS_MAX = 500;
+const GROUP_BYTES_MAX = 1_000_000;
 
 /** Creates the reads of conversations as a whole. */
 export function createConversationReads(
@@ -36,28 +43,34 @@ export function createConversationReads(
   const holdBytes = (bytes: number, use: keyof typeof memory = 'read'): Promise<Disposable> =>
     memory[use].hold(bytes < BYTES_COUNTED_MIN ? 0 : bytes);
   /**
-   * Returns the text that a search finds a large conversation by. It is made before the transaction, which
-   * would take too long otherwise. It lacks spans that arrive meanwhile, but has only the first turns anyway.
+   * Builds the turns of a large conversation before the transaction, which would take too long otherwise.
+   * They lack spans that arrive meanwhile, but the text has only the first turns anyway.
    */
-  const prepareSearchText = async ({
+  const prepareLarge = async ({
     ownerId,
     conversationId,
     evals,
-  }: Pick<CloseRequest, 'ownerId' | 'conversationId' | 'evals'>): Promise<string | undefined> => {
+  }: Pick<CloseRequest, 'ownerId' | 'conversationId' | 'evals'>): Promise<
+    PreparedTurns | undefined
+  > => {
     if (evals.length === 0) return undefined;
     const db = reader(ownerId);
     const place = await findPlace(db, { ownerId, conversationId, inPartitions });
     if (!place || !isLarge(place)) return undefined;
-    using _held = await holdBytes(place.textBytes + place.spanCount * SPAN_BYTES);
+    const { spanCount, textBytes } = place;
+    using _held = await holdBytes(textBytes + spanCount * SPAN_BYTES);
     const spans = await listSpans(db, place);
     const scored = spans.filter(({ late }) => !late);
     const turns = await turnBuilder
       .buildTurns(scored, await listLinks(db, place))
       .catch(emptyIfUnreadable);
-    return toSearchText(turns);
+    return { ...summarizeTurns(turns), spanCount, textBytes };
   };
   return {
-    prepareSearchText,
+    prepareLarge,
+    /** Returns conversations in groups that can be read together. A large one is alone. */
+    groupBySize: (ownerId: string, conversationIds: readonly string[]): Promise<string[][]> =>
+      listGroups(reader(ownerId), ownerId, conversationIds),
     /** Lists the spans by start, all or the first ones. */
     async listSpans(
       ownerId: string,
@@ -107,14 +120,59 @@ interface SpansQuery extends Partitioned {
 }
 
 /** A conversation with the size of its spans. */
-interface SizedPlace extends SpanPlace {
-  spanCount: number;
-  textBytes: number;
-}
+interface SizedPlace extends SpanPlace, ConversationSize {}
 
 /** Whether building its turns takes too long for a transaction. */
-const isLarge = ({ spanCount, textBytes }: SizedPlace): boolean =>
+export const isLarge = ({ spanCount, textBytes }: ConversationSize): boolean =>
   spanCount > SEARCHED_SPANS_MAX || textBytes > SEARCHED_BYTES_MAX;
+
+/** Returns conversations in groups whose spans one statement reads. */
+export function groupBySize<Sized extends ConversationSize>(
+  conversations: readonly Sized[],
+): Sized[][] {
+  const groups: Sized[][] = [];
+  let sum: ConversationSize = { spanCount: Infinity, textBytes: Infinity };
+  for (const conversation of conversations) {
+    addSize(sum, conversation);
+    if (sum.spanCount > GROUP_SPANS_MAX || sum.textBytes > GROUP_BYTES_MAX) {
+      groups.push([]);
+      sum = { spanCount: conversation.spanCount, textBytes: conversation.textBytes };
+    }
+    groups.at(-1)?.push(conversation);
+  }
+  return groups;
+}
+
+async function listGroups(
+  db: Reader,
+  ownerId: string,
+  conversationIds: readonly string[],
+): Promise<string[][]> {
+  const rows = await db
+    .selectFrom('conversations')
+    .select(['conversation_id', 'span_count as spanCount', 'text_bytes as textBytes'])
+    .where('owner_id', '=', ownerId)
+    .where('conversation_id', 'in', conversationIds)
+    .execute();
+  const large = rows.filter(isLarge).map((row) => [row]);
+  const small = groupBySize(rows.filter((row) => !isLarge(row)));
+  return [...small, ...large].map((group) => group.map((row) => row.conversation_id));
+}
+
+/** What a close takes from the turns of a conversation, so that it builds them once. */
+interface TurnsSummary {
+  /** The text that a search finds the session by. */
+  text: string;
+  losses: readonly TurnLoss[];
+}
+
+export const summarizeTurns = (turns: readonly TracedTurn[]): TurnsSummary => ({
+  text: toSearchText(turns),
+  losses: findTurnLosses(turns),
+});
+
+/** The summary of the turns of a large conversation, and how large it was. */
+export interface PreparedTurns extends TurnsSummary, ConversationSize {}
 
 /** A conversation that can't be read is closed nevertheless, and found, but not by its text. */
 function emptyIfUnreadable(error: unknown): [] {

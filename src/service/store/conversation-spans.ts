@@ -57,35 +57,65 @@ async function readSpans(
   { conversationId, key, receivedDay }: SpanPlace,
   { limit, keys }: { limit?: number; keys?: readonly number[] },
 ): Promise<StoredSpan[]> {
-  const rows = await db
+  const rows = await selectSpans(db)
+    .where('conversation_key', '=', key)
+    .$if(receivedDay !== undefined, (spans) => spans.where('received_day', '=', receivedDay ?? 0))
+    .$if(keys !== undefined, (spans) => spans.where('spans.key', 'in', keys ?? []))
+    .$if(limit !== undefined, (spans) => spans.limit(limit ?? 0))
+    .execute();
+  return rows.map((row) => toSpan(row, conversationId));
+}
+
+/** Lists the spans of several small conversations with one statement, like `listSpans` for each. */
+export async function listSpansOfAll(
+  db: Reader,
+  places: readonly SpanPlace[],
+): Promise<Map<SpanPlace, StoredSpan[]>> {
+  if (places.length === 0) return new Map();
+  const days = new Set(places.flatMap(({ receivedDay }) => receivedDay ?? []));
+  const keys = places.map(({ key }) => key);
+  const rows = await selectSpans(db)
+    .select('conversation_key')
+    .where('conversation_key', 'in', keys)
+    .$if(days.size > 0, (spans) => spans.where('received_day', 'in', [...days]))
+    .execute();
+  const byKey = Map.groupBy(rows, (row) => row.conversation_key);
+  return new Map(
+    places.map((place) => [
+      place,
+      (byKey.get(place.key) ?? []).map((row) => toSpan(row, place.conversationId)),
+    ]),
+  );
+}
+
+/** Selects spans by start and then arrival. */
+const selectSpans = (db: Reader) =>
+  db
     .selectFrom('spans')
     .select(['trace_id', 'span_id', 'parent_span_id', 'operation', 'name', 'failed', 'late'])
     .select(['received_at_ms', 'attributes', 'input_messages', 'output_messages'])
     .select([selectExact('start_ns'), selectExact('end_ns')])
-    .where('conversation_key', '=', key)
-    .$if(receivedDay !== undefined, (spans) => spans.where('received_day', '=', receivedDay ?? 0))
-    .$if(keys !== undefined, (spans) => spans.where('spans.key', 'in', keys ?? []))
     .orderBy('spans.start_ns')
-    .orderBy('spans.key')
-    .$if(limit !== undefined, (spans) => spans.limit(limit ?? 0))
-    .execute();
-  return rows.map((row) => ({
-    conversationId,
-    traceId: row.trace_id,
-    spanId: row.span_id,
-    parentSpanId: row.parent_span_id ?? undefined,
-    operation: row.operation,
-    name: row.name,
-    startNs: BigInt(row.start_ns),
-    endNs: BigInt(row.end_ns),
-    failed: row.failed === 1,
-    inputMessages: row.input_messages ?? undefined,
-    outputMessages: row.output_messages ?? undefined,
-    attributes: JSON.parse(row.attributes) as StoredSpan['attributes'],
-    receivedAtMs: row.received_at_ms,
-    late: row.late === 1,
-  }));
-}
+    .orderBy('spans.key');
+
+type SpanRow = Awaited<ReturnType<ReturnType<typeof selectSpans>['execute']>>[number];
+
+const toSpan = (row: SpanRow, conversationId: string): StoredSpan => ({
+  conversationId,
+  traceId: row.trace_id,
+  spanId: row.span_id,
+  parentSpanId: row.parent_span_id ?? undefined,
+  operation: row.operation,
+  name: row.name,
+  startNs: BigInt(row.start_ns),
+  endNs: BigInt(row.end_ns),
+  failed: row.failed === 1,
+  inputMessages: row.input_messages ?? undefined,
+  outputMessages: row.output_messages ?? undefined,
+  attributes: JSON.parse(row.attributes) as StoredSpan['attributes'],
+  receivedAtMs: row.received_at_ms,
+  late: row.late === 1,
+});
 
 /** More links than a real conversation has; a limit keeps its turns fast to build. */
 const LINKS_PER_CONVERSATION_MAX = 100_000;
@@ -95,10 +125,7 @@ export async function listLinks(
   db: Reader,
   { ownerId, key, receivedDay }: SpanPlace,
 ): Promise<SpanLink[]> {
-  const rows = await db
-    .selectFrom('span_links')
-    .select(['trace_id', 'span_id', 'parent_span_id'])
-    .where('owner_id', '=', ownerId)
+  const rows = await selectLinks(db, ownerId)
     .where('trace_id', 'in', (eb) =>
       eb
         .selectFrom('spans')
@@ -108,12 +135,44 @@ export async function listLinks(
           spans.where('received_day', '=', receivedDay ?? 0),
         ),
     )
-    .orderBy('key')
     .limit(LINKS_PER_CONVERSATION_MAX)
     .execute();
-  return rows.map((row) => ({
-    traceId: row.trace_id,
-    spanId: row.span_id,
-    parentSpanId: row.parent_span_id,
-  }));
+  return rows.map(toLink);
 }
+
+/** Lists the ignored spans in the traces of several conversations, whose spans are given. */
+export async function listLinksOfAll(
+  db: Reader,
+  ownerId: string,
+  spans: ReadonlyMap<SpanPlace, readonly StoredSpan[]>,
+): Promise<Map<SpanPlace, SpanLink[]>> {
+  const tracesOf = (own: readonly StoredSpan[]): string[] => [
+    ...new Set(own.map(({ traceId }) => traceId)),
+  ];
+  const traceIds = tracesOf([...spans.values()].flat());
+  if (traceIds.length === 0) return new Map();
+  const rows = await selectLinks(db, ownerId)
+    .where('trace_id', 'in', traceIds)
+    .limit(LINKS_PER_CONVERSATION_MAX)
+    .execute();
+  const byTrace = Map.groupBy(rows.map(toLink), ({ traceId }) => traceId);
+  return new Map(
+    Array.from(spans, ([place, own]) => [
+      place,
+      tracesOf(own).flatMap((traceId) => byTrace.get(traceId) ?? []),
+    ]),
+  );
+}
+
+const selectLinks = (db: Reader, ownerId: string) =>
+  db
+    .selectFrom('span_links')
+    .select(['trace_id', 'span_id', 'parent_span_id'])
+    .where('owner_id', '=', ownerId)
+    .orderBy('key');
+
+const toLink = (row: { trace_id: string; span_id: string; parent_span_id: string }): SpanLink => ({
+  traceId: row.trace_id,
+  spanId: row.span_id,
+  parentSpanId: row.parent_span_id,
+});

@@ -3,8 +3,9 @@ import type { TurnBuilder } from '../turns/turn-builder.ts';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { createConversationReads } from './conversation-reads.ts';
 import { findConversation, isUnscored, type Conversation } from './find-conversation.ts';
-import { closeAndQueueScoring, queueScoring } from './queue-scoring.ts';
-import type { CloseRequest, CloseResult, Page } from './records.ts';
+import { closeAndQueueScoring, findEarlierClose, queueScoring } from './queue-scoring.ts';
+import type { CloseAllRequest, CloseRequest, CloseResult, Page } from './records.ts';
+import { readScoredConversations } from './scored-conversations.ts';
 import { endOfPrefix } from './text-search.ts';
 
 /** A conversation without a session, in a list. */
@@ -26,10 +27,7 @@ export function createConversationStore(
   turnBuilder: TurnBuilder,
 ) {
   const inPartitions = dialect === 'postgres';
-  const { prepareSearchText, ...reads } = createConversationReads(
-    { reader, inPartitions },
-    turnBuilder,
-  );
+  const { prepareLarge, ...reads } = createConversationReads({ reader, inPartitions }, turnBuilder);
   return {
     ...reads,
     find: (ownerId: string, conversationId: string): Promise<Conversation | undefined> =>
@@ -38,26 +36,36 @@ export function createConversationStore(
       ownerId: string,
       conversationId: string,
     ): Promise<{ key: string; value: string }[]> =>
-      reader(ownerId)
-        .selectFrom('tags')
-        .innerJoin('conversations', 'conversations.key', 'tags.conversation_key')
-        .select(['tags.name as key', 'value'])
-        .where('conversations.owner_id', '=', ownerId)
-        .where('conversation_id', '=', conversationId)
-        .orderBy('tags.name')
-        .orderBy('value')
-        .execute(),
+      listTags(reader(ownerId), ownerId, conversationId),
+    /**
+     * Reads the conversations that sessions score, in groups of limited size. Leaves out large ones, and
+     * sessions that have something else than their conversation.
+     */
+    readScored: (ownerId: string, sessionIds: readonly string[]) =>
+      readScoredConversations(reader(ownerId), { ownerId, sessionIds, inPartitions }),
     /**
      * Closes a conversation and, in the same transaction, adds it to its run and queues its scoring.
      * Concurrent calls close it once; later calls return `alreadyClosed`. Returns undefined for an
      * unknown conversation, and for one that received a span at or after `idleBeforeMs`.
      */
     async close(request: CloseRequest): Promise<CloseResult | undefined> {
-      const searchText = await prepareSearchText(request);
-      return write(request.ownerId, (db) =>
-        closeAndQueueScoring(db, { ...request, searchText, inPartitions }),
-      );
+      const { ownerId, conversationId, sessionId, ...all } = request;
+      const prepared = await prepareLarge(request);
+      const conversations = [{ conversationId, sessionId }];
+      return write(ownerId, async (db) => {
+        const closing = { ...all, ownerId, conversations, prepared, inPartitions, dialect };
+        const closed = await closeAndQueueScoring(db, closing);
+        return closed.get(conversationId) ?? findEarlierClose(db, request);
+      });
     },
+    /**
+     * Closes conversations that `groupBySize` returns together, in one transaction. Returns the results of
+     * those that it closed by their ids.
+     */
+    closeAll: (request: CloseAllRequest): Promise<Map<string, CloseResult>> =>
+      write(request.ownerId, (db) =>
+        closeAndQueueScoring(db, { ...request, inPartitions, dialect }),
+      ),
     /** Lists open conversations of all owners whose last span was received before `ms`, oldest first. */
     async listIdle(
       ms: number,
@@ -98,12 +106,28 @@ export function createConversationStore(
     async queueScoring(
       request: Omit<CloseRequest, 'runName'>,
     ): Promise<{ run: string; queued: number } | undefined> {
-      const searchText = await prepareSearchText(request);
+      const prepared = await prepareLarge(request);
       return write(request.ownerId, (db) =>
-        queueScoring(db, { ...request, searchText, inPartitions }),
+        queueScoring(db, { ...request, prepared, inPartitions }),
       );
     },
   };
+}
+
+function listTags(
+  db: Reader,
+  ownerId: string,
+  conversationId: string,
+): Promise<{ key: string; value: string }[]> {
+  return db
+    .selectFrom('tags')
+    .innerJoin('conversations', 'conversations.key', 'tags.conversation_key')
+    .select(['tags.name as key', 'value'])
+    .where('conversations.owner_id', '=', ownerId)
+    .where('conversation_id', '=', conversationId)
+    .orderBy('tags.name')
+    .orderBy('value')
+    .execute();
 }
 
 async function listUnscored(db: Reader, ownerId: string, limit: number): Promise<string[]> {

@@ -1,16 +1,19 @@
-import { sql } from 'kysely';
+import { sql, type UpdateObject } from 'kysely';
 import type { EvalDefinition } from '../../contract/index.ts';
 import type { Connections, WriteTransaction } from './connections.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
-import { insertOutcomes, updateResults, type PlacedOutcome } from './outcomes.ts';
+import { addOutcomes, lockScoredSessions } from './outcomes.ts';
 import type { Outcome } from './records.ts';
 import type { Dialect } from './schema/table.ts';
+import type { Tables } from './schema/tables.ts';
 
 /** One eval that has to score one session. */
 export interface Job {
   id: number;
   ownerId: string;
   sessionId: string;
+  /** The key of the row of its session, for the store. */
+  sessionKey: number;
   /** The eval as defined when the job was queued. */
   definition: EvalDefinition;
   /** 1 for the first attempt. */
@@ -22,6 +25,12 @@ export interface FinishedJob {
   job: Job;
   outcome: Outcome;
 }
+
+/**
+ * Returns which due jobs a worker takes, when it has taken some of other owners already. Must return the
+ * same for the same jobs.
+ */
+export type ChooseJobs = (due: readonly Job[], taken: readonly Job[]) => readonly Job[];
 
 /**
  * Creates the queue of scoring jobs. The states of a job:
@@ -38,16 +47,23 @@ export interface FinishedJob {
 export function createJobStore(connections: Connections) {
   const { write, directory } = connections;
   return {
-    /** Leases up to `limit` due jobs to a worker; no other worker gets them during the lease. */
-    take: (worker: string, nowMs: number, leaseMs: number, limit: number): Promise<Job[]> =>
-      take(connections, { worker, nowMs, leaseMs, limit }),
+    /**
+     * Leases the jobs that `choose` returns, of up to `limit` due jobs, to a worker; no other worker gets
+     * them during the lease.
+     */
+    take: (
+      worker: string,
+      nowMs: number,
+      leaseMs: number,
+      limit: number,
+      choose: ChooseJobs = (due) => due,
+    ): Promise<Job[]> => take(connections, { worker, nowMs, leaseMs, limit, choose }),
     /** Extends the leases to `untilMs`. Skips jobs that the worker no longer holds. */
     async renew(worker: string, jobs: readonly Job[], untilMs: number): Promise<void> {
       for (const [ownerId, ofOwner] of Map.groupBy(jobs, (job) => job.ownerId)) {
         await write(ownerId, async (db) => {
-          for (const job of ofOwner.toSorted(compareIds)) {
-            await updateLeased(db, worker, job).set({ due_at_ms: untilMs }).execute();
-          }
+          const held = await lockHeld(db, connections.dialect, { worker, jobs: ofOwner });
+          await updateJobs(db, held, { due_at_ms: untilMs });
         });
       }
     },
@@ -76,9 +92,8 @@ export function createJobStore(connections: Connections) {
     /** Returns a job to the queue; it can be taken again from `dueAtMs` on. */
     release: (worker: string, job: Job, dueAtMs: number): Promise<void> =>
       write(job.ownerId, async (db) => {
-        await updateLeased(db, worker, job)
-          .set({ state: 'queued', worker: null, due_at_ms: dueAtMs })
-          .execute();
+        const held = await lockHeld(db, connections.dialect, { worker, jobs: [job] });
+        await updateJobs(db, held, { state: 'queued', worker: null, due_at_ms: dueAtMs });
       }),
     /**
      * Call on startup: releases the jobs of earlier processes, makes jobs that are due in the future
@@ -150,6 +165,7 @@ interface TakeRequest {
   nowMs: number;
   leaseMs: number;
   limit: number;
+  choose: ChooseJobs;
 }
 
 /** Takes the jobs that are due first, in a transaction for each owner. */
@@ -164,20 +180,25 @@ async function take(connections: Connections, request: TakeRequest): Promise<Job
     .orderBy('id')
     .limit(limit)
     .execute();
-  const jobs: Job[] = [];
+  const taken: Job[] = [];
   for (const [ownerId, { length }] of Map.groupBy(due, (row) => row.owner_id)) {
-    const ofOwner = { ...request, ownerId, limit: length };
-    jobs.push(...(await connections.write(ownerId, (db) => takeOf(db, connections, ofOwner))));
+    const ofOwner = { ...request, ownerId, limit: length, taken };
+    taken.push(...(await connections.write(ownerId, (db) => takeOf(db, connections, ofOwner))));
   }
-  return jobs;
+  return taken;
+}
+
+interface OwnerTakeRequest extends TakeRequest {
+  ownerId: string;
+  taken: readonly Job[];
 }
 
 /** Takes due jobs of one owner, except those that another process is taking. */
 async function takeOf(
   db: WriteTransaction,
   { dialect }: Connections,
-  { ownerId, worker, nowMs, leaseMs, limit }: TakeRequest & { ownerId: string },
-): Promise<Job[]> {
+  { ownerId, worker, nowMs, leaseMs, limit, choose, taken }: OwnerTakeRequest,
+): Promise<readonly Job[]> {
   const due = await db
     .selectFrom('jobs')
     .select(['id', 'owner_id', 'session_key', 'definition', 'attempts'])
@@ -191,33 +212,24 @@ async function takeOf(
     .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked())
     .execute();
   if (due.length === 0) return [];
-  await db
-    .updateTable('jobs')
-    .set(({ eb }) => ({
-      state: 'taken' as const,
-      worker,
-      due_at_ms: nowMs + leaseMs,
-      attempts: eb('attempts', '+', 1),
-    }))
-    .where('owner_id', '=', ownerId)
-    .where(
-      'id',
-      'in',
-      due.map(({ id }) => id),
-    )
-    .execute();
   const sessions = await db
     .selectFrom('sessions')
     .select(['key', 'id'])
     .where('owner_id', '=', ownerId)
-    .where(
-      'key',
-      'in',
-      due.map((row) => row.session_key),
-    )
+    .where('key', 'in', [...new Set(due.map((row) => row.session_key))])
     .execute();
   const idByKey = new Map(sessions.map(({ key, id }) => [key, id]));
-  return due.map((row) => toJob({ ...row, session_id: idByKey.get(row.session_key) ?? '' }));
+  const jobs = toJobs(
+    due.map((row) => ({ ...row, session_id: idByKey.get(row.session_key) ?? '' })),
+  );
+  const chosen = choose(jobs, taken);
+  await updateJobs(db, chosen, {
+    state: 'taken',
+    worker,
+    due_at_ms: nowMs + leaseMs,
+    attempts: sql<number>`attempts + 1`,
+  });
+  return chosen;
 }
 
 interface FinishRequest {
@@ -226,69 +238,28 @@ interface FinishRequest {
   atMs: number;
 }
 
-/** Returns for each job whether the worker still held it; the other outcomes are discarded. */
+/**
+ * Writes outcomes with a number of statements that does not depend on the number of jobs. Returns for each
+ * job whether the worker still held it; the other outcomes are discarded.
+ */
 async function finishAll(
   db: WriteTransaction,
   dialect: Dialect,
   { worker, finished, atMs }: FinishRequest,
 ): Promise<boolean[]> {
-  // SQLite has one writer at a time.
-  if (dialect === 'postgres') await lockSessions(db, finished);
-  const written = new Set<Job>();
-  const bySession = new Map<number, { ownerId: string; outcomes: PlacedOutcome[] }>();
-  for (const { job, outcome } of finished.toSorted((a, b) => compareIds(a.job, b.job))) {
-    const done = await updateLeased(db, worker, job)
-      .set({ state: 'done' })
-      .returning(['session_key', 'position'])
-      .executeTakeFirst();
-    if (!done) continue;
-    written.add(job);
-    const { session_key: key, position } = done;
-    const session = bySession.get(key) ?? { ownerId: job.ownerId, outcomes: [] };
-    bySession.set(key, session);
-    session.outcomes.push({ ...outcome, position });
-  }
-  for (const [key, { ownerId, outcomes }] of bySession) {
-    const row = await db
-      .selectFrom('sessions')
-      .select(['key', 'run_key', 'simulation_key', 'kind', 'started_at_ms', 'failed'])
-      .where('key', '=', key)
-      .executeTakeFirstOrThrow();
-    const session = { ...row, ownerId };
-    await insertOutcomes(
-      { db },
-      outcomes.map((outcome) => ({ session, outcome })),
-      atMs,
-    );
-    await updateResults(db, key);
-    await completeSession(db, key);
-  }
-  return finished.map(({ job }) => written.has(job));
-}
-
-/** The order in which transactions update several jobs: with different ones, two could wait for each other. */
-const compareIds = (a: Job, b: Job): number => a.id - b.id;
-
-/**
- * Locks the sessions of jobs, in the order of their keys, until the transaction ends. Otherwise, of two
- * transactions that finish the last two jobs of a session, each would see the other job unfinished.
- */
-async function lockSessions(db: WriteTransaction, finished: readonly FinishedJob[]): Promise<void> {
-  const keys = db
-    .selectFrom('jobs')
-    .select('session_key')
-    .where(
-      'id',
-      'in',
-      finished.map(({ job }) => job.id),
-    );
-  await db
-    .selectFrom('sessions')
-    .select('key')
-    .where('key', 'in', keys)
-    .orderBy('key')
-    .forUpdate()
-    .execute();
+  const jobs = finished.map(({ job }) => job);
+  // Of two transactions that finish the last two jobs of a session, each would see the other unfinished.
+  const keys = jobs.map(({ sessionKey }) => sessionKey);
+  const sessions = await lockScoredSessions(db, dialect, keys);
+  const held = await lockHeld(db, dialect, { worker, jobs });
+  await updateJobs(db, held, { state: 'done' });
+  const rowById = new Map(held.map((row) => [row.id, row]));
+  const outcomes = finished.flatMap(({ job: { id, ownerId }, outcome }) => {
+    const row = rowById.get(id);
+    return row ? { ...outcome, ownerId, sessionKey: row.session_key, position: row.position } : [];
+  });
+  await addOutcomes(db, { sessions, outcomes, atMs });
+  return jobs.map(({ id }) => rowById.has(id));
 }
 
 /** A session to score. */
@@ -326,52 +297,67 @@ export async function queueJobs(
   return new Map(Array.from(bySession, ([key, { length }]) => [key, length]));
 }
 
-/** Starts an update that matches only if the worker still holds this lease of the job. */
-function updateLeased(db: WriteTransaction, worker: string, job: Job) {
-  return db
-    .updateTable('jobs')
-    .where('id', '=', job.id)
-    .where('state', '=', 'taken')
-    .where('worker', '=', worker)
-    .where('attempts', '=', job.attempt);
+interface HeldRow {
+  id: number;
+  attempts: number;
+  session_key: number;
+  position: number;
 }
 
-/** Completes a session that is being evaluated once all its jobs are done, even if some failed. */
-async function completeSession(db: WriteTransaction, sessionKey: number): Promise<void> {
-  const { numUpdatedRows } = await db
-    .updateTable('sessions')
-    .set({ status: 'completed' })
-    .where('key', '=', sessionKey)
-    .where('status', '=', 'evaluating')
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('jobs')
-            .select('id')
-            .where('session_key', '=', sessionKey)
-            .where('state', '<>', 'done'),
-        ),
-      ),
-    )
-    .executeTakeFirst();
-  if (numUpdatedRows > 0n) await updateResults(db, sessionKey);
+/** Returns the jobs that the worker still holds with the same lease, and locks them until the transaction ends. */
+async function lockHeld(
+  db: WriteTransaction,
+  dialect: Dialect,
+  { worker, jobs }: { worker: string; jobs: readonly Job[] },
+): Promise<HeldRow[]> {
+  const attemptById = new Map(jobs.map(({ id, attempt }) => [id, attempt]));
+  const rows = await db
+    .selectFrom('jobs')
+    .select(['id', 'attempts', 'session_key', 'position'])
+    .where('id', 'in', [...attemptById.keys()])
+    .where('state', '=', 'taken')
+    .where('worker', '=', worker)
+    // With different orders, two transactions could wait for each other.
+    .orderBy('id')
+    .$if(dialect === 'postgres', (query) => query.forUpdate())
+    .execute();
+  return rows.filter(({ id, attempts }) => attempts === attemptById.get(id));
+}
+
+/** Updates jobs that the transaction has locked. */
+async function updateJobs(
+  db: WriteTransaction,
+  jobs: readonly { id: number }[],
+  changes: UpdateObject<Tables, 'jobs'>,
+): Promise<void> {
+  if (jobs.length === 0) return;
+  const ids = jobs.map(({ id }) => id);
+  await db.updateTable('jobs').set(changes).where('id', 'in', ids).execute();
 }
 
 interface DueRow {
   id: number;
   owner_id: string;
   session_id: string;
+  session_key: number;
   definition: string;
   attempts: number;
 }
 
-function toJob({ id, owner_id, session_id, definition, attempts }: DueRow): Job {
-  return {
-    id,
-    ownerId: owner_id,
-    sessionId: session_id,
-    definition: JSON.parse(definition) as EvalDefinition,
-    attempt: attempts + 1,
-  };
+/** Returns jobs as their next worker gets them. Those with the same definition share one object. */
+function toJobs(rows: readonly DueRow[]): Job[] {
+  const definitions = new Map<string, EvalDefinition>();
+  return rows.map((row) => {
+    const text = row.definition;
+    const definition = definitions.get(text) ?? (JSON.parse(text) as EvalDefinition);
+    definitions.set(text, definition);
+    return {
+      id: row.id,
+      ownerId: row.owner_id,
+      sessionId: row.session_id,
+      sessionKey: row.session_key,
+      definition,
+      attempt: row.attempts + 1,
+    };
+  });
 }

@@ -4,6 +4,7 @@ import type { Reader, WriteTransaction } from './connections.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
 import { findOrInsertEvalName } from './names.ts';
 import type { Outcome, SessionKind, SessionStatus } from './records.ts';
+import type { Dialect } from './schema/table.ts';
 
 /** An outcome with its position among the outcomes of its session. */
 export type PlacedOutcome = Outcome & { position: number };
@@ -54,26 +55,118 @@ export async function insertOutcomes(
   await insertRows(insertion, 'outcomes', rows, { skipExisting: true });
 }
 
-/** Updates the counts and the verdict of a session. Call it when its outcomes or its status changed. */
-export async function updateResults(db: WriteTransaction, sessionKey: number): Promise<void> {
-  const { status } = await db
-    .selectFrom('sessions')
-    .select('status')
-    .where('key', '=', sessionKey)
-    .executeTakeFirstOrThrow();
+/** An outcome of a job that is done. */
+interface JobOutcome extends PlacedOutcome {
+  ownerId: string;
+  sessionKey: number;
+}
+
+/**
+ * Returns sessions that jobs score, and locks them until the transaction ends, in the order of their keys:
+ * with different orders, two transactions could wait for each other.
+ */
+export function lockScoredSessions(
+  db: WriteTransaction,
+  dialect: Dialect,
+  keys: readonly number[],
+) {
+  return (
+    db
+      .selectFrom('sessions')
+      .select(['key', 'run_key', 'simulation_key', 'kind', 'started_at_ms', 'status', 'failed'])
+      .where('key', 'in', [...new Set(keys)])
+      .orderBy('key')
+      // SQLite has one writer at a time.
+      .$if(dialect === 'postgres', (query) => query.forUpdate())
+      .execute()
+  );
+}
+
+type LockedSession = Awaited<ReturnType<typeof lockScoredSessions>>[number];
+
+/**
+ * Adds outcomes of jobs that are done to sessions that are locked, and updates these: their counts, their
+ * verdicts, and their status.
+ */
+export async function addOutcomes(
+  db: WriteTransaction,
+  scored: {
+    sessions: readonly LockedSession[];
+    outcomes: readonly JobOutcome[];
+    atMs: number;
+  },
+): Promise<void> {
+  const added = Map.groupBy(scored.outcomes, ({ sessionKey }) => sessionKey);
+  const sessions = scored.sessions.filter(({ key }) => added.has(key));
+  if (sessions.length === 0) return;
+  const keys = sessions.map(({ key }) => key);
+  const stored = await listResults(db, keys);
+  const unfinished = await findUnfinished(db, keys);
+  const changed = sessions.map(({ status: oldStatus, ...session }) => {
+    const earlier = stored.get(session.key) ?? [];
+    const known = new Set(earlier.map(({ evalId }) => evalId));
+    const fresh = (added.get(session.key) ?? []).filter(({ evalId }) => !known.has(evalId));
+    const isCompleted = oldStatus === 'evaluating' && !unfinished.has(session.key);
+    const status = isCompleted ? 'completed' : oldStatus;
+    const results = { status, ...toResults(status, [...earlier, ...fresh]) };
+    const hasFailedNow = earlier.length > 0 && session.failed === 0 && results.failed > 0;
+    return { ...session, failed: results.failed, fresh, results, hasFailedNow };
+  });
+  const rows = changed.flatMap(({ fresh, ...session }) =>
+    fresh.map(({ ownerId, sessionKey: _, ...outcome }) => ({
+      session: { ...session, ownerId },
+      outcome,
+    })),
+  );
+  await insertOutcomes({ db }, rows, scored.atMs);
+  await markFailed(
+    db,
+    changed.filter(({ hasFailedNow }) => hasFailedNow),
+  );
+  // Many sessions have the same results.
+  for (const same of Map.groupBy(changed, ({ results }) => JSON.stringify(results)).values()) {
+    const sameKeys = same.map(({ key }) => key);
+    const results = same[0]?.results ?? {};
+    await db.updateTable('sessions').set(results).where('key', 'in', sameKeys).execute();
+  }
+}
+
+/** Returns the stored outcomes of sessions by session key. */
+async function listResults(db: Reader, keys: readonly number[]) {
   const rows = await db
     .selectFrom('outcomes')
-    .select(['outcome', 'required'])
-    .where('session_key', '=', sessionKey)
+    .select(['session_key', 'eval_id as evalId', 'outcome', 'required'])
+    .where('session_key', 'in', keys)
     .execute();
-  const outcomes = rows.map(({ outcome, required }) => ({ outcome, required: required === 1 }));
-  const results = toResults(status, outcomes);
-  await db.updateTable('sessions').set(results).where('key', '=', sessionKey).execute();
-  if (results.failed === 0) return;
+  return Map.groupBy(
+    rows.map(({ required, ...row }) => ({ ...row, required: required === 1 })),
+    (row) => row.session_key,
+  );
+}
+
+/** Returns the keys of sessions that have jobs to do. The others complete, even if some jobs failed. */
+async function findUnfinished(db: Reader, keys: readonly number[]): Promise<ReadonlySet<number>> {
+  const jobs = await db
+    .selectFrom('jobs')
+    .select('session_key')
+    .distinct()
+    .where('session_key', 'in', keys)
+    .where('state', '<>', 'done')
+    .execute();
+  return new Set(jobs.map((job) => job.session_key));
+}
+
+/** Marks the outcomes of sessions that fail now. */
+async function markFailed(
+  db: WriteTransaction,
+  sessions: readonly { key: number }[],
+): Promise<void> {
+  if (sessions.length === 0) return;
+  const keys = sessions.map(({ key }) => key);
   await db
     .updateTable('outcomes')
     .set({ session_failed: 1 })
-    .where('session_key', '=', sessionKey)
+    .where('session_key', 'in', keys)
     .where('session_failed', '=', 0)
     .execute();
 }

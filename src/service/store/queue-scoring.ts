@@ -1,58 +1,140 @@
 import { isoDate } from '../../platform/clock.ts';
 import { buildTurns } from '../turns/turns.ts';
-import { addSession, toSearchText } from './add-sessions.ts';
+import type { TurnLoss } from '../turns/turn-losses.ts';
+import { addNewSessions } from './add-sessions.ts';
 import { selectExact, type Reader, type WriteTransaction } from './connections.ts';
-import { SEARCHED_SPANS_MAX, toPlace, type Partitioned } from './conversation-reads.ts';
-import { listLinks, listSpans, type SpanPlace } from './conversation-spans.ts';
+import { isSameSize, type ConversationSize } from './conversation-limits.ts';
+import {
+  isLarge,
+  SEARCHED_SPANS_MAX,
+  summarizeTurns,
+  toPlace,
+  type Partitioned,
+  type PreparedTurns,
+} from './conversation-reads.ts';
+import {
+  listLinks,
+  listLinksOfAll,
+  listSpans,
+  listSpansOfAll,
+  type SpanPlace,
+} from './conversation-spans.ts';
 import { findConversation, isUnscored } from './find-conversation.ts';
+import { insertRows } from './insert-rows.ts';
 import { findOrInsertRun } from './names.ts';
-import type { CloseRequest, CloseResult } from './records.ts';
+import type {
+  CloseAllRequest,
+  CloseRequest,
+  CloseResult,
+  NewSession,
+  SpanLink,
+  StoredSpan,
+} from './records.ts';
+import type { Dialect } from './schema/table.ts';
 
-/** How to queue the scoring of a conversation. */
-interface ScoringRequest extends Omit<CloseRequest, 'runName'>, Partitioned {
-  /** The text that a search finds a large conversation by; of others, the transaction reads it. */
-  searchText: string | undefined;
+/** How to queue the scoring of conversations of one owner. */
+interface ScoringRequest extends Pick<CloseRequest, 'ownerId' | 'atMs' | 'evals'>, Partitioned {}
+
+/** A conversation that is closed. */
+interface ClosedConversation extends ConversationSize {
+  place: SpanPlace;
+  run: string;
+  startedAtMs: number;
+  endedAtMs: number;
+  /** The id of the session that scores it. */
+  sessionId: string;
+  /** The turns of a large conversation; those of others, the transaction builds. */
+  prepared: PreparedTurns | undefined;
 }
 
-/** Marks an open conversation as closed, adds it to its run, and queues its scoring. */
+/** What was queued for a conversation, and what its turns lack if they were built. */
+type Queued = Pick<CloseResult, 'losses'> & { queued: number };
+
+/**
+ * Marks those conversations that are open as closed, adds them to their runs, and queues their scoring.
+ * Returns the result of each by its id; the others are missing.
+ */
 export async function closeAndQueueScoring(
   db: WriteTransaction,
-  request: ScoringRequest & Pick<CloseRequest, 'runName'>,
-): Promise<CloseResult | undefined> {
-  const { ownerId, conversationId, atMs, idleBeforeMs } = request;
-  // One statement both checks and changes the state, so only one of two concurrent calls matches.
-  const row = await db
-    .updateTable('conversations')
-    .set({ state: 'closed', closed_at_ms: atMs })
-    .where('owner_id', '=', ownerId)
-    .where('conversation_id', '=', conversationId)
-    .where('state', '=', 'open')
-    .where('last_received_at_ms', '<', idleBeforeMs ?? Number.MAX_SAFE_INTEGER)
-    .returning(['key', 'received_day', 'spans_removed_at_ms'])
-    .returning([selectExact('first_start_ns'), selectExact('last_end_ns')])
-    .executeTakeFirst();
-  if (!row) return findEarlierClose(db, request);
-
-  const bounds = boundsOf(row);
-  const run = request.runName(isoDate(bounds.startedAtMs));
-  await db
-    .updateTable('conversations')
-    .set({ run_key: await findOrInsertRun(db, ownerId, run) })
-    .where('key', '=', row.key)
-    .execute();
+  request: CloseAllRequest &
+    Partitioned & { dialect: Dialect; prepared?: PreparedTurns | undefined },
+): Promise<Map<string, CloseResult>> {
+  const { ownerId, atMs, conversations, prepared } = request;
+  const sessionIds = new Map(
+    conversations.map(({ conversationId, sessionId }) => [conversationId, sessionId]),
+  );
+  const rows = await lockOpen(db, request);
+  const closed = rows.map((row) => {
+    const { conversation_id: conversationId, span_count: spanCount, text_bytes: textBytes } = row;
+    const bounds = boundsOf(row);
+    return {
+      place: toPlace(row, { ...request, conversationId }),
+      run: request.runName(isoDate(bounds.startedAtMs)),
+      ...bounds,
+      sessionId: sessionIds.get(conversationId) ?? '',
+      prepared,
+      spanCount,
+      textBytes,
+      areSpansRemoved: row.spans_removed_at_ms !== null,
+    };
+  });
+  for (const [run, ofRun] of Map.groupBy(closed, (conversation) => conversation.run)) {
+    await db
+      .updateTable('conversations')
+      .set({
+        state: 'closed',
+        closed_at_ms: atMs,
+        run_key: await findOrInsertRun(db, ownerId, run),
+      })
+      .where('key', 'in', listKeys(ofRun))
+      .execute();
+  }
   // Without its spans, evals would score nothing.
-  const queued =
-    row.spans_removed_at_ms === null
-      ? await addScoringSession(db, request, { place: toPlace(row, request), run, ...bounds })
-      : 0;
-  return { run, evaluationsQueued: queued, alreadyClosed: false };
+  const scored = closed.filter(({ areSpansRemoved }) => !areSpansRemoved);
+  const queuedBySession = await addScoringSessions(db, request, scored);
+  return new Map(
+    closed.map(({ place, run, sessionId }) => {
+      const { queued = 0, losses } = queuedBySession.get(sessionId) ?? {};
+      const result = { run, evaluationsQueued: queued, alreadyClosed: false };
+      return [place.conversationId, { ...result, ...(losses && { losses }) }];
+    }),
+  );
 }
 
-async function findEarlierClose(
+/**
+ * Locks open conversations until the transaction ends, so that only one of two concurrent calls closes
+ * them. Spans lock conversations in the same order.
+ */
+function lockOpen(
   db: WriteTransaction,
-  request: CloseRequest,
+  request: Pick<CloseAllRequest, 'ownerId' | 'conversations' | 'idleBeforeMs'> & {
+    dialect: Dialect;
+  },
+) {
+  const { ownerId, conversations, idleBeforeMs, dialect } = request;
+  const ids = conversations.map(({ conversationId }) => conversationId);
+  return (
+    db
+      .selectFrom('conversations')
+      .select(['conversation_id', 'key', 'received_day', 'spans_removed_at_ms'])
+      .select(['span_count', 'text_bytes'])
+      .select([selectExact('first_start_ns'), selectExact('last_end_ns')])
+      .where('owner_id', '=', ownerId)
+      .where('conversation_id', 'in', ids)
+      .where('state', '=', 'open')
+      .where('last_received_at_ms', '<', idleBeforeMs ?? Number.MAX_SAFE_INTEGER)
+      .orderBy('conversation_id')
+      // SQLite has one writer at a time.
+      .$if(dialect === 'postgres', (query) => query.forUpdate())
+      .execute()
+  );
+}
+
+/** Returns how a conversation was closed before; undefined if it is unknown or open. */
+export async function findEarlierClose(
+  db: Reader,
+  { ownerId, conversationId }: Pick<CloseRequest, 'ownerId' | 'conversationId'>,
 ): Promise<CloseResult | undefined> {
-  const { ownerId, conversationId } = request;
   const { run } = (await findConversation(db, ownerId, conversationId)) ?? {};
   return run === undefined ? undefined : { run, evaluationsQueued: 0, alreadyClosed: true };
 }
@@ -60,17 +142,19 @@ async function findEarlierClose(
 /** Queues the scoring of a conversation that is closed and unscored. */
 export async function queueScoring(
   db: WriteTransaction,
-  request: ScoringRequest,
+  request: ScoringRequest &
+    Pick<CloseRequest, 'conversationId' | 'sessionId'> & { prepared: PreparedTurns | undefined },
 ): Promise<{ run: string; queued: number } | undefined> {
+  const { ownerId, conversationId, sessionId, prepared } = request;
   // The update locks the row, so that only one of two concurrent calls finds it unscored.
   const row = await db
     .updateTable('conversations')
     .set((eb) => ({ state: eb.ref('state') }))
-    .where('owner_id', '=', request.ownerId)
-    .where('conversation_id', '=', request.conversationId)
+    .where('owner_id', '=', ownerId)
+    .where('conversation_id', '=', conversationId)
     .where(isUnscored)
     .where('run_key', 'is not', null)
-    .returning(['key', 'received_day', 'run_key'])
+    .returning(['key', 'received_day', 'run_key', 'span_count', 'text_bytes'])
     .returning([selectExact('first_start_ns'), selectExact('last_end_ns')])
     .executeTakeFirst();
   if (!row) return undefined;
@@ -79,72 +163,122 @@ export async function queueScoring(
     .select('name')
     .where('key', '=', row.run_key)
     .executeTakeFirstOrThrow();
-  const conversation = { place: toPlace(row, request), run, ...boundsOf(row) };
-  return { run, queued: await addScoringSession(db, request, conversation) };
+  const size = { spanCount: row.span_count, textBytes: row.text_bytes };
+  const place = toPlace(row, request);
+  const conversation = { place, run, ...boundsOf(row), sessionId, prepared, ...size };
+  const queued = await addScoringSessions(db, request, [conversation]);
+  return { run, queued: queued.get(sessionId)?.queued ?? 0 };
 }
 
 /**
- * Adds the session that scores a closed conversation, with its search text and jobs. Without evals, adds
- * nothing. Returns the number of jobs.
+ * Adds the sessions that score closed conversations, with their search texts and jobs. Without evals, adds
+ * nothing. Returns what it queued by session id.
  */
-async function addScoringSession(
+async function addScoringSessions(
   db: WriteTransaction,
-  request: ScoringRequest,
-  conversation: { place: SpanPlace; run: string; startedAtMs: number; endedAtMs: number },
-): Promise<number> {
-  const { ownerId, conversationId, atMs, evals, sessionId } = request;
-  if (evals.length === 0) return 0;
+  { ownerId, atMs, evals }: ScoringRequest,
+  conversations: readonly ClosedConversation[],
+): Promise<Map<string, Queued>> {
+  if (evals.length === 0 || conversations.length === 0) return new Map();
+  const ids = conversations.map(({ sessionId }) => sessionId);
   const existing = await db
     .selectFrom('sessions')
-    .select('key')
+    .select('id')
     .where('owner_id', '=', ownerId)
-    .where('id', '=', sessionId)
+    .where('id', 'in', ids)
     .executeTakeFirst();
   // Adding the session would replace one that scores another conversation.
   if (existing) {
-    throw new Error(`Session id ${sessionId} is already in use; each session needs a new id.`);
+    throw new Error(`Session id ${existing.id} is already in use; each session needs a new id.`);
   }
-  const session = {
-    id: sessionId,
-    kind: 'production',
-    ownerId,
-    status: 'evaluating',
-    startedAtMs: conversation.startedAtMs,
-    endedAtMs: conversation.endedAtMs,
-    runName: conversation.run,
-    sourceSessionId: conversationId,
-    simulation: undefined,
-    agent: undefined,
-    scenario: undefined,
-    persona: undefined,
-    endReason: undefined,
-    turns: [],
-    outcomes: [],
-    evals,
-  } as const;
-  const { key, queued } = await addSession(db, session, { dueAtMs: atMs, isNew: true });
+  const sessions = conversations.map((conversation) => toSession(conversation, { ownerId, evals }));
+  const added = await addNewSessions(db, sessions, atMs);
   await db
     .updateTable('conversations')
-    .set({ session_key: key })
-    .where('key', '=', conversation.place.key)
+    .from('sessions')
+    .set((eb) => ({ session_key: eb.ref('sessions.key') }))
+    .where('conversations.key', 'in', listKeys(conversations))
+    .where('sessions.owner_id', '=', ownerId)
+    .where(
+      'sessions.key',
+      'in',
+      added.map(({ key }) => key),
+    )
+    .whereRef('sessions.source_session_id', '=', 'conversations.conversation_id')
     .execute();
-  const text = request.searchText ?? (await readSearchText(db, conversation.place));
-  // With the session, because a text that is written later is lost if the service dies meanwhile.
-  await db.insertInto('session_texts').values({ session_key: key, text }).execute();
-  return queued;
+  const summaries = await summarizeAll(db, ownerId, conversations);
+  const texts = added.map(({ key }, nth) => ({
+    session_key: key,
+    text: summaries[nth]?.text ?? '',
+  }));
+  // With the sessions, because a text that is written later is lost if the service dies meanwhile.
+  await insertRows({ db }, 'session_texts', texts);
+  return new Map(
+    added.map(({ queued }, nth) => {
+      const losses = summaries[nth]?.losses;
+      return [ids[nth] ?? '', { queued, ...(losses && { losses }) }];
+    }),
+  );
 }
 
-/** Returns the text that a search finds the session of a conversation by. */
-async function readSearchText(db: Reader, place: SpanPlace): Promise<string> {
-  const spans = await listSpans(db, place, SEARCHED_SPANS_MAX);
-  const links = await listLinks(db, place);
-  return toSearchText(
+const toSession = (
+  conversation: ClosedConversation,
+  { ownerId, evals }: Pick<ScoringRequest, 'ownerId' | 'evals'>,
+): NewSession => ({
+  id: conversation.sessionId,
+  kind: 'production',
+  ownerId,
+  status: 'evaluating',
+  startedAtMs: conversation.startedAtMs,
+  endedAtMs: conversation.endedAtMs,
+  runName: conversation.run,
+  sourceSessionId: conversation.place.conversationId,
+  simulation: undefined,
+  agent: undefined,
+  scenario: undefined,
+  persona: undefined,
+  endReason: undefined,
+  turns: [],
+  outcomes: [],
+  evals,
+});
+
+/** Summarizes the turns of conversations: the text by which a search finds the session, and what they lack. */
+async function summarizeAll(
+  db: Reader,
+  ownerId: string,
+  conversations: readonly ClosedConversation[],
+): Promise<{ text: string; losses?: readonly TurnLoss[] }[]> {
+  const small = conversations.filter((each) => !each.prepared && !isLarge(each));
+  const places = small.map(({ place }) => place);
+  const spans = await listSpansOfAll(db, places);
+  const links = await listLinksOfAll(db, ownerId, spans);
+  const summaries = [];
+  for (const { place, prepared, ...size } of conversations) {
+    const own = spans.get(place);
+    if (own) summaries.push(summarizeScored(own, links.get(place) ?? []));
+    else if (prepared && isSameSize(prepared, size)) summaries.push(prepared);
+    else summaries.push({ text: prepared?.text ?? (await readSearchText(db, place)) });
+  }
+  return summaries;
+}
+
+const summarizeScored = (spans: readonly StoredSpan[], links: readonly SpanLink[]) =>
+  summarizeTurns(
     buildTurns(
       spans.filter(({ late }) => !late),
       links,
     ),
   );
+
+/** Returns the search text of a conversation that has become large meanwhile. */
+async function readSearchText(db: Reader, place: SpanPlace): Promise<string> {
+  const spans = await listSpans(db, place, SEARCHED_SPANS_MAX);
+  return summarizeScored(spans, await listLinks(db, place)).text;
 }
+
+const listKeys = (conversations: readonly { place: SpanPlace }[]): number[] =>
+  conversations.map(({ place: { key } }) => key);
 
 const boundsOf = (row: { first_start_ns: string; last_end_ns: string }) => ({
   startedAtMs: toMs(row.first_start_ns),

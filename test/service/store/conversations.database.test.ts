@@ -1,6 +1,7 @@
 import {
   newCloseRequest,
   newEval,
+  newOutcome,
   newSpan,
   newSpans,
   NOON_MS,
@@ -18,7 +19,7 @@ testStore('closing happens once and is atomic: state, run, session, and jobs', a
   // With PostgreSQL, either request may be the first.
   const first = results.findIndex((result) => result?.alreadyClosed === false);
   const run = 'Live traces 2026-11-20';
-  t.same(results[first], { run, evaluationsQueued: 2, alreadyClosed: false });
+  t.same(results[first], { run, evaluationsQueued: 2, alreadyClosed: false, losses: [] });
   t.same(results[1 - first], { run, evaluationsQueued: 0, alreadyClosed: true });
   const [sessionId, otherId] = first === 0 ? ['one', 'another'] : ['another', 'one'];
   t.match(await store.conversations.find(ownerId, 'conversation-1'), {
@@ -38,6 +39,58 @@ testStore('closing happens once and is atomic: state, run, session, and jobs', a
   });
   t.equal(await store.sessions.find(ownerId, otherId), undefined);
   t.equal((await store.jobs.getBacklog()).count, 2);
+});
+
+testStore('several conversations are closed in one transaction, or none', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  const dayNs = 24n * 3_600_000_000_000n;
+  const message = (role: string): string =>
+    JSON.stringify([{ role, parts: [{ type: 'text', content: `A ${role} who says heron.` }] }]);
+  const spanOf = (conversationId: string, days: bigint) =>
+    newSpan(conversationId, {
+      conversationId,
+      startNs: noonNs + days * dayNs,
+      endNs: noonNs + days * dayNs + 1n,
+      inputMessages: message('user'),
+      ...(conversationId !== 'silent' && { outputMessages: message('assistant') }),
+    });
+  const spans = ['today', 'silent', 'closed'].map((id) => spanOf(id, 0n));
+  await sink.insert([newSpans(ownerId, [...spans, spanOf('tomorrow', 1n)])]);
+  await sink.insert([newSpans(ownerId, [spanOf('fresh', 0n)], { receivedAtMs: NOON_MS + 9_000 })]);
+  await sink.insert([newSpans(other, [spanOf('foreign', 0n)])]);
+  await store.conversations.close(newCloseRequest(ownerId, { conversationId: 'closed' }));
+  const ids = ['tomorrow', 'today', 'silent', 'closed', 'fresh', 'foreign', 'unknown'];
+  const close = (toSessionId: (id: string) => string) =>
+    store.conversations.closeAll({
+      ...newCloseRequest(ownerId, { idleBeforeMs: NOON_MS + 9_000 }),
+      conversations: ids.map((id) => ({ conversationId: id, sessionId: toSessionId(id) })),
+    });
+  const taken = (id: string) => (id === 'silent' ? 'session of closed' : `session of ${id}`);
+  await t.rejects(close(taken), /session of closed is already in use/);
+  t.equal((await store.conversations.find(ownerId, 'today'))?.state, 'open');
+  const [run, next] = ['Live traces 2026-11-20', 'Live traces 2026-11-21'];
+  const result = { run, evaluationsQueued: 2, alreadyClosed: false, losses: [] };
+  const silent = [{ kind: 'turn_without_agent_text' as const, sequence: 1 }];
+  t.same([...(await close((id) => `session of ${id}`))].toSorted(), [
+    ['silent', { ...result, losses: silent }],
+    ['today', result],
+    ['tomorrow', { ...result, run: next }],
+  ]);
+  for (const id of ['today', 'silent', 'tomorrow']) {
+    const conversation = { state: 'closed', sessionId: `session of ${id}` };
+    t.match(await store.conversations.find(ownerId, id), conversation);
+    t.match(await store.sessions.find(ownerId, `session of ${id}`), { sourceSessionId: id });
+  }
+  t.equal((await store.conversations.find(ownerId, 'fresh'))?.state, 'open');
+  t.equal((await store.conversations.find(other, 'foreign'))?.state, 'open');
+  t.equal((await store.jobs.getBacklog()).count, 8);
+  const filter = { ownerId, kind: 'production', failedOnly: false, skip: 0, limit: 9 } as const;
+  const jobs = await store.jobs.take('worker', NOON_MS * 2, 1_000, 9);
+  const finished = jobs.map((job) => ({ job, outcome: newOutcome(job.definition.id) }));
+  await store.jobs.finishAll('worker', finished, NOON_MS);
+  const { sessions } = await store.sessions.listPage({ ...filter, text: 'heron' });
+  t.equal(sessions.length, 4, 'a search finds them by their texts');
 });
 
 testStore('a failed close leaves the conversation open', async (t) => {

@@ -28,7 +28,7 @@ export interface MemoryJobs extends JobStore {
 }
 
 const definition: EvalDefinition = makeEval('contains', { text: 'shipped' });
-const valid = { ownerId: 'owner', sessionId: 's1', definition, attempt: 0 };
+const valid = { ownerId: 'owner', sessionId: 's1', sessionKey: 1, definition, attempt: 0 };
 
 /** Creates an empty queue. */
 export function createMemoryJobs(): MemoryJobs {
@@ -52,14 +52,15 @@ export function createMemoryJobs(): MemoryJobs {
       queue.set(job.id, { job, dueAtMs, holder: undefined });
       return job;
     },
-    async take(worker, nowMs, leaseMs, limit) {
+    async take(worker, nowMs, leaseMs, limit, choose = (due) => due) {
       await countCall('take');
       const due = dueIn(queue, nowMs).slice(0, limit);
-      for (const queued of due) {
-        queued.holder = { worker, untilMs: nowMs + leaseMs };
-        queued.job = { ...queued.job, attempt: queued.job.attempt + 1 };
+      const jobs = due.map(({ job }) => ({ ...job, attempt: job.attempt + 1 }));
+      const chosen = choose(jobs, []);
+      for (const job of chosen) {
+        queue.set(job.id, { job, dueAtMs: 0, holder: { worker, untilMs: nowMs + leaseMs } });
       }
-      return due.map(({ job }) => job);
+      return [...chosen];
     },
     async renew(worker, jobs, untilMs) {
       await countCall('renew');

@@ -65,7 +65,7 @@ interface ConversationStatements {
   >;
   deleteConversation: Statement<[key: number]>;
   /** Sets how much of its limits a conversation uses. */
-  setSize: Statement<[spanCount: number, textBytes: number, key: number]>;
+  setSize: Statement<[tagCount: number, spanCount: number, textBytes: number, key: number]>;
   setBounds: Statement<[firstNs: bigint, lastNs: bigint, key: number]>;
   extendBounds: Statement<[firstNs: bigint, lastNs: bigint, receivedAtMs: number, key: number]>;
 }
@@ -80,7 +80,8 @@ function prepareConversations(db: Database): ConversationStatements {
         (owner_id, conversation_id, first_start_ns, last_end_ns, last_received_at_ms, received_day)
       values (?, ?, ?, ?, ?, ?)`),
     deleteConversation: db.prepare('delete from conversations where key = ?'),
-    setSize: db.prepare('update conversations set span_count = ?, text_bytes = ? where key = ?'),
+    setSize: db.prepare(`
+      update conversations set tag_count = ?, span_count = ?, text_bytes = ? where key = ?`),
     setBounds: db.prepare(`
       update conversations set first_start_ns = ?, last_end_ns = ? where key = ?`),
     extendBounds: db.prepare(`
@@ -137,7 +138,6 @@ function prepareSpans(db: Database): SpanStatements {
 interface TagStatements {
   insertTag: Statement<[key: number, name: string, value: string]>;
   findTag: Statement<[key: number, name: string, value: string], { found: number }>;
-  setTagCount: Statement<[count: number, key: number]>;
 }
 
 function prepareTags(db: Database): TagStatements {
@@ -147,7 +147,6 @@ function prepareTags(db: Database): TagStatements {
       on conflict do nothing`),
     findTag: db.prepare(`
       select 1 as found from tags where conversation_key = ? and name = ? and value = ?`),
-    setTagCount: db.prepare('update conversations set tag_count = ? where key = ?'),
   };
 }
 

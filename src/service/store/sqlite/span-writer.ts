@@ -200,7 +200,6 @@ function insertPart(
     if (conversation.isNew) statements.deleteConversation.run(key);
     return part;
   }
-  statements.setSize.run(conversation.spanCount, conversation.textBytes, key);
   const [first, last] = findBounds(part.inserted, request.receivedAtMs);
   if (conversation.isNew) {
     // The row was created with the bounds of all spans, including those that were not inserted.
@@ -212,6 +211,8 @@ function insertPart(
     statements.insertTrace.run(request.ownerId, traceId, key);
   }
   part.droppedTags = insertTags(statements, conversation, tags);
+  const { tagCount, spanCount, textBytes } = conversation;
+  statements.setSize.run(tagCount, spanCount, textBytes, key);
   return part;
 }
 
@@ -268,18 +269,19 @@ function isSame(
   return location.trace_id === traceId && location.conversation_key === conversation.key;
 }
 
-/** Inserts tags up to the limit of the conversation and returns how many were dropped. */
+/** Inserts tags up to the limit of the conversation, counts them, and returns how many were dropped. */
 function insertTags(
   statements: SpanWriterStatements,
-  { key, tagCount }: TargetConversation,
+  conversation: TargetConversation,
   tags: readonly Tag[],
 ): number {
+  const { key, tagCount } = conversation;
   const { added, dropped } = selectNewTags(
     tags,
     tagCount,
-    (tag) => statements.findTag.get(key, tag.key, tag.value) !== undefined,
+    (tag) => tagCount > 0 && statements.findTag.get(key, tag.key, tag.value) !== undefined,
   );
   for (const tag of added) statements.insertTag.run(key, tag.key, tag.value);
-  if (added.length > 0) statements.setTagCount.run(tagCount + added.length, key);
+  conversation.tagCount += added.length;
   return dropped;
 }

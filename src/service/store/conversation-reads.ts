@@ -2,10 +2,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { createWeightLimit } from '../../platform/weight-limit.ts';
 import { UnreadableConversationError, type TurnBuilder } from '../turns/turn-builder.ts';
-import { toSearchText } from './add-sessions.ts';
 import type { Connections, Reader } from './connections.ts';
 import { listLinks, listSpans, type SpanPlace } from './conversation-spans.ts';
 import type { CloseRequest, SpanLink, StoredSpan } from './records.ts';
+import { describeTracedSession, type TracedSession } from './traced-sessions.ts';
 
 /**
  * The bytes of large conversations that are read as a whole at the same time: one of the largest, or a few
@@ -36,14 +36,16 @@ export function createConversationReads(
   const holdBytes = (bytes: number, use: keyof typeof memory = 'read'): Promise<Disposable> =>
     memory[use].hold(bytes < BYTES_COUNTED_MIN ? 0 : bytes);
   /**
-   * Returns the text that a search finds a large conversation by. It is made before the transaction, which
-   * would take too long otherwise. It lacks spans that arrive meanwhile, but has only the first turns anyway.
+   * Describes the session of a large conversation, before the transaction, which would take too long
+   * otherwise. Spans that arrive meanwhile are left out, but most of it is about the first turns anyway.
    */
-  const prepareSearchText = async ({
+  const describeLarge = async ({
     ownerId,
     conversationId,
     evals,
-  }: Pick<CloseRequest, 'ownerId' | 'conversationId' | 'evals'>): Promise<string | undefined> => {
+  }: Pick<CloseRequest, 'ownerId' | 'conversationId' | 'evals'>): Promise<
+    TracedSession | undefined
+  > => {
     if (evals.length === 0) return undefined;
     const db = reader(ownerId);
     const place = await findPlace(db, { ownerId, conversationId, inPartitions });
@@ -54,10 +56,10 @@ export function createConversationReads(
     const turns = await turnBuilder
       .buildTurns(scored, await listLinks(db, place))
       .catch(emptyIfUnreadable);
-    return toSearchText(turns);
+    return describeTracedSession(scored, turns);
   };
   return {
-    prepareSearchText,
+    describeLarge,
     /** Lists the spans by start, all or the first ones. */
     async listSpans(
       ownerId: string,

@@ -26,7 +26,7 @@ export function createConversationStore(
   turnBuilder: TurnBuilder,
 ) {
   const inPartitions = dialect === 'postgres';
-  const { prepareSearchText, ...reads } = createConversationReads(
+  const { describeLarge, ...reads } = createConversationReads(
     { reader, inPartitions },
     turnBuilder,
   );
@@ -53,9 +53,9 @@ export function createConversationStore(
      * unknown conversation, and for one that received a span at or after `idleBeforeMs`.
      */
     async close(request: CloseRequest): Promise<CloseResult | undefined> {
-      const searchText = await prepareSearchText(request);
+      const traced = await describeLarge(request);
       return write(request.ownerId, (db) =>
-        closeAndQueueScoring(db, { ...request, searchText, inPartitions }),
+        closeAndQueueScoring(db, { ...request, traced, inPartitions }),
       );
     },
     /** Lists open conversations of all owners whose last span was received before `ms`, oldest first. */
@@ -98,10 +98,8 @@ export function createConversationStore(
     async queueScoring(
       request: Omit<CloseRequest, 'runName'>,
     ): Promise<{ run: string; queued: number } | undefined> {
-      const searchText = await prepareSearchText(request);
-      return write(request.ownerId, (db) =>
-        queueScoring(db, { ...request, searchText, inPartitions }),
-      );
+      const traced = await describeLarge(request);
+      return write(request.ownerId, (db) => queueScoring(db, { ...request, traced, inPartitions }));
     },
   };
 }

@@ -1,17 +1,22 @@
 import { isoDate } from '../../platform/clock.ts';
 import { buildTurns } from '../turns/turns.ts';
-import { addSession, toSearchText } from './add-sessions.ts';
+import { addSession } from './add-sessions.ts';
 import { selectExact, type Reader, type WriteTransaction } from './connections.ts';
 import { SEARCHED_SPANS_MAX, toPlace, type Partitioned } from './conversation-reads.ts';
 import { listLinks, listSpans, type SpanPlace } from './conversation-spans.ts';
 import { findConversation, isUnscored } from './find-conversation.ts';
 import { findOrInsertRun } from './names.ts';
 import type { CloseRequest, CloseResult } from './records.ts';
+import {
+  describeTracedSession,
+  insertTracedSession,
+  type TracedSession,
+} from './traced-sessions.ts';
 
 /** How to queue the scoring of a conversation. */
 interface ScoringRequest extends Omit<CloseRequest, 'runName'>, Partitioned {
-  /** The text that a search finds a large conversation by; of others, the transaction reads it. */
-  searchText: string | undefined;
+  /** What the spans of a large conversation say; the transaction reads those of others. */
+  traced: TracedSession | undefined;
 }
 
 /** Marks an open conversation as closed, adds it to its run, and queues its scoring. */
@@ -84,7 +89,7 @@ export async function queueScoring(
 }
 
 /**
- * Adds the session that scores a closed conversation, with its search text and jobs. Without evals, adds
+ * Adds the session that scores a closed conversation, with what its spans say, and jobs. Without evals, adds
  * nothing. Returns the number of jobs.
  */
 async function addScoringSession(
@@ -128,22 +133,19 @@ async function addScoringSession(
     .set({ session_key: key })
     .where('key', '=', conversation.place.key)
     .execute();
-  const text = request.searchText ?? (await readSearchText(db, conversation.place));
-  // With the session, because a text that is written later is lost if the service dies meanwhile.
-  await db.insertInto('session_texts').values({ session_key: key, text }).execute();
+  const traced = request.traced ?? (await describeSmall(db, conversation.place));
+  // With the session, because what is written later is lost if the service dies meanwhile.
+  const keys = { sessionKey: key, conversationKey: conversation.place.key };
+  await insertTracedSession(db, keys, traced);
   return queued;
 }
 
-/** Returns the text that a search finds the session of a conversation by. */
-async function readSearchText(db: Reader, place: SpanPlace): Promise<string> {
+/** Describes the session of a conversation by its spans. */
+async function describeSmall(db: Reader, place: SpanPlace): Promise<TracedSession> {
   const spans = await listSpans(db, place, SEARCHED_SPANS_MAX);
   const links = await listLinks(db, place);
-  return toSearchText(
-    buildTurns(
-      spans.filter(({ late }) => !late),
-      links,
-    ),
-  );
+  const scored = spans.filter(({ late }) => !late);
+  return describeTracedSession(scored, buildTurns(scored, links));
 }
 
 const boundsOf = (row: { first_start_ns: string; last_end_ns: string }) => ({

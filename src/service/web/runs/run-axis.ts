@@ -1,8 +1,8 @@
 /** What the charts of runs share: their names, and an axis with a place for each run. */
 import { isoTime } from '../../../platform/clock.ts';
 import type { Axis } from '../../../report-kit/chart.ts';
-import { cutText } from '../../../report-kit/format.ts';
-import type { RunSummary } from '../../store/store.ts';
+import { capitalize, cutText } from '../../../report-kit/format.ts';
+import type { RunSummary, SessionKind } from '../../store/store.ts';
 
 const NAME_LENGTH_MAX = 100;
 
@@ -10,7 +10,7 @@ const NAME_LENGTH_MAX = 100;
 export const nameRun = ({ name }: Pick<RunSummary, 'name'>): string =>
   cutText(name, NAME_LENGTH_MAX);
 
-/** Names what was tested, such as "Shop agent by voice"; empty if that is unknown. */
+/** Names who responded, such as "Shop agent by voice" or "Voice"; empty if that is unknown. */
 export function describeTarget({
   agent,
   channel,
@@ -18,10 +18,15 @@ export function describeTarget({
   agent?: string | undefined;
   channel?: string | undefined;
 }): string {
-  if (agent === undefined) return '';
+  const by = cutText(channel ?? '', NAME_LENGTH_MAX);
+  if (agent === undefined) return capitalize(by);
   const name = cutText(agent, NAME_LENGTH_MAX);
-  return channel === undefined ? name : `${name} by ${channel}`;
+  return by === '' ? name : `${name} by ${by}`;
 }
+
+/** Returns what charts call a run of a kind. */
+export const nounOf = (kind: SessionKind): string =>
+  kind === 'production' ? 'production run' : 'simulation';
 
 /** The labels that fit below a chart, and those with a year. */
 const LABELS_MAX = { short: 5, long: 3 };

@@ -25,6 +25,7 @@ import { HEAT_MAP_CSS, renderHeatMap } from './heat-map.ts';
 import type { JudgedRun } from './judge-runs.ts';
 import { renderPassRates } from './pass-rate-chart.ts';
 import { renderResponseTimes, type TimesByRun } from './response-time-chart.ts';
+import { TIMED_SESSIONS_MAX } from './time-runs.ts';
 
 /** A page of production runs or simulations, and the query that found them. */
 export interface RunList {
@@ -33,7 +34,7 @@ export interface RunList {
   runs: readonly RunSummary[];
   /** The newest simulations with the results of their scenarios. */
   judged: readonly JudgedRun[];
-  /** How fast the simulations were. */
+  /** How fast the newest sessions were, and how the evals scored them. */
   times: TimesByRun;
   total: number;
   nowMs: number;
@@ -77,11 +78,24 @@ function renderFound(
       runs.length === 0
         ? renderEmpty(kind, query, context)
         : html`<div class="charts">
-              ${renderPassRates(runs, kind, nowMs)} ${renderResponseTimes(runs, times, nowMs)}
+              ${renderPassRates(runs, times, { kind, nowMs })}
+              ${renderResponseTimes(runs, times, { kind, nowMs })}
             </div>
-            ${renderHeatMap(judged, context)} ${renderChoice(runs, kind, context)}`
+            ${describeTimed(runs, kind)} ${renderHeatMap(judged, context)}
+            ${renderChoice(runs, kind, context)}`
     }
     ${renderPages({ path: '/runs', query, ...filter, total })}`;
+}
+
+/** Says which sessions the charts leave out; nothing if there are none. */
+function describeTimed(runs: readonly RunSummary[], kind: SessionKind): Html | false {
+  const most = TIMED_SESSIONS_MAX[kind];
+  if (runs.every(({ sessions }) => sessions <= most)) return false;
+  const charts = kind === 'production' ? 'Charts of one agent or channel, and' : 'Charts';
+  return html`<p class="soft">
+    ${charts} of response times count the newest ${most} sessions of each
+    ${kind === 'production' ? 'run' : 'simulation'}.
+  </p>`;
 }
 
 const LABELS = {

@@ -1,0 +1,76 @@
+import type { TracedTurn } from '../turns/turn-types.ts';
+import { toSearchText } from './add-sessions.ts';
+import type { WriteTransaction } from './connections.ts';
+import type { StoredSpan } from './records.ts';
+
+/** What the spans of a live conversation say about the session that scores it. */
+export interface TracedSession {
+  /** The text that a search finds it by. */
+  searchText: string;
+  /** The name of the agent that the first span names. */
+  agent: string | undefined;
+  turns: number;
+  /** The response times of the first turns that were measured. */
+  responseMs: readonly number[];
+}
+
+/** The most response times of a session. */
+const RESPONSES_MAX = 200;
+
+/** Describes a session by the spans that evals see, in their order, and by its turns. */
+export const describeTracedSession = (
+  spans: readonly Pick<StoredSpan, 'attributes'>[],
+  turns: readonly TracedTurn[],
+): TracedSession => ({
+  searchText: toSearchText(turns),
+  agent: findAgent(spans),
+  turns: turns.length,
+  responseMs: turns.flatMap(toResponseMs).slice(0, RESPONSES_MAX),
+});
+
+/** The most characters of the name of an agent, as of one that is tested. */
+const AGENT_CHARS_MAX = 200;
+
+function findAgent(spans: readonly Pick<StoredSpan, 'attributes'>[]): string | undefined {
+  for (const { attributes } of spans) {
+    const name = attributes['gen_ai.agent.name'];
+    if (typeof name === 'string' && name !== '')
+      return name.slice(0, AGENT_CHARS_MAX).toWellFormed();
+  }
+  return undefined;
+}
+
+/** A turn without a usable response has no time, nor has one whose spans have no duration. */
+const toResponseMs = ({ failed, latencyMs }: TracedTurn): number[] =>
+  failed || latencyMs === 0 ? [] : [Math.round(latencyMs * 10) / 10];
+
+/** The tag that says how the user reached the agent, such as `voice`. */
+export const CHANNEL_TAG = 'channel';
+
+/** Stores what the spans of a conversation say about its new session. */
+export async function insertTracedSession(
+  db: WriteTransaction,
+  { sessionKey, conversationKey }: { sessionKey: number; conversationKey: number },
+  { searchText, agent, turns, responseMs }: TracedSession,
+): Promise<void> {
+  await db
+    .insertInto('session_texts')
+    .values({ session_key: sessionKey, text: searchText })
+    .execute();
+  await db
+    .insertInto('traced_sessions')
+    .values((eb) => ({
+      session_key: sessionKey,
+      agent: agent ?? null,
+      channel: eb
+        .selectFrom('tags')
+        .select('value')
+        .where('conversation_key', '=', conversationKey)
+        .where('name', '=', CHANNEL_TAG)
+        .orderBy('value')
+        .limit(1),
+      turns,
+      response_ms: JSON.stringify(responseMs),
+    }))
+    .execute();
+}

@@ -17,8 +17,13 @@ const NARROW_RUNS_MAX = 4;
  * Renders the results of scenarios by simulation, the newest simulation last. Each cell leads to its
  * sessions. A single simulation has no heat map.
  * @param runs Newest first.
+ * @param linkToPage Returns the link to the page of a scenario; undefined if it has none.
  */
-export function renderHeatMap(runs: readonly JudgedRun[], context: PageContext): Html | undefined {
+export function renderHeatMap(
+  runs: readonly JudgedRun[],
+  context: PageContext,
+  linkToPage: (scenarioId: string) => string | undefined = () => undefined,
+): Html | undefined {
   const judged = runs.filter(({ results }) => results.length > 0).reverse();
   if (judged.length < 2) return undefined;
   const rows = listRows(judged);
@@ -42,7 +47,7 @@ export function renderHeatMap(runs: readonly JudgedRun[], context: PageContext):
         ${rows.slice(0, SCENARIOS_MAX).map(
           ({ id, cells }) =>
             html`<tr>
-              <th scope="row">${cutText(id, NAME_LENGTH_MAX)}</th>
+              <th scope="row">${renderScenarioName(id, linkToPage(id))}</th>
               ${cells.map((cell, index) => renderCell(cell, judged[index]?.run, classOf(index), context))}
             </tr>`,
         )}
@@ -53,6 +58,11 @@ export function renderHeatMap(runs: readonly JudgedRun[], context: PageContext):
 }
 
 const NAME_LENGTH_MAX = 80;
+
+function renderScenarioName(id: string, page: string | undefined): Html | string {
+  const name = cutText(id, NAME_LENGTH_MAX);
+  return page === undefined ? name : html`<a href="${page}">${name}</a>`;
+}
 
 /** The results of a scenario: one for each simulation that it was part of. */
 interface Row {

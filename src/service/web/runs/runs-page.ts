@@ -25,6 +25,7 @@ import { HEAT_MAP_CSS, renderHeatMap } from './heat-map.ts';
 import type { JudgedRun } from './judge-runs.ts';
 import { renderPassRates } from './pass-rate-chart.ts';
 import { renderResponseTimes, type TimesByRun } from './response-time-chart.ts';
+import { scenarioLinks, type StoredDefinitions } from './stored-definitions.ts';
 import { TIMED_SESSIONS_MAX } from './time-runs.ts';
 
 /** A page of production runs or simulations, and the query that found them. */
@@ -36,6 +37,7 @@ export interface RunList {
   judged: readonly JudgedRun[];
   /** How fast the newest sessions were, and how the evals scored them. */
   times: TimesByRun;
+  stored: StoredDefinitions;
   total: number;
   nowMs: number;
   /** Why the query is invalid. The page then has no runs. */
@@ -65,7 +67,7 @@ export function renderRunsPage(list: RunList, context: PageContext): string {
 }
 
 function renderFound(
-  { filter, query, runs, judged, times, total, nowMs }: RunList,
+  { filter, query, runs, judged, times, stored, total, nowMs }: RunList,
   context: PageContext,
 ): Html {
   const { kind } = filter;
@@ -81,7 +83,8 @@ function renderFound(
               ${renderPassRates(runs, times, { kind, nowMs })}
               ${renderResponseTimes(runs, times, { kind, nowMs })}
             </div>
-            ${describeTimed(runs, kind)} ${renderHeatMap(judged, context)}
+            ${describeTimed(runs, kind)}
+            ${renderHeatMap(judged, context, scenarioLinks(stored, context))}
             ${renderChoice(runs, kind, context)}`
     }
     ${renderPages({ path: '/runs', query, ...filter, total })}`;

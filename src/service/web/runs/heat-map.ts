@@ -29,6 +29,11 @@ export function renderHeatMap(
   const rows = listRows(judged);
   const omitted = rows.length - SCENARIOS_MAX;
   const title = `Scenarios of the last ${judged.length} simulations`;
+  const days = judged.map(
+    ({ run: { newestStartMs: ms } }) =>
+      ms !== undefined && isoTime(ms).slice(0, 'YYYY-MM-DD'.length),
+  );
+  const isOneDay = new Set(days).size === 1;
   const older = judged.length - NARROW_RUNS_MAX;
   const classOf = (index: number): string => (index < older ? 'older' : '');
   return html`<figure>
@@ -40,7 +45,7 @@ export function renderHeatMap(
       <thead>
         <tr>
           <th scope="col">scenario</th>
-          ${judged.map(({ run }, index) => renderRun(run, classOf(index), context))}
+          ${judged.map(({ run }, index) => renderRun(run, { isOneDay, className: classOf(index) }, context))}
         </tr>
       </thead>
       <tbody>
@@ -84,14 +89,22 @@ function listRows(judged: readonly JudgedRun[]): Row[] {
   return rows.sort((left, right) => urgencyOf(left) - urgencyOf(right));
 }
 
-function renderRun(run: RunSummary, className: string, context: PageContext): Html {
+/** @param isOneDay Whether all simulations are of one day, so that only their times tell them apart. */
+function renderRun(
+  run: RunSummary,
+  { isOneDay, className }: { isOneDay: boolean; className: string },
+  context: PageContext,
+): Html {
   const { id, name, newestStartMs } = run;
   const time = newestStartMs === undefined ? '' : formatInstant(isoTime(newestStartMs));
-  const day = time === '' ? '–' : time.slice('YYYY-'.length, 'YYYY-MM-DD'.length);
-  const label = `${day}: ${cutText(name, NAME_LENGTH_MAX)}${time === '' ? '' : `, ${time}`}`;
+  const [from, until] = isOneDay
+    ? ['YYYY-MM-DD '.length, 'YYYY-MM-DD HH:MM'.length]
+    : ['YYYY-'.length, 'YYYY-MM-DD'.length];
+  const heading = time === '' ? '–' : time.slice(from, until);
+  const label = `${heading}: ${cutText(name, NAME_LENGTH_MAX)}${time === '' ? '' : `, ${time}`}`;
   return html`<th scope="col" class="${className}">
     <a href="${linkTo(context, pathOfRun('simulation', id))}" title="${label}" aria-label="${label}"
-      >${day}</a
+      >${heading}</a
     >
   </th>`;
 }

@@ -50,7 +50,7 @@ export function renderPassRates(
   return [...Map.groupBy(rated, ({ target }) => target).values()]
     .filter(({ length }) => length > 1)
     .slice(0, CHARTS_MAX)
-    .map((ofTarget) => renderTargetChart(ofTarget.reverse(), nounOf(kind), nowMs));
+    .map((ofTarget) => renderTargetChart(ofTarget.reverse(), { kind, nowMs }));
 }
 
 /** Returns the outcomes of each run by agent and channel, unless all sessions have the same ones. */
@@ -71,7 +71,11 @@ const sumOf = <Key extends string>(items: readonly Record<Key, number>[], key: K
   items.reduce((sum, item) => sum + item[key], 0);
 
 /** @param rated Oldest first, of one target. */
-function renderTargetChart(rated: readonly RatedRun[], noun: string, nowMs: number): Html {
+function renderTargetChart(
+  rated: readonly RatedRun[],
+  shown: { kind: SessionKind; nowMs: number },
+): Html {
+  const noun = nounOf(shown.kind);
   const target = rated[0]?.target ?? '';
   const runs = rated.map(({ run }) => run);
   const rates = rated.map(({ rate }) => rate);
@@ -81,15 +85,16 @@ function renderTargetChart(rated: readonly RatedRun[], noun: string, nowMs: numb
   const title =
     `${subject} of the last ${runs.length} ${noun}s, ` +
     `from ${formatShare(first, 1)} to ${formatShare(last, 1)}`;
+  const axis = createRunAxis(runs, shown);
   const y = createRateAxis(Math.min(...rates));
   return html`<figure>
     <figcaption>${title}</figcaption>
     ${renderSmallChart({
       label: title,
-      x: createRunAxis(runs, nowMs),
+      x: axis.x,
       y,
       titles: {
-        x: `${noun} by the day of its newest session`,
+        x: axis.title,
         y: `passed evals${y.min === 0 ? '' : ` (from ${formatShare(y.min, 0)})`}`,
       },
       height: 110,

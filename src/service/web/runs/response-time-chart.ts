@@ -42,7 +42,7 @@ export function renderResponseTimes(
   return [...Map.groupBy(timed, ({ target }) => target).values()]
     .filter(({ length }) => length > 1)
     .slice(0, CHARTS_MAX)
-    .map((ofTarget) => renderTargetChart(ofTarget.toReversed(), nounOf(kind), nowMs));
+    .map((ofTarget) => renderTargetChart(ofTarget.toReversed(), { kind, nowMs }));
 }
 
 function timeRun(run: RunSummary, sessions: readonly TimedSession[]): TimedRun[] {
@@ -55,21 +55,25 @@ function timeRun(run: RunSummary, sessions: readonly TimedSession[]): TimedRun[]
 }
 
 /** @param timed Oldest first, of one target. */
-function renderTargetChart(timed: readonly TimedRun[], noun: string, nowMs: number): Html {
+function renderTargetChart(
+  timed: readonly TimedRun[],
+  shown: { kind: SessionKind; nowMs: number },
+): Html {
   const target = timed[0]?.target ?? '';
   const title = target === '' ? 'Response time' : `${target}: response time`;
   const [first, last] = [timed[0]?.p50 ?? 0, timed.at(-1)?.p50 ?? 0];
   const label =
-    `${title} of the last ${timed.length} ${noun}s, ` +
+    `${title} of the last ${timed.length} ${nounOf(shown.kind)}s, ` +
     `median from ${formatDuration(first)} to ${formatDuration(last)}`;
   const runs = timed.map(({ run }) => run);
+  const axis = createRunAxis(runs, shown);
   return html`<figure>
     <figcaption>${label}. ${RESPONSE_TIME_KEYS}</figcaption>
     ${renderSmallChart({
       label,
-      x: createRunAxis(runs, nowMs),
+      x: axis.x,
       y: createLinearAxis(Math.max(...timed.map(({ p95 }) => p95)), formatTickTime),
-      titles: { x: `${noun} by the day of its newest session`, y: 'response time' },
+      titles: { x: axis.title, y: 'response time' },
       height: 110,
       marks: (plot) => [...drawSeries(plot, timed, 'p95'), ...drawSeries(plot, timed, 'p50')],
     })}

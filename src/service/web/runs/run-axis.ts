@@ -31,21 +31,36 @@ export const nounOf = (kind: SessionKind): string =>
 /** The labels that fit below a chart, and those with a year. */
 const LABELS_MAX = { short: 5, long: 3 };
 
-/** Returns an axis with the same distance between runs, so that runs of one day do not overlap. */
+/** Where the runs of a chart are. */
+interface RunAxis {
+  x: Axis;
+  /** What the axis shows. */
+  title: string;
+}
+
+/**
+ * Returns an axis with the same distance between runs, so that runs of one day do not overlap. Its labels are
+ * the days of the runs, or the times if all are of one day.
+ */
 export function createRunAxis(
   runs: readonly Pick<RunSummary, 'newestStartMs'>[],
-  nowMs: number,
-): Axis {
-  const days = runs.map(({ newestStartMs }) =>
-    newestStartMs === undefined ? '' : isoTime(newestStartMs).slice(0, 'YYYY-MM-DD'.length),
+  { kind, nowMs }: { kind: SessionKind; nowMs: number },
+): RunAxis {
+  const times = runs.map(({ newestStartMs }) =>
+    newestStartMs === undefined ? '' : isoTime(newestStartMs),
   );
+  const days = times.map((time) => time.slice(0, 'YYYY-MM-DD'.length));
   const thisYear = isoTime(nowMs).slice(0, 'YYYY-'.length);
-  const isThisYear = days.every((day) => day === '' || day.startsWith(thisYear));
-  const labels = isThisYear ? days.map((day) => day.slice(thisYear.length)) : days;
-  const step = Math.ceil(runs.length / (isThisYear ? LABELS_MAX.short : LABELS_MAX.long));
+  const [day = ''] = days;
+  const isOneDay = day !== '' && days.every((each) => each === day);
+  const isShort = isOneDay || days.every((each) => each === '' || each.startsWith(thisYear));
+  const labels = isOneDay
+    ? times.map((time) => time.slice('YYYY-MM-DDT'.length, 'YYYY-MM-DDTHH:MM'.length))
+    : days.map((each) => (isShort ? each.slice(thisYear.length) : each));
+  const step = Math.ceil(runs.length / (isShort ? LABELS_MAX.short : LABELS_MAX.long));
   // A long label at the end would not fit into the picture.
-  const offset = isThisYear ? 0 : Math.floor(step / 2);
-  return {
+  const offset = isShort ? 0 : Math.floor(step / 2);
+  const x: Axis = {
     min: 0.5,
     max: runs.length + 0.5,
     scale: 'linear',
@@ -54,4 +69,6 @@ export function createRunAxis(
       return isTick ? [{ value: index + 1, label }] : [];
     }),
   };
+  const by = isOneDay ? `time of its newest session on ${day}` : 'day of its newest session';
+  return { x, title: `${nounOf(kind)} by the ${by}` };
 }

@@ -229,5 +229,7 @@ export function renderRate(passed: number, judged: number): Html {
 
 /** CSS rules of tables of runs. */
 export const RUNS_CSS = `
+.choice { margin-top: 1.5rem; }
 .choice :is(th.when, td:has(input)) { min-width: 3.5rem; }
+.choice tbody th { min-width: 10rem; }
 `;

@@ -101,6 +101,13 @@ void t.test('sessions take two lines on a phone, and one more for evals that fai
   const heightOf = async (row: typeof failed) => (await row.boundingBox())?.height ?? Infinity;
   t.ok((await heightOf(passed)) < 72, 'two lines');
   t.ok((await heightOf(failed)) < 100, 'three lines');
+  const [name, verdict, run] = await Promise.all(
+    ['th', '[data-label=verdict]', '[data-label=run]'].map((cell) =>
+      passed.locator(cell).boundingBox(),
+    ),
+  );
+  t.ok(verdict && name && Math.abs(verdict.y - name.y) < 8, 'the verdict is beside the name');
+  t.ok(run && name && run.y >= name.y + name.height, 'the run is below');
   t.match(
     (await failed.innerText()).replaceAll(/\s+/g, ' '),
     /^conversation-0 failed ✗ fail Shop 2026-11-20 2026-11-20 09:00 ?$/,

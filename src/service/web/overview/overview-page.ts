@@ -54,12 +54,15 @@ export interface Overview extends News, Omit<Exporters, 'log'> {
   about: Omit<FrontPage, 'title'>;
 }
 
+/** The most charts of production runs: one of all, and those of the most used agents and channels. */
+const PRODUCTION_CHARTS_MAX = 3;
+
 /** Renders the overview: received data, queued evals, failures, and reasons for missing data. */
 export function renderOverviewPage(overview: Overview, context: PageContext): string {
   const { counts, agents, runs, times, simulations, nowMs, about } = overview;
   const isEmpty = isEmptyService(counts);
   const charts = [
-    ...renderPassRates(runs, times, { kind: 'production', nowMs }),
+    ...renderPassRates(runs, times, { kind: 'production', nowMs }).slice(0, PRODUCTION_CHARTS_MAX),
     ...renderPassRates(simulations, new Map(), { kind: 'simulation', nowMs }),
   ];
   return renderServicePage(

@@ -53,7 +53,10 @@ export function renderPassRates(
     .map((ofTarget) => renderTargetChart(ofTarget.reverse(), { kind, nowMs }));
 }
 
-/** Returns the outcomes of each run by agent and channel, unless all sessions have the same ones. */
+/**
+ * Returns the outcomes of each run by agent and channel, those with the most outcomes first, unless all
+ * sessions have the same ones.
+ */
 function splitByTarget(runs: readonly RunSummary[], times: TimesByRun) {
   const split = runs.flatMap((run) =>
     Array.from(Map.groupBy(times.get(run.id) ?? [], describeTarget), ([target, sessions]) => ({
@@ -63,8 +66,12 @@ function splitByTarget(runs: readonly RunSummary[], times: TimesByRun) {
       passedEvaluations: sumOf(sessions, 'passedEvaluations'),
     })),
   );
-  const targets = new Set(split.map(({ target }) => target));
-  return targets.size < 2 ? [] : split.filter(({ target }) => target !== '');
+  const byTarget = [...Map.groupBy(split, ({ target }) => target).values()];
+  if (byTarget.length < 2) return [];
+  return byTarget
+    .sort((one, other) => sumOf(other, 'evaluations') - sumOf(one, 'evaluations'))
+    .flat()
+    .filter(({ target }) => target !== '');
 }
 
 const sumOf = <Key extends string>(items: readonly Record<Key, number>[], key: Key): number =>
@@ -115,8 +122,13 @@ const RATE_STEP = 0.1;
 
 /** Returns an axis up to 100% that starts at a round rate below the lowest one. */
 function createRateAxis(lowest: number): Axis {
-  const min = lowest < 0.5 ? 0 : Math.floor((lowest - 0.05) / RATE_STEP) * RATE_STEP;
-  const step = 1 - min > 0.55 ? 0.25 : RATE_STEP;
+  // Steps that start at the minimum, so that the lowest line of the grid is the bottom.
+  const [min, step] =
+    lowest < 0.5
+      ? [0, 0.25]
+      : lowest < 0.55
+        ? [0.5, 0.25]
+        : [Math.floor((lowest - 0.05) / RATE_STEP) * RATE_STEP, RATE_STEP];
   const count = Math.floor((1 - min) / step + 1e-9);
   const ticks = Array.from({ length: count + 1 }, (_, index) => 1 - index * step);
   return {

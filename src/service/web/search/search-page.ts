@@ -163,5 +163,6 @@ function renderSession(session: Session, context: PageContext): Html {
 const CSS = `
 ul.found li { border-top: 1px solid var(--line); padding: 0.3rem 0; }
 ul.found .soft { margin-left: 0.5rem; }
-ul.found .badge { min-width: 5.25rem; }
+ul.found .badge { min-width: 5.75rem; }
+@media (max-width: 40rem) { ul.found .badge ~ .soft { display: block; margin: 0; } }
 `;

@@ -133,6 +133,7 @@ export const SESSION_TABLE_CSS = `
   .sessions.labeled tbody tr { display: flex; flex-wrap: wrap; gap: 0 0.75rem; }
   .sessions.labeled tbody th { flex: 1 1 calc(100% - 8rem); }
   .sessions.labeled tbody td { margin: 0; order: 2; }
+  .sessions.labeled tbody [data-label='verdict'] { order: 0; }
   .sessions.labeled tbody :is([data-label='run'], [data-label='started']) { font-size: 0.875rem;
     order: 1; }
   .sessions.labeled tbody :is([data-label='run'], [data-label='started'])::before { content: none; }

@@ -1,6 +1,6 @@
 import type { TracedTurn } from '../turns/turn-types.ts';
 import { toSearchText } from './add-sessions.ts';
-import type { WriteTransaction } from './connections.ts';
+import type { Reader, WriteTransaction } from './connections.ts';
 import type { StoredSpan } from './records.ts';
 
 /** What the spans of a live conversation say about the session that scores it. */
@@ -73,4 +73,20 @@ export async function insertTracedSession(
       response_ms: JSON.stringify(responseMs),
     }))
     .execute();
+}
+
+/** Finds who responded in a session of live traces, and by which channel, if its spans say it. */
+export async function findTracedTarget(
+  db: Reader,
+  ownerId: string,
+  sessionId: string,
+): Promise<{ agent: string | undefined; channel: string | undefined }> {
+  const row = await db
+    .selectFrom('traced_sessions')
+    .innerJoin('sessions', 'sessions.key', 'traced_sessions.session_key')
+    .select(['agent', 'channel'])
+    .where('sessions.owner_id', '=', ownerId)
+    .where('sessions.id', '=', sessionId)
+    .executeTakeFirst();
+  return { agent: row?.agent ?? undefined, channel: row?.channel ?? undefined };
 }

@@ -1,6 +1,7 @@
 /** Charts of production runs by agent and channel, from live traces and uploads. */
 import t, { type Test } from 'tap';
 import { openPage } from '../../support/pages/browser.ts';
+import { follow } from '../../support/pages/service-page.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 import { makeContainsEval, type ServiceUnderTest } from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
@@ -98,6 +99,13 @@ void t.test('production runs are charted by agent and channel', async (t) => {
   t.match(shown, 'Shop agent by voice: response time of 2 turns, median 1 s');
   t.match(shown, 'Shop agent by voice: turns of 1 session: 3', 'a failed turn is a turn');
   t.match(shown, 'Bank agent: response time of 1 turn');
+
+  await tested.admin('POST /agents', { id: 'shop', name: 'Shop agent', url: 'http://127.0.0.1:9' });
+  await follow(page, '[aria-label=Sessions] a:text-is("day-0-0")');
+  const facts = (await page.innerText('.facts')).replaceAll(/\s+/g, ' ');
+  t.match(facts, 'Agent Shop agent Channel voice', 'the page of a session names both');
+  await follow(page, '.facts a:text-is("Shop agent")');
+  t.equal(new URL(page.url()).pathname, '/agents/shop', 'and leads to the agent');
 });
 
 void t.test('sessions of one agent, or of none, have no second chart of pass rates', async (t) => {
@@ -134,4 +142,13 @@ void t.test('uploads are charted by the channel of their metadata', async (t) =>
       'Voice: pass rate of the last 2 production runs, from 0% to 0%',
     ]),
   );
+});
+
+void t.test('a comparison of production runs names agents that differ', async (t) => {
+  const tested = await withPoliteEval(t);
+  await converse(tested, 0, [{ agent: 'Shop agent', turnsMs: [1_000] }]);
+  await converse(tested, 1, [{ agent: 'Bank agent', turnsMs: [1_000] }, { turnsMs: [10] }]);
+  const { page } = await openPage(t, `${tested.service.url}/compare?a=1&b=2&kind=production`);
+  const changes = (await page.innerText('[aria-label=Changes] tbody')).replaceAll(/\s+/g, ' ');
+  t.match(changes, 'Agent Shop agent Bank agent');
 });

@@ -76,7 +76,7 @@ void t.test('runs are listed by their newest session, with the year in the chart
   const labels = await page.locator('svg.small text').allTextContents();
   const chart = labels.map((label) => label.trim()).join(' ');
   t.match(chart, /09:05 17:40/, 'the times of one day tell simulations apart');
-  t.match(chart, 'simulation by the time of its newest session on 2026-10-01');
+  t.match(chart, 'simulation by its newest session, 2026-10-01');
   const sandbox = await withSandboxDouble(t, { chat: hang });
   const agent = { name: 'Silent', url: sandbox.url };
   await startSimulation(tested, { agent, scenarios: [parcel], name: 'Running' });

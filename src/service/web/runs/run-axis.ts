@@ -69,6 +69,6 @@ export function createRunAxis(
       return isTick ? [{ value: index + 1, label }] : [];
     }),
   };
-  const by = isOneDay ? `time of its newest session on ${day}` : 'day of its newest session';
-  return { x, title: `${nounOf(kind)} by the ${by}` };
+  const by = isOneDay ? `its newest session, ${day}` : 'the day of its newest session';
+  return { x, title: `${nounOf(kind)} by ${by}` };
 }

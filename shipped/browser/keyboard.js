@@ -19,6 +19,27 @@ for (const box of findAll(document, '[data-single-keys]', HTMLInputElement)) {
   });
 }
 
+/**
+ * Opens the session after or before that of the page; on any other page, focuses the link of the row after or
+ * before the focused one.
+ *
+ * @param {'next' | 'prev'} place
+ * @param {1 | -1} step
+ */
+function goOn(place, step) {
+  const [neighbor] = findAll(document, `nav.path [rel=${place}]`, HTMLElement);
+  if (neighbor) {
+    neighbor.click();
+    return;
+  }
+  const rows = findAll(document, 'tbody > tr', HTMLElement).flatMap((row) => {
+    const [link] = findAll(row, 'th a', HTMLElement);
+    return link?.checkVisibility() ? [{ row, link }] : [];
+  });
+  const at = rows.findIndex(({ row }) => row.contains(document.activeElement));
+  rows[at < 0 && step < 0 ? 0 : at + step]?.link.focus();
+}
+
 const TYPED =
   'input:not([type=checkbox]), textarea, select, dialog[open], audio, [contenteditable]';
 let goesUntil = 0;
@@ -32,8 +53,8 @@ document.addEventListener('keydown', (event) => {
   const goes = timeStamp < goesUntil;
   goesUntil = key === 'g' ? timeStamp + 1_500 : 0;
   if (goes && /^[a-z]$/.test(key)) find(`nav.site [data-key="${key}"]`)?.click();
-  else if (key === 'j') find('nav.path [rel=next]')?.click();
-  else if (key === 'k') find('nav.path [rel=prev]')?.click();
+  else if (key === 'j') goOn('next', 1);
+  else if (key === 'k') goOn('prev', -1);
   else if (key === '/') find('nav.site [type=search]')?.focus();
   else if (key === '?') findAll(document, '#keyboard', HTMLDialogElement)[0]?.showModal();
   else return;

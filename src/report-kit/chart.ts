@@ -320,6 +320,7 @@ svg.narrow { display: none; }
 svg.small { max-width: 24rem; }
 .charts { display: grid; gap: 0 2rem;
   grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); }
+.charts > p { margin-top: 1rem; }
 @media (max-width: 640px) { svg.wide { display: none; } svg.narrow { display: block; } }
 .grid { stroke: var(--line); stroke-width: 1; }
 .tick, .limit { fill: var(--soft-ink); font: 11px system-ui, sans-serif; }

@@ -122,8 +122,8 @@ h3 { color: var(--soft-ink); font-size: 1rem; margin: 1rem 0 0.25rem; }
 .sentence { margin: 0.4rem 0; }
 .tally { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; list-style: none; margin: 0.5rem 0;
   padding: 0; }
-nav { background: var(--page); border-bottom: 1px solid var(--line); display: flex; gap: 1rem;
-  overflow-x: auto; padding: 0.5rem 0; position: sticky; top: 0; white-space: nowrap; z-index: 1; }
+nav { background: var(--page); border-bottom: 1px solid var(--line); display: flex; flex-wrap: wrap;
+  gap: 0 1rem; padding: 0.5rem 0; position: sticky; top: 0; z-index: 1; }
 .remark { background: var(--box); border-left: 4px solid var(--warn); color: inherit; margin: 1rem 0;
   padding: 0.5rem 1rem; }
 .remark.fail { border-color: var(--bad); } .remark.pass { border-color: var(--good); }
@@ -136,6 +136,8 @@ input[type='search'] { background: var(--page); border: 1px solid var(--line); c
   border-radius: 0.375rem; font: inherit; max-width: 100%; padding: 0.25rem 0.5rem; width: 20rem; }
 :target { background: var(--target); }
 .id { font-weight: 600; }
-@media (max-width: 40rem) { body { padding: 0.75rem; } label { padding: 0.5rem 0; } }
+@media (max-width: 40rem) {
+  body { padding: 0.75rem; } label { padding: 0.5rem 0; } nav { position: static; }
+}
 @media print { nav, .filters, search { display: none; } }
 `;

@@ -71,9 +71,24 @@ function renderWaveform(call: Waveform): Html {
       ...call.turns.map(({ turn, startMs }) =>
         drawTick(plot, startMs / 1000, String(turn), 'turn-tick'),
       ),
+      ...drawGreeting(plot, call),
       drawPlayhead(plot),
     ],
   }));
+}
+
+/** A lower level is the noise of the line. */
+const SPEECH_LEVEL_MIN = 5;
+/** The distance to the mark of the first turn that the word needs. */
+const GREETING_WIDTH = 36;
+
+/** Marks where the agent speaks before the first turn, because no turn has its greeting. */
+function drawGreeting(plot: Plot, { agent, levelMs, turns: [first] }: Waveform): Html[] {
+  const index = agent.findIndex((level) => level >= SPEECH_LEVEL_MIN);
+  const atS = (index * levelMs) / 1000;
+  const firstS = (first?.startMs ?? 0) / 1000;
+  if (index < 0 || xOf(plot, firstS) - xOf(plot, atS) < GREETING_WIDTH) return [];
+  return [drawTick(plot, atS, 'greeting', 'turn-tick')];
 }
 
 /** The vertical range of an event, by its lane. */

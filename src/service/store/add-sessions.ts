@@ -98,6 +98,7 @@ interface AddedSession {
 const tablesOfSession = [
   'turns',
   'session_texts',
+  'traced_sessions',
   'session_tags',
   'outcomes',
   'reviews',

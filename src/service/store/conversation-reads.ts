@@ -4,11 +4,11 @@ import { createWeightLimit } from '../../platform/weight-limit.ts';
 import { UnreadableConversationError, type TurnBuilder } from '../turns/turn-builder.ts';
 import { findTurnLosses, type TurnLoss } from '../turns/turn-losses.ts';
 import type { TracedTurn } from '../turns/turn-types.ts';
-import { toSearchText } from './add-sessions.ts';
 import type { Connections, Reader } from './connections.ts';
 import { addSize, type ConversationSize } from './conversation-limits.ts';
 import { listLinks, listSpans, type SpanPlace } from './conversation-spans.ts';
 import type { CloseRequest, SpanLink, StoredSpan } from './records.ts';
+import { describeTracedSession, type TracedSession } from './traced-sessions.ts';
 
 /**
  * The bytes of large conversations that are read as a whole at the same time: one of the largest, or a few
@@ -44,7 +44,7 @@ export function createConversationReads(
     memory[use].hold(bytes < BYTES_COUNTED_MIN ? 0 : bytes);
   /**
    * Builds the turns of a large conversation before the transaction, which would take too long otherwise.
-   * They lack spans that arrive meanwhile, but the text has only the first turns anyway.
+   * Spans that arrive meanwhile are left out, but most of the summary is about the first turns anyway.
    */
   const prepareLarge = async ({
     ownerId,
@@ -64,7 +64,7 @@ export function createConversationReads(
     const turns = await turnBuilder
       .buildTurns(scored, await listLinks(db, place))
       .catch(emptyIfUnreadable);
-    return { ...summarizeTurns(turns), spanCount, textBytes };
+    return { ...summarizeTurns(scored, turns), spanCount, textBytes };
   };
   return {
     prepareLarge,
@@ -161,13 +161,16 @@ async function listGroups(
 
 /** What a close takes from the turns of a conversation, so that it builds them once. */
 interface TurnsSummary {
-  /** The text that a search finds the session by. */
-  text: string;
+  traced: TracedSession;
   losses: readonly TurnLoss[];
 }
 
-export const summarizeTurns = (turns: readonly TracedTurn[]): TurnsSummary => ({
-  text: toSearchText(turns),
+/** Summarizes the turns that were built of spans. */
+export const summarizeTurns = (
+  spans: readonly StoredSpan[],
+  turns: readonly TracedTurn[],
+): TurnsSummary => ({
+  traced: describeTracedSession(spans, turns),
   losses: findTurnLosses(turns),
 });
 

@@ -20,7 +20,6 @@ import {
   type SpanPlace,
 } from './conversation-spans.ts';
 import { findConversation, isUnscored } from './find-conversation.ts';
-import { insertRows } from './insert-rows.ts';
 import { findOrInsertRun } from './names.ts';
 import type {
   CloseAllRequest,
@@ -31,6 +30,7 @@ import type {
   StoredSpan,
 } from './records.ts';
 import type { Dialect } from './schema/table.ts';
+import { insertTracedSessions, type TracedSession } from './traced-sessions.ts';
 
 /** How to queue the scoring of conversations of one owner. */
 interface ScoringRequest extends Pick<CloseRequest, 'ownerId' | 'atMs' | 'evals'>, Partitioned {}
@@ -171,8 +171,8 @@ export async function queueScoring(
 }
 
 /**
- * Adds the sessions that score closed conversations, with their search texts and jobs. Without evals, adds
- * nothing. Returns what it queued by session id.
+ * Adds the sessions that score closed conversations, with what their spans say, and jobs. Without evals,
+ * adds nothing. Returns what it queued by session id.
  */
 async function addScoringSessions(
   db: WriteTransaction,
@@ -207,12 +207,16 @@ async function addScoringSessions(
     .whereRef('sessions.source_session_id', '=', 'conversations.conversation_id')
     .execute();
   const summaries = await summarizeAll(db, ownerId, conversations);
-  const texts = added.map(({ key }, nth) => ({
-    session_key: key,
-    text: summaries[nth]?.text ?? '',
-  }));
-  // With the sessions, because a text that is written later is lost if the service dies meanwhile.
-  await insertRows({ db }, 'session_texts', texts);
+  // With the sessions, because what is written later is lost if the service dies meanwhile.
+  await insertTracedSessions(
+    db,
+    conversations.flatMap(({ place }, nth) => {
+      const [sessionKey, summary] = [added[nth]?.key, summaries[nth]];
+      return sessionKey === undefined || !summary
+        ? []
+        : { sessionKey, conversationKey: place.key, traced: summary.traced };
+    }),
+  );
   return new Map(
     added.map(({ queued }, nth) => {
       const losses = summaries[nth]?.losses;
@@ -243,12 +247,12 @@ const toSession = (
   evals,
 });
 
-/** Summarizes the turns of conversations: the text by which a search finds the session, and what they lack. */
+/** Summarizes the turns of conversations: what the spans say about the session, and what they lack. */
 async function summarizeAll(
   db: Reader,
   ownerId: string,
   conversations: readonly ClosedConversation[],
-): Promise<{ text: string; losses?: readonly TurnLoss[] }[]> {
+): Promise<{ traced: TracedSession; losses?: readonly TurnLoss[] }[]> {
   const small = conversations.filter((each) => !each.prepared && !isLarge(each));
   const places = small.map(({ place }) => place);
   const spans = await listSpansOfAll(db, places);
@@ -258,23 +262,20 @@ async function summarizeAll(
     const own = spans.get(place);
     if (own) summaries.push(summarizeScored(own, links.get(place) ?? []));
     else if (prepared && isSameSize(prepared, size)) summaries.push(prepared);
-    else summaries.push({ text: prepared?.text ?? (await readSearchText(db, place)) });
+    else summaries.push({ traced: prepared?.traced ?? (await describeStart(db, place)) });
   }
   return summaries;
 }
 
-const summarizeScored = (spans: readonly StoredSpan[], links: readonly SpanLink[]) =>
-  summarizeTurns(
-    buildTurns(
-      spans.filter(({ late }) => !late),
-      links,
-    ),
-  );
+function summarizeScored(spans: readonly StoredSpan[], links: readonly SpanLink[]) {
+  const scored = spans.filter(({ late }) => !late);
+  return summarizeTurns(scored, buildTurns(scored, links));
+}
 
-/** Returns the search text of a conversation that has become large meanwhile. */
-async function readSearchText(db: Reader, place: SpanPlace): Promise<string> {
+/** Describes a conversation that has become large meanwhile by its first spans. */
+async function describeStart(db: Reader, place: SpanPlace): Promise<TracedSession> {
   const spans = await listSpans(db, place, SEARCHED_SPANS_MAX);
-  return summarizeScored(spans, await listLinks(db, place)).text;
+  return summarizeScored(spans, await listLinks(db, place)).traced;
 }
 
 const listKeys = (conversations: readonly { place: SpanPlace }[]): number[] =>

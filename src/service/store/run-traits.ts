@@ -52,16 +52,29 @@ export async function readTraits(
     .select(['name', 'url'])
     .where('key', 'in', [...new Set(agentKeys), -1])
     .execute();
+  const sessionKeys = sessions.map((session) => session.key);
   return {
     sessions: sessions.length,
-    agents,
+    agents: [...agents, ...(await listTracedAgents(db, sessionKeys))],
     models: await listModels(db, conversationKeys),
     tags: groupTags([...stored, ...metadata]),
-    evals: await listDefinitions(
-      db,
-      sessions.map((session) => session.key),
-    ),
+    evals: await listDefinitions(db, sessionKeys),
   };
+}
+
+/** Lists the agents that the spans of live conversations name. */
+async function listTracedAgents(
+  db: Reader,
+  sessionKeys: readonly number[],
+): Promise<RunTraits['agents']> {
+  const rows = await db
+    .selectFrom('traced_sessions')
+    .select('agent')
+    .distinct()
+    .where('session_key', 'in', [...sessionKeys, -1])
+    .orderBy('agent')
+    .execute();
+  return rows.flatMap(({ agent }) => (agent === null ? [] : { name: agent, url: '' }));
 }
 
 interface SessionRow {

@@ -13,6 +13,7 @@ import type {
 } from './records.ts';
 import type { StoredTurn } from '../turns/turn-types.ts';
 import type { Tables } from './schema/tables.ts';
+import { findTracedTarget } from './traced-sessions.ts';
 
 /** Creates the store of sessions, from simulations and from production. */
 export function createSessionStore({ reader, read, write, writeAlone }: Connections) {
@@ -53,6 +54,9 @@ export function createSessionStore({ reader, read, write, writeAlone }: Connecti
         ),
       ),
     /** Returns the stored turns; empty for sessions of live traces. */
+    /** Finds who responded in a session of live traces, and by which channel. */
+    findTracedTarget: (ownerId: string, id: string) =>
+      findTracedTarget(reader(ownerId), ownerId, id),
     async listTurns(ownerId: string, id: string): Promise<StoredTurn[]> {
       const rows = await reader(ownerId)
         .selectFrom('turns')

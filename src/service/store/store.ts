@@ -41,7 +41,14 @@ export type { Review, ReviewedOutcome } from './reviews.ts';
 export type { TimedSession } from './response-times.ts';
 export type { EvalCounts, RunRef, RunSummary, ScenarioCounts } from './run-sums.ts';
 export type { RunTraits } from './run-traits.ts';
-export type { RunDetails, RunFilter, RunNeighbors, RunSums, SimulationOfAgent } from './runs.ts';
+export type {
+  RunDetails,
+  RunFilter,
+  RunNeighbors,
+  RunRefs,
+  RunSums,
+  SimulationOfAgent,
+} from './runs.ts';
 export type { SeedData } from './seed.ts';
 export type { NewSimulation, SimulationPlan, TestedBuild } from './simulations.ts';
 export type { ReplicaStore } from './postgres/replicas.ts';

@@ -240,11 +240,12 @@ testStore('runs are timed by their newest sessions, each by agent and channel', 
   });
   await add('without turns', 3, { turns: [] });
   const runs = { ownerId, kind: 'simulation', ids: ['nightly', 'unknown'] } as const;
+  const scored = { evaluations: 1, passedEvaluations: 1 };
   const timed = await store.runs.timeSessions(runs, 3);
   t.same(Object.fromEntries(timed), {
     nightly: [
-      { agent: 'Shop', channel: 'voice', turns: 2, responseMs: [700] },
-      { agent: 'Shop', channel: 'chat', turns: 2, responseMs: [100.5] },
+      { agent: 'Shop', channel: 'voice', turns: 2, responseMs: [700], ...scored },
+      { agent: 'Shop', channel: 'chat', turns: 2, responseMs: [100.5], ...scored },
     ],
   });
   t.same(await store.runs.timeSessions({ ...runs, ownerId: other }, 3), new Map(), 'other owners');

@@ -90,6 +90,18 @@ void t.test('two simulations: regressions first, transcripts, and what changed',
   t.match(await page.innerText('[aria-label=Unchanged] tbody'), /same\s+same\s+passed 5\/5/);
   const headings = await page.locator('main h2').allInnerTexts();
   t.equal(headings[0], 'Regressions');
+  const sideRow = page.locator('[aria-label="Compared runs"] tbody tr').first();
+  t.match(
+    (await sideRow.innerText()).replaceAll(/\s+/g, ' '),
+    /Monday [-\d]+ \d\d:\d\d [-\d]+ \d\d:\d\d 15/,
+    'times have no seconds',
+  );
+  t.equal(await page.locator('[aria-label=Regressions] th a').count(), 0, 'has no page');
+  await tested.admin('POST /scenarios', makeHours('nine'));
+  await page.reload();
+  await follow(page, '[aria-label=Improvements] th a');
+  t.equal(await page.innerText('h1'), 'Opening hours', 'a stored scenario has a link');
+  await page.goBack();
 
   const changes = await page.innerText('[aria-label=Changes] tbody');
   t.match(changes, /Agent\s+Shop agent at http.*\s+Shop agent at http/);

@@ -10,6 +10,7 @@ import { assertAccessible } from '../../support/pages/accessibility.ts';
 import { assertFits, openPage } from '../../support/pages/browser.ts';
 import { follow } from '../../support/pages/service-page.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
 
 const AGENT = { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:9' };
 
@@ -67,6 +68,11 @@ void t.test('a heat map shows the scenarios of several simulations, with links',
     t.match(page.url(), '/simulation/sim-1');
     t.same(errors, []);
   }
+  await admin('POST /scenarios', makeScenario({ id: 'parcel' }));
+  const { page } = await openPage(t, `${service.url}/runs?kind=simulation`);
+  t.same(await page.locator('.heat th[scope=row] a').allInnerTexts(), ['parcel'], 'a stored one');
+  await follow(page, '.heat th[scope=row] a');
+  t.equal(new URL(page.url()).pathname, '/scenarios/parcel');
 });
 
 void t.test('the readiness shows each target over the load tests of the URL', async (t) => {

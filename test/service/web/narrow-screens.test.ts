@@ -79,3 +79,43 @@ void t.test('without a script, a table scrolls on a phone', async (t) => {
   const tableWidth = (await page.locator('table').boundingBox())?.width ?? Infinity;
   t.ok(tableWidth <= PHONE_WIDTH, 'the page does not scroll');
 });
+
+void t.test('sessions take two lines on a phone, and one more for evals that fail', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  const outcomes = ['Polite', 'Fast', 'Correct'].map((eval_name) => ({
+    eval_name,
+    outcome: 'pass',
+  }));
+  const sessions = Array.from({ length: 50 }, (_, nth) => ({
+    source_session_id: `conversation-${nth}`,
+    started_at: '2026-11-20T09:00:00Z',
+    outcomes:
+      nth === 0 ? [{ eval_name: 'Polite', outcome: 'fail' }, ...outcomes.slice(1)] : outcomes,
+  }));
+  await admin('POST /seed', { runs: [{ name: 'Shop 2026-11-20', sessions }] });
+  const { page } = await openPage(t, `${service.url}/sessions?kind=production`, {
+    viewport: NARROW,
+  });
+  const rowOf = (name: string) => page.locator('tbody tr').filter({ hasText: name });
+  const [failed, passed] = [rowOf('conversation-0'), rowOf('conversation-49')];
+  const heightOf = async (row: typeof failed) => (await row.boundingBox())?.height ?? Infinity;
+  t.ok((await heightOf(passed)) < 72, 'two lines');
+  t.ok((await heightOf(failed)) < 100, 'three lines');
+  const [name, verdict, run] = await Promise.all(
+    ['th', '[data-label=verdict]', '[data-label=run]'].map((cell) =>
+      passed.locator(cell).boundingBox(),
+    ),
+  );
+  t.ok(verdict && name && Math.abs(verdict.y - name.y) < 8, 'the verdict is beside the name');
+  t.ok(run && name && run.y >= name.y + name.height, 'the run is below');
+  t.match(
+    (await failed.innerText()).replaceAll(/\s+/g, ' '),
+    /^conversation-0 failed ✗ fail Shop 2026-11-20 2026-11-20 09:00 ?$/,
+    'evals that pass are left out',
+  );
+  t.equal(await passed.getByText('pass', { exact: true }).filter({ visible: true }).count(), 0);
+  const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
+  t.ok(height < 4_500, `50 sessions are ${height} px high`);
+  await page.setViewportSize(WIDE);
+  t.equal(await passed.getByText('✓ pass').filter({ visible: true }).count(), 3, 'wide: all evals');
+});

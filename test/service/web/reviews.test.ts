@@ -79,7 +79,7 @@ void t.test('an outcome is marked, shown with its eval, changed, and cleared', a
   t.match(main, 'People agree with 0 of 1 reviewed outcome (0%). Not enough reviews');
   t.match(
     await page.innerText('.disagreements'),
-    /fail\s*greeting\s*a person says pass, .*The agent was/s,
+    /fail\s*greeting\s*a person says pass, .*The eval\s+As it was said\..*The person\s+The agent was/s,
   );
   await inspectPage(t, tested.service.url + EVAL_PAGE);
   await follow(page, '.disagreements a');
@@ -92,6 +92,7 @@ void t.test('an outcome is marked, shown with its eval, changed, and cleared', a
   await page.click('summary:text("Change the mark")');
   t.match(await clickButton(page, 'Clear the mark'), 'Is this outcome right?');
   t.match(await read(tested, EVAL_PAGE), 'No outcome was reviewed.');
+  t.notMatch(await read(tested, '/evals'), 'people agree', 'no column without reviews');
   t.same(errors, []);
 });
 
@@ -105,6 +106,7 @@ void t.test('kappa appears with enough reviews, and all are exported', async (t)
   // The eval says 12 pass, people 11; they agree on 10 passes and 9 fails.
   const text = await read(tested, EVAL_PAGE);
   t.match(text, 'People agree with 19 of 22 reviewed outcomes (86.4%). Cohen&#39;s kappa is 0.73');
+  t.match(await read(tested, '/evals'), /people agree .* 19 of 22 kappa 0\.73/, 'in the list');
   const exported = await exportOf(tested);
   t.ok(isMessage('EvalReviews', exported));
   t.match(exported, { eval: { id: 'polite' }, reviewed: 22, right: 19, total: 22 });

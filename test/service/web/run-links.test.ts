@@ -67,12 +67,22 @@ void t.test('runs are listed by their newest session, with the year in the chart
       seedSimulation('Last-year', '2025-11-19T10:00:00Z'),
     ],
   });
+  const sameDay = ['09:05', '17:40'].map((time) => ({
+    ...seedSimulation(`At-${time.slice(0, 2)}`, `2026-10-01T${time}:00Z`),
+    agent: 'Bank',
+  }));
+  await tested.admin('POST /seed', { simulations: sameDay });
+  const { page } = await openPage(t, `${tested.service.url}/runs?kind=simulation&name=At-`);
+  const labels = await page.locator('svg.small text').allTextContents();
+  const chart = labels.map((label) => label.trim()).join(' ');
+  t.match(chart, /09:05 17:40/, 'the times of one day tell simulations apart');
+  t.match(chart, 'simulation by its newest session, 2026-10-01');
   const sandbox = await withSandboxDouble(t, { chat: hang });
   const agent = { name: 'Silent', url: sandbox.url };
   await startSimulation(tested, { agent, scenarios: [parcel], name: 'Running' });
   await sandbox.waitForRequests('chat', 1);
   t.match(await open('simulation'), {
-    names: ['Running', 'Yesterday', 'Last-year'],
+    names: ['Running', 'Yesterday', 'At-17', 'At-09', 'Last-year'],
     days: ['2025-11-19', '2026-11-19'],
   });
 });

@@ -89,6 +89,30 @@ void t.test('a search finds everything by name, sessions by id and by what is sa
     t.equal(await page.inputValue('nav [name=q]'), '', 'the keys are off');
   });
 
+  await t.test('the keys go through the rows of a list, and through its sessions', async (t) => {
+    const { page } = await openPage(t, `${service.url}/evals`, optionsOf(DESKTOP));
+    const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()');
+    const names = await page.locator('tbody th a').allInnerTexts();
+    await page.keyboard.press('j');
+    t.equal(await focused(), names[0]);
+    await page.keyboard.press('j');
+    t.equal(await focused(), names[1]);
+    for (let nth = 0; nth < names.length; nth += 1) await page.keyboard.press('j');
+    t.equal(await focused(), names.at(-1), 'ends at the last row');
+    await page.keyboard.press('k');
+    t.equal(await focused(), names.at(-2));
+    await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+    t.match(page.url(), '/evals/edit?id=');
+
+    await page.goto(`${service.url}/sessions?kind=production`);
+    const [first, second] = await page.locator('tbody th a').allInnerTexts();
+    await page.keyboard.press('j');
+    await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+    t.equal(await page.innerText('h1'), first);
+    await Promise.all([page.waitForEvent('load'), page.keyboard.press('j')]);
+    t.equal(await page.innerText('h1'), second, 'the next session of the list');
+  });
+
   await t.test('the field works without JavaScript', async (t) => {
     const options = { ...optionsOf(DESKTOP), javaScriptEnabled: false };
     const { page } = await openPage(t, `${service.url}/agents`, options);

@@ -188,6 +188,19 @@ void t.test(
   },
 );
 
+void t.test('tags of the SDK and the process are folded, and left out of lists', async (t) => {
+  const { service, trace } = await withEmptyService(t);
+  const sdk = { 'telemetry.sdk.name': 'opentelemetry', 'process.pid': 7, 'host.name': 'web-1' };
+  await trace(makeSpan({ attributes: { tier: 'gold', ...sdk } }));
+  const { page } = await openPage(t, `${service.url}/conversation?id=conv-1`);
+  t.match(await page.innerText('main > p:has(.tag)'), /^tier = gold$/);
+  t.notOk(await page.getByText('telemetry.sdk.name').isVisible());
+  await page.click('text=3 tags of the SDK and the process');
+  t.ok(await page.getByText('telemetry.sdk.name = opentelemetry').isVisible());
+  await page.goto(`${service.url}/sessions?kind=open`);
+  t.same(await page.locator('.tag').allInnerTexts(), ['tier = gold']);
+});
+
 void t.test('the run, the tags, and the evals of a session are links', async (t) => {
   const { admin, production } = await withEmptyService(t);
   const outcomes = ['fail', 'pass'].map((outcome) => ({

@@ -155,8 +155,8 @@ export async function visitViews(
 /** A desktop, a small laptop, a tablet, and a phone. */
 const SCREEN_WIDTHS = [DESKTOP.width, 1024, 768, PHONE_WIDTH];
 
-/** What is wider than its place: the page, or tables and cells. */
-const FIND_WIDE = `[document.scrollingElement, ...document.querySelectorAll('table, th, td')]
+/** What is wider than its place: the page, tables, cells, or navigations. */
+const FIND_WIDE = `[document.scrollingElement, ...document.querySelectorAll('table, th, td, nav')]
   .filter((each) => each.scrollWidth > each.clientWidth + 1 && !each.closest('thead'))
   .slice(0, 5).map((each) => each.tagName + ' ' + each.scrollWidth + ' > ' + each.clientWidth + ' '
     + each.textContent.trim().slice(0, 40))`;
@@ -176,7 +176,7 @@ const FIND_ILLEGIBLE = `[...document.querySelectorAll('svg[role=img]')]
   }).slice(0, 5)`;
 
 /**
- * Asserts that neither a page nor a table or a cell of it scrolls sideways, and that all labels of its
+ * Asserts that neither a page nor a table, a cell, or a navigation of it scrolls sideways, and that all labels of its
  * charts can be read, at the width of each screen. `visit` checks more at each width.
  */
 export async function assertFits(

@@ -9,8 +9,8 @@ export interface SchemaChange {
   postgres: string;
 }
 
-/** The version of the first release. Versions 1 to 19 were never published. */
-const FIRST_VERSION = 20;
+/** The version of the first release. Versions 1 to 20 were never published. */
+const FIRST_VERSION = 21;
 
 /**
  * The changes after the first version, in order; each makes the next version. Never change a published

@@ -209,6 +209,20 @@ export const sessionTables = {
     { primaryKey: ['session_key'] },
   ),
 
+  /** What the spans of a live conversation say about its session, which outlives them. */
+  traced_sessions: table(
+    {
+      session_key: keyOf('sessions'),
+      /** `gen_ai.agent.name`, and the tag `channel`. */
+      agent: nullable(text),
+      channel: nullable(text),
+      turns: integer,
+      /** JSON array: the response times of the first turns that were measured. */
+      response_ms: text,
+    },
+    { primaryKey: ['session_key'] },
+  ),
+
   /** The metadata of sessions without a live conversation, as text; values with parts are left out. */
   session_tags: table(
     {

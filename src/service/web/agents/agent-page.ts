@@ -186,7 +186,9 @@ function renderNewestRuns(runs: readonly RunSummary[], context: PageContext): Ht
 function renderTimes({ readiness: { runs }, times, nowMs }: AgentNews): Html | undefined {
   const sessions = runs.flatMap(({ id }) => times.get(id) ?? []);
   if (sessions.length === 0) return undefined;
-  return html`<div class="charts">${renderResponseTimes(runs, times, nowMs)}</div>
+  return html`<div class="charts">
+      ${renderResponseTimes(runs, times, { kind: 'simulation', nowMs })}
+    </div>
     <details>
       <summary>Distribution of response times and turns</summary>
       <div class="charts">${renderDistributions(sessions)}</div>

@@ -10,7 +10,7 @@ import type { StoredAgent } from '../../store/store.ts';
 import { readPage } from '../frame/list-filter.ts';
 import type { Visit } from '../frame/pages.ts';
 import { judgeRuns, type RunJudge } from '../runs/judge-runs.ts';
-import { timeSimulations } from '../runs/time-simulations.ts';
+import { timeRuns } from '../runs/time-runs.ts';
 import { toDraft, type AgentDraft } from './agent-form.ts';
 import { renderAgentPage, type AgentNews } from './agent-page.ts';
 
@@ -54,7 +54,7 @@ export async function loadAgentNews(
   const content = await loadReadiness(options, ownerId, id);
   const found = await listReports(options, ownerId, id, page);
   const { runs } = content.readiness;
-  const times = await timeSimulations(options.store, ownerId, runs);
+  const times = await timeRuns(options.store, { ownerId, kind: 'simulation' }, runs);
   const judged = await judgeRuns(options, ownerId, runs);
   // Reports can be large, and the process of a load test must not wait for them.
   const report =

@@ -1,6 +1,5 @@
 import type { EvalDefinition } from '../../../contract/index.ts';
-import { isoTime } from '../../../platform/clock.ts';
-import { formatInstant, formatList } from '../../../report-kit/format.ts';
+import { formatList } from '../../../report-kit/format.ts';
 import type { Side } from './load-comparison.ts';
 
 /** Something that is not the same in two runs. */
@@ -27,16 +26,6 @@ export function listChanges(before: Side, after: Side): Change[] {
     ...listScenarioChanges(before, after),
     ...listEvalChanges(before, after),
   ];
-}
-
-/** Describes when the sessions of a run started. */
-export function describeTimes({ details: { run }, plan }: Side): string {
-  const [from, until] = [plan?.startedAtMs ?? run.oldestStartMs, run.newestStartMs];
-  const format = (ms: number): string => formatInstant(isoTime(ms));
-  if (from === undefined) return 'no session yet';
-  return until === undefined || until === from
-    ? format(from)
-    : `${format(from)} to ${format(until)}`;
 }
 
 function compare(

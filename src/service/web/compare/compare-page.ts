@@ -8,6 +8,7 @@ import {
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
+import { createTimeColumn } from '../../../report-kit/time.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
 import type { ComparedEval } from '../../runs/comparison/eval-changes.ts';
 import { CHANCE_P_MAX } from '../../runs/comparison/exact-test.ts';
@@ -23,8 +24,9 @@ import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame
 import { createEvalNames } from '../runs/eval-names.ts';
 import { passRateOf } from '../runs/pass-rate-chart.ts';
 import { linkToScenarioSessions, pathOfRun } from '../runs/run-links.ts';
+import { evalLinks, scenarioLinks } from '../runs/stored-definitions.ts';
 import { RUNS_CSS } from '../runs/runs-page.ts';
-import { describeTimes, listChanges } from './changes.ts';
+import { listChanges } from './changes.ts';
 import type { RunComparison, Side } from './load-comparison.ts';
 import { renderPair, TRANSCRIPT_PAIR_CSS } from './transcript-pair.ts';
 
@@ -37,8 +39,8 @@ export function renderComparePage(comparison: RunComparison, context: PageContex
   const { kind, verdict, sentence } = result;
   const groups =
     kind === 'simulation'
-      ? groupRows('scenario', result.rows, scenarioColumns(before, after, context))
-      : groupRows('eval', result.rows, evalColumns(result.rows, { before, after }, context));
+      ? groupRows('scenario', result.rows, scenarioColumns(comparison, context))
+      : groupRows('eval', result.rows, evalColumns(result.rows, comparison, context));
   const [regressions, ...others] = groups;
   return renderServicePage(
     {
@@ -94,7 +96,11 @@ function renderSides(before: Side, after: Side, context: PageContext): Html {
         content: ({ side, run }) =>
           html`<a href="${linkTo(context, pathOfRun(side.ref.kind, run.id))}">${run.name}</a>`,
       },
-      { name: 'time', content: ({ side }) => describeTimes(side) },
+      startColumn(
+        'first session',
+        ({ plan, details: { run } }) => plan?.startedAtMs ?? run.oldestStartMs,
+      ),
+      startColumn('newest session', ({ details: { run } }) => run.newestStartMs),
       { name: 'sessions', isNumber: true, content: ({ run }) => formatNumber(run.sessions) },
       { name: 'with a failed eval', count: ({ run }) => run.failedSessions, mark: 'failed' },
       { name: 'with an errored eval', count: ({ run }) => run.erroredSessions, mark: 'undecided' },
@@ -110,6 +116,9 @@ function renderSides(before: Side, after: Side, context: PageContext): Html {
   })}
   ${renderSwap(before, after, context)} ${renderNeighbors(before, after, context)}`;
 }
+
+const startColumn = (name: string, msOf: (side: Side) => number | undefined) =>
+  createTimeColumn<{ side: Side }>({ name, msOf: ({ side }) => msOf(side) });
 
 const nounOf = ({ ref: { kind } }: Side): string => (kind === 'production' ? 'run' : 'simulation');
 
@@ -255,14 +264,20 @@ function groupRows<Row extends JudgedChange>(
 
 /** Returns the columns of scenarios. Each side leads to its sessions. */
 const scenarioColumns = (
-  earlier: Side,
-  later: Side,
+  { before: earlier, after: later, stored }: RunComparison,
   context: PageContext,
 ): Columns<ComparedScenario> => {
+  const linkToPage = scenarioLinks(stored, context);
   const link = ({ ref }: Side, scenarioId: string, text: string): Html =>
     html`<a href="${linkToScenarioSessions(ref.id, scenarioId, context)}">${text}</a>`;
   return (className) => [
-    { name: 'scenario', content: ({ scenario_id: id }) => id },
+    {
+      name: 'scenario',
+      content: ({ scenario_id: id }) => {
+        const page = linkToPage(id);
+        return page === undefined ? id : html`<a href="${page}">${id}</a>`;
+      },
+    },
     { name: 'change', className, content: ({ change }) => changeNames[change] },
     {
       name: 'before',
@@ -291,16 +306,16 @@ function renderFirstItems<Item>(
 /** Returns the columns of evals. Each side leads to its failures. */
 function evalColumns(
   evals: readonly ComparedEval[],
-  sides: { before: Side; after: Side },
+  comparison: RunComparison,
   context: PageContext,
 ): Columns<ComparedEval> {
-  const renderName = createEvalNames(evals);
+  const renderName = createEvalNames(evals, evalLinks(comparison.stored, context));
   const renderSide = (side: 'before' | 'after', compared: ComparedEval): Html => {
     const { id, version } = compared;
     const failed = compared[side]?.failed ?? 0;
     const query = {
       kind: 'production',
-      run_id: sides[side].ref.id,
+      run_id: comparison[side].ref.id,
       eval_id: id,
       failed_only: 'true',
       ...(version !== '' && { eval_version: version }),
@@ -347,5 +362,4 @@ function renderGroup({ name, noun, count, isFolded, table }: Group): Html | unde
 const CSS = `
 section.neighbors ul { margin: 0.25rem 0 0.75rem; }
 [aria-label='Compared runs'] th { min-width: 4rem; }
-[aria-label='Compared runs'] td:nth-child(2) { min-width: 10rem; }
 `;

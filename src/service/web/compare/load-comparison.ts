@@ -10,6 +10,7 @@ import { decideVerdict } from '../../sessions/verdict.ts';
 import { loadTurns } from '../../sessions/transcripts.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import type { Simulations } from '../../operations/simulations.ts';
+import { listStoredDefinitions, type StoredDefinitions } from '../runs/stored-definitions.ts';
 import type {
   RunDetails,
   RunNeighbors,
@@ -54,6 +55,7 @@ export interface RunComparison {
   after: Side;
   result: ({ kind: 'simulation' } & ComparedRuns) | ({ kind: 'production' } & ComparedEvals);
   pairs: readonly TranscriptPair[];
+  stored: StoredDefinitions;
 }
 
 /** The sources of a comparison. */
@@ -78,9 +80,10 @@ export async function loadComparison(
   ],
 ): Promise<RunComparison> {
   const [before, after] = [await loadSide(deps, sides[0]), await loadSide(deps, sides[1])];
+  const stored = await listStoredDefinitions(deps.store, before.ref.ownerId);
   if (before.ref.kind === 'production') {
     const result = compareEvals(toEvaluatedRun(before), toEvaluatedRun(after));
-    return { before, after, result: { kind: 'production', ...result }, pairs: [] };
+    return { before, after, stored, result: { kind: 'production', ...result }, pairs: [] };
   }
   const result = compareRuns(after.scenarios, before.scenarios);
   const pairs: TranscriptPair[] = [];
@@ -91,7 +94,7 @@ export async function loadComparison(
     const pair = await findPair(deps.store, { before: before.ref, after: after.ref, scenarioId });
     if (pair) pairs.push(pair);
   }
-  return { before, after, result: { kind: 'simulation', ...result }, pairs };
+  return { before, after, stored, result: { kind: 'simulation', ...result }, pairs };
 }
 
 const toEvaluatedRun = ({ details: { run, evals = [] } }: Side): EvaluatedRun => ({

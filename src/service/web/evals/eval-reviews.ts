@@ -33,8 +33,8 @@ export async function summarizeReviews(
  * Returns the agreement of the current version of an eval, and how many reviews of all versions there
  * are. Uploaded outcomes have no version, and count as current.
  */
-async function measureReviews(
-  reviews: Store['reviews'],
+export async function measureReviews(
+  reviews: Pick<Store['reviews'], 'count'>,
   ownerId: string,
   definition: EvalDefinition,
 ): Promise<Pick<EvalReviewSummary, 'agreement' | 'total' | 'wrong'>> {

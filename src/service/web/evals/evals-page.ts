@@ -1,8 +1,9 @@
 import type { EvalDefinition } from '../../../contract/index.ts';
 import { renderFactList } from '../../../report-kit/fact-list.ts';
-import { formatCount, formatShare } from '../../../report-kit/format.ts';
+import { formatCount, formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { renderItems } from '../../../report-kit/table.ts';
+import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
+import type { Agreement } from '../../evals/agreement.ts';
 import type { Page, RecentOutcomes } from '../../store/store.ts';
 import {
   linkTo,
@@ -14,6 +15,7 @@ import {
 import { linkToEval } from '../runs/run-links.ts';
 import { USERS_ANCHOR } from './eval-page.ts';
 import { evalKinds } from './eval-fields.ts';
+import { REVIEWS_ANCHOR } from './review-list.ts';
 
 /** An eval in the list. */
 export interface ListedEval {
@@ -24,6 +26,8 @@ export interface ListedEval {
   scenarios: number;
   /** The newest outcomes of its current version that are not errors. */
   recent: RecentOutcomes;
+  /** How far people agree with outcomes of its current version. */
+  agreement: Agreement | undefined;
 }
 
 /** A page of the list of evals. */
@@ -82,6 +86,7 @@ function renderEvals({ evals, recentMax }: EvalList, context: PageContext): Html
         },
         { name: 'used by', content: (listed) => renderUsers(listed, context) },
         { name: 'pass rate', isNumber: true, content: renderRecent },
+        ...(evals.some(({ agreement }) => agreement?.reviewed) ? [columnOfAgreement(context)] : []),
       ],
     })}
     <p class="soft">
@@ -100,6 +105,19 @@ function renderUsers(
     scenarios > 0 && html`<a href="${link}">${formatCount(scenarios, 'scenario')}</a>`
   }`;
 }
+
+const columnOfAgreement = (context: PageContext): ItemColumn<ListedEval> => ({
+  name: 'people agree',
+  isNumber: true,
+  content: ({ definition: { id }, agreement }) => {
+    if (!agreement || agreement.reviewed === 0) return undefined;
+    const { reviewed, right, kappa } = agreement;
+    return html`<a href="${linkToEval(id, context)}#${REVIEWS_ANCHOR}"
+        >${formatNumber(right)} of ${formatNumber(reviewed)}</a
+      >
+      ${kappa !== undefined && html`<span class="soft">kappa ${kappa.toFixed(2)}</span>`}`;
+  },
+});
 
 function renderRecent({ recent }: ListedEval): Html | false {
   const { outcomes, passed, hasOtherVersions } = recent;

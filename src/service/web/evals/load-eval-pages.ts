@@ -8,7 +8,7 @@ import type { Viewer } from '../frame/viewer.ts';
 import type { ShownTrial, TriableSession } from './dry-run.ts';
 import type { Problems } from './eval-form.ts';
 import { renderEvalPage, type EvalPage } from './eval-page.ts';
-import { summarizeReviews } from './eval-reviews.ts';
+import { measureReviews, summarizeReviews } from './eval-reviews.ts';
 
 /** The stores that the pages of evals read and change. */
 export type EvalStores = Pick<
@@ -26,7 +26,7 @@ export async function loadEvalList(store: EvalStores, ownerId: string, query: UR
   const asked = readPage(query, EVALS_PER_PAGE);
   const skip = Math.min(asked.skip, Math.max(0, all.length - 1));
   const page = all.slice(skip, skip + EVALS_PER_PAGE);
-  const [settings, scenarios, recent] = await Promise.all([
+  const [settings, scenarios, recent, reviews] = await Promise.all([
     store.settings.get(ownerId),
     findScenariosByEval(store, ownerId),
     store.evals.countRecentOutcomes(
@@ -34,14 +34,16 @@ export async function loadEvalList(store: EvalStores, ownerId: string, query: UR
       page.map((definition) => ({ ...definition, version: versionOf(definition) })),
       RECENT_OUTCOMES_MAX,
     ),
+    Promise.all(page.map((definition) => measureReviews(store.reviews, ownerId, definition))),
   ]);
   return {
     skip,
     limit: EVALS_PER_PAGE,
     total: all.length,
     recentMax: RECENT_OUTCOMES_MAX,
-    evals: page.map((definition) => ({
+    evals: page.map((definition, index) => ({
       definition,
+      agreement: reviews[index]?.agreement,
       isLive: settings.evals.includes(definition.id),
       scenarios: scenarios.get(definition.id)?.length ?? 0,
       recent: recent.get(definition.id) ?? { outcomes: 0, passed: 0, hasOtherVersions: false },

@@ -1,4 +1,5 @@
-import { formatCount, formatNumber, formatShare } from '../../../report-kit/format.ts';
+import { renderFactList } from '../../../report-kit/fact-list.ts';
+import { cutText, formatCount, formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderVerdict } from '../../../report-kit/verdict.ts';
 import { renderTime } from '../../../report-kit/time.ts';
@@ -8,10 +9,15 @@ import { linkTo, type PageContext } from '../frame/page-frame.ts';
 import { OUTCOME_LOOKS } from '../sessions/outcome-looks.ts';
 import { linkToSession, nameSession } from '../sessions/session-links.ts';
 
+/** Where the page of an eval shows its reviews. */
+export const REVIEWS_ANCHOR = 'reviews';
 /** Path of the export of the reviews of an eval. */
 export const REVIEWS_PATH = '/evals/reviews';
 /** The most disagreements on a page. */
 export const DISAGREEMENTS_MAX = 50;
+
+/** The most characters of the reasoning of an eval in the list. */
+const REASONING_CHARS_MAX = 500;
 
 /** What people think of the outcomes of an eval. */
 export interface EvalReviewSummary {
@@ -38,7 +44,7 @@ export function renderReviews(summary: EvalReviewSummary, context: PageContext):
       </p>`;
   }
   const omitted = wrong - disagreements.length;
-  return html`<h2>Agreement with people</h2>
+  return html`<h2 id="${REVIEWS_ANCHOR}">Agreement with people</h2>
     <p>${describeAgreement(agreement)}</p>
     ${
       total > agreement.reviewed &&
@@ -59,12 +65,13 @@ export function renderReviews(summary: EvalReviewSummary, context: PageContext):
 }
 
 function renderDisagreement(
-  { session, outcome, evalVersion, note, atMs }: ReviewedOutcome,
+  { session, evalId, outcome, evalVersion, note, atMs }: ReviewedOutcome,
   version: string,
   context: PageContext,
 ): Html {
   const { className, word } = OUTCOME_LOOKS[outcome];
   const opposite = OUTCOME_LOOKS[outcome === 'pass' ? 'fail' : 'pass'].word;
+  const scored = session.outcomes.find((each) => each.evalId === evalId);
   const isEarlier = evalVersion !== undefined && evalVersion !== version;
   return html`<li class="outcome">
     ${renderVerdict(className, word)} ${renderSession(session, context)}
@@ -72,7 +79,10 @@ function renderDisagreement(
       >a person says ${opposite}${isEarlier && ', of an earlier version of the eval'},
       ${renderTime(atMs)}</span
     >
-    ${note !== '' && html`<p>${note}</p>`}
+    ${renderFactList([
+      ['The eval', scored && cutText(scored.reasoning, REASONING_CHARS_MAX)],
+      ['The person', note === '' ? undefined : note],
+    ])}
   </li>`;
 }
 
@@ -95,5 +105,6 @@ function renderSession(session: ReviewedOutcome['session'], context: PageContext
 
 /** CSS rules of the reviews of an eval. */
 export const REVIEWS_CSS = `
-.disagreements p { margin: 0.2rem 0; white-space: pre-line; }
+.disagreements dl { margin: 0.2rem 0; }
+.disagreements dd { white-space: pre-line; }
 `;

@@ -103,7 +103,7 @@ const SECTIONS: readonly [path: string, name: string, key: string][] = [
 const KEYS: readonly [keys: string, purpose: string][] = [
   ['/', 'Search'],
   ['?', 'Show these keys'],
-  ['j, k', 'Next and previous session of a list'],
+  ['j, k', 'Next and previous row of a list, or session'],
 ];
 
 /** Path of the search over everything. */

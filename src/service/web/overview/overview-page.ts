@@ -18,6 +18,7 @@ import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame
 import { EXPORTERS_CSS, EXPORTERS_PATH, renderExporters, type Exporters } from './exporters.ts';
 import { EXPORTER_ANCHOR, renderStarts, STARTS_CSS } from './starts.ts';
 import { renderPassRates } from '../runs/pass-rate-chart.ts';
+import type { TimesByRun } from '../runs/response-time-chart.ts';
 import { renderRuns, RUNS_CSS } from '../runs/runs-page.ts';
 
 /** The most runs in a table. */
@@ -44,6 +45,8 @@ export interface Overview extends News, Omit<Exporters, 'log'> {
   agents: { shown: readonly AgentReadiness[]; total: number };
   /** The newest production runs. */
   runs: readonly RunSummary[];
+  /** Their newest sessions, by agent and channel. */
+  times: TimesByRun;
   /** The newest simulations. */
   simulations: readonly RunSummary[];
   nowMs: number;
@@ -51,13 +54,16 @@ export interface Overview extends News, Omit<Exporters, 'log'> {
   about: Omit<FrontPage, 'title'>;
 }
 
+/** The most charts of production runs: one of all, and those of the most used agents and channels. */
+const PRODUCTION_CHARTS_MAX = 3;
+
 /** Renders the overview: received data, queued evals, failures, and reasons for missing data. */
 export function renderOverviewPage(overview: Overview, context: PageContext): string {
-  const { counts, agents, runs, simulations, nowMs, about } = overview;
+  const { counts, agents, runs, times, simulations, nowMs, about } = overview;
   const isEmpty = isEmptyService(counts);
   const charts = [
-    ...renderPassRates(runs, 'production', nowMs),
-    ...renderPassRates(simulations, 'simulation', nowMs),
+    ...renderPassRates(runs, times, { kind: 'production', nowMs }).slice(0, PRODUCTION_CHARTS_MAX),
+    ...renderPassRates(simulations, new Map(), { kind: 'simulation', nowMs }),
   ];
   return renderServicePage(
     {

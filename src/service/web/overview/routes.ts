@@ -8,6 +8,7 @@ import { listDocuments } from '../../operations/documents.ts';
 import type { ReadinessDeps } from '../../operations/readiness-part.ts';
 import type { SessionKind, Store } from '../../store/store.ts';
 import { OPENAPI_PATH } from '../openapi.ts';
+import { timeRuns } from '../runs/time-runs.ts';
 import { sendPage, servicePageHeaders } from '../frame/page-frame.ts';
 import { goTo, type Pages } from '../frame/pages.ts';
 import { EXPORTERS_PATH, renderExportersPage, type Exporters } from './exporters.ts';
@@ -111,6 +112,7 @@ async function loadOverview(options: OverviewOptions, ownerId: string): Promise<
     ...news,
     agents: { shown, total: agents.length },
     runs,
+    times: await timeRuns(store, { ownerId, kind: 'production' }, runs),
     simulations,
     nowMs: clock.nowMs(),
     apiKeyHeader,

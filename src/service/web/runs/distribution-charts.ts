@@ -18,9 +18,13 @@ import { describeTarget } from './run-axis.ts';
 /** The most agents and channels on a page. */
 const TARGETS_MAX = 4;
 
-/** Renders the distributions of response times and of turns per session, for each agent and channel. */
+/**
+ * Renders the distributions of response times and of turns per session, for each agent and channel, the most
+ * used ones first.
+ */
 export const renderDistributions = (sessions: readonly TimedSession[]): Html[] =>
   Array.from(Map.groupBy(sessions, describeTarget))
+    .sort(([, one], [, other]) => other.length - one.length)
     .slice(0, TARGETS_MAX)
     .flatMap(([target, ofTarget]) => [
       ...renderTimes(

@@ -17,13 +17,23 @@ const NARROW_RUNS_MAX = 4;
  * Renders the results of scenarios by simulation, the newest simulation last. Each cell leads to its
  * sessions. A single simulation has no heat map.
  * @param runs Newest first.
+ * @param linkToPage Returns the link to the page of a scenario; undefined if it has none.
  */
-export function renderHeatMap(runs: readonly JudgedRun[], context: PageContext): Html | undefined {
+export function renderHeatMap(
+  runs: readonly JudgedRun[],
+  context: PageContext,
+  linkToPage: (scenarioId: string) => string | undefined = () => undefined,
+): Html | undefined {
   const judged = runs.filter(({ results }) => results.length > 0).reverse();
   if (judged.length < 2) return undefined;
   const rows = listRows(judged);
   const omitted = rows.length - SCENARIOS_MAX;
   const title = `Scenarios of the last ${judged.length} simulations`;
+  const days = judged.map(
+    ({ run: { newestStartMs: ms } }) =>
+      ms !== undefined && isoTime(ms).slice(0, 'YYYY-MM-DD'.length),
+  );
+  const isOneDay = new Set(days).size === 1;
   const older = judged.length - NARROW_RUNS_MAX;
   const classOf = (index: number): string => (index < older ? 'older' : '');
   return html`<figure>
@@ -35,14 +45,14 @@ export function renderHeatMap(runs: readonly JudgedRun[], context: PageContext):
       <thead>
         <tr>
           <th scope="col">scenario</th>
-          ${judged.map(({ run }, index) => renderRun(run, classOf(index), context))}
+          ${judged.map(({ run }, index) => renderRun(run, { isOneDay, className: classOf(index) }, context))}
         </tr>
       </thead>
       <tbody>
         ${rows.slice(0, SCENARIOS_MAX).map(
           ({ id, cells }) =>
             html`<tr>
-              <th scope="row">${cutText(id, NAME_LENGTH_MAX)}</th>
+              <th scope="row">${renderScenarioName(id, linkToPage(id))}</th>
               ${cells.map((cell, index) => renderCell(cell, judged[index]?.run, classOf(index), context))}
             </tr>`,
         )}
@@ -53,6 +63,11 @@ export function renderHeatMap(runs: readonly JudgedRun[], context: PageContext):
 }
 
 const NAME_LENGTH_MAX = 80;
+
+function renderScenarioName(id: string, page: string | undefined): Html | string {
+  const name = cutText(id, NAME_LENGTH_MAX);
+  return page === undefined ? name : html`<a href="${page}">${name}</a>`;
+}
 
 /** The results of a scenario: one for each simulation that it was part of. */
 interface Row {
@@ -74,14 +89,22 @@ function listRows(judged: readonly JudgedRun[]): Row[] {
   return rows.sort((left, right) => urgencyOf(left) - urgencyOf(right));
 }
 
-function renderRun(run: RunSummary, className: string, context: PageContext): Html {
+/** @param isOneDay Whether all simulations are of one day, so that only their times tell them apart. */
+function renderRun(
+  run: RunSummary,
+  { isOneDay, className }: { isOneDay: boolean; className: string },
+  context: PageContext,
+): Html {
   const { id, name, newestStartMs } = run;
   const time = newestStartMs === undefined ? '' : formatInstant(isoTime(newestStartMs));
-  const day = time === '' ? '–' : time.slice('YYYY-'.length, 'YYYY-MM-DD'.length);
-  const label = `${day}: ${cutText(name, NAME_LENGTH_MAX)}${time === '' ? '' : `, ${time}`}`;
+  const [from, until] = isOneDay
+    ? ['YYYY-MM-DD '.length, 'YYYY-MM-DD HH:MM'.length]
+    : ['YYYY-'.length, 'YYYY-MM-DD'.length];
+  const heading = time === '' ? '–' : time.slice(from, until);
+  const label = `${heading}: ${cutText(name, NAME_LENGTH_MAX)}${time === '' ? '' : `, ${time}`}`;
   return html`<th scope="col" class="${className}">
     <a href="${linkTo(context, pathOfRun('simulation', id))}" title="${label}" aria-label="${label}"
-      >${day}</a
+      >${heading}</a
     >
   </th>`;
 }

@@ -8,6 +8,7 @@ import type { PageContext } from '../frame/page-frame.ts';
 import type { Reader } from '../frame/viewer.ts';
 import { isUnderWay } from './progress.ts';
 import type { RunPage } from './run-page.ts';
+import { listStoredDefinitions } from './stored-definitions.ts';
 
 /** The sources of the page of a run. */
 export interface RunPageOptions {
@@ -80,17 +81,10 @@ export async function loadRunPage(
   const neighbors = await store.runs.findNeighbors(ref);
   const tested = watched?.plan.agent ?? found.sessions.find((session) => session.agent)?.agent;
   const agent = tested && { ...tested, id: await findAgentId(store, ownerId, tested) };
-  const [scenarioDocuments, evals] = await Promise.all([
-    kind === 'simulation' ? listDocuments(store, ownerId, 'scenario') : [],
-    store.evals.list(ownerId),
-  ]);
-  const stored = {
-    storedScenarios: new Set(scenarioDocuments.map(({ id }) => id)),
-    storedEvals: new Set(evals.map(({ id }) => id)),
-  };
+  const stored = await listStoredDefinitions(store, ownerId);
   const list = { ...found, ...page, query };
   const causes = { unpassed, omittedCauses };
-  const shown = { scenarios, ...stored, ...causes, times: times?.get(ref.id) ?? [] };
+  const shown = { scenarios, stored, ...causes, times: times?.get(ref.id) ?? [] };
   return { kind, details, watched, ...shown, list, neighbors, agent };
 }
 

@@ -5,7 +5,8 @@ import type { WatchedSimulation } from '../../operations/simulations.ts';
 import { describeScenarios } from '../../runs/scenario-results.ts';
 import { renderForm } from '../frame/forms.ts';
 import type { PageContext } from '../frame/page-frame.ts';
-import { linkToScenario, linkToScenarioSessions } from './run-links.ts';
+import { linkToScenarioSessions } from './run-links.ts';
+import { scenarioLinks, type StoredDefinitions } from './stored-definitions.ts';
 import { renderScenarios } from './scenario-table.ts';
 
 /** The most running sessions to show. */
@@ -21,11 +22,10 @@ export const isUnderWay = ({ status }: WatchedSimulation): boolean =>
 
 /**
  * Renders the part of the page of a simulation that changes while it runs.
- * @param storedScenarios The ids of the scenarios that have a page.
  */
 export function renderProgress(
   watched: WatchedSimulation,
-  storedScenarios: ReadonlySet<string>,
+  stored: Pick<StoredDefinitions, 'scenarios'>,
   context: PageContext,
 ): Html {
   const { scenarios, plan } = watched;
@@ -46,7 +46,7 @@ export function renderProgress(
     ${renderScenarios(scenarios, {
       isRunning: isUnderWay(watched),
       linkToSessions: (id) => linkToScenarioSessions(plan.id, id, context),
-      linkToPage: (id) => (storedScenarios.has(id) ? linkToScenario(id, context) : undefined),
+      linkToPage: scenarioLinks(stored, context),
     })}`;
 }
 

@@ -10,8 +10,8 @@ import {
 } from '../../../report-kit/chart.ts';
 import { formatCount, formatDuration } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { RunSummary, TimedSession } from '../../store/store.ts';
-import { createRunAxis, describeTarget, nameRun } from './run-axis.ts';
+import type { RunSummary, SessionKind, TimedSession } from '../../store/store.ts';
+import { createRunAxis, describeTarget, nameRun, nounOf } from './run-axis.ts';
 
 /** The sessions of each run whose times are known, by the id of the run. */
 export type TimesByRun = ReadonlyMap<string, readonly TimedSession[]>;
@@ -36,13 +36,13 @@ interface TimedRun {
 export function renderResponseTimes(
   runs: readonly RunSummary[],
   times: TimesByRun,
-  nowMs: number,
+  { kind, nowMs }: { kind: SessionKind; nowMs: number },
 ): Html[] {
   const timed = runs.flatMap((run) => timeRun(run, times.get(run.id) ?? []));
   return [...Map.groupBy(timed, ({ target }) => target).values()]
     .filter(({ length }) => length > 1)
     .slice(0, CHARTS_MAX)
-    .map((ofTarget) => renderTargetChart(ofTarget.toReversed(), nowMs));
+    .map((ofTarget) => renderTargetChart(ofTarget.toReversed(), { kind, nowMs }));
 }
 
 function timeRun(run: RunSummary, sessions: readonly TimedSession[]): TimedRun[] {
@@ -55,21 +55,25 @@ function timeRun(run: RunSummary, sessions: readonly TimedSession[]): TimedRun[]
 }
 
 /** @param timed Oldest first, of one target. */
-function renderTargetChart(timed: readonly TimedRun[], nowMs: number): Html {
+function renderTargetChart(
+  timed: readonly TimedRun[],
+  shown: { kind: SessionKind; nowMs: number },
+): Html {
   const target = timed[0]?.target ?? '';
   const title = target === '' ? 'Response time' : `${target}: response time`;
   const [first, last] = [timed[0]?.p50 ?? 0, timed.at(-1)?.p50 ?? 0];
   const label =
-    `${title} of the last ${timed.length} simulations, ` +
+    `${title} of the last ${timed.length} ${nounOf(shown.kind)}s, ` +
     `median from ${formatDuration(first)} to ${formatDuration(last)}`;
   const runs = timed.map(({ run }) => run);
+  const axis = createRunAxis(runs, shown);
   return html`<figure>
     <figcaption>${label}. ${RESPONSE_TIME_KEYS}</figcaption>
     ${renderSmallChart({
       label,
-      x: createRunAxis(runs, nowMs),
+      x: axis.x,
       y: createLinearAxis(Math.max(...timed.map(({ p95 }) => p95)), formatTickTime),
-      titles: { x: 'simulation by the day of its newest session', y: 'response time' },
+      titles: { x: axis.title, y: 'response time' },
       height: 110,
       marks: (plot) => [...drawSeries(plot, timed, 'p95'), ...drawSeries(plot, timed, 'p50')],
     })}

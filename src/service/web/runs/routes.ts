@@ -14,7 +14,8 @@ import { JUDGED_RUNS_MAX, judgeRuns } from './judge-runs.ts';
 import { findRun, loadRunPage, unknownRun, type RunPageOptions } from './load-run-page.ts';
 import { toRepeatRequest } from './repeat-command.ts';
 import { renderRunContent } from './run-page.ts';
-import { timeSimulations } from './time-simulations.ts';
+import { listStoredDefinitions } from './stored-definitions.ts';
+import { timeRuns } from './time-runs.ts';
 import { pathOfRun } from './run-links.ts';
 import { renderRunsPage } from './runs-page.ts';
 
@@ -37,9 +38,10 @@ export function addRunRoutes({ page, form, live }: Pages, options: RunRouteOptio
       : await store.runs.list({ ...filter, judgedMax: JUDGED_RUNS_MAX });
     const simulated = filter.kind === 'simulation' ? found.runs : [];
     const judged = await judgeRuns(options, ownerId, simulated);
-    const times = await timeSimulations(store, ownerId, simulated);
+    const times = await timeRuns(store, { ownerId, kind: filter.kind }, found.runs);
+    const stored = await listStoredDefinitions(store, ownerId);
     const list = renderRunsPage(
-      { filter, query, judged, times, nowMs: clock.nowMs(), ...found },
+      { filter, query, judged, times, stored, nowMs: clock.nowMs(), ...found },
       context,
     );
     return problem ? { status: problem.status, page: list } : list;

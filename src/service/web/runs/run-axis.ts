@@ -1,8 +1,8 @@
 /** What the charts of runs share: their names, and an axis with a place for each run. */
 import { isoTime } from '../../../platform/clock.ts';
 import type { Axis } from '../../../report-kit/chart.ts';
-import { cutText } from '../../../report-kit/format.ts';
-import type { RunSummary } from '../../store/store.ts';
+import { capitalize, cutText } from '../../../report-kit/format.ts';
+import type { RunSummary, SessionKind } from '../../store/store.ts';
 
 const NAME_LENGTH_MAX = 100;
 
@@ -10,7 +10,7 @@ const NAME_LENGTH_MAX = 100;
 export const nameRun = ({ name }: Pick<RunSummary, 'name'>): string =>
   cutText(name, NAME_LENGTH_MAX);
 
-/** Names what was tested, such as "Shop agent by voice"; empty if that is unknown. */
+/** Names who responded, such as "Shop agent by voice" or "Voice"; empty if that is unknown. */
 export function describeTarget({
   agent,
   channel,
@@ -18,29 +18,49 @@ export function describeTarget({
   agent?: string | undefined;
   channel?: string | undefined;
 }): string {
-  if (agent === undefined) return '';
+  const by = cutText(channel ?? '', NAME_LENGTH_MAX);
+  if (agent === undefined) return capitalize(by);
   const name = cutText(agent, NAME_LENGTH_MAX);
-  return channel === undefined ? name : `${name} by ${channel}`;
+  return by === '' ? name : `${name} by ${by}`;
 }
+
+/** Returns what charts call a run of a kind. */
+export const nounOf = (kind: SessionKind): string =>
+  kind === 'production' ? 'production run' : 'simulation';
 
 /** The labels that fit below a chart, and those with a year. */
 const LABELS_MAX = { short: 5, long: 3 };
 
-/** Returns an axis with the same distance between runs, so that runs of one day do not overlap. */
+/** Where the runs of a chart are. */
+interface RunAxis {
+  x: Axis;
+  /** What the axis shows. */
+  title: string;
+}
+
+/**
+ * Returns an axis with the same distance between runs, so that runs of one day do not overlap. Its labels are
+ * the days of the runs, or the times if all are of one day.
+ */
 export function createRunAxis(
   runs: readonly Pick<RunSummary, 'newestStartMs'>[],
-  nowMs: number,
-): Axis {
-  const days = runs.map(({ newestStartMs }) =>
-    newestStartMs === undefined ? '' : isoTime(newestStartMs).slice(0, 'YYYY-MM-DD'.length),
+  { kind, nowMs }: { kind: SessionKind; nowMs: number },
+): RunAxis {
+  const times = runs.map(({ newestStartMs }) =>
+    newestStartMs === undefined ? '' : isoTime(newestStartMs),
   );
+  const days = times.map((time) => time.slice(0, 'YYYY-MM-DD'.length));
   const thisYear = isoTime(nowMs).slice(0, 'YYYY-'.length);
-  const isThisYear = days.every((day) => day === '' || day.startsWith(thisYear));
-  const labels = isThisYear ? days.map((day) => day.slice(thisYear.length)) : days;
-  const step = Math.ceil(runs.length / (isThisYear ? LABELS_MAX.short : LABELS_MAX.long));
+  const [day = ''] = days;
+  const isOneDay = day !== '' && days.every((each) => each === day);
+  const isShort = isOneDay || days.every((each) => each === '' || each.startsWith(thisYear));
+  const labels = isOneDay
+    ? times.map((time) => time.slice('YYYY-MM-DDT'.length, 'YYYY-MM-DDTHH:MM'.length))
+    : days.map((each) => (isShort ? each.slice(thisYear.length) : each));
+  const step = Math.ceil(runs.length / (isShort ? LABELS_MAX.short : LABELS_MAX.long));
   // A long label at the end would not fit into the picture.
-  const offset = isThisYear ? 0 : Math.floor(step / 2);
-  return {
+  const offset = isShort ? 0 : Math.floor(step / 2);
+  const x: Axis = {
     min: 0.5,
     max: runs.length + 0.5,
     scale: 'linear',
@@ -49,4 +69,6 @@ export function createRunAxis(
       return isTick ? [{ value: index + 1, label }] : [];
     }),
   };
+  const by = isOneDay ? `its newest session, ${day}` : 'the day of its newest session';
+  return { x, title: `${nounOf(kind)} by ${by}` };
 }

@@ -36,7 +36,8 @@ import { createEvalNames } from './eval-names.ts';
 import { passRateOf } from './pass-rate-chart.ts';
 import { isUnderWay, PROGRESS_CSS, renderProgress } from './progress.ts';
 import { formatRepeatCommand } from './repeat-command.ts';
-import { linkToEval, linkToScenario, linkToScenarioSessions, pathOfRun } from './run-links.ts';
+import { linkToScenarioSessions, pathOfRun } from './run-links.ts';
+import { evalLinks, scenarioLinks, type StoredDefinitions } from './stored-definitions.ts';
 import { renderRate } from './runs-page.ts';
 import { renderScenarios } from './scenario-table.ts';
 
@@ -48,9 +49,7 @@ export interface RunPage {
   watched: WatchedSimulation | undefined;
   /** Simulation only. */
   scenarios: readonly ScenarioResult[];
-  /** The ids of the scenarios and evals that are stored, and have a page. */
-  storedScenarios: ReadonlySet<string>;
-  storedEvals: ReadonlySet<string>;
+  stored: StoredDefinitions;
   /** Sessions that did not pass, by scenario. */
   unpassed: readonly Unpassed[];
   /** How many further scenarios have sessions that did not pass. */
@@ -118,14 +117,13 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
     }
     ${
       watched
-        ? renderProgress(watched, page.storedScenarios, context)
+        ? renderProgress(watched, page.stored, context)
         : page.scenarios.length === 0
           ? undefined
           : html`<h2>Scenarios</h2>
               ${renderScenarios(page.scenarios, {
                 linkToSessions: (id) => linkToScenarioSessions(run.id, id, context),
-                linkToPage: (id) =>
-                  page.storedScenarios.has(id) ? linkToScenario(id, context) : undefined,
+                linkToPage: scenarioLinks(page.stored, context),
               })}`
     }
     ${renderCauses(page.unpassed, context)}
@@ -245,13 +243,11 @@ const EVALS_MAX = 200;
 
 function renderEvals(
   evals: readonly EvalCounts[],
-  { kind, details: { run }, storedEvals }: RunPage,
+  { kind, details: { run }, stored }: RunPage,
   context: PageContext,
 ): Html {
   if (evals.length === 0) return html`<p>No eval has scored a session of this run.</p>`;
-  const renderName = createEvalNames(evals, (id) =>
-    storedEvals.has(id) ? linkToEval(id, context) : undefined,
-  );
+  const renderName = createEvalNames(evals, evalLinks(stored, context));
   const urgent = [...evals].sort((left, right) => right.failed - left.failed);
   const linkToFailed = ({ id, name, version, failed }: EvalCounts): Html | undefined => {
     if (failed === 0) return undefined;

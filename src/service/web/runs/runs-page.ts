@@ -25,6 +25,8 @@ import { HEAT_MAP_CSS, renderHeatMap } from './heat-map.ts';
 import type { JudgedRun } from './judge-runs.ts';
 import { renderPassRates } from './pass-rate-chart.ts';
 import { renderResponseTimes, type TimesByRun } from './response-time-chart.ts';
+import { scenarioLinks, type StoredDefinitions } from './stored-definitions.ts';
+import { TIMED_SESSIONS_MAX } from './time-runs.ts';
 
 /** A page of production runs or simulations, and the query that found them. */
 export interface RunList {
@@ -33,8 +35,9 @@ export interface RunList {
   runs: readonly RunSummary[];
   /** The newest simulations with the results of their scenarios. */
   judged: readonly JudgedRun[];
-  /** How fast the simulations were. */
+  /** How fast the newest sessions were, and how the evals scored them. */
   times: TimesByRun;
+  stored: StoredDefinitions;
   total: number;
   nowMs: number;
   /** Why the query is invalid. The page then has no runs. */
@@ -64,7 +67,7 @@ export function renderRunsPage(list: RunList, context: PageContext): string {
 }
 
 function renderFound(
-  { filter, query, runs, judged, times, total, nowMs }: RunList,
+  { filter, query, runs, judged, times, stored, total, nowMs }: RunList,
   context: PageContext,
 ): Html {
   const { kind } = filter;
@@ -77,11 +80,25 @@ function renderFound(
       runs.length === 0
         ? renderEmpty(kind, query, context)
         : html`<div class="charts">
-              ${renderPassRates(runs, kind, nowMs)} ${renderResponseTimes(runs, times, nowMs)}
+              ${renderPassRates(runs, times, { kind, nowMs })}
+              ${renderResponseTimes(runs, times, { kind, nowMs })}
             </div>
-            ${renderHeatMap(judged, context)} ${renderChoice(runs, kind, context)}`
+            ${describeTimed(runs, kind)}
+            ${renderHeatMap(judged, context, scenarioLinks(stored, context))}
+            ${renderChoice(runs, kind, context)}`
     }
     ${renderPages({ path: '/runs', query, ...filter, total })}`;
+}
+
+/** Says which sessions the charts leave out; nothing if there are none. */
+function describeTimed(runs: readonly RunSummary[], kind: SessionKind): Html | false {
+  const most = TIMED_SESSIONS_MAX[kind];
+  if (runs.every(({ sessions }) => sessions <= most)) return false;
+  const charts = kind === 'production' ? 'Charts of one agent or channel, and' : 'Charts';
+  return html`<p class="soft">
+    ${charts} of response times count the newest ${most} sessions of each
+    ${kind === 'production' ? 'run' : 'simulation'}.
+  </p>`;
 }
 
 const LABELS = {
@@ -212,5 +229,7 @@ export function renderRate(passed: number, judged: number): Html {
 
 /** CSS rules of tables of runs. */
 export const RUNS_CSS = `
+.choice { margin-top: 1.5rem; }
 .choice :is(th.when, td:has(input)) { min-width: 3.5rem; }
+.choice tbody th { min-width: 10rem; }
 `;

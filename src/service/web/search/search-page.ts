@@ -155,10 +155,14 @@ function renderSession(session: Session, context: PageContext): Html {
   const of = run?.name ?? simulation?.name;
   return html`${renderVerdict(verdict)}
     ${href === undefined ? name : html`<a href="${href}">${name}</a>`}
-    <span class="soft">${id !== name && id} ${of} ${renderTime(startedAtMs)}</span>`;
+    <span class="soft"
+      >${of !== undefined && `${of} · `}${renderTime(startedAtMs)}${id !== name && ` · ${id}`}</span
+    >`;
 }
 
 const CSS = `
 ul.found li { border-top: 1px solid var(--line); padding: 0.3rem 0; }
 ul.found .soft { margin-left: 0.5rem; }
+ul.found .badge { min-width: 5.75rem; }
+@media (max-width: 40rem) { ul.found .badge ~ .soft { display: block; margin: 0; } }
 `;

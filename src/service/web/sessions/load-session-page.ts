@@ -19,8 +19,9 @@ export async function loadSessionPage(
   const { ownerId, id, kind, sourceSessionId } = session;
   const { conversations, recordings } = store;
   const isLive = sourceSessionId !== undefined && kind === 'production';
-  const { conversation, ...shown } = await awaitValues({
+  const { conversation, traced, ...shown } = await awaitValues({
     transcript: loadTranscript(store, session),
+    traced: isLive ? store.sessions.findTracedTarget(ownerId, id) : undefined,
     tags: isLive ? conversations.listTags(ownerId, sourceSessionId) : [],
     spans: isLive ? conversations.listSpans(ownerId, sourceSessionId, SPANS_MAX) : [],
     conversation: isLive ? conversations.find(ownerId, sourceSessionId) : undefined,
@@ -30,9 +31,11 @@ export async function loadSessionPage(
   });
   const evals = await store.evals.list(ownerId);
   const { evals: chosen } = await store.settings.get(ownerId);
-  const agents = session.agent ? await listDocuments(store, ownerId, 'agent') : [];
+  const agentName = session.agent?.name ?? traced?.agent;
+  const agents = agentName === undefined ? [] : await listDocuments(store, ownerId, 'agent');
   const agent = agents.find(
-    ({ name, url }) => name === session.agent?.name && url === session.agent.url,
+    // Spans name no URL.
+    ({ name, url }) => name === agentName && (!session.agent || url === session.agent.url),
   );
   const scenario = await findSource(store, session, shown.transcript.scored);
   return {
@@ -41,7 +44,11 @@ export async function loadSessionPage(
     session,
     scenario,
     evalIds: new Set(evals.map(({ id: evalId }) => evalId)),
-    agentId: agent?.id,
+    target: {
+      agent: agentName,
+      agentId: agent?.id,
+      channel: session.simulated?.channel ?? traced?.channel,
+    },
     hasLiveEvals: chosen.length > 0,
     spanCount: conversation?.spanCount ?? 0,
     spansRemoved: conversation?.spansRemoved,

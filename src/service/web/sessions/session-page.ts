@@ -40,9 +40,10 @@ export interface SessionPage extends TurnPage {
   reviews: readonly Review[];
   /** Whether evals are chosen in the settings. */
   hasLiveEvals: boolean;
-  /** The ids of the evals that still exist, and of its agent if that does. */
+  /** The ids of the evals that still exist. */
   evalIds: ReadonlySet<string>;
-  agentId: string | undefined;
+  /** Who responded, with the id of the agent if it is stored, and by which channel. */
+  target: Record<'agent' | 'agentId' | 'channel', string | undefined>;
   /** The scenario that can be made, or that a simulation used. */
   scenario: ScenarioSource | undefined;
   /** The list that the page was opened from, and the neighbors in it. */
@@ -147,7 +148,7 @@ function renderNotes({ simulated = {} }: Session): Html | undefined {
 
 const PROPERTY_CHARS_MAX = 1_100;
 
-function listProperties({ session, scenario, agentId }: SessionPage, context: PageContext): Fact[] {
+function listProperties({ session, scenario, target }: SessionPage, context: PageContext): Fact[] {
   const { kind, run, simulation } = session;
   const linkToRun = ({ id, name }: { id: string; name: string }): Html =>
     html`<a href="${linkTo(context, pathOfRun(kind, id))}"
@@ -162,7 +163,7 @@ function listProperties({ session, scenario, agentId }: SessionPage, context: Pa
   const facts: Fact[] = [
     ['Run', run && linkToRun(run)],
     ['Simulation', simulation?.deleted ? simulation.name : simulation && linkToRun(simulation)],
-    ['Agent', session.agent && linkToDocument('agents', agentId, session.agent.name)],
+    ['Agent', target.agent && linkToDocument('agents', target.agentId, target.agent)],
     [
       'Scenario',
       session.scenario === undefined
@@ -170,7 +171,7 @@ function listProperties({ session, scenario, agentId }: SessionPage, context: Pa
         : linkToDocument('scenarios', scenario?.storedId, session.scenario),
     ],
     ['Persona', session.persona],
-    ['Channel', session.simulated?.channel],
+    ['Channel', target.channel],
     ['Status', STATUS_WORDS[session.status]],
     ['Ended because', describeEndReason(session)],
     ['Started', renderTime(session.startedAtMs)],

@@ -122,8 +122,22 @@ const SUMMARY_COLUMNS: readonly ItemColumn<Session>[] = [
   },
 ];
 
-/** CSS rules of the table. */
+/**
+ * CSS rules of the table. On phones, a session takes two lines, the name with the verdict and the run with the
+ * time, and one more if evals did not pass: a list has many of them.
+ */
 export const SESSION_TABLE_CSS = `
 .sessions th.eval { max-width: 10rem; overflow-wrap: anywhere; }
 .sessions .outcome { white-space: nowrap; }
+@media screen and (max-width: 48rem) {
+  .sessions.labeled tbody tr { display: flex; flex-wrap: wrap; gap: 0 0.75rem; }
+  .sessions.labeled tbody th { flex: 1 1 calc(100% - 8rem); }
+  .sessions.labeled tbody td { margin: 0; order: 2; }
+  .sessions.labeled tbody [data-label='verdict'] { order: 0; }
+  .sessions.labeled tbody :is([data-label='run'], [data-label='started']) { font-size: 0.875rem;
+    order: 1; }
+  .sessions.labeled tbody :is([data-label='run'], [data-label='started'])::before { content: none; }
+  .sessions.labeled tbody td:has(> .outcome.pass):not(:has(> .outcome:not(.pass))) {
+    display: none; }
+}
 `;

@@ -1,4 +1,4 @@
-import { cutText } from '../../../report-kit/format.ts';
+import { cutText, formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { Session, SessionKind } from '../../store/store.ts';
 import { linkTo, type PageContext } from '../frame/page-frame.ts';
@@ -13,15 +13,31 @@ export interface ShownTag {
 const TAG_CHARS_MAX = 300;
 const TAGS_MAX = 100;
 
-/** Renders tags under a heading; nothing if there are no tags. */
+/**
+ * Renders tags under a heading; nothing if there are no tags. Those that only describe the SDK and the process
+ * are folded.
+ */
 export function renderTags(
   tags: readonly ShownTag[],
   render: (tag: ShownTag) => Html,
 ): Html | undefined {
   if (tags.length === 0) return undefined;
+  const own = tags.filter((tag) => !isSdkTag(tag));
+  const ofSdk = tags.filter(isSdkTag);
   return html`<h2>Tags</h2>
-    <p>${tags.slice(0, TAGS_MAX).map(render)}</p>`;
+    ${own.length > 0 && html`<p>${own.slice(0, TAGS_MAX).map(render)}</p>`}
+    ${
+      ofSdk.length > 0 &&
+      html`<details>
+        <summary>${formatCount(ofSdk.length, 'tag')} of the SDK and the process</summary>
+        <p>${ofSdk.slice(0, TAGS_MAX).map(render)}</p>
+      </details>`
+    }`;
 }
+
+/** Returns whether an SDK adds a tag to all spans, regardless of the conversation. */
+export const isSdkTag = ({ key }: ShownTag): boolean =>
+  /^(?:telemetry|otel|process|os|host|container|k8s)\./.test(key);
 
 /** Renders a tag as `key = value`. */
 export const renderTag = ({ key, value }: ShownTag): Html =>

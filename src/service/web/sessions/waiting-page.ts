@@ -5,7 +5,7 @@ import { createTimeColumn, formatMinute } from '../../../report-kit/time.ts';
 import type { Page, WaitingConversation } from '../../store/store.ts';
 import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderSessionTabs } from './session-tabs.ts';
-import { isMessageTag, renderTag } from './tags.ts';
+import { isMessageTag, isSdkTag, renderTag } from './tags.ts';
 
 /** A page of conversations without a session. */
 export interface WaitingList extends Page {
@@ -64,7 +64,8 @@ function renderConversations({ state, conversations }: WaitingList, context: Pag
       }),
       {
         name: 'tags',
-        content: ({ tags }) => tags.filter((tag) => !isMessageTag(tag)).map(renderTag),
+        content: ({ tags }) =>
+          tags.filter((tag) => !isMessageTag(tag) && !isSdkTag(tag)).map(renderTag),
       },
       {
         name: 'why it is not scored',

@@ -21,13 +21,15 @@ const makeRun = (nth: number): RunSummary => ({
   newestStartMs: NOW_MS - nth * DAY_MS,
 });
 
+const UNSCORED = { evaluations: 0, passedEvaluations: 0 };
+
 const makeSession = (
   responseMs: readonly number[],
   channel = 'chat',
   agent = 'Shop',
-): TimedSession => ({ agent, channel, turns: responseMs.length, responseMs });
+): TimedSession => ({ ...UNSCORED, agent, channel, turns: responseMs.length, responseMs });
 
-const NAMELESS = { agent: undefined, channel: undefined };
+const NAMELESS = { ...UNSCORED, agent: undefined, channel: undefined };
 
 const captionsOf = (figures: readonly { text: string }[]): string[] =>
   figures.map(({ text }) => (/<figcaption>([^<]*)/.exec(text)?.[1] ?? '').replaceAll(/\s+/g, ' '));
@@ -39,7 +41,7 @@ void t.test('each agent and channel has its own chart of response times', (t) =>
     ['sim-2', [makeSession([200]), makeSession([700], 'voice'), makeSession([5], 'chat', 'Bank')]],
     ['sim-3', [makeSession([400]), makeSession([], 'voice', 'Bank')]],
   ]);
-  const charts = renderResponseTimes(runs, times, NOW_MS);
+  const charts = renderResponseTimes(runs, times, { kind: 'simulation', nowMs: NOW_MS });
   t.same(
     captionsOf(charts),
     [
@@ -92,7 +94,13 @@ void t.test('times without an agent have no name; unmeasured ones have no chart'
 
 void t.test('long sessions share bars', (t) => {
   const [chart] = renderDistributions(
-    [1, 30, 60].map((turns) => ({ agent: 'A', channel: 'chat', turns, responseMs: [] })),
+    [1, 30, 60].map((turns) => ({
+      ...UNSCORED,
+      agent: 'A',
+      channel: 'chat',
+      turns,
+      responseMs: [],
+    })),
   );
   t.equal(chart?.text.match(/<rect/g)?.length, 20);
   t.match(chart?.text, '1 to 3 turns: 1 session');

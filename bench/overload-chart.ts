@@ -33,8 +33,7 @@ const CSS = `
 :root { --paper: #fff; --ink: #1a1a1a; --soft-ink: #555; --line: #ddd; --bad: #c62828; }
 @media (prefers-color-scheme: dark) { :root { --paper: #0d1117; --ink: #e6edf3;
   --soft-ink: #a0a8b2; --line: #30363d; --bad: #ff7b72; } }
-${CHART_CSS}
-svg.small { width: ${CHART_WIDTH}px; height: ${CHART_HEIGHT}px; max-width: none; }
+${CHART_CSS.replaceAll(/^svg.*\n/gm, '')}
 .paper { fill: var(--paper); } .title { fill: var(--ink); font: bold 14px system-ui, sans-serif; }
 .knee { stroke: var(--soft-ink); stroke-dasharray: 2 3; }
 `;
@@ -85,15 +84,18 @@ function describeP99({ name, loads, kneeFactor }: InterfaceResult): Chart {
   };
 }
 
-const moveTo = (x: number, y: number, content: Html): Html =>
-  html`<g transform="translate(${x} ${y})">${content}</g>`;
+/** Returns a chart at a place. Pages set the size of charts, and a file has to. */
+function placeChart(x: number, y: number, chart: Chart): Html {
+  const size = `x="${x}" y="${y}" width="${CHART_WIDTH}" height="${CHART_HEIGHT}"`;
+  return new Html(renderSmallChart(chart).text.replace('<svg', `<svg ${size}`));
+}
 
 function drawRow(result: InterfaceResult, top: number): Html {
   const { name, capacity } = result;
   const title = `${TITLES[name]} (capacity ${Math.round(capacity).toLocaleString('en-US')}/s)`;
   return html`<text class="title" x="2" y="${top + 14}">${title}</text>
-    ${moveTo(0, top + 24, renderSmallChart(describeGoodput(result)))}
-    ${moveTo(WIDTH - CHART_WIDTH, top + 24, renderSmallChart(describeP99(result)))}`;
+    ${placeChart(0, top + 24, describeGoodput(result))}
+    ${placeChart(WIDTH - CHART_WIDTH, top + 24, describeP99(result))}`;
 }
 
 const drawKey = (x: number, className: string, text: string): Html =>

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { systemClock } from '../src/platform/clock.ts';
-import type { KeyValue, TraceExportRequest } from '../src/contract/index.ts';
 import { startService } from '../src/service/index.ts';
 import { execute } from '../test/support/database/postgres.ts';
 import { encodeProtobuf } from '../test/support/traces/otlp-wire.ts';
@@ -13,16 +12,12 @@ import {
   readServerCpuMicros,
   reportCpuTime,
 } from './cpu-time.ts';
-import { post } from './post.ts';
+import { addKeys, createTraceRequest, HTTP_SPANS_PER_REQUEST, takeKey } from './trace-requests.ts';
 
 /** The encoding of requests. */
 export type Encoding = 'json' | 'protobuf';
 
 const CONNECTIONS = 48;
-export const HTTP_SPANS_PER_REQUEST = 10;
-/** Each key may send 120 requests per minute. */
-const KEYS = 1_000;
-const REQUESTS_PER_KEY = 120;
 
 /** A running service that accepts traces. */
 interface Replica {
@@ -98,16 +93,6 @@ async function startReplica(target: HttpTarget): Promise<Replica> {
   return { ...urls, process: child };
 }
 
-const keyOf = (nth: number): string => `bench-key-${nth}`;
-
-async function addKeys(adminUrl: string): Promise<void> {
-  const keys = Array.from({ length: KEYS }, (_, nth) => ({ key: keyOf(nth), label: 'bench' }));
-  await post(`${adminUrl}/seed`, { keys });
-}
-
-let requestCount = 0;
-let spanCount = 0;
-
 /** Sends requests with several connections, and returns the number of accepted spans. */
 async function send(
   replicas: readonly Replica[],
@@ -120,9 +105,8 @@ async function send(
   const sendUntilEnd = async (nth: number): Promise<void> => {
     const url = `${replicas[nth % replicas.length]?.url ?? ''}/v1/traces`;
     while (systemClock.monotonicMs() < endMs) {
-      requestCount += 1;
-      const key = keyOf(Math.floor(requestCount / REQUESTS_PER_KEY) % KEYS);
-      const request = createRequest();
+      const key = takeKey();
+      const request = createTraceRequest();
       const body = encoding === 'json' ? JSON.stringify(request) : encodeProtobuf(request);
       await sendTraces(agent, { url, key, encoding, body });
       spans += HTTP_SPANS_PER_REQUEST;
@@ -157,41 +141,6 @@ async function sendTraces(
   if (response.statusCode !== 200) {
     throw new Error(`POST ${url} responded with ${response.statusCode}: ${text}`);
   }
-}
-
-const attribute = (key: string, stringValue: string): KeyValue => ({ key, value: { stringValue } });
-
-/** Returns a request with a new conversation. */
-function createRequest(): TraceExportRequest {
-  const conversation = `conversation-${process.pid}-${requestCount}`;
-  const spans = Array.from({ length: HTTP_SPANS_PER_REQUEST }, () => {
-    spanCount += 1;
-    // Distributed like random ids, the most expensive order for an index.
-    const id = ((BigInt(spanCount) * 0x9e37_79b9_7f4a_7c15n) & 0xffff_ffff_ffff_ffffn)
-      .toString(16)
-      .padStart(16, '0');
-    return {
-      traceId: `${id}${id}`,
-      spanId: id,
-      name: 'chat mini',
-      kind: 3 as const,
-      startTimeUnixNano: '1795176000000000000',
-      endTimeUnixNano: '1795176001000000000',
-      attributes: [
-        attribute('gen_ai.operation.name', 'chat'),
-        attribute('gen_ai.conversation.id', conversation),
-        attribute(
-          'gen_ai.input.messages',
-          `[{"role":"user","parts":[{"type":"text","content":"${`${spanCount} `.repeat(330)}"}]}]`,
-        ),
-        attribute(
-          'gen_ai.output.messages',
-          `[{"role":"assistant","parts":[{"type":"text","content":"${'x'.repeat(700)}"}]}]`,
-        ),
-      ],
-    };
-  });
-  return { resourceSpans: [{ scopeSpans: [{ spans }] }] };
 }
 
 interface Usage {

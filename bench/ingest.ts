@@ -20,10 +20,11 @@ import type { StoreLocation, NewSpan, TraceRequestRows } from '../src/service/st
 import { openSpanWriter } from '../src/service/store/open-span-writer.ts';
 import { execute } from '../test/support/database/postgres.ts';
 import { readCpuMicros, readServerCpuMicros } from './cpu-time.ts';
-import { HTTP_SPANS_PER_REQUEST, measureHttp, type HttpResult } from './ingest-http.ts';
+import { measureHttp, type HttpResult } from './ingest-http.ts';
 import { openCopy, openInsertLoop, type Peer } from './ingest-peers.ts';
 import { createDatabase, type BenchDatabase } from './postgres.ts';
 import { describeMachine, median } from './machine.ts';
+import { HTTP_SPANS_PER_REQUEST } from './trace-requests.ts';
 
 const REQUESTS_PER_MEASUREMENT = 512;
 const REQUESTS_PER_TRANSACTION = 64;

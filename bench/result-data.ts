@@ -69,7 +69,7 @@ async function measure(count: number, run: () => Promise<void>): Promise<number>
  * Returns sessions of 30 days: nine of ten from production, in a run for each day, and one from a
  * simulation. A session has five turns and three outcomes.
  */
-function createSeed(from: number, size: number): object {
+export function createSeed(from: number, size: number): object {
   const sessions = Array.from({ length: size }, (_, index) => {
     const nth = from + index;
     const time = new Date(Date.UTC(2026, 9, 1 + (nth % 30), 8, 0, 0, Math.floor(nth / 30)));

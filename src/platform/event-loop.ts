@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setImmediate as runAfterTurn } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 
@@ -18,6 +19,9 @@ export function yieldPeriodically(
     sinceMs = clock.monotonicMs();
   };
 }
+
+/** Calls a function at the end of this turn of the event loop. */
+export const onTurnEnd = (endTurn: () => void): void => void runAfterTurn(endTurn);
 
 /** How late timers fired, in seconds. */
 export interface EventLoopDelay {

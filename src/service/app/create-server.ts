@@ -33,6 +33,7 @@ import { createMetrics } from './metrics.ts';
 import { addMonitoringRoutes } from './monitoring-routes.ts';
 import type { ProblemReports } from './problem-reports.ts';
 import { shareClears, type Clears } from './share-clears.ts';
+import { createWorkQueues } from './work-queues.ts';
 import type { Scoring } from './workers.ts';
 
 /** The running parts of a service, under the names that its routes use. */
@@ -71,10 +72,11 @@ export interface ServiceServer extends Operations {
 export function createServer(running: ServerParts): ServiceServer {
   const { store, log, databaseProblems } = running;
   const operations = createOperations(running);
-  const parts = { ...running, ...createTestTools(running), ...operations };
+  const queues = createWorkQueues(running.machineClock);
+  const parts = { ...running, ...createTestTools(running), ...operations, queues };
   const pageParts = { ...parts, ...createPageParts(running) };
   const adminParts = { ...parts, ...createAdminParts(parts) };
-  const monitoringParts = { ...running, writeMetrics: createMetrics(running) };
+  const monitoringParts = { ...running, writeMetrics: createMetrics(parts) };
   const app = limitWaits(createServiceServer(log, databaseProblems), store, databaseProblems);
   addScope(app, '', (scope) => addInterfaceRoutes(scope, parts));
   addScope(app, '', (scope) => addPageRoutes(scope, pageParts));

@@ -15,11 +15,12 @@ import { OPENAPI_PATH } from '../web/openapi.ts';
 import type { CallerRecorder } from './caller-recorder.ts';
 import { finishRequestFirst, leaveBodiesUnread } from './http-server.ts';
 import { looksLikeTraces, type MisdirectedTraces } from './misdirected-traces.ts';
+import type { WorkQueues } from './work-queues.ts';
 
 /** What the routes of the interface need. */
 export interface InterfaceOptions
   extends
-    Omit<IngestDeps, 'store' | 'budget' | 'injectFault'>,
+    Omit<IngestDeps, 'store' | 'budget' | 'queue' | 'injectFault'>,
     Pick<CloseRouteDeps, 'close'>,
     Pick<ResultsDeps, 'store' | 'appUrl'> {
   faults: Pick<FaultInjector, 'inject'>;
@@ -27,13 +28,14 @@ export interface InterfaceOptions
   /** Records what callers send; undefined to record nothing. */
   callerRecorder: CallerRecorder | undefined;
   misdirectedTraces: MisdirectedTraces;
+  queues: Pick<WorkQueues, 'traces' | 'results'>;
 }
 
 const TRACES_HINT = ' Send traces to /v1/traces.';
 
 /** Adds the routes of the interface (spec 4.1 to 4.4), and the responses to unknown ones. */
 export function addInterfaceRoutes(api: FastifyInstance, options: InterfaceOptions): void {
-  const { clock, faults, misdirectedTraces } = options;
+  const { clock, faults, misdirectedTraces, queues } = options;
   const injectInto = (route: FaultRoute) => () => faults.inject(route);
   options.callerRecorder?.observe(api);
   leaveBodiesUnread(api);
@@ -43,11 +45,16 @@ export function addInterfaceRoutes(api: FastifyInstance, options: InterfaceOptio
   finishRequestFirst(api);
   addIngestRoute(api, {
     ...options,
+    queue: queues.traces,
     injectFault: injectInto('traces'),
     budget: createByteBudget(BYTES_IN_FLIGHT_MAX),
   });
   addCloseRoute(api, { ...options, injectFault: injectInto('end') });
-  addResultsRoutes(api, { ...options, injectFault: injectInto('results') });
+  addResultsRoutes(api, {
+    ...options,
+    queue: queues.results,
+    injectFault: injectInto('results'),
+  });
   rejectMethods(api);
   addOtherSignalRoutes(api);
   api.setNotFoundHandler(async (request, reply) => {

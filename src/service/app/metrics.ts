@@ -11,6 +11,7 @@ import type { IngestThread } from '../ingest/ingest-thread.ts';
 import type { SimulationRunner } from '../simulator/simulations/runner.ts';
 import { findDatabaseProblem } from '../store/database-problem.ts';
 import type { Store } from '../store/store.ts';
+import type { WorkQueues } from './work-queues.ts';
 
 /** What the metrics are read from. */
 interface MetricsOptions {
@@ -19,6 +20,7 @@ interface MetricsOptions {
   clock: AdjustableClock;
   simulator: Pick<SimulationRunner, 'countRunning'>;
   counters: ServiceCounters;
+  queues: WorkQueues;
 }
 
 /** Creates the function that writes the metrics of a service in the text format of Prometheus. */
@@ -32,6 +34,7 @@ export function createMetrics(options: MetricsOptions): () => Promise<string> {
       ...(await measureDatabase(options)),
       createGauge('simulations_running', 'Simulations that run here', simulator.countRunning()),
       ...(await describePools(options)),
+      ...describeQueues(options),
       createGauge('event_loop_delay_mean_seconds', 'Mean since the last request', delay.meanS),
       createGauge('event_loop_delay_p99_seconds', 'Since the last request', delay.p99S),
       createGauge('event_loop_delay_max_seconds', 'Since the last request', delay.maxS),
@@ -55,6 +58,25 @@ async function measureDatabase({ store, clock }: MetricsOptions): Promise<Metric
     if (!findDatabaseProblem(error)) throw error;
     return [createUp(0)];
   }
+}
+
+const QUEUE_METRICS = {
+  waiting: { name: 'requests_waiting', help: 'Requests that wait for their turn', type: 'gauge' },
+  running: { name: 'requests_running', help: 'Requests that use the database', type: 'gauge' },
+  refused: {
+    name: 'requests_refused_total',
+    help: 'Requests refused because they would wait too long',
+    type: 'counter',
+  },
+} as const;
+
+function describeQueues({ queues }: MetricsOptions): Metric[] {
+  const counts = Object.entries(queues).map(([kind, queue]) => [kind, queue.count()] as const);
+  return (['waiting', 'running', 'refused'] as const).map((state) => ({
+    ...QUEUE_METRICS[state],
+    label: 'kind',
+    values: new Map(counts.map(([kind, count]) => [kind, count[state]])),
+  }));
 }
 
 /** The ingest thread has its own pool. Its counts are missing while the thread doesn't run. */

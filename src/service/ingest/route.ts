@@ -11,6 +11,7 @@ import { databaseError, RequestError, type ServiceErrorCode } from '../requests/
 import type { DatabaseProblemLog } from '../background/database-retry.ts';
 import type { Authentication, Caller } from '../requests/authentication.ts';
 import type { RateLimiter, RateLimitResult } from '../requests/rate-limiter.ts';
+import { createBusyError, type WorkQueue } from '../requests/work-queue.ts';
 import type { ServiceCounters } from '../background/metrics.ts';
 import type { AcceptedTraces } from '../exporters/accepted-traces.ts';
 import { aboutExporter, readExporter } from '../exporters/exporter-name.ts';
@@ -40,6 +41,7 @@ export interface IngestDeps {
   rateLimiter: RateLimiter;
   budget: ByteBudget;
   writer: IngestThread;
+  queue: Pick<WorkQueue, 'checkRoom' | 'enter'>;
   store: Pick<Store, 'ingestLog'>;
   rejectedRequests: Pick<RejectedRequests, 'count'>;
   acceptedTraces: Pick<AcceptedTraces, 'record'>;
@@ -52,11 +54,13 @@ const CONTENT_TYPES = { json: 'application/json', protobuf: 'application/x-proto
 
 const BODY_TIMEOUT_MESSAGE = `The body was not complete within ${BODY_MS_MAX / 1000} s. Send smaller batches, or send faster.`;
 
-/** `Retry-After` of a 503 while the service is busy. All exporters retry a 503. */
-const BUSY_RETRY_AFTER_S = 1;
+/** What clients read while the service has more traces than it can store. */
+export const TRACES_BUSY_MESSAGE =
+  'The service is processing too many traces right now. Send the request again.';
 
 /**
- * Adds `POST /v1/traces` (spec 4.1, 7). Checks a request in the order 401, 429, 415, 413, 400.
+ * Adds `POST /v1/traces` (spec 4.1, 7). Checks a request in the order 401, 429, 415, 413, 400. While the
+ * service has too many traces, it responds with 503 before that, because each check costs time.
  * Responds with 200 only after the spans are stored durably.
  */
 export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
@@ -65,6 +69,7 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
     done();
   };
   app.post('/v1/traces', { onResponse }, async (request, reply) => {
+    deps.queue.checkRoom();
     const caller = await deps.authentication.authenticateCaller(request.raw.headers);
     const exporter = readExporter(request.raw.headers);
     try {
@@ -73,6 +78,7 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
       const received = await receive(deps, caller, request, share);
       if (received === undefined) return await reply.hijack();
       const origin = { ownerId: caller.ownerId, exporter, receivedAtMs: deps.clock.nowMs() };
+      using _work = await deps.queue.enter();
       const result = await deps.writer.write(toTask(request, received, origin));
       recordResult(deps, result, origin);
       return await respond(reply, received.format, result);
@@ -190,15 +196,10 @@ async function readWholeBody(
     case 'disconnected':
       return undefined;
     case 'busy':
-      throw busyError();
+      throw createBusyError(TRACES_BUSY_MESSAGE);
     case 'too_large':
       throw new RequestError('too_large', BODY_TOO_LARGE_MESSAGE);
   }
-}
-
-function busyError(): RequestError {
-  const message = 'The service is processing too many traces right now. Send the request again.';
-  return new RequestError('busy', message, { 'retry-after': String(BUSY_RETRY_AFTER_S) });
 }
 
 function toTask(
@@ -241,7 +242,7 @@ function respond(reply: FastifyReply, format: BodyFormat, result: IngestResult):
     case 'too_large':
       throw new RequestError('too_large', result.message);
     case 'busy':
-      throw busyError();
+      throw createBusyError(TRACES_BUSY_MESSAGE);
     case 'database_failed':
       throw databaseError(result.problem);
     case 'failed':

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
   serviceRoutes,
   type ProductionSession,
@@ -11,6 +11,7 @@ import { yieldPeriodically } from '../../platform/event-loop.ts';
 import type { Authentication } from '../requests/authentication.ts';
 import { holdTurns, loadTurns } from '../sessions/transcripts.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
+import type { WorkQueue } from '../requests/work-queue.ts';
 import { readResultsQuery } from '../requests/results-query.ts';
 import { UnreadableConversationError } from '../turns/turn-builder.ts';
 import type { SessionTurn } from '../turns/turn-types.ts';
@@ -24,6 +25,7 @@ export interface ResultsDeps {
   authentication: Authentication;
   /** Returns the base URL of deep links, without a trailing slash; known once the service listens. */
   appUrl: () => string;
+  queue: Pick<WorkQueue, 'enter'>;
   /** Injects the faults set for this endpoint; throws the error to respond with. */
   injectFault: () => Promise<void>;
 }
@@ -32,23 +34,17 @@ export interface ResultsDeps {
 export function addResultsRoutes(app: FastifyInstance, deps: ResultsDeps): void {
   const { listSimulationSessions, listProductionSessions } = serviceRoutes;
   const responses = createUnreadResponses(systemClock);
+  const addRoute = (path: string, listed: Listed): void => {
+    app.get(path, async (request, reply) => {
+      const body = await readPage(deps, { request, responses }, listed);
+      return reply.type('application/json').send(body);
+    });
+  };
   for (const path of withAndWithoutSlash(listSimulationSessions.path)) {
-    app.get(path, (request, reply): Promise<FastifyReply> =>
-      sendPage(
-        deps,
-        { request, reply, responses },
-        { kind: 'simulation', toView: toSimulationView },
-      ),
-    );
+    addRoute(path, { kind: 'simulation', toView: toSimulationView });
   }
   for (const path of withAndWithoutSlash(listProductionSessions.path)) {
-    app.get(path, (request, reply): Promise<FastifyReply> =>
-      sendPage(
-        deps,
-        { request, reply, responses },
-        { kind: 'production', toView: toProductionView },
-      ),
-    );
+    addRoute(path, { kind: 'production', toView: toProductionView });
   }
 }
 
@@ -73,17 +69,14 @@ interface Listed {
   toView: (session: Session, options: ViewOptions) => ProductionSession | SimulationSession;
 }
 
-/** Responds with a page of sessions, newest first. */
-async function sendPage(
+/** Returns a page of sessions, newest first. */
+async function readPage(
   deps: ResultsDeps,
-  {
-    request,
-    reply,
-    responses,
-  }: { request: FastifyRequest; reply: FastifyReply; responses: UnreadResponses },
+  { request, responses }: { request: FastifyRequest; responses: UnreadResponses },
   { kind, toView }: Listed,
-): Promise<FastifyReply> {
-  const { authentication, store, appUrl, injectFault } = deps;
+): Promise<string | Readable> {
+  const { authentication, store, appUrl, queue, injectFault } = deps;
+  using _work = await queue.enter();
   const { ownerId } = await authentication.authenticateCaller(request.headers);
   await injectFault();
   const { filter, includeTraces } = readResultsQuery(kind, ownerId, readQuery(request));
@@ -105,9 +98,5 @@ async function sendPage(
     }
   };
   const { skip, limit } = filter;
-  const body: string | Readable = await writePage(
-    { items: items(), total, skip, limit },
-    responses,
-  );
-  return reply.type('application/json').send(body);
+  return await writePage({ items: items(), total, skip, limit }, responses);
 }

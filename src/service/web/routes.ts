@@ -15,7 +15,7 @@ import { collectFormPaths } from './frame/form-paths.ts';
 import { createFormResults } from './frame/form-results.ts';
 import { acceptForms } from './frame/forms.ts';
 import { createLiveUpdates } from './frame/live.ts';
-import { createPages } from './frame/pages.ts';
+import { createPages, type PageQueue } from './frame/pages.ts';
 import { acceptSockets } from './frame/sockets.ts';
 import { addSignInRoutes } from './frame/sign-in.ts';
 import { addStylesheetRoute } from './frame/stylesheet.ts';
@@ -47,6 +47,7 @@ export interface PageParts
   agentTests: AgentPageOptions['tests'];
   sendChat: PlaygroundOptions['sendChat'];
   browserCalls: BrowserCalls;
+  queues: { pages: PageQueue };
   /** What this process shares with other replicas; undefined if it is alone. */
   replica: object | undefined;
   /** Logs an error that no page expected. */
@@ -66,7 +67,7 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
   });
   const viewers = createViewers({ ...parts, owners: store.owners });
   const results = parts.replica ? undefined : createFormResults();
-  const pages = createPages(app, viewers, { live, results });
+  const pages = createPages(app, viewers, { live, results, queue: parts.queues.pages });
   const addFormPaths = collectFormPaths(pages);
   addSignInRoutes(app, { authentication, clock });
   addStylesheetRoute(app);

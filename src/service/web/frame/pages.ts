@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { prefersHtml } from '../../../http-kit/pages.ts';
 import { readQuery } from '../../../http-kit/query.ts';
 import { RequestError } from '../../requests/errors.ts';
+import type { WorkQueue } from '../../requests/work-queue.ts';
 import { renderErrorPage } from './errors.ts';
 import { RESULT_PARAMETER, type FormResults } from './form-results.ts';
 import type { LiveContent, LiveUpdates } from './live.ts';
@@ -69,15 +70,25 @@ export interface Pages extends Pick<Viewers, 'findReader' | 'findViewer'> {
   ) => void;
 }
 
-/**
- * Creates what adds the routes of pages to a scope.
- * @param results Keeps the pages that forms lead to; undefined if another replica may get the request
- * that follows, so that forms respond with their pages.
- */
+/** Where pages wait. Forms and live parts don't: they are few, and a repetition costs more. */
+export type PageQueue = Pick<WorkQueue, 'enter'>;
+
+/** What all pages use. */
+interface PageTools {
+  live: LiveUpdates;
+  /**
+   * Keeps the pages that forms lead to; undefined if another replica may get the request that follows, so
+   * that forms respond with their pages.
+   */
+  results: FormResults | undefined;
+  queue: PageQueue;
+}
+
+/** Creates what adds the routes of pages to a scope. */
 export function createPages(
   app: FastifyInstance,
   viewers: Viewers,
-  { live, results }: { live: LiveUpdates; results: FormResults | undefined },
+  { live, results, queue }: PageTools,
 ): Pages {
   const toVisit = <Found extends Viewer>(request: FastifyRequest, found: Found) => ({
     ...found,
@@ -90,11 +101,13 @@ export function createPages(
     findReader,
     findViewer,
     page(path, show) {
-      app.get(path, async (request, reply) => {
+      const findAnswer = async (request: FastifyRequest): Promise<Answer> => {
+        using _work = await queue.enter();
         const visit = toVisit(request, await findViewer(request));
         const result = results?.find(visit, visit.query.get(RESULT_PARAMETER) ?? '');
-        return sendAnswer(reply, result ?? (await show(visit)));
-      });
+        return result ?? (await show(visit));
+      };
+      app.get(path, async (request, reply) => sendAnswer(reply, await findAnswer(request)));
     },
     form(path, submit, refuse) {
       app.post(path, async (request, reply) => {

@@ -1,0 +1,97 @@
+/** The servers that `overload.ts` measures, each in a separate process on a processor of its own. */
+import { fork, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { startAgent } from '../reference-agent/index.ts';
+import { startService } from '../src/service/index.ts';
+import { post } from './post.ts';
+import { createDatabase } from './postgres.ts';
+import { createSeed } from './result-data.ts';
+import { addKeys } from './trace-requests.ts';
+
+/** The interfaces that can be measured. */
+export const interfaces = ['agent', 'ingest', 'ingest-postgres', 'results', 'pages'] as const;
+export type Interface = (typeof interfaces)[number];
+
+/** A running server. */
+export interface Server {
+  url: string;
+  /** Returns the largest memory that the process has used, in bytes; NaN if it is unknown. */
+  readPeakBytes: () => number;
+  stop: () => Promise<void>;
+}
+
+/** The processor of the load generator, and that of the server with its database. */
+const [GENERATOR_CPU, SERVER_CPU] = ['0', '1'];
+
+const SESSIONS = 10_000;
+
+/** Programs that share the processor of the agent: the load generator can't offer more than it holds. */
+const AGENT_RIVALS = 5;
+
+const startRivals = (name: Interface): ChildProcess[] =>
+  Array.from({ length: name === 'agent' ? AGENT_RIVALS : 0 }, () =>
+    spawn('taskset', ['-c', SERVER_CPU, process.execPath, '-e', 'for (;;);'], { stdio: 'ignore' }),
+  );
+
+/** Lets a process with all its threads run on one processor. Returns whether the system can do that. */
+const pin = (pid: number, cpu: string): boolean =>
+  spawnSync('taskset', ['-acp', cpu, String(pid)]).status === 0;
+
+/** Gives this process a processor of its own. Returns how the processes share the machine, as text. */
+export const pinGenerator = (): string =>
+  pin(process.pid, GENERATOR_CPU)
+    ? `load generator on processor ${GENERATOR_CPU}, server with its database on processor ${SERVER_CPU}`
+    : 'load generator and server share all processors';
+
+/** Starts the server of an interface. Returns undefined if the machine lacks its database. */
+export async function startServer(name: Interface, dataDir: string): Promise<Server | undefined> {
+  const database = name === 'ingest-postgres' ? await createDatabase() : undefined;
+  if (name === 'ingest-postgres' && !database) return undefined;
+  if (database?.serverPid !== undefined) pin(database.serverPid, SERVER_CPU);
+  const location = database ? { databaseUrl: database.url } : { dataDir };
+  const child = fork(import.meta.filename, ['serve', name, JSON.stringify(location)]);
+  const [{ url, adminUrl }] = (await once(child, 'message')) as [
+    { url: string; adminUrl?: string },
+  ];
+  pin(child.pid ?? 0, SERVER_CPU);
+  if (adminUrl !== undefined) {
+    await addKeys(adminUrl);
+    const hasSessions = name === 'results' || name === 'pages';
+    if (hasSessions) await post(`${adminUrl}/seed`, createSeed(0, SESSIONS));
+  }
+  const rivals = startRivals(name);
+  return {
+    url,
+    readPeakBytes: () => readPeakBytes(child),
+    async stop() {
+      for (const rival of rivals) rival.kill();
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+      await database?.remove();
+    },
+  };
+}
+
+function readPeakBytes({ pid }: ChildProcess): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) * 1_024;
+  } catch {
+    return NaN;
+  }
+}
+
+if (process.argv[2] === 'serve') {
+  const [, , , name, location = '{}'] = process.argv;
+  const server =
+    name === 'agent'
+      ? await startAgent()
+      : await startService(JSON.parse(location) as { dataDir: string });
+  process.on('disconnect', () => void server.stop());
+  process.send?.({
+    url: server.url,
+    ...('adminUrl' in server && { adminUrl: server.adminUrl }),
+  });
+}

@@ -2,7 +2,7 @@ import type { OutcomeEvidence } from '../../contract/index.ts';
 import { decideVerdict } from '../sessions/verdict.ts';
 import type { Reader, WriteTransaction } from './connections.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
-import { findOrInsertEvalName } from './names.ts';
+import { findOrInsertEvalName, findOrInsertEvalSet } from './names.ts';
 import type { Outcome, SessionKind, SessionStatus } from './records.ts';
 
 /** An outcome with its position among the outcomes of its session. */
@@ -56,19 +56,27 @@ export async function insertOutcomes(
 
 /** Updates the counts and the verdict of a session. Call it when its outcomes or its status changed. */
 export async function updateResults(db: WriteTransaction, sessionKey: number): Promise<void> {
-  const { status } = await db
+  const { status, owner_id: ownerId } = await db
     .selectFrom('sessions')
-    .select('status')
+    .select(['status', 'owner_id'])
     .where('key', '=', sessionKey)
     .executeTakeFirstOrThrow();
   const rows = await db
     .selectFrom('outcomes')
-    .select(['outcome', 'required'])
+    .select(['outcome', 'required', 'eval_name_key'])
     .where('session_key', '=', sessionKey)
     .execute();
   const outcomes = rows.map(({ outcome, required }) => ({ outcome, required: required === 1 }));
   const results = toResults(status, outcomes);
-  await db.updateTable('sessions').set(results).where('key', '=', sessionKey).execute();
+  const evals = rows.filter(isScore).map((row) => row.eval_name_key);
+  const evalSetKey = isBeingScored(status, rows)
+    ? null
+    : await findOrInsertEvalSet(db, ownerId, evals);
+  await db
+    .updateTable('sessions')
+    .set({ ...results, eval_set_key: evalSetKey })
+    .where('key', '=', sessionKey)
+    .execute();
   if (results.failed === 0) return;
   await db
     .updateTable('outcomes')
@@ -76,6 +84,29 @@ export async function updateResults(db: WriteTransaction, sessionKey: number): P
     .where('session_key', '=', sessionKey)
     .where('session_failed', '=', 0)
     .execute();
+}
+
+/** Whether an outcome passed or failed, so that filters by its eval find the session. */
+const isScore = ({ outcome }: Pick<Outcome, 'outcome'>): boolean => outcome !== 'error';
+
+/** Whether only some evals of a session have finished. */
+const isBeingScored = (status: SessionStatus, outcomes: readonly unknown[]): boolean =>
+  status === 'evaluating' && outcomes.length > 0;
+
+/** Returns the `eval_set_key` of a new session with these outcomes. */
+export async function findEvalSetKey(
+  db: WriteTransaction,
+  { ownerId, status }: { ownerId: string; status: SessionStatus },
+  outcomes: readonly Outcome[],
+): Promise<number | null> {
+  if (isBeingScored(status, outcomes)) return null;
+  const keys = [];
+  for (const { evalId: id, evalName: name, evalVersion: version = '' } of outcomes.filter(
+    isScore,
+  )) {
+    keys.push(await findOrInsertEvalName(db, ownerId, { id, name, version }));
+  }
+  return findOrInsertEvalSet(db, ownerId, keys);
 }
 
 /** Returns the counts and the verdict of a session. */

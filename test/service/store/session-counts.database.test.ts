@@ -258,3 +258,31 @@ testStore('lists and totals are right after any changes at the same time', async
   await checkCounts(t, location);
   await checkLists(t, { store, location, ownerId }, random, 4);
 });
+
+testStore('sessions of an earlier version are listed before they are counted', async (t) => {
+  const { store, ownerId, location } = await withStore(t);
+  const random = seededRandom('earlier version');
+  const sessions = Array.from({ length: 300 }, (_, nth) => ({
+    ...drawSession(random, ownerId, 1),
+    id: `session-${nth}`,
+  }));
+  await store.sessions.addAll(sessions);
+  // An earlier version left the column empty, so that triggers counted nothing.
+  await runSql(location, 'update sessions set eval_set_key = null');
+  const lists = { store, location, ownerId };
+  await checkLists(t, lists, random, 8);
+  t.equal(await store.sessions.countStored(ownerId), true, 'a part is counted');
+  await checkCounts(t, location);
+  await checkLists(t, lists, random, 8);
+  while (await store.sessions.countStored(ownerId));
+  await checkCounts(t, location);
+  t.same(
+    await runSql(
+      location,
+      "select id from sessions where eval_set_key is null and status <> 'evaluating'",
+    ),
+    [],
+    'all are counted',
+  );
+  await checkLists(t, lists, random, 8);
+});

@@ -6,7 +6,7 @@ import type { Log } from '../../platform/log.ts';
 import { findLiveEvals } from '../evals/definitions.ts';
 import { RequestError, toRequestError } from '../requests/errors.ts';
 import type { Store } from '../store/store.ts';
-import { pauseForWriter } from './writer-pause.ts';
+import { pauseForWriter } from '../background/writer-pause.ts';
 
 export interface BacklogOptions {
   store: Store;

@@ -10,7 +10,7 @@ import {
   type TranscriptFile,
   type TranscriptFormat,
 } from './transcript-file/read-transcripts.ts';
-import { pauseForWriter } from './writer-pause.ts';
+import { pauseForWriter } from '../background/writer-pause.ts';
 
 export interface TranscriptOptions {
   store: Store;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { startSweeper, type Sweeper, type SweeperOptions } from '../background/sweeper.ts';
-import { pauseForWriter } from '../operations/writer-pause.ts';
+import { pauseForWriter } from '../background/writer-pause.ts';
 import type { Store } from '../store/store.ts';
 
 /** Dependencies of the remover of spans. */

@@ -5,7 +5,7 @@ import type { WriteTransaction } from './connections.ts';
 import { TAG_NAME_CHARS_MAX } from './conversation-limits.ts';
 import { queueJobs } from './jobs.ts';
 import { findOrInsertAgent, findOrInsertRun, findOrInsertSimulation } from './names.ts';
-import { insertOutcomes, toResults } from './outcomes.ts';
+import { findEvalSetKey, insertOutcomes, toResults } from './outcomes.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
 import type { JsonObject, NewSession, Outcome } from './records.ts';
 import type { StoredTurn } from '../turns/turn-types.ts';
@@ -215,6 +215,7 @@ async function toRow(db: WriteTransaction, session: NewSession) {
   // Finishing the last job completes the session.
   const isScored = evals.length > 0 && session.status === 'completed';
   const status = isScored ? 'evaluating' : session.status;
+  const outcomes = keepFirst(session.outcomes);
   return {
     owner_id: ownerId,
     id: session.id,
@@ -234,7 +235,8 @@ async function toRow(db: WriteTransaction, session: NewSession) {
     metadata: toJson(session.metadata),
     seed_digest: session.seedDigest ?? null,
     simulated: toJson(session.simulated),
-    ...toResults(status, keepFirst(session.outcomes)),
+    eval_set_key: await findEvalSetKey(db, { ownerId, status }, outcomes),
+    ...toResults(status, outcomes),
   };
 }
 

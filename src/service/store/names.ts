@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import { foldCase } from '../../platform/fold-case.ts';
 import type { WriteTransaction } from './connections.ts';
+import { insertRows } from './insert-rows.ts';
 
 /**
  * Caches row keys for one transaction, because many of its sessions share names. Rows are not
@@ -85,6 +87,39 @@ export async function findOrInsertEvalName(
         )
         .returning('key')
         .executeTakeFirstOrThrow(),
+  );
+}
+
+/** Returns the key of the set of these evals, inserting it if necessary; 0 without evals. */
+export async function findOrInsertEvalSet(
+  db: WriteTransaction,
+  ownerId: string,
+  evalNameKeys: readonly number[],
+): Promise<number> {
+  const members = [...new Set(evalNameKeys)].sort((a, b) => a - b);
+  if (members.length === 0) return 0;
+  const digest = hash('sha256', members.join());
+  return cacheKey(
+    db,
+    ['eval set', ownerId, digest],
+    () =>
+      db
+        .selectFrom('eval_sets')
+        .select('key')
+        .where('owner_id', '=', ownerId)
+        .where('digest', '=', digest)
+        .executeTakeFirst(),
+    async () => {
+      const set = await db
+        .insertInto('eval_sets')
+        .values({ owner_id: ownerId, digest })
+        .onConflict((conflict) => conflict.columns(['owner_id', 'digest']).doUpdateSet({ digest }))
+        .returning('key')
+        .executeTakeFirstOrThrow();
+      const rows = members.map((key) => ({ eval_set_key: set.key, eval_name_key: key }));
+      await insertRows({ db }, 'eval_set_members', rows, { skipExisting: true });
+      return set;
+    },
   );
 }
 

@@ -2,7 +2,7 @@ import type { OutcomeEvidence } from '../../contract/index.ts';
 import { decideVerdict } from '../sessions/verdict.ts';
 import type { Reader, WriteTransaction } from './connections.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
-import { findOrInsertEvalName } from './names.ts';
+import { findOrInsertEvalName, findOrInsertEvalSet } from './names.ts';
 import type { Outcome, SessionKind, SessionStatus } from './records.ts';
 import type { Dialect } from './schema/table.ts';
 
@@ -74,6 +74,7 @@ export function lockScoredSessions(
     db
       .selectFrom('sessions')
       .select(['key', 'run_key', 'simulation_key', 'kind', 'started_at_ms', 'status', 'failed'])
+      .select('owner_id')
       .where('key', 'in', [...new Set(keys)])
       .orderBy('key')
       // SQLite has one writer at a time.
@@ -102,16 +103,19 @@ export async function addOutcomes(
   const keys = sessions.map(({ key }) => key);
   const stored = await listResults(db, keys);
   const unfinished = await findUnfinished(db, keys);
-  const changed = sessions.map(({ status: oldStatus, ...session }) => {
+  const changed = [];
+  for (const { status: oldStatus, ...session } of sessions) {
     const earlier = stored.get(session.key) ?? [];
     const known = new Set(earlier.map(({ evalId }) => evalId));
     const fresh = (added.get(session.key) ?? []).filter(({ evalId }) => !known.has(evalId));
     const isCompleted = oldStatus === 'evaluating' && !unfinished.has(session.key);
     const status = isCompleted ? 'completed' : oldStatus;
-    const results = { status, ...toResults(status, [...earlier, ...fresh]) };
+    const all = [...earlier, ...fresh];
+    const evalSet = await findEvalSetKey(db, { ownerId: session.owner_id, status }, all);
+    const results = { status, ...toResults(status, all), eval_set_key: evalSet };
     const hasFailedNow = earlier.length > 0 && session.failed === 0 && results.failed > 0;
-    return { ...session, failed: results.failed, fresh, results, hasFailedNow };
-  });
+    changed.push({ ...session, failed: results.failed, fresh, results, hasFailedNow });
+  }
   const rows = changed.flatMap(({ fresh, ...session }) =>
     fresh.map(({ ownerId, sessionKey: _, ...outcome }) => ({
       session: { ...session, ownerId },
@@ -135,7 +139,7 @@ export async function addOutcomes(
 async function listResults(db: Reader, keys: readonly number[]) {
   const rows = await db
     .selectFrom('outcomes')
-    .select(['session_key', 'eval_id as evalId', 'outcome', 'required'])
+    .select(['session_key', 'eval_id as evalId', 'eval_name_key', 'outcome', 'required'])
     .where('session_key', 'in', keys)
     .execute();
   return Map.groupBy(
@@ -143,6 +147,8 @@ async function listResults(db: Reader, keys: readonly number[]) {
     (row) => row.session_key,
   );
 }
+
+type StoredResult = NonNullable<ReturnType<Awaited<ReturnType<typeof listResults>>['get']>>[number];
 
 /** Returns the keys of sessions that have jobs to do. The others complete, even if some jobs failed. */
 async function findUnfinished(db: Reader, keys: readonly number[]): Promise<ReadonlySet<number>> {
@@ -169,6 +175,32 @@ async function markFailed(
     .where('session_key', 'in', keys)
     .where('session_failed', '=', 0)
     .execute();
+}
+
+/** Whether an outcome passed or failed, so that filters by its eval find the session. */
+const isScore = ({ outcome }: Pick<Outcome, 'outcome'>): boolean => outcome !== 'error';
+
+/** Whether only some evals of a session have finished. */
+const isBeingScored = (status: SessionStatus, outcomes: readonly unknown[]): boolean =>
+  status === 'evaluating' && outcomes.length > 0;
+
+/** Returns the `eval_set_key` of a session with these outcomes, some of which may be stored. */
+export async function findEvalSetKey(
+  db: WriteTransaction,
+  { ownerId, status }: { ownerId: string; status: SessionStatus },
+  outcomes: readonly (Outcome | Pick<StoredResult, 'outcome' | 'eval_name_key'>)[],
+): Promise<number | null> {
+  if (isBeingScored(status, outcomes)) return null;
+  const keys = [];
+  for (const scored of outcomes.filter(isScore)) {
+    if ('eval_name_key' in scored) {
+      keys.push(scored.eval_name_key);
+    } else {
+      const { evalId: id, evalName: name, evalVersion: version = '' } = scored;
+      keys.push(await findOrInsertEvalName(db, ownerId, { id, name, version }));
+    }
+  }
+  return findOrInsertEvalSet(db, ownerId, keys);
 }
 
 /** Returns the counts and the verdict of a session. */

@@ -57,14 +57,27 @@ async function countSessions(
   ownerId: string,
   kind: SessionKind,
 ): Promise<SessionCounts> {
-  const count = reader
-    .selectFrom('sessions')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('owner_id', '=', ownerId)
-    .where('kind', '=', kind);
-  const [all, failed] = await Promise.all([
-    count.executeTakeFirstOrThrow(),
-    count.where('failed', '>', sql.lit(0)).executeTakeFirstOrThrow(),
+  const [stored, uncounted] = await Promise.all([
+    reader
+      .selectFrom('session_counts')
+      .select(({ fn }) => [
+        fn.sum<number | null>('sessions').as('total'),
+        fn.sum<number | null>('failed').as('failed'),
+      ])
+      .where('owner_id', '=', ownerId)
+      .where('kind', '=', kind)
+      .executeTakeFirstOrThrow(),
+    reader
+      .selectFrom('sessions')
+      .select(({ fn }) => fn.countAll<number>().as('total'))
+      .select(sql<number>`count(*) filter (where failed > 0)`.as('failed'))
+      .where('owner_id', '=', ownerId)
+      .where('kind', '=', kind)
+      .where('eval_set_key', 'is', null)
+      .executeTakeFirstOrThrow(),
   ]);
-  return { total: all.count, failed: failed.count };
+  return {
+    total: (stored.total ?? 0) + uncounted.total,
+    failed: (stored.failed ?? 0) + uncounted.failed,
+  };
 }

@@ -15,7 +15,7 @@ import {
 import { timeSessions, type TimedSession } from './response-times.ts';
 import { readTraits, type RunTraits } from './run-traits.ts';
 import { findSimulationTargets } from './simulation-targets.ts';
-import { parseRunKey } from './session-queries.ts';
+import { parseRunKey } from './session-filter.ts';
 import { findSessions, type SelectSessions } from './session-rows.ts';
 import { contains } from './text-search.ts';
 import { findSimulationsOfAgents, type AgentsQuery } from './simulations-of-agents.ts';

@@ -5,6 +5,7 @@ import { putDocument, type NewDocument } from './documents.ts';
 import { putEval } from './evals.ts';
 import { addKey, ensureOwner, KeyTakenError, type NewKey } from './owners.ts';
 import type { NewSession } from './records.ts';
+import { sumColumns } from './schema/session-counts.ts';
 import { listIn, type Dialect, type Table } from './schema/table.ts';
 import { tables } from './schema/tables.ts';
 import { updateSettings } from './settings.ts';
@@ -88,6 +89,12 @@ export async function deleteOwnerData(
   for (const table of ownerTables) {
     await db.deleteFrom(table).where('owner_id', '=', ownerId).execute();
   }
+  // Others are those of sessions that were added in the meantime, or add up to 0 with them.
+  await db
+    .deleteFrom('session_counts')
+    .where('owner_id', '=', ownerId)
+    .where((eb) => eb.and(sumColumns.map((sum) => eb(sum, '=', 0))))
+    .execute();
   if (dialect === 'postgres') {
     await deleteSpansWithoutConversation(db, 'spans');
     await deleteSpansWithoutConversation(db, 'span_ids');
@@ -116,9 +123,9 @@ async function deleteSpansWithoutConversation(
 
 /** The tables whose rows are not deleted with those of another table. */
 const ownerTables = listIn<Table>(tables, 'sqlite')
-  .filter(([, { columns, isShared }]) => {
+  .filter(([, { columns, isShared, isDerived }]) => {
     const references = Object.values(columns).flatMap((column) => column.references ?? []);
-    return !isShared && references.every(({ table }) => table === 'owners');
+    return !isShared && !isDerived && references.every(({ table }) => table === 'owners');
   })
   // Each of them has the column of the owner.
   .map(([name]) => name as 'conversations');

@@ -1,5 +1,6 @@
 import { addSession, addSessions } from './add-sessions.ts';
 import type { Connections, Reader } from './connections.ts';
+import { countStoredSessions } from './count-stored-sessions.ts';
 import { findNeighbors, findSessionPage } from './session-queries.ts';
 import { findSessions, parseJsonColumn } from './session-rows.ts';
 import { endOfPrefix } from './text-search.ts';
@@ -16,8 +17,11 @@ import type { Tables } from './schema/tables.ts';
 import { findTracedTarget } from './traced-sessions.ts';
 
 /** Creates the store of sessions, from simulations and from production. */
-export function createSessionStore({ reader, read, write, writeAlone }: Connections) {
+export function createSessionStore(connections: Connections) {
+  const { reader, read, write, writeAlone } = connections;
   return {
+    /** See `countStoredSessions`. */
+    countStored: (ownerId: string): Promise<boolean> => countStoredSessions(connections, ownerId),
     /** Returns a page, newest first, and the number of all matches, both from one snapshot. */
     listPage: (filter: SessionFilter): Promise<SessionPage> =>
       read(filter.ownerId, (db) => findSessionPage(db, filter)),

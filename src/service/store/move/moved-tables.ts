@@ -4,7 +4,10 @@ import { tables, type Tables } from '../schema/tables.ts';
 /** A table that SQLite and PostgreSQL have. */
 export type MovedTable = keyof Tables;
 
-export const movedTableNames = listIn<Table>(tables, 'sqlite').map(([name]) => name as MovedTable);
+/** Derived rows follow from those that are moved. */
+export const movedTableNames = listIn<Table>(tables, 'sqlite').flatMap(([name, { isDerived }]) =>
+  isDerived ? [] : [name as MovedTable],
+);
 
 /** The row that has columns which a row lacks in SQLite, such as its owner. */
 export interface Parent {

@@ -6,6 +6,7 @@ import {
   schemaChanges,
   type SchemaChange,
 } from '../schema/changes.ts';
+import { CREATE_COUNTERS } from './count-sessions.ts';
 import { createTables } from './create-tables.ts';
 import {
   DatabaseEncodingError,
@@ -60,6 +61,7 @@ async function migrateOn(client: PoolClient, changes: readonly SchemaChange[]): 
     for (const { postgres } of changesSince(from, changes)) await client.query(postgres);
   }
   if (from < to) {
+    await client.query(CREATE_COUNTERS);
     await client.query(
       'insert into schema_version (version) values ($1) on conflict (only_row) do update set version = $1',
       [to],

@@ -1,7 +1,8 @@
 /**
  * The versions of the tables. A new database gets the tables as `tables.ts` describes them, with the
- * newest version. An older one gets the changes since its version.
+ * newest version. An older one gets the changes since its version. Both get the newest triggers then.
  */
+import { addSessionCounts } from './add-session-counts.ts';
 
 /** A change of existing tables, by statements for each database. */
 export interface SchemaChange {
@@ -16,7 +17,7 @@ const FIRST_VERSION = 21;
  * The changes after the first version, in order; each makes the next version. Never change a published
  * one.
  */
-export const schemaChanges: readonly SchemaChange[] = [];
+export const schemaChanges: readonly SchemaChange[] = [addSessionCounts];
 
 /** Returns the newest version. */
 export const newestVersion = (changes: readonly SchemaChange[] = schemaChanges): number =>

@@ -20,6 +20,17 @@ import {
 const sessionKinds: readonly SessionKind[] = ['simulation', 'production'];
 const outcomes: readonly Outcome['outcome'][] = ['pass', 'fail', 'error'];
 
+/** What the sessions of a row of `session_counts` have in common. */
+const sessionGroup = [
+  'owner_id',
+  'kind',
+  'run_key',
+  'simulation_key',
+  'agent_key',
+  'eval_set_key',
+  'day',
+] as const;
+
 /** The tables of sessions, of what they belong to, and of their results. */
 export const sessionTables = {
   /** A group of production sessions; its key is the evaluation id of deep links. */
@@ -101,6 +112,29 @@ export const sessionTables = {
     { primaryKey: ['key'], unique: [['owner_id', 'eval_id', 'name', 'version']] },
   ),
 
+  /**
+   * The evals that passed or failed a session, once for each combination: sessions with the same evals
+   * are counted together, for any filter by eval.
+   */
+  eval_sets: table(
+    {
+      key: rowKey,
+      owner_id: sortedText,
+      /** SHA-256 of the keys of its members, in lower-case hexadecimal. */
+      digest: sortedText,
+    },
+    { primaryKey: ['key'], unique: [['owner_id', 'digest']] },
+  ),
+
+  eval_set_members: table(
+    { eval_set_key: keyOf('eval_sets'), eval_name_key: long },
+    {
+      primaryKey: ['eval_set_key', 'eval_name_key'],
+      isClustered: true,
+      indexes: { eval_sets_of_name: { on: ['eval_name_key', 'eval_set_key'] } },
+    },
+  ),
+
   sessions: table(
     {
       key: rowKey,
@@ -128,6 +162,12 @@ export const sessionTables = {
       failed: withDefault(integer, 0),
       errored: withDefault(integer, 0),
       verdict: withDefault(textOf<Verdict>(sortedText), 'undecided'),
+      /**
+       * The evals that passed or failed it; 0 if there are none. Null while it is not in `session_counts`:
+       * while its evals finish one after the other, which would count it with many sets, and until a
+       * session of an earlier version is counted.
+       */
+      eval_set_key: nullable(long),
       /** SHA-256 of the seed data of the session, in lower-case hexadecimal; null if it was not seeded. */
       seed_digest: nullable(text),
       /** JSON object or null: metadata that was uploaded with the session. */
@@ -146,17 +186,15 @@ export const sessionTables = {
         },
         sessions_scored: {
           on: ['owner_id', 'kind', 'started_at_ms desc', 'id'],
-          include: ['key'],
+          include: ['key', 'eval_set_key'],
           where: 'total > 0',
-          sqlite: { include: ['total'] },
+          sqlite: { include: ['total', 'eval_set_key'] },
         },
-        // Small, because entries with the same values share one; for counting.
-        sessions_counted: { on: ['owner_id', 'kind'], where: 'total > 0', only: 'postgres' },
         sessions_failed: {
           on: ['owner_id', 'kind', 'started_at_ms desc', 'id'],
-          include: ['key'],
+          include: ['key', 'eval_set_key'],
           where: 'failed > 0',
-          sqlite: { include: ['failed'] },
+          sqlite: { include: ['failed', 'eval_set_key'] },
         },
         sessions_errored: {
           on: ['owner_id', 'kind', 'started_at_ms desc', 'id'],
@@ -168,10 +206,24 @@ export const sessionTables = {
           include: ['key'],
           where: "status <> 'completed'",
         },
+        sessions_uncounted: {
+          on: ['owner_id', 'kind', 'started_at_ms desc', 'id'],
+          where: 'eval_set_key is null',
+        },
         // The indexes of runs and simulations have all columns that a page counts.
         sessions_of_run: {
           on: ['run_key', 'started_at_ms desc', 'id'],
-          include: ['key', 'kind', 'status', 'total', 'passed', 'failed', 'errored', 'ended_at_ms'],
+          include: [
+            'key',
+            'kind',
+            'status',
+            'total',
+            'passed',
+            'failed',
+            'errored',
+            'ended_at_ms',
+            'eval_set_key',
+          ],
           where: 'run_key is not null',
         },
         sessions_of_simulation: {
@@ -200,6 +252,43 @@ export const sessionTables = {
           where: 'simulation_key is not null',
         },
       },
+    },
+  ),
+
+  /**
+   * How many sessions there are of each kind, run, simulation, agent, set of evals, and day of their
+   * start, so that lists need not count their matches. Triggers keep it, in the transaction that changes
+   * a session. Keys are 0 where a session has none.
+   */
+  session_counts: table(
+    {
+      key: rowKey,
+      owner_id: sortedText,
+      kind: textOf<SessionKind>(sortedText),
+      run_key: long,
+      simulation_key: long,
+      agent_key: long,
+      eval_set_key: long,
+      /** Days since the Unix epoch, rounded towards it. */
+      day: integer,
+      sessions: integer,
+      /** Sessions with an outcome that passed or failed, with a failed one, and with one that errored. */
+      scored: integer,
+      failed: integer,
+      errored: integer,
+      /** Sessions that are not completed, and those of them whose evals are not finished. */
+      unfinished: integer,
+      evaluating: integer,
+      /** Outcomes that passed or failed, and those that passed. */
+      evaluations: integer,
+      passed_evaluations: integer,
+    },
+    {
+      primaryKey: ['key'],
+      isDerived: true,
+      // PostgreSQL can have several rows of the same sessions, so that transactions never wait.
+      sqlite: { unique: [sessionGroup] },
+      indexes: { session_counts_of: { on: sessionGroup, only: 'postgres' } },
     },
   ),
 

@@ -51,6 +51,8 @@ export interface Table<Described extends Columns = Columns> extends Keys<string>
   readonly isShared?: boolean;
   /** Whether SQLite stores its rows in the order of the primary key. */
   readonly isClustered?: boolean;
+  /** Whether triggers write its rows, from those of another table. */
+  readonly isDerived?: boolean;
   /** The only database that has it. */
   readonly only?: Dialect;
   /** What differs in SQLite. */
@@ -89,7 +91,7 @@ type Name<Described extends Columns> = keyof Described & string;
 
 /** What a table has besides its columns. */
 interface TableDetails<Described extends Columns>
-  extends Keys<Name<Described>>, Pick<Table, 'isShared' | 'isClustered' | 'only'> {
+  extends Keys<Name<Described>>, Pick<Table, 'isShared' | 'isClustered' | 'isDerived' | 'only'> {
   readonly indexes?: Readonly<Record<string, Index<Name<Described>>>>;
   readonly sqlite?: Partial<Keys<Name<Described>>>;
   readonly postgres?: Partial<Keys<Name<Described>>> & { partitionBy?: string };

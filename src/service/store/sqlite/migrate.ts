@@ -6,6 +6,7 @@ import {
   schemaChanges,
   type SchemaChange,
 } from '../schema/changes.ts';
+import { CREATE_COUNTERS } from './count-sessions.ts';
 import { createTables } from './create-tables.ts';
 
 /** SQLite's `application_id` of our files: "sbxk". */
@@ -48,6 +49,7 @@ export function migrate(db: Database, changes: readonly SchemaChange[] = schemaC
     const version = readVersion(db);
     if (version === 0) db.exec(createTables());
     else for (const { sqlite } of changesSince(version, changes)) db.exec(sqlite);
+    db.exec(CREATE_COUNTERS);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${newest}`);
   });

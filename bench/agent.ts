@@ -5,9 +5,13 @@
  * Each server runs in its own process and is warmed up. Every round measures all servers in turn, so
  * that a machine that slows down affects all of them. The servers in between add one step each and
  * show what each step costs. On a busy machine, compare the CPU time per request instead of the rate.
+ *
+ * `node bench/agent.ts --requests N` sends that many requests to the agent instead, and prints by how
+ * much its memory grows per request (Linux; 10 million take about 10 minutes).
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fastify } from 'fastify';
 import { replyToChat } from '../reference-agent/chat.ts';
@@ -15,6 +19,7 @@ import { startAgent } from '../reference-agent/index.ts';
 import { createAgentServer } from '../reference-agent/server.ts';
 import { schemas, type ChatRequest } from '../src/contract/index.ts';
 import { silentLog } from '../src/platform/log.ts';
+import { mean } from '../src/platform/mean.ts';
 import { readChildCpuMicros, reportCpuTime } from './cpu-time.ts';
 import { describeMachine, median } from './machine.ts';
 
@@ -98,22 +103,74 @@ async function spawnServer(name: string): Promise<ServerProcess> {
   return { name, url, process: server };
 }
 
-async function measure({ url, process: server }: ServerProcess, seconds: number): Promise<Round> {
-  const before = await readChildCpuMicros(server);
+/** Sends requests for a time in seconds, or a number of them. */
+async function send(
+  { url }: ServerProcess,
+  size: { duration: number } | { amount: number },
+): Promise<LoadResult> {
   const result = await autocannon({
     url: url + CHAT_PATH,
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(request),
     connections: 50,
-    duration: seconds,
+    ...size,
   });
   if (result.non2xx + result.errors > 0) throw new Error('A benchmark request failed.');
+  return result;
+}
+
+async function measure(server: ServerProcess, seconds: number): Promise<Round> {
+  const before = await readChildCpuMicros(server.process);
+  const result = await send(server, { duration: seconds });
   return {
     perSecond: result.requests.average,
     p99Ms: result.latency.p99,
-    cpuMicros: ((await readChildCpuMicros(server)) - before) / result.requests.total,
+    cpuMicros: ((await readChildCpuMicros(server.process)) - before) / result.requests.total,
   };
+}
+
+/** Parts of a measurement of memory. The first ones fill the journal and warm up the agent. */
+const PARTS = 20;
+const WARM_UP_PARTS = 5;
+
+/** Prints the memory of the agent after each part of its requests, and its growth per request. */
+async function measureMemory(requests: number): Promise<void> {
+  console.log(describeMachine());
+  const server = await spawnServer('agent');
+  const points: { sent: number; bytes: number }[] = [];
+  for (let part = 1; part <= PARTS; part += 1) {
+    await send(server, { amount: Math.ceil(requests / PARTS) });
+    const point = { sent: (part * requests) / PARTS, bytes: readRssBytes(server.process.pid) };
+    console.log(`${point.sent} requests: ${(point.bytes / 1e6).toFixed(1)} MB`);
+    points.push(point);
+  }
+  server.process.kill();
+  const growth = slopeOf(points.slice(WARM_UP_PARTS));
+  console.log(`growth: ${growth.toFixed(3)} bytes per request`);
+}
+
+/** Returns the resident memory of a process; NaN on systems without `/proc`. */
+function readRssBytes(pid: number | undefined): number {
+  try {
+    const [, kilobytes] =
+      /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Number(kilobytes) * 1024;
+  } catch {
+    return NaN;
+  }
+}
+
+/** Returns the slope of the line that fits points best. */
+function slopeOf(points: readonly { sent: number; bytes: number }[]): number {
+  const [sentMean, bytesMean] = [
+    mean(points.map(({ sent }) => sent)),
+    mean(points.map(({ bytes }) => bytes)),
+  ];
+  return (
+    mean(points.map(({ sent, bytes }) => (sent - sentMean) * (bytes - bytesMean))) /
+    mean(points.map(({ sent }) => (sent - sentMean) ** 2))
+  );
 }
 
 async function run(seconds: number): Promise<void> {
@@ -164,4 +221,5 @@ async function serve(name: string): Promise<void> {
 
 const [command = '2', name = ''] = process.argv.slice(2);
 if (command === 'serve') await serve(name);
+else if (command === '--requests') await measureMemory(Number(name));
 else await run(Number(command));

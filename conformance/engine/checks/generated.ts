@@ -56,6 +56,7 @@ export function readGenerated(
     include(id, check) {
       const evidenceIn = (transcript: Transcript): Generated[] => {
         const generated = generatedIn(transcript.exchanges, transcript);
+        if (generated.length === 0) return [];
         return [
           ...generated.filter(
             (exchange) =>

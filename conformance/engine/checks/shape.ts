@@ -83,6 +83,7 @@ function isOptional(message: MessageName, body: unknown, pointer: string): boole
  * if it has one of the places or if the schema requires one that is missing.
  */
 export function checkShape({ message, filter, places, unjudged, hint }: ShapeOptions): Check {
+  const paths = places.map((place) => place.split('/').slice(1));
   const violationsAt = (exchange: Exchange): Violation[] =>
     violationsOf(exchange, message).filter(({ pointer }) =>
       places.some((place) => matches(pointer, place)),
@@ -91,8 +92,7 @@ export function checkShape({ message, filter, places, unjudged, hint }: ShapeOpt
     (exchange, transcript) =>
       filter(exchange) &&
       !isKnownError(exchange, transcript) &&
-      (violationsAt(exchange).length > 0 ||
-        places.some((place) => hasValueAt(exchange.json, place.split('/').slice(1)))),
+      (violationsAt(exchange).length > 0 || paths.some((path) => hasValueAt(exchange.json, path))),
     (exchange) =>
       violationsAt(exchange).map((violation) => ({
         exchange: exchange.id,
@@ -127,10 +127,12 @@ function matches(pointer: string, place: string): boolean {
   );
 }
 
-/** Returns whether the path exists; `*` matches any array item. */
-function hasValueAt(value: unknown, keys: string[]): boolean {
-  const [key, ...rest] = keys;
+/** Returns whether the path exists from its key at `start` on; `*` matches any array item. */
+function hasValueAt(value: unknown, path: readonly string[], start = 0): boolean {
+  const key = path[start];
   if (key === undefined) return true;
-  if (key === '*') return Array.isArray(value) && value.some((item) => hasValueAt(item, rest));
-  return isObject(value) && Object.hasOwn(value, key) && hasValueAt(value[key], rest);
+  if (key === '*') {
+    return Array.isArray(value) && value.some((item) => hasValueAt(item, path, start + 1));
+  }
+  return isObject(value) && Object.hasOwn(value, key) && hasValueAt(value[key], path, start + 1);
 }

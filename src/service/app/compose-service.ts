@@ -8,6 +8,7 @@ import { createServiceCounters } from '../background/metrics.ts';
 import { createReportedProblems } from '../background/reported-problems.ts';
 import { startIngestThread } from '../ingest/ingest-thread.ts';
 import { createReadiness } from '../operations/service-readiness.ts';
+import { startFormResultRemover } from '../retention/form-result-remover.ts';
 import { startSpanRemover } from '../retention/span-remover.ts';
 import { createAccess } from './access.ts';
 import type { Base } from './base.ts';
@@ -47,6 +48,8 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
   // What works in the background.
   const spanRemover = await guard(() => startSpanRemover({ ...base, retentionMs }));
   cleanups.push(() => spanRemover.stop());
+  const formResultRemover = startFormResultRemover(base);
+  cleanups.push(() => formResultRemover.stop());
   const writer = await guard(() => startIngestThread({ store: location }));
   cleanups.push(() => writer.close());
   const seed = options.randomSeed ?? randomSeed();

@@ -47,8 +47,6 @@ export interface PageParts
   agentTests: AgentPageOptions['tests'];
   sendChat: PlaygroundOptions['sendChat'];
   browserCalls: BrowserCalls;
-  /** What this process shares with other replicas; undefined if it is alone. */
-  replica: object | undefined;
   /** Logs an error that no page expected. */
   logServerError: (method: string, error: unknown) => void;
   /** Aborts when the service stops. */
@@ -65,7 +63,7 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
     checkReader: ({ headers }) => authentication.authenticateReader(headers),
   });
   const viewers = createViewers({ ...parts, owners: store.owners });
-  const results = parts.replica ? undefined : createFormResults();
+  const results = createFormResults({ store, clock });
   const pages = createPages(app, viewers, { live, results });
   const addFormPaths = collectFormPaths(pages);
   addSignInRoutes(app, { authentication, clock });

@@ -69,15 +69,11 @@ export interface Pages extends Pick<Viewers, 'findReader' | 'findViewer'> {
   ) => void;
 }
 
-/**
- * Creates what adds the routes of pages to a scope.
- * @param results Keeps the pages that forms lead to; undefined if another replica may get the request
- * that follows, so that forms respond with their pages.
- */
+/** Creates what adds the routes of pages to a scope. */
 export function createPages(
   app: FastifyInstance,
   viewers: Viewers,
-  { live, results }: { live: LiveUpdates; results: FormResults | undefined },
+  { live, results }: { live: LiveUpdates; results: FormResults },
 ): Pages {
   const toVisit = <Found extends Viewer>(request: FastifyRequest, found: Found) => ({
     ...found,
@@ -92,7 +88,8 @@ export function createPages(
     page(path, show) {
       app.get(path, async (request, reply) => {
         const visit = toVisit(request, await findViewer(request));
-        const result = results?.find(visit, visit.query.get(RESULT_PARAMETER) ?? '');
+        const id = visit.query.get(RESULT_PARAMETER);
+        const result = id === null ? undefined : await results.find(visit, id);
         return sendAnswer(reply, result ?? (await show(visit)));
       });
     },
@@ -105,7 +102,7 @@ export function createPages(
             return refuse(error, sent);
           })
           .catch((error: unknown) => showError(error, request));
-        return sendAnswer(reply, results ? toRedirect(answer, { request, sent, results }) : answer);
+        return sendAnswer(reply, await toRedirect(answer, { request, sent, results }));
       });
     },
     live(path, watch) {
@@ -124,12 +121,12 @@ function showError(error: unknown, { headers }: FastifyRequest): Answer {
 }
 
 /** Keeps the page that a form led to, and leads the browser to it. */
-function toRedirect(
+async function toRedirect(
   answer: Answer,
   { request, sent, results }: { request: FastifyRequest; sent: Viewer; results: FormResults },
-): Answer {
+): Promise<Answer> {
   if (typeof answer === 'object' && 'location' in answer) return answer;
-  const id = results.keep(
+  const id = await results.keep(
     sent,
     typeof answer === 'string' ? { status: 200, page: answer } : answer,
   );

@@ -1,6 +1,8 @@
 import { html, type Html } from '../../../report-kit/html.ts';
 import { parseBaseUrl } from '../../../platform/base-url.ts';
 import type { TestedAgent } from '../../../contract/index.ts';
+import type { StoredAgent } from '../../store/store.ts';
+import { findChanged, makeVersion, type LabeledValues } from '../frame/edits.ts';
 import { findFieldProblems, isFlawless, type FieldProblems } from '../frame/field-problems.ts';
 import { renderCheckbox, renderField } from '../frame/fields.ts';
 import { readText, renderForm } from '../frame/forms.ts';
@@ -19,6 +21,8 @@ export interface AgentDraft {
   url: string;
   voiceUrl: string;
   problems: FieldProblems<keyof typeof PROBLEMS>;
+  /** What was saved meanwhile. */
+  changed?: LabeledValues | undefined;
 }
 
 /** Returns the values of an agent for its form. */
@@ -28,6 +32,29 @@ export const toDraft = (agent?: { name: string; url: string; voice_url?: string 
   voiceUrl: agent?.voice_url ?? '',
   problems: {},
 });
+
+/** Returns the version of an agent. It counts the changes of its key, which no page shows. */
+const versionOf = ({ name, url, voice_url: voiceUrl, connection }: StoredAgent): string =>
+  makeVersion([name, url, voiceUrl, connection]);
+
+/** Returns what a form of an agent would overwrite although its sender has not seen it. */
+export function findChangedAgent(
+  form: FormData,
+  { name, url, voiceUrl }: AgentDraft,
+  stored: StoredAgent,
+): LabeledValues | undefined {
+  const key = stored.has_api_key ? 'stored, not shown' : 'none';
+  const isKept = readText(form, 'api_key') === '' && readText(form, 'forget_key') === '';
+  return findChanged(form, versionOf(stored), {
+    saved: {
+      Name: stored.name,
+      URL: stored.url,
+      'API key': key,
+      'Voice URL': stored.voice_url ?? '',
+    },
+    entered: { Name: name, URL: url, 'API key': isKept ? key : 'entered', 'Voice URL': voiceUrl },
+  });
+}
 
 /** Reads the form of an agent. The agent is undefined if a value is invalid. */
 export function readAgentForm(form: FormData): {
@@ -69,12 +96,13 @@ export const remindOfKey = (
 /** Renders the form that adds an agent, or changes one. A stored key is never shown. */
 export function renderAgentForm(
   context: PageContext,
-  { draft, action, hasKey }: { draft: AgentDraft; action: string; hasKey?: boolean },
+  { draft, action, stored }: { draft: AgentDraft; action: string; stored?: StoredAgent },
 ): Html {
-  const { name, url, voiceUrl, problems } = draft;
-  const isNew = hasKey === undefined;
+  const { name, url, voiceUrl, problems, changed } = draft;
+  const hasKey = stored?.has_api_key === true;
   return renderForm(context, {
     action,
+    edit: stored && { version: versionOf(stored), changed },
     body: html`${renderField({
         name: 'name',
         label: 'Name',
@@ -117,6 +145,6 @@ export function renderAgentForm(
         },
         html`inputmode="url" placeholder="wss://sandbox.example.com/voice"`,
       )}
-      <p><button>${isNew ? 'Add the agent' : 'Save'}</button></p>`,
+      <p><button>${stored ? 'Save' : 'Add the agent'}</button></p>`,
   });
 }

@@ -113,9 +113,9 @@ function renderChanges(content: AgentPage, context: PageContext): Html {
   const { agent } = readiness;
   const path = `/agents/${agent.id}`;
   return html`${renderUpload(content, context)}
-    <details ${isFlawless(draft.problems) ? '' : 'open'} id="settings">
+    <details ${isFlawless(draft.problems) && !draft.changed ? '' : 'open'} id="settings">
       <summary>Settings</summary>
-      ${renderAgentForm(context, { draft, action: path, hasKey: agent.has_api_key })}
+      ${renderAgentForm(context, { draft, action: path, stored: agent })}
     </details>
     <details>
       <summary>Delete this agent</summary>

@@ -1,12 +1,13 @@
 import { html, type Html } from '../../../report-kit/html.ts';
 import { parseBaseUrl } from '../../../platform/base-url.ts';
 import type { TestedAgent } from '../../../contract/index.ts';
+import { findSettingToMend } from '../../operations/agents.ts';
 import type { StoredAgent } from '../../store/store.ts';
 import { findChanged, makeVersion, type LabeledValues } from '../frame/edits.ts';
 import { findFieldProblems, isFlawless, type FieldProblems } from '../frame/field-problems.ts';
 import { renderCheckbox, renderField } from '../frame/fields.ts';
 import { readText, renderForm } from '../frame/forms.ts';
-import type { PageContext } from '../frame/page-frame.ts';
+import { linkTo, type PageContext } from '../frame/page-frame.ts';
 
 const PROBLEMS = {
   name: 'Enter a name of 1 to 200 characters.',
@@ -93,10 +94,30 @@ export const remindOfKey = (
     ? problems
     : { api_key: 'Enter the key again: pages never show a key, so it was not kept.', ...problems };
 
+/** The query parameter with the field of the form that a link opens. */
+export const EDITED_PARAMETER = 'edit';
+
+/** Renders a link to the field that mends a failed connection; nothing if no field does. */
+export function renderSettingLink(
+  { id, verdict }: { id: string; verdict: string },
+  context: PageContext,
+): Html | undefined {
+  const field = context.token === undefined ? undefined : findSettingToMend(verdict);
+  if (field === undefined) return undefined;
+  const link = linkTo(context, `/agents/${id}`, { [EDITED_PARAMETER]: field });
+  const text = field === 'api_key' ? 'Change the API key' : 'Change the URL';
+  return html`<a href="${link}">${text}</a>`;
+}
+
 /** Renders the form that adds an agent, or changes one. A stored key is never shown. */
 export function renderAgentForm(
   context: PageContext,
-  { draft, action, stored }: { draft: AgentDraft; action: string; stored?: StoredAgent },
+  {
+    draft,
+    action,
+    stored,
+    edited,
+  }: { draft: AgentDraft; action: string; stored?: StoredAgent; edited?: string | null },
 ): Html {
   const { name, url, voiceUrl, problems, changed } = draft;
   const hasKey = stored?.has_api_key === true;
@@ -120,7 +141,8 @@ export function renderAgentForm(
           isRequired: true,
           hint: html`Base URL of the sandbox; <code>/health</code> and the other paths are appended.`,
         },
-        html`inputmode="url" placeholder="https://sandbox.example.com"`,
+        html`inputmode="url" placeholder="https://sandbox.example.com"
+        ${edited === 'url' && 'autofocus'}`,
       )}
       ${renderField(
         {
@@ -132,7 +154,7 @@ export function renderAgentForm(
             ? 'A key is stored and never shown. Leave this empty to keep it.'
             : 'The bearer key of the sandbox, if it needs one. It is stored and never shown.',
         },
-        html`autocomplete="new-password"`,
+        html`autocomplete="new-password" ${edited === 'api_key' && 'autofocus'}`,
       )}
       ${hasKey && renderCheckbox('forget_key', 'Delete the stored key')}
       ${renderField(

@@ -9,6 +9,7 @@ import { createReportedProblems } from '../background/reported-problems.ts';
 import { startIngestThread } from '../ingest/ingest-thread.ts';
 import { createReadiness } from '../operations/service-readiness.ts';
 import { startSessionCounter } from '../background/session-counter.ts';
+import { startFormResultRemover } from '../retention/form-result-remover.ts';
 import { startSpanRemover } from '../retention/span-remover.ts';
 import { createAccess } from './access.ts';
 import type { Base } from './base.ts';
@@ -50,6 +51,8 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
   cleanups.push(() => spanRemover.stop());
   const sessionCounter = startSessionCounter(base);
   cleanups.push(() => sessionCounter.stop());
+  const formResultRemover = startFormResultRemover(base);
+  cleanups.push(() => formResultRemover.stop());
   const writer = await guard(() => startIngestThread({ store: location }));
   cleanups.push(() => writer.close());
   const seed = options.randomSeed ?? randomSeed();

@@ -126,6 +126,12 @@ const REFUSALS: Partial<Record<string, string>> = {
   redirect: 'Redirected',
 };
 
+/** Returns which setting of an agent mends a failed connection with this verdict; undefined if none does. */
+export function findSettingToMend(verdict: string): 'api_key' | 'url' | undefined {
+  if (verdict === REFUSALS.key_refused) return 'api_key';
+  return verdict === REFUSALS.rate_limited ? undefined : 'url';
+}
+
 function summarizeConnection(
   report: ConnectionReport,
 ): Pick<AgentReportSummary, 'standing' | 'verdict' | 'detail'> {

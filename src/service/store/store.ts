@@ -3,6 +3,7 @@ import type { ConnectionCounts, Connections } from './connections.ts';
 import { createConversationStore } from './conversations.ts';
 import { createDocumentStore } from './documents.ts';
 import { createEvalStore } from './evals.ts';
+import { createFormResultStore } from './form-results.ts';
 import { createIngestLogStore } from './ingest-log.ts';
 import { createJobStore } from './jobs.ts';
 import { createOverviewStore } from './overview.ts';
@@ -33,6 +34,7 @@ export type { WaitingConversation } from './conversations.ts';
 export type { DocumentKind, Documents, NewDocument, StoredAgent } from './documents.ts';
 export type { EvalStore, RecentOutcomes } from './evals.ts';
 export type { Conversation } from './find-conversation.ts';
+export type { StoredFormResult } from './form-results.ts';
 export type { FinishedJob, Job, JobStore } from './jobs.ts';
 export type { OwnerCounts } from './overview.ts';
 export type { OwnerStore, StoredKey } from './owners.ts';
@@ -117,6 +119,7 @@ export function createStore(connections: Connections, database: StoreDatabase) {
     settings: createSettingsStore(connections),
     documents: createDocumentStore(connections),
     agentReports: createAgentReportStore(connections),
+    formResults: createFormResultStore(connections),
     jobs: createJobStore(connections),
     ingestLog: createIngestLogStore(connections),
     overview: createOverviewStore(connections),

@@ -48,8 +48,6 @@ export interface PageParts
   sendChat: PlaygroundOptions['sendChat'];
   browserCalls: BrowserCalls;
   queues: { pages: PageQueue };
-  /** What this process shares with other replicas; undefined if it is alone. */
-  replica: object | undefined;
   /** Logs an error that no page expected. */
   logServerError: (method: string, error: unknown) => void;
   /** Aborts when the service stops. */
@@ -66,7 +64,7 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
     checkReader: ({ headers }) => authentication.authenticateReader(headers),
   });
   const viewers = createViewers({ ...parts, owners: store.owners });
-  const results = parts.replica ? undefined : createFormResults();
+  const results = createFormResults({ store, clock });
   const pages = createPages(app, viewers, { live, results, queue: parts.queues.pages });
   const addFormPaths = collectFormPaths(pages);
   addSignInRoutes(app, { authentication, clock });

@@ -10,6 +10,7 @@ import {
   newAgent,
   newAgentReport,
   newEval,
+  newFormResult,
   newRecording,
   newSession,
   newSimulatedSession,
@@ -197,6 +198,7 @@ void t.test(
       const review = { evalId: 'a', mark: 'right' as const, note: '', atMs: NOON_MS };
       t.ok(await store.reviews.put(owner, 'uploaded', review));
       await store.recordings.add(owner, 'uploaded', newRecording());
+      await store.formResults.add(owner, newFormResult(), { countMax: 1, bytesMax: 1 });
       await store.sessions.add(newSimulatedSession(owner, 'simulated'));
       await store.simulations.add(newSimulation(owner));
     }

@@ -370,3 +370,18 @@ void t.test(
     t.match(await clickButton(page, 'Save'), 'The agent was saved.');
   },
 );
+
+void t.test('a refused key leads to the field of the key', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  const { agent } = await withReferenceAgent(t, { apiKey: KEY });
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
+  const { page } = await openPage(t, `${service.url}/agents/shop`);
+  t.match(await clickButton(page, 'Check connection'), 'Key refused');
+  await follow(page, 'text=Change the API key');
+  t.ok(await page.isVisible('[name=api_key]'), 'the settings are open');
+  t.equal(await page.evaluate('document.activeElement.name'), 'api_key');
+  await page.fill('[name=api_key]', KEY);
+  t.match(await clickButton(page, 'Save'), 'The agent was saved.');
+  const checked = await clickButton(page, 'Check connection');
+  t.notMatch(checked, 'Change the API key');
+});

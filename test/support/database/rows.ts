@@ -9,6 +9,7 @@ import type {
   NewSimulation,
   NewSpan,
   Outcome,
+  StoredFormResult,
   TraceRequestRows,
 } from '../../../src/service/store/store.ts';
 
@@ -101,6 +102,11 @@ export function newCloseRequest(
 export function newRecording(audio: Buffer | undefined = Buffer.from('OggS')): NewRecording {
   const lines = [{ turn: 1, startMs: 0, endMs: 500 }];
   return { audio, summary: { durationMs: 1_000, levelMs: 100, user: [9], agent: [0], lines } };
+}
+
+/** Returns the page that a form led to; it expires at noon. */
+export function newFormResult(changes: Partial<StoredFormResult> = {}): StoredFormResult {
+  return { id: 'result', content: Buffer.from([0, 255, 92]), expiresAtMs: NOON_MS, ...changes };
 }
 
 export function newOutcome(evalId: string, outcome: Outcome['outcome'] = 'pass'): Outcome {

@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { schemas } from '../../../src/contract/index.ts';
 import { openSpanWriter } from '../../../src/service/store/open-span-writer.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
-import { newRecording, newSpan, newSpans, NOON_MS } from '../database/rows.ts';
+import { newFormResult, newRecording, newSpan, newSpans, NOON_MS } from '../database/rows.ts';
 import { withFilledService } from './filled-service.ts';
 
 const text = 'Where is my parcel? \u00e9\ud83d\ude42 "quoted" \\N {a,b} NULL';
@@ -73,6 +73,7 @@ async function addRows(file: string, size: DataSize): Promise<void> {
     }
   }
   await store.recordings.add(ownerId, simulated?.id ?? '', newRecording(Buffer.from([0, 255, 92])));
+  await store.formResults.add(ownerId, newFormResult(), { countMax: 1, bytesMax: 1 });
   await sink.close();
   await store.close();
 }

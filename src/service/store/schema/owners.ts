@@ -1,5 +1,6 @@
 import type { IngestLogEntry } from '../records.ts';
 import {
+  bytes,
   integer,
   long,
   nullable,
@@ -98,6 +99,20 @@ export const ownerTables = {
       problems_dismissed_at_ms: withDefault(long, 0),
     },
     { primaryKey: ['owner_id'] },
+  ),
+
+  /** The pages that forms led to, for minutes. */
+  form_results: table(
+    {
+      key: rowKey,
+      owner_id: owner,
+      /** Derived from the id in the address of the page, which alone can decrypt the content. */
+      id: sortedText,
+      expires_at_ms: long,
+      bytes: long,
+      content: bytes,
+    },
+    { primaryKey: ['owner_id', 'id'] },
   ),
 
   ingest_log: table(

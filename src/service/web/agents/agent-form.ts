@@ -1,10 +1,13 @@
 import { html, type Html } from '../../../report-kit/html.ts';
 import { parseBaseUrl } from '../../../platform/base-url.ts';
 import type { TestedAgent } from '../../../contract/index.ts';
+import { findSettingToMend } from '../../operations/agents.ts';
+import type { StoredAgent } from '../../store/store.ts';
+import { findChanged, makeVersion, type LabeledValues } from '../frame/edits.ts';
 import { findFieldProblems, isFlawless, type FieldProblems } from '../frame/field-problems.ts';
 import { renderCheckbox, renderField } from '../frame/fields.ts';
 import { readText, renderForm } from '../frame/forms.ts';
-import type { PageContext } from '../frame/page-frame.ts';
+import { linkTo, type PageContext } from '../frame/page-frame.ts';
 
 const PROBLEMS = {
   name: 'Enter a name of 1 to 200 characters.',
@@ -19,6 +22,8 @@ export interface AgentDraft {
   url: string;
   voiceUrl: string;
   problems: FieldProblems<keyof typeof PROBLEMS>;
+  /** What was saved meanwhile. */
+  changed?: LabeledValues | undefined;
 }
 
 /** Returns the values of an agent for its form. */
@@ -28,6 +33,29 @@ export const toDraft = (agent?: { name: string; url: string; voice_url?: string 
   voiceUrl: agent?.voice_url ?? '',
   problems: {},
 });
+
+/** Returns the version of an agent. It counts the changes of its key, which no page shows. */
+const versionOf = ({ name, url, voice_url: voiceUrl, connection }: StoredAgent): string =>
+  makeVersion([name, url, voiceUrl, connection]);
+
+/** Returns what a form of an agent would overwrite although its sender has not seen it. */
+export function findChangedAgent(
+  form: FormData,
+  { name, url, voiceUrl }: AgentDraft,
+  stored: StoredAgent,
+): LabeledValues | undefined {
+  const key = stored.has_api_key ? 'stored, not shown' : 'none';
+  const isKept = readText(form, 'api_key') === '' && readText(form, 'forget_key') === '';
+  return findChanged(form, versionOf(stored), {
+    saved: {
+      Name: stored.name,
+      URL: stored.url,
+      'API key': key,
+      'Voice URL': stored.voice_url ?? '',
+    },
+    entered: { Name: name, URL: url, 'API key': isKept ? key : 'entered', 'Voice URL': voiceUrl },
+  });
+}
 
 /** Reads the form of an agent. The agent is undefined if a value is invalid. */
 export function readAgentForm(form: FormData): {
@@ -66,15 +94,36 @@ export const remindOfKey = (
     ? problems
     : { api_key: 'Enter the key again: pages never show a key, so it was not kept.', ...problems };
 
+/** The query parameter with the field of the form that a link opens. */
+export const EDITED_PARAMETER = 'edit';
+
+/** Renders a link to the field that mends a failed connection; nothing if no field does. */
+export function renderSettingLink(
+  { id, verdict }: { id: string; verdict: string },
+  context: PageContext,
+): Html | undefined {
+  const field = context.token === undefined ? undefined : findSettingToMend(verdict);
+  if (field === undefined) return undefined;
+  const link = linkTo(context, `/agents/${id}`, { [EDITED_PARAMETER]: field });
+  const text = field === 'api_key' ? 'Change the API key' : 'Change the URL';
+  return html`<a href="${link}">${text}</a>`;
+}
+
 /** Renders the form that adds an agent, or changes one. A stored key is never shown. */
 export function renderAgentForm(
   context: PageContext,
-  { draft, action, hasKey }: { draft: AgentDraft; action: string; hasKey?: boolean },
+  {
+    draft,
+    action,
+    stored,
+    edited,
+  }: { draft: AgentDraft; action: string; stored?: StoredAgent; edited?: string | null },
 ): Html {
-  const { name, url, voiceUrl, problems } = draft;
-  const isNew = hasKey === undefined;
+  const { name, url, voiceUrl, problems, changed } = draft;
+  const hasKey = stored?.has_api_key === true;
   return renderForm(context, {
     action,
+    edit: stored && { version: versionOf(stored), changed },
     body: html`${renderField({
         name: 'name',
         label: 'Name',
@@ -92,7 +141,8 @@ export function renderAgentForm(
           isRequired: true,
           hint: html`Base URL of the sandbox; <code>/health</code> and the other paths are appended.`,
         },
-        html`inputmode="url" placeholder="https://sandbox.example.com"`,
+        html`inputmode="url" placeholder="https://sandbox.example.com"
+        ${edited === 'url' && 'autofocus'}`,
       )}
       ${renderField(
         {
@@ -104,7 +154,7 @@ export function renderAgentForm(
             ? 'A key is stored and never shown. Leave this empty to keep it.'
             : 'The bearer key of the sandbox, if it needs one. It is stored and never shown.',
         },
-        html`autocomplete="new-password"`,
+        html`autocomplete="new-password" ${edited === 'api_key' && 'autofocus'}`,
       )}
       ${hasKey && renderCheckbox('forget_key', 'Delete the stored key')}
       ${renderField(
@@ -117,6 +167,6 @@ export function renderAgentForm(
         },
         html`inputmode="url" placeholder="wss://sandbox.example.com/voice"`,
       )}
-      <p><button>${isNew ? 'Add the agent' : 'Save'}</button></p>`,
+      <p><button>${stored ? 'Save' : 'Add the agent'}</button></p>`,
   });
 }

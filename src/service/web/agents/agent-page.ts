@@ -33,7 +33,12 @@ import { linkToScenario, linkToScenarioSessions } from '../runs/run-links.ts';
 import { renderRuns } from '../runs/runs-page.ts';
 import { withRequirementLinks } from '../requirements/requirement-links.ts';
 import { renderAdvice } from './advice.ts';
-import { renderAgentForm, type AgentDraft } from './agent-form.ts';
+import {
+  EDITED_PARAMETER,
+  renderAgentForm,
+  renderSettingLink,
+  type AgentDraft,
+} from './agent-form.ts';
 import { describeEvidenceTimes } from './evidence-times.ts';
 import { FIX_FIRST_CSS, renderFixFirst, type ReasonLinks } from './fix-first.ts';
 import { pathOfCall } from './call-page.ts';
@@ -109,13 +114,17 @@ const isPlain = ({ url }: StoredAgent): boolean => url.startsWith('http:') && !i
 
 /** Renders the forms that change an agent. */
 function renderChanges(content: AgentPage, context: PageContext): Html {
-  const { readiness, draft } = content;
+  const { readiness, draft, query } = content;
   const { agent } = readiness;
+  const edited = query.get(EDITED_PARAMETER);
   const path = `/agents/${agent.id}`;
   return html`${renderUpload(content, context)}
-    <details ${isFlawless(draft.problems) ? '' : 'open'} id="settings">
+    <details
+      ${isFlawless(draft.problems) && !draft.changed && edited === null ? '' : 'open'}
+      id="settings"
+    >
       <summary>Settings</summary>
-      ${renderAgentForm(context, { draft, action: path, hasKey: agent.has_api_key })}
+      ${renderAgentForm(context, { draft, action: path, stored: agent, edited })}
     </details>
     <details>
       <summary>Delete this agent</summary>
@@ -204,7 +213,12 @@ function renderNext(
   if (next?.next_step === undefined || context.token === undefined) return undefined;
   const { id, next_step: step } = next;
   if (id === 'connection' || (id !== 'simulations' && !canTest)) {
-    return html`<p><b>Next:</b> ${renderAdvice(step)}</p>`;
+    const { standing, verdict } = next;
+    const isDown = id === 'connection' && standing === 'fail';
+    return html`<p>
+      <b>Next:</b> ${renderAdvice(step)}
+      ${isDown && renderSettingLink({ id: agent.id, verdict }, context)}
+    </p>`;
   }
   const link =
     id === 'simulations'
@@ -241,6 +255,7 @@ function renderPart(part: ReadinessPart, content: AgentNews, context: PageContex
         >${describeJudge(part, content)}
       </p>`
     }
+    ${part.id === 'connection' && standing === 'fail' && html`<p>${renderSettingLink({ id: content.readiness.agent.id, verdict }, context)}</p>`}
     ${attempt && renderAttempt(part, attempt, content.nowMs, context)}
     ${renderNextStep(part, content, context)}
   </li>`;

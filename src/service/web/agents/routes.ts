@@ -1,12 +1,23 @@
 import type { TestedAgent } from '../../../contract/index.ts';
 import { findReadiness } from '../../operations/agent-readiness.ts';
 import { changeAgent, checkConnection, type AgentDeps } from '../../operations/agents.ts';
-import { listDocuments, removeDocument, saveDocument } from '../../operations/documents.ts';
+import {
+  findDocument,
+  listDocuments,
+  removeDocument,
+  saveDocument,
+} from '../../operations/documents.ts';
 import { InvalidDocumentError } from '../../requests/errors.ts';
 import { readText } from '../frame/forms.ts';
 import { readPage } from '../frame/list-filter.ts';
 import { goTo, type Pages, type Visit } from '../frame/pages.ts';
-import { readAgentForm, remindOfKey, toDraft, type AgentDraft } from './agent-form.ts';
+import {
+  findChangedAgent,
+  readAgentForm,
+  remindOfKey,
+  toDraft,
+  type AgentDraft,
+} from './agent-form.ts';
 import { renderAgentsPage } from './agents-page.ts';
 import { renderAgent, type AgentPageOptions } from './load-agent-page.ts';
 import { addReadinessRoutes } from './readiness-routes.ts';
@@ -76,6 +87,12 @@ function addAgentPageRoutes({ page, form }: Pages, options: AgentPageOptions): v
       const { id } = params;
       const { draft, agent } = await readAgent(store, ownerId, sent.form, id);
       if (!agent) return { status: 400, page: await renderAgent(options, sent, { draft }) };
+      const stored = await findDocument(store, ownerId, 'agent', id);
+      const changed = findChangedAgent(sent.form, draft, stored);
+      if (changed) {
+        const kept = { ...draft, changed, problems: remindOfKey(sent.form, {}) };
+        return { status: 409, page: await renderAgent(options, sent, { draft: kept }) };
+      }
       const forgetsKey = readText(sent.form, 'forget_key') !== '';
       await changeAgent({ store }, ownerId, { ...agent, id }, { forgetsKey });
       return goTo(context, `/agents/${id}`, { notice: 'saved' });

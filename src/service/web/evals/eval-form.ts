@@ -2,6 +2,7 @@ import { findViolations, resolvePointer, type EvalDefinition } from '../../../co
 import { toSentence } from '../../../platform/sandbox-kit-error.ts';
 import { parseEval } from '../../evals/definitions.ts';
 import { parseBoundedJson } from '../../requests/bounded-json.ts';
+import type { LabeledValues } from '../frame/edits.ts';
 import { InvalidDocumentError, RequestError } from '../../requests/errors.ts';
 import { idField, listFields, type EvalField, type EvalKind } from './eval-fields.ts';
 
@@ -54,6 +55,17 @@ export function showValue({ input }: EvalField, value: unknown): string | undefi
   if (input === 'lines' && Array.isArray(value)) return value.join('\n');
   if (input === 'flag') return 'true';
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Returns the values of a draft by the labels of their fields. */
+export function labelValues({ kind, values }: EvalDraft): LabeledValues {
+  if (kind === undefined) return { Definition: values.get(JSON_FIELD) ?? '' };
+  const shown = listFields(kind, false).map(({ pointer, label, input, choices = [] }) => {
+    const value = (values.get(pointer) ?? '').replaceAll('\r\n', '\n');
+    if (input === 'flag') return [label, value === '' ? 'no' : 'yes'] as const;
+    return [label, choices.find(([choice]) => choice === value)?.[1] ?? value] as const;
+  });
+  return Object.fromEntries(shown);
 }
 
 /** An eval that the form defines, or what is wrong with it. */

@@ -2,6 +2,7 @@ import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { SessionKind } from '../../store/store.ts';
+import type { Edit } from '../frame/edits.ts';
 import {
   renderCheckbox,
   renderField,
@@ -29,6 +30,8 @@ export interface EvalPage {
   /** The ids of the scenarios that refer to it. */
   scenarios: readonly string[];
   trial: ShownTrial;
+  /** Undefined if it is new. */
+  edit: Edit | undefined;
   /** What people think of its outcomes; undefined if it is new. */
   reviews: EvalReviewSummary | undefined;
 }
@@ -48,7 +51,7 @@ export function renderEvalPage(page: EvalPage, context: PageContext): string {
       css: `${CSS}${TRIAL_CSS}${REVIEWS_CSS}`,
       main: html`<h1>${title}</h1>
         ${renderKind(draft, context)}
-        ${renderForm(context, { action: '/evals/save', body: renderBody(page, context) })}
+        ${renderForm(context, { action: '/evals/save', body: renderBody(page, context), edit: page.edit })}
         ${renderDryRun(trial)}
         ${original !== undefined && renderUses(original, page.scenarios, context)}
         ${page.reviews && renderReviews(page.reviews, context)}

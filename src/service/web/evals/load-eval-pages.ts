@@ -3,6 +3,7 @@ import { listDocuments } from '../../operations/documents.ts';
 import { STATUS_WORDS } from '../../runs/reasons.ts';
 import { decideVerdict } from '../../sessions/verdict.ts';
 import type { Store } from '../../store/store.ts';
+import { makeVersion, type LabeledValues } from '../frame/edits.ts';
 import { readPage } from '../frame/list-filter.ts';
 import type { Viewer } from '../frame/viewer.ts';
 import type { ShownTrial, TriableSession } from './dry-run.ts';
@@ -75,9 +76,11 @@ export async function renderEditor(
   page: Pick<EvalPage, 'draft'> & {
     problems?: Problems | undefined;
     trial?: Partial<ShownTrial>;
+    /** What was saved meanwhile. */
+    changed?: LabeledValues | undefined;
   },
 ): Promise<string> {
-  const { draft, problems, trial = {} } = page;
+  const { draft, problems, trial = {}, changed } = page;
   const { original = '' } = draft;
   const stored = (await store.evals.list(ownerId)).find(({ id }) => id === original);
   const [recent, settings, scenarios, reviews] = await Promise.all([
@@ -88,6 +91,7 @@ export async function renderEditor(
   ]);
   const shown = {
     reviews,
+    edit: stored && { version: makeVersion(stored), changed },
     draft,
     ...(problems && { problems }),
     isLive: settings.evals.includes(original),

@@ -2,12 +2,14 @@ import type { EvalDefinition } from '../../../contract/index.ts';
 import { RequestError } from '../../requests/errors.ts';
 import type { RunDry } from '../../operations/dry-run.ts';
 import { deleteEval, findEval, saveEval } from '../../operations/evals.ts';
+import { findChanged, makeVersion, type LabeledValues } from '../frame/edits.ts';
 import { readText } from '../frame/forms.ts';
-import { goTo, type Pages } from '../frame/pages.ts';
+import { goTo, type Pages, type SentForm } from '../frame/pages.ts';
 import type { ShownTrial } from './dry-run.ts';
 import {
   draftOf,
   idTakenProblem,
+  labelValues,
   toNewDraft,
   JSON_FIELD,
   readEval,
@@ -64,6 +66,11 @@ function addEvalForms({ form }: Pages, { store, runDry }: EvalPageOptions): void
       const editor = { draft, ...refused, trial: readTrial(sent.form) };
       return { status: 422, page: await renderEditor(store, sent, editor) };
     }
+    const changed = await findChangedEval(store, sent, draft);
+    if (changed) {
+      const editor = { draft, changed, trial: readTrial(sent.form) };
+      return { status: 409, page: await renderEditor(store, sent, editor) };
+    }
     await saveEval(store.evals, ownerId, read.definition);
     const { evals: liveIds } = await store.settings.get(ownerId);
     const notice = liveIds.includes(read.definition.id) ? 'saved' : 'saved-not-live';
@@ -107,6 +114,21 @@ function readDraft(form: FormData): EvalDraft {
     return typeof value === 'string' ? [[name, value]] : [];
   });
   return { original, kind, values: new Map(values) };
+}
+
+/** Returns what the form would overwrite although its sender has not seen it. */
+async function findChangedEval(
+  store: EvalStores,
+  { ownerId, form }: SentForm,
+  draft: EvalDraft,
+): Promise<LabeledValues | undefined> {
+  if (draft.original === undefined) return undefined;
+  const stored = await findEval(store.evals, ownerId, draft.original);
+  const saved = draftOf(stored, { asJson: draft.kind !== stored.kind });
+  return findChanged(form, makeVersion(stored), {
+    saved: labelValues(saved),
+    entered: labelValues(draft),
+  });
 }
 
 async function findIdProblem(

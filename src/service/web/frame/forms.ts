@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { PageAuthentication } from '../../requests/authentication.ts';
 import { RequestError } from '../../requests/errors.ts';
+import { renderEdit, type Edit } from './edits.ts';
 import { linkTo, type PageContext } from './page-frame.ts';
 
 /** The largest form, with its files. */
@@ -24,11 +25,13 @@ export interface FormContent {
   /** Whether the form contains files. */
   hasFiles?: boolean;
   className?: string;
+  /** What the form edits, if another one may have saved it meanwhile. */
+  edit?: Edit | undefined;
 }
 
 /** Renders a form, or, for readers who may not change anything, how to become one who may. */
 export function renderForm(context: PageContext, form: FormContent): Html {
-  const { action, body, hasFiles = false, className = 'form' } = form;
+  const { action, body, hasFiles = false, className = 'form', edit } = form;
   if (context.token === undefined) {
     return html`<p class="soft">
       To change this, <a href="/sign-in">sign in</a> with the first API key of this service.
@@ -41,7 +44,7 @@ export function renderForm(context: PageContext, form: FormContent): Html {
     ${hasFiles && html`enctype="multipart/form-data"`}
   >
     <input type="hidden" name="${TOKEN_FIELD}" value="${context.token}" />
-    ${body}
+    ${edit && renderEdit(edit)} ${body}
   </form>`;
 }
 

@@ -76,11 +76,8 @@ export type PageQueue = Pick<WorkQueue, 'enter'>;
 /** What all pages use. */
 interface PageTools {
   live: LiveUpdates;
-  /**
-   * Keeps the pages that forms lead to; undefined if another replica may get the request that follows, so
-   * that forms respond with their pages.
-   */
-  results: FormResults | undefined;
+  /** Keeps the pages that forms lead to. */
+  results: FormResults;
   queue: PageQueue;
 }
 
@@ -104,7 +101,8 @@ export function createPages(
       const findAnswer = async (request: FastifyRequest): Promise<Answer> => {
         using _work = await queue.enter();
         const visit = toVisit(request, await findViewer(request));
-        const result = results?.find(visit, visit.query.get(RESULT_PARAMETER) ?? '');
+        const id = visit.query.get(RESULT_PARAMETER);
+        const result = id === null ? undefined : await results.find(visit, id);
         return result ?? (await show(visit));
       };
       app.get(path, async (request, reply) => sendAnswer(reply, await findAnswer(request)));
@@ -118,7 +116,7 @@ export function createPages(
             return refuse(error, sent);
           })
           .catch((error: unknown) => showError(error, request));
-        return sendAnswer(reply, results ? toRedirect(answer, { request, sent, results }) : answer);
+        return sendAnswer(reply, await toRedirect(answer, { request, sent, results }));
       });
     },
     live(path, watch) {
@@ -137,12 +135,12 @@ function showError(error: unknown, { headers }: FastifyRequest): Answer {
 }
 
 /** Keeps the page that a form led to, and leads the browser to it. */
-function toRedirect(
+async function toRedirect(
   answer: Answer,
   { request, sent, results }: { request: FastifyRequest; sent: Viewer; results: FormResults },
-): Answer {
+): Promise<Answer> {
   if (typeof answer === 'object' && 'location' in answer) return answer;
-  const id = results.keep(
+  const id = await results.keep(
     sent,
     typeof answer === 'string' ? { status: 200, page: answer } : answer,
   );

@@ -1,5 +1,6 @@
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { TextKind, TextProblem } from '../../operations/scenarios.ts';
+import type { Edit } from '../frame/edits.ts';
 import { renderTextArea } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import type { PageContext } from '../frame/page-frame.ts';
@@ -8,7 +9,12 @@ import type { PageContext } from '../frame/page-frame.ts';
 export interface EditedText {
   text: string;
   problem?: TextProblem | undefined;
+  /** What it edits; undefined for a new document. */
+  edit?: Edit | undefined;
 }
+
+/** The label of the text. */
+export const TEXT_LABEL = 'YAML or JSON';
 
 /** How far the editor grows with its text. */
 const ROWS = { min: 12, max: 40 };
@@ -24,16 +30,17 @@ export function renderEditor(
     edited,
   }: { kind: TextKind; action: string; button: string; edited: EditedText },
 ): Html {
-  const { text, problem } = edited;
+  const { text, problem, edit } = edited;
   const lines = text.split('\n');
   const rows = Math.min(ROWS.max, Math.max(ROWS.min, lines.length + 1));
   const place = problem?.place;
   const line = place && lines[place.line - 1]?.trim().slice(0, LINE_LENGTH_MAX);
   return renderForm(context, {
     action,
+    edit,
     body: html`${renderTextArea({
         name: 'text',
-        label: 'YAML or JSON',
+        label: TEXT_LABEL,
         value: text,
         rows,
         hint: html`<code
@@ -58,7 +65,7 @@ export function renderDocumentForms(
   if (context.token === undefined) return undefined;
   return html`${
       edited &&
-      html`<details ${edited.problem ? 'open' : ''}>
+      html`<details ${(edited.problem ?? edited.edit?.changed) ? 'open' : ''}>
         <summary>Edit the ${kind}</summary>
         ${renderEditor(context, { kind, action: `${path}/save`, button: 'Save', edited })}
       </details>`

@@ -3,9 +3,10 @@ import type { KitFunctions } from '../../operations/kit-functions.ts';
 import { duplicateDocument, saveText, type TextKind } from '../../operations/scenarios.ts';
 import { RequestError } from '../../requests/errors.ts';
 import type { Documents, Store } from '../../store/store.ts';
+import { findChanged, makeVersion } from '../frame/edits.ts';
 import { readLines } from '../frame/forms.ts';
 import { goTo, type Pages, type Visit } from '../frame/pages.ts';
-import type { EditedText } from './document-editor.ts';
+import { TEXT_LABEL, type EditedText } from './document-editor.ts';
 
 /** The pages of one kind of documents. */
 interface TextPages<Kind extends TextKind> {
@@ -44,7 +45,11 @@ export function addTextRoutes<Kind extends TextKind>(
     const isForm = app.hasRoute({ method: 'POST', url: `${path}/${id}` });
     if (isForm && !(await store.documents.find(ownerId, kind, id))) return goTo(context, path);
     const document = await findDocument(store, ownerId, kind, id);
-    return renderDocument(visit, document, kit && { text: await kit.writeYaml(document) });
+    return renderDocument(
+      visit,
+      document,
+      kit && { text: await kit.writeYaml(document), edit: { version: makeVersion(document) } },
+    );
   });
   form(path, async (sent) => {
     const text = readLines(sent.form, 'text');
@@ -59,10 +64,17 @@ export function addTextRoutes<Kind extends TextKind>(
     const { ownerId, context, params } = sent;
     const document = await findDocument(store, ownerId, kind, params.id);
     const text = readLines(sent.form, 'text');
+    const version = makeVersion(document);
+    const saved = { [TEXT_LABEL]: (await kit?.writeYaml(document)) ?? '' };
+    const changed = findChanged(sent.form, version, { saved, entered: { [TEXT_LABEL]: text } });
+    if (changed) {
+      const edit = { version, changed };
+      return { status: 409, page: await renderDocument(sent, document, { text, edit }) };
+    }
     const result = await save(ownerId, text, params.id);
     if ('problem' in result) {
-      const { problem } = result;
-      return { status: 422, page: await renderDocument(sent, document, { text, problem }) };
+      const edited = { text, problem: result.problem, edit: { version } };
+      return { status: 422, page: await renderDocument(sent, document, edited) };
     }
     return goTo(context, linkToDocument(params.id), { notice: 'saved' });
   });

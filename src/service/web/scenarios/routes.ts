@@ -10,6 +10,7 @@ import { addStarters } from '../../operations/scenarios.ts';
 import type { SimulationEstimate, Simulations } from '../../operations/simulations.ts';
 import type { Store } from '../../store/store.ts';
 import { JUDGED_RUNS_MAX, judgeRuns } from '../runs/judge-runs.ts';
+import { makeVersion } from '../frame/edits.ts';
 import { readText, readTexts } from '../frame/forms.ts';
 import { readPage } from '../frame/list-filter.ts';
 import { goTo, type Pages, type SentForm, type Visit } from '../frame/pages.ts';
@@ -65,9 +66,10 @@ function addVoiceRoute({ form }: Pages, options: ScenarioPageOptions): void {
     const persona = await findDocument(store, ownerId, 'persona', params.id);
     const { draft, persona: changed } = readVoiceForm(sent.form, persona);
     if (!changed) {
-      const edited = kit && { text: await kit.writeYaml(persona) };
+      const edit = { version: makeVersion(persona) };
+      const edited = kit && { text: await kit.writeYaml(persona), edit };
       const page = await renderPersona(options, sent, persona, { edited, voice: draft });
-      return { status: 422, page };
+      return { status: draft.edit.changed ? 409 : 422, page };
     }
     await saveDocument(store, ownerId, 'persona', changed);
     return goTo(context, `/personas/${encodeURIComponent(persona.id)}`, { notice: 'saved' });

@@ -14,6 +14,7 @@ import {
   NETWORK_PRESET_NAMES,
   networkPresets,
 } from '../../../voice/line-impairment/network-presets.ts';
+import { findChanged, makeVersion, type Edit, type LabeledValues } from '../frame/edits.ts';
 import { renderField, renderSelect } from '../frame/fields.ts';
 import { readText, renderForm } from '../frame/forms.ts';
 import type { PageContext } from '../frame/page-frame.ts';
@@ -117,6 +118,7 @@ function describeField({ pointer, hint }: VoiceField): string | undefined {
 export interface VoiceDraft {
   values: ReadonlyMap<string, string>;
   problems: ReadonlyMap<string, string>;
+  edit: Edit;
 }
 
 /** Returns the draft of the voice of a persona. */
@@ -125,10 +127,20 @@ export function voiceDraftOf({ voice = {} }: Persona): VoiceDraft {
     const value = resolvePointer(voice, pointer);
     return typeof value === 'string' || typeof value === 'number' ? [[pointer, String(value)]] : [];
   });
-  return { values: new Map(values), problems: new Map() };
+  return { values: new Map(values), problems: new Map(), edit: { version: makeVersion(voice) } };
 }
 
-/** Reads the form. The persona is undefined if a value is invalid. */
+/** Returns values by the labels of their fields; what is empty is the default. */
+const labelValues = (values: ReadonlyMap<string, string>): LabeledValues =>
+  Object.fromEntries(
+    FIELDS.map(({ pointer, label, choices }) => {
+      const value = values.get(pointer) ?? '';
+      const chosen = choices?.find(([choice]) => choice === value) ?? choices?.[0];
+      return [label, chosen?.[1] ?? value];
+    }),
+  );
+
+/** Reads the form. The persona is undefined if a value is invalid, or others were saved meanwhile. */
 export function readVoiceForm(
   form: FormData,
   persona: Persona,
@@ -156,8 +168,13 @@ export function readVoiceForm(
     if (!field || problems.has(field.pointer)) continue;
     problems.set(field.pointer, `${field.label} must be ${expected}, got ${received}.`);
   }
-  const draft = { values, problems };
-  return { draft, persona: problems.size === 0 ? changed : undefined };
+  const before = voiceDraftOf(persona);
+  const savedMeanwhile = findChanged(form, before.edit.version, {
+    saved: labelValues(before.values),
+    entered: labelValues(values),
+  });
+  const draft = { values, problems, edit: { ...before.edit, changed: savedMeanwhile } };
+  return { draft, persona: problems.size === 0 && !savedMeanwhile ? changed : undefined };
 }
 
 /** Returns the value to store; undefined for a default, NaN for a text that is not a number. */
@@ -207,10 +224,11 @@ export function renderVoiceForm(
   );
   const ofNetwork = FIELDS.filter(({ pointer }) => pointer.startsWith('/network/'));
   const others = FIELDS.filter((field) => !ofNetwork.includes(field));
-  return html`<details ${draft.problems.size > 0 ? 'open' : ''}>
+  return html`<details ${draft.problems.size > 0 || draft.edit.changed ? 'open' : ''}>
     <summary>Edit the voice</summary>
     ${renderForm(context, {
       action,
+      edit: draft.edit,
       body: html`${others.map(render)} ${preset} ${ofNetwork.map(render)}
         <p><button>Save the voice</button></p>`,
     })}

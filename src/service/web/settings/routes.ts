@@ -7,11 +7,17 @@ import type { Backlog } from '../../operations/backlog.ts';
 import { changeSettings, type FindSettingsWarnings } from '../../operations/settings.ts';
 import { InvalidDocumentError, RequestError } from '../../requests/errors.ts';
 import type { Store } from '../../store/store.ts';
+import { findChanged, makeVersion } from '../frame/edits.ts';
 import { findFieldProblems, isFlawless } from '../frame/field-problems.ts';
 import { readText, readTexts } from '../frame/forms.ts';
 import { goTo, type Pages } from '../frame/pages.ts';
 import { BACKLOG_LIVE_PATH, renderBacklog, type ShownBacklog } from './backlog.ts';
-import { renderSettingsPage, type SettingsPage, type SettingsProblems } from './settings-page.ts';
+import {
+  describeSettings,
+  renderSettingsPage,
+  type SettingsPage,
+  type SettingsProblems,
+} from './settings-page.ts';
 
 /** The data and operations of the settings page. */
 export interface SettingsPageOptions {
@@ -39,11 +45,21 @@ export function addSettingsRoutes({ page, form, live }: Pages, options: Settings
   form('/settings', async ({ ownerId, context, form: sent }) => {
     const entered = { evals: readTexts(sent, 'evals'), run_name: readText(sent, 'run_name') };
     const scores = readText(sent, 'then') === 'score';
+    const stored = await loadPage(options, ownerId);
+    const changed = findChanged(sent, stored.edit.version, {
+      saved: describeSettings(stored.settings, stored.evals),
+      entered: describeSettings(entered, stored.evals),
+    });
+    if (changed) {
+      const edit = { ...stored.edit, changed };
+      const shown = { ...stored, settings: entered, edit };
+      return { status: 409, page: renderSettingsPage(shown, context) };
+    }
     const problems = await saveSettings(options, { ownerId, entered, scores });
     if (problems === undefined) {
       return goTo(context, '/settings', { notice: scores ? 'scored' : 'saved' });
     }
-    const shown = { ...(await loadPage(options, ownerId)), settings: entered, problems };
+    const shown = { ...stored, settings: entered, problems };
     return { status: 400, page: renderSettingsPage(shown, context) };
   });
 }
@@ -102,6 +118,7 @@ async function loadPage(options: SettingsPageOptions, ownerId: string): Promise<
   });
   return {
     ...shown,
+    edit: { version: makeVersion(shown.settings) },
     warnings: missingJudgeWarnings(live.evals, hasJudge),
     today: isoDate(clock.nowMs()),
     keyCount: keys.total,

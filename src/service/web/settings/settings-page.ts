@@ -3,6 +3,7 @@ import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { evalKinds } from '../evals/eval-fields.ts';
+import type { Edit, LabeledValues } from '../frame/edits.ts';
 import type { FieldProblems } from '../frame/field-problems.ts';
 import { renderCheckbox, renderField, renderProblem } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
@@ -24,6 +25,7 @@ export interface SettingsPage {
   today: string;
   keyCount: number;
   problems?: SettingsProblems;
+  edit: Edit;
 }
 
 /** Most evals to choose from; selected ones are always shown. */
@@ -48,7 +50,7 @@ export function renderSettingsPage(page: SettingsPage, context: PageContext): st
         ${warnings.map((warning) => html`<p class="remark">${warning}</p>`)}
         ${renderLive(linkTo(context, BACKLOG_LIVE_PATH), renderBacklog(page.backlog, context))}
         ${context.token === undefined && renderSummary(page)}
-        ${renderForm(context, { action: '/settings', body: renderFields(page, context) })}
+        ${renderForm(context, { action: '/settings', body: renderFields(page, context), edit: page.edit })}
         <h2>API keys</h2>
         <p>
           ${keyCount === 1 ? '1 key is' : `${formatNumber(keyCount)} keys are`} valid for this
@@ -60,12 +62,19 @@ export function renderSettingsPage(page: SettingsPage, context: PageContext): st
 }
 
 /** Renders the settings for readers who may not change them. */
-function renderSummary({ evals, settings }: SettingsPage): Html {
-  const names = settings.evals.map((id) => evals.find((each) => each.id === id)?.name ?? id);
-  return renderFactList([
-    ['Evals', names.length === 0 ? 'none' : names.join(', ')],
-    ['Base name of the daily run', settings.run_name],
-  ]);
+const renderSummary = ({ evals, settings }: SettingsPage): Html =>
+  renderFactList(Object.entries(describeSettings(settings, evals)));
+
+/** Returns the settings by the labels of their fields. */
+export function describeSettings(
+  { evals: ids, run_name: runName }: Required<LiveSettings>,
+  evals: readonly EvalDefinition[],
+): LabeledValues {
+  const names = ids.map((id) => evals.find((each) => each.id === id)?.name ?? id).sort();
+  return {
+    Evals: names.length === 0 ? 'none' : names.join(', '),
+    'Base name of the daily run': runName,
+  };
 }
 
 function renderFields(page: SettingsPage, context: PageContext): Html {

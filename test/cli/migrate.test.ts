@@ -39,9 +39,9 @@ void t.test('migrate updates a PostgreSQL database, and says what it lacks', asy
       Array(3).fill({ code: 0, stderr: '' }),
     );
     t.same(results.map(({ stdout }) => stdout).sort(), [
-      'Migrated the database from version 0 to 20.\n',
-      'The database already has version 20.\n',
-      'The database already has version 20.\n',
+      'Migrated the database from version 0 to 21.\n',
+      'The database already has version 21.\n',
+      'The database already has version 21.\n',
     ]);
   });
 
@@ -136,7 +136,7 @@ void t.test('migrate updates a PostgreSQL database, and says what it lacks', asy
       assertUsageError(
         t,
         result,
-        /The database has version 99, .* only versions up to 20\. Update/,
+        /The database has version 99, .* only versions up to 21\. Update/,
       );
     }
   });

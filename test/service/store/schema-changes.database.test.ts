@@ -7,7 +7,11 @@ import t, { type Test } from 'tap';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { migrateWith } from '../../../src/service/store/postgres/migrate.ts';
 import { openPool } from '../../../src/service/store/postgres/pool.ts';
-import { newestVersion, type SchemaChange } from '../../../src/service/store/schema/changes.ts';
+import {
+  newestVersion,
+  schemaChanges,
+  type SchemaChange,
+} from '../../../src/service/store/schema/changes.ts';
 import { migrate } from '../../../src/service/store/sqlite/migrate.ts';
 import { execute, withPostgres } from '../../support/database/postgres.ts';
 import { newStoreLocation, testStore, type Database } from '../../support/database/store.ts';
@@ -66,7 +70,7 @@ const ADD_RUN = `insert into runs (owner_id, name, name_folded) values ('o1', 'R
 testStore('changes are made once, in order, and keep all rows', async (t) => {
   const database = await openRaw(t);
   await database.run(ADD_RUN);
-  const first = [addColumn('one')];
+  const first = [...schemaChanges, addColumn('one')];
   const both = [...first, addColumn('two')];
   for (const changes of [first, both, both]) {
     await database.migrate(changes);
@@ -79,25 +83,26 @@ testStore('a change that fails leaves the database as it was', async (t) => {
   const database = await openRaw(t);
   await database.run(ADD_RUN);
   const broken = 'alter table runs add column three integer; select missing from nowhere';
-  const changes = [addColumn('one'), { sqlite: broken, postgres: broken }];
+  const changes = [...schemaChanges, addColumn('one'), { sqlite: broken, postgres: broken }];
   await t.rejects(database.migrate(changes), /nowhere/);
   t.equal(await database.readVersion(), newestVersion());
   await t.rejects(database.run('select one from runs'), 'the change before it is undone');
   t.match(await database.run('select name from runs'), [{ name: 'Run' }]);
-  await database.migrate(changes.slice(0, 1));
+  await database.migrate(changes.slice(0, -1));
   t.match(await database.run('select one from runs'), [{ one: 7 }]);
 });
 
 testStore('data of an unpublished version is refused, and stays', async (t, kind) => {
   const database = await openRaw(t);
   await database.run(ADD_RUN);
-  for (const version of [1, newestVersion() - 1]) {
+  const first = newestVersion([]);
+  for (const version of [1, first - 1]) {
     await database.setVersion(version);
-    await t.rejects(database.migrate([]), {
+    await t.rejects(database.migrate(schemaChanges), {
       name: kind === 'SQLite' ? 'StoreFileError' : 'UnsupportedSchemaError',
       message: new RegExp(
         `was written by an earlier, unpublished version of this program: it has version ${version}, ` +
-          `and this program supports only versions from ${newestVersion()} on\\. Nothing was changed\\. ` +
+          `and this program supports only versions from ${first} on\\. Nothing was changed\\. ` +
           `Start with ${startWith[kind]}\\.$`,
       ),
     });
@@ -105,6 +110,59 @@ testStore('data of an unpublished version is refused, and stays', async (t, kind
   }
   t.match(await database.run('select name from runs'), [{ name: 'Run' }]);
 });
+
+/** The tables that version 21 changes, as version 20 had them. */
+const VERSION_20: Readonly<Record<Database, string>> = {
+  SQLite: `
+    alter table simulation_plans drop column agent_id;
+    drop table agents;
+    create table agents (key integer primary key, owner_id text not null, name text not null,
+      url text not null, name_folded text not null, url_folded text not null,
+      unique (owner_id, name, url)) strict;
+    pragma user_version = 20;`,
+  PostgreSQL: `
+    alter table simulation_plans drop column agent_id;
+    alter table agents drop column agent_id;
+    alter table agents add unique (owner_id, name, url);
+    update schema_version set version = 20;`,
+};
+
+testStore(
+  'simulations of earlier versions get the id of the agent with their name',
+  async (t, kind) => {
+    const database = await openRaw(t);
+    const runAll = async (statements: string): Promise<void> => {
+      for (const each of statements.split(';').filter((text) => text.trim() !== '')) {
+        await database.run(each);
+      }
+    };
+    await runAll(VERSION_20[kind]);
+    const agent = (id: string, name: string, url: string): string =>
+      `insert into documents (owner_id, kind, id, document) values ('o1', 'agent', '${id}', '${JSON.stringify({ id, name, url })}')`;
+    const tested = (key: number, name: string, url: string): string =>
+      `insert into agents (key, owner_id, name, url, name_folded, url_folded) values (${key}, 'o1', '${name}', '${url}', '${name}', '${url}')`;
+    const plan = JSON.stringify({ agent: { name: 'Shop', url: 'http://b' } });
+    for (const statement of [
+      `insert into owners (id, name) values ('o1', 'o1')`,
+      agent('a', 'Shop', 'http://a'),
+      agent('b', 'Shop', 'http://b'),
+      tested(1, 'Shop', 'http://b'),
+      tested(2, 'Shop', 'http://c'),
+      tested(3, 'Gone', 'http://a'),
+      `insert into simulations (key, owner_id, id, name, name_folded, deleted) values (9, 'o1', 's', 'S', 's', 0)`,
+      `insert into simulation_plans (simulation_key, owner_id, seed, request, started_at_ms) values (9, 'o1', 'x', '${plan}', 0)`,
+    ]) {
+      await database.run(statement);
+    }
+    await database.migrate(schemaChanges);
+    t.same(await database.run('select key, name, agent_id from agents order by key'), [
+      { key: 1, name: 'Shop', agent_id: 'b' },
+      { key: 2, name: 'Shop', agent_id: 'a' },
+      { key: 3, name: 'Gone', agent_id: '' },
+    ]);
+    t.match(await database.run('select agent_id from simulation_plans'), [{ agent_id: 'b' }]);
+  },
+);
 
 const startWith: Readonly<Record<Database, string>> = {
   SQLite: 'a new directory',

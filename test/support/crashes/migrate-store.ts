@@ -5,20 +5,25 @@
 import Sqlite from 'better-sqlite3';
 import { migrateWith } from '../../../src/service/store/postgres/migrate.ts';
 import { openPool } from '../../../src/service/store/postgres/pool.ts';
-import { newestVersion, type SchemaChange } from '../../../src/service/store/schema/changes.ts';
+import {
+  newestVersion,
+  schemaChanges,
+  type SchemaChange,
+} from '../../../src/service/store/schema/changes.ts';
 import { migrate } from '../../../src/service/store/sqlite/migrate.ts';
 
-const changes = ['one', 'two', 'three'].map((name): SchemaChange => {
+const added = ['one', 'two', 'three'].map((name): SchemaChange => {
   const statement = `alter table runs add column ${name} integer not null default 7`;
   return { sqlite: statement, postgres: statement };
 });
+const changes = [...schemaChanges, ...added];
 
 /** The version of the tables with all changes. */
 export const changedVersion = newestVersion(changes);
 
 if (import.meta.main) {
   const [work, location = ''] = process.argv.slice(2);
-  const applied = work === 'change' ? changes : [];
+  const applied = work === 'change' ? changes : schemaChanges;
   if (location.startsWith('postgres:')) {
     const pool = openPool(location);
     await migrateWith(pool, applied).finally(() => pool.end());

@@ -24,6 +24,7 @@ export function newSimulation(
   return {
     ownerId,
     name: 'Nightly',
+    agentId: undefined,
     seed: 'S',
     startedAtMs: NOON_MS,
     secret: 'k',

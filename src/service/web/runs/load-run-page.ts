@@ -78,31 +78,23 @@ export async function loadRunPage(
       ? undefined
       : await store.runs.timeSessions({ ...ref, ids: [ref.id] }, TIMED_SESSIONS_MAX);
   const neighbors = await store.runs.findNeighbors(ref);
-  const tested = watched?.plan.agent ?? found.sessions.find((session) => session.agent)?.agent;
-  const agent = tested && { ...tested, id: await findAgentId(store, ownerId, tested) };
+  const ofSessions = found.sessions.find((session) => session.agent)?.agent;
+  const tested = watched?.plan.agent ?? ofSessions;
+  const agentId = watched?.plan.agentId ?? ofSessions?.id ?? '';
+  const stored = await store.documents.find(ownerId, 'agent', agentId);
+  const agent = tested && { ...tested, id: stored?.id };
   const [scenarioDocuments, evals] = await Promise.all([
     kind === 'simulation' ? listDocuments(store, ownerId, 'scenario') : [],
     store.evals.list(ownerId),
   ]);
-  const stored = {
+  const known = {
     storedScenarios: new Set(scenarioDocuments.map(({ id }) => id)),
     storedEvals: new Set(evals.map(({ id }) => id)),
   };
   const list = { ...found, ...page, query };
   const causes = { unpassed, omittedCauses };
-  const shown = { scenarios, ...stored, ...causes, times: times?.get(ref.id) ?? [] };
+  const shown = { scenarios, ...known, ...causes, times: times?.get(ref.id) ?? [] };
   return { kind, details, watched, ...shown, list, neighbors, agent };
-}
-
-/** Finds the stored agent with this name, preferably at this URL. */
-async function findAgentId(
-  store: Pick<Store, 'documents'>,
-  ownerId: string,
-  { name, url }: { name: string; url: string },
-): Promise<string | undefined> {
-  const agents = await listDocuments(store, ownerId, 'agent');
-  const sameName = agents.filter((agent) => agent.name === name);
-  return (sameName.find((agent) => agent.url === url) ?? sameName[0])?.id;
 }
 
 /** How many of the newest sessions the distributions count. */

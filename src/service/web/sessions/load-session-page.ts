@@ -1,7 +1,6 @@
 import { awaitValues } from '../../../platform/concurrency.ts';
 import { loadTranscript } from '../../sessions/transcripts.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
-import { listDocuments } from '../../operations/documents.ts';
 import { findSimulatedScenario } from '../../operations/conversation-scenarios.ts';
 import type { Session, Store } from '../../store/store.ts';
 import type { ScenarioSource } from './scenario-form.ts';
@@ -30,10 +29,7 @@ export async function loadSessionPage(
   });
   const evals = await store.evals.list(ownerId);
   const { evals: chosen } = await store.settings.get(ownerId);
-  const agents = session.agent ? await listDocuments(store, ownerId, 'agent') : [];
-  const agent = agents.find(
-    ({ name, url }) => name === session.agent?.name && url === session.agent.url,
-  );
+  const agent = await store.documents.find(ownerId, 'agent', session.agent?.id ?? '');
   const scenario = await findSource(store, session, shown.transcript.scored);
   return {
     ...readTurnPage(query),

@@ -60,7 +60,11 @@ function* readSimulatedSessions(
         }),
         kind: 'simulation',
         simulation: { id: simulation.id, name: simulation.name, deleted: false },
-        agent: { name: agent?.name ?? simulation.agent, url: agent?.url ?? '' },
+        agent: {
+          ...(agent?.id !== undefined && { id: agent.id }),
+          name: agent?.name ?? simulation.agent,
+          url: agent?.url ?? '',
+        },
         scenario: session.scenario,
         persona: session.persona,
         runName: undefined,

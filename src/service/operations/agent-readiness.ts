@@ -32,14 +32,14 @@ export async function findReadiness(
   runsMax: number,
 ): Promise<AgentReadiness[]> {
   const { store } = deps;
-  const names = agents.map(({ name }) => name);
+  const ids = agents.map(({ id }) => id);
   const [newest, runsByAgent] = await Promise.all([
     store.agentReports.listNewest(ownerId, agents),
-    store.runs.listSimulationsOfAgents(ownerId, names, JUDGED_SIMULATIONS_MAX),
+    store.runs.listSimulationsOfAgents(ownerId, ids, JUDGED_SIMULATIONS_MAX),
   ]);
   const judgeAgent = async (agent: StoredAgent): Promise<AgentReadiness> => {
     const ofAgent = newest.filter(({ agentId }) => agentId === agent.id);
-    const runs = runsByAgent.get(agent.name) ?? [];
+    const runs = runsByAgent.get(agent.id) ?? [];
     const judge = (kind: AgentReportKind): ReadinessPart =>
       judgeReport(
         agent,

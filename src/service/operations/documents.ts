@@ -159,11 +159,18 @@ export function checkAgentUrls(agent: Pick<TestedAgent, 'url' | 'voice_url'>, at
 export function toAgent(agent: TestedAgent, context: DocumentContext, at = ''): NewDocument {
   checkAgentUrls(agent, at);
   const { api_key: secret, name, url, voice_url } = agent;
-  const knownId = context.known.agents.find((candidate) => candidate.name === name)?.id;
-  const id = agent.id ?? knownId ?? makeDocumentId('agt', [context.ownerId, name]);
+  const { agents } = context.known;
+  const knownId = agents.find((candidate) => candidate.name === name)?.id;
+  const id = agent.id ?? knownId ?? makeAgentId([context.ownerId, name], agents);
   const address = { url, ...(voice_url !== undefined && { voice_url }) };
   const document = { id, name, ...address, has_api_key: secret !== undefined };
   return { kind: 'agent', document, secret };
+}
+
+/** Makes the id of a new agent. An agent that had this name, and was renamed, has another one. */
+function makeAgentId(parts: readonly string[], agents: KnownDocuments['agents']): string {
+  const id = makeDocumentId('agt', parts);
+  return agents.some((agent) => agent.id === id) ? makeAgentId([...parts, id], agents) : id;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Persona, Scenario } from '../../contract/index.ts';
 import type { Connections, WriteTransaction } from './connections.ts';
+import { nameAgent } from './names.ts';
 
 /** An agent that simulations test. Its API key is stored separately, so no list can expose it. */
 export interface StoredAgent {
@@ -108,6 +109,16 @@ export async function putDocument(
     document: JSON.stringify(document),
     secret: added.kind === 'agent' ? (added.secret ?? null) : null,
   };
+  if (added.kind === 'agent') {
+    const existing = await db
+      .selectFrom('documents')
+      .select('key')
+      .where('owner_id', '=', ownerId)
+      .where('kind', '=', kind)
+      .where('id', '=', document.id)
+      .executeTakeFirst();
+    await nameAgent(db, ownerId, { ...added.document, isNew: existing === undefined });
+  }
   await db
     .insertInto('documents')
     .values({ owner_id: ownerId, kind, id: document.id, ...content })

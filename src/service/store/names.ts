@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { foldCase } from '../../platform/fold-case.ts';
 import type { WriteTransaction } from './connections.ts';
 import { insertRows } from './insert-rows.ts';
+import type { SessionAgent } from './records.ts';
 
 /**
  * Caches row keys for one transaction, because many of its sessions share names. Rows are not
@@ -123,40 +124,84 @@ export async function findOrInsertEvalSet(
   );
 }
 
-/** Returns the key of the agent with this name and URL, inserting it if necessary. */
+/**
+ * Returns the key of an agent at a URL, inserting it if necessary. Without an id, it is the stored agent
+ * with this name, if there is one.
+ */
 export async function findOrInsertAgent(
   db: WriteTransaction,
   ownerId: string,
-  { name, url }: { name: string; url: string },
+  agent: SessionAgent,
 ): Promise<number> {
-  const row = {
-    owner_id: ownerId,
-    name,
-    url,
-    name_folded: foldCase(name),
-    url_folded: foldCase(url),
-  };
+  const { id, name, url } = agent;
   return cacheKey(
     db,
-    ['agent', ownerId, name, url],
+    ['agent', ownerId, id, name, url],
     () =>
       db
         .selectFrom('agents')
         .select('key')
         .where('owner_id', '=', ownerId)
-        .where('name', '=', name)
         .where('url', '=', url)
+        .$if(id !== undefined, (query) => query.where('agent_id', '=', id ?? ''))
+        .$if(id === undefined, (query) => query.where('name', '=', name))
+        .orderBy('agent_id', 'desc')
         .executeTakeFirst(),
-    () =>
-      db
+    async () => {
+      const stored = await findStoredAgent(db, ownerId, agent);
+      const row = { ...nameColumns(stored?.name ?? name), agent_id: stored?.id ?? id ?? '' };
+      return db
         .insertInto('agents')
-        .values(row)
+        .values({ owner_id: ownerId, ...row, url, url_folded: foldCase(url) })
         .onConflict((conflict) =>
-          conflict.columns(['owner_id', 'name', 'url']).doUpdateSet({ name }),
+          conflict.columns(['owner_id', 'name', 'url', 'agent_id']).doUpdateSet(row),
         )
         .returning('key')
-        .executeTakeFirstOrThrow(),
+        .executeTakeFirstOrThrow();
+    },
   );
+}
+
+const nameColumns = (name: string) => ({ name, name_folded: foldCase(name) });
+
+/** Finds the stored agent with an id, or else one with this name and URL. */
+async function findStoredAgent(
+  db: WriteTransaction,
+  ownerId: string,
+  { id, name, url }: SessionAgent,
+): Promise<{ id: string; name: string } | undefined> {
+  const rows = await db
+    .selectFrom('documents')
+    .select('document')
+    .where('owner_id', '=', ownerId)
+    .where('kind', '=', 'agent')
+    .$if(id !== undefined, (query) => query.where('id', '=', id ?? ''))
+    .orderBy('key')
+    .execute();
+  const agents = rows.map(({ document }) => JSON.parse(document) as Required<SessionAgent>);
+  if (id !== undefined) return agents[0];
+  // Seed data may name an agent without its URL.
+  return agents.find((agent) => agent.name === name && [agent.url, ''].includes(url));
+}
+
+/**
+ * Gives the sessions of a stored agent its name. A new agent gets the sessions that were run with its name
+ * and URL before.
+ */
+export async function nameAgent(
+  db: WriteTransaction,
+  ownerId: string,
+  { id, name, url, isNew }: Required<SessionAgent> & { isNew: boolean },
+): Promise<void> {
+  const ofOwner = db.updateTable('agents').where('owner_id', '=', ownerId);
+  await ofOwner.set(nameColumns(name)).where('agent_id', '=', id).execute();
+  if (!isNew) return;
+  await ofOwner
+    .set({ agent_id: id })
+    .where('agent_id', '=', '')
+    .where('name', '=', name)
+    .where('url', 'in', [url, ''])
+    .execute();
 }
 
 /** Returns the key of a simulation; an existing one gets the new name and stays deleted if it was. */

@@ -160,6 +160,16 @@ export interface Outcome {
   evidence?: readonly OutcomeEvidence[];
 }
 
+/** The agent of a session. */
+export interface SessionAgent {
+  /** The id of the stored agent; absent if there is none. */
+  id?: string;
+  /** The current one of a stored agent. */
+  name: string;
+  /** The URL that was tested. */
+  url: string;
+}
+
 /** A session with its outcomes (spec 2.4, 2.5). */
 export interface Session {
   id: string;
@@ -173,7 +183,7 @@ export interface Session {
   sourceSessionId: string | undefined;
   /** Simulation only. A deleted simulation keeps its name but has no page. */
   simulation: { id: string; name: string; deleted: boolean } | undefined;
-  agent: { name: string; url: string } | undefined;
+  agent: SessionAgent | undefined;
   scenario: string | undefined;
   persona: string | undefined;
   endReason: string | undefined;

@@ -60,6 +60,8 @@ export interface RunDetails extends RunSums {
 
 /** A simulation with an agent. */
 export interface SimulationOfAgent extends RunSummary {
+  /** The id of the stored agent. */
+  agentId: string;
   /** The URL that was tested. */
   agentUrl: string;
   scenarios: readonly ScenarioCounts[];
@@ -129,13 +131,13 @@ export function createRunStore({ reader, read }: Connections) {
         );
         return session;
       }),
-    /** Returns the newest simulations of each of these agents by the name of the agent, newest first. */
+    /** Returns the newest simulations of each of these agents by the id of the agent, newest first. */
     listSimulationsOfAgents: (
       ownerId: string,
-      agentNames: readonly string[],
+      agentIds: readonly string[],
       limitPerAgent: number,
     ): Promise<Map<string, SimulationOfAgent[]>> =>
-      read(ownerId, (db) => listSimulationsOfAgents(db, { ownerId, agentNames, limitPerAgent })),
+      read(ownerId, (db) => listSimulationsOfAgents(db, { ownerId, agentIds, limitPerAgent })),
     /** Returns how long and how fast the newest sessions of each run were, by the id of the run. */
     timeSessions: (runs: RunRefs, sessionsMax: number): Promise<Map<string, TimedSession[]>> =>
       read(runs.ownerId, (db) => timeRuns(db, runs, sessionsMax)),
@@ -160,11 +162,11 @@ async function listSimulationsOfAgents(
   const found = rows.map(({ key, id, name }): RunRow => ({ key, id, name, state: undefined }));
   const runs = await addScenarioSums(db, found);
   const runById = new Map(runs.map((run) => [run.id, run]));
-  const ofAgents = rows.flatMap(({ agent, agentUrl, id }) => {
+  const ofAgents = rows.flatMap(({ agentId, agentUrl, id }) => {
     const run = runById.get(id);
-    return run ? [{ ...run, agent, agentUrl }] : [];
+    return run ? [{ ...run, agentId, agentUrl }] : [];
   });
-  return Map.groupBy(ofAgents, ({ agent }) => agent);
+  return Map.groupBy(ofAgents, ({ agentId }) => agentId);
 }
 
 async function listRuns(

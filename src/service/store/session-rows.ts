@@ -44,6 +44,7 @@ function findRows(db: Reader, keys: readonly number[]) {
     .leftJoin('simulations', 'simulations.key', 'sessions.simulation_key')
     .selectAll('sessions')
     .select(['runs.name as run_name', 'agents.name as agent_name', 'agents.url as agent_url'])
+    .select('agents.agent_id')
     .select(['simulations.id as simulation_id', 'simulations.name as simulation_name'])
     .select('simulations.deleted as simulation_deleted')
     .where('sessions.key', 'in', keys)
@@ -52,7 +53,7 @@ function findRows(db: Reader, keys: readonly number[]) {
 
 function toSession(row: Row): Omit<Session, 'outcomes'> {
   const { run_key: runKey, run_name: runName } = row;
-  const { agent_name: agentName, agent_url: agentUrl } = row;
+  const { agent_id: agentId, agent_name: name, agent_url: url } = row;
   const { simulation_id: simulationId, simulation_name: simulationName } = row;
   return {
     id: row.id,
@@ -67,7 +68,8 @@ function toSession(row: Row): Omit<Session, 'outcomes'> {
       simulationId !== null && simulationName !== null
         ? { id: simulationId, name: simulationName, deleted: row.simulation_deleted === 1 }
         : undefined,
-    agent: agentName !== null && agentUrl !== null ? { name: agentName, url: agentUrl } : undefined,
+    agent:
+      name !== null && url !== null ? { name, url, ...(agentId && { id: agentId }) } : undefined,
     scenario: row.scenario ?? undefined,
     persona: row.persona ?? undefined,
     endReason: row.end_reason ?? undefined,

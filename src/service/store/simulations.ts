@@ -2,6 +2,7 @@ import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts'
 import type { Selectable } from 'kysely';
 import { addSession } from './add-sessions.ts';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
+import type { StoredAgent } from './documents.ts';
 import { findOrInsertSimulation } from './names.ts';
 import { findSessions } from './session-rows.ts';
 import type { NewSession, Session } from './records.ts';
@@ -10,6 +11,7 @@ import type { Tables } from './schema/tables.ts';
 
 /** The request that started a simulation, with everything it refers to copied into it. */
 export interface StoredSimulationRequest {
+  /** Its name is the current one if it is stored. */
   agent: { name: string; url: string; voice_url?: string };
   /** What is known about the build that is tested; undefined if it is no stored agent. */
   build?: TestedBuild;
@@ -35,6 +37,8 @@ export interface SimulationPlan extends StoredSimulationRequest {
   ownerId: string;
   name: string;
   deleted: boolean;
+  /** The id of the stored agent that is tested. */
+  agentId: string | undefined;
   seed: string;
   /** How many earlier simulations of the owner used the same random seed. */
   repeat: number;
@@ -47,6 +51,7 @@ export interface SimulationPlan extends StoredSimulationRequest {
 export interface NewSimulation extends StoredSimulationRequest {
   ownerId: string;
   name: string;
+  agentId: string | undefined;
   seed: string;
   startedAtMs: number;
   /** The API key of the agent's sandbox. */
@@ -55,14 +60,22 @@ export interface NewSimulation extends StoredSimulationRequest {
   makeId: (repeat: number) => string;
 }
 
+const selectPlans = (db: Reader) =>
+  db
+    .selectFrom('simulation_plans')
+    .innerJoin('simulations', 'simulations.key', 'simulation_plans.simulation_key')
+    .leftJoin('documents', (join) =>
+      join
+        .onRef('documents.owner_id', '=', 'simulation_plans.owner_id')
+        .on('documents.kind', '=', 'agent')
+        .onRef('documents.id', '=', 'simulation_plans.agent_id'),
+    )
+    .select(['simulations.id', 'simulations.name', 'deleted', 'simulation_plans.owner_id'])
+    .select(['simulation_key', 'seed', 'request', 'state', 'started_at_ms', 'agent_id'])
+    .select('documents.document as agent_document');
+
 /** Creates the store of simulations. */
 export function createSimulationStore({ reader, read, write, writeAlone, directory }: Connections) {
-  const selectPlans = (db: Reader) =>
-    db
-      .selectFrom('simulation_plans')
-      .innerJoin('simulations', 'simulations.key', 'simulation_plans.simulation_key')
-      .select(['simulations.id', 'simulations.name', 'deleted', 'simulation_plans.owner_id'])
-      .select(['simulation_key', 'seed', 'request', 'state', 'started_at_ms']);
   const withRepeat = async (rows: PlanRow[]): Promise<SimulationPlan[]> =>
     Promise.all(
       rows.map(async (row) => toPlan(row, await countRepeats(reader(row.owner_id), row))),
@@ -165,11 +178,15 @@ export async function removeSimulation(
 }
 
 type PlanRow = Pick<Tables['simulations'], 'id' | 'name' | 'deleted'> &
-  Omit<Selectable<Tables['simulation_plans']>, 'secret'>;
+  Omit<Selectable<Tables['simulation_plans']>, 'secret'> & { agent_document: string | null };
 
 function toPlan(row: PlanRow, repeat: number): SimulationPlan {
+  const request = JSON.parse(row.request) as StoredSimulationRequest;
+  const stored = JSON.parse(row.agent_document ?? '{}') as Partial<StoredAgent>;
   return {
-    ...(JSON.parse(row.request) as StoredSimulationRequest),
+    ...request,
+    agent: { ...request.agent, name: stored.name ?? request.agent.name },
+    agentId: row.agent_id ?? undefined,
     id: row.id,
     ownerId: row.owner_id,
     name: row.name,
@@ -197,7 +214,7 @@ async function countRepeats(
 }
 
 async function add(db: WriteTransaction, simulation: NewSimulation): Promise<string> {
-  const { ownerId, name, seed, startedAtMs, secret, makeId, ...request } = simulation;
+  const { ownerId, name, seed, agentId, startedAtMs, secret, makeId, ...request } = simulation;
   const { count } = await db
     .selectFrom('simulation_plans')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -215,6 +232,7 @@ async function add(db: WriteTransaction, simulation: NewSimulation): Promise<str
       request: JSON.stringify(request),
       secret: secret ?? null,
       started_at_ms: startedAtMs,
+      agent_id: agentId ?? null,
     })
     .execute();
   return id;

@@ -95,13 +95,14 @@ testStore('a change that fails leaves the database as it was', async (t) => {
 testStore('data of an unpublished version is refused, and stays', async (t, kind) => {
   const database = await openRaw(t);
   await database.run(ADD_RUN);
-  for (const version of [1, newestVersion([]) - 1]) {
+  const first = newestVersion([]);
+  for (const version of [1, first - 1]) {
     await database.setVersion(version);
-    await t.rejects(database.migrate([]), {
+    await t.rejects(database.migrate(schemaChanges), {
       name: kind === 'SQLite' ? 'StoreFileError' : 'UnsupportedSchemaError',
       message: new RegExp(
         `was written by an earlier, unpublished version of this program: it has version ${version}, ` +
-          `and this program supports only versions from ${newestVersion([])} on\\. Nothing was changed\\. ` +
+          `and this program supports only versions from ${first} on\\. Nothing was changed\\. ` +
           `Start with ${startWith[kind]}\\.$`,
       ),
     });
@@ -109,6 +110,80 @@ testStore('data of an unpublished version is refused, and stays', async (t, kind
   }
   t.match(await database.run('select name from runs'), [{ name: 'Run' }]);
 });
+
+const listIndexes = ['sessions_scored', 'sessions_failed', 'sessions_of_run'];
+
+/** Undoes what the changes after version 20 added to sessions; indexes matter by their names only. */
+const WITHOUT_COUNTS = `
+  drop table form_results;
+  drop table traced_sessions;
+  drop table session_counts;
+  drop table eval_set_members;
+  drop table eval_sets;
+  drop index sessions_uncounted;
+  ${listIndexes.map((name) => `drop index ${name};`).join('')}
+  alter table sessions drop column eval_set_key;
+  ${listIndexes.map((name) => `create index ${name} on sessions (owner_id);`).join('')}`;
+
+/** Makes the tables those of version 20. */
+const VERSION_20: Readonly<Record<Database, string>> = {
+  SQLite: `
+    drop trigger sessions_added;
+    drop trigger sessions_removed;
+    drop trigger sessions_changed;
+    ${WITHOUT_COUNTS}
+    alter table simulation_plans drop column agent_id;
+    drop table agents;
+    create table agents (key integer primary key, owner_id text not null, name text not null,
+      url text not null, name_folded text not null, url_folded text not null,
+      unique (owner_id, name, url)) strict;
+    pragma user_version = 20;`,
+  PostgreSQL: `
+    drop function count_sessions cascade;
+    create index sessions_counted on sessions (owner_id);
+    ${WITHOUT_COUNTS}
+    alter table simulation_plans drop column agent_id;
+    alter table agents drop column agent_id;
+    alter table agents add unique (owner_id, name, url);
+    update schema_version set version = 20;`,
+};
+
+testStore(
+  'simulations of earlier versions get the id of the agent with their name',
+  async (t, kind) => {
+    const database = await openRaw(t);
+    const runAll = async (statements: string): Promise<void> => {
+      for (const each of statements.split(';').filter((text) => text.trim() !== '')) {
+        await database.run(each);
+      }
+    };
+    await runAll(VERSION_20[kind]);
+    const agent = (id: string, name: string, url: string): string =>
+      `insert into documents (owner_id, kind, id, document) values ('o1', 'agent', '${id}', '${JSON.stringify({ id, name, url })}')`;
+    const tested = (key: number, name: string, url: string): string =>
+      `insert into agents (key, owner_id, name, url, name_folded, url_folded) values (${key}, 'o1', '${name}', '${url}', '${name}', '${url}')`;
+    const plan = JSON.stringify({ agent: { name: 'Shop', url: 'http://b' } });
+    for (const statement of [
+      `insert into owners (id, name) values ('o1', 'o1')`,
+      agent('a', 'Shop', 'http://a'),
+      agent('b', 'Shop', 'http://b'),
+      tested(1, 'Shop', 'http://b'),
+      tested(2, 'Shop', 'http://c'),
+      tested(3, 'Gone', 'http://a'),
+      `insert into simulations (key, owner_id, id, name, name_folded, deleted) values (9, 'o1', 's', 'S', 's', 0)`,
+      `insert into simulation_plans (simulation_key, owner_id, seed, request, started_at_ms) values (9, 'o1', 'x', '${plan}', 0)`,
+    ]) {
+      await database.run(statement);
+    }
+    await database.migrate(schemaChanges);
+    t.same(await database.run('select key, name, agent_id from agents order by key'), [
+      { key: 1, name: 'Shop', agent_id: 'b' },
+      { key: 2, name: 'Shop', agent_id: 'a' },
+      { key: 3, name: 'Gone', agent_id: '' },
+    ]);
+    t.match(await database.run('select agent_id from simulation_plans'), [{ agent_id: 'b' }]);
+  },
+);
 
 const startWith: Readonly<Record<Database, string>> = {
   SQLite: 'a new directory',

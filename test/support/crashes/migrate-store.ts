@@ -12,13 +12,11 @@ import {
 } from '../../../src/service/store/schema/changes.ts';
 import { migrate } from '../../../src/service/store/sqlite/migrate.ts';
 
-const changes = [
-  ...schemaChanges,
-  ...['one', 'two', 'three'].map((name): SchemaChange => {
-    const statement = `alter table runs add column ${name} integer not null default 7`;
-    return { sqlite: statement, postgres: statement };
-  }),
-];
+const added = ['one', 'two', 'three'].map((name): SchemaChange => {
+  const statement = `alter table runs add column ${name} integer not null default 7`;
+  return { sqlite: statement, postgres: statement };
+});
+const changes = [...schemaChanges, ...added];
 
 /** The version of the tables with all changes. */
 export const changedVersion = newestVersion(changes);

@@ -25,6 +25,7 @@ export function newSimulation(
   return {
     ownerId,
     name: 'Nightly',
+    agentId: undefined,
     seed: 'S',
     startedAtMs: NOON_MS,
     secret: 'k',

@@ -31,7 +31,7 @@ export interface ConfiguredModels {
 export async function findAgent(store: Store, ownerId: string, { agent }: SimulationRequest) {
   if (typeof agent !== 'string') {
     checkAgentUrls(agent, '/agent');
-    return { agent: toAddress(agent), secret: agent.api_key, connection: undefined };
+    return { agent: toAddress(agent), secret: agent.api_key, stored: undefined };
   }
   const agents = await listDocuments(store, ownerId, 'agent');
   const stored = agents.find(({ id }) => id === agent);
@@ -42,7 +42,7 @@ export async function findAgent(store: Store, ownerId: string, { agent }: Simula
   // An earlier release may have stored it.
   checkAgentUrls(stored, '/agent');
   const secret = await store.documents.findApiKey(ownerId, agent);
-  return { agent: toAddress(stored), secret, connection: stored.connection ?? 0 };
+  return { agent: toAddress(stored), secret, stored };
 }
 
 const toAddress = ({

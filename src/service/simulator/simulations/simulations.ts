@@ -3,7 +3,7 @@ import { isoTime, type Clock } from '../../../platform/clock.ts';
 import { randomSeed } from '../../../platform/random.ts';
 import type { Simulations } from '../../operations/simulations.ts';
 import { summarizeCounts } from '../../runs/scenario-results.ts';
-import type { ScenarioCounts, Store } from '../../store/store.ts';
+import type { ScenarioCounts, Store, StoredAgent, TestedBuild } from '../../store/store.ts';
 import { describeCost, estimateCost } from '../cost.ts';
 import { CHAT_CONCURRENCY } from '../options.ts';
 import { countSessions, makeSimulationId } from '../session-plan.ts';
@@ -34,7 +34,7 @@ export function createSimulations(options: SimulationsOptions): Simulations {
   const { store, simulator } = options;
   return {
     async start(ownerId, request, agentVersion) {
-      const { agent, secret, connection } = await findAgent(store, ownerId, request);
+      const { agent, secret, stored } = await findAgent(store, ownerId, request);
       const scenarios = await resolveRequestedScenarios(store, ownerId, request);
       const { samples, channel, concurrency = CHAT_CONCURRENCY, seed = randomSeed() } = request;
       const startedAtMs = options.clock.nowMs();
@@ -44,6 +44,7 @@ export function createSimulations(options: SimulationsOptions): Simulations {
         ownerId,
         name,
         agent,
+        agentId: stored?.id,
         secret,
         concurrency,
         scenarios,
@@ -51,9 +52,7 @@ export function createSimulations(options: SimulationsOptions): Simulations {
         startedAtMs,
         ...(samples !== undefined && { samples }),
         ...(channel !== undefined && { channel }),
-        ...(connection !== undefined && {
-          build: { connection, ...(agentVersion !== undefined && { agentVersion }) },
-        }),
+        ...(stored && { build: describeBuild(stored, agentVersion) }),
         makeId: (repeat) => makeSimulationId(seed, repeat),
       });
       simulator.wake();
@@ -100,6 +99,11 @@ export function createSimulations(options: SimulationsOptions): Simulations {
     cancelAll: (ownerId) => simulator.cancelAll(ownerId),
   };
 }
+
+const describeBuild = (
+  { connection = 0 }: StoredAgent,
+  agentVersion: string | undefined,
+): TestedBuild => ({ connection, ...(agentVersion !== undefined && { agentVersion }) });
 
 async function judgeSimulation(
   store: Store,

@@ -19,7 +19,11 @@ export function toStoredSession(
     startedAtMs: result.startedAtMs,
     endedAtMs: result.endedAtMs,
     simulation: { id: plan.id, name: plan.name, deleted: false },
-    agent: { name: plan.agent.name, url: plan.agent.url },
+    agent: {
+      ...(plan.agentId !== undefined && { id: plan.agentId }),
+      name: plan.agent.name,
+      url: plan.agent.url,
+    },
     scenario: scenario.name,
     persona: persona.name,
     endReason: result.endReason,

@@ -1,5 +1,5 @@
 /**
- * Version 21: lists count their matches in advance. Sessions that exist are counted later, in small
+ * Lists count their matches in advance. Sessions that exist are counted later, in small
  * transactions (see `eval_set_key`).
  */
 export const addSessionCounts = {

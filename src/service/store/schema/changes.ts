@@ -2,7 +2,9 @@
  * The versions of the tables. A new database gets the tables as `tables.ts` describes them, with the
  * newest version. An older one gets the changes since its version. Both get the newest triggers then.
  */
+import { addAgentIds } from './add-agent-ids.ts';
 import { addSessionCounts } from './add-session-counts.ts';
+import { addSessionTables } from './add-session-tables.ts';
 
 /** A change of existing tables, by statements for each database. */
 export interface SchemaChange {
@@ -10,14 +12,18 @@ export interface SchemaChange {
   postgres: string;
 }
 
-/** The version of the first release. Versions 1 to 20 were never published. */
-const FIRST_VERSION = 21;
+/** The version of the first release. Versions 1 to 19 were never published. */
+const FIRST_VERSION = 20;
 
 /**
  * The changes after the first version, in order; each makes the next version. Never change a published
  * one.
  */
-export const schemaChanges: readonly SchemaChange[] = [addSessionCounts];
+export const schemaChanges: readonly SchemaChange[] = [
+  addSessionTables,
+  addAgentIds,
+  addSessionCounts,
+];
 
 /** Returns the newest version. */
 export const newestVersion = (changes: readonly SchemaChange[] = schemaChanges): number =>

@@ -47,8 +47,14 @@ export const sessionTables = {
       url: sortedText,
       name_folded: sortedText,
       url_folded: sortedText,
+      /** Id of the stored agent in `documents`; empty if there was none. */
+      agent_id: sortedText,
     },
-    { primaryKey: ['key'], unique: [['owner_id', 'name', 'url']] },
+    {
+      primaryKey: ['key'],
+      unique: [['owner_id', 'name', 'url', 'agent_id']],
+      indexes: { agents_stored: { on: ['owner_id', 'agent_id', 'url'] } },
+    },
   ),
 
   simulations: table(
@@ -76,6 +82,8 @@ export const sessionTables = {
       secret: nullable(text),
       state: withDefault(oneOf(['running', 'ended', 'canceled']), 'running'),
       started_at_ms: long,
+      /** Id of the tested agent in `documents`; null if it is not stored. */
+      agent_id: nullable(sortedText),
     },
     {
       primaryKey: ['simulation_key'],

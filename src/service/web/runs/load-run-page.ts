@@ -1,4 +1,3 @@
-import { listDocuments } from '../../operations/documents.ts';
 import type { Simulations } from '../../operations/simulations.ts';
 import { RequestError } from '../../requests/errors.ts';
 import { sortByUrgency, summarizeCounts } from '../../runs/scenario-results.ts';
@@ -79,24 +78,18 @@ export async function loadRunPage(
       ? undefined
       : await store.runs.timeSessions({ ...ref, ids: [ref.id] }, TIMED_SESSIONS_MAX);
   const neighbors = await store.runs.findNeighbors(ref);
-  const tested = watched?.plan.agent ?? found.sessions.find((session) => session.agent)?.agent;
-  const agent = tested && { ...tested, id: await findAgentId(store, ownerId, tested) };
+  const ofSessions = found.sessions.find((session) => session.agent)?.agent;
+  const tested = watched?.plan.agent ?? ofSessions;
+  const agentId = watched?.plan.agentId ?? ofSessions?.id ?? '';
+  const agent = tested && {
+    ...tested,
+    id: (await store.documents.find(ownerId, 'agent', agentId))?.id,
+  };
   const stored = await listStoredDefinitions(store, ownerId);
   const list = { ...found, ...page, query };
   const causes = { unpassed, omittedCauses };
   const shown = { scenarios, stored, ...causes, times: times?.get(ref.id) ?? [] };
   return { kind, details, watched, ...shown, list, neighbors, agent };
-}
-
-/** Finds the stored agent with this name, preferably at this URL. */
-async function findAgentId(
-  store: Pick<Store, 'documents'>,
-  ownerId: string,
-  { name, url }: { name: string; url: string },
-): Promise<string | undefined> {
-  const agents = await listDocuments(store, ownerId, 'agent');
-  const sameName = agents.filter((agent) => agent.name === name);
-  return (sameName.find((agent) => agent.url === url) ?? sameName[0])?.id;
 }
 
 /** How many of the newest sessions the distributions count. */

@@ -1,7 +1,6 @@
 import { html } from '../../../report-kit/html.ts';
 import type { ParameterError } from '../../requests/errors.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import { listDocuments } from '../../operations/documents.ts';
 import { cancelSimulation, type Simulations } from '../../operations/simulations.ts';
 import type { RunFilter, Store } from '../../store/store.ts';
 import { readText } from '../frame/forms.ts';
@@ -71,10 +70,9 @@ function addRepeatRoutes(
   const load = async ({ ownerId, params }: Visit<'id'>) => {
     const plan = await store.simulations.find(ownerId, params.id);
     if (!plan) throw unknownRun('simulation');
-    const { name, url } = plan.agent;
-    const agents = await listDocuments(store, ownerId, 'agent');
     // A stored agent is called with its key.
-    const stored = agents.find((agent) => agent.name === name && agent.url === url);
+    const agent = await store.documents.find(ownerId, 'agent', plan.agentId ?? '');
+    const stored = agent?.url === plan.agent.url ? agent : undefined;
     const request = { ...toRepeatRequest(plan), ...(stored && { agent: stored.id }) };
     return { plan, request, health: await simulations.checkHealth(ownerId, request) };
   };

@@ -1,7 +1,7 @@
 import { awaitValues } from '../../../platform/concurrency.ts';
+import { listDocuments } from '../../operations/documents.ts';
 import { loadTranscript } from '../../sessions/transcripts.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
-import { listDocuments } from '../../operations/documents.ts';
 import { findSimulatedScenario } from '../../operations/conversation-scenarios.ts';
 import type { Session, Store } from '../../store/store.ts';
 import type { ScenarioSource } from './scenario-form.ts';
@@ -31,12 +31,7 @@ export async function loadSessionPage(
   });
   const evals = await store.evals.list(ownerId);
   const { evals: chosen } = await store.settings.get(ownerId);
-  const agentName = session.agent?.name ?? traced?.agent;
-  const agents = agentName === undefined ? [] : await listDocuments(store, ownerId, 'agent');
-  const agent = agents.find(
-    // Spans name no URL.
-    ({ name, url }) => name === agentName && (!session.agent || url === session.agent.url),
-  );
+  const agent = await findAgent(store, session, traced?.agent);
   const scenario = await findSource(store, session, shown.transcript.scored);
   return {
     ...readTurnPage(query),
@@ -45,7 +40,7 @@ export async function loadSessionPage(
     scenario,
     evalIds: new Set(evals.map(({ id: evalId }) => evalId)),
     target: {
-      agent: agentName,
+      agent: session.agent?.name ?? traced?.agent,
       agentId: agent?.id,
       channel: session.simulated?.channel ?? traced?.channel,
     },
@@ -53,6 +48,18 @@ export async function loadSessionPage(
     spanCount: conversation?.spanCount ?? 0,
     spansRemoved: conversation?.spansRemoved,
   };
+}
+
+/** Finds the stored agent of a session. Spans name no id, and no URL. */
+async function findAgent(
+  store: Store,
+  { ownerId, agent }: Session,
+  tracedName: string | undefined,
+): Promise<{ id: string } | undefined> {
+  if (agent) return store.documents.find(ownerId, 'agent', agent.id ?? '');
+  if (tracedName === undefined) return undefined;
+  const agents = await listDocuments(store, ownerId, 'agent');
+  return agents.find(({ name }) => name === tracedName);
 }
 
 /** Reads the list that the page was opened from. An invalid one counts as none. */

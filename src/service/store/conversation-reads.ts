@@ -24,7 +24,7 @@ const SPAN_BYTES = 1_000;
 
 /** The transaction itself reads no more of a conversation, so that it is short. */
 export const SEARCHED_SPANS_MAX = 200;
-export const SEARCHED_BYTES_MAX = 100_000;
+const SEARCHED_BYTES_MAX = 100_000;
 
 /** How much of several conversations is read together. SQLite blocks the event loop meanwhile. */
 const GROUP_SPANS_MAX = 500;

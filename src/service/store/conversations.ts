@@ -3,8 +3,13 @@ import type { TurnBuilder } from '../turns/turn-builder.ts';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { createConversationReads } from './conversation-reads.ts';
 import { findConversation, isUnscored, type Conversation } from './find-conversation.ts';
-import { closeAndQueueScoring, findEarlierClose, queueScoring } from './queue-scoring.ts';
-import type { CloseAllRequest, CloseRequest, CloseResult, Page } from './records.ts';
+import {
+  closeAndQueueScoring,
+  findEarlierClose,
+  queueScoring,
+  type CloseResult,
+} from './queue-scoring.ts';
+import type { CloseAllRequest, CloseRequest, Page } from './records.ts';
 import { readScoredConversations } from './scored-conversations.ts';
 import { endOfPrefix } from './text-search.ts';
 

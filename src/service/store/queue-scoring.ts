@@ -21,16 +21,18 @@ import {
 } from './conversation-spans.ts';
 import { findConversation, isUnscored } from './find-conversation.ts';
 import { findOrInsertRun } from './names.ts';
-import type {
-  CloseAllRequest,
-  CloseRequest,
-  CloseResult,
-  NewSession,
-  SpanLink,
-  StoredSpan,
-} from './records.ts';
+import type { CloseAllRequest, CloseRequest, NewSession, SpanLink, StoredSpan } from './records.ts';
 import type { Dialect } from './schema/table.ts';
 import { insertTracedSessions, type TracedSession } from './traced-sessions.ts';
+
+/** The result of closing a conversation. */
+export interface CloseResult {
+  run: string;
+  evaluationsQueued: number;
+  alreadyClosed: boolean;
+  /** What its turns lack; undefined if they were not built. */
+  losses?: readonly TurnLoss[];
+}
 
 /** How to queue the scoring of conversations of one owner. */
 interface ScoringRequest extends Pick<CloseRequest, 'ownerId' | 'atMs' | 'evals'>, Partitioned {}

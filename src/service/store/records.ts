@@ -9,7 +9,6 @@ import type {
   TurnTaking,
   UserAdherence,
 } from '../../contract/index.ts';
-import type { TurnLoss } from '../turns/turn-losses.ts';
 import type { StoredTurn } from '../turns/turn-types.ts';
 
 /** A JSON object with any content. */
@@ -123,15 +122,6 @@ export interface CloseRequest {
 /** How to close several conversations of one owner. */
 export interface CloseAllRequest extends Omit<CloseRequest, 'conversationId' | 'sessionId'> {
   conversations: readonly Pick<CloseRequest, 'conversationId' | 'sessionId'>[];
-}
-
-/** The result of closing a conversation. */
-export interface CloseResult {
-  run: string;
-  evaluationsQueued: number;
-  alreadyClosed: boolean;
-  /** What its turns lack; undefined if they were not built. */
-  losses?: readonly TurnLoss[];
 }
 
 /** Whether a session comes from a simulation or from production. */

@@ -38,6 +38,7 @@ export type { StoredFormResult } from './form-results.ts';
 export type { FinishedJob, Job, JobStore } from './jobs.ts';
 export type { OwnerCounts } from './overview.ts';
 export type { OwnerStore, StoredKey } from './owners.ts';
+export type { CloseResult } from './queue-scoring.ts';
 export type { CallSummary, NewRecording, Recording } from './recordings.ts';
 export type { Review, ReviewedOutcome } from './reviews.ts';
 export type { TimedSession } from './response-times.ts';

@@ -1,6 +1,6 @@
 /**
  * Kills processes at named points in many rounds: `node test/crash/run.ts [--rounds N]` (default: 1,000).
- * CRASH_SEED repeats a run. Prints the output of the tests, without the assertions that passed.
+ * `--faults` runs only those in which the disk fails. CRASH_SEED repeats a run. Prints the output of the tests, without the assertions that passed.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,9 +10,12 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { withDatabaseServer } from '../support/database/postgres.ts';
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '1000' } } });
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '1000' }, faults: { type: 'boolean' } },
+});
+const pattern = values.faults ? 'storage-faults.test.ts' : '*.test.ts';
 await withDatabaseServer(async (environment) => {
-  for (const file of globSync(join(import.meta.dirname, '*.test.ts')).sort()) {
+  for (const file of globSync(join(import.meta.dirname, pattern)).sort()) {
     const child = spawn(process.execPath, [file, '--rounds', values.rounds], {
       // The tests have their own limits.
       env: { ...process.env, ...environment, TAP_TIMEOUT: '0' },

@@ -2,132 +2,34 @@
  * `kill -9` of a service at named points of its transactions, while clients send spans and close
  * conversations: on SQLite and on PostgreSQL, alone and as one of three replicas.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { Agent } from 'undici';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
 import {
-  start,
-  type ProcessOptions,
-  type RunningProcess,
-} from '../support/commands/command-process.ts';
-import {
-  assertStoredOnce,
-  listViolations,
-  watchChanges,
-  type Query,
-} from '../support/crashes/crash-audit.ts';
-import {
-  assertScoredOnce,
   drain,
-  evals,
   FIRST_ROUND_MS,
-  listSessions,
   planConversation,
   ROUND_MS,
   sendConversation,
   type PlannedConversation,
-  type ReachedService,
 } from '../support/crashes/crash-clients.ts';
 import { servicePoints } from '../support/crashes/crash-points.ts';
 import { countRounds, runRounds, type CrashRound } from '../support/crashes/crash-rounds.ts';
-import { execute, withPostgres } from '../support/database/postgres.ts';
+import {
+  assertComplete,
+  CLIENTS,
+  createDatabaseSite,
+  createFileSite,
+  keyOf,
+  type Service,
+  type Site,
+} from '../support/crashes/crash-sites.ts';
 
 const ROUNDS = countRounds(66, 6);
-const CLIENTS = 4;
 const CONVERSATIONS_PER_CLIENT = 10;
 const PAUSE_MS = 20;
 /** How long a client repeats its requests when the others must have taken over. */
 const REPEAT_MS_MAX = 60_000;
-
-// A key allows 120 requests per minute, so rounds take turns with them.
-const KEY_SETS = 60;
-const keyOf = (round: number, client: number): string => `client-${client}-${round % KEY_SETS}`;
-const SEED = {
-  keys: Array.from({ length: KEY_SETS * CLIENTS }, (_, nth) => ({
-    key: keyOf(nth % KEY_SETS, Math.floor(nth / KEY_SETS)),
-  })),
-  evals,
-  settings: { evals: evals.map(({ id }) => id) },
-};
-
-type Service = ReachedService & RunningProcess;
-
-/** Where services run. */
-interface Site {
-  /** Starts a service; undefined if it ended before it listened. */
-  start: (options?: ProcessOptions) => Promise<Service | undefined>;
-  query: Query;
-  /** Lets the leases of killed processes end. */
-  endLeases: () => Promise<void>;
-  /** Returns what is wrong with the database itself. */
-  findDamage: () => Promise<unknown[]>;
-}
-
-async function startService(
-  t: Test,
-  args: readonly string[],
-  options: ProcessOptions,
-): Promise<Service | undefined> {
-  const running = await start(t, ['serve', '--port', '0', '--json', ...args], options);
-  if (running.firstLine.startsWith('{')) {
-    return { ...running, ...(JSON.parse(running.firstLine) as ReachedService) };
-  }
-  if (running.child.signalCode !== 'SIGKILL') throw new Error(running.firstLine);
-  return undefined;
-}
-
-function createFolder(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'kit-crash-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(join(folder, 'seed.json'), JSON.stringify(SEED));
-  return folder;
-}
-
-function createFileSite(t: Test): Site {
-  const folder = createFolder(t);
-  const args = ['--data', join(folder, 'data'), '--seed-file', join(folder, 'seed.json')];
-  const query: Query = (statement) => {
-    const db = new Sqlite(join(folder, 'data/service.db'), { readonly: true });
-    try {
-      return Promise.resolve(db.prepare<[], Record<string, unknown>>(statement).all());
-    } finally {
-      db.close();
-    }
-  };
-  return {
-    start: (options = {}) => startService(t, args, options),
-    query,
-    // The next process releases the jobs of the one before.
-    endLeases: () => Promise.resolve(),
-    async findDamage() {
-      const [checked] = await query('pragma integrity_check');
-      const problems = checked?.['integrity_check'] === 'ok' ? [] : [checked];
-      return [...problems, ...(await query('pragma foreign_key_check'))];
-    },
-  };
-}
-
-async function createDatabaseSite(t: Test): Promise<Site> {
-  const { url } = await withPostgres(t, 'migrated');
-  await watchChanges(url);
-  const args = ['--seed', 'shared', '--seed-file', join(createFolder(t), 'seed.json')];
-  return {
-    start: (options = {}) =>
-      startService(t, args, {
-        ...options,
-        env: { ...options.env, SANDBOX_KIT_DATABASE_URL: url },
-      }),
-    query: (statement) => execute(url, statement),
-    async endLeases() {
-      await execute(url, `update jobs set due_at_ms = 0 where state = 'taken'`);
-    },
-    findDamage: () => listViolations(url),
-  };
-}
 
 /** Lets clients send to a victim and to other replicas until the victim is killed, or all is sent. */
 async function sendUntilKilled(
@@ -161,21 +63,6 @@ async function sendUntilKilled(
   };
   await Promise.all(Array.from({ length: CLIENTS }, (_, client) => runClient(client)));
   return planned;
-}
-
-/** Asserts that everything that was sent is stored and scored once. */
-async function assertComplete(
-  t: Test,
-  { number }: CrashRound,
-  site: Site,
-  service: Service,
-  planned: PlannedConversation[],
-): Promise<void> {
-  const items = await listSessions(service, FIRST_ROUND_MS + number * ROUND_MS, ROUND_MS);
-  assertScoredOnce(t, planned, items);
-  const expected = { prefix: `r${number}-`, evalCount: evals.length };
-  await assertStoredOnce(t, site.query, planned, expected);
-  t.same(await site.findDamage(), [], 'the database is intact');
 }
 
 async function runServiceRounds(t: Test, site: Site, replicas: number, rounds: number) {

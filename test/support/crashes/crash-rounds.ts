@@ -7,7 +7,7 @@ import { atNight } from '../nightly.ts';
 import { CRASH_PASS, CRASH_POINT, CRASH_PRELOAD, type CrashPoint } from './crash-points.ts';
 
 /** CRASH_SEED determines the points, their passes, and what clients send. A failure prints it. */
-const { CRASH_SEED = randomSeed() } = process.env;
+export const { CRASH_SEED = randomSeed() } = process.env;
 
 /** One round. */
 export interface CrashRound {

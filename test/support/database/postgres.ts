@@ -29,6 +29,8 @@ export interface PostgresServer extends TestDatabase {
   restart: () => Promise<void>;
   /** Kills the server with SIGKILL. */
   kill: () => Promise<void>;
+  /** The process id of the server. */
+  pid: () => number;
 }
 
 /** What a new database contains: nothing, or the tables of the service, in partitions by owner or not. */
@@ -88,7 +90,7 @@ export async function withPostgresServer(
 ): Promise<PostgresServer> {
   const server = await startServerProcess(options);
   t.teardown(server.remove);
-  const { start, stop, kill } = server;
+  const { start, stop, kill, pid } = server;
   const create = (): Promise<TestDatabase> => createDatabase(server.superuserUrl(), 'empty');
   return {
     ...(await create()),
@@ -96,6 +98,7 @@ export async function withPostgresServer(
     start,
     stop,
     kill,
+    pid,
     async restart() {
       await stop();
       await start();

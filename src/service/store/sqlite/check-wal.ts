@@ -47,6 +47,9 @@ function hasDamage(file: string): boolean {
   });
   if (!isHeaderValid) return laterCommits > 0 || readable > 1 || isIndexed;
   if (isIndexed && index.frames > readable) return true;
+  // All that was committed is readable. What follows are transactions that failed, for example because
+  // the disk could not sync, and over whose beginning later ones were written.
+  if (isIndexed && index.frames === readable) return false;
   // Each commit is durable before the next transaction begins.
   return laterCommits > 0 && framesAfterLaterCommit > 0;
 }

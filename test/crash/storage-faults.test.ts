@@ -1,0 +1,222 @@
+/**
+ * A disk that fails while a service on SQLite stores spans and scores: a failing sync, writes that fail,
+ * a full disk, and writes of which half arrives before the process is killed.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent } from 'undici';
+import t, { type Test } from 'tap';
+import { systemClock } from '../../src/platform/clock.ts';
+import { seededRandom, type Random } from '../../src/platform/random.ts';
+import {
+  drain,
+  FIRST_ROUND_MS,
+  planConversation,
+  ROUND_MS,
+  sendConversation,
+  type Exchange,
+  type PlannedConversation,
+} from '../support/crashes/crash-clients.ts';
+import { countRounds, CRASH_SEED } from '../support/crashes/crash-rounds.ts';
+import {
+  assertComplete,
+  CLIENTS,
+  createFileSite,
+  keyOf,
+  type Service,
+} from '../support/crashes/crash-sites.ts';
+import {
+  buildFaultyStorage,
+  findBuildProblem,
+  type FaultyStorage,
+  type StorageFault,
+} from '../support/crashes/faulty-storage.ts';
+import { makeSpan, makeTraceRequest } from '../support/traces/otlp.ts';
+import { until } from '../support/until.ts';
+
+const ROUNDS = countRounds(40, 4);
+const CONVERSATIONS = 5;
+const PAUSE_MS = 20;
+/** A fault ends when it was seen, or when clients had no 503 for this long. */
+const UNSEEN_MS_MAX = 3_000;
+const FAILING_MS_MAX = 1_500;
+
+const faults: readonly Omit<StorageFault, 'skip'>[] = [
+  { operation: 'sync', fault: 'EIO' },
+  { operation: 'write', fault: 'torn' },
+  { operation: 'write', fault: 'ENOSPC' },
+  { operation: 'write', fault: 'EIO' },
+  { operation: 'sync', fault: 'torn' },
+];
+
+const hasEnded = ({ child }: Service): boolean =>
+  child.exitCode !== null || child.signalCode !== null;
+
+interface Round {
+  number: number;
+  chance: Random;
+  service: Service;
+  dispatcher: Agent;
+}
+
+/** Sends conversations until all are acknowledged or the service ends; 503 is repeated. */
+async function send(
+  { number, chance, service, dispatcher }: Round,
+  onExchange: (exchange: Exchange) => void,
+): Promise<PlannedConversation[]> {
+  const planned: PlannedConversation[] = [];
+  const runClient = async (client: number): Promise<void> => {
+    const clientChance = chance.fork(`client ${client}`);
+    for (let nth = 0; nth < CONVERSATIONS && !hasEnded(service); nth += 1) {
+      const startMs = FIRST_ROUND_MS + number * ROUND_MS + clientChance.integer(0, ROUND_MS / 2);
+      const conversation = planConversation(clientChance, `r${number}-c${client}-${nth}`, startMs);
+      planned.push(conversation);
+      const key = keyOf(number, client);
+      const route = { url: service.url, dispatcher, key, isDatabaseRemote: true, onExchange };
+      while (!hasEnded(service) && !(await sendConversation(conversation, route))) {
+        await systemClock.sleep(PAUSE_MS);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, (_, client) => runClient(client)));
+  return planned;
+}
+
+/** Lets the disk fail for a while; returns whether the service said so. */
+async function failForAWhile(
+  { chance, service }: Round,
+  storage: FaultyStorage,
+  fault: Omit<StorageFault, 'skip'>,
+  countRefused: () => number,
+): Promise<boolean> {
+  await systemClock.sleep(chance.integer(0, 200));
+  storage.fail({ ...fault, skip: chance.integer(0, 20) });
+  const refused = countRefused();
+  const startedMs = systemClock.monotonicMs();
+  const isSeen = (): boolean => hasEnded(service) || countRefused() > refused;
+  while (!isSeen() && systemClock.monotonicMs() < startedMs + UNSEEN_MS_MAX) {
+    await systemClock.sleep(5);
+  }
+  if (isSeen()) await systemClock.sleep(chance.integer(0, FAILING_MS_MAX));
+  return isSeen();
+}
+
+async function runRound(
+  t: Test,
+  site: ReturnType<typeof createFileSite>,
+  storage: FaultyStorage,
+  number: number,
+  chance: Random,
+  dispatcher: Agent,
+): Promise<string> {
+  const fault = faults[number % faults.length];
+  if (!fault) throw new Error('No fault.');
+  storage.heal();
+  const service = await site.start({ env: storage.env });
+  if (!service) throw new Error('A service on a healthy disk ended.');
+  const round = { number, chance, service, dispatcher };
+  let refused = 0;
+  const wrong: Exchange[] = [];
+  const onExchange = (exchange: Exchange): void => {
+    if (exchange.status === 503) refused += 1;
+    if (exchange.status === 503 && exchange.retryAfter === undefined) wrong.push(exchange);
+  };
+  const sending = send(round, onExchange);
+  const isSeen = await failForAWhile(round, storage, fault, () => refused);
+  const isKilled = chance.fraction() < 0.3;
+  if (isKilled) await service.end('SIGKILL');
+  storage.heal();
+  const planned = await sending;
+  t.same(wrong, [], 'each 503 says when to try again');
+  if (!hasEnded(service)) {
+    await until(
+      'the service recovers',
+      async () => (await fetch(`${service.url}/ready`)).status === 200,
+    );
+    await service.end('SIGKILL');
+  }
+  const next = await site.start({ env: storage.env });
+  if (!next) throw new Error('The next service ended.');
+  for (const [nth, conversation] of planned.entries()) {
+    const key = keyOf(number, nth % CLIENTS);
+    t.ok(await sendConversation(conversation, { url: next.url, dispatcher, key }), 'resent');
+  }
+  await drain(next);
+  await assertComplete(t, { number }, site, next, planned);
+  await next.end('SIGKILL');
+  return `${fault.operation} ${fault.fault}: ${isSeen ? 'seen' : 'not seen'}`;
+}
+
+function skipUnlessBuildable(): { timeout: number; skip?: string } {
+  const problem = findBuildProblem();
+  return { timeout: 0, ...(problem !== undefined && { skip: problem }) };
+}
+
+/** Returns the storage of the database of a service. */
+function createStorage(t: Test): FaultyStorage {
+  const folder = mkdtempSync(join(tmpdir(), 'kit-faults-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return buildFaultyStorage(folder, 'service.db');
+}
+
+void t.test(
+  'what a service acknowledged survives a failing disk',
+  skipUnlessBuildable(),
+  async (t) => {
+    const storage = createStorage(t);
+    const dispatcher = new Agent();
+    t.teardown(() => dispatcher.destroy());
+    const chance = seededRandom(CRASH_SEED).fork(t.name);
+    t.comment(`CRASH_SEED=${CRASH_SEED}`);
+    const site = createFileSite(t);
+    const counts: Record<string, number> = {};
+    for (let number = 0; number < ROUNDS && t.passing(); number += 1) {
+      const outcome = await runRound(
+        t,
+        site,
+        storage,
+        number,
+        chance.fork(`round ${number}`),
+        dispatcher,
+      );
+      counts[outcome] = (counts[outcome] ?? 0) + 1;
+    }
+    t.comment(`${ROUNDS} rounds: `, counts);
+  },
+);
+
+void t.test(
+  'what failed transactions left in the log is no damage',
+  skipUnlessBuildable(),
+  async (t) => {
+    const storage = createStorage(t);
+    const site = createFileSite(t);
+    const service = await site.start({ env: storage.env });
+    if (!service) throw new Error('A service on a healthy disk ended.');
+    const store = async (spanCount: number): Promise<number> => {
+      const spans = Array.from({ length: spanCount }, (_, nth) =>
+        makeSpan({ conversationId: `c-${spanCount}-${nth}`, user: 'x'.repeat(3_000) }),
+      );
+      const response = await fetch(`${service.url}/v1/traces`, {
+        method: 'POST',
+        headers: { 'x-service-api-key': service.apiKey, 'content-type': 'application/json' },
+        body: JSON.stringify(makeTraceRequest(spans)),
+      });
+      return response.status;
+    };
+    t.equal(await store(2), 200);
+    storage.fail({ operation: 'sync', fault: 'EIO', skip: 0 });
+    const statuses = [];
+    // Each is written over the beginning of the one before.
+    for (const spanCount of [60, 40, 20]) statuses.push(await store(spanCount));
+    t.same(statuses, [503, 503, 503], 'while no sync succeeds');
+    storage.heal();
+    t.equal(await store(1), 200, 'when it succeeds again');
+    await service.end('SIGKILL');
+    const next = await site.start();
+    t.ok(next, 'the next service starts');
+    const [row] = await site.query('select count(*) as spans from spans');
+    t.ok(Number(row?.['spans']) >= 3, 'and has what was acknowledged');
+  },
+);

@@ -70,9 +70,12 @@ export function createScaledClock(factor: number): Clock {
       sleepOnSystem(Math.max(0, ms / factor), undefined, signal ? { signal } : {}),
     deadline(ms) {
       const controller = new AbortController();
-      const timer = setTimeout(() => {
-        controller.abort(new DeadlinePassed(`no response within ${ms} ms`));
-      }, Math.max(0, ms / factor));
+      const timer = setTimeout(
+        () => {
+          controller.abort(new DeadlinePassed(`no response within ${ms} ms`));
+        },
+        Math.max(0, ms / factor),
+      );
       return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) };
     },
   };

@@ -4,6 +4,7 @@ import { schemas } from '../../../src/contract/index.ts';
 import { report, row } from '../../support/conformance/check-report.ts';
 import { openPage } from '../../support/pages/browser.ts';
 import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { hang, withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 
 const short = { id: 'short', name: 'Short', kind: 'max_turns', params: { max: 9 } };
@@ -38,16 +39,19 @@ void t.test('a ready agent is ready for what was tested', async (t) => {
 
 void t.test('a canceled simulation does not replace a judged one', async (t) => {
   const { service, admin, drain } = await withEmptyService(t);
-  const { agent } = await withReferenceAgent(t);
-  await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
-  await admin('POST /simulations', { agent: 'shop', scenarios: [scenario] });
+  const double = await withSandboxDouble(t);
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: double.url });
+  const run = { agent: 'shop', scenarios: [scenario] };
+  await admin('POST /simulations', run);
   await drain();
-  const slow = { ...scenario, limits: { max_turns: 30 } };
-  const again = { agent: 'shop', scenarios: [slow], samples: 2000, concurrency: 1 };
-  const { id } = (await admin('POST /simulations', again)) as { id: string };
-  const { page } = await openPage(t, `${service.url}/simulation/${id}`);
-  await page.waitForSelector('[aria-label=Sessions] tbody tr');
+  const { page } = await openPage(t, `${service.url}/agents/shop`);
+  t.match(await page.innerText('.parts'), /Simulations\s+1 of 1 scenario passed/);
+  double.setBehavior({ chat: hang });
+  const earlier = double.chats().length;
+  const { id } = (await admin('POST /simulations', run)) as { id: string };
+  await double.waitForRequests('chat', earlier + 1);
   await admin(`POST /simulations/${id}/cancel`);
-  await page.goto(`${service.url}/agents/shop`);
+  t.match(await admin(`GET /simulations/${id}`), { sessions: [{ status: 'canceled' }] });
+  await page.reload();
   t.match(await page.innerText('.parts'), /Simulations\s+1 of 1 scenario passed/);
 });

@@ -99,6 +99,9 @@ function summarizeCheck(report: CheckReport): AgentReportSummary {
     kitVersion,
     detail: blockedBy?.message ?? formatList(detail),
     ...(report.agentVersion !== undefined && { agentVersion: report.agentVersion }),
+    judgesVoice: report.requirements.some(
+      ({ area, verdict: of }) => area === 'voice' && ['pass', 'fail', 'warn', 'note'].includes(of),
+    ),
     ...(verdict === 'not-judged' && { judgesNothing: true }),
     ...(blockedBy && !NO_BLOCKS.includes(blockedBy.id) && { isBlocked: true }),
   };

@@ -114,7 +114,7 @@ export function describeReadiness({ parts, readiness }: AgentReadiness): {
   headline: string;
   reasons: string;
 } {
-  if (readiness === 'yes') return { headline: 'Ready to onboard.', reasons: '' };
+  if (readiness === 'yes') return { headline: describeCoverage(parts), reasons: '' };
   if (readiness === 'unknown') {
     const open = parts.filter(({ standing }) => standing !== 'pass');
     const missing = open.filter(({ atMs }) => atMs === undefined);
@@ -128,6 +128,16 @@ export function describeReadiness({ parts, readiness }: AgentReadiness): {
   }
   const failed = parts.filter(({ standing }) => standing === 'fail');
   return { headline: 'Not ready:', reasons: nameVerdicts(failed).join(' ') };
+}
+
+/** Says what the evidence of a ready agent covers: an agent need not have voice. */
+function describeCoverage(parts: readonly ReadinessPart[]): string {
+  const findSummary = (id: ReadinessPart['id']) =>
+    parts.find((part) => part.id === id)?.report?.summary;
+  if (findSummary('check')?.judgesVoice === true) return 'Ready for text and voice.';
+  return findSummary('connection')?.hasVoice === false
+    ? 'Ready for text; the sandbox has no voice endpoint.'
+    : 'Ready for text; voice not tested.';
 }
 
 const nameVerdicts = (parts: readonly ReadinessPart[]): string[] =>

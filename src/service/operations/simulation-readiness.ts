@@ -18,6 +18,7 @@ interface NewestResult {
   build: TestedBuild;
   result: ScenarioResult;
   isRunning: boolean;
+  isCanceled: boolean;
 }
 
 /**
@@ -77,28 +78,41 @@ export async function judgeSimulations(
   return { ...shown, standing: 'pass', verdict, detail: `${all}, none failed ${newestRun}.` };
 }
 
-/** Returns the newest result of each scenario, those of the newest runs first. */
+/**
+ * Returns the newest result of each scenario, those of the newest runs first. A canceled run that decided
+ * nothing about a scenario does not replace an earlier result.
+ */
 async function findNewestResults(
   { simulations }: ReadinessDeps,
   ownerId: string,
   runs: readonly SimulationOfAgent[],
 ): Promise<NewestResult[]> {
-  const runOf = new Map<string, SimulationOfAgent>();
+  const found = new Map<string, NewestResult>();
   for (const run of runs) {
-    for (const { scenarioId } of run.scenarios) {
-      if (!runOf.has(scenarioId)) runOf.set(scenarioId, run);
+    const isNeeded = ({ scenarioId }: { scenarioId: string }): boolean => {
+      const result = found.get(scenarioId);
+      return !result || judgesNothing(result);
+    };
+    if (!run.scenarios.some(isNeeded)) continue;
+    // A scenario of which no session ended is not in the counts.
+    const counted = new Set(run.scenarios.map(({ scenarioId }) => scenarioId));
+    const watched = await simulations.watch(ownerId, run.id);
+    const { status, plan } = watched ?? {};
+    const isRunning = status === 'running' || status === 'evaluating';
+    const rest = { run, build: plan?.build ?? {}, isRunning, isCanceled: status === 'canceled' };
+    for (const result of watched?.scenarios ?? summarizeCounts(run.scenarios)) {
+      const { scenario_id: scenarioId } = result;
+      const newest = found.get(scenarioId);
+      const added = { ...rest, result };
+      if (!counted.has(scenarioId)) continue;
+      if (!newest || (judgesNothing(newest) && !judgesNothing(added))) found.set(scenarioId, added);
     }
   }
-  const judged = [...new Set(runOf.values())].map(async (run) => {
-    const watched = await simulations.watch(ownerId, run.id);
-    const isRunning = watched?.status === 'running' || watched?.status === 'evaluating';
-    const build = watched?.plan.build ?? {};
-    return (watched?.scenarios ?? summarizeCounts(run.scenarios))
-      .filter(({ scenario_id: id }) => runOf.get(id) === run)
-      .map((result) => ({ run, build, result, isRunning }));
-  });
-  return (await Promise.all(judged)).flat();
+  return [...found.values()];
 }
+
+const judgesNothing = ({ isCanceled, result }: NewestResult): boolean =>
+  isCanceled && result.verdict === 'undecided';
 
 /** Returns why sessions of a scenario in a run did not pass. */
 export async function explainUnpassed(

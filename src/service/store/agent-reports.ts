@@ -30,6 +30,8 @@ export interface AgentReportSummary {
   connection?: number;
   /** Whether the sandbox could not be reached, or did not let the run in. */
   isBlocked?: boolean;
+  /** Whether a check judged voice. */
+  judgesVoice?: boolean;
   /** Whether a connection check opened the voice WebSocket; undefined if it did not try. */
   hasVoice?: boolean;
 }

@@ -133,6 +133,8 @@ const outages: readonly Outage[] = [
 ];
 
 const READS = [
+  // The conversation is closed already.
+  'POST /v1/sessions/kept/end',
   'GET /api/prod-evaluations/sessions/',
   'GET /__admin/sessions',
   'GET /__admin/ingest-log',
@@ -153,7 +155,6 @@ const isOfReport = (line: string): boolean =>
 /** Requests of all areas. */
 const requests = (conversationId: string) => [
   { route: 'POST /v1/traces', body: makeTraceRequest([makeSpan({ conversationId })]) },
-  { route: 'POST /v1/sessions/kept/end' },
   { route: 'POST /__admin/evals', body: makeContainsEval('other', 'thing') },
   { route: 'PUT /__admin/settings', body: { run_name: 'x' } },
   ...READS.map((route) => ({ route })),

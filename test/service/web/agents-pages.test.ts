@@ -237,7 +237,7 @@ void t.test(
     await follow(page, 'text=Shop');
     t.match(
       await page.innerText('.ready'),
-      /^Ready to onboard Evidence from 2026-11-20 .* to 2026-11-20 /,
+      /^Ready for text; voice not tested Evidence from 2026-11-20 .* to 2026-11-20 /,
     );
     t.match(await page.innerText('[aria-label=Runs]'), /First\s+1\s+0\s.*1 of 1\s+100%/s);
     await inspectPage(t, `${service.url}/agents`);
@@ -284,7 +284,7 @@ void t.test('a run of one easy scenario does not hide the failures of others', a
   t.match(await page.innerText('[aria-label=Agents] tbody'), /\bno\b.*1 of 3 scenarios passed/s);
   await run('Mended', makeScenario('b', 'easy'), makeScenario('c', 'easy'));
   await page.goto(`${service.url}/agents/shop`);
-  t.match(await page.innerText('.ready'), /^Ready to onboard/);
+  t.match(await page.innerText('.ready'), /^Ready for text; voice not tested/);
   t.match(await page.innerText('.parts'), '3 scenarios, none failed in their newest run.');
 });
 

@@ -20,6 +20,10 @@ const LOOKS: Readonly<Record<ReadinessReport['readiness'], { word: string; stand
     not_judged: { word: 'Not judged yet', standing: 'warn' },
   };
 
+/** Names the readiness; that of a ready agent says what it covers. */
+const nameReadiness = ({ readiness, sentence }: ReadinessReport): string =>
+  readiness === 'ready' ? sentence.replace(/\.$/, '') : LOOKS[readiness].word;
+
 /**
  * Renders the readiness of an agent as one HTML page that needs no server.
  * @param agentPage The link to the page of the agent; undefined in an export.
@@ -29,9 +33,12 @@ export function renderReadinessPage(
   { nowMs, agentPage }: { nowMs: number; agentPage: string | undefined },
 ): string {
   const { agent, readiness, sentence, parts } = toVisible(original);
-  const { word, standing } = LOOKS[readiness];
+  const { standing } = LOOKS[readiness];
+  const word = nameReadiness(original);
   // The headline has the word already.
-  const cause = sentence.startsWith(`${word}: `) ? sentence.slice(word.length + 2) : sentence;
+  const cause = sentence.startsWith(word)
+    ? sentence.slice(word.length).replace(/^[:.] ?/, '')
+    : sentence;
   const reasons = renderReasons({ parts }, NO_LINKS);
   const times = parts.flatMap(({ ended_at: endedAt }) => (endedAt ? Date.parse(endedAt) : []));
   const count = (of: Standing): number => parts.filter((part) => part.standing === of).length;
@@ -109,8 +116,9 @@ const MARKS: Readonly<Record<Standing, { mark: string; color: string }>> = {
 };
 
 /** Renders the readiness of an agent as an SVG badge, for READMEs and dashboards. */
-export function renderBadge({ readiness }: ReadinessReport): string {
-  const { word, standing } = LOOKS[readiness];
+export function renderBadge(report: ReadinessReport): string {
+  const { standing } = LOOKS[report.readiness];
+  const word = nameReadiness(report);
   const { mark, color } = MARKS[standing];
   const [label, value] = ['sandbox', `${mark} ${word.toLowerCase()}`];
   const widthOf = (text: string): number => Math.round(text.length * CHARACTER_PX) + 2 * PADDING_PX;

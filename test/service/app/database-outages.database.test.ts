@@ -153,7 +153,7 @@ const isOfReport = (line: string): boolean =>
   (JSON.parse(line) as LogLine).worker === 'replica_report';
 
 /** Requests of all areas. */
-const requests = (conversationId: string) => [
+const requests = (conversationId: string): readonly { route: string; body?: object }[] => [
   { route: 'POST /v1/traces', body: makeTraceRequest([makeSpan({ conversationId })]) },
   { route: 'POST /__admin/evals', body: makeContainsEval('other', 'thing') },
   { route: 'PUT /__admin/settings', body: { run_name: 'x' } },

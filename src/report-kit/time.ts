@@ -7,8 +7,10 @@ import type { ItemColumn } from './table.ts';
 /** Formats a time without seconds: "2026-11-20 09:30 UTC". */
 export const formatMinute = (ms: number): string => `${toMinute(ms)} UTC`;
 
-const toMinute = (ms: number): string =>
-  isoTime(ms).slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ');
+const toSecond = (ms: number): string =>
+  isoTime(ms).slice(0, 'YYYY-MM-DDTHH:MM:SS'.length).replace('T', ' ');
+
+const toMinute = (ms: number): string => toSecond(ms).slice(0, 'YYYY-MM-DD HH:MM'.length);
 
 /** Renders a time without seconds. */
 export const renderTime = (ms: number): Html => renderAs(ms, formatMinute(ms));
@@ -25,6 +27,8 @@ function renderAs(ms: number, content: Html | string): Html {
 interface TimeColumn<Item> {
   name: string;
   msOf: (item: Item) => number | undefined;
+  /** Whether times have seconds, because they may be in the same minute. */
+  hasSeconds?: boolean;
   /** Puts the time into a link. */
   link?: (item: Item, time: Html) => Html;
 }
@@ -36,6 +40,7 @@ interface TimeColumn<Item> {
 export function createTimeColumn<Item>({
   name,
   msOf,
+  hasSeconds = false,
   link = (_, time) => time,
 }: TimeColumn<Item>): ItemColumn<Item> {
   let previous = '';
@@ -46,11 +51,11 @@ export function createTimeColumn<Item>({
     content: (item) => {
       const ms = msOf(item);
       if (ms === undefined) return undefined;
-      const [day = '', minute = ''] = toMinute(ms).split(' ');
+      const [day = '', time = ''] = (hasSeconds ? toSecond : toMinute)(ms).split(' ');
       const isRepeated = day === previous;
       previous = day;
       const shownDay = isRepeated ? html`<span class="same-day">${day}</span>` : day;
-      return link(item, renderAs(ms, html`${shownDay} ${minute}`));
+      return link(item, renderAs(ms, html`${shownDay} ${time}`));
     },
   };
 }

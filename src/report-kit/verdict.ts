@@ -22,9 +22,9 @@ ${GOOD} { color: var(--good); } ${BAD} { color: var(--bad); } ${OPEN} { color: v
 .badge { background: color-mix(in srgb, currentColor 9%, var(--page)); border: 1px solid;
   border-radius: 1rem; display: inline-block; font-size: 0.8125rem; font-weight: 600;
   line-height: 1.4; max-width: 100%; padding: 0 0.55rem; text-decoration: none; }
-.badge::before { content: '– ' / ''; }
-.badge${GOOD}::before { content: '✓ ' / ''; } .badge${BAD}::before { content: '✗ ' / ''; }
-.badge${OPEN}::before { content: '? ' / ''; } .badge.note::before { content: 'i ' / ''; }
+.badge::before { content: '–\u00a0' / ''; } .badge${GOOD}::before { content: '✓\u00a0' / ''; }
+.badge${BAD}::before { content: '✗\u00a0' / ''; }
+.badge${OPEN}::before { content: '?\u00a0' / ''; } .badge.note::before { content: 'i\u00a0' / ''; }
 h1 > .badge { border-radius: 0.6rem; font-size: 1.375rem; line-height: 1.3; padding: 0.1rem 0.75rem; }
 :is(.verdict, .ready) > .badge { font-size: 1rem; }
 `;

@@ -1,4 +1,5 @@
 import type { ComparedScenario, RunChange, ScenarioChange } from '../../../contract/index.ts';
+import { MINUTE_MS } from '../../../platform/clock.ts';
 import {
   capitalize,
   cutText,
@@ -96,11 +97,8 @@ function renderSides(before: Side, after: Side, context: PageContext): Html {
         content: ({ side, run }) =>
           html`<a href="${linkTo(context, pathOfRun(side.ref.kind, run.id))}">${run.name}</a>`,
       },
-      startColumn(
-        'first session',
-        ({ plan, details: { run } }) => plan?.startedAtMs ?? run.oldestStartMs,
-      ),
-      startColumn('newest session', ({ details: { run } }) => run.newestStartMs),
+      startColumn('first session', [before, after], startOf),
+      startColumn('newest session', [before, after], ({ details: { run } }) => run.newestStartMs),
       { name: 'sessions', isNumber: true, content: ({ run }) => formatNumber(run.sessions) },
       { name: 'with a failed eval', count: ({ run }) => run.failedSessions, mark: 'failed' },
       { name: 'with an errored eval', count: ({ run }) => run.erroredSessions, mark: 'undecided' },
@@ -117,8 +115,19 @@ function renderSides(before: Side, after: Side, context: PageContext): Html {
   ${renderSwap(before, after, context)} ${renderNeighbors(before, after, context)}`;
 }
 
-const startColumn = (name: string, msOf: (side: Side) => number | undefined) =>
-  createTimeColumn<{ side: Side }>({ name, msOf: ({ side }) => msOf(side) });
+const startOf = ({ plan, details: { run } }: Side): number | undefined =>
+  plan?.startedAtMs ?? run.oldestStartMs;
+
+/** Returns a column of times, with seconds if the minutes are the same. */
+function startColumn(
+  name: string,
+  sides: readonly Side[],
+  msOf: (side: Side) => number | undefined,
+): ItemColumn<{ side: Side }> {
+  const minutes = sides.map((side) => Math.floor((msOf(side) ?? 0) / MINUTE_MS));
+  const hasSeconds = new Set(minutes).size < sides.length;
+  return createTimeColumn({ name, msOf: ({ side }) => msOf(side), hasSeconds });
+}
 
 const nounOf = ({ ref: { kind } }: Side): string => (kind === 'production' ? 'run' : 'simulation');
 

@@ -70,8 +70,8 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
       title: 'Overview',
       css: `${CHART_CSS}${RUNS_CSS}${STARTS_CSS}${EXPORTERS_CSS}`,
       main: html`<h1>Overview</h1>
-        ${renderLive(linkTo(context, OVERVIEW_LIVE_PATH), renderNews(overview, context))}
         ${agents.total !== 0 && renderAgents(agents, context)}
+        ${renderLive(linkTo(context, OVERVIEW_LIVE_PATH), renderNews(overview, context))}
         ${
           charts.length !== 0 &&
           html`<h2>Pass rates</h2>

@@ -115,6 +115,7 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
         }
       </p>`
     }
+    ${renderUnpassed(page, context)}
     ${
       watched
         ? renderProgress(watched, page.stored, context)
@@ -125,13 +126,6 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
                 linkToSessions: (id) => linkToScenarioSessions(run.id, id, context),
                 linkToPage: scenarioLinks(page.stored, context),
               })}`
-    }
-    ${renderCauses(page.unpassed, context)}
-    ${
-      page.omittedCauses > 0 &&
-      html`<p class="soft">
-        and ${formatCount(page.omittedCauses, 'more scenario')}: the ids above lead to the sessions.
-      </p>`
     }
     <h2>Evals</h2>
     ${renderEvals(evals, page, context)} ${renderTimes(page)}
@@ -152,6 +146,16 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
     }`;
   return { content, isFinal: watched === undefined || !isUnderWay(watched) };
 }
+
+const renderUnpassed = ({ unpassed, omittedCauses }: RunPage, context: PageContext): Html =>
+  html`${renderCauses(unpassed, context)}
+  ${
+    omittedCauses > 0 &&
+    html`<p class="soft">
+      and ${formatCount(omittedCauses, 'more scenario')}: the ids under "Scenarios" lead to the
+      sessions.
+    </p>`
+  }`;
 
 function renderTimes({ times }: RunPage): Html | undefined {
   if (times.length === 0) return undefined;

@@ -83,11 +83,10 @@ function renderFound(
               ${renderPassRates(runs, times, { kind, nowMs })}
               ${renderResponseTimes(runs, times, { kind, nowMs })}
             </div>
-            ${describeTimed(runs, kind)}
-            ${renderHeatMap(judged, context, scenarioLinks(stored, context))}
-            ${renderChoice(runs, kind, context)}`
-    }
-    ${renderPages({ path: '/runs', query, ...filter, total })}`;
+            ${describeTimed(runs, kind)} ${renderChoice(runs, kind, context)}
+            ${renderPages({ path: '/runs', query, ...filter, total })}
+            ${renderHeatMap(judged, context, scenarioLinks(stored, context))}`
+    }`;
 }
 
 /** Says which sessions the charts leave out; nothing if there are none. */

@@ -1,5 +1,5 @@
 import type { ScenarioResult } from '../../../contract/index.ts';
-import { formatNumber } from '../../../report-kit/format.ts';
+import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { RELIABILITY_COLUMNS } from '../../../report-kit/scenario-columns.ts';
 import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
@@ -18,17 +18,29 @@ export interface ScenarioTableOptions {
 /** The most scenarios to show: those that did not pass first. */
 const SCENARIOS_MAX = 200;
 
+/** So many scenarios that passed are folded, so that the others stand out. */
+const FOLDED_MIN = 4;
+
 /** Renders the results of scenarios, those that did not pass first. */
 export function renderScenarios(
   scenarios: readonly ScenarioResult[],
   options: ScenarioTableOptions,
 ): Html {
   const omitted = scenarios.length - SCENARIOS_MAX;
-  return html`${renderItems({
-    label: 'Scenarios',
-    items: sortByUrgency(scenarios).slice(0, SCENARIOS_MAX),
-    columns: listColumns(options),
-  })}
+  const shown = sortByUrgency(scenarios).slice(0, SCENARIOS_MAX);
+  const isFolded = ({ verdict, flaky }: ScenarioResult): boolean => verdict === 'passed' && !flaky;
+  const [passed, others] = [shown.filter(isFolded), shown.filter((each) => !isFolded(each))];
+  const renderTable = (label: string, items: readonly ScenarioResult[]): Html =>
+    renderItems({ label, items, columns: listColumns(options) });
+  return html`${
+    others.length === 0 || passed.length < FOLDED_MIN
+      ? renderTable('Scenarios', shown)
+      : html`${renderTable('Scenarios that did not pass', others)}
+          <details>
+            <summary>${formatCount(passed.length, 'scenario')} passed</summary>
+            ${renderTable('Scenarios that passed', passed)}
+          </details>`
+  }
   ${
     omitted > 0 &&
     html`<p class="soft">and ${formatNumber(omitted)} more scenarios, all of them not worse.</p>`

@@ -10,6 +10,7 @@ import {
   renderSelect,
   renderTextArea,
 } from '../frame/fields.ts';
+import { renderDeletion } from '../frame/deletion.ts';
 import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { linkToScenario } from '../runs/run-links.ts';
@@ -55,7 +56,7 @@ export function renderEvalPage(page: EvalPage, context: PageContext): string {
         ${renderDryRun(trial)}
         ${original !== undefined && renderUses(original, page.scenarios, context)}
         ${page.reviews && renderReviews(page.reviews, context)}
-        ${original !== undefined && context.token !== undefined && renderDeletion(page, original, context)}`,
+        ${original !== undefined && renderEvalDeletion(page, original, context)}`,
     },
     context,
   );
@@ -150,21 +151,20 @@ function renderScenarios(scenarios: readonly string[], context: PageContext): Ht
   </span>`;
 }
 
-function renderDeletion({ isLive, scenarios }: EvalPage, id: string, context: PageContext): Html {
-  return html`<details>
-    <summary>Delete this eval</summary>
-    ${renderForm(context, {
-      action: '/evals/delete',
-      body: html`<input type="hidden" name="id" value="${id}" />
-        <p>
-          Its outcomes are kept.
-          ${isLive ? 'Live traces skip it from then on, and the settings show it as deleted.' : ''}
-          ${scenarios.length === 0 ? '' : `${formatCount(scenarios.length, 'scenario')} can't run until it is removed there, too.`}
-        </p>
-        <p><button class="danger">Delete ${id}</button></p>`,
-    })}
-  </details>`;
-}
+const renderEvalDeletion = (
+  { isLive, scenarios }: EvalPage,
+  id: string,
+  context: PageContext,
+): Html | undefined =>
+  renderDeletion(context, {
+    summary: 'Delete this eval',
+    consequences: html`Its outcomes are kept.
+    ${isLive ? 'Live traces skip it from then on, and the settings show it as deleted.' : ''}
+    ${scenarios.length === 0 ? '' : `${formatCount(scenarios.length, 'scenario')} can't run until it is removed there, too.`}`,
+    button: `Delete ${id}`,
+    action: '/evals/delete',
+    fields: html`<input type="hidden" name="id" value="${id}" />`,
+  });
 
 const CSS = `
 .form textarea { min-height: 0; }

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { newestVersion } from '../../src/service/store/schema/changes.ts';
 import { startService } from '../../src/service/index.ts';
 import { assertUsageError, run, runInBackground, unwrap } from '../support/commands/command.ts';
 import { runProcess, start } from '../support/commands/command-process.ts';
@@ -39,9 +40,9 @@ void t.test('migrate updates a PostgreSQL database, and says what it lacks', asy
       Array(3).fill({ code: 0, stderr: '' }),
     );
     t.same(results.map(({ stdout }) => stdout).sort(), [
-      'Migrated the database from version 0 to 21.\n',
-      'The database already has version 21.\n',
-      'The database already has version 21.\n',
+      `Migrated the database from version 0 to ${newestVersion()}.\n`,
+      `The database already has version ${newestVersion()}.\n`,
+      `The database already has version ${newestVersion()}.\n`,
     ]);
   });
 
@@ -136,7 +137,7 @@ void t.test('migrate updates a PostgreSQL database, and says what it lacks', asy
       assertUsageError(
         t,
         result,
-        /The database has version 99, .* only versions up to 21\. Update/,
+        new RegExp(`has version 99, .* only versions up to ${newestVersion()}\\. Update`),
       );
     }
   });

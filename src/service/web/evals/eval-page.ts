@@ -38,7 +38,8 @@ export interface EvalPage {
 }
 
 const JSON_HINT =
-  'The schema is EvalDefinition: sandbox-kit schemas EvalDefinition prints it, with all kinds and their parameters.';
+  `An object with id, name, kind, and params; category, required, type, and reason are optional. ` +
+  `The kinds are ${Object.keys(evalKinds).join(', ')}. The form of each kind explains its params.`;
 
 /** Renders the editor of an eval, with a dry run on a stored conversation. */
 export function renderEvalPage(page: EvalPage, context: PageContext): string {
@@ -71,7 +72,8 @@ function renderKind({ kind, original }: EvalDraft, context: PageContext): Html {
           >${kind === undefined ? 'Edit it in a form' : 'Edit it as JSON'}</a
         >`;
   if (kind === undefined) {
-    return html`<p>Write the definition as JSON. ${asJson}</p>`;
+    const toForm = html`<a href="${linkTo(context, '/evals/new')}">Use the form of a kind</a>`;
+    return html`<p>Write the definition as JSON. ${asJson ?? toForm}</p>`;
   }
   const { name, passesIf } = evalKinds[kind];
   return html`<p>

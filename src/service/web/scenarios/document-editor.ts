@@ -6,6 +6,7 @@ import { renderDeletion } from '../frame/deletion.ts';
 import { renderTextArea } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import type { PageContext } from '../frame/page-frame.ts';
+import { renderFields } from './document-fields.ts';
 
 /** The text of a document in its editor, and what is wrong with it. */
 export interface EditedText {
@@ -37,7 +38,7 @@ export function renderEditor(
   const rows = Math.min(ROWS.max, Math.max(ROWS.min, lines.length + 1));
   const place = problem?.place;
   const line = place && lines[place.line - 1]?.trim().slice(0, LINE_LENGTH_MAX);
-  return renderForm(context, {
+  const form = renderForm(context, {
     action,
     edit,
     body: html`${renderTextArea({
@@ -45,15 +46,12 @@ export function renderEditor(
         label: TEXT_LABEL,
         value: text,
         rows,
-        hint: html`<code
-            >npx sandbox-kit schemas ${kind === 'scenario' ? 'Scenario' : 'Persona'}</code
-          >
-          lists all fields.`,
         problem: problem && describeProblem(problem),
       })}
       ${line && html`<pre>${line}</pre>`}
       <p><button>${button}</button></p>`,
   });
+  return html`${form} ${renderFields(kind)}`;
 }
 
 const describeProblem = ({ message, place }: TextProblem): string =>

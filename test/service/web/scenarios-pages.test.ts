@@ -113,6 +113,9 @@ void t.test('a persona is written, changed, and deleted', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const { page, errors } = await openPage(t, `${service.url}/personas`);
   await page.click('summary:text-is("Write a persona")');
+  await page.click('summary:text-is("All fields of a persona")');
+  t.match(await page.innerText('dl'), /patience_turns\s+Number of consecutive unhelpful replies/);
+  t.notMatch(await page.innerText('main'), /sandbox-kit|\(spec/);
   await page.fill('textarea', 'id: busy\nname: Busy\npatience_turns: 0\n');
   t.match(await clickButton(page, 'Add the persona'), 'Line 3, column 17: /patience_turns must be');
   await page.fill('textarea', 'id: busy\nname: Busy\npatience_turns: 2\n');
@@ -228,6 +231,18 @@ void t.test('a run says its cost and its warnings before it starts', async (t) =
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
   await admin('POST /agents', { id: 'other', name: 'Other', url: 'http://127.0.0.1:1' });
   await page.goto(`${service.url}/scenarios?agent=other`);
+  const [shown, needed] = await page.evaluate<number[]>(`(() => {
+    const select = document.querySelector('select[name=agent]');
+    const shown = select.getBoundingClientRect().width;
+    select.style.width = 'max-content';
+    const widths = [shown, select.getBoundingClientRect().width];
+    select.style.width = '';
+    return widths;
+  })()`);
+  t.ok(
+    (shown ?? 0) >= (needed ?? 0),
+    `${needed} px of the agent and its state are shown: ${shown}`,
+  );
   t.equal(await page.inputValue('[name=agent]'), 'other');
   t.match(await clickButton(page, 'Show the cost'), 'Choose at least one scenario');
   await page.check('[aria-label="Run Model"]');

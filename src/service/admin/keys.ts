@@ -36,7 +36,7 @@ export function addKeyRoutes(
   });
   app.delete<{ Params: { id: string } }>('/keys/:id', async (request) => {
     const { id } = request.params;
-    await revokeAddedKey(keys, await owners.find(request), { id });
+    await revokeAddedKey(keys, await owners.find(request), id);
     return { deleted: true };
   });
 }

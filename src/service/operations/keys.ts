@@ -2,7 +2,7 @@ import { digestKey } from '../../http-kit/local-access.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { RequestError } from '../requests/errors.ts';
-import type { OwnerStore } from '../store/store.ts';
+import type { OwnerStore, StoredKey } from '../store/store.ts';
 
 export interface KeyOptions {
   owners: OwnerStore;
@@ -44,14 +44,14 @@ export async function revokeKey(
 }
 
 /**
- * Revokes a key that was added to an owner, by the key itself or by its id.
+ * Finds a key that was added to an owner, by the key itself or by its id.
  * @throws RequestError `not_found`, or `conflict` for a key of the configuration.
  */
-export async function revokeAddedKey(
+export async function findAddedKey(
   { owners }: Pick<KeyOptions, 'owners'>,
   ownerId: string,
   named: { key: string } | { id: string },
-): Promise<void> {
+): Promise<StoredKey & { keyDigest: string }> {
   const found = await owners.findKey(
     ownerId,
     'key' in named ? { keyDigest: digestKey(named.key) } : named,
@@ -62,7 +62,17 @@ export async function revokeAddedKey(
       'The key is from the configuration of the service. Remove it there, and restart the service.';
     throw new RequestError('conflict', message);
   }
-  await owners.removeKey(ownerId, found.keyDigest);
+  return found;
+}
+
+/** Revokes a key that was added to an owner. @throws RequestError as `findAddedKey` does. */
+export async function revokeAddedKey(
+  { owners }: Pick<KeyOptions, 'owners'>,
+  ownerId: string,
+  id: string,
+): Promise<void> {
+  const { keyDigest } = await findAddedKey({ owners }, ownerId, { id });
+  await owners.removeKey(ownerId, keyDigest);
 }
 
 const unknownKey = (): RequestError => new RequestError('not_found', 'The owner has no such key.');

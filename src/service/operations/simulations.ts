@@ -8,17 +8,24 @@ import { RequestError } from '../requests/errors.ts';
 import type { ShownTurn } from '../../report-kit/transcript.ts';
 import type { RunDetails, ScenarioCounts, SimulationPlan, Store } from '../store/store.ts';
 
+/** What is known about the start of a simulation. */
+export interface SimulationStart {
+  /** The version of the agent. */
+  agentVersion?: string | undefined;
+  /** Identifies the page that starts it. A second start with the same id returns the first simulation. */
+  requestId?: string | undefined;
+}
+
 /** The simulations of a service. */
 export interface Simulations {
   /**
    * Stores a simulation and starts it.
-   * @param agentVersion The version of the agent, if it is known.
    * @throws InvalidDocumentError.
    */
   start(
     ownerId: string,
     request: SimulationRequest,
-    agentVersion?: string,
+    start?: SimulationStart,
   ): Promise<{ id: string; warnings: readonly string[] }>;
   find(ownerId: string, id: string): Promise<Simulation | undefined>;
   /** Returns the progress of a simulation with what is known about its running sessions. */

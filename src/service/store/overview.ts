@@ -14,9 +14,12 @@ export interface OwnerCounts {
   simulation: SessionCounts;
 }
 
-/** Sessions of one kind, and those with a failed eval. */
+/** Counts of the sessions of one kind. */
 export interface SessionCounts {
   total: number;
+  /** Those that the list contains: without a filter, it omits production sessions without results. */
+  listed: number;
+  /** Those with a failed eval. */
   failed: number;
 }
 
@@ -62,6 +65,7 @@ async function countSessions(
       .selectFrom('session_counts')
       .select(({ fn }) => [
         fn.sum<number | null>('sessions').as('total'),
+        fn.sum<number | null>('scored').as('scored'),
         fn.sum<number | null>('failed').as('failed'),
       ])
       .where('owner_id', '=', ownerId)
@@ -70,14 +74,17 @@ async function countSessions(
     reader
       .selectFrom('sessions')
       .select(({ fn }) => fn.countAll<number>().as('total'))
+      .select(sql<number>`count(*) filter (where total > 0)`.as('scored'))
       .select(sql<number>`count(*) filter (where failed > 0)`.as('failed'))
       .where('owner_id', '=', ownerId)
       .where('kind', '=', kind)
       .where('eval_set_key', 'is', null)
       .executeTakeFirstOrThrow(),
   ]);
+  const total = (stored.total ?? 0) + uncounted.total;
   return {
-    total: (stored.total ?? 0) + uncounted.total,
+    total,
+    listed: kind === 'simulation' ? total : (stored.scored ?? 0) + uncounted.scored,
     failed: (stored.failed ?? 0) + uncounted.failed,
   };
 }

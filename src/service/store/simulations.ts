@@ -56,6 +56,8 @@ export interface NewSimulation extends StoredSimulationRequest {
   startedAtMs: number;
   /** The API key of the agent's sandbox. */
   secret: string | undefined;
+  /** Identifies the page that starts it, which starts it only once. */
+  requestId?: string | undefined;
   /** Returns the simulation id, given how many earlier simulations used the same random seed. */
   makeId: (repeat: number) => string;
 }
@@ -81,7 +83,7 @@ export function createSimulationStore({ reader, read, write, writeAlone, directo
       rows.map(async (row) => toPlan(row, await countRepeats(reader(row.owner_id), row))),
     );
   return {
-    /** Adds a simulation and returns its id. */
+    /** Adds a simulation and returns its id, or returns that of the earlier one with its request id. */
     add: (simulation: NewSimulation): Promise<string> =>
       writeAlone(simulation.ownerId, (db) => add(db, simulation)),
     async find(ownerId: string, id: string): Promise<SimulationPlan | undefined> {
@@ -178,7 +180,9 @@ export async function removeSimulation(
 }
 
 type PlanRow = Pick<Tables['simulations'], 'id' | 'name' | 'deleted'> &
-  Omit<Selectable<Tables['simulation_plans']>, 'secret'> & { agent_document: string | null };
+  Omit<Selectable<Tables['simulation_plans']>, 'secret' | 'request_id'> & {
+    agent_document: string | null;
+  };
 
 function toPlan(row: PlanRow, repeat: number): SimulationPlan {
   const request = JSON.parse(row.request) as StoredSimulationRequest;
@@ -214,7 +218,10 @@ async function countRepeats(
 }
 
 async function add(db: WriteTransaction, simulation: NewSimulation): Promise<string> {
-  const { ownerId, name, seed, agentId, startedAtMs, secret, makeId, ...request } = simulation;
+  const { requestId, ...added } = simulation;
+  const { ownerId, name, seed, agentId, startedAtMs, secret, makeId, ...request } = added;
+  const earlier = requestId && (await findRequested(db, ownerId, requestId));
+  if (earlier) return earlier.id;
   const { count } = await db
     .selectFrom('simulation_plans')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -233,10 +240,20 @@ async function add(db: WriteTransaction, simulation: NewSimulation): Promise<str
       secret: secret ?? null,
       started_at_ms: startedAtMs,
       agent_id: agentId ?? null,
+      request_id: requestId ?? null,
     })
     .execute();
   return id;
 }
+
+const findRequested = (db: Reader, ownerId: string, requestId: string) =>
+  db
+    .selectFrom('simulation_plans')
+    .innerJoin('simulations', 'simulations.key', 'simulation_plans.simulation_key')
+    .select('simulations.id')
+    .where('simulation_plans.owner_id', '=', ownerId)
+    .where('request_id', '=', requestId)
+    .executeTakeFirst();
 
 async function addSimulatedSession(
   db: WriteTransaction,

@@ -132,6 +132,8 @@ const VERSION_20: Readonly<Record<Database, string>> = {
     drop trigger sessions_removed;
     drop trigger sessions_changed;
     ${WITHOUT_COUNTS}
+    drop index simulation_plans_requested;
+    alter table simulation_plans drop column request_id;
     alter table simulation_plans drop column agent_id;
     drop table agents;
     create table agents (key integer primary key, owner_id text not null, name text not null,
@@ -142,6 +144,8 @@ const VERSION_20: Readonly<Record<Database, string>> = {
     drop function count_sessions cascade;
     create index sessions_counted on sessions (owner_id);
     ${WITHOUT_COUNTS}
+    drop index simulation_plans_requested;
+    alter table simulation_plans drop column request_id;
     alter table simulation_plans drop column agent_id;
     alter table agents drop column agent_id;
     alter table agents add unique (owner_id, name, url);

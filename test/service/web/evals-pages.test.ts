@@ -205,6 +205,8 @@ void t.test('an eval can be edited as JSON, and deleted', async (t) => {
   const { page } = await open(t, tested, '/evals/edit?id=one');
   await follow(page, 'text=Edit it as JSON');
   const definition = page.locator('[name=definition]');
+  t.match(await page.innerText('main'), 'The form of each kind explains its params.');
+  t.notMatch(await page.innerText('main'), 'sandbox-kit');
   for (const [text, problem] of [
     ['{', 'The definition is not valid JSON.'],
     ['{"id": "one", "name": "A", "kind": "magic"}', '/kind must be one of "contains"'],

@@ -47,12 +47,12 @@ void t.test('a generated key is shown once, works, and can be revoked from the l
 void t.test('a key can be revoked by pasting it, and no page repeats it', async (t) => {
   const tested = await withService(t);
   const { service, admin } = tested;
-  await admin('POST /keys', { key: 'a-pasted-key' });
+  await admin('POST /keys', { key: 'a-pasted-key', label: 'staging exporter' });
   await admin('POST /keys', { key: 'the-key-of-team-b', owner: 'team b' });
   const { page } = await open(t, tested);
   const revoke = async (key: string): Promise<string> => {
     await page.fill('[name=key]', key);
-    const text = await clickButton(page, 'Revoke this key');
+    const text = await clickButton(page, 'Revoke this key …');
     t.notOk((await page.content()).includes(key), 'the page does not repeat the key');
     t.notOk(page.url().includes(key), 'the URL does not contain the key');
     return text;
@@ -62,7 +62,15 @@ void t.test('a key can be revoked by pasting it, and no page repeats it', async 
   t.match(await revoke('the-key-of-team-b'), 'The owner has no such key.');
   t.match(await revoke(service.apiKey), 'The key is from the configuration of the service.');
   t.equal(await statusOf(tested, 'a-pasted-key'), 200);
-  t.match(await revoke('a-pasted-key'), 'The key was revoked.');
+  t.match(
+    await revoke('a-pasted-key'),
+    /Revoke the key “staging exporter”\?.*added at 2026-11-20 10:00.*get a 401 from then on/s,
+  );
+  t.equal(await statusOf(tested, 'a-pasted-key'), 200, 'nothing is revoked before it is confirmed');
+  await follow(page, 'main >> text=Cancel');
+  t.equal(new URL(page.url()).pathname, '/keys');
+  await revoke('a-pasted-key');
+  t.match(await clickButton(page, 'Revoke'), 'The key was revoked.');
   t.equal(await statusOf(tested, 'a-pasted-key'), 401);
   t.equal(await statusOf(tested, service.apiKey), 200);
   t.equal(await statusOf(tested, 'the-key-of-team-b'), 200);
@@ -70,7 +78,8 @@ void t.test('a key can be revoked by pasting it, and no page repeats it', async 
   await page.goto(`${service.url}/keys?owner=team%20b`);
   t.equal(await page.locator('tbody tr').count(), 1);
   await page.fill('[name=key]', 'the-key-of-team-b');
-  t.match(await clickButton(page, 'Revoke this key'), 'This owner has no keys.');
+  t.match(await clickButton(page, 'Revoke this key …'), 'Revoke the key without a label?');
+  t.match(await clickButton(page, 'Revoke'), 'This owner has no keys.');
   t.match(page.url(), 'owner=team+b', 'links keep the owner');
 });
 

@@ -232,5 +232,11 @@ void t.test(
     await page.goto(`${tested.service.url}/evals`);
     await follow(page, link('1 scenario'));
     t.match(page.url(), '/evals/edit?id=polite#scenarios', 'from the list of evals, too');
+    await startSimulation(tested, { agent: 'shop', scenarios: ['parcel', hours] });
+    await tested.drain();
+    await page.goto(`${tested.service.url}/agents/shop`);
+    t.same(await page.locator('.heat tbody th a').allInnerTexts(), ['parcel']);
+    await follow(page, page.locator('.heat tbody th a'));
+    t.match(page.url(), '/scenarios/parcel', 'from the heat map of the agent');
   },
 );

@@ -5,6 +5,7 @@ import { assertAccessibleAtNight } from '../../support/pages/accessibility.ts';
 import { openPage } from '../../support/pages/browser.ts';
 import { clickButton, follow, inspectPage, pressEnter } from '../../support/pages/service-page.ts';
 import { withReferenceAgent } from '../../support/sandboxes/reference-agent.ts';
+import { makeScenario } from '../../support/sessions/scenarios.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 
 const isExpected = (message: string): boolean => !/\(Bad Request|\(Unprocessable/.test(message);
@@ -89,7 +90,6 @@ void t.test(
     );
     t.match(await clickButton(page, 'Save'), 'The scenario was saved.');
     t.equal(await page.innerText('h1'), 'Renamed');
-    await page.click('summary:text-is("Duplicate or delete")');
     await clickButton(page, 'Duplicate the scenario');
     t.equal(await page.innerText('h1'), 'Copy of Renamed');
     t.match(page.url(), '/scenarios/a-copy?');
@@ -101,8 +101,9 @@ void t.test(
       'A scenario with the id a already exists.',
     );
     await page.goto(`${service.url}/scenarios/a-copy`);
-    await page.click('summary:text-is("Duplicate or delete")');
-    t.match(await clickButton(page, 'Delete the scenario'), 'The scenario was deleted.');
+    await page.click('summary:text-is("Delete this scenario")');
+    t.match(await page.innerText('main'), 'Simulations that played it keep their results');
+    t.match(await clickButton(page, 'Delete Copy of Renamed'), 'The scenario was deleted.');
     t.match(await admin('GET /scenarios'), { scenarios: [{ id: 'a', name: 'Renamed' }] });
     t.same(errors.filter(isExpected), []);
   },
@@ -112,6 +113,9 @@ void t.test('a persona is written, changed, and deleted', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const { page, errors } = await openPage(t, `${service.url}/personas`);
   await page.click('summary:text-is("Write a persona")');
+  await page.click('summary:text-is("All fields of a persona")');
+  t.match(await page.innerText('dl'), /patience_turns\s+Number of consecutive unhelpful replies/);
+  t.notMatch(await page.innerText('main'), /sandbox-kit|\(spec/);
   await page.fill('textarea', 'id: busy\nname: Busy\npatience_turns: 0\n');
   t.match(await clickButton(page, 'Add the persona'), 'Line 3, column 17: /patience_turns must be');
   await page.fill('textarea', 'id: busy\nname: Busy\npatience_turns: 2\n');
@@ -122,8 +126,20 @@ void t.test('a persona is written, changed, and deleted', async (t) => {
   await follow(page, 'main >> text=Personas');
   await inspectPage(t, `${service.url}/personas`);
   await follow(page, 'text=Very busy');
-  await page.click('summary:text-is("Duplicate or delete")');
-  t.match(await clickButton(page, 'Delete the persona'), 'The persona was deleted.');
+  await page.click('summary:text-is("Delete this persona")');
+  t.match(await page.innerText('main'), 'No scenario refers to it.');
+  const scenario = makeScenario({ id: 'hurry', name: 'Hurry', persona: 'busy' });
+  await admin('POST /scenarios', scenario);
+  await page.reload();
+  const confirmation = page.locator('details', { hasText: 'Delete this persona' });
+  t.notOk(await confirmation.getByRole('button').isVisible(), 'one click does not delete');
+  await page.click('summary:text-is("Delete this persona")');
+  t.match(
+    await confirmation.innerText(),
+    "1 scenario refers to it, and can't run until it names another persona: Hurry.",
+  );
+  t.match(await clickButton(page, 'Delete Very busy'), 'The persona was deleted.');
+  await page.goto(`${service.url}/scenarios/hurry`);
   t.match(await admin('GET /personas'), { personas: { length: 0 } });
   t.same(errors.filter(isExpected), []);
 });
@@ -215,6 +231,18 @@ void t.test('a run says its cost and its warnings before it starts', async (t) =
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
   await admin('POST /agents', { id: 'other', name: 'Other', url: 'http://127.0.0.1:1' });
   await page.goto(`${service.url}/scenarios?agent=other`);
+  const [shown, needed] = await page.evaluate<number[]>(`(() => {
+    const select = document.querySelector('select[name=agent]');
+    const shown = select.getBoundingClientRect().width;
+    select.style.width = 'max-content';
+    const widths = [shown, select.getBoundingClientRect().width];
+    select.style.width = '';
+    return widths;
+  })()`);
+  t.ok(
+    (shown ?? 0) >= (needed ?? 0),
+    `${needed} px of the agent and its state are shown: ${shown}`,
+  );
   t.equal(await page.inputValue('[name=agent]'), 'other');
   t.match(await clickButton(page, 'Show the cost'), 'Choose at least one scenario');
   await page.check('[aria-label="Run Model"]');

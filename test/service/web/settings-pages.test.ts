@@ -206,3 +206,21 @@ void t.test('a reader without the first key sees the settings and can change non
     t.equal(response.status(), 403, path);
   }
 });
+
+void t.test('with hundreds of evals, one that is not shown is chosen by its id', async (t) => {
+  const tested = await withEmptyService(t);
+  const evals = Array.from({ length: 301 }, (_, nth) => makeContainsEval(`e-${nth}`, 'way'));
+  await tested.admin('POST /seed', { evals });
+  const { page } = await open(t, tested);
+  t.match(await page.innerText('main'), /Another eval, by its id\s+1 more eval not shown above/);
+  t.notMatch(await page.innerText('main'), '__admin');
+  const id = page.getByLabel('Another eval, by its id');
+  await id.fill('e-999');
+  t.match(await clickButton(page, 'Save'), /e-999/);
+  await page.goto(`${tested.service.url}/settings`);
+  await id.fill('e-300');
+  t.match(await clickButton(page, 'Save'), 'The settings were saved.');
+  t.match(await tested.admin('GET /settings'), { evals: ['e-300'] });
+  await clickButton(page, 'Save');
+  t.match(await tested.admin('GET /settings'), { evals: ['e-300'] }, 'an empty field adds none');
+});

@@ -33,7 +33,7 @@ const SIMULATIONS_LISTED_MAX = 100;
 export function createSimulations(options: SimulationsOptions): Simulations {
   const { store, simulator } = options;
   return {
-    async start(ownerId, request, agentVersion) {
+    async start(ownerId, request, { agentVersion, requestId } = {}) {
       const { agent, secret, stored } = await findAgent(store, ownerId, request);
       const scenarios = await resolveRequestedScenarios(store, ownerId, request);
       const { samples, channel, concurrency = CHAT_CONCURRENCY, seed = randomSeed() } = request;
@@ -50,6 +50,7 @@ export function createSimulations(options: SimulationsOptions): Simulations {
         scenarios,
         seed,
         startedAtMs,
+        requestId,
         ...(samples !== undefined && { samples }),
         ...(channel !== undefined && { channel }),
         ...(stored && { build: describeBuild(stored, agentVersion) }),

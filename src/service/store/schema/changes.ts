@@ -3,6 +3,7 @@
  * newest version. An older one gets the changes since its version. Both get the newest triggers then.
  */
 import { addAgentIds } from './add-agent-ids.ts';
+import { addRequestIds } from './add-request-ids.ts';
 import { addSessionCounts } from './add-session-counts.ts';
 import { addSessionTables } from './add-session-tables.ts';
 
@@ -23,6 +24,7 @@ export const schemaChanges: readonly SchemaChange[] = [
   addSessionTables,
   addAgentIds,
   addSessionCounts,
+  addRequestIds,
 ];
 
 /** Returns the newest version. */

@@ -84,11 +84,17 @@ export const sessionTables = {
       started_at_ms: long,
       /** Id of the tested agent in `documents`; null if it is not stored. */
       agent_id: nullable(sortedText),
+      /** What the page sent that started it, the same with every click; null if no page did. */
+      request_id: nullable(sortedText),
     },
     {
       primaryKey: ['simulation_key'],
       indexes: {
         simulation_plans_running: { on: ['simulation_key'], where: "state = 'running'" },
+        simulation_plans_requested: {
+          on: ['owner_id', 'request_id'],
+          where: 'request_id is not null',
+        },
       },
     },
   ),

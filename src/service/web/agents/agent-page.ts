@@ -31,6 +31,7 @@ import type { JudgedRun } from '../runs/judge-runs.ts';
 import { renderResponseTimes, type TimesByRun } from '../runs/response-time-chart.ts';
 import { linkToScenario, linkToScenarioSessions } from '../runs/run-links.ts';
 import { renderRuns } from '../runs/runs-page.ts';
+import { scenarioLinks, type StoredDefinitions } from '../runs/stored-definitions.ts';
 import { withRequirementLinks } from '../requirements/requirement-links.ts';
 import { renderAdvice } from './advice.ts';
 import {
@@ -59,6 +60,7 @@ export interface AgentNews extends Page {
   canTest: boolean;
   /** Its newest simulations with the results of their scenarios. */
   judged: readonly JudgedRun[];
+  stored: StoredDefinitions;
   /** How long and how fast the newest sessions of these simulations were. */
   times: TimesByRun;
   reports: readonly AgentReport[];
@@ -172,7 +174,8 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
         <a href="${linkTo(context, `/agents/${agent.id}/badge.svg`)}">badge</a>
       </p>
       <h2 id="simulations">Simulations</h2>
-      ${renderHeatMap(content.judged, context)} ${renderTimes(content)}
+      ${renderHeatMap(content.judged, context, scenarioLinks(content.stored, context))}
+      ${renderTimes(content)}
       ${runs.length === 0 ? html`<p>No simulation with this agent has ended yet.</p>` : renderNewestRuns(runs, context)}
       <h2 id="reports">Reports</h2>
       ${renderHistory(content, context)}`,

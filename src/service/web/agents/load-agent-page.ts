@@ -10,6 +10,7 @@ import type { StoredAgent } from '../../store/store.ts';
 import { readPage } from '../frame/list-filter.ts';
 import type { Visit } from '../frame/pages.ts';
 import { judgeRuns, type RunJudge } from '../runs/judge-runs.ts';
+import { listStoredDefinitions } from '../runs/stored-definitions.ts';
 import { timeRuns } from '../runs/time-runs.ts';
 import { toDraft, type AgentDraft } from './agent-form.ts';
 import { renderAgentPage, type AgentNews } from './agent-page.ts';
@@ -56,13 +57,14 @@ export async function loadAgentNews(
   const { runs } = content.readiness;
   const times = await timeRuns(options.store, { ownerId, kind: 'simulation' }, runs);
   const judged = await judgeRuns(options, ownerId, runs);
+  const stored = await listStoredDefinitions(options.store, ownerId);
   // Reports can be large, and the process of a load test must not wait for them.
   const report =
     content.test?.end === 'running'
       ? undefined
       : await reportReadiness(options, ownerId, content.readiness);
   const nowMs = options.clock.nowMs();
-  return { ...content, report, nowMs, judged, times, ...found, ...page, query };
+  return { ...content, report, nowMs, judged, stored, times, ...found, ...page, query };
 }
 
 /** Renders the page of an agent. @throws RequestError `not_found`. */

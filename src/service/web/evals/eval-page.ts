@@ -10,6 +10,7 @@ import {
   renderSelect,
   renderTextArea,
 } from '../frame/fields.ts';
+import { renderDeletion } from '../frame/deletion.ts';
 import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { linkToScenario } from '../runs/run-links.ts';
@@ -37,7 +38,8 @@ export interface EvalPage {
 }
 
 const JSON_HINT =
-  'The schema is EvalDefinition: sandbox-kit schemas EvalDefinition prints it, with all kinds and their parameters.';
+  `An object with id, name, kind, and params; category, required, type, and reason are optional. ` +
+  `The kinds are ${Object.keys(evalKinds).join(', ')}. The form of each kind explains its params.`;
 
 /** Renders the editor of an eval, with a dry run on a stored conversation. */
 export function renderEvalPage(page: EvalPage, context: PageContext): string {
@@ -55,7 +57,7 @@ export function renderEvalPage(page: EvalPage, context: PageContext): string {
         ${renderDryRun(trial)}
         ${original !== undefined && renderUses(original, page.scenarios, context)}
         ${page.reviews && renderReviews(page.reviews, context)}
-        ${original !== undefined && context.token !== undefined && renderDeletion(page, original, context)}`,
+        ${original !== undefined && renderEvalDeletion(page, original, context)}`,
     },
     context,
   );
@@ -70,7 +72,8 @@ function renderKind({ kind, original }: EvalDraft, context: PageContext): Html {
           >${kind === undefined ? 'Edit it in a form' : 'Edit it as JSON'}</a
         >`;
   if (kind === undefined) {
-    return html`<p>Write the definition as JSON. ${asJson}</p>`;
+    const toForm = html`<a href="${linkTo(context, '/evals/new')}">Use the form of a kind</a>`;
+    return html`<p>Write the definition as JSON. ${asJson ?? toForm}</p>`;
   }
   const { name, passesIf } = evalKinds[kind];
   return html`<p>
@@ -150,21 +153,20 @@ function renderScenarios(scenarios: readonly string[], context: PageContext): Ht
   </span>`;
 }
 
-function renderDeletion({ isLive, scenarios }: EvalPage, id: string, context: PageContext): Html {
-  return html`<details>
-    <summary>Delete this eval</summary>
-    ${renderForm(context, {
-      action: '/evals/delete',
-      body: html`<input type="hidden" name="id" value="${id}" />
-        <p>
-          Its outcomes are kept.
-          ${isLive ? 'Live traces skip it from then on, and the settings show it as deleted.' : ''}
-          ${scenarios.length === 0 ? '' : `${formatCount(scenarios.length, 'scenario')} can't run until it is removed there, too.`}
-        </p>
-        <p><button class="danger">Delete ${id}</button></p>`,
-    })}
-  </details>`;
-}
+const renderEvalDeletion = (
+  { isLive, scenarios }: EvalPage,
+  id: string,
+  context: PageContext,
+): Html | undefined =>
+  renderDeletion(context, {
+    summary: 'Delete this eval',
+    consequences: html`Its outcomes are kept.
+    ${isLive ? 'Live traces skip it from then on, and the settings show it as deleted.' : ''}
+    ${scenarios.length === 0 ? '' : `${formatCount(scenarios.length, 'scenario')} can't run until it is removed there, too.`}`,
+    button: `Delete ${id}`,
+    action: '/evals/delete',
+    fields: html`<input type="hidden" name="id" value="${id}" />`,
+  });
 
 const CSS = `
 .form textarea { min-height: 0; }

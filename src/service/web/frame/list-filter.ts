@@ -44,6 +44,6 @@ export async function chooseKind(
 ): Promise<URLSearchParams> {
   if (query.size > 0) return query;
   const { production, simulation } = await overview.count(ownerId);
-  const isSimulation = production.total === 0 && simulation.total > 0;
+  const isSimulation = production.listed === 0 && simulation.listed > 0;
   return isSimulation ? new URLSearchParams({ kind: 'simulation' }) : query;
 }

@@ -2,6 +2,7 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import type { Page, StoredKey } from '../../store/store.ts';
 import type { FieldProblems } from '../frame/field-problems.ts';
 import { renderField, renderProblem } from '../frame/fields.ts';
+import { renderDeletion } from '../frame/deletion.ts';
 import { renderForm } from '../frame/forms.ts';
 import {
   linkTo,
@@ -12,7 +13,7 @@ import {
   type PageContext,
 } from '../frame/page-frame.ts';
 import { renderItems } from '../../../report-kit/table.ts';
-import { createTimeColumn } from '../../../report-kit/time.ts';
+import { createTimeColumn, renderTime } from '../../../report-kit/time.ts';
 
 /** The content of the page of API keys. */
 export interface KeysPage extends Page {
@@ -23,6 +24,9 @@ export interface KeysPage extends Page {
   label?: string;
   problems?: FieldProblems<'label' | 'key' | 'id'>;
 }
+
+/** Path of the form that revokes a key; by the key itself, it first shows which one that is. */
+export const REVOKE_PATH = '/keys/revoke';
 
 const NOTICES = { revoked: 'The key was revoked. Requests with it get a 401 from now on.' };
 
@@ -61,16 +65,16 @@ export function renderKeysPage(page: KeysPage, context: PageContext): string {
   );
 }
 
-/** Renders the form that revokes a key by the key itself. It never shows the key again. */
+/** Renders the form that finds a key by the key itself, to revoke it. It never shows the key again. */
 function renderRevocation(context: PageContext, problem: string | undefined): Html {
   return html`<h2>Revoke a key that you have</h2>
     ${renderForm(context, {
-      action: '/keys/revoke',
+      action: REVOKE_PATH,
       body: html`${renderField(
           { name: 'key', label: 'API key', type: 'password', problem, isRequired: true },
           html`autocomplete="off"`,
         )}
-        <p><button class="danger">Revoke this key</button></p>`,
+        <p><button class="danger">Revoke this key …</button></p>`,
     })}`;
 }
 
@@ -87,22 +91,57 @@ function renderKeys(keys: readonly StoredKey[], context: PageContext): Html {
   });
 }
 
-function renderRevoke({ id, label, isConfigured }: StoredKey, context: PageContext): Html {
+function renderRevoke(
+  { id, label, isConfigured }: StoredKey,
+  context: PageContext,
+): Html | undefined {
   if (isConfigured) {
     return html`<span class="soft"
       >Remove it from the configuration, and restart the service.</span
     >`;
   }
-  return html`<details>
-    <summary aria-label="Revoke ${label ?? 'the key without a label'}">Revoke …</summary>
-    ${renderForm(context, {
-      action: '/keys/revoke',
-      className: 'revoke',
-      body: html`<input type="hidden" name="id" value="${id}" />
-        <p class="soft">Programs that use it get a 401 from then on.</p>
-        <button class="danger">Revoke</button>`,
-    })}
-  </details>`;
+  return renderDeletion(context, {
+    summary: 'Revoke …',
+    label: `Revoke ${nameKey(label)}`,
+    consequences: html`<span class="soft">${CONSEQUENCES}</span>`,
+    button: 'Revoke',
+    action: REVOKE_PATH,
+    fields: html`<input type="hidden" name="id" value="${id}" />`,
+    className: 'revoke',
+  });
+}
+
+const CONSEQUENCES = 'Programs that use it get a 401 from then on.';
+
+const nameKey = (label: string | undefined): string =>
+  label === undefined ? 'the key without a label' : `the key “${label}”`;
+
+/** Renders the page that says which key the reader is about to revoke. */
+export function renderRevocationPage(
+  { id, label, createdAtMs }: StoredKey,
+  context: PageContext,
+): string {
+  const title = `Revoke ${nameKey(label)}?`;
+  return renderServicePage(
+    {
+      title,
+      section: 'Settings',
+      main: html`<h1>${title}</h1>
+        <p>
+          ${createdAtMs !== undefined && html`It was added at ${renderTime(createdAtMs)}.`}
+          ${CONSEQUENCES}
+        </p>
+        ${renderForm(context, {
+          action: REVOKE_PATH,
+          body: html`<input type="hidden" name="id" value="${id}" />
+            <p>
+              <button class="danger">Revoke</button>
+              <a href="${linkTo(context, '/keys')}">Cancel</a>
+            </p>`,
+        })}`,
+    },
+    context,
+  );
 }
 
 /** Renders a new key, once, with the settings of an exporter that uses it. */

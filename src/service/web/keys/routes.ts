@@ -1,9 +1,15 @@
-import { grantKey, revokeAddedKey, type KeyOptions } from '../../operations/keys.ts';
+import { findAddedKey, grantKey, revokeAddedKey, type KeyOptions } from '../../operations/keys.ts';
 import { findFieldProblems, isFlawless } from '../frame/field-problems.ts';
 import { readText } from '../frame/forms.ts';
 import { readPage } from '../frame/list-filter.ts';
 import { goTo, type Pages, type Visit } from '../frame/pages.ts';
-import { renderKeysPage, renderNewKeyPage, type KeysPage } from './keys-page.ts';
+import {
+  renderKeysPage,
+  renderNewKeyPage,
+  renderRevocationPage,
+  REVOKE_PATH,
+  type KeysPage,
+} from './keys-page.ts';
 
 const KEYS_PER_PAGE = 50;
 const PROBLEMS = { label: 'The label must have at most 100 characters on one line.' };
@@ -34,10 +40,14 @@ export function addKeyRoutes(
     return renderNewKeyPage({ key, label, apiKeyHeader }, context);
   });
   form(
-    '/keys/revoke',
+    REVOKE_PATH,
     async ({ ownerId, context, form: sent }) => {
-      const [id, key] = [readText(sent, 'id'), readText(sent, 'key')];
-      await revokeAddedKey(keys, ownerId, id === '' ? { key } : { id });
+      const id = readText(sent, 'id');
+      if (id === '') {
+        const found = await findAddedKey(keys, ownerId, { key: readText(sent, 'key') });
+        return renderRevocationPage(found, context);
+      }
+      await revokeAddedKey(keys, ownerId, id);
       return goTo(context, '/keys', { notice: 'revoked' });
     },
     async ({ status, message }, sent) => {

@@ -208,10 +208,10 @@ interface Figure {
 function listCounts({ counts, rejections }: News, context: PageContext): Figure[] {
   const plural = (count: number): string => (count === 1 ? '' : 's');
   const countSessions = (kind: SessionKind): Figure => {
-    const { total, failed } = counts[kind];
+    const { listed, failed } = counts[kind];
     return {
-      count: total,
-      label: `${kind} session${plural(total)}`,
+      count: listed,
+      label: `${kind} session${plural(listed)}`,
       link: linkTo(context, '/sessions', { kind }),
       failed: {
         count: failed,

@@ -3,12 +3,10 @@ import type { ParameterError } from '../../requests/errors.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { cancelSimulation, type Simulations } from '../../operations/simulations.ts';
 import type { RunFilter, Store } from '../../store/store.ts';
-import { readText } from '../frame/forms.ts';
 import { chooseKind, readListFilter } from '../frame/list-filter.ts';
 import { linkTo } from '../frame/page-frame.ts';
 import { goTo, type Pages, type Visit } from '../frame/pages.ts';
-import { renderConfirmationPage, REQUEST_ID_FIELD } from '../scenarios/run-form.ts';
-import { createStartOnce } from '../scenarios/start-once.ts';
+import { readRequestId, renderConfirmationPage } from '../scenarios/run-form.ts';
 import { JUDGED_RUNS_MAX, judgeRuns } from './judge-runs.ts';
 import { findRun, loadRunPage, unknownRun, type RunPageOptions } from './load-run-page.ts';
 import { toRepeatRequest } from './repeat-command.ts';
@@ -66,7 +64,6 @@ function addRepeatRoutes(
   { page, form }: Pick<Pages, 'page' | 'form'>,
   { store, simulations }: RunRouteOptions,
 ): void {
-  const startOnce = createStartOnce(simulations);
   const load = async ({ ownerId, params }: Visit<'id'>) => {
     const plan = await store.simulations.find(ownerId, params.id);
     if (!plan) throw unknownRun('simulation');
@@ -97,8 +94,8 @@ function addRepeatRoutes(
     const { plan, request, health } = await load(sent);
     const { problem, agentVersion } = health;
     if (problem !== undefined) return renderStart(sent, { plan, request, health });
-    const requestId = readText(sent.form, REQUEST_ID_FIELD);
-    const id = await startOnce(ownerId, { request, agentVersion }, requestId);
+    const requestId = readRequestId(sent.form);
+    const { id } = await simulations.start(ownerId, request, { agentVersion, requestId });
     return goTo(context, pathOfRun('simulation', id));
   });
 }

@@ -1,9 +1,12 @@
+import { cutText } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { TextKind, TextProblem } from '../../operations/scenarios.ts';
 import type { Edit } from '../frame/edits.ts';
+import { renderDeletion } from '../frame/deletion.ts';
 import { renderTextArea } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import type { PageContext } from '../frame/page-frame.ts';
+import { renderFields } from './document-fields.ts';
 
 /** The text of a document in its editor, and what is wrong with it. */
 export interface EditedText {
@@ -35,7 +38,7 @@ export function renderEditor(
   const rows = Math.min(ROWS.max, Math.max(ROWS.min, lines.length + 1));
   const place = problem?.place;
   const line = place && lines[place.line - 1]?.trim().slice(0, LINE_LENGTH_MAX);
-  return renderForm(context, {
+  const form = renderForm(context, {
     action,
     edit,
     body: html`${renderTextArea({
@@ -43,44 +46,53 @@ export function renderEditor(
         label: TEXT_LABEL,
         value: text,
         rows,
-        hint: html`<code
-            >npx sandbox-kit schemas ${kind === 'scenario' ? 'Scenario' : 'Persona'}</code
-          >
-          lists all fields.`,
         problem: problem && describeProblem(problem),
       })}
       ${line && html`<pre>${line}</pre>`}
       <p><button>${button}</button></p>`,
   });
+  return html`${form} ${renderFields(kind)}`;
 }
 
 const describeProblem = ({ message, place }: TextProblem): string =>
   `Line ${place.line}, column ${place.column}: ${message}`;
 
+/** What the forms of a document need. */
+interface DocumentForms {
+  kind: TextKind;
+  name: string;
+  path: string;
+  edited: EditedText | undefined;
+  /** What a deletion keeps, and what depends on the document. */
+  consequences: string;
+}
+
+/** The most characters of a name on a button. */
+const NAME_LENGTH_MAX = 80;
+
 /** Renders the forms that edit, duplicate, and delete a document, for readers who may change it. */
 export function renderDocumentForms(
   context: PageContext,
-  { kind, path, edited }: { kind: TextKind; path: string; edited: EditedText | undefined },
+  { kind, name, path, edited, consequences }: DocumentForms,
 ): Html | undefined {
   if (context.token === undefined) return undefined;
   return html`${
-      edited &&
-      html`<details ${(edited.problem ?? edited.edit?.changed) ? 'open' : ''}>
-        <summary>Edit the ${kind}</summary>
-        ${renderEditor(context, { kind, action: `${path}/save`, button: 'Save', edited })}
-      </details>`
-    }
-    <details>
-      <summary>Duplicate or delete</summary>
-      ${renderForm(context, {
-        action: `${path}/duplicate`,
-        body: html`<button class="quiet">Duplicate the ${kind}</button>`,
-      })}
-      ${renderForm(context, {
-        action: `${path}/delete`,
-        body: html`<button class="danger">Delete the ${kind}</button>`,
-      })}
-    </details>`;
+    edited &&
+    html`<details ${(edited.problem ?? edited.edit?.changed) ? 'open' : ''}>
+      <summary>Edit the ${kind}</summary>
+      ${renderEditor(context, { kind, action: `${path}/save`, button: 'Save', edited })}
+    </details>`
+  }
+  ${renderForm(context, {
+    action: `${path}/duplicate`,
+    body: html`<button class="quiet">Duplicate the ${kind}</button>`,
+  })}
+  ${renderDeletion(context, {
+    summary: `Delete this ${kind}`,
+    consequences,
+    button: `Delete ${cutText(name, NAME_LENGTH_MAX)}`,
+    action: `${path}/delete`,
+  })}`;
 }
 
 /** The initial text of a new scenario or persona. */

@@ -1,6 +1,6 @@
 import type { Persona } from '../../../contract/index.ts';
 import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
-import { cutText, formatCount } from '../../../report-kit/format.ts';
+import { cutText, formatCount, formatList } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import { completePersona, patienceOf } from '../../scenarios/complete-scenario.ts';
@@ -150,8 +150,23 @@ export function renderPersonaPage(
                 ${scenarios.length > SCENARIOS_MAX && html`<li>and ${scenarios.length - SCENARIOS_MAX} more</li>`}
               </ul>`
         }
-        ${renderDocumentForms(context, { kind: 'persona', path, edited })}`,
+        ${renderDocumentForms(context, { kind: 'persona', name, path, edited, consequences: describeDependents(scenarios) })}`,
     },
     context,
+  );
+}
+
+/** The most scenarios that the confirmation of a deletion names. */
+const NAMED_MAX = 5;
+
+/** Says what a deletion of a persona does to the scenarios that refer to it. */
+function describeDependents(scenarios: PersonaPage['scenarios']): string {
+  const names = scenarios.map(({ name }) => cutText(name, 80));
+  const kept = 'Simulations with it keep their results.';
+  if (names.length === 0) return `No scenario refers to it. ${kept}`;
+  const [refer, they] = names.length === 1 ? ['refers', 'it names'] : ['refer', 'they name'];
+  return (
+    `${formatCount(names.length, 'scenario')} ${refer} to it, and can't run until ${they} ` +
+    `another persona: ${formatList(names, NAMED_MAX)}. ${kept}`
   );
 }

@@ -18,17 +18,16 @@ import { addTextRoutes, type TextOptions } from './document-routes.ts';
 import type { EditedText } from './document-editor.ts';
 import {
   emptyRun,
+  readRequestId,
   readRunForm,
   renderConfirmationPage,
   renderHiddenRun,
-  REQUEST_ID_FIELD,
   RUN_PATH,
   type RunDraft,
 } from './run-form.ts';
 import { renderPersonaPage, renderPersonasPage } from './personas-page.ts';
 import { renderScenarioPage, SOURCE_PARAMETER } from './scenario-page.ts';
 import { renderScenariosPage } from './scenarios-page.ts';
-import { createStartOnce } from './start-once.ts';
 import { readVoiceForm, type VoiceDraft } from './voice-form.ts';
 
 const DOCUMENTS_PER_PAGE = 50;
@@ -193,7 +192,6 @@ async function findEstimate(
  */
 function addRunRoute({ form }: Pages, options: ScenarioPageOptions): void {
   const { store, simulations } = options;
-  const startOnce = createStartOnce(simulations);
   const readRun = async ({ ownerId, form: sent }: SentForm) =>
     readRunForm(sent, await readScenarioIds(options, ownerId, sent));
   form(
@@ -209,8 +207,8 @@ function addRunRoute({ form }: Pages, options: ScenarioPageOptions): void {
       const health = await simulations.checkHealth(ownerId, run);
       if (readText(sent.form, 'start') === 'yes' && health.problem === undefined) {
         const { agentVersion } = health;
-        const requestId = readText(sent.form, REQUEST_ID_FIELD);
-        const id = await startOnce(ownerId, { request: run, agentVersion }, requestId);
+        const requestId = readRequestId(sent.form);
+        const { id } = await simulations.start(ownerId, run, { agentVersion, requestId });
         return goTo(context, `/simulation/${id}`);
       }
       const agent = await findDocument(store, ownerId, 'agent', draft.values.agent ?? '');

@@ -143,7 +143,14 @@ const renderHidden = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}" />`;
 
 /** The field that tells a second click on the same page from another run. */
-export const REQUEST_ID_FIELD = 'request_id';
+const REQUEST_ID_FIELD = 'request_id';
+const REQUEST_ID_CHARS_MAX = 64;
+
+/** Returns the id of the page that starts a run; undefined if there is none. */
+export function readRequestId(form: FormData): string | undefined {
+  const id = readText(form, REQUEST_ID_FIELD);
+  return id === '' || id.length > REQUEST_ID_CHARS_MAX ? undefined : id;
+}
 
 /** Renders the button that starts a run, which starts only once. */
 export const renderStart = (label: string): Html =>

@@ -58,7 +58,7 @@ export function renderScenarioPage(content: ScenarioPage, context: PageContext):
         <p class="soft">${[id, category, ...tags].join(' · ')}</p>
         ${renderNotice(context, notices)} ${renderRun(content, context)}
         ${renderResults(content, context)} ${renderScenario(scenario, content, context)}
-        ${renderDocumentForms(context, { kind: 'scenario', path, edited })}`,
+        ${renderDocumentForms(context, { kind: 'scenario', name: scenario.name, path, edited, consequences: KEPT })}`,
     },
     context,
   );
@@ -107,6 +107,11 @@ function renderResults({ scenario: { id }, runs }: ScenarioPage, context: PageCo
           })
     }`;
 }
+
+/** What a deletion of a scenario keeps. */
+const KEPT =
+  'Simulations that played it keep their results, and can run again with their own copy of it. ' +
+  'Its persona and its evals stay.';
 
 /** The most characters of the name of an agent on a button. */
 const AGENT_LENGTH_MAX = 40;

@@ -178,5 +178,6 @@ export const SCENARIO_CSS = `
 .steps li, .evals li { border-left: 3px solid var(--line); margin: 0.5rem 0; padding-left: 0.75rem; }
 .run { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem;
   margin: 1rem 0; padding: 0.25rem 1rem 0.75rem; }
+.run .field:has([name='agent']) { flex-basis: 22rem; }
 .run .form { margin: 0; } .run h2 { margin: 0.75rem 0 0.25rem; }
 `;

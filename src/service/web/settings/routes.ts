@@ -43,7 +43,8 @@ export function addSettingsRoutes({ page, form, live }: Pages, options: Settings
     renderSettingsPage(await loadPage(options, ownerId), context),
   );
   form('/settings', async ({ ownerId, context, form: sent }) => {
-    const entered = { evals: readTexts(sent, 'evals'), run_name: readText(sent, 'run_name') };
+    const evals = readTexts(sent, 'evals').filter((id) => id !== '');
+    const entered = { evals, run_name: readText(sent, 'run_name') };
     const scores = readText(sent, 'then') === 'score';
     const stored = await loadPage(options, ownerId);
     const changed = findChanged(sent, stored.edit.version, {

@@ -119,10 +119,13 @@ function renderEvals(page: SettingsPage, context: PageContext): Html {
     ${evals.length === 0 && renderNoEvals(context)}
     ${
       shown.length < others.length &&
-      html`<p class="soft">
-        ${formatCount(others.length - shown.length, 'more eval')} not shown. Choose them with
-        <code>PUT /__admin/settings</code>.
-      </p>`
+      html`<label
+        >Another eval, by its id
+        <span class="soft"
+          >${formatCount(others.length - shown.length, 'more eval')} not shown above</span
+        >
+        <input name="evals" autocomplete="off"
+      /></label>`
     }
     ${
       evals.length !== 0 &&

@@ -55,7 +55,7 @@ const process = (name: string): Measure[] => [
     tolerance: HEAP,
     growth: {
       by: `${name}: compiled code`,
-      perUnitMax: 2.5,
+      perUnitMax: 2,
       reason: 'V8 compiles code that runs again, and remembers the types that it saw',
     },
   },

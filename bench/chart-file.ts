@@ -52,7 +52,7 @@ function drawRow(row: ChartRow, top: number): Html {
 }
 
 function drawKey([className, text]: ChartFile['key'][number], column: number): Html {
-  const x = columnX(column) + 2 - 2 * column;
+  const x = columnX(column) + 2;
   return html`<path class="line ${className}" d="M${x},16h26" />
     <text class="tick" x="${x + 32}" y="20">${text}</text>`;
 }

@@ -54,3 +54,16 @@ void t.test(
       out: typeof out === 'string' ? out : join(t.testdir({})),
     }),
 );
+
+const LEAK = new URL('../support/soak/leak-per-request.ts', import.meta.url).href;
+
+void t.test('a leak per request is found', skipUnless(isNightly && !isAsked), async (t) => {
+  const { judgments } = await runSoak(t, {
+    dialect: 'sqlite',
+    days: 8,
+    out: join(t.testdir({})),
+    preloads: [LEAK],
+  });
+  const heap = judgments.find(({ name }) => name === 'service: heap of the main thread');
+  t.match(heap, { verdict: 'unexplained' });
+});

@@ -43,6 +43,7 @@ export interface Judgment {
   /** Growth for each unit of the measure that explains it. */
   perUnit?: number;
   reason?: string;
+  /** The measure over the whole run, with its warm-up. */
   blocks: { at: number; value: number }[];
 }
 
@@ -62,19 +63,15 @@ export function judgeGrowth(
   const trends = new Map(
     measures.map((measure) => {
       const blocks = formBlocks(samples.get(measure.name) ?? [], measure.percent ?? 50, from, to);
-      const { slope, low, high } = estimateTrend(blocks.map(({ value }) => value));
-      const steps = Math.max(1, blocks.length - 1);
+      const judged = blocks.filter(({ at }) => at > from).map(({ value }) => value);
+      const { slope, low, high } = estimateTrend(judged);
+      const steps = Math.max(1, judged.length - 1);
       const growth = { estimate: slope * steps, low: low * steps, high: high * steps };
-      return [measure.name, { blocks, growth }];
+      return [measure.name, { blocks, growth, level: findPercentile(judged, 50) ?? 0 }];
     }),
   );
   return measures.map(({ name, unit, tolerance, growth: design }) => {
-    const { blocks = [], growth = UNKNOWN } = trends.get(name) ?? {};
-    const level =
-      findPercentile(
-        blocks.map(({ value }) => value),
-        50,
-      ) ?? 0;
+    const { blocks = [], growth = UNKNOWN, level = 0 } = trends.get(name) ?? {};
     const tolerated = Math.max(tolerance.share * Math.abs(level), tolerance.least);
     const driver = design && trends.get(design.by)?.growth.estimate;
     const explained = design && driver ? design.perUnitMax * driver : 0;
@@ -103,7 +100,10 @@ function decide(
   return low > tolerated + explained ? 'unexplained' : 'not proven';
 }
 
-/** Reduces samples to one value for each of equally long blocks; a block without values is left out. */
+/**
+ * Reduces samples to one value for each of equally long blocks, of which `BLOCKS` are judged; a block
+ * without values is left out.
+ */
 function formBlocks(
   samples: readonly Sample[],
   percent: number,
@@ -111,9 +111,10 @@ function formBlocks(
   to: number,
 ): Judgment['blocks'] {
   const width = (to - from) / BLOCKS;
-  return Array.from({ length: BLOCKS }, (_, nth) => {
-    const start = from + nth * width;
-    const isLast = nth === BLOCKS - 1;
+  const before = Math.floor(from / width);
+  return Array.from({ length: before + BLOCKS }, (_, nth) => {
+    const start = from + (nth - before) * width;
+    const isLast = nth === before + BLOCKS - 1;
     const values = samples
       .filter(({ at }) => at >= start && (at < start + width || (isLast && at <= to)))
       .flatMap((sample) => sample.values);

@@ -2,11 +2,14 @@
  * Measures the memory of a process from inside, when its parent asks: loaded with `node --expose-gc
  * --import`, also in threads. Collects garbage first, so that only what is still used counts.
  */
+import { getHeapSpaceStatistics } from 'node:v8';
 import { BroadcastChannel, isMainThread } from 'node:worker_threads';
 
 /** The memory that is used after a garbage collection, in bytes. */
 export interface UsedMemory {
   mainHeap: number;
+  /** The part of the main heap that is bytecode and machine code. */
+  mainCode: number;
   threadHeaps: number;
   /** Buffers and other memory outside the heaps. */
   external: number;
@@ -17,10 +20,16 @@ const THREADS_REPLY_MS = 500;
 const channel = new BroadcastChannel('measure-memory');
 channel.unref();
 
-function measure(): { heap: number; external: number } {
+/** Bytecode is in the trusted spaces, machine code in the code spaces. */
+const CODE_SPACE = /^(code|trusted)_/;
+
+function measure(): { heap: number; code: number; external: number } {
   (globalThis as { gc?: () => void }).gc?.();
   const { heapUsed, external } = process.memoryUsage();
-  return { heap: heapUsed, external };
+  const code = getHeapSpaceStatistics()
+    .filter(({ space_name: name }) => CODE_SPACE.test(name))
+    .reduce((sum, { space_used_size: bytes }) => sum + bytes, 0);
+  return { heap: heapUsed, code, external };
 }
 
 if (isMainThread) {
@@ -33,12 +42,13 @@ if (isMainThread) {
     if (message !== 'measure memory') return;
     replies.length = 0;
     channel.postMessage('measure');
-    const { heap, external } = measure();
+    const { heap, code, external } = measure();
     setTimeout(() => {
       const sum = (of: (reply: ReturnType<typeof measure>) => number): number =>
         replies.reduce((total, reply) => total + of(reply), 0);
       const used: UsedMemory = {
         mainHeap: heap,
+        mainCode: code,
         threadHeaps: sum((reply) => reply.heap),
         external: external + sum((reply) => reply.external),
       };

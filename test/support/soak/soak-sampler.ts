@@ -85,9 +85,10 @@ async function describeMemory(
   name: string,
   measured: MeasuredProcess,
 ): Promise<Record<string, number>> {
-  const { mainHeap, threadHeaps, external } = await measured.measureMemory();
+  const { mainHeap, mainCode, threadHeaps, external } = await measured.measureMemory();
   return {
     [`${name}: heap of the main thread`]: mainHeap,
+    [`${name}: compiled code`]: mainCode,
     [`${name}: heaps of the other threads`]: threadHeaps,
     [`${name}: memory outside the heaps`]: external,
   };

@@ -13,7 +13,7 @@ export interface DeferredWork {
  */
 const GATHER_MS = 100;
 /** Time slice of work before the event loop handles the network again. */
-const SLICE_MS = 2;
+const SLICE_MS = 1;
 /** Time between two slices. */
 const PAUSE_MS = 1;
 /** With more tasks waiting, new tasks run immediately to limit memory. */

@@ -8,10 +8,12 @@ export interface DeferredWork {
 }
 
 /**
- * How long tasks wait for others. At a low rate, a task by itself takes several times as long, because
+ * About this many tasks run together. At a low rate, a task by itself takes several times as long, because
  * the caches of the processor hold other code by then.
  */
-const GATHER_MS = 100;
+const GROUP_TASKS = 10;
+/** The longest time that a task waits for others. */
+const GATHER_MS_MAX = 100;
 /** Time slice of work before the event loop handles the network again. */
 const SLICE_MS = 1;
 /** Time between two slices. */
@@ -24,8 +26,9 @@ export function createDeferredWork(clock: Clock): DeferredWork {
   let waiting: (() => void)[] = [];
   let head = 0;
   let working: Promise<void> | undefined;
+  let gatherMs = GATHER_MS_MAX;
   const work = async (): Promise<void> => {
-    let waitMs = GATHER_MS;
+    let waitMs = gatherMs;
     while (head < waiting.length) {
       await clock.sleep(waitMs);
       waitMs = PAUSE_MS;
@@ -36,6 +39,8 @@ export function createDeferredWork(clock: Clock): DeferredWork {
         task?.();
       } while (head < waiting.length && clock.monotonicMs() < untilMs);
     }
+    const wantedMs = (gatherMs * GROUP_TASKS) / waiting.length;
+    gatherMs = Math.min(GATHER_MS_MAX, Math.max(PAUSE_MS, wantedMs));
     waiting = [];
     head = 0;
     working = undefined;

@@ -3,7 +3,7 @@ import t from 'tap';
 import { createDeferredWork } from '../../../load/phases/deferred-work.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 
-void t.test('tasks of 100 ms run together, in order', async (t) => {
+void t.test('at a low rate, the tasks of 100 ms run together, in order', async (t) => {
   const clock = manualClock(0);
   const work = createDeferredWork(clock);
   const done: string[] = [];
@@ -22,6 +22,22 @@ void t.test('tasks of 100 ms run together, in order', async (t) => {
   await advance(100);
   await all;
   t.same(done, ['first', 'second', 'third']);
+});
+
+void t.test('at a higher rate, tasks wait less for others', async (t) => {
+  const clock = manualClock(0);
+  const work = createDeferredWork(clock);
+  let done = 0;
+  const run = async (count: number, ms: number): Promise<void> => {
+    for (let n = 0; n < count; n++) work.add(() => done++);
+    clock.advance(ms);
+    for (let n = 0; n < 20; n++) await Promise.resolve();
+  };
+  await run(200, 100);
+  await run(1, 4);
+  t.equal(done, 200);
+  await run(0, 1);
+  t.equal(done, 201);
 });
 
 void t.test('after 1 ms of work, the event loop handles the network', async (t) => {

@@ -22,6 +22,7 @@ export async function readChildCpuMicros(child: ChildProcess): Promise<number> {
 
 /** Clock ticks per second in `/proc`, on all common systems. */
 const TICKS_PER_SECOND = 100;
+const toMicros = (ticks: number): number => (ticks / TICKS_PER_SECOND) * 1e6;
 
 /**
  * Returns the CPU time of a process with its children, in microseconds; NaN if it is unknown, and on
@@ -38,16 +39,30 @@ export function readServerCpuMicros(server: number): number {
   }
 }
 
-/** Returns the CPU time of a process with its ended children; undefined if it has just ended. */
-function readProcess(pid: number): { pid: number; parent: number; micros: number } | undefined {
+/** Returns the CPU time of all child processes that have ended, in microseconds; NaN if it is unknown. */
+export const readEndedChildrenCpuMicros = (): number =>
+  readProcess(process.pid)?.childMicros ?? NaN;
+
+interface ProcessTimes {
+  pid: number;
+  parent: number;
+  /** With its ended children. */
+  micros: number;
+  childMicros: number;
+}
+
+/** Returns the CPU time of a process; undefined if it has just ended. */
+function readProcess(pid: number): ProcessTimes | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')
       .map(Number);
-    const ticks = fields.slice(11, 15).reduce((sum, value) => sum + value, 0);
-    return { pid, parent: fields[1] ?? 0, micros: (ticks / TICKS_PER_SECOND) * 1e6 };
+    const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15);
+    const own = toMicros(user + system);
+    const childMicros = toMicros(childUser + childSystem);
+    return { pid, parent: fields[1] ?? 0, micros: own + childMicros, childMicros };
   } catch {
     return undefined;
   }

@@ -1,14 +1,16 @@
 /**
  * Measures the cost of the load engine `open`, and the rate of the closed loop. Usage:
- * `node bench/load.ts [cost|starved|closed]` (default: all, in two minutes). That its measurements are
+ * `node bench/load.ts [cost|rate|starved|closed]` (default: all, in three minutes). That its measurements are
  * right is tested (`test/load`, `test/nightly/measured/load-truth.test.ts`).
  *
  * - cost: CPU time and send lag at 100 and at 2,000 requests/s.
+ * - rate: the highest rate that one process holds, next to other load generators where they are installed.
+ *   The load generators have one processor, and the server the other.
  * - closed: the rate that autocannon and our own closed loop reach against a server without a delay, and
  *   what a closed loop reports about a server that takes 50 ms and stalls for 2 s in every 10 s.
  * - starved: the generator shares one core with busy programs, and must report an invalid run.
  *
- * The server runs in its own process. In `starved`, so does the generator.
+ * The server runs in its own process. In `rate` and `starved`, so does the generator.
  */
 import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +24,8 @@ import { createOpenTransport } from '../load/engines/open.ts';
 import type { OutgoingRequest } from '../load/engines/transport.ts';
 import type { LoadReport } from '../src/contract/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
-import { describeMachine } from './machine.ts';
+import { peers, runPeer } from './load-peers.ts';
+import { describeMachine, pin, pinGenerator, SERVER_CPU } from './machine.ts';
 
 type Engine = LoadReport['plan']['engine'];
 
@@ -123,6 +126,52 @@ async function cost(): Promise<void> {
   server.kill();
 }
 
+const RATES = [1_000, 2_000, 3_000, 4_000, 6_000, 8_000, 10_000, 12_000, 15_000];
+const HELD_LAG_MS_MAX = 5;
+/** With a longer lag, the generator sends fewer requests than planned. */
+const BEHIND_LAG_MS_MIN = 200;
+const RATE_SECONDS = 4;
+const PEER_CONNECTIONS = 50;
+/** A closed loop has no schedule. */
+const NO_LAG = '-'.padStart(9);
+const REQUEST_BODY = JSON.stringify({
+  messages: [{ role: 'user', content: 'Hello, where is my order A-1001? (SKABCD000001)' }],
+  session_id: 'sk_abcd00000001',
+});
+
+/** Prints the rates that our load generator holds, and those that others reach. */
+async function rate(): Promise<void> {
+  console.log(`\nThe highest rate against a bare server; ${pinGenerator()}`);
+  const [server, url] = await startProcess(['serve', 'plain']);
+  pin(server.pid, SERVER_CPU);
+  console.log('                 requests/s  lag p99 ms  cpu us/request');
+  for (const perSecond of RATES) {
+    const args = [String(url), String(perSecond), String(RATE_SECONDS * 1_000)];
+    const [child, message] = await startProcess(['generate', ...args]);
+    child.kill();
+    await once(child, 'exit');
+    const { lag, cpuPercent, missed } = message as GeneratorResult;
+    const lagMs = lag?.p99 ?? Infinity;
+    if (lagMs >= BEHIND_LAG_MS_MIN || missed > 0) {
+      console.log(`sandbox-kit load   ${cell(perSecond, 0)}   fell behind`);
+      break;
+    }
+    const cells = [cell(perSecond, 0), cell(lagMs), cell((cpuPercent * 1e4) / perSecond)];
+    const suffix = lagMs < HELD_LAG_MS_MAX ? '' : '   NOT HELD';
+    console.log(`sandbox-kit load   ${cells.join('   ')}${suffix}`);
+  }
+  const options = { body: REQUEST_BODY, seconds: RATE_SECONDS, connections: PEER_CONNECTIONS };
+  for (const name of Object.keys(peers)) {
+    const result = await runPeer(name, { url: `${String(url)}/v1/chat/completions`, ...options });
+    const text =
+      'skipped' in result
+        ? `  skipped: ${result.skipped}`
+        : [cell(result.perSecond, 0), NO_LAG, cell(result.cpuMicrosPerRequest)].join('   ');
+    console.log(`${`${name}, closed loop`.padEnd(19)}${text}`);
+  }
+  server.kill();
+}
+
 /** Prints the rates of closed loops, and what a closed loop reports about stalls. */
 async function closed(): Promise<void> {
   const [plain, plainUrl] = await startProcess(['serve', 'plain']);
@@ -192,11 +241,14 @@ async function measureUndici(target: string): Promise<number> {
 
 const BUSY_PROGRAMS = 4;
 
-/** The self-check of a starved generator. */
-interface StarvedResult {
+/** The result of a generator in its own process. */
+interface GeneratorResult {
   verdict: string;
   reasons: string[];
   lag: { p99: number | null; max: number | null } | undefined;
+  cpuPercent: number;
+  /** Requests that were due but not sent. */
+  missed: number;
 }
 
 /** Runs the generator with the lowest priority on a busy core, against a healthy server. */
@@ -207,8 +259,8 @@ async function starved(): Promise<void> {
     spawn('taskset', ['-c', '0', process.execPath, '-e', busyLoop], { stdio: 'ignore' }),
   );
   console.log(`\nA generator on one core with ${BUSY_PROGRAMS} busy programs, 100 requests/s`);
-  const [child, message] = await startProcess(['generate', String(url)], true);
-  const { verdict, lag, reasons } = message as StarvedResult;
+  const [child, message] = await startProcess(['generate', String(url), '100', '10000'], true);
+  const { verdict, lag, reasons } = message as GeneratorResult;
   const lagText = `lag p99${cell(lag?.p99)} ms, max${cell(lag?.max)} ms`;
   console.log(`${lagText}: ${verdict}. ${reasons[0] ?? ''}`);
   child.kill();
@@ -216,15 +268,24 @@ async function starved(): Promise<void> {
   server.kill();
 }
 
-const [command = 'all', argument = ''] = process.argv.slice(2);
+const [command = 'all', argument = '', ...numbers] = process.argv.slice(2);
 if (command === 'serve') await serve(argument);
 else if (command === 'generate') {
-  const report = await runLoad(argument, 'open', 100, 10_000);
-  const { verdict, selfCheck, chat } = report;
-  process.send?.({ verdict, reasons: selfCheck.reasons, lag: chat?.lagMs } satisfies StarvedResult);
+  const [perSecond = NaN, windowMs = NaN] = numbers.map(Number);
+  const report = await runLoad(argument, 'open', perSecond, windowMs);
+  const { verdict, selfCheck, chat, machine } = report;
+  process.send?.({
+    verdict,
+    reasons: selfCheck.reasons,
+    lag: chat?.lagMs,
+    cpuPercent: machine?.cpuPercent ?? NaN,
+    missed: (chat?.offered ?? NaN) - (chat?.sent ?? NaN),
+  } satisfies GeneratorResult);
 } else {
   console.log(describeMachine());
   if (['all', 'cost'].includes(command)) await cost();
   if (['all', 'starved'].includes(command)) await starved();
   if (['all', 'closed'].includes(command)) await closed();
+  // The last one, because it gives this process a single processor.
+  if (['all', 'rate'].includes(command)) await rate();
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { cpus } from 'node:os';
 
 /** Describes the machine that measures. */
@@ -6,3 +7,20 @@ export const describeMachine = (): string =>
 
 export const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+
+/** The processors of a load generator and of its server, which includes a database. */
+const GENERATOR_CPU = '0';
+export const SERVER_CPU = '1';
+
+/** Lets a process with all its threads run on one processor. Returns whether the system can do that. */
+export const pin = (pid: number | undefined, cpu: string): boolean =>
+  spawnSync('taskset', ['-acp', cpu, String(pid)]).status === 0;
+
+/**
+ * Gives this process, and those that it starts, a processor of its own. Returns how the processes share
+ * the machine, as text.
+ */
+export const pinGenerator = (): string =>
+  pin(process.pid, GENERATOR_CPU)
+    ? `load generator on processor ${GENERATOR_CPU}, server on processor ${SERVER_CPU}`
+    : 'load generator and server share all processors';

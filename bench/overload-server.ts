@@ -1,9 +1,10 @@
 /** The servers that `overload.ts` measures, each in a separate process on a processor of its own. */
-import { fork, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { startAgent } from '../reference-agent/index.ts';
 import { startService } from '../src/service/index.ts';
+import { pin, SERVER_CPU } from './machine.ts';
 import { post } from './post.ts';
 import { createDatabase } from './postgres.ts';
 import { createSeed } from './result-data.ts';
@@ -21,9 +22,6 @@ export interface Server {
   stop: () => Promise<void>;
 }
 
-/** The processor of the load generator, and that of the server with its database. */
-const [GENERATOR_CPU, SERVER_CPU] = ['0', '1'];
-
 const SESSIONS = 10_000;
 
 /** Programs that share the processor of the agent: the load generator can't offer more than it holds. */
@@ -33,16 +31,6 @@ const startRivals = (name: Interface): ChildProcess[] =>
   Array.from({ length: name === 'agent' ? AGENT_RIVALS : 0 }, () =>
     spawn('taskset', ['-c', SERVER_CPU, process.execPath, '-e', 'for (;;);'], { stdio: 'ignore' }),
   );
-
-/** Lets a process with all its threads run on one processor. Returns whether the system can do that. */
-const pin = (pid: number, cpu: string): boolean =>
-  spawnSync('taskset', ['-acp', cpu, String(pid)]).status === 0;
-
-/** Gives this process a processor of its own. Returns how the processes share the machine, as text. */
-export const pinGenerator = (): string =>
-  pin(process.pid, GENERATOR_CPU)
-    ? `load generator on processor ${GENERATOR_CPU}, server with its database on processor ${SERVER_CPU}`
-    : 'load generator and server share all processors';
 
 /** Starts the server of an interface. Returns undefined if the machine lacks its database. */
 export async function startServer(name: Interface, dataDir: string): Promise<Server | undefined> {
@@ -54,7 +42,7 @@ export async function startServer(name: Interface, dataDir: string): Promise<Ser
   const [{ url, adminUrl }] = (await once(child, 'message')) as [
     { url: string; adminUrl?: string },
   ];
-  pin(child.pid ?? 0, SERVER_CPU);
+  pin(child.pid, SERVER_CPU);
   if (adminUrl !== undefined) {
     await addKeys(adminUrl);
     const hasSessions = name === 'results' || name === 'pages';

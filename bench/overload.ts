@@ -14,15 +14,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { schemas } from '../src/contract/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
-import { describeMachine } from './machine.ts';
+import { describeMachine, pinGenerator } from './machine.ts';
 import { sendTraffic, type Traffic, type TrafficOptions } from './open-loop.ts';
-import {
-  interfaces,
-  pinGenerator,
-  startServer,
-  type Interface,
-  type Server,
-} from './overload-server.ts';
+import { interfaces, startServer, type Interface, type Server } from './overload-server.ts';
 import { createTraceRequest, takeKey } from './trace-requests.ts';
 
 /** The result of one load. Rates are per second. */

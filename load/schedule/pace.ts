@@ -9,6 +9,9 @@ export interface Due {
 /** After a pause, the most sends before the event loop can read responses. */
 const BURST_MAX = 64;
 
+/** The longest wait that a stop does not shorten: listening to the signal costs more than the timer. */
+const UNSTOPPABLE_MS_MAX = 20;
+
 /**
  * Fires each action at its time. A late action is fired immediately and never skipped. Resolves when all
  * have fired or the signal aborts.
@@ -22,7 +25,9 @@ export async function pace(dues: Iterable<Due>, clock: Clock, signal: AbortSigna
       if (leftMs <= 0 && burst < BURST_MAX) break;
       burst = 0;
       // Timers have millisecond resolution and fire late rather than early.
-      await clock.sleep(Math.max(0, Math.floor(leftMs)), signal).catch(() => {});
+      const waitMs = Math.max(0, Math.floor(leftMs));
+      if (waitMs <= UNSTOPPABLE_MS_MAX) await clock.sleep(waitMs);
+      else await clock.sleep(waitMs, signal).catch(() => {});
     }
     burst++;
     due.fire();

@@ -8,10 +8,10 @@ import { EVENT_STREAM_TYPE } from '../web/frame/live.ts';
 const WAIT_MS_MAX = 4_000;
 
 /**
- * Limits how long requests wait for the database. A request that reads, and each one of the interface,
- * waits a few seconds altogether. Others may take long, because they change much or stay open: they only
- * start if the database answers. A request that used the database without a problem is reported. Returns
- * the server.
+ * Limits how long requests wait for the database, and in queues for it. A request that reads, and each
+ * one of the interface, waits a few seconds altogether. Others may take long, because they change much or
+ * stay open: they only start if the database answers. A request that used the database without a problem
+ * is reported. Returns the server.
  */
 export function limitWaits(
   app: FastifyInstance,

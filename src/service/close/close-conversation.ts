@@ -6,7 +6,7 @@ import type { ServiceCounters } from '../background/metrics.ts';
 import { findLiveEvals } from '../evals/definitions.ts';
 import { buildConversationTurns } from '../sessions/transcripts.ts';
 import { findDatabaseProblem } from '../store/database-problem.ts';
-import type { CloseAllRequest, CloseResult, Store } from '../store/store.ts';
+import type { CloseResult, Store } from '../store/store.ts';
 import { describeTurnLosses, findTurnLosses, type TurnLoss } from '../turns/turn-losses.ts';
 import type { MissingEvals } from './missing-evals.ts';
 
@@ -34,28 +34,20 @@ export interface ConversationRef {
 /**
  * Closes a conversation (spec 3.1), and queues the evals of the live settings. A deleted eval is skipped
  * and logged. Missing evals are logged, and texts and tool names that the turns lack. Closing a closed
- * conversation changes nothing. With `idleBeforeMs`, closes the conversation only if its last span was
- * received before that time. Returns undefined for an unknown conversation, and for one that is not idle.
+ * conversation changes nothing. Returns undefined for an unknown conversation.
  */
 export async function closeConversation(
   deps: CloseDeps,
-  conversation: ConversationRef,
-  idleBeforeMs?: number,
+  { ownerId, conversationId }: ConversationRef,
 ): Promise<CloseResult | undefined> {
-  const { ownerId, conversationId } = conversation;
-  const { request, deletedIds } = await findSettings(deps, ownerId, idleBeforeMs);
-  const sessionId = deps.makeSessionId(ownerId, conversationId);
-  const result = await deps.store.conversations.close({ ...request, conversationId, sessionId });
-  if (result && !result.alreadyClosed) {
-    await report(deps, { request, deletedIds, closed: new Map([[conversationId, result]]) });
-  }
-  return result;
+  const results = await closeTogether(deps, { ownerId, conversationIds: [conversationId] });
+  return results.get(conversationId);
 }
 
 /**
- * Closes idle conversations like `closeConversation`, in groups of one owner that take a few statements
- * each. If a group can't be closed, closes its conversations one by one: one that can't be closed does not
- * prevent the others, and rejects afterward.
+ * Closes those conversations whose last span was received before `idleBeforeMs`, in groups of one owner
+ * that take a few statements each. One that can't be closed does not prevent the others, and rejects
+ * afterward.
  */
 export async function closeIdleConversations(
   deps: CloseDeps,
@@ -63,91 +55,87 @@ export async function closeIdleConversations(
   idleBeforeMs: number,
 ): Promise<void> {
   const failures: unknown[] = [];
-  const closeAlone = async (conversation: ConversationRef): Promise<void> => {
+  const closeGroup = async (ownerId: string, conversationIds: string[]): Promise<void> => {
     try {
-      await closeConversation(deps, conversation, idleBeforeMs);
+      await closeTogether(deps, { ownerId, conversationIds, idleBeforeMs });
     } catch (error) {
       if (findDatabaseProblem(error)) throw error;
-      failures.push(error);
+      if (conversationIds.length === 1) {
+        failures.push(error);
+        return;
+      }
+      deps.log.warn('conversations_closed_alone', { ...errorOrigin(error) });
+      for (const id of conversationIds) await closeGroup(ownerId, [id]);
     }
   };
   for (const [ownerId, ofOwner] of Map.groupBy(idle, (conversation) => conversation.ownerId)) {
     const conversationIds = ofOwner.map(({ conversationId }) => conversationId);
-    for (const ids of await deps.store.conversations.groupBySize(ownerId, conversationIds)) {
-      if (ids.length > 1 && (await closeGroup(deps, { ownerId, ids, idleBeforeMs }))) continue;
-      for (const conversationId of ids) await closeAlone({ ownerId, conversationId });
-    }
+    const groups = await deps.store.conversations.groupBySize(ownerId, conversationIds);
+    for (const group of groups) await closeGroup(ownerId, group);
   }
   if (failures.length > 0) throw toError(failures[0]);
 }
 
-/** Returns whether it closed them. */
-async function closeGroup(
-  deps: CloseDeps,
-  { ownerId, ids, idleBeforeMs }: { ownerId: string; ids: string[]; idleBeforeMs: number },
-): Promise<boolean> {
-  const { store, log } = deps;
-  const { request, deletedIds } = await findSettings(deps, ownerId, idleBeforeMs);
-  const conversations = ids.map((conversationId) => ({
-    conversationId,
-    sessionId: deps.makeSessionId(ownerId, conversationId),
-  }));
-  let closed: Map<string, CloseResult>;
-  try {
-    closed = await store.conversations.closeAll({ ...request, conversations });
-  } catch (error) {
-    if (findDatabaseProblem(error)) throw error;
-    log.warn('conversations_closed_alone', { ...errorOrigin(error) });
-    return false;
-  }
-  await report(deps, { request, deletedIds, closed });
-  return true;
+interface CloseOptions {
+  ownerId: string;
+  conversationIds: readonly string[];
+  /** See `CloseRequest`. */
+  idleBeforeMs?: number;
 }
 
-type CommonRequest = Omit<CloseAllRequest, 'conversations'>;
-
-/** Returns what is the same for all conversations of an owner. */
-async function findSettings(
-  { store, clock }: CloseDeps,
-  ownerId: string,
-  idleBeforeMs: number | undefined,
-): Promise<{ request: CommonRequest; deletedIds: string[] }> {
+/** Closes conversations of one owner in one transaction. Returns the results by conversation id. */
+async function closeTogether(
+  deps: CloseDeps,
+  { ownerId, conversationIds, idleBeforeMs }: CloseOptions,
+): Promise<ReadonlyMap<string, CloseResult>> {
+  const { store, clock } = deps;
   const { run_name: runName } = await store.settings.get(ownerId);
   const { evals, deletedIds } = await findLiveEvals(store, ownerId);
-  const request = {
+  const results = await store.conversations.closeAll({
     ownerId,
+    conversations: conversationIds.map((conversationId) => ({
+      conversationId,
+      sessionId: deps.makeSessionId(ownerId, conversationId),
+    })),
     atMs: clock.nowMs(),
     runName: (date: string) => `${runName} ${date}`,
     evals,
     ...(idleBeforeMs !== undefined && { idleBeforeMs }),
-  };
-  return { request, deletedIds };
+  });
+  const closed = new Map([...results].filter(([, { alreadyClosed }]) => !alreadyClosed));
+  if (idleBeforeMs !== undefined) deps.counters.idleCloses.add('', closed.size);
+  await report(deps, { ownerId, closed, isScored: evals.length > 0, deletedIds });
+  return results;
 }
 
-/** What was closed, and how. */
+/** Conversations of one owner that were closed, and how. */
 interface Closed {
-  request: CommonRequest;
-  deletedIds: string[];
+  ownerId: string;
   closed: ReadonlyMap<string, CloseResult>;
+  /** Whether evals score them. */
+  isScored: boolean;
+  /** The evals of the live settings that were deleted. */
+  deletedIds: readonly string[];
 }
 
-/** Counts and logs conversations that were closed, and starts to score them. */
-async function report(deps: CloseDeps, { request, deletedIds, closed }: Closed): Promise<void> {
-  const { ownerId, evals, idleBeforeMs } = request;
+/** Logs conversations that were closed, and starts to score them. */
+async function report(
+  deps: CloseDeps,
+  { ownerId, closed, isScored, deletedIds }: Closed,
+): Promise<void> {
   const [first] = closed.keys();
   if (first === undefined) return;
-  if (idleBeforeMs !== undefined) deps.counters.idleCloses.add('', closed.size);
   try {
     await logDeletedEvals(deps, { ownerId, conversationIds: [...closed.keys()] }, deletedIds);
     await checkTurns(deps, ownerId, closed);
-    if (evals.length > 0) await deps.missingEvals.recordScored(ownerId);
+    if (isScored) await deps.missingEvals.recordScored(ownerId);
     else if (deletedIds.length === 0) {
       await deps.missingEvals.recordUnscored({ ownerId, conversationId: first });
     }
   } finally {
     // The evals are queued even if the log can't be written.
-    const isAnyScored = [...closed.values()].some(({ evaluationsQueued }) => evaluationsQueued > 0);
-    if (isAnyScored) deps.wake();
+    const isAnyQueued = [...closed.values()].some(({ evaluationsQueued }) => evaluationsQueued > 0);
+    if (isAnyQueued) deps.wake();
   }
 }
 
@@ -157,7 +145,7 @@ const DELETED_EVAL_WARNING =
 async function logDeletedEvals(
   { store, clock, log }: CloseDeps,
   { ownerId, conversationIds }: { ownerId: string; conversationIds: string[] },
-  evalIds: string[],
+  evalIds: readonly string[],
 ): Promise<void> {
   for (const id of evalIds) {
     log.warn('deleted_eval_skipped', { owner: ownerId, eval: id, warning: DELETED_EVAL_WARNING });

@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import { onTurnEnd as onTurnOfEventLoopEnd } from '../../platform/event-loop.ts';
+import { waitWithinLimit } from '../store/wait-limit.ts';
 import { RequestError } from './errors.ts';
 
 /**
@@ -13,7 +14,10 @@ export interface WorkQueue {
    * request need not cost. @throws RequestError `busy`
    */
   checkRoom: () => void;
-  /** Waits until a request may start. It ends when it is disposed of. @throws RequestError `busy` */
+  /**
+   * Waits until a request may start. It ends when it is disposed of. The wait counts against the limit
+   * of `limitDatabaseWaits`. @throws RequestError `busy`
+   */
   enter: () => Promise<Disposable>;
   count: () => WorkCounts;
 }
@@ -67,7 +71,7 @@ export function createWorkQueue(
   options: WorkQueueOptions,
 ): WorkQueue {
   const { runningMax, mayBlock, waitMsMax, message, onTurnEnd = onTurnOfEventLoopEnd } = options;
-  const waiting: ((work: Disposable) => void)[] = [];
+  const waiting = new Set<(work: Disposable) => void>();
   let running = 0;
   let refused = 0;
   /** Turns since a request started that may block; undefined if the next one may start. */
@@ -88,35 +92,47 @@ export function createWorkQueue(
     });
   };
   const startWaiting = (): void => {
-    while (waiting.length > 0 && hasTurn()) waiting.shift()?.(start());
-    if (waiting.length === 0) pace.stop();
+    for (const startRequest of waiting) {
+      if (!hasTurn()) break;
+      waiting.delete(startRequest);
+      startRequest(start());
+    }
+    if (waiting.size === 0) pace.stop();
   };
   const endTurn = (): void => {
     turns = (turns ?? 0) + 1;
-    if (waiting.length >= WAITING_MIN && turns < TURNS_PER_START) {
+    if (waiting.size >= WAITING_MIN && turns < TURNS_PER_START) {
       onTurnEnd(endTurn);
       return;
     }
     turns = undefined;
     startWaiting();
   };
-  const checkRoom = (): void => {
-    const { length } = waiting;
-    if (length < WAITING_MIN || pace.estimateMs(running + length) <= waitMsMax) return;
+  const refuse = (): RequestError => {
     refused += 1;
-    throw createBusyError(message);
+    return createBusyError(message);
+  };
+  const checkRoom = (): void => {
+    const { size } = waiting;
+    if (size < WAITING_MIN || pace.estimateMs(running + size) <= waitMsMax) return;
+    throw refuse();
   };
   return {
     checkRoom,
     async enter() {
-      if (waiting.length === 0 && hasTurn()) return start();
+      if (waiting.size === 0 && hasTurn()) return start();
       checkRoom();
       pace.start();
-      const { promise, resolve } = Promise.withResolvers<Disposable>();
-      waiting.push(resolve);
-      return await promise;
+      const { promise, resolve, reject } = Promise.withResolvers<Disposable>();
+      waiting.add(resolve);
+      // The pace says nothing about a database that stops answering.
+      return waitWithinLimit(promise, () => {
+        if (!waiting.delete(resolve)) return;
+        if (waiting.size === 0) pace.stop();
+        reject(refuse());
+      });
     },
-    count: () => ({ waiting: waiting.length, running, refused }),
+    count: () => ({ waiting: waiting.size, running, refused }),
   };
 }
 

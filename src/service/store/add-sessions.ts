@@ -5,7 +5,7 @@ import type { WriteTransaction } from './connections.ts';
 import { TAG_NAME_CHARS_MAX } from './conversation-limits.ts';
 import { queueJobs } from './jobs.ts';
 import { findOrInsertAgent, findOrInsertRun, findOrInsertSimulation } from './names.ts';
-import { findEvalSetKey, insertOutcomes, toResults } from './outcomes.ts';
+import { findEvalSetKey, insertOutcomes, nameEvals, toResults } from './outcomes.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
 import type { JsonObject, NewSession, Outcome } from './records.ts';
 import type { StoredTurn } from '../turns/turn-types.ts';
@@ -151,9 +151,12 @@ async function addChunk(
     listSearchTags(metadata).map((tag) => ({ ...tag, session_key: key })),
   );
   await insertRows(insertion, 'session_tags', tags, { skipExisting: true });
-  const outcomes = sessions.flatMap((session) =>
-    session.outcomes.map((outcome, position) => ({ session, outcome: { ...outcome, position } })),
-  );
+  const outcomes = [];
+  for (const session of sessions) {
+    const placed = session.outcomes.map((outcome, position) => ({ ...outcome, position }));
+    const named = await nameEvals(db, session.ownerId, placed);
+    outcomes.push(...named.map((outcome) => ({ session, outcome })));
+  }
   await insertOutcomes(insertion, outcomes, null);
   const queued = await queueJobs(insertion, sessions, dueAtMs);
   return sessions.map(({ key }) => ({ key, queued: queued.get(key) ?? 0 }));
@@ -215,7 +218,7 @@ async function toRow(db: WriteTransaction, session: NewSession) {
   // Finishing the last job completes the session.
   const isScored = evals.length > 0 && session.status === 'completed';
   const status = isScored ? 'evaluating' : session.status;
-  const outcomes = keepFirst(session.outcomes);
+  const outcomes = await nameEvals(db, ownerId, keepFirst(session.outcomes));
   return {
     owner_id: ownerId,
     id: session.id,

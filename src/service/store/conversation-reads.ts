@@ -1,5 +1,6 @@
 /** Reads conversations as a whole, within limits of memory and of the time that blocks the event loop. */
 import { setImmediate } from 'node:timers/promises';
+import type { Selectable } from 'kysely';
 import { createWeightLimit } from '../../platform/weight-limit.ts';
 import { UnreadableConversationError, type TurnBuilder } from '../turns/turn-builder.ts';
 import { findTurnLosses, type TurnLoss } from '../turns/turn-losses.ts';
@@ -7,7 +8,8 @@ import type { TracedTurn } from '../turns/turn-types.ts';
 import type { Connections, Reader } from './connections.ts';
 import { addSize, type ConversationSize } from './conversation-limits.ts';
 import { listLinks, listSpans, type SpanPlace } from './conversation-spans.ts';
-import type { CloseRequest, SpanLink, StoredSpan } from './records.ts';
+import type { CloseAllRequest, SpanLink, StoredSpan } from './records.ts';
+import type { Tables } from './schema/tables.ts';
 import { describeTracedSession, type TracedSession } from './traced-sessions.ts';
 
 /**
@@ -21,6 +23,9 @@ const BYTES_COUNTED_MIN = 262_144;
 
 /** What a span takes besides its texts. */
 const SPAN_BYTES = 1_000;
+
+const measureBytes = ({ spanCount, textBytes }: ConversationSize): number =>
+  textBytes + spanCount * SPAN_BYTES;
 
 /** The transaction itself reads no more of a conversation, so that it is short. */
 export const SEARCHED_SPANS_MAX = 200;
@@ -42,43 +47,51 @@ export function createConversationReads(
   };
   const holdBytes = (bytes: number, use: keyof typeof memory = 'read'): Promise<Disposable> =>
     memory[use].hold(bytes < BYTES_COUNTED_MIN ? 0 : bytes);
-  /**
-   * Builds the turns of a large conversation before the transaction, which would take too long otherwise.
-   * Spans that arrive meanwhile are left out, but most of the summary is about the first turns anyway.
-   */
-  const prepareLarge = async ({
-    ownerId,
-    conversationId,
-    evals,
-  }: Pick<CloseRequest, 'ownerId' | 'conversationId' | 'evals'>): Promise<
-    PreparedTurns | undefined
-  > => {
-    if (evals.length === 0) return undefined;
-    const db = reader(ownerId);
-    const place = await findPlace(db, { ownerId, conversationId, inPartitions });
-    if (!place || !isLarge(place)) return undefined;
-    const { spanCount, textBytes } = place;
-    using _held = await holdBytes(textBytes + spanCount * SPAN_BYTES);
-    const spans = await listSpans(db, place);
-    const scored = spans.filter(({ late }) => !late);
-    const turns = await turnBuilder
-      .buildTurns(scored, await listLinks(db, place))
-      .catch(emptyIfUnreadable);
-    return { ...summarizeTurns(scored, turns), spanCount, textBytes };
+  const findPlace = async (
+    ownerId: string,
+    conversationId: string,
+  ): Promise<SizedPlace | undefined> => {
+    const conversationIds = [conversationId];
+    const [place] = await findPlaces(reader(ownerId), { ownerId, conversationIds, inPartitions });
+    return place;
   };
   return {
-    prepareLarge,
+    /**
+     * Builds the turns of large conversations before the transaction that closes or scores them, which
+     * would take too long otherwise. Spans that arrive meanwhile are left out, but most of a summary is
+     * about the first turns anyway.
+     */
+    async prepareLarge({
+      ownerId,
+      conversations,
+      evals,
+    }: Pick<CloseAllRequest, 'ownerId' | 'conversations' | 'evals'>): Promise<PreparedById> {
+      const prepared = new Map<string, PreparedTurns>();
+      if (evals.length === 0) return prepared;
+      const db = reader(ownerId);
+      const conversationIds = conversations.map(({ conversationId }) => conversationId);
+      const places = await findPlaces(db, { ownerId, conversationIds, inPartitions });
+      for (const place of places.filter(isLarge)) {
+        using _held = await holdBytes(measureBytes(place));
+        prepared.set(place.conversationId, await summarizeLarge(db, place, turnBuilder));
+      }
+      return prepared;
+    },
     /** Returns conversations in groups that can be read together. A large one is alone. */
-    groupBySize: (ownerId: string, conversationIds: readonly string[]): Promise<string[][]> =>
-      listGroups(reader(ownerId), ownerId, conversationIds),
+    async groupBySize(ownerId: string, conversationIds: readonly string[]): Promise<string[][]> {
+      const query = { ownerId, conversationIds, inPartitions };
+      const places = await findPlaces(reader(ownerId), query);
+      const large = places.filter(isLarge).map((place) => [place]);
+      const small = groupBySize(places.filter((place) => !isLarge(place)));
+      return [...small, ...large].map((group) => group.map((place) => place.conversationId));
+    },
     /** Lists the spans by start, all or the first ones. */
     async listSpans(
       ownerId: string,
       conversationId: string,
       limit?: number,
     ): Promise<StoredSpan[]> {
-      const query = { ownerId, conversationId, inPartitions };
-      const place = await findPlace(reader(ownerId), query);
+      const place = await findPlace(ownerId, conversationId);
       // A statement blocks the event loop, and large conversations are read one after another.
       if (place && isLarge(place)) await setImmediate();
       return place ? listSpans(reader(ownerId), place, limit) : [];
@@ -92,18 +105,12 @@ export function createConversationReads(
       conversationId: string,
       use: 'read' | 'score' = 'read',
     ): Promise<Disposable> {
-      const row = await reader(ownerId)
-        .selectFrom('conversations')
-        .select(['span_count', 'text_bytes'])
-        .where('owner_id', '=', ownerId)
-        .where('conversation_id', '=', conversationId)
-        .executeTakeFirst();
-      return holdBytes(row ? row.text_bytes + row.span_count * SPAN_BYTES : 0, use);
+      const place = await findPlace(ownerId, conversationId);
+      return holdBytes(place ? measureBytes(place) : 0, use);
     },
     /** Lists the ignored spans in the traces of a conversation. */
     async listLinks(ownerId: string, conversationId: string): Promise<SpanLink[]> {
-      const query = { ownerId, conversationId, inPartitions };
-      const place = await findPlace(reader(ownerId), query);
+      const place = await findPlace(ownerId, conversationId);
       return place ? listLinks(reader(ownerId), place) : [];
     },
   };
@@ -114,13 +121,8 @@ export interface Partitioned {
   inPartitions: boolean;
 }
 
-interface SpansQuery extends Partitioned {
-  ownerId: string;
-  conversationId: string;
-}
-
 /** A conversation with the size of its spans. */
-interface SizedPlace extends SpanPlace, ConversationSize {}
+export interface SizedPlace extends SpanPlace, ConversationSize {}
 
 /** Whether building its turns takes too long for a transaction. */
 export const isLarge = ({ spanCount, textBytes }: ConversationSize): boolean =>
@@ -143,22 +145,6 @@ export function groupBySize<Sized extends ConversationSize>(
   return groups;
 }
 
-async function listGroups(
-  db: Reader,
-  ownerId: string,
-  conversationIds: readonly string[],
-): Promise<string[][]> {
-  const rows = await db
-    .selectFrom('conversations')
-    .select(['conversation_id', 'span_count as spanCount', 'text_bytes as textBytes'])
-    .where('owner_id', '=', ownerId)
-    .where('conversation_id', 'in', conversationIds)
-    .execute();
-  const large = rows.filter(isLarge).map((row) => [row]);
-  const small = groupBySize(rows.filter((row) => !isLarge(row)));
-  return [...small, ...large].map((group) => group.map((row) => row.conversation_id));
-}
-
 /** What a close takes from the turns of a conversation, so that it builds them once. */
 interface TurnsSummary {
   traced: TracedSession;
@@ -177,28 +163,57 @@ export const summarizeTurns = (
 /** The summary of the turns of a large conversation, and how large it was. */
 export interface PreparedTurns extends TurnsSummary, ConversationSize {}
 
+/** The summaries of large conversations by conversation id. */
+export type PreparedById = ReadonlyMap<string, PreparedTurns>;
+
+async function summarizeLarge(
+  db: Reader,
+  place: SizedPlace,
+  turnBuilder: TurnBuilder,
+): Promise<PreparedTurns> {
+  const scored = (await listSpans(db, place)).filter(({ late }) => !late);
+  const links = await listLinks(db, place);
+  const turns = await turnBuilder.buildTurns(scored, links).catch(emptyIfUnreadable);
+  const { spanCount, textBytes } = place;
+  return { ...summarizeTurns(scored, turns), spanCount, textBytes };
+}
+
 /** A conversation that can't be read is closed nevertheless, and found, but not by its text. */
 function emptyIfUnreadable(error: unknown): [] {
   if (error instanceof UnreadableConversationError) return [];
   throw error;
 }
 
+/** Selects the columns of a conversation for `toPlace`. */
+export const placeColumns = [
+  'key',
+  'conversation_id',
+  'received_day',
+  'span_count',
+  'text_bytes',
+] as const;
+
 export const toPlace = (
-  row: { key: number; received_day: number },
-  { ownerId, conversationId, inPartitions }: SpansQuery,
-): SpanPlace => ({
+  row: Pick<Selectable<Tables['conversations']>, (typeof placeColumns)[number]>,
+  { ownerId, inPartitions }: { ownerId: string } & Partitioned,
+): SizedPlace => ({
   ownerId,
-  conversationId,
+  conversationId: row.conversation_id,
   key: row.key,
   receivedDay: inPartitions ? row.received_day : undefined,
+  spanCount: row.span_count,
+  textBytes: row.text_bytes,
 });
 
-async function findPlace(db: Reader, query: SpansQuery): Promise<SizedPlace | undefined> {
-  const row = await db
+async function findPlaces(
+  db: Reader,
+  query: { ownerId: string; conversationIds: readonly string[] } & Partitioned,
+): Promise<SizedPlace[]> {
+  const rows = await db
     .selectFrom('conversations')
-    .select(['key', 'received_day', 'span_count', 'text_bytes'])
+    .select(placeColumns)
     .where('owner_id', '=', query.ownerId)
-    .where('conversation_id', '=', query.conversationId)
-    .executeTakeFirst();
-  return row && { ...toPlace(row, query), spanCount: row.span_count, textBytes: row.text_bytes };
+    .where('conversation_id', 'in', query.conversationIds)
+    .execute();
+  return rows.map((row) => toPlace(row, query));
 }

@@ -155,6 +155,12 @@ export async function listLinksOfAll(
     .where('trace_id', 'in', traceIds)
     .limit(LINKS_PER_CONVERSATION_MAX)
     .execute();
+  // One conversation may have all of them, and the others none.
+  if (rows.length === LINKS_PER_CONVERSATION_MAX && spans.size > 1) {
+    const read = new Map<SpanPlace, SpanLink[]>();
+    for (const place of spans.keys()) read.set(place, await listLinks(db, place));
+    return read;
+  }
   const byTrace = Map.groupBy(rows.map(toLink), ({ traceId }) => traceId);
   return new Map(
     Array.from(spans, ([place, own]) => [

@@ -3,12 +3,7 @@ import type { TurnBuilder } from '../turns/turn-builder.ts';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { createConversationReads } from './conversation-reads.ts';
 import { findConversation, isUnscored, type Conversation } from './find-conversation.ts';
-import {
-  closeAndQueueScoring,
-  findEarlierClose,
-  queueScoring,
-  type CloseResult,
-} from './queue-scoring.ts';
+import { closeAndQueueScoring, queueScoring, type CloseResult } from './queue-scoring.ts';
 import type { CloseAllRequest, CloseRequest, Page } from './records.ts';
 import { readScoredConversations } from './scored-conversations.ts';
 import { endOfPrefix } from './text-search.ts';
@@ -32,7 +27,19 @@ export function createConversationStore(
   turnBuilder: TurnBuilder,
 ) {
   const inPartitions = dialect === 'postgres';
-  const { prepareLarge, ...reads } = createConversationReads({ reader, inPartitions }, turnBuilder);
+  const reads = createConversationReads({ reader, inPartitions }, turnBuilder);
+  /**
+   * Closes conversations that `groupBySize` returns together and, in the same transaction, adds them to
+   * their runs and queues their scoring. Returns the results by conversation id. Concurrent calls close a
+   * conversation once; later calls return `alreadyClosed`. Unknown conversations are missing, and those
+   * that received a span at or after `idleBeforeMs`.
+   */
+  const closeAll = async (request: CloseAllRequest): Promise<Map<string, CloseResult>> => {
+    const prepared = await reads.prepareLarge(request);
+    return write(request.ownerId, (db) =>
+      closeAndQueueScoring(db, { ...request, prepared, inPartitions, dialect }),
+    );
+  };
   return {
     ...reads,
     find: (ownerId: string, conversationId: string): Promise<Conversation | undefined> =>
@@ -48,29 +55,16 @@ export function createConversationStore(
      */
     readScored: (ownerId: string, sessionIds: readonly string[]) =>
       readScoredConversations(reader(ownerId), { ownerId, sessionIds, inPartitions }),
-    /**
-     * Closes a conversation and, in the same transaction, adds it to its run and queues its scoring.
-     * Concurrent calls close it once; later calls return `alreadyClosed`. Returns undefined for an
-     * unknown conversation, and for one that received a span at or after `idleBeforeMs`.
-     */
-    async close(request: CloseRequest): Promise<CloseResult | undefined> {
-      const { ownerId, conversationId, sessionId, ...all } = request;
-      const prepared = await prepareLarge(request);
+    closeAll,
+    /** Closes one conversation like `closeAll`. */
+    async close({
+      conversationId,
+      sessionId,
+      ...request
+    }: CloseRequest): Promise<CloseResult | undefined> {
       const conversations = [{ conversationId, sessionId }];
-      return write(ownerId, async (db) => {
-        const closing = { ...all, ownerId, conversations, prepared, inPartitions, dialect };
-        const closed = await closeAndQueueScoring(db, closing);
-        return closed.get(conversationId) ?? findEarlierClose(db, request);
-      });
+      return (await closeAll({ ...request, conversations })).get(conversationId);
     },
-    /**
-     * Closes conversations that `groupBySize` returns together, in one transaction. Returns the results of
-     * those that it closed by their ids.
-     */
-    closeAll: (request: CloseAllRequest): Promise<Map<string, CloseResult>> =>
-      write(request.ownerId, (db) =>
-        closeAndQueueScoring(db, { ...request, inPartitions, dialect }),
-      ),
     /** Lists open conversations of all owners whose last span was received before `ms`, oldest first. */
     async listIdle(
       ms: number,
@@ -111,7 +105,7 @@ export function createConversationStore(
     async queueScoring(
       request: Omit<CloseRequest, 'runName'>,
     ): Promise<{ run: string; queued: number } | undefined> {
-      const prepared = await prepareLarge(request);
+      const prepared = await reads.prepareLarge({ ...request, conversations: [request] });
       return write(request.ownerId, (db) =>
         queueScoring(db, { ...request, prepared, inPartitions }),
       );

@@ -254,9 +254,9 @@ async function finishAll(
   const held = await lockHeld(db, dialect, { worker, jobs });
   await updateJobs(db, held, { state: 'done' });
   const rowById = new Map(held.map((row) => [row.id, row]));
-  const outcomes = finished.flatMap(({ job: { id, ownerId }, outcome }) => {
-    const row = rowById.get(id);
-    return row ? { ...outcome, ownerId, sessionKey: row.session_key, position: row.position } : [];
+  const outcomes = finished.flatMap(({ job, outcome }) => {
+    const row = rowById.get(job.id);
+    return row ? { ...outcome, sessionKey: row.session_key, position: row.position } : [];
   });
   await addOutcomes(db, { sessions, outcomes, atMs });
   return jobs.map(({ id }) => rowById.has(id));

@@ -7,12 +7,31 @@ import type { Outcome, SessionKind, SessionStatus } from './records.ts';
 import type { Dialect } from './schema/table.ts';
 
 /** An outcome with its position among the outcomes of its session. */
-export type PlacedOutcome = Outcome & { position: number };
+type PlacedOutcome = Outcome & { position: number };
+
+/** What refers to the name and the version of its eval by the key of their row. */
+interface Named {
+  evalNameKey: number;
+}
+
+/** Adds the keys of their evals to outcomes of one owner. */
+export async function nameEvals<Scored extends Outcome>(
+  db: WriteTransaction,
+  ownerId: string,
+  outcomes: readonly Scored[],
+): Promise<(Scored & Named)[]> {
+  const named = [];
+  for (const outcome of outcomes) {
+    const { evalId: id, evalName: name, evalVersion: version = '' } = outcome;
+    const evalNameKey = await findOrInsertEvalName(db, ownerId, { id, name, version });
+    named.push({ ...outcome, evalNameKey });
+  }
+  return named;
+}
 
 /** A session that gets outcomes. */
 interface ScoredRow {
   key: number;
-  ownerId: string;
   run_key: number | null;
   simulation_key: number | null;
   kind: SessionKind;
@@ -27,21 +46,20 @@ interface ScoredRow {
  */
 export async function insertOutcomes(
   insertion: Insertion,
-  outcomes: readonly { session: ScoredRow; outcome: PlacedOutcome }[],
+  outcomes: readonly { session: ScoredRow; outcome: PlacedOutcome & Named }[],
   atMs: number | null,
 ): Promise<void> {
-  const rows = [];
-  for (const { session, outcome } of outcomes) {
-    const { evalId, evalName, evalVersion = '', required, evidence, ...rest } = outcome;
-    rows.push({
-      ...rest,
+  const rows = outcomes.map(({ session, outcome }) => {
+    const { position, category, type, outcome: result, required, reasoning, evidence } = outcome;
+    return {
       session_key: session.key,
-      eval_id: evalId,
-      eval_name_key: await findOrInsertEvalName(insertion.db, session.ownerId, {
-        id: evalId,
-        name: evalName,
-        version: evalVersion,
-      }),
+      eval_id: outcome.evalId,
+      eval_name_key: outcome.evalNameKey,
+      position,
+      category,
+      type,
+      outcome: result,
+      reasoning,
       required: required ? 1 : 0,
       at_ms: atMs,
       evidence: evidence ? JSON.stringify(evidence) : null,
@@ -50,14 +68,13 @@ export async function insertOutcomes(
       kind: session.kind,
       started_at_ms: session.started_at_ms,
       session_failed: session.failed > 0 ? 1 : 0,
-    });
-  }
+    };
+  });
   await insertRows(insertion, 'outcomes', rows, { skipExisting: true });
 }
 
 /** An outcome of a job that is done. */
 interface JobOutcome extends PlacedOutcome {
-  ownerId: string;
   sessionKey: number;
 }
 
@@ -107,7 +124,11 @@ export async function addOutcomes(
   for (const { status: oldStatus, ...session } of sessions) {
     const earlier = stored.get(session.key) ?? [];
     const known = new Set(earlier.map(({ evalId }) => evalId));
-    const fresh = (added.get(session.key) ?? []).filter(({ evalId }) => !known.has(evalId));
+    const fresh = await nameEvals(
+      db,
+      session.owner_id,
+      (added.get(session.key) ?? []).filter(({ evalId }) => !known.has(evalId)),
+    );
     const isCompleted = oldStatus === 'evaluating' && !unfinished.has(session.key);
     const status = isCompleted ? 'completed' : oldStatus;
     const all = [...earlier, ...fresh];
@@ -117,10 +138,7 @@ export async function addOutcomes(
     changed.push({ ...session, failed: results.failed, fresh, results, hasFailedNow });
   }
   const rows = changed.flatMap(({ fresh, ...session }) =>
-    fresh.map(({ ownerId, sessionKey: _, ...outcome }) => ({
-      session: { ...session, ownerId },
-      outcome,
-    })),
+    fresh.map((outcome) => ({ session, outcome })),
   );
   await insertOutcomes({ db }, rows, scored.atMs);
   await markFailed(
@@ -139,7 +157,13 @@ export async function addOutcomes(
 async function listResults(db: Reader, keys: readonly number[]) {
   const rows = await db
     .selectFrom('outcomes')
-    .select(['session_key', 'eval_id as evalId', 'eval_name_key', 'outcome', 'required'])
+    .select([
+      'session_key',
+      'eval_id as evalId',
+      'eval_name_key as evalNameKey',
+      'outcome',
+      'required',
+    ])
     .where('session_key', 'in', keys)
     .execute();
   return Map.groupBy(
@@ -147,8 +171,6 @@ async function listResults(db: Reader, keys: readonly number[]) {
     (row) => row.session_key,
   );
 }
-
-type StoredResult = NonNullable<ReturnType<Awaited<ReturnType<typeof listResults>>['get']>>[number];
 
 /** Returns the keys of sessions that have jobs to do. The others complete, even if some jobs failed. */
 async function findUnfinished(db: Reader, keys: readonly number[]): Promise<ReadonlySet<number>> {
@@ -184,23 +206,19 @@ const isScore = ({ outcome }: Pick<Outcome, 'outcome'>): boolean => outcome !== 
 const isBeingScored = (status: SessionStatus, outcomes: readonly unknown[]): boolean =>
   status === 'evaluating' && outcomes.length > 0;
 
-/** Returns the `eval_set_key` of a session with these outcomes, some of which may be stored. */
+/** Returns the `eval_set_key` of a session with these outcomes. */
 export async function findEvalSetKey(
   db: WriteTransaction,
   { ownerId, status }: { ownerId: string; status: SessionStatus },
-  outcomes: readonly (Outcome | Pick<StoredResult, 'outcome' | 'eval_name_key'>)[],
+  outcomes: readonly (Pick<Outcome, 'outcome'> & Named)[],
 ): Promise<number | null> {
   if (isBeingScored(status, outcomes)) return null;
-  const keys = [];
-  for (const scored of outcomes.filter(isScore)) {
-    if ('eval_name_key' in scored) {
-      keys.push(scored.eval_name_key);
-    } else {
-      const { evalId: id, evalName: name, evalVersion: version = '' } = scored;
-      keys.push(await findOrInsertEvalName(db, ownerId, { id, name, version }));
-    }
-  }
-  return findOrInsertEvalSet(db, ownerId, keys);
+  const scores = outcomes.filter(isScore);
+  return findOrInsertEvalSet(
+    db,
+    ownerId,
+    scores.map(({ evalNameKey }) => evalNameKey),
+  );
 }
 
 /** Returns the counts and the verdict of a session. */

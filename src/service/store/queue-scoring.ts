@@ -3,14 +3,16 @@ import { buildTurns } from '../turns/turns.ts';
 import type { TurnLoss } from '../turns/turn-losses.ts';
 import { addNewSessions } from './add-sessions.ts';
 import { selectExact, type Reader, type WriteTransaction } from './connections.ts';
-import { isSameSize, type ConversationSize } from './conversation-limits.ts';
+import { isSameSize } from './conversation-limits.ts';
 import {
   isLarge,
+  placeColumns,
   SEARCHED_SPANS_MAX,
   summarizeTurns,
   toPlace,
   type Partitioned,
-  type PreparedTurns,
+  type PreparedById,
+  type SizedPlace,
 } from './conversation-reads.ts';
 import {
   listLinks,
@@ -35,18 +37,19 @@ export interface CloseResult {
 }
 
 /** How to queue the scoring of conversations of one owner. */
-interface ScoringRequest extends Pick<CloseRequest, 'ownerId' | 'atMs' | 'evals'>, Partitioned {}
+interface ScoringRequest extends Pick<CloseRequest, 'ownerId' | 'atMs' | 'evals'>, Partitioned {
+  /** The turns of large conversations. The transaction builds those of the others. */
+  prepared: PreparedById;
+}
 
 /** A conversation that is closed. */
-interface ClosedConversation extends ConversationSize {
-  place: SpanPlace;
+interface ClosedConversation {
+  place: SizedPlace;
   run: string;
   startedAtMs: number;
   endedAtMs: number;
   /** The id of the session that scores it. */
   sessionId: string;
-  /** The turns of a large conversation; those of others, the transaction builds. */
-  prepared: PreparedTurns | undefined;
 }
 
 /** What was queued for a conversation, and what its turns lack if they were built. */
@@ -54,31 +57,21 @@ type Queued = Pick<CloseResult, 'losses'> & { queued: number };
 
 /**
  * Marks those conversations that are open as closed, adds them to their runs, and queues their scoring.
- * Returns the result of each by its id; the others are missing.
+ * Returns the results by conversation id; those of conversations that are unknown or stay open are missing.
  */
 export async function closeAndQueueScoring(
   db: WriteTransaction,
-  request: CloseAllRequest &
-    Partitioned & { dialect: Dialect; prepared?: PreparedTurns | undefined },
+  request: CloseAllRequest & ScoringRequest & { dialect: Dialect },
 ): Promise<Map<string, CloseResult>> {
-  const { ownerId, atMs, conversations, prepared } = request;
-  const sessionIds = new Map(
-    conversations.map(({ conversationId, sessionId }) => [conversationId, sessionId]),
-  );
-  const rows = await lockOpen(db, request);
-  const closed = rows.map((row) => {
-    const { conversation_id: conversationId, span_count: spanCount, text_bytes: textBytes } = row;
+  const { ownerId, atMs, conversations } = request;
+  const rows = new Map((await lockOpen(db, request)).map((row) => [row.conversation_id, row]));
+  const closed = conversations.flatMap(({ conversationId, sessionId }) => {
+    const row = rows.get(conversationId);
+    if (!row) return [];
     const bounds = boundsOf(row);
-    return {
-      place: toPlace(row, { ...request, conversationId }),
-      run: request.runName(isoDate(bounds.startedAtMs)),
-      ...bounds,
-      sessionId: sessionIds.get(conversationId) ?? '',
-      prepared,
-      spanCount,
-      textBytes,
-      areSpansRemoved: row.spans_removed_at_ms !== null,
-    };
+    const run = request.runName(isoDate(bounds.startedAtMs));
+    const areSpansRemoved = row.spans_removed_at_ms !== null;
+    return { place: toPlace(row, request), run, ...bounds, sessionId, areSpansRemoved };
   });
   for (const [run, ofRun] of Map.groupBy(closed, (conversation) => conversation.run)) {
     await db
@@ -94,13 +87,19 @@ export async function closeAndQueueScoring(
   // Without its spans, evals would score nothing.
   const scored = closed.filter(({ areSpansRemoved }) => !areSpansRemoved);
   const queuedBySession = await addScoringSessions(db, request, scored);
-  return new Map(
-    closed.map(({ place, run, sessionId }) => {
-      const { queued = 0, losses } = queuedBySession.get(sessionId) ?? {};
-      const result = { run, evaluationsQueued: queued, alreadyClosed: false };
-      return [place.conversationId, { ...result, ...(losses && { losses }) }];
-    }),
-  );
+  const results = new Map<string, CloseResult>();
+  for (const { place, run, sessionId } of closed) {
+    const { queued = 0, losses } = queuedBySession.get(sessionId) ?? {};
+    const result = { run, evaluationsQueued: queued, alreadyClosed: false };
+    results.set(place.conversationId, { ...result, ...(losses && { losses }) });
+  }
+  for (const { conversationId } of conversations) {
+    if (results.has(conversationId)) continue;
+    const { run } = (await findConversation(db, ownerId, conversationId)) ?? {};
+    if (run === undefined) continue;
+    results.set(conversationId, { run, evaluationsQueued: 0, alreadyClosed: true });
+  }
+  return results;
 }
 
 /**
@@ -118,8 +117,7 @@ function lockOpen(
   return (
     db
       .selectFrom('conversations')
-      .select(['conversation_id', 'key', 'received_day', 'spans_removed_at_ms'])
-      .select(['span_count', 'text_bytes'])
+      .select([...placeColumns, 'spans_removed_at_ms'])
       .select([selectExact('first_start_ns'), selectExact('last_end_ns')])
       .where('owner_id', '=', ownerId)
       .where('conversation_id', 'in', ids)
@@ -132,22 +130,12 @@ function lockOpen(
   );
 }
 
-/** Returns how a conversation was closed before; undefined if it is unknown or open. */
-export async function findEarlierClose(
-  db: Reader,
-  { ownerId, conversationId }: Pick<CloseRequest, 'ownerId' | 'conversationId'>,
-): Promise<CloseResult | undefined> {
-  const { run } = (await findConversation(db, ownerId, conversationId)) ?? {};
-  return run === undefined ? undefined : { run, evaluationsQueued: 0, alreadyClosed: true };
-}
-
 /** Queues the scoring of a conversation that is closed and unscored. */
 export async function queueScoring(
   db: WriteTransaction,
-  request: ScoringRequest &
-    Pick<CloseRequest, 'conversationId' | 'sessionId'> & { prepared: PreparedTurns | undefined },
+  request: ScoringRequest & Pick<CloseRequest, 'conversationId' | 'sessionId'>,
 ): Promise<{ run: string; queued: number } | undefined> {
-  const { ownerId, conversationId, sessionId, prepared } = request;
+  const { ownerId, conversationId, sessionId } = request;
   // The update locks the row, so that only one of two concurrent calls finds it unscored.
   const row = await db
     .updateTable('conversations')
@@ -156,7 +144,7 @@ export async function queueScoring(
     .where('conversation_id', '=', conversationId)
     .where(isUnscored)
     .where('run_key', 'is not', null)
-    .returning(['key', 'received_day', 'run_key', 'span_count', 'text_bytes'])
+    .returning([...placeColumns, 'run_key'])
     .returning([selectExact('first_start_ns'), selectExact('last_end_ns')])
     .executeTakeFirst();
   if (!row) return undefined;
@@ -165,9 +153,7 @@ export async function queueScoring(
     .select('name')
     .where('key', '=', row.run_key)
     .executeTakeFirstOrThrow();
-  const size = { spanCount: row.span_count, textBytes: row.text_bytes };
-  const place = toPlace(row, request);
-  const conversation = { place, run, ...boundsOf(row), sessionId, prepared, ...size };
+  const conversation = { place: toPlace(row, request), run, ...boundsOf(row), sessionId };
   const queued = await addScoringSessions(db, request, [conversation]);
   return { run, queued: queued.get(sessionId)?.queued ?? 0 };
 }
@@ -178,9 +164,10 @@ export async function queueScoring(
  */
 async function addScoringSessions(
   db: WriteTransaction,
-  { ownerId, atMs, evals }: ScoringRequest,
+  request: ScoringRequest,
   conversations: readonly ClosedConversation[],
 ): Promise<Map<string, Queued>> {
+  const { ownerId, atMs, evals } = request;
   if (evals.length === 0 || conversations.length === 0) return new Map();
   const ids = conversations.map(({ sessionId }) => sessionId);
   const existing = await db
@@ -208,7 +195,8 @@ async function addScoringSessions(
     )
     .whereRef('sessions.source_session_id', '=', 'conversations.conversation_id')
     .execute();
-  const summaries = await summarizeAll(db, ownerId, conversations);
+  const places = conversations.map(({ place }) => place);
+  const summaries = await summarizeAll(db, places, request);
   // With the sessions, because what is written later is lost if the service dies meanwhile.
   await insertTracedSessions(
     db,
@@ -252,19 +240,19 @@ const toSession = (
 /** Summarizes the turns of conversations: what the spans say about the session, and what they lack. */
 async function summarizeAll(
   db: Reader,
-  ownerId: string,
-  conversations: readonly ClosedConversation[],
+  places: readonly SizedPlace[],
+  { ownerId, prepared }: Pick<ScoringRequest, 'ownerId' | 'prepared'>,
 ): Promise<{ traced: TracedSession; losses?: readonly TurnLoss[] }[]> {
-  const small = conversations.filter((each) => !each.prepared && !isLarge(each));
-  const places = small.map(({ place }) => place);
-  const spans = await listSpansOfAll(db, places);
+  const small = places.filter((place) => !prepared.has(place.conversationId) && !isLarge(place));
+  const spans = await listSpansOfAll(db, small);
   const links = await listLinksOfAll(db, ownerId, spans);
   const summaries = [];
-  for (const { place, prepared, ...size } of conversations) {
+  for (const place of places) {
     const own = spans.get(place);
+    const before = prepared.get(place.conversationId);
     if (own) summaries.push(summarizeScored(own, links.get(place) ?? []));
-    else if (prepared && isSameSize(prepared, size)) summaries.push(prepared);
-    else summaries.push({ traced: prepared?.traced ?? (await describeStart(db, place)) });
+    else if (before && isSameSize(before, place)) summaries.push(before);
+    else summaries.push({ traced: before?.traced ?? (await describeStart(db, place)) });
   }
   return summaries;
 }

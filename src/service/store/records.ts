@@ -114,7 +114,7 @@ export interface CloseRequest {
   sessionId: string;
   /**
    * Closes the conversation only if its last span was received before this time: a span can arrive
-   * between `listIdle` and `close`.
+   * between `listIdle` and `closeAll`.
    */
   idleBeforeMs?: number;
 }

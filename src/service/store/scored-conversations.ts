@@ -1,8 +1,14 @@
 /** Reads many small conversations with few statements, for scoring. */
 import type { Reader } from './connections.ts';
-import type { ConversationSize } from './conversation-limits.ts';
-import { groupBySize, isLarge, toPlace, type Partitioned } from './conversation-reads.ts';
-import { listLinksOfAll, listSpansOfAll, type SpanPlace } from './conversation-spans.ts';
+import {
+  groupBySize,
+  isLarge,
+  placeColumns,
+  toPlace,
+  type Partitioned,
+  type SizedPlace,
+} from './conversation-reads.ts';
+import { listLinksOfAll, listSpansOfAll } from './conversation-spans.ts';
 import type { SpanLink, StoredSpan } from './records.ts';
 
 /** A conversation of live traces with the session that scores it. */
@@ -28,20 +34,18 @@ export async function* readScoredConversations(
   db: Reader,
   query: { ownerId: string; sessionIds: readonly string[] } & Partitioned,
 ): AsyncGenerator<ScoredConversation[]> {
-  for (const group of groupBySize(await findSmall(db, query))) {
-    const spans = await listSpansOfAll(
-      db,
-      group.map(({ place }) => place),
-    );
+  const sessionIds = await findSmall(db, query);
+  for (const group of groupBySize([...sessionIds.keys()])) {
+    const spans = await listSpansOfAll(db, group);
     const links = await listLinksOfAll(db, query.ownerId, spans);
     const tags = await listTags(db, group);
-    yield group.flatMap(({ sessionId, place }) => {
+    yield group.flatMap((place) => {
       const own = spans.get(place) ?? [];
       const ownLinks = links.get(place) ?? [];
       // Spans may have been removed meanwhile.
       if (own.length === 0 || ownLinks.length > LINKS_MAX) return [];
       return {
-        sessionId,
+        sessionId: sessionIds.get(place) ?? '',
         conversationId: place.conversationId,
         spans: own,
         links: ownLinks,
@@ -51,20 +55,16 @@ export async function* readScoredConversations(
   }
 }
 
-interface SmallConversation extends ConversationSize {
-  sessionId: string;
-  place: SpanPlace;
-}
-
 /**
- * Finds the small conversations that sessions score, if the sessions have nothing else. A statement for
- * each table reads a unique index; PostgreSQL may plan a join in a way that takes ten times as long.
+ * Finds the small conversations that sessions score, if the sessions have nothing else, with the ids of
+ * the sessions. A statement for each table reads a unique index; PostgreSQL may plan a join in a way that
+ * takes ten times as long.
  */
 async function findSmall(
   db: Reader,
   query: { ownerId: string; sessionIds: readonly string[] } & Partitioned,
-): Promise<SmallConversation[]> {
-  const { ownerId, sessionIds, inPartitions } = query;
+): Promise<ReadonlyMap<SizedPlace, string>> {
+  const { ownerId, sessionIds } = query;
   const sessions = await db
     .selectFrom('sessions')
     .select(['key', 'id', 'source_session_id'])
@@ -80,7 +80,7 @@ async function findSmall(
     )
     .execute();
   const byConversation = new Map(sessions.map((row) => [row.source_session_id ?? '', row]));
-  if (byConversation.size === 0) return [];
+  if (byConversation.size === 0) return new Map();
   const stored = await db
     .selectFrom('turns')
     .select('session_key')
@@ -94,27 +94,27 @@ async function findSmall(
   const haveTurns = new Set(stored.map((row) => row.session_key));
   const conversations = await db
     .selectFrom('conversations')
-    .select(['key', 'conversation_id', 'received_day', 'span_count', 'text_bytes', 'session_key'])
+    .select([...placeColumns, 'session_key'])
     .where('owner_id', '=', ownerId)
     .where('conversation_id', 'in', [...byConversation.keys()])
     .where('spans_removed_at_ms', 'is', null)
     .where('tag_count', '<=', TAGS_MAX)
     .execute();
-  return conversations.flatMap((row) => {
+  const small = new Map<SizedPlace, string>();
+  for (const row of conversations) {
     const session = byConversation.get(row.conversation_id);
-    if (!session || session.key !== row.session_key || haveTurns.has(session.key)) return [];
-    const size = { spanCount: row.span_count, textBytes: row.text_bytes };
-    if (isLarge(size)) return [];
-    const place = toPlace(row, { ownerId, conversationId: row.conversation_id, inPartitions });
-    return { sessionId: session.id, place, ...size };
-  });
+    if (!session || session.key !== row.session_key || haveTurns.has(session.key)) continue;
+    const place = toPlace(row, query);
+    if (!isLarge(place)) small.set(place, session.id);
+  }
+  return small;
 }
 
 async function listTags(
   db: Reader,
-  conversations: readonly SmallConversation[],
+  places: readonly SizedPlace[],
 ): Promise<Map<number, { key: string; value: string }[]>> {
-  const keys = conversations.map(({ place }) => place.key);
+  const keys = places.map(({ key }) => key);
   const rows = await db
     .selectFrom('tags')
     .select(['conversation_key', 'name', 'value'])

@@ -13,17 +13,30 @@ export interface WaitLimit {
 const limits = new AsyncLocalStorage<WaitLimit>();
 
 /**
- * Runs work that waits for a PostgreSQL database for at most `ms` altogether. After that, its statements
- * fail with `ResponseTimeoutError`. Other waits, such as for a model, don't count.
+ * Runs work that waits for a PostgreSQL database, and in queues for either database, for at most `ms`
+ * altogether. After that, its statements fail with `ResponseTimeoutError`. Other waits, such as for a
+ * model, don't count.
  */
 export function limitDatabaseWaits<Result>(ms: number, run: (limit: WaitLimit) => Result): Result {
-  const limit = createWaitLimit(ms, findWaitLimit());
+  const limit = createWaitLimit(ms, limits.getStore());
   return limits.run(limit, run, limit);
 }
 
-/** Returns the limit of the current work; undefined for unlimited work. */
-export function findWaitLimit(): WaitLimit | undefined {
-  return limits.getStore();
+/** Waits for the database. Calls `end` when the limit of the current work is reached meanwhile. */
+export async function waitWithinLimit<Result>(
+  waiting: Promise<Result>,
+  end: () => void,
+): Promise<Result> {
+  const limit = limits.getStore();
+  if (!limit) return waiting;
+  using deadline = systemClock.deadline(Math.max(0, limit.remainingMs()));
+  deadline.signal.addEventListener('abort', end);
+  const stop = limit.start();
+  try {
+    return await waiting;
+  } finally {
+    stop();
+  }
 }
 
 /** @param outer The limit of the work that this work is a part of. */

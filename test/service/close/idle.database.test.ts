@@ -16,18 +16,14 @@ async function withIdle(t: Parameters<typeof withStore>[0], ids: readonly string
     ids.map((conversationId) => newSpans(ownerId, [newSpan(conversationId, { conversationId })])),
   );
   const counters = createServiceCounters();
-  const counts = { groups: 0, alone: 0, turnReads: 0, wakes: 0 };
+  const counts = { transactions: 0, turnReads: 0, wakes: 0 };
   const counted = {
     ...store,
     conversations: {
       ...store.conversations,
       closeAll: (...request: Parameters<typeof store.conversations.closeAll>) => (
-        counts.groups++,
+        counts.transactions++,
         store.conversations.closeAll(...request)
-      ),
-      close: (...request: Parameters<typeof store.conversations.close>) => (
-        counts.alone++,
-        store.conversations.close(...request)
       ),
       listSpans: (...query: Parameters<typeof store.conversations.listSpans>) => (
         counts.turnReads++,
@@ -71,7 +67,7 @@ testStore('idle conversations are closed together, and their turns are built onc
   const { store, ownerId, counters, counts, closeIdle, listOpen } = await withIdle(t, ids);
   await closeIdle((_owner, id) => `session of ${id}`);
   t.same(await listOpen(), []);
-  t.same(counts, { groups: 1, alone: 0, turnReads: 0, wakes: 1 });
+  t.same(counts, { transactions: 1, turnReads: 0, wakes: 1 });
   t.equal(counters.idleCloses.values.get(''), 30);
   t.equal((await store.jobs.getBacklog()).count, 30);
   t.equal((await store.sessions.find(ownerId, 'session of c-7'))?.sourceSessionId, 'c-7');
@@ -85,5 +81,5 @@ testStore('one that can not be closed does not prevent the others', async (t) =>
   await t.rejects(closing, /the same is already in use/);
   t.match(await listOpen(), [/^c-[03]$/]);
   t.equal(counters.idleCloses.values.get(''), 29);
-  t.match(counts, { groups: 1, alone: 30 });
+  t.equal(counts.transactions, 31, 'of all, then of each');
 });

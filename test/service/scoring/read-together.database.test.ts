@@ -30,6 +30,16 @@ const spansOf = (conversationId: string, count: number, reply = 'Hello'): NewSpa
     }),
   );
 
+/** Puts the second span inside the first one by an ignored span; it begins after the end of the first. */
+const nestByLink = (spans: readonly NewSpan[], traceId: string): NewSpan[] =>
+  spans.map((span, nth) => ({
+    ...span,
+    traceId,
+    ...(nth === 0
+      ? { operation: 'invoke_agent', endNs: span.startNs }
+      : { parentSpanId: 'ignored', startNs: span.endNs }),
+  }));
+
 interface Added {
   store: Store;
   sink: SpanWriter;
@@ -65,14 +75,7 @@ testStore(
     const { store, sink, ownerId } = added;
     const tagged = spansOf('tagged', 2);
     const tags = ['b', 'a'].map((value) => ({ conversationId: 'tagged', key: 'plan', value }));
-    // The second span is inside the first one, by an ignored span, and begins after its end.
-    const linked = spansOf('linked', 2).map((span, nth) => ({
-      ...span,
-      traceId: 'shared',
-      ...(nth === 0
-        ? { operation: 'invoke_agent', endNs: span.startNs }
-        : { parentSpanId: 'ignored', startNs: span.endNs }),
-    }));
+    const linked = nestByLink(spansOf('linked', 2), 'shared');
     const links = [{ traceId: 'shared', spanId: 'ignored', parentSpanId: linked[0]?.spanId ?? '' }];
     const ids = [
       await close(added, tagged, { tags }),
@@ -124,6 +127,22 @@ testStore(
     t.same((await readAll({ store, ownerId: other }, ids)).sessions, [], 'those of other owners');
   },
 );
+
+testStore('one with very many ignored spans does not take those of another', async (t) => {
+  const added = await withStore(t);
+  const noisy = spansOf('noisy', 1);
+  const ignored = Array.from({ length: 100_000 }, (_, nth) => ({
+    traceId: noisy[0]?.traceId ?? '',
+    spanId: `ignored-${nth}`,
+    parentSpanId: 'none',
+  }));
+  const quiet = nestByLink(spansOf('quiet', 2), 'quiet');
+  const links = [{ traceId: 'quiet', spanId: 'ignored', parentSpanId: quiet[0]?.spanId ?? '' }];
+  const ids = [await close(added, noisy, { links: ignored }), await close(added, quiet, { links })];
+  const { sessions } = await readAll(added, ids);
+  t.match(sessions, [{ sourceSessionId: 'quiet', turns: { length: 1 } }]);
+  t.equal(sessions.length, 1, 'the noisy one is read alone');
+});
 
 testStore('groups are limited by spans and by bytes', async (t) => {
   const added = await withStore(t);

@@ -73,6 +73,7 @@ testStore('several conversations are closed in one transaction, or none', async 
   const result = { run, evaluationsQueued: 2, alreadyClosed: false, losses: [] };
   const silent = [{ kind: 'turn_without_agent_text' as const, sequence: 1 }];
   t.same([...(await close((id) => `session of ${id}`))].toSorted(), [
+    ['closed', { run, evaluationsQueued: 0, alreadyClosed: true }],
     ['silent', { ...result, losses: silent }],
     ['today', result],
     ['tomorrow', { ...result, run: next }],

@@ -6,6 +6,7 @@ import {
   type WorkQueue,
   type WorkQueueOptions,
 } from '../../../../src/service/requests/work-queue.ts';
+import { limitDatabaseWaits } from '../../../../src/service/store/wait-limit.ts';
 
 interface ControlledQueue {
   queue: WorkQueue;
@@ -183,4 +184,20 @@ void t.test('a request that ends twice counts once', async (t) => {
   work[Symbol.dispose]();
   work[Symbol.dispose]();
   t.equal(queue.count().running, 0);
+});
+
+void t.test('a request waits no longer than it may wait for the database', async (t) => {
+  const { queue, add, end, clock } = createControlledQueue();
+  await add(1);
+  const refused = limitDatabaseWaits(0, () => queue.enter());
+  const waiting = limitDatabaseWaits(60_000, () => queue.enter());
+  await t.rejects(refused, { code: 'busy', message: 'Too much.' });
+  t.same(queue.count(), { waiting: 1, running: 1, refused: 1 });
+  await end(1, 10);
+  (await waiting)[Symbol.dispose]();
+  t.same(queue.count(), { waiting: 0, running: 0, refused: 1 });
+  await add(1);
+  await t.rejects(limitDatabaseWaits(0, () => queue.enter()));
+  clock.advance(60_000);
+  t.same(await add(WAITING_MIN + 1), [], 'no request waited during this time');
 });

@@ -58,7 +58,11 @@ void t.test('an agent is added, checked, and changed; its key is never shown', a
   await page.fill('[name=api_key]', KEY);
   t.match(await clickButton(page, 'Add the agent'), 'The agent was added.');
   t.match(page.url(), /\/agents\/agt_[^/]+\?notice=added$/);
+  const quiet = page.locator('button.quiet:text-is("Check connection")');
+  t.equal(await quiet.count(), 0, 'the connection is the next step');
   t.match(await clickButton(page, 'Check connection'), /Connection\s+Reachable and healthy/);
+  t.equal(await quiet.count(), 1, 'the connection was checked');
+  t.equal(await page.innerText('main a.button'), 'Run a check', 'the next step is the main action');
   t.match(
     await page.innerText('.ready'),
     'Not judged yet Evidence is missing for conformance, load, and simulations. Evidence from 2026-11-20',

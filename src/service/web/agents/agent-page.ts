@@ -157,11 +157,11 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
       </p>
       ${parts.flatMap((part) => renderAttempt(part, content.nowMs, context) ?? [])}
       ${content.report && renderFixFirst(content.report, links)}
+      ${test && renderTest(agent.id, test, context)} ${renderNext(content, context)}
       <p>
         <a href="${linkTo(context, pathOfPlayground(agent.id))}">Chat with the agent</a> ·
         <a href="${linkTo(context, pathOfCall(agent.id))}">Call the agent</a>
       </p>
-      ${test && renderTest(agent.id, test, context)} ${renderNext(content, context)}
       <ul class="parts" aria-label="Readiness">
         ${parts.map((part) => renderPart(part, content, context))}
       </ul>
@@ -225,7 +225,7 @@ function renderNext(
     id === 'simulations'
       ? linkTo(context, '/scenarios', { agent: agent.id })
       : linkTo(context, pathOfTest(agent.id, id));
-  return html`<p><b>Next:</b> <a href="${link}">${step}</a></p>`;
+  return html`<p><b>Next:</b> <a class="button" href="${link}">${step.replace(/\.$/, '')}</a></p>`;
 }
 
 /** Renders the conformance by area, the load by target, and the turn-taking in calls. */
@@ -303,7 +303,7 @@ const renderEnd = (report: AgentReport, nowMs: number, context: PageContext): Ht
 
 /** Renders what to do about a part of the readiness. */
 function renderNextStep(
-  { id, report }: ReadinessPart,
+  { id, report, standing }: ReadinessPart,
   { readiness, canTest, test }: AgentNews,
   context: PageContext,
 ): Html | undefined {
@@ -317,7 +317,8 @@ function renderNextStep(
     return renderForm(context, {
       action: `/agents/${agent.id}/connection`,
       className: 'action',
-      body: html`<button>Check connection</button>
+      // The next step toward Ready is the primary action.
+      body: html`<button ${standing === 'pass' && html`class="quiet"`}>Check connection</button>
         <p class="soft">
           Sends one request per endpoint. One reaches the model. Takes up to 30 s.
         </p>`,

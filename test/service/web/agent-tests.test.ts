@@ -196,6 +196,8 @@ void t.test('the readiness is a page, JSON, and a badge', async (t) => {
   });
   const { page, errors } = await openPage(t, url);
   t.match(await page.innerText('body'), 'Not judged yet: Shop <b>');
+  t.match(await page.innerText('.tally'), /1 passed\s+0 failed\s+3 open/);
+  t.equal(await page.locator('.tally .fail').count(), 0, 'no failure is not red');
   await assertAccessibleAtNight(t, page);
   t.same(errors, []);
   const badge = await fetch(`${service.url}/agents/shop/badge.svg`);

@@ -24,7 +24,7 @@ import { areaOf, type RequirementId } from '../engine/requirement.ts';
 import { newestRequirementSet, sinceOf } from '../requirement-sets.ts';
 import { crashesOf } from '../engine/transcript/crashes.ts';
 import { findWholeMessage } from '../engine/transcript/own-message.ts';
-import { findAgentVersion } from './agent-version.ts';
+import { describeVersionChange, findAgentVersion } from './agent-version.ts';
 import { callsOf } from './calls.ts';
 import { coverageOf } from './coverage.ts';
 import { crashRows, describeCrashes } from './crashes.ts';
@@ -56,6 +56,7 @@ export function createReport(
   const crashes = crashesOf(transcript);
   const notices = [
     ...(run.proxy === undefined ? [] : [`Requests went through the proxy ${run.proxy}.`]),
+    ...(suite.peer === 'sandbox' ? describeVersionChange(transcript.exchanges) : []),
     ...describeCrashes(suite.peer, crashes, judgment.blockedBy),
     ...suite.areas.flatMap((area) => area.notices?.(transcript, { isBlocked }) ?? []),
     ...describeSelection(suite, judgment, run),

@@ -62,7 +62,7 @@ export function checkGenerator(
   const { lagP99Ms, lagMaxMs, missed, localFaults, cost } = generator;
   const losses = [
     figure('requests not sent', missed, 0, ''),
-    figure('local errors', localFaults, 0, ''),
+    figure(LOCAL_ERRORS, localFaults, 0, ''),
   ];
   const figures = [
     figure('send lag p99', lagP99Ms ?? 0, limits.lagP99MsMax, 'ms'),
@@ -71,12 +71,7 @@ export function checkGenerator(
     ...costFigures(cost, limits),
   ];
   const exceeded = figures.filter(({ holds }) => !holds);
-  const check = selfCheckOf(
-    figures,
-    stopReasons.length > 0 ? [] : exceeded,
-    'requests per second',
-    stopReasons,
-  );
+  const check = selfCheckOf(figures, stopReasons.length > 0 ? [] : exceeded, stopReasons);
   const isOnlyLate = stopReasons.length === 0 && losses.every(({ holds }) => holds);
   return check.valid ? check : { ...check, isOnlyLate };
 }
@@ -90,10 +85,10 @@ export function checkClosedLoop(
   limits: GeneratorLimits = GENERATOR_LIMITS,
   stopReasons: readonly string[] = [],
 ): SelfCheck {
-  const local = figure('local errors', localFaults, 0, '');
+  const local = figure(LOCAL_ERRORS, localFaults, 0, '');
   const exceeded = local.holds || stopReasons.length > 0 ? [] : [local];
   const figures = [...costFigures(cost, limits), local];
-  return selfCheckOf(figures, exceeded, 'connections', stopReasons);
+  return selfCheckOf(figures, exceeded, stopReasons);
 }
 
 const costFigures = (cost: Cost, limits: GeneratorLimits): SelfCheckFigure[] => [
@@ -119,11 +114,11 @@ export function checkCallers(
     figure('event loop delay p99', costs.loopLateP99Ms, limits.loopLateP99MsMax, 'ms'),
     figure('CPU of callers', costs.cpuPercent, limits.cpuPercentMax, '% of a core'),
     ended,
-    figure('local errors of calls', localFaults, 0, ''),
+    figure(`${LOCAL_ERRORS} of calls`, localFaults, 0, ''),
   ];
   // Each process that exited early has its own reason.
   const exceeded = figures.filter((each) => !each.holds && each !== ended);
-  return selfCheckOf(figures, stop.wasInterrupted ? [] : exceeded, 'calls', stop.reasons);
+  return selfCheckOf(figures, stop.wasInterrupted ? [] : exceeded, stop.reasons);
 }
 
 /** Combines the self-checks of requests and of calls. */
@@ -165,6 +160,18 @@ export function mergeShardChecks(
   return { valid, ...(!valid && { isOnlyLate }), reasons, figures };
 }
 
+/** The name of a figure: failures of this machine. */
+const LOCAL_ERRORS = 'local errors';
+
+/**
+ * Returns what to do about a load generator that did not keep up. Less load is no advice, because it can't
+ * prove a target on requests per second or on calls.
+ */
+const adviseFor = (exceeded: readonly SelfCheckFigure[]): string =>
+  exceeded.every(({ name }) => name.startsWith(LOCAL_ERRORS))
+    ? 'Free ports, open files, or memory on its machine, and run it again.'
+    : 'Run it on a faster machine, or on one with less other work.';
+
 function figure(name: string, value: number, limit: number, unit: string): SelfCheckFigure {
   return { name, value: roundTo(value, 2), limit, unit, holds: value <= limit };
 }
@@ -172,7 +179,6 @@ function figure(name: string, value: number, limit: number, unit: string): SelfC
 function selfCheckOf(
   figures: SelfCheckFigure[],
   exceeded: readonly SelfCheckFigure[],
-  load: string,
   otherReasons: readonly string[],
 ): SelfCheck {
   const measured = exceeded.map(
@@ -183,9 +189,7 @@ function selfCheckOf(
     ...otherReasons,
     ...(measured.length === 0
       ? []
-      : [
-          `The load generator could not keep up: ${measured.join(', ')}. Run it on a faster or less busy machine, or with fewer ${load}.`,
-        ]),
+      : [`The load generator could not keep up: ${measured.join(', ')}. ${adviseFor(exceeded)}`]),
   ];
   return { valid: reasons.length === 0, reasons, figures };
 }

@@ -337,6 +337,7 @@ svg.small { max-width: 24rem; }
 .bar.k0 { fill: var(--k0); } .bar.k1 { fill: var(--k1); } .bar.k2 { fill: var(--k2); }
 .bar.k3 { fill: var(--k3); } .bar.k4 { fill: var(--k4); } .bar.k5 { fill: var(--k5); }
 .good circle { fill: var(--good); } .bad circle { fill: none; stroke: var(--bad); stroke-width: 2; }
+.open circle { fill: none; stroke: var(--warn); stroke-width: 2; }
 .dot.c1 { fill: var(--c1); } .dot.c2 { fill: var(--c2); }
 .key { white-space: nowrap; margin-right: 0.8rem; }
 .key::before { content: ''; display: inline-block; width: 1.1em; height: 0; margin-right: 0.35em;

@@ -205,14 +205,14 @@ function countArea(area: string, rows: CheckReport['requirements']): ReadinessAr
   };
 }
 
-/** Returns the targets of a load test, each with what the load tests of this URL measured. */
+/** Returns the targets of a load test, each with what the valid load tests of this URL measured. */
 function listTargets(
   { targets }: LoadReport,
   url: string,
   reports: readonly AgentReport[],
 ): ReadinessTarget[] {
   const tests = reports
-    .filter(({ summary }) => isSameUrl(summary.target, url))
+    .filter(({ summary }) => isSameUrl(summary.target, url) && summary.judgesNothing !== true)
     .sort((left, right) => Date.parse(left.summary.endedAt) - Date.parse(right.summary.endedAt));
   return targets
     .slice(0, ROWS_MAX)

@@ -77,8 +77,15 @@ void t.test('a test that runs is shown, excludes another one, and can be cancele
   t.notMatch(await page.innerText('.parts'), 'Run a check', 'only one test of an agent runs');
   await assertAccessibleAtNight(t, page);
   const { page: other } = await openPage(t, `${service.url}/agents/slow/load`);
-  t.match(await clickButton(other, 'Start'), 'A test of the agent "Slow" is running.');
-  const canceled = await clickButton(page, 'Cancel the test');
+  await other.fill('[name=rate]', '17');
+  const refused = await clickButton(other, 'Start');
+  t.match(refused, 'A test of the agent "Slow" is running.');
+  t.match(refused, 'The check is running:', 'the test is shown');
+  t.equal(await other.inputValue('[name=rate]'), '17', 'the form keeps its input');
+  await assertAccessibleAtNight(t, other);
+  t.match(await follow(other, 'text="Watch its progress"'), 'The check is running:');
+  await other.goBack();
+  const canceled = await clickButton(other, 'Cancel the test');
   t.match(canceled, 'The check was canceled. It left no report.');
   t.match(canceled, /Conformance\s+No report/);
   t.equal((await send('GET /agents/slow/readiness', { key: null })).status, 200);
@@ -189,6 +196,8 @@ void t.test('the readiness is a page, JSON, and a badge', async (t) => {
   });
   const { page, errors } = await openPage(t, url);
   t.match(await page.innerText('body'), 'Not judged yet: Shop <b>');
+  t.match(await page.innerText('.tally'), /1 passed\s+0 failed\s+3 open/);
+  t.equal(await page.locator('.tally .fail').count(), 0, 'no failure is not red');
   await assertAccessibleAtNight(t, page);
   t.same(errors, []);
   const badge = await fetch(`${service.url}/agents/shop/badge.svg`);

@@ -48,17 +48,20 @@ void t.test('an agent is added, checked, and changed; its key is never shown', a
   t.match(refused, 'Did you mean http://127.0.0.1:8080?');
   t.match(refused, 'The key must consist of');
   t.equal(await page.inputValue('[name=url]'), '127.0.0.1:8080', 'typed text is kept');
-  t.equal(await page.inputValue('[name=api_key]'), '', 'but not the key');
+  t.equal(await page.inputValue('[name=api_key]'), '', 'but not a wrong key');
   await page.fill('[name=api_key]', KEY);
   const again = await clickButton(page, 'Add the agent');
-  t.match(again, 'Enter the key again: pages never show a key');
   t.notMatch(again, 'The key must consist of');
+  t.equal(await page.inputValue('[name=api_key]'), KEY, 'a wrong URL keeps the key');
   await assertAccessibleAtNight(t, page);
   await page.fill('[name=url]', agent.url);
-  await page.fill('[name=api_key]', KEY);
   t.match(await clickButton(page, 'Add the agent'), 'The agent was added.');
   t.match(page.url(), /\/agents\/agt_[^/]+\?notice=added$/);
+  const quiet = page.locator('button.quiet:text-is("Check connection")');
+  t.equal(await quiet.count(), 0, 'the connection is the next step');
   t.match(await clickButton(page, 'Check connection'), /Connection\s+Reachable and healthy/);
+  t.equal(await quiet.count(), 1, 'the connection was checked');
+  t.equal(await page.innerText('main a.button'), 'Run a check', 'the next step is the main action');
   t.match(
     await page.innerText('.ready'),
     'Not judged yet Evidence is missing for conformance, load, and simulations. Evidence from 2026-11-20',

@@ -1,5 +1,6 @@
 /** Which of several reports about an agent counts. */
 import t from 'tap';
+import { schemas } from '../../../src/contract/index.ts';
 import { failed, report, row } from '../../support/conformance/check-report.ts';
 import { openPage } from '../../support/pages/browser.ts';
 import { attachReport, writeUpload } from '../../support/pages/service-page.ts';
@@ -51,8 +52,8 @@ void t.test('a check that judged nothing does not hide an earlier one', async (t
     /Connection\s+Not reachable\s+Nothing accepts .*Found later by a conformance run, ended just now/s,
   );
   t.match(
-    parts,
-    /Conforming.*The newest attempt, ended just now, does not replace it: Not judged\. Nothing accepts/s,
+    await page.innerText('.remark'),
+    /Not judged Nothing accepts .* This is the newest conformance run, ended just now\. It does not replace/,
   );
   t.match(await page.innerText('.ready'), 'Not ready Connection: not reachable.');
   t.match(await page.innerText('[aria-label=Reports]'), 'Not judged');
@@ -62,6 +63,28 @@ void t.test('a check that judged nothing does not hide an earlier one', async (t
     text,
     /Conforming.*A newer run, which ended 2026-11-20 19:30 UTC, does not replace it: Not judged/s,
   );
+});
+
+void t.test('an invalid load run is shown at the top of the page', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  const [load] = schemas.LoadReport.examples;
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: load.sandbox });
+  await admin('POST /agents/shop/reports', load);
+  const sentence = 'Not judged: The load generator could not keep up: send lag p99 51 ms.';
+  const invalid = {
+    verdict: 'INVALID RUN',
+    exitCode: 3,
+    sentence,
+    endedAt: '2026-11-20T10:31:15.000Z',
+  } as const;
+  await admin('POST /agents/shop/reports', { ...load, ...invalid });
+  const { page } = await openPage(t, `${service.url}/agents/shop`);
+  t.match(await page.innerText('.parts'), /Load\s+Pass/, 'the earlier run counts');
+  const remark = page.locator('.remark');
+  t.match(await remark.innerText(), `Invalid run ${sentence} This is the newest load run, ended`);
+  const topOf = async (selector: string): Promise<number> =>
+    (await page.locator(selector).boundingBox())?.y ?? Infinity;
+  t.ok((await topOf('.remark')) < (await topOf('.fix-first')), 'it is at the top');
 });
 
 void t.test('a report of another URL never hides one of the agent', async (t) => {

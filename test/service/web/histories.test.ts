@@ -4,6 +4,7 @@ import {
   isMessage,
   schemas,
   type LoadReport,
+  type LoadVerdict,
   type ReadinessReport,
 } from '../../../src/contract/index.ts';
 import { assertAccessible } from '../../support/pages/accessibility.ts';
@@ -78,11 +79,17 @@ void t.test('a heat map shows the scenarios of several simulations, with links',
 void t.test('the readiness shows each target over the load tests of the URL', async (t) => {
   const { service, admin } = await withEmptyService(t);
   await admin('POST /agents', AGENT);
-  const attach = (day: number, verdict: 'PASS' | 'FAIL', sandbox: string) => {
+  const attach = (
+    day: number,
+    verdict: LoadVerdict,
+    sandbox: string,
+    run: LoadVerdict = 'PASS',
+  ) => {
     const report = structuredClone(schemas.LoadReport.examples[0]) as unknown as LoadReport;
     const targets = report.targets.map((target) => ({ ...target, measured: 100 * day, verdict }));
     const endedAt = `2026-11-0${day}T09:00:00.000Z`;
-    return admin('POST /agents/shop/reports', { ...report, sandbox, endedAt, targets });
+    const content = { ...report, sandbox, endedAt, targets, verdict: run };
+    return admin('POST /agents/shop/reports', content);
   };
   const read = async (): Promise<ReadinessReport['parts'][number] | undefined> => {
     const url = `${service.url}/agents/shop/readiness?format=json`;
@@ -100,6 +107,7 @@ void t.test('the readiness shows each target over the load tests of the URL', as
   t.equal(await page.locator('figure').count(), 0, 'nor a chart');
 
   await attach(1, 'PASS', AGENT.url);
+  await attach(4, 'NOT PROVEN', AGENT.url, 'INVALID RUN');
   const targets = (await read())?.targets ?? [];
   t.same(
     targets[0]?.history,
@@ -107,14 +115,17 @@ void t.test('the readiness shows each target over the load tests of the URL', as
       { ended_at: '2026-11-01T09:00:00.000Z', measured: 100, verdict: 'PASS' },
       { ended_at: '2026-11-02T09:00:00.000Z', measured: 200, verdict: 'FAIL' },
     ],
-    'the oldest one is first, though it was attached last',
+    'the oldest one is first, though it was attached last; an invalid run does not count',
   );
   await page.reload();
   t.equal(await page.locator('figure').count(), targets.length, 'a chart for each target');
   const first = page.locator('figure').first();
   t.match(await first.locator('svg').getAttribute('aria-label'), /: 100 ms, 200 ms$/);
-  t.equal(await first.locator('.dot circle').count(), 1, 'a filled dot passed');
-  t.equal(await first.locator('.bad circle').count(), 1, 'a hollow dot did not');
+  t.equal(await first.locator('.good circle').count(), 1, 'a filled dot passed');
+  t.equal(await first.locator('.bad circle').count(), 1, 'a hollow red dot failed');
+  await attach(5, 'NOT PROVEN', AGENT.url);
+  await page.reload();
+  t.equal(await first.locator('.open circle').count(), 1, 'a yellow dot is not proven');
   await assertAccessible(t, page);
   await assertFits(t, page, 'the readiness');
   t.same(errors, []);

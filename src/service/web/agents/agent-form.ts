@@ -16,11 +16,13 @@ const PROBLEMS = {
   api_key: 'The key must consist of at most 4,096 visible ASCII characters without spaces.',
 };
 
-/** The typed values of the form of an agent, without the key, and what is wrong with them. */
+/** The typed values of the form of an agent, and what is wrong with them. */
 export interface AgentDraft {
   name: string;
   url: string;
   voiceUrl: string;
+  /** The typed key of an agent that is being added; the page that shows it is kept encrypted. */
+  apiKey?: string | undefined;
   problems: FieldProblems<keyof typeof PROBLEMS>;
   /** What was saved meanwhile. */
   changed?: LabeledValues | undefined;
@@ -80,10 +82,15 @@ export function readAgentForm(form: FormData): {
     ...findFieldProblems('TestedAgent', agent, PROBLEMS),
     ...(parsed.problem !== undefined && { url: `The URL ${parsed.problem}` }),
   };
-  const isValid = isFlawless(problems);
-  const shown = isValid ? problems : remindOfKey(form, problems);
-  return { draft: { name, url, voiceUrl, problems: shown }, agent: isValid ? agent : undefined };
+  return {
+    draft: { name, url, voiceUrl, problems },
+    agent: isFlawless(problems) ? agent : undefined,
+  };
 }
+
+/** Returns the draft of a new agent with its key, unless the key is invalid. */
+export const keepKey = (form: FormData, draft: AgentDraft): AgentDraft =>
+  draft.problems.api_key === undefined ? { ...draft, apiKey: readText(form, 'api_key') } : draft;
 
 /** Adds to the problems of a form that its key, which no page shows, has to be entered again. */
 export const remindOfKey = (
@@ -119,7 +126,7 @@ export function renderAgentForm(
     edited,
   }: { draft: AgentDraft; action: string; stored?: StoredAgent; edited?: string | null },
 ): Html {
-  const { name, url, voiceUrl, problems, changed } = draft;
+  const { name, url, voiceUrl, apiKey, problems, changed } = draft;
   const hasKey = stored?.has_api_key === true;
   return renderForm(context, {
     action,
@@ -149,6 +156,7 @@ export function renderAgentForm(
           name: 'api_key',
           label: 'API key',
           type: 'password',
+          value: apiKey,
           problem: problems.api_key,
           hint: hasKey
             ? 'A key is stored and never shown. Leave this empty to keep it.'

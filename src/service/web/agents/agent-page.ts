@@ -157,12 +157,13 @@ export function renderAgentNews(content: AgentNews, context: PageContext): LiveC
     content: html`<p class="ready">
         ${renderReadiness(readiness)} ${times !== '' && html`<span class="soft">${times}</span>`}
       </p>
+      ${parts.flatMap((part) => renderAttempt(part, content.nowMs, context) ?? [])}
       ${content.report && renderFixFirst(content.report, links)}
+      ${test && renderTest(agent.id, test, context)} ${renderNext(content, context)}
       <p>
         <a href="${linkTo(context, pathOfPlayground(agent.id))}">Chat with the agent</a> ·
         <a href="${linkTo(context, pathOfCall(agent.id))}">Call the agent</a>
       </p>
-      ${test && renderTest(agent.id, test, context)} ${renderNext(content, context)}
       <ul class="parts" aria-label="Readiness">
         ${parts.map((part) => renderPart(part, content, context))}
       </ul>
@@ -227,7 +228,7 @@ function renderNext(
     id === 'simulations'
       ? linkTo(context, '/scenarios', { agent: agent.id })
       : linkTo(context, pathOfTest(agent.id, id));
-  return html`<p><b>Next:</b> <a href="${link}">${step}</a></p>`;
+  return html`<p><b>Next:</b> <a class="button" href="${link}">${step.replace(/\.$/, '')}</a></p>`;
 }
 
 /** Renders the conformance by area, the load by target, and the turn-taking in calls. */
@@ -244,7 +245,7 @@ const renderReadinessDetails = ({ parts }: ReadinessReport): Html[] =>
     );
 
 function renderPart(part: ReadinessPart, content: AgentNews, context: PageContext): Html {
-  const { name, standing, verdict, detail, report, attempt, run, atMs } = part;
+  const { name, standing, verdict, detail, report, run, atMs } = part;
   const endMs = report ? Date.parse(report.summary.endedAt) : (atMs ?? run?.newestEndMs);
   const path = report ? pathOf(report) : `/simulation/${run?.id ?? ''}`;
   return html`<li>
@@ -259,8 +260,7 @@ function renderPart(part: ReadinessPart, content: AgentNews, context: PageContex
       </p>`
     }
     ${part.id === 'connection' && standing === 'fail' && html`<p>${renderSettingLink({ id: content.readiness.agent.id, verdict }, context)}</p>`}
-    ${attempt && renderAttempt(part, attempt, content.nowMs, context)}
-    ${renderNextStep(part, content, context)}
+    ${renderContradiction(part, content.nowMs, context)} ${renderNextStep(part, content, context)}
   </li>`;
 }
 
@@ -272,29 +272,41 @@ function describeJudge({ id }: ReadinessPart, { report }: AgentNews): string {
     .join('');
 }
 
-/** Renders a later run that judged nothing, or that shows the state of the connection. */
+/** Says at the top that the newest run of a kind judged nothing, or proved less than an earlier one. */
 function renderAttempt(
-  { id }: ReadinessPart,
-  attempt: AgentReport,
+  { id, name, attempt }: ReadinessPart,
   nowMs: number,
   context: PageContext,
-): Html {
-  const { kind, summary } = attempt;
-  const link = html`<a href="${linkTo(context, pathOf(attempt))}"
-    >ended ${renderAge(Date.parse(summary.endedAt), nowMs)}</a
-  >`;
-  return kind === id
-    ? html`<p class="soft">
-        The newest attempt, ${link}, does not replace it: ${summary.verdict}. ${summary.detail}
-      </p>`
-    : html`<p class="soft">
-        Found later by a ${reportKindNames[kind].toLowerCase()} run, ${link}.
-      </p>`;
+): Html | undefined {
+  if (attempt?.kind !== id) return undefined;
+  const { standing, verdict, detail } = attempt.summary;
+  return html`<p class="remark">
+    ${renderVerdict(standing, verdict)} ${detail} This is the newest ${name.toLowerCase()} run,
+    ${renderEnd(attempt, nowMs, context)}. It does not replace the earlier result.
+  </p>`;
 }
+
+/** Says that a later run of another kind shows the state of the connection. */
+function renderContradiction(
+  { id, attempt }: ReadinessPart,
+  nowMs: number,
+  context: PageContext,
+): Html | undefined {
+  if (!attempt || attempt.kind === id) return undefined;
+  const kind = reportKindNames[attempt.kind].toLowerCase();
+  return html`<p class="soft">
+    Found later by a ${kind} run, ${renderEnd(attempt, nowMs, context)}.
+  </p>`;
+}
+
+const renderEnd = (report: AgentReport, nowMs: number, context: PageContext): Html =>
+  html`<a href="${linkTo(context, pathOf(report))}"
+    >ended ${renderAge(Date.parse(report.summary.endedAt), nowMs)}</a
+  >`;
 
 /** Renders what to do about a part of the readiness. */
 function renderNextStep(
-  { id, report }: ReadinessPart,
+  { id, report, standing }: ReadinessPart,
   { readiness, canTest, test }: AgentNews,
   context: PageContext,
 ): Html | undefined {
@@ -308,7 +320,8 @@ function renderNextStep(
     return renderForm(context, {
       action: `/agents/${agent.id}/connection`,
       className: 'action',
-      body: html`<button>Check connection</button>
+      // The next step toward Ready is the primary action.
+      body: html`<button ${standing === 'pass' && html`class="quiet"`}>Check connection</button>
         <p class="soft">
           Sends one request per endpoint. One reaches the model. Takes up to 30 s.
         </p>`,

@@ -46,7 +46,7 @@ export function renderReasons(
   const byUrgency = sortFailuresFirst(parts, ({ standing }) => standing === 'fail');
   const reasons = (isDown ? [connection] : byUrgency)
     .filter(({ standing }) => standing !== 'pass')
-    .map((part) => listReasons(part, links));
+    .map((part) => dropRepeated(listReasons(part, links)));
   const shown = reasons.flatMap((ofPart) => {
     const omitted = ofPart.length - REASONS_MAX;
     const rest = omitted > 0 ? [html`and ${formatCount(omitted, 'more')}`] : [];
@@ -64,6 +64,10 @@ export function renderReasons(
       </p>`
     }`;
 }
+
+const dropRepeated = (reasons: readonly Html[]): Html[] => [
+  ...new Map(reasons.map((reason) => [reason.text, reason])).values(),
+];
 
 /** Lists why a part did not pass: each cause, or else its result. */
 function listReasons(part: ReadinessPartReport, links: ReasonLinks): Html[] {

@@ -1,4 +1,4 @@
-import type { ReadinessPartReport, ReadinessTarget } from '../../../contract/index.ts';
+import type { LoadVerdict, ReadinessPartReport, ReadinessTarget } from '../../../contract/index.ts';
 import {
   drawDot,
   drawLine,
@@ -14,8 +14,9 @@ import {
   formatQuantity,
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { LOAD_STANDINGS } from '../../../report-kit/load-standings.ts';
 import { renderItems } from '../../../report-kit/table.ts';
-import { renderVerdict } from '../../../report-kit/verdict.ts';
+import { renderVerdict, type Standing } from '../../../report-kit/verdict.ts';
 import { targetColumns } from './target-columns.ts';
 
 /** Lists what was judged, and by what: "agent version 3", "sandbox-kit 1.0", "requirement set 0.2". */
@@ -61,9 +62,14 @@ function renderHistories({ targets = [] }: ReadinessPartReport): Html | undefine
   const charts = targets.flatMap((target) => (target.history ? [renderHistory(target)] : []));
   if (charts.length === 0) return undefined;
   return html`<h3>Over the last load tests</h3>
-    <p class="soft">A filled dot passed, a hollow one did not. The dashed line is the target.</p>
+    <p class="soft">
+      A filled dot passed. A hollow red one failed, and a hollow yellow one is not proven. The
+      dashed line is the target.
+    </p>
     <div class="charts">${charts}</div>`;
 }
+
+const DOT_CLASSES: Readonly<Record<Standing, string>> = { pass: 'good', fail: 'bad', warn: 'open' };
 
 function renderHistory({ statement, target, unit, history = [] }: ReadinessTarget): Html {
   const values = history.map(({ measured }) => measured);
@@ -101,7 +107,7 @@ function renderHistory({ statement, target, unit, history = [] }: ReadinessTarge
         ),
         ...history.map(({ ended_at: endedAt, measured, verdict }, index) =>
           drawDot(plot, [index + 1, measured], {
-            className: verdict === 'PASS' ? 'dot c1' : 'bad',
+            className: DOT_CLASSES[LOAD_STANDINGS[verdict as LoadVerdict]],
             title: `${formatInstant(endedAt)}: ${format(measured)}, ${verdict.toLowerCase()}`,
           }),
         ),

@@ -48,11 +48,11 @@ export function renderReadinessPage(
     standing,
     subject: agent.url,
     sentence: capitalize(cause),
-    tally: [
-      ['pass', `${count('pass')} passed`],
-      ['fail', `${count('fail')} failed`],
-      ['warn', `${count('warn')} open`],
-    ],
+    // A count of 0 has no color.
+    tally: (['pass', 'fail', 'warn'] as const).map((of) => [
+      count(of) === 0 ? '' : of,
+      `${count(of)} ${COUNT_NAMES[of]}`,
+    ]),
     facts: describeEvidenceTimes(times) || 'Nothing has been judged yet.',
     remarks: [
       agentPage === undefined
@@ -67,6 +67,12 @@ export function renderReadinessPage(
     json: original,
   });
 }
+
+const COUNT_NAMES: Readonly<Record<Standing, string>> = {
+  pass: 'passed',
+  fail: 'failed',
+  warn: 'open',
+};
 
 /** All links of an export stay on its page. */
 const NO_LINKS: ReasonLinks = {

@@ -13,6 +13,7 @@ import { readPage } from '../frame/list-filter.ts';
 import { goTo, type Pages, type Visit } from '../frame/pages.ts';
 import {
   findChangedAgent,
+  keepKey,
   readAgentForm,
   remindOfKey,
   toDraft,
@@ -60,6 +61,7 @@ function addListRoutes({ page, form }: Pages, options: AgentPageOptions): void {
 /**
  * Reads the form of an agent. The agent is undefined if a value is invalid, or if another agent has the
  * name: sessions name their agent, not its id.
+ * The form of a new agent keeps its key; one that changes an agent asks for it again.
  */
 async function readAgent(
   store: AgentDeps['store'],
@@ -68,13 +70,18 @@ async function readAgent(
   id?: string,
 ): Promise<{ draft: AgentDraft; agent: TestedAgent | undefined }> {
   const { draft, agent } = readAgentForm(form);
-  if (!agent) return { draft, agent };
+  const refuse = (problems: AgentDraft['problems']) => {
+    const refused = { ...draft, problems };
+    const shown =
+      id === undefined
+        ? keepKey(form, refused)
+        : { ...refused, problems: remindOfKey(form, problems) };
+    return { draft: shown, agent: undefined };
+  };
+  if (!agent) return refuse(draft.problems);
   const known = await listDocuments(store, ownerId, 'agent');
   if (known.every((other) => other.name !== agent.name || other.id === id)) return { draft, agent };
-  const problems = remindOfKey(form, {
-    name: 'An agent with this name already exists. Choose another one.',
-  });
-  return { draft: { ...draft, problems }, agent: undefined };
+  return refuse({ name: 'An agent with this name already exists. Choose another one.' });
 }
 
 function addAgentPageRoutes({ page, form }: Pages, options: AgentPageOptions): void {

@@ -8,6 +8,7 @@ import { isFlawless, type FieldProblems } from '../frame/field-problems.ts';
 import { renderCheckbox, renderField, renderSelect } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { PROGRESS_CSS } from '../runs/progress.ts';
 
 /** What leads to each test. */
 export const TEST_LINKS: Readonly<Record<AgentTest['kind'], string>> = {
@@ -105,11 +106,15 @@ export interface TestStart {
   draft: TestDraft;
   /** Undefined if a value is invalid. */
   plan: AgentTestPlan | undefined;
+  /** The test of the agent that runs; another one can't start. */
+  running: WatchedTest | undefined;
+  /** Why the test did not start. */
+  refusal: string | undefined;
 }
 
 /** Renders the page that says what a test costs before it starts. */
 export function renderTestPage(start: TestStart, context: PageContext): string {
-  const { agent, plan, draft } = start;
+  const { agent, plan, draft, running, refusal } = start;
   const { kind } = draft;
   const title = TEST_LINKS[kind];
   const path = pathOfTest(agent.id, kind);
@@ -117,9 +122,16 @@ export function renderTestPage(start: TestStart, context: PageContext): string {
     {
       title: `${title} (${agent.name})`,
       section: 'Agents',
+      css: PROGRESS_CSS,
       main: html`<p><a href="${linkTo(context, `/agents/${agent.id}`)}">${agent.name}</a></p>
         <h1>${title}</h1>
         <p class="soft">${agent.url}</p>
+        ${refusal !== undefined && html`<p class="remark" role="alert">${refusal}</p>`}
+        ${
+          running &&
+          html`${renderTest(agent.id, running, context)}
+            <p><a href="${linkTo(context, `/agents/${agent.id}`)}">Watch its progress</a></p>`
+        }
         ${plan && renderPlan(plan)}
         <p class="soft">${RUNS_HERE[kind]}</p>
         ${renderForm(context, {
@@ -172,6 +184,10 @@ function renderLoadFields({ profile, rate, seconds, problems }: LoadDraft): Html
   </div>`;
 }
 
+/** Formats an estimate. Parts of a second are too exact. */
+const formatLeft = (ms: number): string =>
+  ms < 1_000 ? 'less than a second' : `about ${formatDuration(ms)}`;
+
 /** Renders a test that runs, or that ended without a report. */
 export function renderTest(agentId: string, test: WatchedTest, context: PageContext): Html {
   const { kind, plan, progress, end } = test;
@@ -180,7 +196,7 @@ export function renderTest(agentId: string, test: WatchedTest, context: PageCont
     return html`<p class="remark" role="status">${name} ${end.problem}</p>`;
   }
   const { state, share, leftMs } = progress;
-  const left = leftMs === undefined ? '' : `, about ${formatDuration(leftMs)} left`;
+  const left = leftMs === undefined ? '' : `, ${formatLeft(leftMs)} left`;
   return html`<section class="test" aria-label="Running test">
     <p><b>${name} is running:</b> ${state}${left}.</p>
     <svg

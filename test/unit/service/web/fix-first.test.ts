@@ -50,3 +50,12 @@ void t.test('failures come before what is not proven, whichever part they belong
   );
   t.end();
 });
+
+void t.test('a reason that repeats is shown once', (t) => {
+  const target = createTarget('Quick chat', 'FAIL');
+  const load = { id: 'load', name: 'Load', standing: 'fail', targets: [target, target] };
+  const report = { parts: [load], readiness: 'not_ready' } as unknown as ReadinessReport;
+  const text = renderFixFirst(report, noLinks)?.text ?? '';
+  t.equal(text.match(/Quick chat/g)?.length, 1, text);
+  t.end();
+});

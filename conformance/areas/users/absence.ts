@@ -8,6 +8,7 @@ import {
   type Transcript,
 } from '../../engine/transcript/reading.ts';
 import { isConclusive } from '../../engine/transcript/repetitions.ts';
+import { describeLeftoverUsers } from './leftover-users.ts';
 
 /** Whether an optional endpoint is missing: every valid request is refused like one to no endpoint. */
 export function isAbsent(
@@ -47,12 +48,13 @@ export function unlessAbsent(endpoint: 'create' | 'delete', check: Check): Check
   };
 }
 
-/** Says which optional endpoints were not judged because the sandbox doesn't implement them. */
+/** Says which optional endpoints the sandbox doesn't implement, and which users a run left in it. */
 export function usersNotices(
   transcript: Transcript,
   { isBlocked }: { isBlocked: boolean },
 ): readonly string[] {
-  if (isBlocked || !transcript.run.areas.includes('users')) return [];
+  const leftovers = describeLeftoverUsers(transcript);
+  if (isBlocked || !transcript.run.areas.includes('users')) return leftovers;
   if (isAbsent('create', transcript)) {
     return ["Users were not judged: the sandbox doesn't implement POST /users, which is optional."];
   }
@@ -60,7 +62,7 @@ export function usersNotices(
     ? [
         "Deleting users was not judged: the sandbox doesn't implement DELETE /users/{user_id}, which is optional. The users that this check created still exist.",
       ]
-    : [];
+    : leftovers;
 }
 
 /** Reports the success status of an endpoint, which the specification leaves open. */

@@ -37,6 +37,7 @@ import { hintForTime } from '../value-hints.ts';
 import { reportStatus, unlessAbsent } from './absence.ts';
 import { onDeletion } from './known-users.ts';
 import { findDeletedLater } from './processes.ts';
+import { findLeftoverUsers } from './leftover-users.ts';
 import { isDeleteStep } from './requests.ts';
 import { checkUserId, pathUserId, sentUserId, shareUserId } from './user-id.ts';
 
@@ -241,16 +242,9 @@ function checkLeftoverUsers(): Check {
     exchange.endpoint === 'create' && isAccepted(exchange);
   return {
     evidence: ({ exchanges }) => exchanges.filter(isCreated),
-    judge(evidence, { exchanges }) {
-      const isDeleted = (exchange: Exchange): boolean =>
-        exchanges.some(
-          (other) =>
-            other.endpoint === 'delete' &&
-            isAccepted(other) &&
-            other.id > exchange.id &&
-            pathUserId(other) === sentUserId(exchange),
-        );
-      const [first, ...more] = evidence.filter((exchange) => !isDeleted(exchange));
+    judge(evidence, transcript) {
+      const leftovers = new Set(findLeftoverUsers(transcript));
+      const [first, ...more] = evidence.filter((exchange) => leftovers.has(exchange));
       if (!first) return [];
       const others = more.length === 0 ? '' : ` and ${more.length} more`;
       const received = `${formatValue(sentUserId(first))}${others} not deleted`;

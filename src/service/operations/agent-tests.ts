@@ -1,4 +1,4 @@
-import { formatValue } from '../../contract/index.ts';
+import { formatValue, type CheckReport } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
@@ -163,7 +163,11 @@ function startRun(
   const run = async (): Promise<WatchedTest['end']> => {
     const report = await kit.runTest(test, { ...address, signal, onProgress });
     // Half a report would hide the last whole one.
-    if (signal.aborted) return { problem: 'was canceled. It left no report.' };
+    if (signal.aborted) {
+      // The notices name the users that the test left in the sandbox.
+      const { notices = [] } = report as Partial<CheckReport>;
+      return { problem: ['was canceled. It left no report.', ...notices].join(' ') };
+    }
     await attachReport(deps, ownerId, agentId, report, connection);
     return 'reported';
   };

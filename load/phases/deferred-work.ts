@@ -7,17 +7,8 @@ export interface DeferredWork {
   waitUntilDone(): Promise<void>;
 }
 
-/**
- * About this many tasks run together. At a low rate, a task by itself takes several times as long, because
- * the caches of the processor hold other code by then.
- */
-const GROUP_TASKS = 10;
-/** The longest time that a task waits for others. */
-const GATHER_MS_MAX = 100;
 /** Time slice of work before the event loop handles the network again. */
-const SLICE_MS = 1;
-/** Time between two slices. */
-const PAUSE_MS = 1;
+const SLICE_MS = 2;
 /** With more tasks waiting, new tasks run immediately to limit memory. */
 const WAITING_MAX = 20_000;
 
@@ -26,12 +17,9 @@ export function createDeferredWork(clock: Clock): DeferredWork {
   let waiting: (() => void)[] = [];
   let head = 0;
   let working: Promise<void> | undefined;
-  let gatherMs = GATHER_MS_MAX;
   const work = async (): Promise<void> => {
-    let waitMs = gatherMs;
     while (head < waiting.length) {
-      await clock.sleep(waitMs);
-      waitMs = PAUSE_MS;
+      await clock.sleep(1);
       const untilMs = clock.monotonicMs() + SLICE_MS;
       do {
         const task = waiting[head];
@@ -39,8 +27,6 @@ export function createDeferredWork(clock: Clock): DeferredWork {
         task?.();
       } while (head < waiting.length && clock.monotonicMs() < untilMs);
     }
-    const wantedMs = (gatherMs * GROUP_TASKS) / waiting.length;
-    gatherMs = Math.min(GATHER_MS_MAX, Math.max(PAUSE_MS, wantedMs));
     waiting = [];
     head = 0;
     working = undefined;

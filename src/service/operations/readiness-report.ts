@@ -134,7 +134,7 @@ export function describeReadiness({ parts, readiness }: AgentReadiness): {
 function describeCoverage(parts: readonly ReadinessPart[]): string {
   const findSummary = (id: ReadinessPart['id']) =>
     parts.find((part) => part.id === id)?.report?.summary;
-  if (findSummary('check')?.judgesVoice === true) return 'Ready for text and voice.';
+  if (findSummary('check')?.judgesVoice === true) return 'Ready for text; voice passed the check.';
   return findSummary('connection')?.hasVoice === false
     ? 'Ready for text; the sandbox has no voice endpoint.'
     : 'Ready for text; voice not tested.';

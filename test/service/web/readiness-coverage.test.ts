@@ -26,7 +26,10 @@ void t.test('a ready agent is ready for what was tested', async (t) => {
     (await fetch(`${service.url}/agents/shop/${path}`)).text();
   for (const [rows, words] of [
     [[row('CHAT-001')], 'Ready for text; voice not tested'],
-    [[row('CHAT-001'), row('VOICE-001', { area: 'voice' })], 'Ready for text; voice passed the check'],
+    [
+      [row('CHAT-001'), row('VOICE-001', { area: 'voice' })],
+      'Ready for text; voice passed the check',
+    ],
   ] as const) {
     await attach([...rows]);
     await page.reload();

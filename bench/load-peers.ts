@@ -14,7 +14,7 @@ export interface PeerOptions {
   connections: number;
 }
 
-/** The result of a load generator, or why there is none. */
+/** The result of a load generator, or the reason that it was skipped. */
 export type PeerResult = { perSecond: number; cpuMicrosPerRequest: number } | { skipped: string };
 
 interface Peer {

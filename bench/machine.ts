@@ -17,8 +17,8 @@ export const pin = (pid: number | undefined, cpu: string): boolean =>
   spawnSync('taskset', ['-acp', cpu, String(pid)]).status === 0;
 
 /**
- * Gives this process, and those that it starts, a processor of its own. Returns how the processes share
- * the machine, as text.
+ * Pins this process, and those that it starts, to one processor. Returns a sentence that says how the
+ * processes share the machine.
  */
 export const pinGenerator = (): string =>
   pin(process.pid, GENERATOR_CPU)

@@ -1,6 +1,6 @@
 /**
- * Sends requests at a fixed rate, whether or not the server keeps up, over sockets of its own: a client
- * library would use most of the processor. Connections stay open; each carries one request at a time.
+ * Sends requests at a fixed rate, even if the server falls behind. It writes to plain sockets, because a
+ * client library would use most of the processor. Connections stay open; each carries one request at a time.
  */
 import { connect, type Socket } from 'node:net';
 import { systemClock } from '../src/platform/clock.ts';

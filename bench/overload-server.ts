@@ -1,4 +1,4 @@
-/** The servers that `overload.ts` measures, each in a separate process on a processor of its own. */
+/** The servers that `overload.ts` measures. Each runs in a separate process, pinned to one processor. */
 import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -83,7 +83,7 @@ export const exec = defineCommand({
 
 /** Says that the exit code is not that of the judgment, which is the last thing that was printed. */
 const describeFailedCommand = (code: number): string =>
-  `The command failed with exit code ${code}. exec exits with the same code, whatever the judgment.\n`;
+  `The command failed with exit code ${code}. exec exits with the same code and ignores the verdict.\n`;
 
 /** A separate function: in one with `using`, the compiler does not rewrite import paths. */
 async function startReferenceAgent() {

@@ -24,8 +24,8 @@ export interface Clock {
   /** Milliseconds from an arbitrary origin; never decreases. */
   monotonicMs(): number;
   /**
-   * Waits; rejects with the signal's reason when aborted. A time that has passed is waited for as
-   * briefly as 0 ms. Does not keep the process alive.
+   * Waits; a negative time counts as 0. Rejects with the signal's reason when aborted. Does not keep
+   * the process alive.
    */
   sleep(ms: number, signal?: StopSignal): Promise<void>;
   /** Creates a signal that aborts after `ms` unless it is disposed of. */

@@ -45,7 +45,7 @@ function judgeShape(measure: Measure, shape: Shape, others: Record<string, Shape
 const LEVEL = 45e6;
 const warm: Shape = (minute) => LEVEL - 20e6 * Math.exp(-minute / 4);
 
-void t.test('a heap that stays as it is is flat', (t) => {
+void t.test('a heap that keeps its size is flat', (t) => {
   const steady: Shape = (minute, noise) => warm(minute, noise) + 1e6 * noise();
   t.same(judgeShape(heap, steady), ['flat'], 'with noise, and growth only in the warm-up');
   const sawtooth: Shape = (minute, noise) => steady(minute, noise) + 3e5 * (minute % 6);

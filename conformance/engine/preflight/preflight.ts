@@ -72,7 +72,7 @@ function findInterruption(transcript: Transcript, suite: Suite): BlockingCause |
     cure: before
       ? 'The verdicts found so far remain, and the other requirements are blocked. To judge them, run it again.'
       : suite.peer === 'client'
-        ? 'What the client did not send because of that is unknown, so nothing is judged. Run it again until the command ends by itself.'
+        ? 'The client may not have sent all its requests, so nothing is judged. Run it again, and wait until the command ends.'
         : 'Run it again.',
     evidence: undefined,
     ...(before && { before }),

@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { TRACES_BUSY_MESSAGE } from '../ingest/route.ts';
 import { createWorkQueue, type WorkQueue } from '../requests/work-queue.ts';
 
-/** The kinds of requests that wait for the database in a queue of their own. */
+/** The kinds of requests. Each kind waits for the database in a separate queue. */
 export type WorkKind = 'traces' | 'results' | 'pages';
 
 export type WorkQueues = Readonly<Record<WorkKind, WorkQueue>>;

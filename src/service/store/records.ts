@@ -152,7 +152,7 @@ export interface Outcome {
 
 /** The agent of a session. */
 export interface SessionAgent {
-  /** The id of the stored agent; absent if there is none. */
+  /** The id of the agent; absent if the agent is not stored. */
   id?: string;
   /** The current one of a stored agent. */
   name: string;

@@ -99,7 +99,7 @@ function selectStored(db: Reader, selection: Selection) {
   return query;
 }
 
-/** Returns the column that counts the matches of a filter; undefined if there is none. */
+/** Returns the column that counts the matches of a filter; undefined if no column does. */
 function findSum(filter: SessionFilter): keyof Tables['session_counts'] | undefined {
   const { kind, failedOnly, outcome, scenarioId } = filter;
   const isOfOutcome = outcome === 'failed' || outcome === 'errored';

@@ -1,4 +1,4 @@
-/** More requests than the service can finish in time: some are refused at once, the others succeed. */
+/** More requests than the service can finish in time: some are refused immediately, and the others succeed. */
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';

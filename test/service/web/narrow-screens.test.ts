@@ -106,7 +106,10 @@ void t.test('sessions take two lines on a phone, and one more for evals that fai
       passed.locator(cell).boundingBox(),
     ),
   );
-  t.ok(verdict && name && Math.abs(verdict.y - name.y) < 8, 'the verdict is beside the name');
+  t.ok(
+    verdict && name && Math.abs(verdict.y - name.y) < 8,
+    'the verdict and the name share a line',
+  );
   t.ok(run && name && run.y >= name.y + name.height, 'the run is below');
   t.match(
     (await failed.innerText()).replaceAll(/\s+/g, ' '),

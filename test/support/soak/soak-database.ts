@@ -32,7 +32,7 @@ export function createFileDatabase(file: string): SoakDatabase {
   };
 }
 
-/** A PostgreSQL database, on a server of its own. */
+/** A PostgreSQL database, on a separate server. */
 export function createServerDatabase(
   { url, superuserUrl }: { url: string; superuserUrl: string },
   serverPid: () => number,

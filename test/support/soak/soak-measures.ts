@@ -26,7 +26,7 @@ const perSession = (perUnitMax: number, reason: string): Growth => ({
   reason,
 });
 
-const KEPT = 'kept with its session, whatever the retention';
+const KEPT = 'kept with its session; the retention does not remove it';
 
 /** Tables that grow by design, and their rows for each session. */
 const growingTables: Readonly<Record<string, Growth>> = {

@@ -15,7 +15,7 @@ export interface SoakRun {
   errors: string[];
 }
 
-/** The result of a long run, as it is written to `report.json`. */
+/** The result of a long run: the content of `report.json`. */
 export interface SoakReport extends SoakRun {
   /** From when on growth is judged. */
   warmUp: number;

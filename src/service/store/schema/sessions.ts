@@ -47,7 +47,7 @@ export const sessionTables = {
       url: sortedText,
       name_folded: sortedText,
       url_folded: sortedText,
-      /** Id of the stored agent in `documents`; empty if there was none. */
+      /** Id of the agent in `documents`; empty if the agent was not stored. */
       agent_id: sortedText,
     },
     {
@@ -177,9 +177,9 @@ export const sessionTables = {
       errored: withDefault(integer, 0),
       verdict: withDefault(textOf<Verdict>(sortedText), 'undecided'),
       /**
-       * The evals that passed or failed it; 0 if there are none. Null while it is not in `session_counts`:
-       * while its evals finish one after the other, which would count it with many sets, and until a
-       * session of an earlier version is counted.
+       * The set of evals that passed or failed it; 0 for the empty set. Null while it is not in
+       * `session_counts`: while its evals finish one after the other, which would count it with many
+       * sets, and until a session of an earlier version is counted.
        */
       eval_set_key: nullable(long),
       /** SHA-256 of the seed data of the session, in lower-case hexadecimal; null if it was not seeded. */

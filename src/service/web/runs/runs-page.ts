@@ -89,7 +89,7 @@ function renderFound(
     }`;
 }
 
-/** Says which sessions the charts leave out; nothing if there are none. */
+/** Says which sessions the charts leave out, if any. */
 function describeTimed(runs: readonly RunSummary[], kind: SessionKind): Html | false {
   const most = TIMED_SESSIONS_MAX[kind];
   if (runs.every(({ sessions }) => sessions <= most)) return false;

@@ -146,7 +146,7 @@ const renderHidden = (name: string, value: string): Html =>
 const REQUEST_ID_FIELD = 'request_id';
 const REQUEST_ID_CHARS_MAX = 64;
 
-/** Returns the id of the page that starts a run; undefined if there is none. */
+/** Returns the id of the page that starts a run; undefined if the form has no valid id. */
 export function readRequestId(form: FormData): string | undefined {
   const id = readText(form, REQUEST_ID_FIELD);
   return id === '' || id.length > REQUEST_ID_CHARS_MAX ? undefined : id;

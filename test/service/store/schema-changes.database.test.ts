@@ -152,16 +152,49 @@ const VERSION_20: Readonly<Record<Database, string>> = {
     update schema_version set version = 20;`,
 };
 
+async function revert(database: Raw, kind: Database): Promise<void> {
+  for (const each of VERSION_20[kind].split(';').filter((text) => text.trim() !== '')) {
+    await database.run(each);
+  }
+}
+
+/** List columns and indexes. Where a column stands in its table, and the names of keys, do not matter. */
+const SCHEMA: Readonly<Record<Database, readonly string[]>> = {
+  SQLite: [
+    `select m.name as "table", c.name, c.type, c."notnull", c.dflt_value, c.pk
+     from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table' order by 1, 2`,
+    `select i."table", i."unique", i.partial,
+       (select group_concat(coalesce(name, 'expression') || ' ' || "desc", ', ')
+        from (select * from pragma_index_xinfo(i.name) order by seqno)) as columns
+     from (select m.name as "table", l.name, l."unique", l.partial
+           from sqlite_master m join pragma_index_list(m.name) l where m.type = 'table') i
+     order by 1, 4`,
+  ],
+  PostgreSQL: [
+    `select table_name, column_name, data_type, is_nullable, column_default, collation_name
+     from information_schema.columns where table_schema = current_schema() order by 1, 2`,
+    `select tablename, regexp_replace(indexdef, 'INDEX \\S+ ON', 'INDEX ON') as definition
+     from pg_indexes where schemaname = current_schema() order by 1, 2`,
+  ],
+};
+
+testStore('a database of version 20 gets the tables of a new one', async (t, kind) => {
+  const database = await openRaw(t);
+  const read = (): Promise<unknown[][]> =>
+    Promise.all(SCHEMA[kind].map((query) => database.run(query)));
+  const created = await read();
+  t.ok(created.every((rows) => rows.length > 30));
+  await revert(database, kind);
+  t.notSame(await read(), created);
+  await database.migrate(schemaChanges);
+  t.same(await read(), created);
+});
+
 testStore(
   'simulations of earlier versions get the id of the agent with their name',
   async (t, kind) => {
     const database = await openRaw(t);
-    const runAll = async (statements: string): Promise<void> => {
-      for (const each of statements.split(';').filter((text) => text.trim() !== '')) {
-        await database.run(each);
-      }
-    };
-    await runAll(VERSION_20[kind]);
+    await revert(database, kind);
     const agent = (id: string, name: string, url: string): string =>
       `insert into documents (owner_id, kind, id, document) values ('o1', 'agent', '${id}', '${JSON.stringify({ id, name, url })}')`;
     const tested = (key: number, name: string, url: string): string =>

@@ -5,8 +5,7 @@ import type { TextKind } from '../../operations/scenarios.ts';
 
 /** The part of a schema that describes fields. */
 interface FieldSchema {
-  type?: unknown;
-  if?: unknown;
+  readonly [otherKeyword: string]: unknown;
   $ref?: string;
   description?: string;
   properties?: Readonly<Record<string, FieldSchema>>;

@@ -117,7 +117,12 @@ const FILE_PROBLEMS: readonly [code: RegExp, problem: string, advice: string][] 
     'is a directory',
     'Move it away to create a file in its place.',
   ],
-  [/^(EROFS|SQLITE_READONLY)/, 'is on a read-only disk', 'Choose another directory.'],
+  [/^EROFS/, 'is on a read-only disk', 'Choose another directory.'],
+  [
+    /^SQLITE_READONLY/,
+    "can't be written",
+    'Change the permissions of the file and its directory. If the disk is read-only, choose another directory.',
+  ],
   [
     /^(EACCES|EPERM|SQLITE_(CANTOPEN|PERM|AUTH))/,
     'is not readable and writable',

@@ -21,7 +21,7 @@ void t.test('a generated key is shown once, works, and can be revoked from the l
   await page.fill('[name=label]', 'staging exporter');
   const created = await clickButton(page, 'Generate a key');
   const [key = ''] = /sk_[0-9a-f]{30}/.exec(created) ?? [];
-  t.match(created, 'Copy the key now: no page shows it again.');
+  t.match(created, 'Copy the key now: only this page shows it, for half an hour.');
   t.match(created, `OTEL_EXPORTER_OTLP_ENDPOINT=${service.url}`);
   t.match(created, `OTEL_EXPORTER_OTLP_HEADERS=x-shop-key=${key}`);
   t.notMatch(page.url(), key);

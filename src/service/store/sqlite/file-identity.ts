@@ -37,7 +37,9 @@ export function assertFileIntact(file: string): void {
   if (bytes !== undefined && bytes > 0 && isWalDamaged(file)) {
     throw new StoreFileError(
       `${file}-wal is damaged: the latest changes of ${name} can't be read. Restore both files from ` +
-        `a backup. To continue without these changes, move the files ${name}-* away.`,
+        `a backup. If there is no backup, copy the directory, and then delete ${name}-shm: if only ` +
+        `the end of ${name}-wal is damaged, the service starts with the changes before it. If it ` +
+        `still does not start, move the files ${name}-* away, which loses all changes in ${name}-wal.`,
     );
   }
 }

@@ -155,7 +155,7 @@ export function renderNewKeyPage(
       title: 'New API key',
       section: 'Settings',
       main: html`<h1>New API key</h1>
-        ${renderDone(`Copy the key now: no page shows it again.${label === '' ? '' : ` Its label is “${label}”.`}`)}
+        ${renderDone(`Copy the key now: only this page shows it, for half an hour.${label === '' ? '' : ` Its label is “${label}”.`}`)}
         <pre class="key">${key}</pre>
         <h2>Send traces with it</h2>
         <p>For an OpenTelemetry SDK, set these variables:</p>

@@ -28,7 +28,10 @@ export interface Clock {
    * the process alive.
    */
   sleep(ms: number, signal?: StopSignal): Promise<void>;
-  /** Creates a signal that aborts after `ms` unless it is disposed of. */
+  /**
+   * Creates a signal that aborts after `ms`, as soon as possible if that time has passed, unless it is
+   * disposed of.
+   */
   deadline(ms: number): Deadline;
 }
 

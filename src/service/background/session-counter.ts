@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Store } from '../store/store.ts';
 import { startSweeper, type Sweeper } from './sweeper.ts';
-import { pauseForWriter } from './writer-pause.ts';
+import { repeatWithPauses } from './writer-pause.ts';
 
 const SWEEP_INTERVAL_MS = 3_600_000;
 
@@ -27,9 +27,7 @@ export function startSessionCounter({
     intervalMs: SWEEP_INTERVAL_MS,
     async sweepOnce(signal) {
       for (const ownerId of await store.owners.listIds()) {
-        while (!signal.aborted && (await store.sessions.countStored(ownerId))) {
-          await pauseForWriter();
-        }
+        await repeatWithPauses(signal, () => store.sessions.countStored(ownerId));
       }
     },
   });

@@ -45,6 +45,15 @@ export function listDocuments<Kind extends DocumentKind>(
   return documents.list(ownerId, kind, DOCUMENTS_MAX);
 }
 
+/** Lists the ids of the documents that `listDocuments` returns. */
+export function listDocumentIds(
+  { documents }: Pick<Store, 'documents'>,
+  ownerId: string,
+  kind: DocumentKind,
+): Promise<string[]> {
+  return documents.listIds(ownerId, kind, DOCUMENTS_MAX);
+}
+
 /** Returns the document with an id. @throws RequestError `not_found`. */
 export async function findDocument<Kind extends DocumentKind>(
   { documents }: Pick<Store, 'documents'>,
@@ -117,14 +126,13 @@ export async function findKnownDocuments(
   store: DocumentStores,
   ownerId: string,
 ): Promise<KnownDocuments> {
-  const [evals, agents, personas, scenarios] = await Promise.all([
+  const [evals, agents, personaIds, scenarioIds] = await Promise.all([
     store.evals.list(ownerId),
     listDocuments(store, ownerId, 'agent'),
-    listDocuments(store, ownerId, 'persona'),
-    listDocuments(store, ownerId, 'scenario'),
+    listDocumentIds(store, ownerId, 'persona'),
+    listDocumentIds(store, ownerId, 'scenario'),
   ]);
-  const personaIds = personas.map(({ id }) => id);
-  return { evals, agents, personaIds, scenarioIds: scenarios.map(({ id }) => id) };
+  return { evals, agents, personaIds, scenarioIds };
 }
 
 /** @throws RequestError `bad_request` when an owner would have too many evals, or documents of a kind. */

@@ -1,7 +1,13 @@
 import type { MessageName, Messages } from '../../contract/index.ts';
 import { InvalidDocumentError, RequestError } from '../requests/errors.ts';
 import type { Documents } from '../store/store.ts';
-import { findDocument, listDocuments, saveDocument, type DocumentStores } from './documents.ts';
+import {
+  findDocument,
+  listDocumentIds,
+  listDocuments,
+  saveDocument,
+  type DocumentStores,
+} from './documents.ts';
 import { saveEval } from './evals.ts';
 import type { KitFunctions, Starters, TextPlace } from './kit-functions.ts';
 
@@ -67,7 +73,7 @@ export async function duplicateDocument<Kind extends TextKind>(
   id: string,
 ): Promise<Documents[Kind]> {
   const document: Documents[TextKind] = await findDocument(store, ownerId, kind, id);
-  const ids = new Set((await listDocuments(store, ownerId, kind)).map((known) => known.id));
+  const ids = new Set(await listDocumentIds(store, ownerId, kind));
   const base = id.slice(0, 118);
   let copyId = `${base}-copy`;
   for (let nth = 2; ids.has(copyId); nth += 1) copyId = `${base}-copy-${nth}`;

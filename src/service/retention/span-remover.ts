@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { startSweeper, type Sweeper, type SweeperOptions } from '../background/sweeper.ts';
-import { pauseForWriter } from '../background/writer-pause.ts';
+import { repeatWithPauses } from '../background/writer-pause.ts';
 import type { Store } from '../store/store.ts';
 
 /** Dependencies of the remover of spans. */
@@ -57,17 +57,8 @@ function createSweep(
         'Old spans are deleted row by row, which is slower. To drop partitions instead, use the role that owns the tables.',
     });
   };
-  /** Returns whether nothing is left. */
-  const repeat = async (
-    signal: AbortSignal,
-    removeBatch: () => Promise<boolean>,
-  ): Promise<boolean> => {
-    for (let batch = 0; batch < BATCHES_PER_SWEEP_MAX && !signal.aborted; batch += 1) {
-      if (!(await removeBatch())) return true;
-      await pauseForWriter();
-    }
-    return false;
-  };
+  const repeat = (signal: AbortSignal, removeBatch: () => Promise<boolean>): Promise<boolean> =>
+    repeatWithPauses(signal, removeBatch, BATCHES_PER_SWEEP_MAX);
   const removeSpans = async (keptMs: number, signal: AbortSignal): Promise<void> => {
     const atMs = clock.nowMs();
     const receivedBeforeMs = atMs - keptMs;

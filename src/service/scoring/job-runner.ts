@@ -236,8 +236,8 @@ class QueueRunner implements JobRunner {
       } else quick.push(leased);
       leased.isScoring = true;
     }
-    for (const ofOwner of Map.groupBy(quick, ({ job }) => job.ownerId).values()) {
-      this.#start(this.#workTogether(ofOwner));
+    for (const [ownerId, ofOwner] of Map.groupBy(quick, ({ job }) => job.ownerId)) {
+      this.#start(this.#workTogether(ownerId, ofOwner));
     }
   }
 
@@ -250,9 +250,8 @@ class QueueRunner implements JobRunner {
   }
 
   /** Scores jobs of one owner that need no slot, with sessions that are read together. */
-  async #workTogether(jobs: readonly LeasedJob[]): Promise<void> {
+  async #workTogether(ownerId: string, jobs: readonly LeasedJob[]): Promise<void> {
     const { readSessions, judge, log } = this.#options;
-    const ownerId = jobs[0]?.job.ownerId ?? '';
     const alone = new Set(jobs);
     const working: Promise<void>[] = [];
     const together = jobs.filter(({ job }) => job.attempt <= ATTEMPTS_MAX);

@@ -20,26 +20,21 @@ export function createOutcomeWriter({
   worker,
   clock,
 }: {
-  jobs: Pick<JobStore, 'finish' | 'finishAll'>;
+  jobs: Pick<JobStore, 'finishAll'>;
   worker: string;
   clock: Clock;
 }): WriteOutcome {
   let pending: PendingWrite[] = [];
   let isWriting = false;
 
-  const writeOne = async ({ finished, written }: PendingWrite): Promise<void> => {
-    try {
-      written.resolve(await jobs.finish(worker, finished.job, finished.outcome, clock.nowMs()));
-    } catch (error) {
-      written.reject(error);
-    }
-  };
   const writeGroup = async (group: readonly PendingWrite[]): Promise<void> => {
     const finished = group.map((write) => write.finished);
-    const results = await jobs.finishAll(worker, finished, clock.nowMs()).catch(() => undefined);
-    for (const [index, write] of group.entries()) {
-      if (results) write.written.resolve(results[index] ?? false);
-      else await writeOne(write);
+    try {
+      const results = await jobs.finishAll(worker, finished, clock.nowMs());
+      for (const [index, { written }] of group.entries()) written.resolve(results[index] ?? false);
+    } catch (error) {
+      if (group.length === 1) group[0]?.written.reject(error);
+      else for (const write of group) await writeGroup([write]);
     }
   };
   const writePending = async (): Promise<void> => {
@@ -49,10 +44,7 @@ export function createOutcomeWriter({
       await setImmediate();
       const groups = Map.groupBy(pending, ({ finished }) => finished.job.ownerId);
       pending = [];
-      for (const group of groups.values()) {
-        if (group[0] && group.length === 1) await writeOne(group[0]);
-        else await writeGroup(group);
-      }
+      for (const group of groups.values()) await writeGroup(group);
     }
     isWriting = false;
   };

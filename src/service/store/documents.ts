@@ -1,5 +1,5 @@
 import type { Persona, Scenario } from '../../contract/index.ts';
-import type { Connections, WriteTransaction } from './connections.ts';
+import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { nameAgent } from './names.ts';
 
 /** An agent that simulations test. Its API key is stored separately, so no list can expose it. */
@@ -42,15 +42,17 @@ export function createDocumentStore({ reader, write }: Connections) {
       kind: Kind,
       limit: number,
     ): Promise<Documents[Kind][]> {
-      const rows = await reader(ownerId)
-        .selectFrom('documents')
+      const rows = await selectFirst(reader(ownerId), { ownerId, kind, limit })
         .select('document')
-        .where('owner_id', '=', ownerId)
-        .where('kind', '=', kind)
-        .orderBy('key')
-        .limit(limit)
         .execute();
       return rows.map(({ document }) => JSON.parse(document) as Documents[Kind]);
+    },
+    /** Lists the ids of up to `limit` documents in the order they were added, without reading these. */
+    async listIds(ownerId: string, kind: DocumentKind, limit: number): Promise<string[]> {
+      const rows = await selectFirst(reader(ownerId), { ownerId, kind, limit })
+        .select('id')
+        .execute();
+      return rows.map(({ id }) => id);
     },
     async find<Kind extends keyof Documents>(
       ownerId: string,
@@ -97,6 +99,18 @@ export function createDocumentStore({ reader, write }: Connections) {
     },
   };
 }
+
+/** Selects up to `limit` documents in the order they were added. */
+const selectFirst = (
+  db: Reader,
+  { ownerId, kind, limit }: { ownerId: string; kind: DocumentKind; limit: number },
+) =>
+  db
+    .selectFrom('documents')
+    .where('owner_id', '=', ownerId)
+    .where('kind', '=', kind)
+    .orderBy('key')
+    .limit(limit);
 
 /** Adds a document with its secret, or replaces the one with the same id. */
 export async function putDocument(

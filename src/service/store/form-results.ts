@@ -66,11 +66,14 @@ async function deleteOldest(
     all += bytes;
     return nth > 0 && (nth >= countMax || all > bytesMax);
   });
-  for (const { key } of tooOld) {
-    await db
-      .deleteFrom('form_results')
-      .where('owner_id', '=', ownerId)
-      .where('key', '=', key)
-      .execute();
-  }
+  if (tooOld.length === 0) return;
+  await db
+    .deleteFrom('form_results')
+    .where('owner_id', '=', ownerId)
+    .where(
+      'key',
+      'in',
+      tooOld.map(({ key }) => key),
+    )
+    .execute();
 }

@@ -35,14 +35,14 @@ export type ChooseJobs = (due: readonly Job[], taken: readonly Job[]) => readonl
 /**
  * Creates the queue of scoring jobs. The states of a job:
  *
- *     queued --- take, once due ---> taken --- finish ---> done
+ *     queued --- take, once due ---> taken --- finishAll ---> done
  *       ^                              |
  *       +---- release, releaseAll -----+
  *
  * Taking a job gives the worker a lease that ends at `due_at_ms`; `renew` extends it. After that,
  * any worker can take the job again. A worker can lose its lease while it is still running, so every
- * write is fenced: each `take` increments `attempts`, and `renew`, `finish` and `release` change only
- * a job whose worker and attempt number match. A write from an earlier lease changes nothing.
+ * write is fenced: each `take` increments `attempts`, and `renew`, `finishAll`, and `release` change
+ * only a job whose worker and attempt number match. A write from an earlier lease changes nothing.
  */
 export function createJobStore(connections: Connections) {
   const { write, directory } = connections;
@@ -68,19 +68,10 @@ export function createJobStore(connections: Connections) {
       }
     },
     /**
-     * Writes the outcome of a job. With the last job of a session, completes the session in the same
-     * transaction. Returns false, and writes nothing, if the worker has lost the lease.
+     * Writes the outcomes of jobs of one owner in one transaction: if it fails, none is written. With the
+     * last job of a session, completes the session. Returns for each job whether the worker still held
+     * it; the other outcomes are discarded.
      */
-    finish: (worker: string, job: Job, outcome: Outcome, atMs: number): Promise<boolean> =>
-      write(job.ownerId, async (db) => {
-        const [written = false] = await finishAll(db, connections.dialect, {
-          worker,
-          finished: [{ job, outcome }],
-          atMs,
-        });
-        return written;
-      }),
-    /** Writes the outcomes of several jobs of one owner in one transaction: if it fails, none is written. */
     finishAll: (
       worker: string,
       finished: readonly FinishedJob[],

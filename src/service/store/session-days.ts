@@ -2,7 +2,6 @@
 import { sql } from 'kysely';
 import { DAY_MS } from '../../platform/clock.ts';
 import type { Reader } from './connections.ts';
-
 import { boundsOfDay, dayOf } from './schema/session-counts.ts';
 import type { Tables } from './schema/tables.ts';
 import {

@@ -57,10 +57,10 @@ export function createSessionStore(connections: Connections) {
             .limit(limit),
         ),
       ),
-    /** Returns the stored turns; empty for sessions of live traces. */
     /** Finds who responded in a session of live traces, and by which channel. */
     findTracedTarget: (ownerId: string, id: string) =>
       findTracedTarget(reader(ownerId), ownerId, id),
+    /** Returns the stored turns; empty for sessions of live traces. */
     async listTurns(ownerId: string, id: string): Promise<StoredTurn[]> {
       const rows = await reader(ownerId)
         .selectFrom('turns')

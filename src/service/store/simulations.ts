@@ -218,8 +218,8 @@ async function countRepeats(
 }
 
 async function add(db: WriteTransaction, simulation: NewSimulation): Promise<string> {
-  const { requestId, ...added } = simulation;
-  const { ownerId, name, seed, agentId, startedAtMs, secret, makeId, ...request } = added;
+  const { ownerId, name, agentId, seed, startedAtMs, secret, requestId, makeId, ...request } =
+    simulation;
   const earlier = requestId && (await findRequested(db, ownerId, requestId));
   if (earlier) return earlier.id;
   const { count } = await db

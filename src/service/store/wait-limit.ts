@@ -29,7 +29,7 @@ export async function waitWithinLimit<Result>(
 ): Promise<Result> {
   const limit = limits.getStore();
   if (!limit) return waiting;
-  using deadline = systemClock.deadline(Math.max(0, limit.remainingMs()));
+  using deadline = systemClock.deadline(limit.remainingMs());
   deadline.signal.addEventListener('abort', end);
   const stop = limit.start();
   try {

@@ -53,7 +53,7 @@ void t.test('when a group write fails, outcomes are written one by one', async (
   jobs.failGroups();
   for (let job = 0; job < 30; job++) jobs.add({ sessionId: `s${job}` });
   await start().drain();
-  t.ok(jobs.groups.length > 0, 'group writes were attempted');
+  t.ok(Math.max(...jobs.groups) > 1, 'group writes were attempted');
   t.equal(jobs.written.length, 30);
   t.equal(jobs.calls.release, 0, 'no job is retried because of it');
 });

@@ -156,7 +156,7 @@ void t.test('stop may be called twice concurrently; drain then rejects', async (
 });
 
 void t.test('store failures are retried, and nothing is lost', async (t) => {
-  for (const call of ['releaseAll', 'take', 'findNextDueAtMs', 'finish', 'release'] as const) {
+  for (const call of ['releaseAll', 'take', 'findNextDueAtMs', 'finishAll', 'release'] as const) {
     const { jobs, clock, lines, start } = setUpRunner(t);
     jobs.add();
     jobs.failNext(call, 1);

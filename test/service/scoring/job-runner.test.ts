@@ -206,13 +206,13 @@ void t.test('a lease that expires while its outcome is written has no effect', a
   let late = true;
   const slowStore: typeof jobs = {
     ...jobs,
-    async finish(...finishing) {
+    async finishAll(...finishing) {
       if (late) {
         late = false;
         clock.advance(60_000);
         await settle();
       }
-      return await jobs.finish(...finishing);
+      return await jobs.finishAll(...finishing);
     },
   };
   start({ store: { jobs: slowStore } });

@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { Job, Store } from '../../../src/service/store/store.ts';
+import { finishJob } from '../../support/database/finish-job.ts';
 import {
   newCloseRequest,
   newEval,
@@ -77,7 +78,7 @@ testStore('a session completes with its last job, not before', async (t) => {
   for (const [job, outcome, status] of steps) {
     if (!job) throw new Error('A job is missing.');
     const finished = newOutcome(job.definition.id, outcome);
-    t.equal(await store.jobs.finish('worker', job, finished, NOON_MS), true);
+    t.equal(await finishJob(store, 'worker', job, finished, NOON_MS), true);
     t.equal(await statusOf(), status);
   }
   const session = await store.sessions.find(ownerId, 'one');
@@ -101,7 +102,7 @@ testStore('a failed or canceled session keeps its status when its jobs are done'
   }
   t.equal((await store.sessions.find(ownerId, 'completed'))?.status, 'evaluating');
   for (const job of await take(store, NOON_MS)) {
-    await store.jobs.finish('worker', job, newOutcome('a'), NOON_MS);
+    await finishJob(store, 'worker', job, newOutcome('a'), NOON_MS);
     t.equal((await store.sessions.find(ownerId, job.sessionId))?.status, job.sessionId);
   }
 });
@@ -111,7 +112,7 @@ testStore('a job is finished once; a late worker writes nothing', async (t) => {
   const [job] = await take(store, NOON_MS, 'one');
   if (!job) throw new Error('A job is missing.');
   const finish = (worker: string, leased: Job, outcome: 'pass' | 'fail') =>
-    store.jobs.finish(worker, leased, newOutcome('a', outcome), NOON_MS);
+    finishJob(store, worker, leased, newOutcome('a', outcome), NOON_MS);
   t.equal(await finish('two', job, 'fail'), false, 'another worker has the lease');
   t.equal(await finish('one', { ...job, id: 99 }, 'fail'), false, 'no such job');
   t.equal(await finish('one', job, 'pass'), true);
@@ -130,15 +131,15 @@ testStore(
     if (!leased || !again) throw new Error('A job is missing.');
     t.match(again, { id: leased.id, attempt: 2 });
     const outcome = newOutcome('a', 'fail');
-    t.equal(await store.jobs.finish('one', leased, outcome, NOON_MS), false);
+    t.equal(await finishJob(store, 'one', leased, outcome, NOON_MS), false);
     await store.jobs.release('one', leased, 0);
     t.same(await take(store, NOON_MS + LEASE_MS), [], 'releasing is fenced, too');
     t.equal(
-      await store.jobs.finish('two', leased, outcome, NOON_MS),
+      await finishJob(store, 'two', leased, outcome, NOON_MS),
       false,
       'the earlier lease is fenced for every worker',
     );
-    t.equal(await store.jobs.finish('two', again, newOutcome('a'), NOON_MS), true);
+    t.equal(await finishJob(store, 'two', again, newOutcome('a'), NOON_MS), true);
     t.match((await store.sessions.find(ownerId, 'one'))?.outcomes, [newOutcome('a', 'pass')]);
   },
 );
@@ -149,7 +150,7 @@ testStore(
     const { store } = await withQueue(t);
     const [job] = await take(store, NOON_MS, 'one', 1);
     if (!job) throw new Error('A job is missing.');
-    t.equal(await store.jobs.finish('one', job, newOutcome('a'), NOON_MS + 5 * LEASE_MS), true);
+    t.equal(await finishJob(store, 'one', job, newOutcome('a'), NOON_MS + 5 * LEASE_MS), true);
   },
 );
 
@@ -158,7 +159,7 @@ testStore('a renewed lease stays valid; a lost lease cannot be renewed', async (
   const leased = await take(store, NOON_MS, 'one');
   const [first] = leased;
   if (!first) throw new Error('A job is missing.');
-  await store.jobs.finish('one', first, newOutcome('a'), NOON_MS);
+  await finishJob(store, 'one', first, newOutcome('a'), NOON_MS);
   await store.jobs.renew('one', leased, NOON_MS + 5 * LEASE_MS);
   t.same(await store.jobs.getBacklog(), { count: 2, nextDueAtMs: NOON_MS + 5 * LEASE_MS });
   t.same(await take(store, NOON_MS + 5 * LEASE_MS - 1, 'two'), []);
@@ -190,7 +191,7 @@ void t.test(
     const { store } = await withQueue(t);
     const [done] = await take(store, NOON_MS, 'dead');
     if (!done) throw new Error('A job is missing.');
-    await store.jobs.finish('dead', done, newOutcome('a'), NOON_MS);
+    await finishJob(store, 'dead', done, newOutcome('a'), NOON_MS);
     t.equal(await store.jobs.releaseAll(NOON_MS), 2);
     t.equal(await store.jobs.releaseAll(NOON_MS), 0);
     t.match(await take(store, NOON_MS, 'alive'), [{ attempt: 2 }, { attempt: 2 }]);
@@ -218,10 +219,10 @@ testStore('jobs of a replaced or deleted session are deleted', async (t) => {
   await store.sessions.add(newSession(ownerId, 'one', { outcomes: [], evals }));
   const [fresh] = await take(store, NOON_MS);
   t.not(fresh?.id, old.id, 'ids are never reused');
-  t.equal(await store.jobs.finish('worker', old, newOutcome('a', 'fail'), NOON_MS), false);
+  t.equal(await finishJob(store, 'worker', old, newOutcome('a', 'fail'), NOON_MS), false);
   await store.deleteOwnerData(ownerId);
   if (!fresh) throw new Error('A job is missing.');
-  t.equal(await store.jobs.finish('worker', fresh, newOutcome('a'), NOON_MS), false);
+  t.equal(await finishJob(store, 'worker', fresh, newOutcome('a'), NOON_MS), false);
   t.equal((await store.jobs.getBacklog()).count, 0);
 });
 
@@ -231,7 +232,7 @@ testStore('an outcome added with the session is not overwritten', async (t) => {
   await store.sessions.add(newSession(ownerId, 'one', { outcomes, evals: [newEval('a')] }));
   const [job] = await take(store, NOON_MS);
   if (!job) throw new Error('A job is missing.');
-  t.equal(await store.jobs.finish('worker', job, newOutcome('a', 'pass'), NOON_MS), true);
+  t.equal(await finishJob(store, 'worker', job, newOutcome('a', 'pass'), NOON_MS), true);
   const session = await store.sessions.find(ownerId, 'one');
   t.match(session, { status: 'completed', outcomes });
 });

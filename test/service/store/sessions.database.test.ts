@@ -1,6 +1,7 @@
 import t from 'tap';
 import { findScoredSession } from '../../../src/service/sessions/transcripts.ts';
 import type { SessionFilter } from '../../../src/service/store/store.ts';
+import { finishJob } from '../../support/database/finish-job.ts';
 import {
   newCloseRequest,
   newOutcome,
@@ -104,7 +105,7 @@ testStore('a failed outcome adds earlier outcomes of its session to failed lists
   const jobs = await store.jobs.take('w', 0, 60_000, 10);
   for (const [nth, job] of jobs.entries()) {
     const outcome = nth === 1 ? 'fail' : 'pass';
-    t.ok(await store.jobs.finish('w', job, newOutcome(job.definition.id, outcome), 1));
+    t.ok(await finishJob(store, 'w', job, newOutcome(job.definition.id, outcome), 1));
     const expected = nth === 0 ? [] : ['one'];
     t.same(await idsOf(store, filterOf(ownerId, { eval: 'eval a', failedOnly: true })), expected);
   }
@@ -182,7 +183,7 @@ testStore('sessions of one run share its id, for live traces and for uploads', a
   await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   await store.conversations.close(newCloseRequest(ownerId));
   for (const job of await store.jobs.take('worker', NOON_MS * 2, 1_000, 9)) {
-    await store.jobs.finish('worker', job, newOutcome(job.definition.id), NOON_MS);
+    await finishJob(store, 'worker', job, newOutcome(job.definition.id), NOON_MS);
   }
   const { sessions } = await store.sessions.listPage(filterOf(ownerId));
   t.equal(sessions.length, 2);

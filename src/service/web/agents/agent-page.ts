@@ -13,6 +13,7 @@ import type { WatchedTest } from '../../operations/agent-tests.ts';
 import type { ReadinessPart } from '../../operations/readiness-part.ts';
 import type { AgentReport, Page, RunSummary, StoredAgent } from '../../store/store.ts';
 import { formatCurl, renderKeyHint } from '../frame/commands.ts';
+import { renderDeletion } from '../frame/deletion.ts';
 import { isFlawless } from '../frame/field-problems.ts';
 import { renderField } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
@@ -128,14 +129,13 @@ function renderChanges(content: AgentPage, context: PageContext): Html {
       <summary>Settings</summary>
       ${renderAgentForm(context, { draft, action: path, stored: agent, edited })}
     </details>
-    <details>
-      <summary>Delete this agent</summary>
-      <p>This deletes the agent, its key, and its reports. Its simulated sessions are kept.</p>
-      ${renderForm(context, {
-        action: `${path}/delete`,
-        body: html`<p><button class="danger">Delete the agent</button></p>`,
-      })}
-    </details>`;
+    ${renderDeletion(context, {
+      summary: 'Delete this agent',
+      consequences:
+        'This deletes the agent, its key, and its reports. Its simulated sessions are kept.',
+      button: 'Delete the agent',
+      action: `${path}/delete`,
+    })}`;
 }
 
 /** Renders what changes while a test runs: whether the agent is ready, the progress, and the reports. */

@@ -10,7 +10,7 @@ import type { Viewer } from './viewer.ts';
 export const RESULT_PARAMETER = 'shown';
 
 /** How long a page is kept. */
-export const RESULT_MS = 1_800_000;
+const RESULT_MS = 1_800_000;
 /** How much is kept for an owner: pages hold what was sent, which can be large. */
 const LIMITS = { countMax: 200, bytesMax: 50_000_000 };
 

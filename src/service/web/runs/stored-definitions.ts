@@ -1,4 +1,4 @@
-import { listDocuments } from '../../operations/documents.ts';
+import { listDocumentIds } from '../../operations/documents.ts';
 import type { Store } from '../../store/store.ts';
 import type { PageContext } from '../frame/page-frame.ts';
 import { linkToEval, linkToScenario } from './run-links.ts';
@@ -14,12 +14,12 @@ export async function listStoredDefinitions(
   store: Pick<Store, 'documents' | 'evals'>,
   ownerId: string,
 ): Promise<StoredDefinitions> {
-  const [scenarios, evals] = await Promise.all([
-    listDocuments(store, ownerId, 'scenario'),
+  const [scenarioIds, evals] = await Promise.all([
+    listDocumentIds(store, ownerId, 'scenario'),
     store.evals.list(ownerId),
   ]);
   return {
-    scenarios: new Set(scenarios.map(({ id }) => id)),
+    scenarios: new Set(scenarioIds),
     evals: new Set(evals.map(({ id }) => id)),
   };
 }

@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import type { Test } from 'tap';
 import { start, type ProcessOptions, type RunningProcess } from '../commands/command-process.ts';
 import { execute, withPostgres } from '../database/postgres.ts';
+import { runSql } from '../database/run-sql.ts';
 import { assertStoredOnce, listViolations, watchChanges, type Query } from './crash-audit.ts';
 import {
   assertScoredOnce,
@@ -72,14 +72,8 @@ function createFolder(t: Test): string {
 export function createFileSite(t: Test): Site {
   const folder = createFolder(t);
   const args = ['--data', join(folder, 'data'), '--seed-file', join(folder, 'seed.json')];
-  const query: Query = (statement) => {
-    const db = new Sqlite(join(folder, 'data/service.db'), { readonly: true });
-    try {
-      return Promise.resolve(db.prepare<[], Record<string, unknown>>(statement).all());
-    } finally {
-      db.close();
-    }
-  };
+  const file = join(folder, 'data/service.db');
+  const query: Query = (statement) => runSql({ file, readonly: true }, statement);
   return {
     start: (options = {}) => startService(t, args, options),
     query,

@@ -1,10 +1,10 @@
 /** Sizes and row counts of the database of a long run. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import Sqlite from 'better-sqlite3';
 import type { Dialect, Table } from '../../../src/service/store/schema/table.ts';
 import { tables } from '../../../src/service/store/schema/tables.ts';
 import type { Query } from '../crashes/crash-audit.ts';
 import { execute } from '../database/postgres.ts';
+import { runSql } from '../database/run-sql.ts';
 
 /** A database whose size is measured. */
 export interface SoakDatabase {
@@ -19,14 +19,7 @@ export function createFileDatabase(file: string): SoakDatabase {
   const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return {
     dialect: 'sqlite',
-    query(statement) {
-      const db = new Sqlite(file, { readonly: true });
-      try {
-        return Promise.resolve(db.prepare<[], Record<string, unknown>>(statement).all());
-      } finally {
-        db.close();
-      }
-    },
+    query: (statement) => runSql({ file, readonly: true }, statement),
     readSizes: () =>
       Promise.resolve({ 'database file': sizeOf(file), 'write-ahead log': sizeOf(`${file}-wal`) }),
   };

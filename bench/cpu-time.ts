@@ -9,6 +9,27 @@ export function readCpuMicros(): number {
   return user + system;
 }
 
+/** What a measurement took: the time, and the CPU time of this process and of a database. */
+interface Costs {
+  elapsedS: number;
+  cpuMicros: number;
+  /** NaN without a database server. */
+  databaseCpuMicros: number;
+}
+
+/** Measures what running something costs. `serverPid` is the process of the database server. */
+export async function measureCosts(run: () => Promise<unknown>, serverPid = NaN): Promise<Costs> {
+  const [cpuBefore, databaseCpuBefore] = [readCpuMicros(), readServerCpuMicros(serverPid)];
+  const startedMs = performance.now();
+  await run();
+  const elapsedS = (performance.now() - startedMs) / 1_000;
+  return {
+    elapsedS,
+    cpuMicros: readCpuMicros() - cpuBefore,
+    databaseCpuMicros: readServerCpuMicros(serverPid) - databaseCpuBefore,
+  };
+}
+
 /** Lets the parent process read the CPU time of this one. */
 export function reportCpuTime(): void {
   process.on('message', () => process.send?.(readCpuMicros()));

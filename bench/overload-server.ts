@@ -1,12 +1,12 @@
 /** The servers that `overload.ts` measures, each in a separate process on a processor of its own. */
-import { fork, type ChildProcess } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { startAgent } from '../reference-agent/index.ts';
 import { startService } from '../src/service/index.ts';
 import { pin, SERVER_CPU, startBusyPrograms } from './machine.ts';
 import { post } from './post.ts';
 import { createDatabase } from './postgres.ts';
+import { readMemoryBytes } from './processes.ts';
 import { createSeed } from './result-data.ts';
 import { addKeys } from './trace-requests.ts';
 
@@ -46,7 +46,7 @@ export async function startServer(name: Interface, dataDir: string): Promise<Ser
   const rivals = startBusyPrograms(name === 'agent' ? AGENT_RIVALS : 0, SERVER_CPU);
   return {
     url,
-    readPeakBytes: () => readPeakBytes(child),
+    readPeakBytes: () => readMemoryBytes(child.pid, 'VmHWM'),
     async stop() {
       for (const rival of rivals) rival.kill();
       const exited = once(child, 'exit');
@@ -55,15 +55,6 @@ export async function startServer(name: Interface, dataDir: string): Promise<Ser
       await database?.remove();
     },
   };
-}
-
-function readPeakBytes({ pid }: ChildProcess): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) * 1_024;
-  } catch {
-    return NaN;
-  }
 }
 
 if (process.argv[2] === 'serve') {

@@ -1,5 +1,6 @@
 /** Sizes and row counts of the database of a long run. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import { listFamily } from '../../../bench/processes.ts';
 import type { Dialect, Table } from '../../../src/service/store/schema/table.ts';
 import { tables } from '../../../src/service/store/schema/tables.ts';
 import type { Query } from '../crashes/crash-audit.ts';
@@ -58,13 +59,8 @@ function readProportionalBytes(pid: number): number {
       return '';
     }
   };
-  const parentOf = (name: string): number => {
-    const stat = read(`/proc/${name}/stat`);
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-  };
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && (Number(name) === pid || parentOf(name) === pid))
-    .map((name) => Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${name}/smaps_rollup`))?.[1] ?? 0))
+  return listFamily(pid)
+    .map((each) => Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${each.pid}/smaps_rollup`))?.[1] ?? 0))
     .reduce((sum, kib) => sum + kib * 1_024, 0);
 }
 

@@ -4,8 +4,8 @@ import type { Test } from 'tap';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { Random } from '../../../src/platform/random.ts';
 import type { ServiceAddress } from '../services/service-process.ts';
-import { formatMessages, startExporter } from '../traces/exporting.ts';
-import { makeProtobufRequest, makeSpan, makeTraceRequest } from '../traces/otlp.ts';
+import { startExporter } from '../traces/exporting.ts';
+import { formatMessages, makeProtobufRequest, makeSpan, makeTraceRequest } from '../traces/otlp.ts';
 import type { SoakClient } from './soak-client.ts';
 
 /** The next turn of a conversation. */

@@ -11,7 +11,6 @@
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fastify } from 'fastify';
 import { replyToChat } from '../reference-agent/chat.ts';
@@ -22,6 +21,7 @@ import { silentLog } from '../src/platform/log.ts';
 import { mean } from '../src/platform/mean.ts';
 import { readChildCpuMicros, reportCpuTime } from './cpu-time.ts';
 import { describeMachine, median } from './machine.ts';
+import { readMemoryBytes } from './processes.ts';
 
 interface LoadResult {
   requests: { average: number; total: number };
@@ -141,24 +141,14 @@ async function measureMemory(requests: number): Promise<void> {
   const points: { sent: number; bytes: number }[] = [];
   for (let part = 1; part <= PARTS; part += 1) {
     await send(server, { amount: Math.ceil(requests / PARTS) });
-    const point = { sent: (part * requests) / PARTS, bytes: readRssBytes(server.process.pid) };
+    const bytes = readMemoryBytes(server.process.pid, 'VmRSS');
+    const point = { sent: (part * requests) / PARTS, bytes };
     console.log(`${point.sent} requests: ${(point.bytes / 1e6).toFixed(1)} MB`);
     points.push(point);
   }
   server.process.kill();
   const growth = slopeOf(points.slice(WARM_UP_PARTS));
   console.log(`growth: ${growth.toFixed(3)} bytes per request`);
-}
-
-/** Returns the resident memory of a process; NaN on systems without `/proc`. */
-function readRssBytes(pid: number | undefined): number {
-  try {
-    const [, kilobytes] =
-      /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    return Number(kilobytes) * 1024;
-  } catch {
-    return NaN;
-  }
 }
 
 /** Returns the slope of the line that fits points best. */

@@ -19,7 +19,7 @@ import { openStore } from '../src/service/store/open-store.ts';
 import type { StoreLocation, NewSpan, TraceRequestRows } from '../src/service/store/store.ts';
 import { openSpanWriter } from '../src/service/store/open-span-writer.ts';
 import { execute } from '../test/support/database/postgres.ts';
-import { readCpuMicros, readServerCpuMicros } from './cpu-time.ts';
+import { measureCosts } from './cpu-time.ts';
 import { measureHttp, type HttpResult } from './ingest-http.ts';
 import { openCopy, openInsertLoop, type Peer } from './ingest-peers.ts';
 import { createDatabase, type BenchDatabase } from './postgres.ts';
@@ -99,21 +99,20 @@ interface Cost {
 
 /** Measures how fast a target commits requests. */
 async function measureCost(target: Target, requests: readonly TraceRequestRows[]): Promise<Cost> {
-  const { perTransaction, serverPid = NaN } = target;
+  const { perTransaction, serverPid } = target;
   const transactions = Array.from(
     { length: Math.ceil(requests.length / perTransaction) },
     (_, nth) => target.prepare(requests.slice(nth * perTransaction, (nth + 1) * perTransaction)),
   );
   const spans = requests.reduce((sum, request) => sum + request.spans.length, 0);
-  const before = { cpu: readCpuMicros(), databaseCpu: readServerCpuMicros(serverPid) };
-  const startedMs = performance.now();
-  for (const commit of transactions) await commit();
-  const elapsedS = (performance.now() - startedMs) / 1_000;
+  const { elapsedS, cpuMicros, databaseCpuMicros } = await measureCosts(async () => {
+    for (const commit of transactions) await commit();
+  }, serverPid);
   target.spans += spans;
   return {
     spansPerSecond: spans / elapsedS,
-    cpu: (readCpuMicros() - before.cpu) / spans,
-    databaseCpu: (readServerCpuMicros(serverPid) - before.databaseCpu) / spans,
+    cpu: cpuMicros / spans,
+    databaseCpu: databaseCpuMicros / spans,
   };
 }
 

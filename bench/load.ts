@@ -25,7 +25,14 @@ import type { OutgoingRequest } from '../load/engines/transport.ts';
 import type { LoadReport } from '../src/contract/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { peers, runPeer } from './load-peers.ts';
-import { describeMachine, pin, pinGenerator, SERVER_CPU } from './machine.ts';
+import {
+  describeMachine,
+  GENERATOR_CPU,
+  pin,
+  pinGenerator,
+  SERVER_CPU,
+  startBusyPrograms,
+} from './machine.ts';
 
 type Engine = LoadReport['plan']['engine'];
 
@@ -72,7 +79,7 @@ async function startProcess(args: string[], isPinned = false): Promise<[ChildPro
   const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const;
   const program = [process.execPath, import.meta.filename, ...args];
   const child = isPinned
-    ? spawn('nice', ['-n', '10', 'taskset', '-c', '0', ...program], { stdio: [...stdio] })
+    ? spawn('nice', ['-n', '10', 'taskset', '-c', GENERATOR_CPU, ...program], { stdio: [...stdio] })
     : fork(import.meta.filename, args);
   const [message] = (await once(child, 'message')) as [unknown];
   return [child, message];
@@ -254,10 +261,7 @@ interface GeneratorResult {
 /** Runs the generator with the lowest priority on a busy core, against a healthy server. */
 async function starved(): Promise<void> {
   const [server, url] = await startProcess(['serve', 'plain']);
-  const busyLoop = 'for (;;) {}';
-  const busyPrograms = Array.from({ length: BUSY_PROGRAMS }, () =>
-    spawn('taskset', ['-c', '0', process.execPath, '-e', busyLoop], { stdio: 'ignore' }),
-  );
+  const busyPrograms = startBusyPrograms(BUSY_PROGRAMS, GENERATOR_CPU);
   console.log(`\nA generator on one core with ${BUSY_PROGRAMS} busy programs, 100 requests/s`);
   const [child, message] = await startProcess(['generate', String(url), '100', '10000'], true);
   const { verdict, lag, reasons } = message as GeneratorResult;

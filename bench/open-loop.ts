@@ -76,7 +76,12 @@ interface Sender {
 function createSender({ url, rate, connectionsMax, createRequest }: TrafficOptions): Sender {
   const { hostname, port } = new URL(url);
   const traffic: Traffic = {
-    ...{ sent: 0, unsent: 0, statuses: {}, successMs: [], refusalMs: [], refusedWithoutWait: 0 },
+    sent: 0,
+    unsent: 0,
+    statuses: {},
+    successMs: [],
+    refusalMs: [],
+    refusedWithoutWait: 0,
   };
   const idle: Connection[] = [];
   const connections = new Set<Connection>();

@@ -36,37 +36,54 @@ const createLoadAxis = (loads: readonly Load[]): Axis => ({
 const pointsOf = (loads: readonly Load[], name: keyof Load): Point[] =>
   loads.map((load) => [load.factor, load[name] as number | null]);
 
-function describeGoodput({ name, loads, kneeFactor }: InterfaceResult): Chart {
-  const top = Math.max(...loads.map(({ goodput, refused }) => Math.max(goodput, refused)));
+/** What a chart shows over the offered load: a solid line and a dashed one. */
+interface LoadChart {
+  shown: string;
+  title: string;
+  y: Axis;
+  solid: keyof Load;
+  dashed: keyof Load;
+}
+
+function describeChart(
+  { name, loads, kneeFactor }: InterfaceResult,
+  { shown, title, y, solid, dashed }: LoadChart,
+): Chart {
   return {
-    label: `${TITLES[name]}: goodput and refused requests per second over the offered load`,
+    label: `${TITLES[name]}: ${shown} over the offered load`,
     x: createLoadAxis(loads),
-    y: createLinearAxis(top, (value) => value.toLocaleString('en-US')),
-    titles: { x: 'offered load, in multiples of the capacity', y: 'per second' },
+    y,
+    titles: { x: 'offered load, in multiples of the capacity', y: title },
     height: PLOT_HEIGHT,
     marks: (plot) => [
-      drawLine(plot, pointsOf(loads, 'goodput'), 'c1'),
-      drawLine(plot, pointsOf(loads, 'refused'), 'c2 dashed'),
+      drawLine(plot, pointsOf(loads, solid), 'c1'),
+      drawLine(plot, pointsOf(loads, dashed), 'c2 dashed'),
       drawTick(plot, kneeFactor, 'knee', 'knee'),
     ],
   };
 }
 
-function describeP99({ name, loads, kneeFactor }: InterfaceResult): Chart {
-  const times = loads.flatMap(({ p99Ms, refusalP99Ms }) => [p99Ms, refusalP99Ms]);
+function describeGoodput(result: InterfaceResult): Chart {
+  const top = Math.max(...result.loads.map(({ goodput, refused }) => Math.max(goodput, refused)));
+  return describeChart(result, {
+    shown: 'goodput and refused requests per second',
+    title: 'per second',
+    y: createLinearAxis(top, (value) => value.toLocaleString('en-US')),
+    solid: 'goodput',
+    dashed: 'refused',
+  });
+}
+
+function describeP99(result: InterfaceResult): Chart {
+  const times = result.loads.flatMap(({ p99Ms, refusalP99Ms }) => [p99Ms, refusalP99Ms]);
   const known = times.filter((ms) => Number.isFinite(ms));
-  return {
-    label: `${TITLES[name]}: p99 of successes and of refusals over the offered load`,
-    x: createLoadAxis(loads),
+  return describeChart(result, {
+    shown: 'p99 of successes and of refusals',
+    title: 'p99',
     y: createTimeAxis(Math.min(...known), Math.max(...known)),
-    titles: { x: 'offered load, in multiples of the capacity', y: 'p99' },
-    height: PLOT_HEIGHT,
-    marks: (plot) => [
-      drawLine(plot, pointsOf(loads, 'p99Ms'), 'c1'),
-      drawLine(plot, pointsOf(loads, 'refusalP99Ms'), 'c2 dashed'),
-      drawTick(plot, kneeFactor, 'knee', 'knee'),
-    ],
-  };
+    solid: 'p99Ms',
+    dashed: 'refusalP99Ms',
+  });
 }
 
 function describeRow(result: InterfaceResult): ChartRow {

@@ -1,12 +1,12 @@
 /** The servers that `overload.ts` measures. Each runs in a separate process, pinned to one processor. */
-import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { startAgent } from '../reference-agent/index.ts';
 import { startService } from '../src/service/index.ts';
-import { pin, SERVER_CPU } from './machine.ts';
+import { pin, SERVER_CPU, startBusyPrograms } from './machine.ts';
 import { post } from './post.ts';
 import { createDatabase } from './postgres.ts';
+import { readMemoryBytes } from './processes.ts';
 import { createSeed } from './result-data.ts';
 import { addKeys } from './trace-requests.ts';
 
@@ -27,11 +27,6 @@ const SESSIONS = 10_000;
 /** Programs that share the processor of the agent: the load generator can't offer more than it holds. */
 const AGENT_RIVALS = 5;
 
-const startRivals = (name: Interface): ChildProcess[] =>
-  Array.from({ length: name === 'agent' ? AGENT_RIVALS : 0 }, () =>
-    spawn('taskset', ['-c', SERVER_CPU, process.execPath, '-e', 'for (;;);'], { stdio: 'ignore' }),
-  );
-
 /** Starts the server of an interface. Returns undefined if the machine lacks its database. */
 export async function startServer(name: Interface, dataDir: string): Promise<Server | undefined> {
   const database = name === 'ingest-postgres' ? await createDatabase() : undefined;
@@ -48,10 +43,10 @@ export async function startServer(name: Interface, dataDir: string): Promise<Ser
     const hasSessions = name === 'results' || name === 'pages';
     if (hasSessions) await post(`${adminUrl}/seed`, createSeed(0, SESSIONS));
   }
-  const rivals = startRivals(name);
+  const rivals = startBusyPrograms(name === 'agent' ? AGENT_RIVALS : 0, SERVER_CPU);
   return {
     url,
-    readPeakBytes: () => readPeakBytes(child),
+    readPeakBytes: () => readMemoryBytes(child.pid, 'VmHWM'),
     async stop() {
       for (const rival of rivals) rival.kill();
       const exited = once(child, 'exit');
@@ -60,15 +55,6 @@ export async function startServer(name: Interface, dataDir: string): Promise<Ser
       await database?.remove();
     },
   };
-}
-
-function readPeakBytes({ pid }: ChildProcess): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) * 1_024;
-  } catch {
-    return NaN;
-  }
 }
 
 if (process.argv[2] === 'serve') {

@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { schemas } from '../src/contract/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
+import { findPercentile } from '../src/platform/percentile.ts';
 import { describeMachine, pinGenerator } from './machine.ts';
 import { sendTraffic, type Traffic, type TrafficOptions } from './open-loop.ts';
 import { interfaces, startServer, type Interface, type Server } from './overload-server.ts';
@@ -149,15 +150,12 @@ function toResult(
     offered: rate,
     goodput: successMs.filter((ms) => ms <= GOOD_MS_MAX).length / seconds,
     refused: refusalMs.length / seconds,
-    p50Ms: quantile(successMs, 0.5),
-    p99Ms: quantile(successMs, 0.99),
-    refusalP99Ms: quantile(refusalMs, 0.99),
+    p50Ms: findPercentile(successMs, 50) ?? NaN,
+    p99Ms: findPercentile(successMs, 99) ?? NaN,
+    refusalP99Ms: findPercentile(refusalMs, 99) ?? NaN,
     recoveryMs,
   };
 }
-
-const quantile = (values: readonly number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? NaN;
 
 function printResult(result: LoadResult, capacity: number, traffic: Traffic): void {
   const { factor, offered, goodput, refused, p50Ms, p99Ms, refusalP99Ms, recoveryMs } = result;

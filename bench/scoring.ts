@@ -22,8 +22,7 @@ import { openStore } from '../src/service/store/open-store.ts';
 import type { Store, StoreLocation } from '../src/service/store/store.ts';
 import { execute } from '../test/support/database/postgres.ts';
 import { newSpan } from '../test/support/database/rows.ts';
-
-import { readCpuMicros, readServerCpuMicros } from './cpu-time.ts';
+import { measureCosts } from './cpu-time.ts';
 import { describeMachine, median } from './machine.ts';
 import { createDatabase } from './postgres.ts';
 
@@ -80,18 +79,16 @@ async function fill(store: Store, location: StoreLocation, round: number): Promi
 interface Cost {
   perSecond: number;
   cpu: number;
+  /** NaN without a database server. */
   databaseCpu: number;
 }
 
-async function measure(run: () => Promise<unknown>, serverPid = NaN): Promise<Cost> {
-  const before = { cpu: readCpuMicros(), databaseCpu: readServerCpuMicros(serverPid) };
-  const startedMs = performance.now();
-  await run();
-  const elapsedS = (performance.now() - startedMs) / 1_000;
+async function measure(run: () => Promise<unknown>, serverPid?: number): Promise<Cost> {
+  const { elapsedS, cpuMicros, databaseCpuMicros } = await measureCosts(run, serverPid);
   return {
     perSecond: SESSIONS_PER_ROUND / elapsedS,
-    cpu: (readCpuMicros() - before.cpu) / SESSIONS_PER_ROUND,
-    databaseCpu: (readServerCpuMicros(serverPid) - before.databaseCpu) / SESSIONS_PER_ROUND,
+    cpu: cpuMicros / SESSIONS_PER_ROUND,
+    databaseCpu: databaseCpuMicros / SESSIONS_PER_ROUND,
   };
 }
 
@@ -136,8 +133,10 @@ async function run(name: string, location: StoreLocation, serverPid?: number): P
     costs.push({ runner, reads, memory });
   }
   for (const part of ['runner', 'reads', 'memory'] as const) {
-    const medianOf = (field: keyof Cost): string =>
-      median(costs.map((each) => each[part][field])).toFixed(0);
+    const medianOf = (field: keyof Cost): string => {
+      const value = median(costs.map((each) => each[part][field]));
+      return Number.isNaN(value) ? '' : value.toFixed(0);
+    };
     const values = [medianOf('perSecond'), medianOf('cpu'), medianOf('databaseCpu')];
     console.log([`${name} ${part}`, ...values].map((text) => text.padStart(18)).join(''));
   }

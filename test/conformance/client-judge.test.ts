@@ -28,8 +28,8 @@ import {
 } from '../support/conformance/judged-client.ts';
 import { damageJson, randomJson } from '../support/contract/random-json.ts';
 import { atNight } from '../support/nightly.ts';
-import { exporters, formatMessages, startExporter } from '../support/traces/exporting.ts';
-import { makeHexId, makeSpan } from '../support/traces/otlp.ts';
+import { exporters, startExporter } from '../support/traces/exporting.ts';
+import { formatMessages, makeHexId, makeSpan } from '../support/traces/otlp.ts';
 
 const seed = createSeedDocument(systemClock.nowMs());
 

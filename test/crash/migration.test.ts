@@ -1,13 +1,13 @@
 /** `kill -9` of a process that creates or changes the tables, on SQLite and on PostgreSQL. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { newestVersion } from '../../src/service/store/schema/changes.ts';
 import { migrationPoints } from '../support/crashes/crash-points.ts';
 import { countRounds, runRounds } from '../support/crashes/crash-rounds.ts';
 import { changedVersion } from '../support/crashes/migrate-store.ts';
 import { execute, withPostgres } from '../support/database/postgres.ts';
+import { runSql } from '../support/database/run-sql.ts';
 import { COMPILE_CACHE } from '../support/repository.ts';
 
 const ROUNDS = countRounds(24, 4);
@@ -37,20 +37,7 @@ function createFileTarget(t: Test): Target {
       target.location = join(folder, `store-${(count += 1)}.db`);
       return Promise.resolve();
     },
-    run: (...statements) =>
-      // An error of the statement rejects.
-      Promise.resolve().then(() => {
-        const db = new Sqlite(target.location);
-        try {
-          const results = statements.map((statement) => {
-            const prepared = db.prepare<[], Record<string, unknown>>(statement);
-            return prepared.reader ? prepared.all() : [{ changes: prepared.run().changes }];
-          });
-          return results.at(-1) ?? [];
-        } finally {
-          db.close();
-        }
-      }),
+    run: (...statements) => runSql({ file: target.location }, ...statements),
     async readVersion() {
       t.same(await target.run('pragma integrity_check'), [{ integrity_check: 'ok' }]);
       return Number((await target.run('pragma user_version'))[0]?.['user_version']);

@@ -7,9 +7,6 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
 import {
   drain,
-  FIRST_ROUND_MS,
-  planConversation,
-  ROUND_MS,
   sendConversation,
   type PlannedConversation,
 } from '../support/crashes/crash-clients.ts';
@@ -17,10 +14,11 @@ import { servicePoints } from '../support/crashes/crash-points.ts';
 import { countRounds, runRounds, type CrashRound } from '../support/crashes/crash-rounds.ts';
 import {
   assertComplete,
-  CLIENTS,
   createDatabaseSite,
   createFileSite,
-  keyOf,
+  hasEnded,
+  resend,
+  runClients,
   type Service,
   type Site,
 } from '../support/crashes/crash-sites.ts';
@@ -32,38 +30,24 @@ const PAUSE_MS = 20;
 const REPEAT_MS_MAX = 60_000;
 
 /** Lets clients send to a victim and to other replicas until the victim is killed, or all is sent. */
-async function sendUntilKilled(
-  { number, chance }: CrashRound,
+const sendUntilKilled = (
+  round: CrashRound,
   victim: Service,
   others: readonly Service[],
   dispatcher: Agent,
-): Promise<PlannedConversation[]> {
-  const planned: PlannedConversation[] = [];
-  const hasEnded = (): boolean =>
-    victim.child.exitCode !== null || victim.child.signalCode !== null;
-  const runClient = async (client: number): Promise<void> => {
-    const clientChance = chance.fork(`client ${client}`);
-    for (let nth = 0; nth < CONVERSATIONS_PER_CLIENT && !hasEnded(); nth += 1) {
-      const startMs = FIRST_ROUND_MS + number * ROUND_MS + clientChance.integer(0, ROUND_MS / 2);
-      const id = `r${number}-c${client}-${nth}`;
-      const conversation = planConversation(clientChance, id, startMs);
-      planned.push(conversation);
-      const giveUpAtMs = systemClock.monotonicMs() + REPEAT_MS_MAX;
-      for (;;) {
-        const services = hasEnded() ? others : [victim, ...others];
-        const service = services[clientChance.integer(0, services.length - 1)];
-        // The caller sends the rest to the next process.
-        if (!service) return;
-        const key = keyOf(number, client);
-        if (await sendConversation(conversation, { url: service.url, dispatcher, key })) break;
-        if (systemClock.monotonicMs() > giveUpAtMs) throw new Error('Nothing is acknowledged.');
-        await systemClock.sleep(PAUSE_MS);
-      }
+): Promise<PlannedConversation[]> =>
+  runClients(round, victim, CONVERSATIONS_PER_CLIENT, async (conversation, { key, chance }) => {
+    const giveUpAtMs = systemClock.monotonicMs() + REPEAT_MS_MAX;
+    for (;;) {
+      const services = hasEnded(victim) ? others : [victim, ...others];
+      const service = services[chance.integer(0, services.length - 1)];
+      // The caller sends the rest to the next process.
+      if (!service) return;
+      if (await sendConversation(conversation, { url: service.url, dispatcher, key })) return;
+      if (systemClock.monotonicMs() > giveUpAtMs) throw new Error('Nothing is acknowledged.');
+      await systemClock.sleep(PAUSE_MS);
     }
-  };
-  await Promise.all(Array.from({ length: CLIENTS }, (_, client) => runClient(client)));
-  return planned;
-}
+  });
 
 async function runServiceRounds(t: Test, site: Site, replicas: number, rounds: number) {
   const dispatcher = new Agent();
@@ -79,12 +63,9 @@ async function runServiceRounds(t: Test, site: Site, replicas: number, rounds: n
     await victim?.end('SIGKILL');
     const service = others[0] ?? (await site.start());
     if (!service) throw new Error('A service that has no crash point ended.');
-    for (const [nth, conversation] of planned.entries()) {
-      const all = [...conversation.traces, conversation.close];
-      acknowledged += all.filter((request) => request.acknowledged).length;
-      const key = keyOf(round.number, nth % CLIENTS);
-      t.ok(await sendConversation(conversation, { url: service.url, dispatcher, key }), 'resent');
-    }
+    const requests = planned.flatMap(({ traces, close }) => [...traces, close]);
+    acknowledged += requests.filter((request) => request.acknowledged).length;
+    await resend(t, round, service, planned, dispatcher);
     await site.endLeases();
     await drain(service);
     await assertComplete(t, round, site, service, planned);

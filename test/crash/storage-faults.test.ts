@@ -11,9 +11,6 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { seededRandom, type Random } from '../../src/platform/random.ts';
 import {
   drain,
-  FIRST_ROUND_MS,
-  planConversation,
-  ROUND_MS,
   sendConversation,
   type Exchange,
   type PlannedConversation,
@@ -21,10 +18,12 @@ import {
 import { countRounds, CRASH_SEED } from '../support/crashes/crash-rounds.ts';
 import {
   assertComplete,
-  CLIENTS,
   createFileSite,
-  keyOf,
+  hasEnded,
+  resend,
+  runClients,
   type Service,
+  type Site,
 } from '../support/crashes/crash-sites.ts';
 import {
   buildFaultyStorage,
@@ -42,7 +41,10 @@ const PAUSE_MS = 20;
 const UNSEEN_MS_MAX = 3_000;
 const FAILING_MS_MAX = 1_500;
 
-const faults: readonly Omit<StorageFault, 'skip'>[] = [
+/** What fails; when it does is random. */
+type FailingDisk = Omit<StorageFault, 'skip'>;
+
+const faults: readonly FailingDisk[] = [
   { operation: 'sync', fault: 'EIO' },
   { operation: 'write', fault: 'torn' },
   { operation: 'write', fault: 'ENOSPC' },
@@ -50,44 +52,38 @@ const faults: readonly Omit<StorageFault, 'skip'>[] = [
   { operation: 'sync', fault: 'torn' },
 ];
 
-const hasEnded = ({ child }: Service): boolean =>
-  child.exitCode !== null || child.signalCode !== null;
+/** Everything that the rounds share. */
+interface Setup {
+  site: Site;
+  storage: FaultyStorage;
+  dispatcher: Agent;
+}
 
 interface Round {
   number: number;
   chance: Random;
-  service: Service;
-  dispatcher: Agent;
+  fault: FailingDisk;
 }
 
 /** Sends conversations until all are acknowledged or the service ends; 503 is repeated. */
-async function send(
-  { number, chance, service, dispatcher }: Round,
+const send = (
+  round: Round,
+  service: Service,
+  dispatcher: Agent,
   onExchange: (exchange: Exchange) => void,
-): Promise<PlannedConversation[]> {
-  const planned: PlannedConversation[] = [];
-  const runClient = async (client: number): Promise<void> => {
-    const clientChance = chance.fork(`client ${client}`);
-    for (let nth = 0; nth < CONVERSATIONS && !hasEnded(service); nth += 1) {
-      const startMs = FIRST_ROUND_MS + number * ROUND_MS + clientChance.integer(0, ROUND_MS / 2);
-      const conversation = planConversation(clientChance, `r${number}-c${client}-${nth}`, startMs);
-      planned.push(conversation);
-      const key = keyOf(number, client);
-      const route = { url: service.url, dispatcher, key, isDatabaseRemote: true, onExchange };
-      while (!hasEnded(service) && !(await sendConversation(conversation, route))) {
-        await systemClock.sleep(PAUSE_MS);
-      }
+): Promise<PlannedConversation[]> =>
+  runClients(round, service, CONVERSATIONS, async (conversation, { key }) => {
+    const route = { url: service.url, dispatcher, key, isDatabaseRemote: true, onExchange };
+    while (!hasEnded(service) && !(await sendConversation(conversation, route))) {
+      await systemClock.sleep(PAUSE_MS);
     }
-  };
-  await Promise.all(Array.from({ length: CLIENTS }, (_, client) => runClient(client)));
-  return planned;
-}
+  });
 
 /** Lets the disk fail for a while; returns whether the service said so. */
 async function failForAWhile(
-  { chance, service }: Round,
+  { chance, fault }: Round,
+  service: Service,
   storage: FaultyStorage,
-  fault: Omit<StorageFault, 'skip'>,
   countRefused: () => number,
 ): Promise<boolean> {
   await systemClock.sleep(chance.integer(0, 200));
@@ -104,25 +100,21 @@ async function failForAWhile(
 
 async function runRound(
   t: Test,
-  site: ReturnType<typeof createFileSite>,
-  storage: FaultyStorage,
-  number: number,
-  chance: Random,
-  dispatcher: Agent,
-  fault: Omit<StorageFault, 'skip'>,
+  { site, storage, dispatcher }: Setup,
+  round: Round,
 ): Promise<string> {
+  const { chance, fault } = round;
   storage.heal();
   const service = await site.start({ env: storage.env });
   if (!service) throw new Error('A service on a healthy disk ended.');
-  const round = { number, chance, service, dispatcher };
   let refused = 0;
   const wrong: Exchange[] = [];
   const onExchange = (exchange: Exchange): void => {
     if (exchange.status === 503) refused += 1;
     if (exchange.status === 503 && exchange.retryAfter === undefined) wrong.push(exchange);
   };
-  const sending = send(round, onExchange);
-  const isSeen = await failForAWhile(round, storage, fault, () => refused);
+  const sending = send(round, service, dispatcher, onExchange);
+  const isSeen = await failForAWhile(round, service, storage, () => refused);
   const isKilled = chance.fraction() < 0.3;
   if (isKilled) await service.end('SIGKILL');
   storage.heal();
@@ -137,12 +129,9 @@ async function runRound(
   }
   const next = await site.start({ env: storage.env });
   if (!next) throw new Error('The next service ended.');
-  for (const [nth, conversation] of planned.entries()) {
-    const key = keyOf(number, nth % CLIENTS);
-    t.ok(await sendConversation(conversation, { url: next.url, dispatcher, key }), 'resent');
-  }
+  await resend(t, round, next, planned, dispatcher);
   await drain(next);
-  await assertComplete(t, { number }, site, next, planned);
+  await assertComplete(t, round, site, next, planned);
   await next.end('SIGKILL');
   return `${fault.operation} ${fault.fault}: ${isSeen ? 'seen' : 'not seen'}`;
 }
@@ -163,27 +152,19 @@ void t.test(
   'what a service acknowledged survives a failing disk',
   skipUnlessBuildable(),
   async (t) => {
-    const storage = createStorage(t);
     const dispatcher = new Agent();
     t.teardown(() => dispatcher.destroy());
+    const setup = { site: createFileSite(t), storage: createStorage(t), dispatcher };
     const chance = seededRandom(CRASH_SEED).fork(t.name);
     t.comment(`CRASH_SEED=${CRASH_SEED}`);
-    const site = createFileSite(t);
     const counts: Record<string, number> = {};
     // A push has time for two rounds, so it begins with any of the faults.
     const first = chance.integer(0, faults.length - 1);
     for (let number = 0; number < ROUNDS && t.passing(); number += 1) {
       const fault = faults[(first + number) % faults.length];
       if (!fault) throw new Error('No fault.');
-      const outcome = await runRound(
-        t,
-        site,
-        storage,
-        number,
-        chance.fork(`round ${number}`),
-        dispatcher,
-        fault,
-      );
+      const roundChance = chance.fork(`round ${number}`);
+      const outcome = await runRound(t, setup, { number, chance: roundChance, fault });
       counts[outcome] = (counts[outcome] ?? 0) + 1;
     }
     t.comment(`${ROUNDS} rounds: `, counts);

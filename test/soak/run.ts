@@ -7,11 +7,9 @@
  * Default: 60 minutes in real time on SQLite. Writes a sample every 10 s to `samples.jsonl`, and at the
  * end `report.md` and `report.json`. `--judge` judges the samples of a run again.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { runTestFile } from '../support/run-test-file.ts';
 import { judgeAgain } from '../support/soak/run-soak.ts';
 import { formatReport } from '../support/soak/soak-report.ts';
 
@@ -29,16 +27,8 @@ async function run({ minutes, days, store, out }: typeof values): Promise<number
   const folder = resolve(out, store);
   const length = days === undefined ? ['--minutes', minutes ?? '60'] : ['--days', days];
   console.log(`Samples and the report: ${folder}`);
-  const child = spawn(
-    process.execPath,
-    [join(import.meta.dirname, 'soak.test.ts'), ...length, '--store', store, '--out', folder],
-    { env: { ...process.env, TAP_TIMEOUT: '0' }, stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  for await (const line of createInterface(child.stdout)) {
-    if (!/^ *ok /.test(line)) console.log(line);
-  }
-  if (child.exitCode === null) await once(child, 'exit');
-  return child.exitCode ?? 1;
+  const file = join(import.meta.dirname, 'soak.test.ts');
+  return runTestFile(file, [...length, '--store', store, '--out', folder]);
 }
 
 if (values.judge === undefined) process.exitCode = await run(values);

@@ -17,10 +17,12 @@ const { values } = parseArgs({
 });
 const { minutes, days, store, out } = values;
 const isAsked = minutes !== undefined || days !== undefined;
+const dialect = store === 'postgres' ? 'postgres' : 'sqlite';
 
 /** Asserts that nothing grows without a reason, and that nothing failed. */
-async function assertSteady(t: Test, options: SoakOptions): Promise<void> {
-  const report = await runSoak(t, options);
+async function assertSteady(t: Test, length: Pick<SoakOptions, 'minutes' | 'days'>): Promise<void> {
+  const folder = typeof out === 'string' ? out : join(t.testdir({}));
+  const report = await runSoak(t, { dialect, out: folder, ...length });
   for (const line of formatReport(report).split('\n')) t.comment(line);
   t.same(report.errors, [], 'no request failed');
   const grown = report.judgments.filter(({ verdict }) => verdict === 'unexplained');
@@ -37,22 +39,13 @@ const skipUnless = (isRun: boolean): { skip?: string; timeout: number } => ({
 });
 
 void t.test('nothing grows in real time', skipUnless(minutes !== undefined), (t) =>
-  assertSteady(t, {
-    dialect: store === 'postgres' ? 'postgres' : 'sqlite',
-    minutes: Number(minutes),
-    out: typeof out === 'string' ? out : join(t.testdir({})),
-  }),
+  assertSteady(t, { minutes: Number(minutes) }),
 );
 
 void t.test(
   'nothing grows in simulated days',
   skipUnless(days !== undefined || (isNightly && !isAsked)),
-  (t) =>
-    assertSteady(t, {
-      dialect: store === 'postgres' ? 'postgres' : 'sqlite',
-      days: Number(days ?? 30),
-      out: typeof out === 'string' ? out : join(t.testdir({})),
-    }),
+  (t) => assertSteady(t, { days: Number(days ?? 30) }),
 );
 
 const LEAK = new URL('../support/soak/leak-per-request.ts', import.meta.url).href;

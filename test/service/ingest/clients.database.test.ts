@@ -8,12 +8,8 @@ import {
   withService,
   type ServiceUnderTest,
 } from '../../support/services/service.ts';
-import {
-  exporters,
-  startExporter,
-  collectDiagnostics,
-  formatMessages,
-} from '../../support/traces/exporting.ts';
+import { exporters, startExporter, collectDiagnostics } from '../../support/traces/exporting.ts';
+import { formatMessages } from '../../support/traces/otlp.ts';
 import { until } from '../../support/until.ts';
 
 const diagnostics = collectDiagnostics();

@@ -15,9 +15,7 @@ import {
   noonNs,
 } from '../../support/database/rows.ts';
 import { testStore, withStore } from '../../support/database/store.ts';
-
-const textOf = (role: string, content: string) =>
-  JSON.stringify([{ role, parts: [{ type: 'text', content }] }]);
+import { formatMessages } from '../../support/traces/otlp.ts';
 
 /** Returns spans of a conversation, each a turn that says its number. */
 const spansOf = (conversationId: string, count: number, reply = 'Hello'): NewSpan[] =>
@@ -25,8 +23,8 @@ const spansOf = (conversationId: string, count: number, reply = 'Hello'): NewSpa
     newSpan(`${conversationId}-${nth}`, {
       conversationId,
       startNs: noonNs + BigInt(nth) * 1_000_000n,
-      inputMessages: textOf('user', `${conversationId} asks ${nth}`),
-      outputMessages: textOf('assistant', `${reply} ${nth}`),
+      inputMessages: formatMessages('user', `${conversationId} asks ${nth}`),
+      outputMessages: formatMessages('assistant', `${reply} ${nth}`),
     }),
   );
 
@@ -84,7 +82,7 @@ testStore(
     ];
     const late = newSpan('later', {
       conversationId: 'late',
-      inputMessages: textOf('user', 'Late'),
+      inputMessages: formatMessages('user', 'Late'),
     });
     await sink.insert([newSpans(ownerId, [late])]);
     const { sessions } = await readAll(added, ids);

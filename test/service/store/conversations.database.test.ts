@@ -8,6 +8,7 @@ import {
   noonNs,
 } from '../../support/database/rows.ts';
 import { testStore, withStore } from '../../support/database/store.ts';
+import { formatMessages } from '../../support/traces/otlp.ts';
 
 testStore('closing happens once and is atomic: state, run, session, and jobs', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
@@ -45,8 +46,8 @@ testStore('several conversations are closed in one transaction, or none', async 
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const dayNs = 24n * 3_600_000_000_000n;
-  const message = (role: string): string =>
-    JSON.stringify([{ role, parts: [{ type: 'text', content: `A ${role} who says heron.` }] }]);
+  const message = (role: 'user' | 'assistant'): string =>
+    formatMessages(role, `A ${role} who says heron.`);
   const spanOf = (conversationId: string, days: bigint) =>
     newSpan(conversationId, {
       conversationId,

@@ -11,9 +11,7 @@ import {
   noonNs,
 } from '../../support/database/rows.ts';
 import { openDatabase, readValue, withFileStore } from '../../support/database/store.ts';
-
-const says = (role: string, content: string): string =>
-  JSON.stringify([{ role, parts: [{ type: 'text', content }] }]);
+import { formatMessages } from '../../support/traces/otlp.ts';
 
 /** Returns spans of one conversation, each a turn without a text of the agent. */
 const spansFrom = (first: number, count: number, word: string) =>
@@ -21,7 +19,7 @@ const spansFrom = (first: number, count: number, word: string) =>
     newSpan(`${first + nth}`, {
       startNs: noonNs + BigInt(first + nth),
       endNs: noonNs + BigInt(first + nth + 1),
-      inputMessages: says('user', word),
+      inputMessages: formatMessages('user', word),
     }),
   );
 

@@ -1,5 +1,6 @@
 /** Lists and their totals are those of the stored sessions, whatever changed them before. */
 import type { Test } from 'tap';
+import { DAY_MS } from '../../../src/platform/clock.ts';
 import { seededRandom, type Random } from '../../../src/platform/random.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import type { SessionFilter, Store, StoreLocation } from '../../../src/service/store/store.ts';
@@ -17,7 +18,6 @@ import { runSql } from '../../support/database/run-sql.ts';
 import { filterOf } from '../../support/database/session-lists.ts';
 import { testStore, withStore } from '../../support/database/store.ts';
 
-const DAY_MS = 86_400_000;
 const EVALS = ['a', 'b', 'c'];
 const RUNS = ['Uploads', 'Live one', 'Live two'];
 const AGENTS = ['Shop', 'Bank'].map((name) => ({ name, url: 'https://agent.example' }));

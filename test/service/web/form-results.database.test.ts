@@ -2,29 +2,24 @@
 import t from 'tap';
 import { testStore, withStore } from '../../support/database/store.ts';
 import { newFormResult, NOON_MS } from '../../support/database/rows.ts';
+import { sendForm } from '../../support/pages/send-form.ts';
 import { START_MS, withService, type ServiceUnderTest } from '../../support/services/service.ts';
 import { withReplicas } from '../../support/services/replicas.ts';
 import type { Store, StoredFormResult } from '../../../src/service/store/store.ts';
 import { createFormResults } from '../../../src/service/web/frame/form-results.ts';
+import { MINUTE_MS } from '../../../src/platform/clock.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { UNKNOWN_READER } from '../../../src/service/web/frame/page-frame.ts';
 
-const HALF_HOUR_MS = 1_800_000;
+const HALF_HOUR_MS = 30 * MINUTE_MS;
 
 /** Sends a form, and returns where it leads. */
-async function sendForm(
-  { service, send }: ServiceUnderTest,
+async function submit(
+  tested: ServiceUnderTest,
   path: string,
   fields: Record<string, string>,
 ): Promise<{ status: number; location: string }> {
-  const page = await send('GET /keys', { headers: { accept: 'text/html' }, key: null });
-  const [, token = ''] = /name="_token" value="(\w+)"/.exec(page.text) ?? [];
-  const response = await fetch(service.url + path, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { accept: 'text/html', origin: service.url },
-    body: new URLSearchParams({ _token: token, ...fields }),
-  });
+  const response = await sendForm(tested, { page: '/keys', path }, fields);
   return { status: response.status, location: response.headers.get('location') ?? '' };
 }
 
@@ -33,7 +28,7 @@ const read = ({ send }: ServiceUnderTest, location: string) =>
 
 void t.test('a form redirects to its result, which is shown for half an hour', async (t) => {
   const tested = await withService(t);
-  const sent = await sendForm(tested, '/agents', { name: 'Shop', url: 'shop.example' });
+  const sent = await submit(tested, '/agents', { name: 'Shop', url: 'shop.example' });
   t.equal(sent.status, 303);
   for (const when of ['at first', 'after a reload', 'on each replica']) {
     const shown = await read(tested, sent.location);
@@ -49,7 +44,7 @@ void t.test('a form redirects to its result, which is shown for half an hour', a
 void t.test('a replica shows the result of a form that another one received', async (t) => {
   const { replicas } = await withReplicas(t, 2);
   const [first, second] = replicas as [ServiceUnderTest, ServiceUnderTest];
-  const sent = await sendForm(first, '/keys/generate', { label: 'CI' });
+  const sent = await submit(first, '/keys/generate', { label: 'CI' });
   t.equal(sent.status, 303);
   t.match((await read(second, sent.location)).text, 'sk_', 'the new key');
 });

@@ -1,12 +1,12 @@
 /** Charts of production runs by agent and channel, from live traces and uploads. */
 import t, { type Test } from 'tap';
+import { DAY_MS } from '../../../src/platform/clock.ts';
 import { openPage } from '../../support/pages/browser.ts';
 import { follow } from '../../support/pages/service-page.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 import { makeContainsEval, type ServiceUnderTest } from '../../support/services/service.ts';
 import { makeSpan } from '../../support/traces/otlp.ts';
 
-const DAY_MS = 86_400_000;
 const FIRST_MS = Date.UTC(2026, 10, 20, 9);
 
 /** A conversation of one day. */

@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { isMessage, type EvalReviews } from '../../../src/contract/index.ts';
 import { openPage } from '../../support/pages/browser.ts';
+import { sendForm } from '../../support/pages/send-form.ts';
 import { clickButton, follow, inspectPage } from '../../support/pages/service-page.ts';
 import { withEmptyService } from '../../support/services/empty-service.ts';
 import { makeContainsEval, type ServiceUnderTest } from '../../support/services/service.ts';
@@ -44,22 +45,17 @@ async function read({ service }: ServiceUnderTest, path: string): Promise<string
 
 /** Sends a form of the page of a session with the token that the page has. */
 async function review(
-  { service }: ServiceUnderTest,
+  tested: ServiceUnderTest,
   action: string,
   fields: Record<string, string>,
 ): Promise<Response> {
-  const headers = { accept: 'text/html' };
-  const page = await (await fetch(service.url + linkOf(0), { headers })).text();
-  const token = /name="_token" value="([^"]*)"/.exec(page)?.[1] ?? '';
-  const response = await fetch(`${service.url}/sessions/${action}`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { ...headers, origin: service.url },
-    body: new URLSearchParams({ eval: 'polite', _token: token, ...fields }),
-  });
+  const form = { page: linkOf(0), path: `/sessions/${action}` };
+  const response = await sendForm(tested, form, { eval: 'polite', ...fields });
   const location = response.headers.get('location') ?? '';
   // A mistake leads to a page that describes it.
-  return location.includes('shown=') ? fetch(service.url + location, { headers }) : response;
+  return location.includes('shown=')
+    ? fetch(tested.service.url + location, { headers: { accept: 'text/html' } })
+    : response;
 }
 
 const exportOf = async ({ service }: ServiceUnderTest): Promise<EvalReviews> =>

@@ -2,22 +2,17 @@
 import t from 'tap';
 import { newSimulation } from '../../support/database/rows.ts';
 import { testStore, withStore } from '../../support/database/store.ts';
+import { sendForm } from '../../support/pages/send-form.ts';
 import { withSandboxDouble } from '../../support/sandboxes/sandbox-double.ts';
 import { withReplicas } from '../../support/services/replicas.ts';
 import type { ServiceUnderTest } from '../../support/services/service.ts';
 import { makeScenario } from '../../support/sessions/scenarios.ts';
 
 /** Sends the form that starts a simulation to a replica, and returns where it leads. */
-async function start({ service, send }: ServiceUnderTest, requestId: string): Promise<string> {
-  const page = await send('GET /scenarios/s', { headers: { accept: 'text/html' }, key: null });
-  const [, token = ''] = /name="_token" value="(\w+)"/.exec(page.text) ?? [];
+async function start(tested: ServiceUnderTest, requestId: string): Promise<string> {
   const fields = { agent: 'shop', scenario: 's', start: 'yes', request_id: requestId };
-  const response = await fetch(`${service.url}/scenarios/run`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { accept: 'text/html', origin: service.url },
-    body: new URLSearchParams({ _token: token, ...fields }),
-  });
+  const form = { page: '/scenarios/s', path: '/scenarios/run' };
+  const response = await sendForm(tested, form, fields);
   return response.headers.get('location') ?? '';
 }
 

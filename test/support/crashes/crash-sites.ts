@@ -1,31 +1,34 @@
-/** Where services run that crash, and what must be stored afterwards. */
+/** Where services run that crash, what clients send to them, and what must be stored afterwards. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import type { Test } from 'tap';
+import type { Agent } from 'undici';
+import type { Random } from '../../../src/platform/random.ts';
 import { start, type ProcessOptions, type RunningProcess } from '../commands/command-process.ts';
 import { execute, withPostgres } from '../database/postgres.ts';
+import { runSql } from '../database/run-sql.ts';
 import { assertStoredOnce, listViolations, watchChanges, type Query } from './crash-audit.ts';
 import {
   assertScoredOnce,
   evals,
   FIRST_ROUND_MS,
   listSessions,
+  planConversation,
   ROUND_MS,
+  sendConversation,
   type PlannedConversation,
   type ReachedService,
 } from './crash-clients.ts';
 import type { CrashRound } from './crash-rounds.ts';
 
 /** Clients that send at the same time. */
-export const CLIENTS = 4;
+const CLIENTS = 4;
 
 // A key allows 120 requests per minute, so rounds take turns with them.
 const KEY_SETS = 60;
 /** Returns the key that a client uses in a round. */
-export const keyOf = (round: number, client: number): string =>
-  `client-${client}-${round % KEY_SETS}`;
+const keyOf = (round: number, client: number): string => `client-${client}-${round % KEY_SETS}`;
 const SEED = {
   keys: Array.from({ length: KEY_SETS * CLIENTS }, (_, nth) => ({
     key: keyOf(nth % KEY_SETS, Math.floor(nth / KEY_SETS)),
@@ -36,6 +39,9 @@ const SEED = {
 
 /** A service in a process. */
 export type Service = ReachedService & RunningProcess;
+
+export const hasEnded = ({ child }: Service): boolean =>
+  child.exitCode !== null || child.signalCode !== null;
 
 /** Where services run. */
 export interface Site {
@@ -72,14 +78,8 @@ function createFolder(t: Test): string {
 export function createFileSite(t: Test): Site {
   const folder = createFolder(t);
   const args = ['--data', join(folder, 'data'), '--seed-file', join(folder, 'seed.json')];
-  const query: Query = (statement) => {
-    const db = new Sqlite(join(folder, 'data/service.db'), { readonly: true });
-    try {
-      return Promise.resolve(db.prepare<[], Record<string, unknown>>(statement).all());
-    } finally {
-      db.close();
-    }
-  };
+  const file = join(folder, 'data/service.db');
+  const query: Query = (statement) => runSql({ file, readonly: true }, statement);
   return {
     start: (options = {}) => startService(t, args, options),
     query,
@@ -110,6 +110,47 @@ export async function createDatabaseSite(t: Test): Promise<Site> {
     },
     findDamage: () => listViolations(url),
   };
+}
+
+/**
+ * Lets each client of a round send conversations, one after the other, until it has sent them all or the
+ * service has ended. Returns all that were begun.
+ */
+export async function runClients(
+  { number, chance }: Pick<CrashRound, 'number' | 'chance'>,
+  service: Service,
+  conversationsPerClient: number,
+  sendOne: (
+    conversation: PlannedConversation,
+    client: { key: string; chance: Random },
+  ) => Promise<void>,
+): Promise<PlannedConversation[]> {
+  const planned: PlannedConversation[] = [];
+  const runClient = async (client: number): Promise<void> => {
+    const clientChance = chance.fork(`client ${client}`);
+    for (let nth = 0; nth < conversationsPerClient && !hasEnded(service); nth += 1) {
+      const startMs = FIRST_ROUND_MS + number * ROUND_MS + clientChance.integer(0, ROUND_MS / 2);
+      const conversation = planConversation(clientChance, `r${number}-c${client}-${nth}`, startMs);
+      planned.push(conversation);
+      await sendOne(conversation, { key: keyOf(number, client), chance: clientChance });
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, (_, client) => runClient(client)));
+  return planned;
+}
+
+/** Sends what the conversations of a round lack, to a service that must acknowledge all of it. */
+export async function resend(
+  t: Test,
+  { number }: Pick<CrashRound, 'number'>,
+  { url }: Service,
+  planned: readonly PlannedConversation[],
+  dispatcher: Agent,
+): Promise<void> {
+  for (const [nth, conversation] of planned.entries()) {
+    const key = keyOf(number, nth % CLIENTS);
+    t.ok(await sendConversation(conversation, { url, dispatcher, key }), 'resent');
+  }
 }
 
 /** Asserts that everything that was sent is stored and scored once. */

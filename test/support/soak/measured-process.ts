@@ -1,12 +1,13 @@
 /** A command of the built kit in a process whose memory, handles, and CPU time are measured. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text as readText } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
 import type { Test } from 'tap';
+import { readMemoryBytes, readProcess, readStatus } from '../../../bench/processes.ts';
 import { ROOT } from '../repository.ts';
 import type { UsedMemory } from './measure-memory.ts';
 
@@ -83,19 +84,10 @@ export async function startMeasured(
   };
 }
 
-/** A clock tick of `/proc`, on all common systems. */
-const TICK_MS = 10;
-
-function readUsage(pid: number): ProcessUsage {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const read = (name: string): number =>
-    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
-  return {
-    residentBytes: read('VmRSS') * 1_024,
-    threads: read('Threads'),
-    descriptors: readdirSync(`/proc/${pid}/fd`).length,
-    cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS,
-  };
-}
+/** @throws if the process has ended. */
+const readUsage = (pid: number): ProcessUsage => ({
+  residentBytes: readMemoryBytes(pid, 'VmRSS'),
+  threads: readStatus(pid, 'Threads'),
+  descriptors: readdirSync(`/proc/${pid}/fd`).length,
+  cpuMs: (readProcess(pid)?.ownMicros ?? NaN) / 1_000,
+});

@@ -1,10 +1,11 @@
 /** Sizes and row counts of the database of a long run. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import Sqlite from 'better-sqlite3';
+import { readFileSync, statSync } from 'node:fs';
+import { listFamily } from '../../../bench/processes.ts';
 import type { Dialect, Table } from '../../../src/service/store/schema/table.ts';
 import { tables } from '../../../src/service/store/schema/tables.ts';
 import type { Query } from '../crashes/crash-audit.ts';
 import { execute } from '../database/postgres.ts';
+import { runSql } from '../database/run-sql.ts';
 
 /** A database whose size is measured. */
 export interface SoakDatabase {
@@ -19,14 +20,7 @@ export function createFileDatabase(file: string): SoakDatabase {
   const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return {
     dialect: 'sqlite',
-    query(statement) {
-      const db = new Sqlite(file, { readonly: true });
-      try {
-        return Promise.resolve(db.prepare<[], Record<string, unknown>>(statement).all());
-      } finally {
-        db.close();
-      }
-    },
+    query: (statement) => runSql({ file, readonly: true }, statement),
     readSizes: () =>
       Promise.resolve({ 'database file': sizeOf(file), 'write-ahead log': sizeOf(`${file}-wal`) }),
   };
@@ -65,13 +59,8 @@ function readProportionalBytes(pid: number): number {
       return '';
     }
   };
-  const parentOf = (name: string): number => {
-    const stat = read(`/proc/${name}/stat`);
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-  };
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && (Number(name) === pid || parentOf(name) === pid))
-    .map((name) => Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${name}/smaps_rollup`))?.[1] ?? 0))
+  return listFamily(pid)
+    .map((each) => Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${each.pid}/smaps_rollup`))?.[1] ?? 0))
     .reduce((sum, kib) => sum + kib * 1_024, 0);
 }
 

@@ -82,8 +82,3 @@ export function collectDiagnostics(): string[] {
   diag.setLogger(logger, { logLevel: DiagLogLevel.INFO, suppressOverrideMessage: true });
   return messages;
 }
-
-/** Returns the value of a `gen_ai.*.messages` attribute with one message. */
-export function formatMessages(role: 'user' | 'assistant', content: string): string {
-  return JSON.stringify([{ role, parts: [{ type: 'text', content }] }]);
-}

@@ -29,18 +29,21 @@ export function makeHexId(digits: number): string {
   return createHash('sha256').update(`id ${idCount++}`).digest('hex').slice(0, digits);
 }
 
+/** Returns the value of a `gen_ai.*.messages` attribute with one message. */
+export function formatMessages(role: 'user' | 'assistant', content: string): string {
+  return JSON.stringify([{ role, parts: [{ type: 'text', content }] }]);
+}
+
 /** Returns a span in OTLP/JSON (default: a chat turn of the conversation `conv-1`). */
 export function makeSpan(parts: SpanParts = {}): Record<string, unknown> {
   const { traceId = makeHexId(32), spanId = makeHexId(16), conversationId = 'conv-1' } = parts;
   const { operation = 'chat', user = 'Where is my order?', agent = 'It is on its way.' } = parts;
   const { startMs = START_MS_DEFAULT, endMs = startMs + 1000 } = parts;
-  const formatMessage = (role: string, content: string): string =>
-    JSON.stringify([{ role, parts: [{ type: 'text', content }] }]);
   const attributes: Record<string, unknown> = {
     ...(operation !== null && { 'gen_ai.operation.name': operation }),
     ...(conversationId !== null && { 'gen_ai.conversation.id': conversationId }),
-    'gen_ai.input.messages': formatMessage('user', user),
-    'gen_ai.output.messages': formatMessage('assistant', agent),
+    'gen_ai.input.messages': formatMessages('user', user),
+    'gen_ai.output.messages': formatMessages('assistant', agent),
     ...parts.attributes,
   };
   return {

@@ -85,6 +85,10 @@ void t.test('without its database file, a service is not ready and stores nothin
       /service\.db was emptied while the service was running\. Stop/,
     ],
     [
+      (file) => truncateSync(file, 1_000),
+      /service\.db was cut from \d+ to 1000 bytes while the service was running\. Stop/,
+    ],
+    [
       (file) => {
         cpSync(file, `${file}.copy`);
         renameSync(`${file}.copy`, file);

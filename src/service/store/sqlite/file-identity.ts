@@ -100,6 +100,8 @@ export function guardFile(file: string): () => void {
 export function watchFile(file: string): () => string | undefined {
   const readIdentity = () => statSync(file, { bigint: true, throwIfNoEntry: false });
   const opened = readIdentity();
+  // SQLite never makes the file smaller: the service does not vacuum it.
+  let bytes = opened?.size ?? 0n;
   const describe = (change: string): string =>
     `${file} was ${change} while the service was running.`;
   return () => {
@@ -108,7 +110,10 @@ export function watchFile(file: string): () => string | undefined {
     if (current.ino !== opened?.ino || current.dev !== opened.dev) {
       return describe('replaced by another file');
     }
-    return current.size === 0n ? describe('emptied') : undefined;
+    if (current.size === 0n) return describe('emptied');
+    if (current.size < bytes) return describe(`cut from ${bytes} to ${current.size} bytes`);
+    bytes = current.size;
+    return undefined;
   };
 }
 
